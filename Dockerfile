@@ -1,0 +1,27 @@
+# The image of Reeve: the compiled program and its production dependencies, for a numeric user and a read-only root.
+
+FROM node:24-bookworm-slim AS build
+WORKDIR /reeve
+COPY package.json package-lock.json .npmrc ./
+# No script of a package runs, neither here nor below.
+RUN npm ci --ignore-scripts
+COPY tsconfig.json tsconfig.build.json ./
+COPY src ./src
+RUN node_modules/.bin/tsc -p tsconfig.build.json
+RUN npm ci --ignore-scripts --omit=dev
+
+FROM node:24-bookworm-slim
+# What runs needs no package manager, and whoever breaks in must not find one.
+RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack \
+    /usr/local/bin/yarn /usr/local/bin/yarnpkg /opt/yarn-*
+WORKDIR /reeve
+COPY --from=build /reeve/package.json ./
+COPY --from=build /reeve/node_modules ./node_modules
+COPY --from=build /reeve/dist ./dist
+ENV NODE_ENV=production REEVE_HOST=0.0.0.0
+# A number, so that Kubernetes can see that it is not root (runAsNonRoot).
+USER 65532:65532
+EXPOSE 8443 8081
+# Nothing is written to disk but with --certs-dir. The flags take away what no part of the program uses.
+ENTRYPOINT ["node", "--disable-proto=delete", "--disallow-code-generation-from-strings", "--no-addons", "dist/main.js"]
+CMD ["serve", "--policies", "/policies"]

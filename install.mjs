@@ -1,0 +1,37 @@
+// Installs what package-lock.json names, unless it is there already; every npm script begins with this.
+//
+// It is plain JavaScript for any Node from 18 on, because the Node that the project itself needs is one of the things
+// that it installs: the npm package `node`.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(fileURLToPath(import.meta.url));
+const ownNode = join(root, 'node_modules', '.bin', 'node');
+
+function packagesOf(lockfile) {
+  return JSON.parse(readFileSync(join(root, lockfile), 'utf8')).packages;
+}
+
+/** npm writes down what it has installed; packages for other platforms are not among it. */
+function isInstalled() {
+  const installed = 'node_modules/.package-lock.json';
+  if (!existsSync(join(root, installed)) || !existsSync(ownNode)) return false;
+  const present = packagesOf(installed);
+  return Object.entries(packagesOf('package-lock.json')).every(
+    ([path, { version, optional }]) => path === '' || optional === true || present[path]?.version === version,
+  );
+}
+
+if (!isInstalled()) {
+  process.stderr.write('installing the dependencies of package-lock.json\n');
+  // All output goes to stderr: what a command itself prints to stdout stays clean.
+  const options = { cwd: root, stdio: ['ignore', 2, 2] };
+  const { status, error } = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], options);
+  if (error !== undefined) process.stderr.write(`npm could not be run: ${error.message}\n`);
+  if (status === 0 && !existsSync(ownNode)) {
+    process.stderr.write('the package "node" brought no Node: is npm set to ignore-scripts?\n');
+  }
+  process.exitCode = status === 0 && existsSync(ownNode) ? 0 : 1;
+}

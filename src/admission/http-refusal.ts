@@ -1,0 +1,106 @@
+// Refusals below the level of a review: an HTTP status and a short reason that repeats nothing of the request.
+
+export interface HttpRefusal {
+  readonly code: number;
+  /** A reason of metav1.Status where Kubernetes has one. */
+  readonly reason: string;
+  readonly message: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** client-go calls again, POST included, when a 5xx names a whole number of seconds. */
+const retrySoon = { 'Retry-After': '1' };
+
+export function badBody(message: string): HttpRefusal {
+  return { code: 400, reason: 'BadRequest', message };
+}
+
+export const emptyBody = badBody('the body is empty');
+export const malformedRequest = badBody('this is not an HTTP request that the server understands');
+export const missingHost = badBody('the Host header is missing');
+export const unknownTransferCoding = badBody('Transfer-Encoding: only chunked is accepted');
+export const badTimeout = badBody('timeout: accepted is one positive duration such as 10s');
+
+export const notFound: HttpRefusal = {
+  code: 404,
+  reason: 'NotFound',
+  message: 'nothing is served here; reviews go to /validate and /mutate',
+};
+
+export function methodNotAllowed(allow: string): HttpRefusal {
+  return {
+    code: 405,
+    reason: 'MethodNotAllowed',
+    message: `only ${allow} is accepted here`,
+    headers: { Allow: allow },
+  };
+}
+
+export const timedOut: HttpRefusal = {
+  code: 408,
+  reason: 'Timeout',
+  message: 'the request did not arrive in time',
+};
+
+export const bodyTooLarge: HttpRefusal = {
+  code: 413,
+  reason: 'RequestEntityTooLarge',
+  message: 'the body is larger than 7 MiB',
+};
+
+export const wrongMediaType: HttpRefusal = {
+  code: 415,
+  reason: 'UnsupportedMediaType',
+  message: 'the body must be application/json in UTF-8',
+};
+
+export const wrongContentCoding: HttpRefusal = {
+  code: 415,
+  reason: 'UnsupportedMediaType',
+  message: 'the body must not be compressed',
+};
+
+export const unknownExpectation: HttpRefusal = {
+  code: 417,
+  reason: 'ExpectationFailed',
+  message: 'Expect: only 100-continue is accepted',
+};
+
+export const headersTooLarge: HttpRefusal = {
+  code: 431,
+  reason: 'RequestHeaderFieldsTooLarge',
+  message: 'the headers are larger than 16 kB',
+};
+
+export const internalError: HttpRefusal = {
+  code: 500,
+  reason: 'InternalError',
+  message: 'the server failed; its log says more',
+};
+
+export const notReady: HttpRefusal = {
+  code: 503,
+  reason: 'ServiceUnavailable',
+  message: 'the policies are not loaded yet',
+  headers: retrySoon,
+};
+
+export const tooManyBytes: HttpRefusal = {
+  code: 503,
+  reason: 'ServiceUnavailable',
+  message: 'too many requests are being read at once',
+  headers: retrySoon,
+};
+
+/** A small metav1.Status: what a client of Kubernetes expects beside an error code. */
+export function refusalBody({ code, reason, message }: HttpRefusal): string {
+  return JSON.stringify({
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message,
+    reason,
+    code,
+  });
+}

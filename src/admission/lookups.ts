@@ -1,0 +1,68 @@
+// Asks the rest of the program what a decision needs beyond the snapshot: a Namespace, and rights of a person.
+import { namespaceNeeded } from '../policy/namespace-needed.ts';
+import { clipped } from '../api/text.ts';
+import type { KubeObject, Requester, Review } from '../policy/review.ts';
+import type { ClusterSnapshot } from '../policy/snapshot.ts';
+import type { AccessAnswer, UseRight } from '../policy/verdict.ts';
+import { outOfTime, unknownNamespace } from './answer.ts';
+import type { Answer } from './answer.ts';
+import type { Deadline } from './deadline.ts';
+import type { AccessReviewer, NamespaceFinder } from './ports.ts';
+
+export type Completed =
+  { readonly ok: true; readonly snapshot: ClusterSnapshot } | { readonly ok: false; readonly answer: Answer };
+
+/** The snapshot with the Namespace that the review is judged by; what nobody can find refuses. */
+export async function completeSnapshot(
+  review: Review,
+  snapshot: ClusterSnapshot,
+  finder: NamespaceFinder,
+  deadline: Deadline,
+): Promise<Completed> {
+  const name = namespaceNeeded(review, snapshot.policies);
+  if (name === undefined || snapshot.namespace(name) !== undefined) return { ok: true, snapshot };
+  const found = await deadline.within((signal) => orUndefined(finder.find(name, signal)));
+  if (!found.inTime) return { ok: false, answer: outOfTime };
+  if (found.value === undefined) return { ok: false, answer: unknownNamespace(clipped(name)) };
+  return { ok: true, snapshot: withNamespace(snapshot, name, found.value) };
+}
+
+/** A look-up that fails must never read as "no policy matches". */
+function orUndefined(found: Promise<KubeObject | undefined>): Promise<KubeObject | undefined> {
+  return found.catch(() => undefined);
+}
+
+function withNamespace(snapshot: ClusterSnapshot, name: string, found: KubeObject): ClusterSnapshot {
+  return {
+    policies: snapshot.policies,
+    namespace: (wanted) => (wanted === name ? found : snapshot.namespace(wanted)),
+    namespaces: () => [...snapshot.namespaces(), found],
+  };
+}
+
+/** All at once; undefined when the time ran out. */
+export async function askRights(
+  requester: Requester,
+  rights: readonly UseRight[],
+  reviewer: AccessReviewer,
+  deadline: Deadline,
+): Promise<ReadonlyMap<UseRight, AccessAnswer> | undefined> {
+  if (rights.length === 0) return new Map();
+  const asked = await deadline.within((signal) =>
+    Promise.all(rights.map(async (right) => [right, await answerTo(reviewer, requester, right, signal)] as const)),
+  );
+  return asked.inTime ? new Map(asked.value) : undefined;
+}
+
+async function answerTo(
+  reviewer: AccessReviewer,
+  requester: Requester,
+  right: UseRight,
+  signal: AbortSignal,
+): Promise<AccessAnswer> {
+  try {
+    return await reviewer.mayUse(requester, right, signal);
+  } catch {
+    return 'unknown';
+  }
+}

@@ -1,0 +1,63 @@
+// What admission needs from the rest of the program; `wire` joins these to the edges that satisfy them.
+import type { KubeObject, Requester } from '../policy/review.ts';
+import type { ClusterSnapshot } from '../policy/snapshot.ts';
+import type { AccessAnswer, UseRight } from '../policy/verdict.ts';
+import type { ValidationAction } from '../api/namespace-policy.ts';
+
+export type Endpoint = 'validate' | 'mutate';
+
+/** Policies and namespaces as they stand now; undefined until the policies have been loaded. */
+export type SnapshotSource = () => ClusterSnapshot | undefined;
+
+/** Asked once for a namespace that the snapshot does not know; undefined when nobody knows it. */
+export interface NamespaceFinder {
+  find(name: string, signal: AbortSignal): Promise<KubeObject | undefined>;
+}
+
+/** Says whether a person holds a right; 'unknown' (no answer) refuses like 'no'. */
+export interface AccessReviewer {
+  mayUse(requester: Requester, right: UseRight, signal: AbortSignal): Promise<AccessAnswer>;
+}
+
+export type DecisionKind = 'allowed' | 'denied' | 'mutated' | 'malformed' | 'unavailable' | 'error';
+
+/** A rule that an object breaks, without anything of the object. */
+export interface BrokenRule {
+  readonly policy: string;
+  readonly rule: string;
+  readonly action: ValidationAction;
+}
+
+/** Everything that may be logged and counted of one answer. */
+export interface DecisionRecord {
+  readonly endpoint: Endpoint;
+  readonly uid: string;
+  /** One of those that exist, or `unknown`. */
+  readonly operation: string;
+  /** `secrets`, `namespaces/status`, or `other`. */
+  readonly resource: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly user: string;
+  readonly decision: DecisionKind;
+  readonly overBudget: boolean;
+  readonly policies: readonly string[];
+  readonly rules: readonly BrokenRule[];
+  readonly milliseconds: number;
+}
+
+/** Told of everything that was answered; it logs and counts, and never sees an object. */
+export interface AdmissionObserver {
+  decided(record: DecisionRecord): void;
+  /** Answered by HTTP alone: 499 for clients that went away, 525 for failed TLS handshakes. */
+  refusedTransport(code: number, reason: string): void;
+  failed(error: unknown): void;
+  began(): void;
+  ended(): void;
+}
+
+export interface Clock {
+  now(): Date;
+  /** Milliseconds that never go back. */
+  monotonic(): number;
+}

@@ -1,0 +1,31 @@
+// How much a client may send and how long it may take; the numbers of one place.
+
+export interface ServerLimits {
+  /** A review holds two objects of at most 3 MiB each, and what surrounds them. */
+  readonly bodyBytes: number;
+  readonly headerBytes: number;
+  readonly headersMs: number;
+  readonly requestMs: number;
+  /** Longer than the 90 s after which the API server closes an idle connection: the one who sends must close first. */
+  readonly keepAliveMs: number;
+  readonly handshakeMs: number;
+  /** How often Node looks for requests that take too long. */
+  readonly checkMs: number;
+  readonly connections: number;
+  /** Of all bodies that are held at one time. */
+  readonly totalBodyBytes: number;
+}
+
+const mebibyte = 1024 * 1024;
+
+export const serverLimits: ServerLimits = {
+  bodyBytes: 7 * mebibyte,
+  headerBytes: 16 * 1024,
+  headersMs: 10_000,
+  requestMs: 30_000,
+  keepAliveMs: 120_000,
+  handshakeMs: 10_000,
+  checkMs: 1000,
+  connections: 2000,
+  totalBodyBytes: 64 * mebibyte,
+};

@@ -1,0 +1,153 @@
+// Fields that several blocks of our kinds share: names, label keys and values, globs, expressions, times.
+import { map, text } from './schema/build.ts';
+import type { Infer, MapSchema, Rule, Schema, TextSchema } from './schema/schema.ts';
+import { durationPattern, parseDuration } from './time.ts';
+
+// The forms are those of the API server:
+// https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
+// https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set
+const dnsLabel = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
+const subdomain = `${dnsLabel}(\\.${dnsLabel})*`;
+const qualifiedName = '[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?';
+const labelValuePattern = '^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$';
+
+const shortPrefix: Rule<string> = {
+  message: 'a prefix of at most 253 characters before the slash',
+  cel: "self.indexOf('/') <= 253",
+  offender: (key) => (key.indexOf('/') <= 253 ? undefined : []),
+};
+
+/** A key of a label or annotation. */
+export function metadataKey(description: string): TextSchema {
+  return text({
+    description,
+    maxLength: 317,
+    pattern: `^(${subdomain}/)?${qualifiedName}$`,
+    accepted: 'a key such as team or example.com/team',
+    rules: [shortPrefix],
+  });
+}
+
+export function labelValue(description: string): TextSchema {
+  return text({
+    description,
+    maxLength: 63,
+    pattern: labelValuePattern,
+    accepted: 'a label value: at most 63 letters, digits, -, _ and ., with a letter or digit at both ends',
+  });
+}
+
+const staticLabelValue: Rule<string> = {
+  message: 'a label value (at most 63 letters, digits, -, _ and .) or a template with ${ }',
+  cel: `self.contains('\${') || self.matches('${labelValuePattern}')`,
+  offender: (value) => (value.includes('${') || new RegExp(labelValuePattern).test(value) ? undefined : []),
+};
+
+/** A label value that may be a template. */
+export function labelTemplate(description: string): TextSchema {
+  return text({ description, maxLength: 8192, rules: [staticLabelValue] });
+}
+
+export function annotationTemplate(description: string): TextSchema {
+  return text({ description, maxLength: 8192 });
+}
+
+/** A key that Reeve itself would write: whether it is one, the API server judges, which may come to take more. */
+export function writtenKey(description: string): TextSchema {
+  return text({
+    description,
+    minLength: 1,
+    maxLength: 317,
+    pattern: '^[!-~]+$',
+    accepted: 'a key such as team or example.com/team',
+  });
+}
+
+/** A map from keys of labels or annotations. */
+export function metadataMap<S extends Schema>(
+  description: string,
+  values: S,
+  rules: readonly Rule<Readonly<Record<string, Infer<S>>>>[] = [],
+  keys: TextSchema = metadataKey('A label or annotation key.'),
+): MapSchema<Infer<S>> {
+  return map({
+    description,
+    keys,
+    values,
+    maxProperties: 64,
+    rules,
+  });
+}
+
+/** The name of a namespace, exactly. */
+export function namespaceName(description: string): TextSchema {
+  return text({
+    description,
+    maxLength: 63,
+    pattern: `^${dnsLabel}$`,
+    accepted: 'the name of a namespace: small letters, digits and -, with a letter or digit at both ends',
+  });
+}
+
+/** The name of a namespace, or a glob. */
+export function namespaceGlob(description: string): TextSchema {
+  return text({
+    description,
+    minLength: 1,
+    maxLength: 128,
+    pattern: '^[-a-z0-9*]+$',
+    accepted: 'the name of a namespace, or a glob such as team-*',
+  });
+}
+
+/** The name of an item of ours: of a validation or a match condition. */
+export function itemName(description: string): TextSchema {
+  return { ...metadataKey(description), accepted: 'a name such as short or example.com/short' };
+}
+
+export function expression(description: string): TextSchema {
+  return text({ description, minLength: 1, maxLength: 4096, accepted: 'a CEL expression' });
+}
+
+export function pattern(description: string): TextSchema {
+  return text({ description, minLength: 1, maxLength: 1024, accepted: 'a regular expression (RE2)' });
+}
+
+export function duration(description: string): TextSchema {
+  return text({
+    description,
+    minLength: 2,
+    maxLength: 24,
+    pattern: durationPattern,
+    accepted: 'a duration such as 168h, 30m or 1h30m',
+    rules: [
+      {
+        message: 'a duration longer than none',
+        cel: "self.matches('[1-9]')",
+        offender: (value) => ((parseDuration(value) ?? 0) > 0 ? undefined : []),
+      },
+    ],
+  });
+}
+
+export function time(description: string): TextSchema {
+  // The format alone would let the API server take small t and z, which metav1.Time does not read.
+  return text({
+    description,
+    minLength: 20,
+    maxLength: 40,
+    pattern:
+      '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?(Z|[-+]([01][0-9]|2[0-3]):[0-5][0-9])$',
+    format: 'date-time',
+    accepted: 'a time such as 2027-01-31T00:00:00Z',
+  });
+}
+
+/** At most one of several fields. */
+export function notBoth(first: string, second: string): Rule<object> {
+  return {
+    message: `at most one of ${first} and ${second}`,
+    cel: `!(has(self.${first}) && has(self.${second}))`,
+    offender: (value) => (Object.hasOwn(value, first) && Object.hasOwn(value, second) ? [second] : undefined),
+  };
+}

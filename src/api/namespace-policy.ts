@@ -1,0 +1,161 @@
+// The kind NamespacePolicy: its fields, the types that follow from them, and its reading from any value.
+import { apiVersion } from './names.ts';
+import type { validationAction } from './namespace-policy/actions.ts';
+import { existing, policyException, ruleIds, validationActions } from './namespace-policy/actions.ts';
+import type { roleBindingContent, subject } from './namespace-policy/contents.ts';
+import { contents } from './namespace-policy/contents.ts';
+import type { defaults } from './namespace-policy/defaults.ts';
+import type { labelRequirement, labelSelector, matchCondition } from './namespace-policy/match.ts';
+import { match } from './namespace-policy/match.ts';
+import type {
+  deletion,
+  immutable,
+  nameRule,
+  quota,
+  requesters,
+  required,
+  requiredKey,
+} from './namespace-policy/namespaces.ts';
+import { namespaceRules } from './namespace-policy/namespaces.ts';
+import { rbacRules } from './namespace-policy/rbac.ts';
+import type { resourceContent } from './namespace-policy/resource-content.ts';
+import type { dockerConfigRule, tlsRule } from './namespace-policy/secrets.ts';
+import { secretRules } from './namespace-policy/secrets.ts';
+import { status } from './namespace-policy/status.ts';
+import { validationRule } from './namespace-policy/validations.ts';
+import { objectMetadata } from './object-metadata.ts';
+import type { Problem } from './problem.ts';
+import { boolean, choice, integer, list, object, text, withDefault } from './schema/build.ts';
+import { isPlainObject } from './schema/reporting.ts';
+import type { Infer } from './schema/schema.ts';
+import { validate } from './schema/validate.ts';
+
+const spec = object({
+  description:
+    'What namespaces of some kind must look like and contain. Rules (namespaces, secrets, rbac, validations) are judged before objects are stored; contents are made and kept afterwards.',
+  fields: {
+    match,
+    validationActions,
+    existing,
+    namespaces: namespaceRules,
+    secrets: secretRules,
+    rbac: rbacRules,
+    validations: list({
+      description: 'Rules of your own on the Namespace, in CEL, for what the other rules cannot say.',
+      items: validationRule,
+      maxItems: 50,
+      unique: { key: 'name' },
+    }),
+    contents,
+    deletionPolicy: withDefault(
+      choice(
+        'What becomes of the contents when the policy goes or no longer matches. Delete removes them. Orphan leaves them to the namespace, without the marks of Reeve. Default: Delete.',
+        ['Delete', 'Orphan'],
+      ),
+      'Delete',
+    ),
+    maxDeletions: withDefault(
+      integer({
+        description:
+          'How many objects one change may delete. A change beyond it is refused, or held up, until the annotation reeve.dev/confirm-deletions states at least that number. Default: 20.',
+        minimum: 0,
+        maximum: 1_000_000,
+      }),
+      20,
+    ),
+    suspend: withDefault(
+      boolean(
+        'Whether to stop creating, changing and deleting the contents, expiry included. Rules go on. Deleting a suspended policy leaves its contents where they are. Default: false.',
+      ),
+      false,
+    ),
+    exceptions: list({
+      description: 'Namespaces for which some of the rules do not count.',
+      items: policyException,
+      maxItems: 50,
+    }),
+  },
+});
+
+const policyName = text({
+  description: 'The name of the policy.',
+  maxLength: 63,
+  pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$',
+  accepted: 'a name of at most 63 small letters, digits, - and ., with a letter or digit at both ends',
+});
+
+export const namespacePolicyKind = 'NamespacePolicy';
+
+/** Everything but the status, which is ours and never makes a policy invalid. */
+const namespacePolicy = object({
+  description:
+    'NamespacePolicy says once what every namespace of some kind must look like and must contain. Reeve refuses what breaks its rules before it is stored, and makes and keeps what it provides.',
+  fields: {
+    apiVersion: choice('The group and version of the kind.', [apiVersion]),
+    kind: choice('The kind.', [namespacePolicyKind]),
+    metadata: objectMetadata(policyName),
+    spec,
+  },
+  required: ['apiVersion', 'kind', 'metadata', 'spec'],
+});
+
+/** For the CRD: the parts whose schema is ours to say. */
+export const namespacePolicySchemas = {
+  description: namespacePolicy.description,
+  name: policyName,
+  spec,
+  status,
+};
+
+export const RULES = ruleIds;
+
+export type ValidationAction = Infer<typeof validationAction>;
+export type LabelRequirement = Infer<typeof labelRequirement>;
+export type LabelSelector = Infer<typeof labelSelector>;
+export type MatchCondition = Infer<typeof matchCondition>;
+export type MatchSpec = Infer<typeof match>;
+export type NameRule = Infer<typeof nameRule>;
+export type RequiredKey = Infer<typeof requiredKey>;
+export type RequiredSpec = Infer<typeof required>;
+export type DefaultsSpec = Infer<ReturnType<typeof defaults>>;
+export type ImmutableSpec = Infer<typeof immutable>;
+export type RequestersSpec = Infer<typeof requesters>;
+export type QuotaSpec = Infer<typeof quota>;
+export type DeletionSpec = Infer<typeof deletion>;
+export type NamespaceRules = Infer<typeof namespaceRules>;
+export type TlsRule = Infer<typeof tlsRule>;
+export type DockerConfigRule = Infer<typeof dockerConfigRule>;
+export type SecretRules = Infer<typeof secretRules>;
+export type RbacRules = Infer<typeof rbacRules>;
+export type ValidationRule = Infer<typeof validationRule>;
+export type Subject = Infer<typeof subject>;
+export type RoleBindingContent = Infer<typeof roleBindingContent>;
+export type ResourceContent = Infer<typeof resourceContent>;
+export type ContentsSpec = Infer<typeof contents>;
+export type PolicyException = Infer<typeof policyException>;
+export type NamespacePolicySpec = Infer<typeof spec>;
+export type NamespacePolicyStatus = Infer<typeof status>;
+export type NamespacePolicy = Infer<typeof namespacePolicy> & { readonly status?: NamespacePolicyStatus };
+
+export type ParsedPolicy =
+  | { readonly ok: true; readonly policy: NamespacePolicy }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+export function parseNamespacePolicy(value: unknown): ParsedPolicy {
+  const { rest, reported } = splitStatus(value);
+  const outcome = validate(namespacePolicy, rest);
+  if (!outcome.ok) return outcome;
+  return { ok: true, policy: { ...outcome.value, ...readStatus(reported) } };
+}
+
+function splitStatus(value: unknown): { readonly rest: unknown; readonly reported: unknown } {
+  if (!isPlainObject(value) || !Object.hasOwn(value, 'status')) return { rest: value, reported: undefined };
+  const rest = Object.fromEntries(Object.entries(value).filter(([name]) => name !== 'status'));
+  return { rest, reported: value['status'] };
+}
+
+function readStatus(reported: unknown): { readonly status?: NamespacePolicyStatus } {
+  if (reported === undefined) return {};
+  const outcome = validate(status, reported);
+  return outcome.ok ? { status: outcome.value } : {};
+}

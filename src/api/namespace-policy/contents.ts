@@ -1,0 +1,94 @@
+// What every matched namespace contains: RoleBindings and other objects, made and kept by the reconciler.
+import { duration, notBoth, time } from '../common-fields.ts';
+import { choice, list, object, text } from '../schema/build.ts';
+import { resourceContent } from './resource-content.ts';
+
+const template = 'Text, or a template: CEL in ${ } sees namespaceObject, the Namespace; $${ is a literal ${.';
+
+export const subject = object({
+  description: 'Who gets the role.',
+  fields: {
+    kind: choice('What the subject is.', ['User', 'Group', 'ServiceAccount']),
+    name: text({
+      description: `The name of the user, group or service account. ${template} Example: "ad-kubernetes-\${namespaceObject.metadata.name}".`,
+      minLength: 1,
+      maxLength: 8192,
+    }),
+    namespace: text({
+      description: `The namespace of a service account; for it alone, and there it must be given. ${template} Example: "\${namespaceObject.metadata.name}".`,
+      minLength: 1,
+      maxLength: 8192,
+    }),
+  },
+  required: ['kind', 'name'],
+  rules: [
+    {
+      message: 'a namespace for a ServiceAccount, and for it alone',
+      // `namespace` is a reserved word of CEL, which the API server escapes.
+      cel: "(self.kind == 'ServiceAccount') == has(self.__namespace__)",
+      offender: ({ kind, namespace }) =>
+        (kind === 'ServiceAccount') === (namespace !== undefined) ? undefined : ['namespace'],
+    },
+    {
+      message: 'a group outside system:, which Kubernetes keeps for itself',
+      cel: "self.kind != 'Group' || !self.name.startsWith('system:')",
+      offender: ({ kind, name }) => (kind === 'Group' && name.startsWith('system:') ? ['name'] : undefined),
+    },
+  ],
+});
+
+const roleRef = object({
+  description:
+    'The role that the subjects get in the namespace. Never templated; the author of the policy must be allowed to bind it.',
+  fields: {
+    kind: choice('Always ClusterRole.', ['ClusterRole']),
+    name: text({
+      description: 'The name of the ClusterRole. Example: edit.',
+      minLength: 1,
+      maxLength: 253,
+      pattern: '^[^/%$\\s]+$',
+      accepted: 'the name of a ClusterRole, not a template',
+    }),
+  },
+  required: ['kind', 'name'],
+});
+
+export const roleBindingContent = object({
+  description: 'A RoleBinding that every matched namespace contains.',
+  fields: {
+    name: text({
+      description: `The name of the RoleBinding. ${template} Unique among the roleBindings. Example: ad-kubernetes-\${namespaceObject.metadata.name}.`,
+      minLength: 1,
+      maxLength: 4096,
+    }),
+    roleRef,
+    subjects: list({ description: 'Who gets the role.', items: subject, minItems: 1, maxItems: 100 }),
+    expiresAfter: duration(
+      'How long the RoleBinding stays, counted from the creation of the namespace; then it is deleted. At most one of this and expiresAt. Example: 8h.',
+    ),
+    expiresAt: time(
+      'When the RoleBinding is deleted. At most one of this and expiresAfter. Example: "2027-01-31T00:00:00Z".',
+    ),
+  },
+  required: ['name', 'roleRef', 'subjects'],
+  rules: [notBoth('expiresAfter', 'expiresAt')],
+});
+
+export const contents = object({
+  description:
+    'What every matched namespace contains, old or new. Reeve creates it, keeps it as it is written here, and removes it when it is no longer wanted.',
+  fields: {
+    roleBindings: list({
+      description: 'RoleBindings to ClusterRoles.',
+      items: roleBindingContent,
+      maxItems: 50,
+      unique: { key: 'name' },
+    }),
+    resources: list({
+      description:
+        'Other namespaced objects, of the kinds that the installation allows. Not Secrets (share them with a SecretShare), RBAC, kinds of Reeve or cluster-scoped kinds. Example: [{apiVersion: v1, kind: ResourceQuota, metadata: {name: team}, spec: {hard: {pods: "50"}}}].',
+      items: resourceContent,
+      maxItems: 50,
+    }),
+  },
+});

@@ -1,0 +1,148 @@
+// Rules on the Namespace itself, judged before it is stored.
+import { labelValue, metadataKey, metadataMap, pattern } from '../common-fields.ts';
+import { boolean, integer, list, object, text, withDefault } from '../schema/build.ts';
+import type { Schema, TextSchema } from '../schema/schema.ts';
+import { defaults } from './defaults.ts';
+
+export const nameRule = object({
+  description: 'What the name of a namespace must look like.',
+  fields: {
+    pattern: pattern(
+      'A regular expression (RE2) that must be found in the name; it is not anchored unless ^ and $ are written. Example: "^team-[a-z0-9-]+$".',
+    ),
+  },
+  required: ['pattern'],
+});
+
+/** What is demanded of one key; only the values of labels have a form of their own. */
+function requiredKeyOf(value: TextSchema) {
+  return object({
+    description:
+      'What the value must be. {} demands only that the key is present and its value not empty. When both pattern and values are given, both must hold.',
+    fields: {
+      pattern: pattern(
+        'A regular expression (RE2) that must be found in the value; it is not anchored unless ^ and $ are written. Example: "^[a-z]+$".',
+      ),
+      values: list({
+        description: 'The values that are accepted. Example: [dev, prod].',
+        items: value,
+        minItems: 1,
+        maxItems: 100,
+        unique: 'set',
+      }),
+    },
+  });
+}
+
+const requiredLabel = requiredKeyOf(labelValue('An accepted value.'));
+export const requiredKey = requiredKeyOf(text({ description: 'An accepted value.', maxLength: 1024 }));
+
+export const required = object({
+  description: 'Labels and annotations that a namespace must carry.',
+  fields: {
+    labels: metadataMap(
+      'The labels that must be there, and what their values must be. Example: {team: {pattern: "^[a-z]+$"}, env: {values: [dev, prod]}, cost-center: {}}.',
+      requiredLabel,
+    ),
+    annotations: metadataMap(
+      'The annotations that must be there, and what their values must be. Example: {contact: {}}.',
+      requiredKey,
+    ),
+  },
+});
+
+export const immutable = object({
+  description:
+    'Labels and annotations that are neither changed nor removed once they are set. The first setting is free.',
+  fields: {
+    labels: keys('The keys of the labels. Example: [team].'),
+    annotations: keys('The keys of the annotations. Example: [created-by].'),
+  },
+});
+
+function keys(description: string) {
+  return list({ description, items: metadataKey('A key.'), maxItems: 64, unique: 'set' });
+}
+
+export const requesters = object({
+  description:
+    'Who may create matched namespaces; nobody else may. They also hold the right to use this policy without RBAC: to move a namespace into it or out of it. Cluster administrators hold that right too, though they may not create here.',
+  fields: {
+    groups: names('Groups, by their exact names. Example: [platform].', 'A group.'),
+    users: names('Users, by their exact names. Example: [alice@example.com].', 'A user.'),
+    serviceAccounts: list({
+      description: 'Service accounts as namespace/name. Example: [argocd/argocd-application-controller].',
+      items: serviceAccount(),
+      maxItems: 100,
+      unique: 'set',
+    }),
+  },
+  rules: [
+    {
+      message: 'at least one group, user or service account',
+      cel: '(has(self.groups) && self.groups.size() > 0) || (has(self.users) && self.users.size() > 0) || (has(self.serviceAccounts) && self.serviceAccounts.size() > 0)',
+      offender: ({ groups = [], users = [], serviceAccounts = [] }) =>
+        groups.length + users.length + serviceAccounts.length > 0 ? undefined : [],
+    },
+  ],
+});
+
+function names(description: string, item: string) {
+  return list({
+    description,
+    items: text({ description: item, minLength: 1, maxLength: 512 }),
+    maxItems: 100,
+    unique: 'set',
+  });
+}
+
+function serviceAccount(): TextSchema {
+  return text({
+    description: 'A service account.',
+    maxLength: 317,
+    pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?/[a-z0-9]([-a-z0-9.]*[a-z0-9])?$',
+    accepted: 'namespace/name of a service account',
+  });
+}
+
+export const quota = object({
+  description:
+    'How many matched namespaces there may be for each value of a label. Best effort: requests at the same moment can overshoot, which the status then reports. Namespaces that are being deleted do not count.',
+  fields: {
+    label: metadataKey('The key of the label whose values are counted. Example: team.'),
+    max: integer({
+      description: 'How many namespaces may have the same value of the label. Example: 10.',
+      minimum: 0,
+      maximum: 100_000,
+    }),
+  },
+  required: ['label', 'max'],
+});
+
+export const deletion = object({
+  description: 'Protection of matched namespaces from being deleted by mistake.',
+  fields: {
+    protect: withDefault(
+      boolean(
+        'Whether to refuse to delete a matched namespace, and to give it an owner whose deletion would delete it, until the namespace carries the annotation reeve.dev/allow-deletion with its own name as the value. Default: false.',
+      ),
+      false,
+    ),
+  },
+});
+
+export const namespaceRules = object({
+  description: 'Rules on the Namespaces themselves, judged before they are stored.',
+  fields: {
+    name: nameRule,
+    required,
+    defaults: defaults(
+      'Labels and annotations that are set where they are missing. On creation, and when an update removes one, the key must be there afterwards; its value is free unless a rule says otherwise.',
+      'CEL in ${ } sees namespaceObject, the Namespace itself, and on creation the userInfo, name, operation and dryRun of request. Example: "${request.userInfo.username}".',
+    ),
+    immutable,
+    requesters,
+    quota,
+    deletion,
+  } satisfies Record<string, Schema>,
+});

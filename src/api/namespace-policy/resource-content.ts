@@ -1,0 +1,116 @@
+// An object of somebody else's kind that every matched namespace contains.
+import { managedByLabel, managedByReeve } from '../names.ts';
+import { openObject, text } from '../schema/build.ts';
+import { isPlainObject } from '../schema/reporting.ts';
+import type { Path } from '../problem.ts';
+import type { Rule } from '../schema/schema.ts';
+import { forbiddenGroups, forbiddenKinds } from './forbidden-kinds.ts';
+
+const metadata = openObject({
+  description:
+    'The metadata of the object: its name, and labels and annotations if it needs any. Text values may be templates.',
+  fields: {
+    name: text({
+      description:
+        'The name of the object. Text, or a template: CEL in ${ } sees namespaceObject, the Namespace; $${ is a literal ${. Example: team.',
+      minLength: 1,
+      maxLength: 4096,
+    }),
+    namespace: text({
+      description: 'Not given: the object is made in each matched namespace.',
+      maxLength: 253,
+    }),
+  },
+  required: ['name'],
+  rules: [
+    {
+      message: 'no namespace: the object is made in each matched namespace',
+      // `namespace` is a reserved word of CEL, which the API server escapes.
+      cel: '!has(self.__namespace__)',
+      offender: ({ namespace }) => (namespace === undefined ? undefined : ['namespace']),
+    },
+  ],
+});
+
+interface Typed {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+function groupOf({ apiVersion }: Typed): string {
+  return apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
+}
+
+const celGroup = "(self.apiVersion.contains('/') ? self.apiVersion.split('/')[0] : '')";
+
+const allowedGroup: Rule<Typed> = {
+  message: 'a group other than RBAC, Reeve itself and those that configure the cluster',
+  cel: `!(${celGroup} in [${forbiddenGroups.map((group) => `'${group}'`).join(', ')}])`,
+  offender: (object) => (forbiddenGroups.includes(groupOf(object)) ? ['apiVersion'] : undefined),
+};
+
+const allowedKind: Rule<Typed> = {
+  message:
+    'a namespaced kind that nobody but its author writes: not Secret (see SecretShare), Service, Endpoints or PersistentVolumeClaim',
+  cel: `!(${celGroup} + '/' + self.kind in [${forbiddenKinds.map((kind) => `'${kind}'`).join(', ')}])`,
+  offender: (object) => (forbiddenKinds.includes(`${groupOf(object)}/${object.kind}`) ? ['kind'] : undefined),
+};
+
+/** Pods made from such a template would carry our label, and the guard would let nobody but us write them. */
+const noMarkInTemplates: Rule<Typed> = {
+  message: `no ${managedByLabel}: ${managedByReeve}, and no template for it, in a pod template`,
+  offender: (object) => markedTemplate(object, []),
+};
+
+/** A finished Job that deletes itself would be made again for ever. */
+const noVanishingJob: Rule<Typed> = {
+  message: 'a Job without ttlSecondsAfterFinished, which would be made again and again',
+  offender: (object) => {
+    const spec = object.kind === 'Job' && groupOf(object) === 'batch' ? member(object, 'spec') : undefined;
+    return member(spec, 'ttlSecondsAfterFinished') === undefined
+      ? undefined
+      : ['spec', 'ttlSecondsAfterFinished'];
+  },
+};
+
+export const resourceContent = openObject({
+  description:
+    'An object that every matched namespace contains, written as for kubectl apply, without a namespace. CEL in ${ } may stand in text values, never in keys, apiVersion or kind, and sees namespaceObject, the Namespace.',
+  fields: {
+    apiVersion: text({
+      description: 'The group and version of the object, never a template. Example: networking.k8s.io/v1.',
+      maxLength: 317,
+      pattern: '^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?v[a-z0-9]+$',
+      accepted: 'group/version such as networking.k8s.io/v1, or v1; not a template',
+    }),
+    kind: text({
+      description: 'The kind of the object, never a template. Example: ResourceQuota.',
+      maxLength: 63,
+      pattern: '^[A-Z][A-Za-z0-9]*$',
+      accepted: 'a kind such as ResourceQuota; not a template',
+    }),
+    metadata,
+  },
+  required: ['apiVersion', 'kind', 'metadata'],
+  rules: [allowedGroup, allowedKind, noMarkInTemplates, noVanishingJob],
+});
+
+function member(value: unknown, name: string): unknown {
+  return isPlainObject(value) && Object.hasOwn(value, name) ? (value[name] ?? undefined) : undefined;
+}
+
+/** The path of the mark below any `template`, however deep, as in a CronJob. The depth of the object is bounded. */
+function markedTemplate(value: unknown, path: Path): Path | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [key, child] of Object.entries(value)) {
+    const below = [...path, Array.isArray(value) ? Number(key) : key];
+    const mark =
+      key === 'template' ? member(member(member(child, 'metadata'), 'labels'), managedByLabel) : undefined;
+    if (mark === managedByReeve || (typeof mark === 'string' && mark.includes('${'))) {
+      return [...below, 'metadata', 'labels', managedByLabel];
+    }
+    const deeper = markedTemplate(child, below);
+    if (deeper !== undefined) return deeper;
+  }
+  return undefined;
+}

@@ -1,0 +1,34 @@
+// What is wrong with an object that a person wrote, as data, and how it reads.
+import { clipped } from './text.ts';
+
+export type PathStep = string | number;
+export type Path = readonly PathStep[];
+
+export interface Problem {
+  /** From the root of the object to the value; for a missing field, to where it should be. */
+  readonly path: Path;
+  readonly found: string;
+  readonly accepted: string;
+  /** Set when the name of the last step is wrong rather than its value. */
+  readonly at?: 'key';
+  /** For an error inside a text (an expression): the index of the character where it is. */
+  readonly offset?: number;
+}
+
+/** One line: `spec.match.names[0]: found 5; accepted: text`. */
+export function renderProblem(problem: Problem): string {
+  const where = problem.path.length === 0 ? 'the object' : renderPath(problem.path);
+  return `${where}: found ${problem.found}; accepted: ${problem.accepted}`;
+}
+
+/** `spec.required.labels["example.com/team"]`: a step that is no plain word stands in brackets. */
+export function renderPath(path: Path): string {
+  return path.map(renderStep).join('');
+}
+
+function renderStep(step: PathStep, index: number): string {
+  if (typeof step === 'number') return `[${step}]`;
+  const key = clipped(step);
+  if (!/^[A-Za-z_][A-Za-z0-9_-]*$/.test(key)) return `[${JSON.stringify(key)}]`;
+  return index === 0 ? key : `.${key}`;
+}

@@ -1,0 +1,33 @@
+// What all checks of values share: the mark of a refused value, and how a refusal is reported.
+import type { Path, Problem } from '../problem.ts';
+import { describeValue } from '../text.ts';
+import { describeSchema } from './accepted.ts';
+import type { Schema } from './schema.ts';
+
+/** Stands for a value of which a problem has been reported. */
+export const invalid = Symbol('invalid');
+
+export type Report = (problem: Problem) => void;
+
+export function refuse(schema: Schema, input: unknown, path: Path, report: Report): typeof invalid {
+  report({ path, found: describeValue(input), accepted: describeSchema(schema) });
+  return invalid;
+}
+
+export type PlainObject = Readonly<Record<string, unknown>>;
+
+export function isPlainObject(value: unknown): value is PlainObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Object.fromEntries defines properties instead of assigning them, so a key such as `__proto__` is only a key. */
+export function assemble(entries: readonly (readonly [string, unknown])[]): unknown {
+  return entries.some(([, value]) => value === invalid) ? invalid : Object.fromEntries(entries);
+}
+
+export function valueAt(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>((current, step) => {
+    if (Array.isArray(current) && typeof step === 'number') return current[step] as unknown;
+    return isPlainObject(current) && Object.hasOwn(current, step) ? current[step] : undefined;
+  }, value);
+}

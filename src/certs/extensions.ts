@@ -1,0 +1,38 @@
+// The X.509 extensions of our two kinds of certificate, as the data that node-forge encodes.
+import type { ServingNames } from './names.ts';
+
+export interface Extension {
+  readonly name: string;
+  readonly critical?: boolean;
+  readonly [field: string]: unknown;
+}
+
+// The tags of GeneralName: RFC 5280, section 4.2.1.6.
+const dnsName = 2;
+const ipAddress = 7;
+
+/** A path length of 0: this authority signs servers and never another authority. */
+export function authorityExtensions(): Extension[] {
+  return [
+    { name: 'basicConstraints', critical: true, cA: true, pathLenConstraint: 0 },
+    { name: 'keyUsage', critical: true, keyCertSign: true, cRLSign: true },
+    { name: 'subjectKeyIdentifier' },
+  ];
+}
+
+/** Go looks at the alternative names only, never at the common name: https://go.dev/doc/go1.15#commonname */
+export function servingExtensions(names: ServingNames, authorityKeyIdentifier: string): Extension[] {
+  const altNames = [
+    ...names.dns.map((value) => ({ type: dnsName, value })),
+    ...names.ips.map((ip) => ({ type: ipAddress, ip })),
+  ];
+  return [
+    { name: 'basicConstraints', critical: true, cA: false },
+    { name: 'keyUsage', critical: true, digitalSignature: true, keyEncipherment: true },
+    { name: 'extKeyUsage', serverAuth: true },
+    { name: 'subjectAltName', altNames },
+    { name: 'subjectKeyIdentifier' },
+    // The bytes of the authority's own identifier: `true` would make node-forge put the server's key here.
+    { name: 'authorityKeyIdentifier', keyIdentifier: authorityKeyIdentifier },
+  ];
+}

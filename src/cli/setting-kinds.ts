@@ -1,0 +1,98 @@
+// The kinds of values that settings take: texts, numbers, durations, choices, lists and switches.
+import type { Parsed, Setting } from './settings.ts';
+
+const wrong = { ok: false } as const;
+
+interface About {
+  readonly placeholder: string;
+  readonly help: string;
+}
+
+/** Must be given. */
+export function requiredText(about: About & { readonly accepted: string }): Setting<string> {
+  return { ...about, parse: lastText, fallback: undefined };
+}
+
+export function optionalText(about: About & { readonly accepted: string }): Setting<string | undefined> {
+  return { ...about, parse: lastText, fallback: { value: undefined, shown: '' } };
+}
+
+export function textSetting(value: string, about: About & { readonly accepted: string }): Setting<string> {
+  return { ...about, parse: lastText, fallback: { value, shown: value } };
+}
+
+function lastText(texts: readonly string[]): Parsed<string> {
+  const value = texts.at(-1) ?? '';
+  return value === '' ? wrong : { ok: true, value };
+}
+
+export function integer(value: number, lowest: number, highest: number, about: About): Setting<number> {
+  return {
+    ...about,
+    accepted: `a whole number from ${lowest} to ${highest}`,
+    fallback: { value, shown: String(value) },
+    parse: (texts) => {
+      const text = texts.at(-1) ?? '';
+      const parsed = Number(text);
+      // Number() also reads "0x1f", "1e3" and blanks.
+      return /^\d{1,9}$/.test(text) && parsed >= lowest && parsed <= highest ? { ok: true, value: parsed } : wrong;
+    },
+  };
+}
+
+/** In milliseconds. */
+export function durationSetting(
+  shown: string,
+  highestMs: number,
+  parseDuration: (text: string) => number | undefined,
+  about: About & { readonly accepted: string },
+): Setting<number> {
+  return {
+    ...about,
+    fallback: { value: parseDuration(shown) ?? 0, shown },
+    parse: (texts) => {
+      const value = parseDuration(texts.at(-1) ?? '');
+      return value !== undefined && value <= highestMs ? { ok: true, value } : wrong;
+    },
+  };
+}
+
+export function choice<T extends string>(value: T, choices: readonly T[], about: About): Setting<T> {
+  return {
+    ...about,
+    accepted: choices.join(', '),
+    fallback: { value, shown: value },
+    parse: (texts) => {
+      const found = choices.find((each) => each === texts.at(-1));
+      return found === undefined ? wrong : { ok: true, value: found };
+    },
+  };
+}
+
+/** Given several times, or once with commas. */
+export function list(
+  isItem: (text: string) => boolean,
+  about: About & { readonly accepted: string },
+): Setting<readonly string[]> {
+  return {
+    ...about,
+    fallback: { value: [], shown: '' },
+    parse: (texts) => {
+      const items = texts.flatMap((text) => text.split(',')).map((item) => item.trim());
+      return items.every(isItem) ? { ok: true, value: items } : wrong;
+    },
+  };
+}
+
+export function switchSetting(help: string): Setting<boolean> {
+  return {
+    placeholder: '',
+    help,
+    accepted: 'true, false',
+    fallback: { value: false, shown: '' },
+    parse: (texts) => {
+      const text = texts.at(-1);
+      return text === 'true' || text === 'false' ? { ok: true, value: text === 'true' } : wrong;
+    },
+  };
+}

@@ -1,0 +1,136 @@
+// Reads the settings of a command from flags, then environment, then defaults, and says all that is wrong at once.
+
+export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false };
+
+/** One row of the table of a command; its key gives the flag (`--probes-port`) and the variable (`REEVE_PROBES_PORT`). */
+export interface Setting<T> {
+  /** What stands for the value in the help; empty for a switch. */
+  readonly placeholder: string;
+  readonly help: string;
+  readonly accepted: string;
+  /** All values that were given; a setting that takes one takes the last. */
+  readonly parse: (texts: readonly string[]) => Parsed<T>;
+  /** Undefined: it must be given. */
+  readonly fallback: { readonly value: T; readonly shown: string } | undefined;
+}
+
+export type Settings = Readonly<Record<string, Setting<unknown>>>;
+export type Values<S extends Settings> = { readonly [K in keyof S]: S[K] extends Setting<infer T> ? T : never };
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export type Reading<T> =
+  { readonly ok: true; readonly values: T } | { readonly ok: false; readonly problems: readonly string[] };
+
+export function readSettings<S extends Settings>(settings: S, args: readonly string[], env: Environment): Reading<Values<S>> {
+  const given = readFlags(settings, args);
+  const problems = [...given.problems];
+  const values = new Map<string, unknown>();
+  for (const [key, setting] of Object.entries(settings)) {
+    const outcome = valueOf(key, setting, given.texts.get(key), env[variableName(key)]);
+    if ('problem' in outcome) problems.push(outcome.problem);
+    else values.set(key, outcome.value);
+  }
+  // Every key of the table has got the value that its own setting parsed.
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, values: Object.fromEntries(values) as Values<S> };
+}
+
+type Outcome = { readonly value: unknown } | { readonly problem: string };
+
+function valueOf(
+  key: string,
+  setting: Setting<unknown>,
+  flags: readonly string[] | undefined,
+  variable: string | undefined,
+): Outcome {
+  // An empty variable is one that is not set: compose files and manifests cannot always leave it out.
+  const texts = flags ?? (variable === undefined || variable === '' ? undefined : [variable]);
+  if (texts === undefined) {
+    return setting.fallback ?? { problem: `${flagName(key)} is missing; accepted: ${setting.accepted}` };
+  }
+  const parsed = setting.parse(texts);
+  if (parsed.ok) return { value: parsed.value };
+  const source = flags === undefined ? variableName(key) : flagName(key);
+  return { problem: `${source}: ${JSON.stringify(texts.at(-1) ?? '')} is not accepted; accepted: ${setting.accepted}` };
+}
+
+interface Flags {
+  readonly texts: ReadonlyMap<string, readonly string[]>;
+  readonly problems: readonly string[];
+}
+
+function readFlags(settings: Settings, args: readonly string[]): Flags {
+  const byFlag = new Map(Object.keys(settings).map((key) => [flagName(key), key]));
+  const texts = new Map<string, readonly string[]>();
+  const problems: string[] = [];
+  for (let index = 0; index < args.length; index++) {
+    const [flag, attached] = splitFlag(args[index] ?? '');
+    const key = byFlag.get(flag);
+    const setting = key === undefined ? undefined : settings[key];
+    if (key === undefined || setting === undefined) {
+      problems.push(unknownText(flag, [...byFlag.keys()]));
+      // The value of a flag that is not known is no second mistake.
+      if (flag.startsWith('--') && attached === undefined && isValue(args[index + 1])) index++;
+      continue;
+    }
+    const takesNext = attached === undefined && setting.placeholder !== '';
+    const value = attached ?? (takesNext ? args[index + 1] : 'true');
+    if (takesNext && isValue(value)) index++;
+    if (isValue(value) || attached !== undefined) texts.set(key, [...(texts.get(key) ?? []), value ?? '']);
+    else problems.push(`${flag} needs a value; accepted: ${setting.accepted}`);
+  }
+  return { texts, problems };
+}
+
+function splitFlag(arg: string): readonly [string, string | undefined] {
+  const equals = arg.indexOf('=');
+  if (!arg.startsWith('--') || equals === -1) return [arg, undefined];
+  return [arg.slice(0, equals), arg.slice(equals + 1)];
+}
+
+function isValue(arg: string | undefined): arg is string {
+  return arg !== undefined && !arg.startsWith('--');
+}
+
+function unknownText(given: string, known: readonly string[]): string {
+  if (!given.startsWith('-')) return `unexpected argument ${JSON.stringify(given)}`;
+  const near = nearest(given, known);
+  return `unknown flag ${given}${near === undefined ? '' : `; did you mean ${near}?`}`;
+}
+
+/** `probesPort` -> `--probes-port` */
+export function flagName(key: string): string {
+  return `--${kebab(key)}`;
+}
+
+/** `probesPort` -> `REEVE_PROBES_PORT` */
+export function variableName(key: string): string {
+  return `REEVE_${kebab(key).replaceAll('-', '_').toUpperCase()}`;
+}
+
+function kebab(key: string): string {
+  return key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+/** The known word that a person most likely meant, if any is near. */
+export function nearest(word: string, known: readonly string[]): string | undefined {
+  const farthest = Math.max(2, Math.floor(word.length / 4));
+  const [best] = known
+    .map((candidate) => ({ candidate, distance: distanceOf(word, candidate) }))
+    .filter(({ distance }) => distance <= farthest)
+    .toSorted((a, b) => a.distance - b.distance);
+  return best?.candidate;
+}
+
+/** Levenshtein: how many letters must be added, removed or replaced. */
+function distanceOf(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (const [i, letter] of [...a].entries()) {
+    const next = [i + 1];
+    for (const [j, other] of [...b].entries()) {
+      const replaced = (row[j] ?? 0) + (letter === other ? 0 : 1);
+      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

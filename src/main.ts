@@ -1,0 +1,50 @@
+#!/usr/bin/env node
+// The program `reeve`: runs the command that it was called with, and sets the exit code.
+import { runCerts } from './cli/certs.ts';
+import { runServe, type StopSignal } from './cli/serve.ts';
+import { readCommand, type Command } from './config.ts';
+import { traceOf } from './observe/error-frames.ts';
+
+const stdout = (text: string): void => void process.stdout.write(text);
+const stderr = (text: string): void => void process.stderr.write(text);
+
+async function run(command: Command): Promise<number> {
+  switch (command.kind) {
+    case 'serve':
+      return await runServe(command.settings, { stdout, stderr, onSignal });
+    case 'certs':
+      return await runCerts(command.settings, { stdout, stderr, now: () => new Date() });
+    case 'help':
+      stdout(`${command.text}\n`);
+      return 0;
+    case 'wrong':
+      for (const problem of command.problems) stderr(`${problem}\n`);
+      stderr(`see ${command.hint}\n`);
+      return 2;
+    default:
+      return command satisfies never;
+  }
+}
+
+function onSignal(listener: (signal: StopSignal) => void): void {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => listener(signal));
+}
+
+/** Nothing can be said of the state that such an error leaves, so the process ends, and whoever runs it starts another. */
+function fail(error: unknown): never {
+  const { error: name, frames } = traceOf(error);
+  stderr(`reeve ends because of an error of its own: ${name}\n${frames.map((frame) => `  ${frame}\n`).join('')}`);
+  process.exit(1);
+}
+
+// Whoever reads our output may go away first; that is no reason to end.
+process.stdout.on('error', () => undefined);
+process.stderr.on('error', () => undefined);
+process.on('uncaughtException', fail);
+process.on('unhandledRejection', fail);
+
+try {
+  process.exit(await run(readCommand()));
+} catch (error) {
+  fail(error);
+}

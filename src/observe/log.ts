@@ -1,0 +1,51 @@
+// The log: one line of JSON for each decision, and lines for what happens to the server; the only file that knows pino.
+import { pino } from 'pino';
+
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+type Field = string | number | boolean | readonly string[];
+
+export interface Log {
+  info(message: string, fields?: Readonly<Record<string, Field>>): void;
+  warn(message: string, fields?: Readonly<Record<string, Field>>): void;
+  error(message: string, fields?: Readonly<Record<string, Field>>): void;
+  debug(message: string, fields?: Readonly<Record<string, Field>>): void;
+  /** Waits until what was logged is written, but not for a reader that does not read. */
+  close(): Promise<void>;
+}
+
+/** What waits to be written when nobody reads; more is dropped, because answering matters more than logging. */
+const mostBufferedBytes = 1024 * 1024;
+const closeMs = 500;
+
+/** Fields are texts, numbers and names of rules: an object can never get in, whatever the level. */
+export function createLog(level: LogLevel, fd: number): Log {
+  const destination = pino.destination({ fd, sync: false, maxLength: mostBufferedBytes });
+  // A reader that goes away must not end the server.
+  destination.on('error', () => undefined);
+  const logger = pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    destination,
+  );
+  return {
+    info: (message, fields) => logger.info(fields ?? {}, message),
+    warn: (message, fields) => logger.warn(fields ?? {}, message),
+    error: (message, fields) => logger.error(fields ?? {}, message),
+    debug: (message, fields) => logger.debug(fields ?? {}, message),
+    close: () => flushed((done) => destination.flush(done)),
+  };
+}
+
+async function flushed(flush: (done: () => void) => void): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, closeMs);
+  flush(() => resolve());
+  await promise;
+  clearTimeout(timer);
+}

@@ -1,0 +1,102 @@
+// Compiles list and map literals; their elements are of one type, as Kubernetes demands.
+import type { ListLiteral, MapLiteral, Node } from '../syntax/ast.ts';
+import { CompileProblem } from '../syntax/problem.ts';
+import { DYN, listOf, mapOf, typeText, type Type } from '../types/type.ts';
+import { failed, Failure } from '../values/failure.ts';
+import { CelMap, isMap } from '../values/map.ts';
+import { Optional } from '../values/optional.ts';
+import type { Value } from '../values/value.ts';
+import type { Compilation, Compiled } from './compilation.ts';
+import type { Step } from './frame.ts';
+
+const NOT_OPTIONAL = failed('what follows ? in a literal must be optional');
+const NOT_A_KEY = failed('lists and maps cannot be keys of a map');
+
+interface Part {
+  readonly step: Step;
+  readonly isOptional: boolean;
+}
+
+export function compileList(compilation: Compilation, node: ListLiteral): Compiled {
+  let type: Type | undefined;
+  const parts: Part[] = [];
+  for (const { value, isOptional } of node.elements) {
+    const element = compileElement(compilation, value, isOptional);
+    type = joinTypes(compilation, type, element.type, value);
+    parts.push({ step: element.step, isOptional });
+  }
+  return { type: listOf(type ?? compilation.unifier.freshVariable()), step: listStep(parts) };
+}
+
+function compileElement(compilation: Compilation, node: Node, isOptional: boolean): Compiled {
+  const { type, step } = compilation.compile(node);
+  if (!isOptional) return { type, step };
+  const resolved = compilation.unifier.resolve(type);
+  if (resolved.kind === 'optional_type') return { type: resolved.params[0] ?? DYN, step };
+  if (resolved.kind === 'dyn') return { type: DYN, step };
+  throw new CompileProblem('what follows ? in a literal must be optional', node.offset);
+}
+
+/** Kubernetes asks that literals mix no types, dyn included: `[1, dyn(2)]` does not compile there either. */
+function joinTypes(compilation: Compilation, soFar: Type | undefined, next: Type, node: Node): Type {
+  const resolved = compilation.unifier.resolve(next);
+  const before = soFar === undefined ? undefined : compilation.unifier.resolve(soFar);
+  const joined = compilation.unifier.join(before, resolved);
+  const mixesDyn = before !== undefined && (before.kind === 'dyn') !== (resolved.kind === 'dyn');
+  if (joined !== undefined && !mixesDyn) return joined;
+  const expected = typeText(before ?? DYN);
+  throw new CompileProblem(`expected type ${expected} but found ${typeText(resolved)}`, node.offset);
+}
+
+function listStep(parts: readonly Part[]): Step {
+  return (frame) => {
+    const list: Value[] = [];
+    for (const { step, isOptional } of parts) {
+      const value = step(frame);
+      const element = isOptional ? unwrap(value) : value;
+      if (element instanceof Failure) return element;
+      if (element !== undefined) list.push(element);
+    }
+    frame.meter.spend(parts.length);
+    return list;
+  };
+}
+
+/** undefined when the optional holds nothing: the element is then left out. */
+function unwrap(value: Value): Value {
+  if (value instanceof Failure) return value;
+  return value instanceof Optional ? value.value : NOT_OPTIONAL;
+}
+
+export function compileMap(compilation: Compilation, node: MapLiteral): Compiled {
+  let [keyType, valueType]: (Type | undefined)[] = [];
+  const parts: { readonly key: Step; readonly value: Part }[] = [];
+  for (const entry of node.entries) {
+    const key = compilation.compile(entry.key);
+    const value = compileElement(compilation, entry.value, entry.isOptional);
+    keyType = joinTypes(compilation, keyType, key.type, entry.key);
+    valueType = joinTypes(compilation, valueType, value.type, entry.value);
+    if (keyType.kind === 'list' || keyType.kind === 'map') throw new CompileProblem(NOT_A_KEY.message, entry.key.offset);
+    parts.push({ key: key.step, value: { step: value.step, isOptional: entry.isOptional } });
+  }
+  const { unifier } = compilation;
+  const type = mapOf(keyType ?? unifier.freshVariable(), valueType ?? unifier.freshVariable());
+  return { type, step: mapStep(parts) };
+}
+
+function mapStep(parts: readonly { readonly key: Step; readonly value: Part }[]): Step {
+  return (frame) => {
+    const pairs: (readonly [Value, Value])[] = [];
+    for (const part of parts) {
+      const key = part.key(frame);
+      if (key instanceof Failure) return key;
+      if (Array.isArray(key) || isMap(key)) return NOT_A_KEY;
+      const given = part.value.step(frame);
+      const value = part.value.isOptional ? unwrap(given) : given;
+      if (value instanceof Failure) return value;
+      if (value !== undefined) pairs.push([key, value]);
+    }
+    frame.meter.spend(parts.length);
+    return new CelMap(pairs);
+  };
+}

@@ -1,0 +1,127 @@
+// Compiles calls of functions and methods; operators are compiled in operator.ts.
+import type { Call, Node } from '../syntax/ast.ts';
+import { CompileProblem } from '../syntax/problem.ts';
+import { functionsNamed } from '../library/library.ts';
+import type { FunctionDefinition } from '../library/define.ts';
+import { Failure, NO_OVERLOAD, OVER_BUDGET } from '../values/failure.ts';
+import type { Meter } from '../values/meter.ts';
+import { Optional } from '../values/optional.ts';
+import type { Value } from '../values/value.ts';
+import type { Compilation, Compiled } from './compilation.ts';
+import type { Step } from './frame.ts';
+import { checkLiterals, foldConversion } from './literal-arguments.ts';
+import { compileRegexCall } from './regex-call.ts';
+import { qualifiedName } from './name.ts';
+import { noOverload, resolveOverloads, type Resolution } from './overload.ts';
+
+export function compileCall(compilation: Compilation, node: Call): Compiled {
+  const args = node.args.map((argument) => compilation.compile(argument));
+  const { definitions, target } = findFunction(compilation, node);
+  const all = target === undefined ? args : [target, ...args];
+  const resolution = resolve(compilation, node, definitions, all);
+  checkLiterals(compilation, node, args);
+  const { type } = resolution;
+  if (target !== undefined && isFallback(node.name)) return { type, step: fallbackStep(node.name, all) };
+  const steps = all.map(({ step }) => step);
+  const step = compileRegexCall(node, steps) ?? callStep(resolution.candidates, steps);
+  return { type, step: foldConversion(node, step) };
+}
+
+interface Found {
+  readonly definitions: readonly FunctionDefinition[];
+  readonly target: Compiled | undefined;
+}
+
+/** `a.b.c()` is the function a.b.c if there is one, else the method c of a.b. */
+function findFunction(compilation: Compilation, node: Call): Found {
+  if (node.target === undefined) return { definitions: defined(node.name, false, node), target: undefined };
+  const prefix = qualifiedName(node.target);
+  const functions = prefix === undefined ? [] : functionsNamed(`${prefix}.${node.name}`);
+  if (functions.length > 0) return { definitions: functions, target: undefined };
+  const definitions = defined(node.name, true, node);
+  return { definitions, target: compilation.compile(node.target) };
+}
+
+function defined(name: string, isMethod: boolean, node: Node): readonly FunctionDefinition[] {
+  const definitions = functionsNamed(name).filter((definition) => definition.isMethod === isMethod);
+  if (definitions.length > 0) return definitions;
+  throw new CompileProblem(`there is no ${isMethod ? 'method' : 'function'} ${name.slice(0, 60)}`, node.offset);
+}
+
+function resolve(
+  compilation: Compilation,
+  node: Call,
+  definitions: readonly FunctionDefinition[],
+  all: readonly Compiled[],
+): Resolution<FunctionDefinition> {
+  const given = all.map(({ type }) => type);
+  const resolution = resolveOverloads(compilation.unifier, definitions, given);
+  if (resolution === undefined) throw noOverload(compilation.unifier, node, given);
+  return resolution;
+}
+
+/** `or` and `orValue` evaluate their argument only when it is needed. */
+function isFallback(name: string): boolean {
+  return name === 'or' || name === 'orValue';
+}
+
+function fallbackStep(name: string, [target, argument]: readonly Compiled[]): Step {
+  return (frame) => {
+    const value = target?.step(frame);
+    if (!(value instanceof Optional)) return value;
+    if (value.value === undefined) return argument?.step(frame);
+    return name === 'orValue' ? value.value : value;
+  };
+}
+
+function callStep(candidates: readonly FunctionDefinition[], steps: readonly Step[]): Step {
+  const [first, second] = steps;
+  const [only] = candidates;
+  if (candidates.length !== 1 || only === undefined || first === undefined) return generalStep(candidates, steps);
+  if (steps.length === 1) return unaryStep(only, first);
+  if (steps.length === 2 && second !== undefined) return binaryStep(only, first, second);
+  return generalStep(candidates, steps);
+}
+
+function unaryStep({ params: [param], run }: FunctionDefinition, argument: Step): Step {
+  return (frame) => {
+    const value = argument(frame);
+    if (value instanceof Failure) return value;
+    if (param?.accepts(value) !== true) return NO_OVERLOAD;
+    return charged(run(value, frame.meter), workFor(value), frame.meter);
+  };
+}
+
+function binaryStep({ params: [left, right], run }: FunctionDefinition, first: Step, second: Step): Step {
+  return (frame) => {
+    const a = first(frame);
+    const b = second(frame);
+    if (a instanceof Failure) return a;
+    if (b instanceof Failure) return b;
+    if (left?.accepts(a) !== true || right?.accepts(b) !== true) return NO_OVERLOAD;
+    return charged(run(a, b, frame.meter), workFor(a) + workFor(b), frame.meter);
+  };
+}
+
+function generalStep(candidates: readonly FunctionDefinition[], steps: readonly Step[]): Step {
+  return (frame) => {
+    const values = steps.map((step) => step(frame));
+    const failure = values.find((value) => value instanceof Failure);
+    if (failure !== undefined) return failure;
+    const chosen = candidates.find(({ params }) => params.every((param, index) => param.accepts(values[index])));
+    if (chosen === undefined) return NO_OVERLOAD;
+    const work = values.reduce<number>((sum, value) => sum + workFor(value), 0);
+    return charged(chosen.run(...values, frame.meter), work, frame.meter);
+  };
+}
+
+/** Functions take at most time linear in what goes in and comes out, or charge the rest themselves. */
+function charged(result: Value, work: number, meter: Meter): Value {
+  return meter.spend(1 + work + workFor(result)) ? result : OVER_BUDGET;
+}
+
+function workFor(value: Value): number {
+  if (typeof value === 'string') return value.length >> 4;
+  if (Array.isArray(value)) return value.length;
+  return value instanceof Uint8Array ? value.length >> 4 : 0;
+}

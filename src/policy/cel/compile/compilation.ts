@@ -1,0 +1,86 @@
+// What is known while one expression is compiled: names, types, and what has been read so far.
+import type { Node } from '../syntax/ast.ts';
+import { CompileProblem } from '../syntax/problem.ts';
+import type { Type } from '../types/type.ts';
+import { Unifier } from '../types/unifier.ts';
+import type { Step, Variable } from './frame.ts';
+
+/** What an expression may see. */
+export interface ExpressionScope {
+  readonly variables: readonly Variable[];
+  /** The only fields of `request` that may be read; without it, all of them and `request` itself. */
+  readonly requestFields?: readonly string[];
+}
+
+export interface Compiled {
+  readonly type: Type;
+  readonly step: Step;
+}
+
+export type NodeCompiler = (compilation: Compilation, node: Node) => Compiled;
+
+export interface LocalVariable {
+  readonly name: string;
+  readonly type: Type;
+  readonly slot: number;
+}
+
+/** Each level costs a factor of the size of the object: two are enough for policies. */
+const MAX_NESTED_LOOPS = 2;
+
+export class Compilation {
+  readonly scope: ExpressionScope;
+  readonly unifier = new Unifier();
+  readonly reads = new Set<Variable>();
+  #locals: readonly LocalVariable[] = [];
+  #slots = 0;
+  #loops = 0;
+
+  readonly #compileNode: NodeCompiler;
+
+  constructor(scope: ExpressionScope, compileNode: NodeCompiler) {
+    this.scope = scope;
+    this.#compileNode = compileNode;
+  }
+
+  /** Compiles a node that is part of another. */
+  compile(node: Node): Compiled {
+    return this.#compileNode(this, node);
+  }
+
+  local(name: string): LocalVariable | undefined {
+    return this.#locals.findLast((local) => local.name === name);
+  }
+
+  global(name: string): Variable | undefined {
+    return this.scope.variables.find((variable) => variable === name);
+  }
+
+  newLocal(name: string, type: Type): LocalVariable {
+    this.#slots += 1;
+    return { name, type, slot: this.#slots - 1 };
+  }
+
+  /** Compiles what sees these variables; they hide others of the same name. */
+  within<T>(locals: readonly LocalVariable[], compile: () => T): T {
+    const outer = this.#locals;
+    this.#locals = [...outer, ...locals];
+    const result = compile();
+    this.#locals = outer;
+    return result;
+  }
+
+  insideLoop<T>(offset: number, compile: () => T): T {
+    if (this.#loops === MAX_NESTED_LOOPS) {
+      throw new CompileProblem(`macros are nested more than ${MAX_NESTED_LOOPS} deep`, offset);
+    }
+    this.#loops += 1;
+    const result = compile();
+    this.#loops -= 1;
+    return result;
+  }
+
+  expectType(node: Node, given: Type, expected: Type, message: string): void {
+    if (!this.unifier.assign(given, expected)) throw new CompileProblem(message, node.offset);
+  }
+}

@@ -1,0 +1,91 @@
+// Compiles `a[b]` and `a[?b]`, for lists, maps, and optionals of them.
+import type { Index } from '../syntax/ast.ts';
+import { CompileProblem } from '../syntax/problem.ts';
+import { INT, listOf, mapOf, optionalOf, typeParameter, typeText, type Type } from '../types/type.ts';
+import { failed, Failure, missing } from '../values/failure.ts';
+import { findKey, isMap } from '../values/map.ts';
+import { NONE, Optional } from '../values/optional.ts';
+import { adapt, Double, Uint, type Value } from '../values/value.ts';
+import type { Compilation, Compiled } from './compilation.ts';
+import { resolveOverloads } from './overload.ts';
+
+const A = typeParameter('A');
+const B = typeParameter('B');
+const PLAIN = [
+  { params: [listOf(A), INT], result: A },
+  { params: [mapOf(A, B), A], result: B },
+  { params: [optionalOf(listOf(A)), INT], result: optionalOf(A) },
+  { params: [optionalOf(mapOf(A, B)), A], result: optionalOf(B) },
+];
+const OPTIONAL = PLAIN.map(({ params, result }, index) => ({
+  params,
+  result: index < 2 ? optionalOf(result) : result,
+}));
+
+const OUT_OF_RANGE = missing('the list has no such index');
+const NO_SUCH_KEY = missing('no such key');
+const NOT_AN_INDEX = failed('a list is indexed by whole numbers');
+const NOT_INDEXABLE = failed('only lists and maps have elements');
+
+export function compileIndex(compilation: Compilation, node: Index): Compiled {
+  const operand = compilation.compile(node.operand);
+  const key = compilation.compile(node.key);
+  const type = typeOfElement(compilation, node, [operand.type, key.type]);
+  const absent = absentText(node);
+  const [left, right] = [operand.step, key.step];
+  if (node.isOptional) return { type, step: (frame) => optionalElement(left(frame), right(frame)) };
+  return {
+    type,
+    step(frame) {
+      const container = left(frame);
+      const value = elementOf(container, right(frame));
+      return value === undefined ? (absent ?? absentFrom(container)) : value;
+    },
+  };
+}
+
+function typeOfElement(compilation: Compilation, node: Index, given: readonly Type[]): Type {
+  const resolution = resolveOverloads(compilation.unifier, node.isOptional ? OPTIONAL : PLAIN, given);
+  if (resolution !== undefined) return resolution.type;
+  const [operand = A, key = A] = given.map((type) => compilation.unifier.resolve(type));
+  throw new CompileProblem(`a ${typeText(operand)} cannot be indexed by a ${typeText(key)}`, node.offset);
+}
+
+/** A key that stands in the expression itself may be named. */
+function absentText({ key }: Index): Failure | undefined {
+  if (key.kind !== 'literal' || typeof key.value !== 'string') return undefined;
+  return missing(`no such key: ${key.value.slice(0, 60)}`);
+}
+
+function absentFrom(container: Value): Failure {
+  return Array.isArray(container) ? OUT_OF_RANGE : NO_SUCH_KEY;
+}
+
+/** The element, a failure, or undefined when there is none. */
+function elementOf(container: Value, key: Value): Value {
+  if (container instanceof Failure) return container;
+  if (key instanceof Failure) return key;
+  if (isMap(container)) return findKey(container, key);
+  if (Array.isArray(container)) return listElement(container, key);
+  if (container instanceof Optional) return optionalElement(container, key);
+  return container === null ? undefined : NOT_INDEXABLE;
+}
+
+function listElement(list: readonly unknown[], key: Value): Value {
+  const index = wholeNumber(key);
+  if (index === undefined) return NOT_AN_INDEX;
+  return index >= 0 && index < list.length ? adapt(list[index]) : undefined;
+}
+
+function wholeNumber(key: Value): number | undefined {
+  if (typeof key === 'bigint') return Number(key);
+  if (key instanceof Uint) return Number(key.value);
+  return key instanceof Double && Number.isInteger(key.value) ? key.value : undefined;
+}
+
+function optionalElement(container: Value, key: Value): Value {
+  if (container === NONE) return key instanceof Failure ? key : NONE;
+  const value = elementOf(container instanceof Optional ? container.value : container, key);
+  if (value instanceof Failure || value instanceof Optional) return value;
+  return value === undefined ? NONE : new Optional(value);
+}

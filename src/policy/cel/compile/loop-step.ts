@@ -1,0 +1,176 @@
+// Runs the macros that go through a list or map.
+import type { LoopForm } from '../syntax/ast.ts';
+import { failed, Failure, NO_OVERLOAD, NOT_BOOL, OVER_BUDGET } from '../values/failure.ts';
+import { CelMap, findKey, isMap, keysOf } from '../values/map.ts';
+import { sortByKeys } from '../values/sort.ts';
+import { adapt, type Value } from '../values/value.ts';
+import type { Frame, Step } from './frame.ts';
+
+interface Parts {
+  readonly condition: Step | undefined;
+  readonly body: Step;
+}
+
+/** What a macro makes of the results of its body, one by one. */
+interface Gathering {
+  /** Takes one result; true when no more are needed. `first` is the first variable, for maps. */
+  take(result: Value, first: Value): boolean;
+  finish(): Value;
+}
+
+const NOT_A_RANGE = failed('macros work on lists and maps only');
+
+export function loopStep(form: LoopForm, range: Step, slots: readonly number[], parts: Parts): Step {
+  const rounds = slots.length === 2 ? pairsOf : singlesOf;
+  const [firstSlot = 0, secondSlot = firstSlot] = slots;
+  return (frame) => {
+    const container = range(frame);
+    if (container instanceof Failure) return container;
+    const round = rounds(container);
+    if (round === undefined) return NOT_A_RANGE;
+    const gathering = gather(form);
+    for (let index = 0; index < round.size; index += 1) {
+      if (!frame.meter.spend(1) || frame.meter.exhausted) return OVER_BUDGET;
+      const first = round.first(index);
+      frame.slots[firstSlot] = first;
+      if (round.second !== undefined) frame.slots[secondSlot] = round.second(index);
+      const kept = isKept(parts.condition, frame);
+      if (kept instanceof Failure) return kept;
+      if (kept && gathering.take(parts.body(frame), first)) break;
+    }
+    return gathering.finish();
+  };
+}
+
+interface Rounds {
+  readonly size: number;
+  first(index: number): Value;
+  readonly second?: (index: number) => Value;
+}
+
+function singlesOf(container: Value): Rounds | undefined {
+  if (Array.isArray(container)) return { size: container.length, first: (index) => adapt(container[index]) };
+  if (!isMap(container)) return undefined;
+  const keys = keysOf(container);
+  return { size: keys.length, first: (index) => keys[index] };
+}
+
+function pairsOf(container: Value): Rounds | undefined {
+  if (Array.isArray(container)) {
+    return { size: container.length, first: BigInt, second: (index) => adapt(container[index]) };
+  }
+  if (!isMap(container)) return undefined;
+  const keys = keysOf(container);
+  return { size: keys.length, first: (index) => keys[index], second: (index) => findKey(container, keys[index]) };
+}
+
+function isKept(condition: Step | undefined, frame: Frame): boolean | Failure {
+  const value = condition === undefined ? true : condition(frame);
+  if (typeof value === 'boolean' || value instanceof Failure) return value;
+  return NOT_BOOL;
+}
+
+function gather(form: LoopForm): Gathering {
+  switch (form) {
+    case 'all':
+      return quantifier(false);
+    case 'exists':
+      return quantifier(true);
+    case 'exists_one':
+      return counter();
+    case 'filter':
+      return filtered();
+    case 'map':
+    case 'transformList':
+      return listed();
+    case 'transformMap':
+      return mapped();
+    case 'transformMapEntry':
+      return entered();
+    case 'sortBy':
+      return sorted();
+    default:
+      return form satisfies never;
+  }
+}
+
+/** One result that decides is enough, even when others fail. */
+function quantifier(decisive: boolean): Gathering {
+  let outcome: Value = !decisive;
+  return {
+    take(result) {
+      if (result === decisive) outcome = decisive;
+      else if (result !== !decisive && !(outcome instanceof Failure)) outcome = asFailure(result);
+      return result === decisive;
+    },
+    finish: () => outcome,
+  };
+}
+
+function asFailure(result: Value): Failure {
+  return result instanceof Failure ? result : NOT_BOOL;
+}
+
+function counter(): Gathering {
+  let count = 0;
+  let failure: Failure | undefined;
+  return {
+    take(result) {
+      if (typeof result !== 'boolean') failure = asFailure(result);
+      else if (result) count += 1;
+      return failure !== undefined;
+    },
+    finish: () => failure ?? count === 1,
+  };
+}
+
+/** Collects results; the first that fails is the outcome. */
+function collecting<T>(accept: (result: Value, first: Value) => T | Failure | undefined, finish: (all: T[]) => Value): Gathering {
+  const all: T[] = [];
+  let failure: Failure | undefined;
+  return {
+    take(result, first) {
+      const accepted = result instanceof Failure ? result : accept(result, first);
+      if (accepted instanceof Failure) failure = accepted;
+      else if (accepted !== undefined) all.push(accepted);
+      return failure !== undefined;
+    },
+    finish: () => failure ?? finish(all),
+  };
+}
+
+function listed(): Gathering {
+  return collecting<{ value: Value }>((value) => ({ value }), (all) => all.map(({ value }) => value));
+}
+
+function filtered(): Gathering {
+  return collecting<{ value: Value }>(
+    (result, value) => {
+      if (typeof result !== 'boolean') return NOT_BOOL;
+      return result ? { value } : undefined;
+    },
+    (all) => all.map(({ value }) => value),
+  );
+}
+
+type Pair = readonly [Value, Value];
+
+function mapped(): Gathering {
+  return collecting<Pair>((value, key) => [key, value], (pairs) => new CelMap(pairs));
+}
+
+const DUPLICATE = failed('transformMapEntry makes the same key twice');
+
+function entered(): Gathering {
+  return collecting<readonly Pair[]>(
+    (entry) => (isMap(entry) ? keysOf(entry).map((key): Pair => [key, findKey(entry, key)]) : NO_OVERLOAD),
+    (all) => {
+      const map = new CelMap(all.flat());
+      return map.entries.size === all.flat().length ? map : DUPLICATE;
+    },
+  );
+}
+
+function sorted(): Gathering {
+  return collecting<Pair>((key, value) => [key, value], sortByKeys);
+}

@@ -1,0 +1,99 @@
+// Compiles the macros that go through a list or map: their variables, their types and their results.
+import type { Loop, Node } from '../syntax/ast.ts';
+import { CompileProblem } from '../syntax/problem.ts';
+import { BOOL, DYN, INT, listOf, mapOf, typeParameter, typeText, type Type } from '../types/type.ts';
+import type { Compilation, Compiled } from './compilation.ts';
+import { loopStep } from './loop-step.ts';
+import { COMPARABLE } from '../library/comparable.ts';
+import { resolveOverloads } from './overload.ts';
+
+export function compileLoop(compilation: Compilation, node: Loop): Compiled {
+  const range = compilation.compile(node.range);
+  const rangeType = compilation.unifier.resolve(range.type);
+  const types = variableTypes(compilation, node, rangeType);
+  const locals = node.variables.map((name, index) => compilation.newLocal(name, types[index] ?? DYN));
+  return compilation.insideLoop(node.offset, () =>
+    compilation.within(locals, () => {
+      const condition = node.condition && compileCondition(compilation, node.condition);
+      const body = compilation.compile(node.body);
+      const type = resultType(compilation, node, rangeType, { first: types[0] ?? DYN, body: body.type });
+      const slots = locals.map(({ slot }) => slot);
+      return { type, step: loopStep(node.form, range.step, slots, { condition: condition?.step, body: body.step }) };
+    }),
+  );
+}
+
+/** One variable is the element or the key; of two the first is the index or the key. */
+function variableTypes(compilation: Compilation, node: Loop, range: Type): readonly Type[] {
+  const hasTwo = node.variables.length === 2;
+  const [first = DYN, second = DYN] = range.params;
+  switch (range.kind) {
+    case 'list':
+      return hasTwo ? [INT, first] : [first];
+    case 'map':
+      return hasTwo ? [first, second] : [first];
+    case 'param':
+      compilation.unifier.assign(DYN, range);
+      return [DYN, DYN];
+    case 'dyn':
+      return [DYN, DYN];
+    default:
+      throw new CompileProblem(`${node.form} works on lists and maps, not on ${typeText(range)}`, node.range.offset);
+  }
+}
+
+function compileCondition(compilation: Compilation, node: Node): Compiled {
+  const condition = compilation.compile(node);
+  expectBool(compilation, node, condition.type);
+  return condition;
+}
+
+function expectBool(compilation: Compilation, node: Node, type: Type): void {
+  const found = typeText(compilation.unifier.resolve(type));
+  compilation.expectType(node, type, BOOL, `expected type bool but found ${found}`);
+}
+
+interface LoopTypes {
+  readonly first: Type;
+  readonly body: Type;
+}
+
+function resultType(compilation: Compilation, node: Loop, range: Type, { first, body }: LoopTypes): Type {
+  switch (node.form) {
+    case 'all':
+    case 'exists':
+    case 'exists_one':
+      expectBool(compilation, node.body, body);
+      return BOOL;
+    case 'filter':
+      expectBool(compilation, node.body, body);
+      return listOf(first);
+    case 'map':
+    case 'transformList':
+      return listOf(body);
+    case 'transformMap':
+      return mapOf(first, body);
+    case 'transformMapEntry':
+      return entryType(compilation, node, body);
+    case 'sortBy':
+      return sortedType(compilation, node, range, body);
+    default:
+      return node.form satisfies never;
+  }
+}
+
+function entryType(compilation: Compilation, node: Loop, body: Type): Type {
+  const { unifier } = compilation;
+  const entry = mapOf(unifier.freshVariable(), unifier.freshVariable());
+  compilation.expectType(node.body, body, entry, 'transformMapEntry makes a map of each entry');
+  return unifier.resolve(entry);
+}
+
+const T = typeParameter('T');
+const SORTED = COMPARABLE.map((key) => ({ params: [listOf(T), listOf(key)], result: listOf(T) }));
+
+function sortedType(compilation: Compilation, node: Loop, range: Type, body: Type): Type {
+  const resolution = resolveOverloads(compilation.unifier, SORTED, [range, listOf(body)]);
+  if (resolution !== undefined) return resolution.type;
+  throw new CompileProblem('sortBy sorts lists, by values that have an order', node.offset);
+}

@@ -1,0 +1,65 @@
+// Compiles names: variables of macros, the variables in scope, and the names of types.
+import type { Identifier, Node } from '../syntax/ast.ts';
+import { CompileProblem } from '../syntax/problem.ts';
+import * as types from '../types/type.ts';
+import { adapt, TypeValue } from '../values/value.ts';
+import type { Compilation, Compiled } from './compilation.ts';
+
+const namedTypes: ReadonlyMap<string, types.Type> = new Map(
+  [
+    types.BOOL,
+    types.BYTES,
+    types.DOUBLE,
+    types.DURATION,
+    types.INT,
+    types.listOf(types.DYN),
+    types.mapOf(types.DYN, types.DYN),
+    types.NULL,
+    types.optionalOf(types.DYN),
+    types.STRING,
+    types.TIMESTAMP,
+    types.typeOfKind('net.CIDR'),
+    types.typeOfKind('net.IP'),
+    types.typeOfKind('type'),
+    types.UINT,
+  ].map((type) => [type.kind, type]),
+);
+
+export function compileIdentifier(compilation: Compilation, node: Identifier): Compiled {
+  const local = compilation.local(node.name);
+  if (local !== undefined) {
+    const { slot } = local;
+    return { type: local.type, step: (frame) => frame.slots[slot] };
+  }
+  if (node.name === 'request' && compilation.scope.requestFields !== undefined) {
+    throw new CompileProblem('of request only single fields can be read here', node.offset);
+  }
+  return compileGlobal(compilation, node) ?? compileTypeName(node.name) ?? refuseName(node);
+}
+
+/** A variable of the scope, all of which are dyn. */
+export function compileGlobal(compilation: Compilation, node: Identifier): Compiled | undefined {
+  const variable = compilation.global(node.name);
+  if (variable === undefined) return undefined;
+  compilation.reads.add(variable);
+  return { type: types.DYN, step: (frame) => adapt(frame.bindings[variable] ?? null) };
+}
+
+export function compileTypeName(name: string): Compiled | undefined {
+  const type = namedTypes.get(name);
+  if (type === undefined) return undefined;
+  const value = new TypeValue(name);
+  return { type: types.typeOf(type), step: () => value };
+}
+
+function refuseName(node: Identifier): never {
+  throw new CompileProblem(`there is no variable ${node.name.slice(0, 60)} here`, node.offset);
+}
+
+/** `a.b.c` when the node is nothing but names. */
+export function qualifiedName(node: Node): string | undefined {
+  if (node.kind === 'identifier') return node.name;
+  if (node.kind !== 'select' || node.mode !== 'plain') return undefined;
+  const operand = qualifiedName(node.operand);
+  return operand === undefined ? undefined : `${operand}.${node.field}`;
+}

@@ -1,0 +1,140 @@
+// Compiles the operators: types by their overloads, and steps for each.
+import type { Call } from '../syntax/ast.ts';
+import { BOOL, BYTES, DOUBLE, DURATION, INT, listOf, mapOf, STRING, TIMESTAMP, typeParameter, UINT } from '../types/type.ts';
+import type { Type } from '../types/type.ts';
+import { add, divide, modulo, multiply, negate, subtract } from '../values/arithmetic.ts';
+import { areEqual } from '../values/equality.ts';
+import { failed, Failure, NO_OVERLOAD, NOT_BOOL } from '../values/failure.ts';
+import { hasKey, isMap } from '../values/map.ts';
+import type { Meter } from '../values/meter.ts';
+import { compareValues } from '../values/order.ts';
+import { adapt, type Value } from '../values/value.ts';
+import type { Compilation, Compiled } from './compilation.ts';
+import type { Step } from './frame.ts';
+import { compileLogical, compileTernary } from './logic.ts';
+import { noOverload, resolveOverloads, type Signature } from './overload.ts';
+
+type Binary = (left: Value, right: Value, meter: Meter) => Value;
+
+function overloads(...signatures: readonly (readonly [result: Type, ...params: Type[]])[]): readonly Signature[] {
+  return signatures.map(([result, ...params]) => ({ params, result }));
+}
+
+function same(...types: readonly Type[]): readonly Signature[] {
+  return types.map((type) => ({ params: [type, type], result: type }));
+}
+
+const A = typeParameter('A');
+const B = typeParameter('B');
+const NUMBERS = [INT, UINT, DOUBLE];
+const ORDERED = [
+  ...NUMBERS.flatMap((left) => NUMBERS.map((right) => ({ params: [left, right], result: BOOL }))),
+  ...[BOOL, STRING, BYTES, TIMESTAMP, DURATION].map((type) => ({ params: [type, type], result: BOOL })),
+];
+const EQUAL = overloads([BOOL, A, A]);
+
+const BINARY: ReadonlyMap<string, { readonly signatures: readonly Signature[]; readonly run: Binary }> = new Map([
+  ['_==_', { signatures: EQUAL, run: areEqual }],
+  ['_!=_', { signatures: EQUAL, run: differ }],
+  ['_<_', { signatures: ORDERED, run: ordered((order) => order < 0) }],
+  ['_<=_', { signatures: ORDERED, run: ordered((order) => order <= 0) }],
+  ['_>_', { signatures: ORDERED, run: ordered((order) => order > 0) }],
+  ['_>=_', { signatures: ORDERED, run: ordered((order) => order >= 0) }],
+  ['_in_', { signatures: overloads([BOOL, A, listOf(A)], [BOOL, A, mapOf(A, B)]), run: isIn }],
+  ['_*_', { signatures: same(...NUMBERS), run: multiply }],
+  ['_/_', { signatures: same(...NUMBERS), run: divide }],
+  ['_%_', { signatures: same(INT, UINT), run: modulo }],
+  [
+    '_+_',
+    {
+      signatures: [
+        ...same(BYTES, DURATION, ...NUMBERS, STRING, listOf(A)),
+        ...overloads([TIMESTAMP, DURATION, TIMESTAMP], [TIMESTAMP, TIMESTAMP, DURATION]),
+      ],
+      run: add,
+    },
+  ],
+  [
+    '_-_',
+    {
+      signatures: [
+        ...same(DURATION, ...NUMBERS),
+        ...overloads([TIMESTAMP, TIMESTAMP, DURATION], [DURATION, TIMESTAMP, TIMESTAMP]),
+      ],
+      run: subtract,
+    },
+  ],
+]);
+const UNARY: ReadonlyMap<string, { readonly signatures: readonly Signature[]; readonly run: (value: Value) => Value }> =
+  new Map([
+    ['!_', { signatures: overloads([BOOL, BOOL]), run: not }],
+    ['-_', { signatures: overloads([INT, INT], [DOUBLE, DOUBLE]), run: negate }],
+  ]);
+
+/** Operators have names that no identifier can have. */
+export function isOperator(name: string): boolean {
+  return BINARY.has(name) || UNARY.has(name) || name === '_&&_' || name === '_||_' || name === '_?_:_';
+}
+
+export function compileOperator(compilation: Compilation, node: Call): Compiled {
+  const args = node.args.map((argument) => compilation.compile(argument));
+  if (node.name === '_?_:_') return compileTernary(compilation, node, args);
+  if (node.name === '_&&_' || node.name === '_||_') return compileLogical(compilation, node, args);
+  const operator = BINARY.get(node.name) ?? UNARY.get(node.name);
+  const given = args.map(({ type }) => type);
+  const resolution = operator && resolveOverloads(compilation.unifier, operator.signatures, given);
+  if (resolution === undefined) throw noOverload(compilation.unifier, node, given);
+  return { type: resolution.type, step: operatorStep(node.name, args) };
+}
+
+function operatorStep(name: string, [left, right]: readonly Compiled[]): Step {
+  const unary = UNARY.get(name)?.run ?? not;
+  const binary = BINARY.get(name)?.run ?? areEqual;
+  const first = left?.step ?? (() => NO_OVERLOAD);
+  if (right === undefined) return unaryStep(unary, first);
+  return binaryStep(binary, first, right.step);
+}
+
+function unaryStep(run: (value: Value) => Value, operand: Step): Step {
+  return (frame) => {
+    const value = operand(frame);
+    return value instanceof Failure ? value : run(value);
+  };
+}
+
+function binaryStep(run: Binary, left: Step, right: Step): Step {
+  return (frame) => {
+    const a = left(frame);
+    const b = right(frame);
+    if (a instanceof Failure) return a;
+    if (b instanceof Failure) return b;
+    frame.meter.spend(1);
+    return run(a, b, frame.meter);
+  };
+}
+
+function not(value: Value): Value {
+  return typeof value === 'boolean' ? !value : NOT_BOOL;
+}
+
+function differ(left: Value, right: Value, meter: Meter): Value {
+  const equal = areEqual(left, right, meter);
+  return typeof equal === 'boolean' ? !equal : equal;
+}
+
+const NAN = failed('NaN has no order');
+
+function ordered(test: (order: number) => boolean): Binary {
+  return (left, right) => {
+    const order = compareValues(left, right);
+    if (order === undefined) return NO_OVERLOAD;
+    return Number.isNaN(order) ? NAN : test(order);
+  };
+}
+
+function isIn(element: Value, container: Value, meter: Meter): Value {
+  if (isMap(container)) return hasKey(container, element);
+  if (!Array.isArray(container)) return NO_OVERLOAD;
+  meter.spend(container.length);
+  return container.some((other: unknown) => areEqual(element, adapt(other), meter) === true);
+}

@@ -1,0 +1,88 @@
+// Compiles `a.b`, `a.?b` and has(a.b).
+import type { Select } from '../syntax/ast.ts';
+import { CompileProblem } from '../syntax/problem.ts';
+import { BOOL, DYN, optionalOf, typeText, type Type } from '../types/type.ts';
+import { failed, Failure, missing } from '../values/failure.ts';
+import { findKey, hasKey, isMap } from '../values/map.ts';
+import { NONE, Optional } from '../values/optional.ts';
+import type { Value } from '../values/value.ts';
+import type { Compilation, Compiled } from './compilation.ts';
+import { compileGlobal, compileTypeName, qualifiedName } from './name.ts';
+
+const NO_FIELDS = failed('only maps have fields');
+
+export function compileSelect(compilation: Compilation, node: Select): Compiled {
+  const name = qualifiedName(node);
+  const typeName = name === undefined ? undefined : compileTypeName(name);
+  if (typeName !== undefined) return typeName;
+  const operand = compileOperand(compilation, node);
+  const operandType = compilation.unifier.resolve(operand.type);
+  const isOptional = operandType.kind === 'optional_type';
+  const fieldType = typeOfField(compilation, isOptional ? (operandType.params[0] ?? DYN) : operandType, node);
+  const { step } = operand;
+  const { field } = node;
+  switch (node.mode) {
+    case 'test':
+      return { type: BOOL, step: (frame) => testField(step(frame), field) };
+    case 'optional':
+      return { type: optionalOf(fieldType), step: (frame) => optionalField(step(frame), field) };
+    default: {
+      const absent = missing(`no such key: ${field.slice(0, 60)}`);
+      const type = isOptional ? optionalOf(fieldType) : fieldType;
+      return { type, step: (frame) => plainField(step(frame), field, absent) };
+    }
+  }
+}
+
+/** The one place where a field of a restricted `request` may be read. */
+function compileOperand(compilation: Compilation, node: Select): Compiled {
+  const { operand } = node;
+  const { requestFields } = compilation.scope;
+  const isRequest = operand.kind === 'identifier' && operand.name === 'request';
+  if (!isRequest || requestFields === undefined || compilation.local('request') !== undefined) {
+    return compilation.compile(operand);
+  }
+  if (!requestFields.includes(node.field)) {
+    throw new CompileProblem(`of request only ${requestFields.join(', ')} can be read here`, node.offset);
+  }
+  return compileGlobal(compilation, operand) ?? compilation.compile(operand);
+}
+
+function typeOfField(compilation: Compilation, type: Type, node: Select): Type {
+  switch (type.kind) {
+    case 'map':
+      return type.params[1] ?? DYN;
+    case 'param':
+      compilation.unifier.assign(DYN, type);
+      return DYN;
+    case 'dyn':
+      return DYN;
+    default:
+      throw new CompileProblem(`a value of type ${typeText(type)} has no fields`, node.offset);
+  }
+}
+
+function plainField(operand: Value, field: string, absent: Failure): Value {
+  if (operand instanceof Failure) return operand;
+  if (isMap(operand)) {
+    const value = findKey(operand, field);
+    return value === undefined ? absent : value;
+  }
+  if (operand instanceof Optional) return optionalField(operand, field);
+  return operand === null ? absent : NO_FIELDS;
+}
+
+function optionalField(operand: Value, field: string): Value {
+  if (operand instanceof Optional) return operand === NONE ? NONE : optionalField(operand.value, field);
+  if (operand instanceof Failure) return operand;
+  if (Array.isArray(operand)) return NO_FIELDS;
+  const value = isMap(operand) ? findKey(operand, field) : undefined;
+  return value === undefined ? NONE : new Optional(value);
+}
+
+function testField(operand: Value, field: string): Value {
+  if (operand instanceof Failure) return operand;
+  if (operand instanceof Optional) return operand !== NONE && testField(operand.value, field);
+  if (Array.isArray(operand)) return NO_FIELDS;
+  return isMap(operand) && hasKey(operand, field);
+}

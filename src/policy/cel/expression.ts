@@ -1,0 +1,91 @@
+// CEL expressions as ValidatingAdmissionPolicies have them: compiled once, evaluated often, and never throwing.
+import { Compilation, type ExpressionScope } from './compile/compilation.ts';
+import { compileNode } from './compile/compile-node.ts';
+import { Frame, type Bindings, type Step, type Variable } from './compile/frame.ts';
+import { parse } from './syntax/parser.ts';
+import { CompileProblem, positionOf } from './syntax/problem.ts';
+import { BOOL, STRING, typeText, type Type } from './types/type.ts';
+import { Failure, OVER_BUDGET, failed, type FailureReason } from './values/failure.ts';
+import type { Value } from './values/value.ts';
+
+export type { Bindings, ExpressionScope, Variable };
+
+export interface ExpressionProblem {
+  readonly message: string;
+  readonly offset: number;
+  /** From 1, within the source. */
+  readonly line: number;
+  readonly column: number;
+}
+
+/**
+ * `missing`: the objects judged lack something that the expression reads. The message is safe to show: it may hold
+ * names from the expression's own source, never anything of the objects.
+ */
+export type Evaluation<T = unknown> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly reason: FailureReason; readonly message: string };
+
+export interface Expression {
+  readonly source: string;
+  /** The variables it really reads; those that a macro's own variable hides do not count. */
+  readonly reads: ReadonlySet<Variable>;
+  evaluate(bindings: Bindings): Evaluation;
+}
+
+export type CompileResult =
+  | { readonly ok: true; readonly expression: Expression }
+  | { readonly ok: false; readonly problem: ExpressionProblem };
+
+const MAX_BYTES = 4096;
+const WRONG_RESULT = { bool: failed('the result is not a bool'), string: failed('the result is not a string') };
+
+export function compileExpression(source: string, scope: ExpressionScope, result: 'bool' | 'string'): CompileResult {
+  try {
+    return { ok: true, expression: compile(source, scope, result) };
+  } catch (error) {
+    // Nesting is bounded by the parser; a stack that is nearly used up already must not end the program either.
+    if (!(error instanceof CompileProblem || error instanceof RangeError)) throw error;
+    const offset = error instanceof CompileProblem ? error.offset : 0;
+    const message = error instanceof CompileProblem ? error.message : 'the expression is too complex';
+    return { ok: false, problem: { message, offset, ...positionOf(source, offset) } };
+  }
+}
+
+function compile(source: string, scope: ExpressionScope, result: 'bool' | 'string'): Expression {
+  if (Buffer.byteLength(source) > MAX_BYTES) throw new CompileProblem(`an expression has at most ${MAX_BYTES} bytes`, 0);
+  const compilation = new Compilation(scope, compileNode);
+  const { type, step } = compilation.compile(parse(source));
+  checkResult(compilation.unifier.resolve(type), result);
+  return { source, reads: compilation.reads, evaluate: (bindings) => evaluate(step, bindings, result) };
+}
+
+/** Of a value whose type is known only when it runs, the result is checked then. */
+function checkResult(type: Type, result: 'bool' | 'string'): void {
+  const expected = result === 'bool' ? BOOL : STRING;
+  if (type.kind === expected.kind || type.kind === 'dyn' || type.kind === 'param') return;
+  throw new CompileProblem(`the result must be a ${result} but is a ${typeText(type)}`, 0);
+}
+
+function evaluate(step: Step, bindings: Bindings, result: 'bool' | 'string'): Evaluation {
+  const frame = new Frame(bindings);
+  const value = run(step, frame);
+  if (frame.meter.exhausted) return unsuccessful(OVER_BUDGET);
+  if (value instanceof Failure) return unsuccessful(value);
+  const isExpected = typeof value === (result === 'bool' ? 'boolean' : 'string');
+  return isExpected ? { ok: true, value } : unsuccessful(WRONG_RESULT[result]);
+}
+
+/** Steps do not throw; deep objects may still exhaust the stack. */
+function run(step: Step, frame: Frame): Value {
+  try {
+    return step(frame);
+  } catch (error) {
+    if (error instanceof RangeError) return OVER_BUDGET;
+    throw error;
+  }
+}
+
+function unsuccessful({ reason, message }: Failure): Evaluation<never> {
+  return { ok: false, reason, message };
+}

@@ -1,0 +1,38 @@
+// How a function of the library is described: its name, its types, and what it does with values of these types.
+import type { Signature } from '../compile/overload.ts';
+import type { Type } from '../types/type.ts';
+import type { Meter } from '../values/meter.ts';
+import type { Value } from '../values/value.ts';
+
+/** The arguments (for a method its target first), then the meter. It gives a value or a Failure, and never throws. */
+type Run = (...argsAndMeter: readonly unknown[]) => Value;
+
+export interface FunctionDefinition extends Signature {
+  readonly name: string;
+  readonly isMethod: boolean;
+  readonly run: Run;
+}
+
+type Shapes<P extends readonly Type[]> = {
+  -readonly [K in keyof P]: P[K] extends Type<infer V> ? V : never;
+};
+type TypedRun<P extends readonly Type[]> = (...argsAndMeter: [...Shapes<P>, meter: Meter]) => Value;
+
+export function defineFunction<const P extends readonly Type[]>(
+  name: string,
+  params: P,
+  result: Type,
+  run: TypedRun<P>,
+): FunctionDefinition {
+  return { name, isMethod: false, params, result, run: run as Run };
+}
+
+/** The first parameter is what the method is called on. */
+export function defineMethod<const P extends readonly [Type, ...Type[]]>(
+  name: string,
+  params: P,
+  result: Type,
+  run: TypedRun<P>,
+): FunctionDefinition {
+  return { name, isMethod: true, params, result, run: run as Run };
+}

@@ -1,0 +1,77 @@
+// How %s writes values: plainly on the top level, as CEL literals inside lists and maps.
+import { failed, Failure } from '../values/failure.ts';
+import { doubleText } from '../values/double-text.ts';
+import { findKey, isMap, keysOf, type AnyMap } from '../values/map.ts';
+import { compareStrings } from '../values/order.ts';
+import { Duration, Timestamp } from '../values/time.ts';
+import { adapt, Double, TypeValue, Uint, type Value } from '../values/value.ts';
+
+const NOT_TEXT = failed('%s does not take values of this type');
+const NOT_UTF8 = failed('the bytes are not UTF-8');
+
+export function textOf(value: Value): string | Failure {
+  if (typeof value === 'string') return value;
+  if (value instanceof Double) return doubleText(value.value);
+  if (value instanceof Timestamp || value instanceof Duration) return value.toString();
+  return nestedText(value, bytesText);
+}
+
+function nestedText(value: Value, bytes: (value: Uint8Array) => string | Failure): string | Failure {
+  if (value === null || typeof value === 'bigint' || typeof value === 'boolean') return String(value);
+  if (value instanceof Uint) return value.value.toString();
+  if (value instanceof TypeValue) return value.name;
+  if (value instanceof Uint8Array) return bytes(value);
+  if (Array.isArray(value)) return listText(value);
+  return isMap(value) ? mapText(value) : NOT_TEXT;
+}
+
+function literalText(value: Value): string | Failure {
+  if (typeof value === 'string') return quoted(value);
+  if (value instanceof Double) return Number.isFinite(value.value) ? value.value.toFixed(6) : quoted(goText(value.value));
+  if (value instanceof Timestamp) return `timestamp(${quoted(value.toString())})`;
+  if (value instanceof Duration) return `duration(${quoted(value.toString())})`;
+  return nestedText(value, (bytes) => {
+    const text = bytesText(bytes);
+    return text instanceof Failure ? text : `b${quoted(text)}`;
+  });
+}
+
+function goText(value: number): string {
+  return doubleText(value);
+}
+
+function listText(list: readonly unknown[]): string | Failure {
+  const texts: string[] = [];
+  for (const element of list) {
+    const text = literalText(adapt(element));
+    if (text instanceof Failure) return text;
+    texts.push(text);
+  }
+  return `[${texts.join(', ')}]`;
+}
+
+function mapText(map: AnyMap): string | Failure {
+  const entries: (readonly [key: string, value: string])[] = [];
+  for (const key of keysOf(map)) {
+    const keyText = key instanceof Double || key === null ? NOT_TEXT : literalText(key);
+    const valueText = literalText(findKey(map, key));
+    if (keyText instanceof Failure) return keyText;
+    if (valueText instanceof Failure) return valueText;
+    entries.push([keyText, valueText]);
+  }
+  const sorted = entries.sort(([a], [b]) => compareStrings(a, b));
+  return `{${sorted.map(([key, value]) => `${key}:${value}`).join(', ')}}`;
+}
+
+function bytesText(bytes: Uint8Array): string | Failure {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return NOT_UTF8;
+  }
+}
+
+/** Go's %q for the characters that names and labels have; JSON escapes the rest alike. */
+function quoted(text: string): string {
+  return JSON.stringify(text);
+}

@@ -1,0 +1,112 @@
+// The list functions of Kubernetes and those of cel-go that Kubernetes has.
+// https://kubernetes.io/docs/reference/using-api/cel/#kubernetes-list-library
+import { BOOL, DOUBLE, DURATION, DYN, INT, listOf, typeParameter, UINT, type Type } from '../types/type.ts';
+import { add } from '../values/arithmetic.ts';
+import { areEqual } from '../values/equality.ts';
+import { failed, Failure, missing, OVER_BUDGET } from '../values/failure.ts';
+import type { Meter } from '../values/meter.ts';
+import { compareValues } from '../values/order.ts';
+import { sortByKeys } from '../values/sort.ts';
+import { Duration } from '../values/time.ts';
+import { adapt, Double, Uint, type Value } from '../values/value.ts';
+import { COMPARABLE } from './comparable.ts';
+import { defineFunction, defineMethod, type FunctionDefinition } from './define.ts';
+
+type List = readonly unknown[];
+
+const T = typeParameter('T');
+const LIST = listOf(T);
+const EMPTY = missing('the list is empty');
+const OUT_OF_RANGE = missing('the list has no such range');
+const NEGATIVE_DEPTH = failed('the depth is negative');
+
+const SUMMABLE: readonly (readonly [Type, Value])[] = [
+  [INT, 0n],
+  [UINT, new Uint(0n)],
+  [DOUBLE, new Double(0)],
+  [DURATION, Duration.of(0n)],
+];
+
+export const listFunctions: readonly FunctionDefinition[] = [
+  ...COMPARABLE.flatMap((type) => [
+    defineMethod('isSorted', [listOf(type)], BOOL, isSorted),
+    defineMethod('max', [listOf(type)], type, (list) => extreme(list, (order) => order < 0)),
+    defineMethod('min', [listOf(type)], type, (list) => extreme(list, (order) => order > 0)),
+    defineMethod('sort', [listOf(type)], listOf(type), sort),
+  ]),
+  ...SUMMABLE.map(([type, zero]) => defineMethod('sum', [listOf(type)], type, (list, meter) => sum(list, zero, meter))),
+  defineMethod('indexOf', [LIST, T], INT, (list, item, meter) =>
+    BigInt(list.findIndex((element) => areEqual(adapt(element), item, meter) === true)),
+  ),
+  defineMethod('lastIndexOf', [LIST, T], INT, (list, item, meter) =>
+    BigInt(list.findLastIndex((element) => areEqual(adapt(element), item, meter) === true)),
+  ),
+  defineMethod('distinct', [LIST], LIST, distinct),
+  defineMethod('flatten', [listOf(LIST)], LIST, (list, meter) => flatten(list, 1n, meter)),
+  defineMethod('flatten', [listOf(DYN), INT], listOf(DYN), flatten),
+  defineMethod('reverse', [LIST], LIST, (list) => list.toReversed()),
+  defineMethod('slice', [LIST, INT, INT], LIST, slice),
+  defineFunction('lists.range', [INT], listOf(INT), range),
+];
+
+function isSorted(list: List): Value {
+  for (let index = 1; index < list.length; index += 1) {
+    const order = compareValues(adapt(list[index - 1]), adapt(list[index]));
+    if (order !== undefined && order > 0) return false;
+  }
+  return true;
+}
+
+function extreme(list: List, isBetter: (order: number) => boolean): Value {
+  if (list.length === 0) return EMPTY;
+  return list.map(adapt).reduce((best, next) => {
+    const order = compareValues(best, next);
+    return order !== undefined && isBetter(order) ? next : best;
+  });
+}
+
+function sort(list: List, meter: Meter): Value {
+  if (!meter.spend(list.length * 4)) return OVER_BUDGET;
+  return sortByKeys(list.map((element) => [adapt(element), adapt(element)]));
+}
+
+function sum(list: List, zero: Value, meter: Meter): Value {
+  let total = zero;
+  for (const element of list) {
+    total = add(total, adapt(element), meter);
+    if (total instanceof Failure) return total;
+  }
+  return total;
+}
+
+function distinct(list: List, meter: Meter): Value {
+  const found: Value[] = [];
+  for (const element of list.map(adapt)) {
+    if (!meter.spend(found.length)) return OVER_BUDGET;
+    if (!found.some((other) => areEqual(element, other, meter) === true)) found.push(element);
+  }
+  return found;
+}
+
+function flatten(list: List, depth: bigint, meter: Meter): Value {
+  if (depth < 0n) return NEGATIVE_DEPTH;
+  let flat = list.map(adapt);
+  for (let level = 0n; level < depth && flat.some((element) => Array.isArray(element)); level += 1n) {
+    flat = flat.flatMap((element) => (Array.isArray(element) ? element.map(adapt) : [element]));
+    if (!meter.spend(flat.length)) return OVER_BUDGET;
+  }
+  return flat;
+}
+
+function slice(list: List, start: bigint, end: bigint): Value {
+  const isRange = start >= 0n && start <= end && end <= BigInt(list.length);
+  return isRange ? list.slice(Number(start), Number(end)) : OUT_OF_RANGE;
+}
+
+/** The first whole numbers. */
+function range(count: bigint, meter: Meter): Value {
+  if (count <= 0n) return [];
+  if (count > BigInt(Number.MAX_SAFE_INTEGER) || !meter.spend(Number(count))) return OVER_BUDGET;
+  return Array.from({ length: Number(count) }, (_, index) => BigInt(index));
+}
+

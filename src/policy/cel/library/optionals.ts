@@ -1,0 +1,51 @@
+// Optional values: making and asking them. `or` and `orValue` are evaluated in compile/call.ts, as they may skip work.
+import { BOOL, listOf, optionalOf, typeParameter } from '../types/type.ts';
+import { failed, missing, NO_OVERLOAD } from '../values/failure.ts';
+import { isMap, sizeOfMap } from '../values/map.ts';
+import { NONE, Optional } from '../values/optional.ts';
+import { Duration, Timestamp } from '../values/time.ts';
+import { adapt, Double, Uint, type Value } from '../values/value.ts';
+import { defineFunction, defineMethod, type FunctionDefinition } from './define.ts';
+
+const V = typeParameter('V');
+const OPTIONAL = optionalOf(V);
+const NO_VALUE = missing('the optional has no value');
+const NOT_OPTIONAL = failed('an element of the list is not optional');
+
+export const optionalFunctions: readonly FunctionDefinition[] = [
+  defineFunction('optional.of', [V], OPTIONAL, (value) => new Optional(value)),
+  defineFunction('optional.ofNonZeroValue', [V], OPTIONAL, (value) => (isZero(value) ? NONE : new Optional(value))),
+  defineFunction('optional.none', [], OPTIONAL, () => NONE),
+  defineFunction('optional.unwrap', [listOf(OPTIONAL)], listOf(V), unwrap),
+  defineMethod('unwrapOpt', [listOf(OPTIONAL)], listOf(V), unwrap),
+  defineMethod('hasValue', [OPTIONAL], BOOL, (optional) => optional !== NONE),
+  defineMethod('value', [OPTIONAL], V, (optional) => (optional === NONE ? NO_VALUE : optional.value)),
+  defineMethod('or', [OPTIONAL, OPTIONAL], OPTIONAL, () => NO_OVERLOAD),
+  defineMethod('orValue', [OPTIONAL, V], V, () => NO_OVERLOAD),
+  defineMethod('first', [listOf(V)], OPTIONAL, (list) => optionalAt(list, 0)),
+  defineMethod('last', [listOf(V)], OPTIONAL, (list) => optionalAt(list, list.length - 1)),
+];
+
+function optionalAt(list: readonly unknown[], index: number): Optional {
+  return index >= 0 && index < list.length ? new Optional(adapt(list[index])) : NONE;
+}
+
+function unwrap(list: readonly unknown[]): Value {
+  if (!list.every((element) => element instanceof Optional)) return NOT_OPTIONAL;
+  return list.filter((element) => element !== NONE).map((element) => element.value);
+}
+
+/** false, 0, "", null, empty lists, maps and bytes, and the beginning of time. */
+function isZero(value: Value): boolean {
+  if (value === null || value === false || value === '' || value === 0n) return true;
+  if (value instanceof Uint || value instanceof Double) return Number(value.value) === 0;
+  if (value instanceof Duration) return value.nanos === 0n;
+  if (value instanceof Timestamp) return value.toString() === '0001-01-01T00:00:00Z';
+  return isEmpty(value);
+}
+
+function isEmpty(value: Value): boolean {
+  if (value instanceof Optional) return value === NONE;
+  if (Array.isArray(value) || value instanceof Uint8Array) return value.length === 0;
+  return isMap(value) && sizeOfMap(value) === 0;
+}

@@ -1,0 +1,22 @@
+// size(): characters of a string, octets, elements, entries.
+import { BYTES, DYN, INT, listOf, mapOf, STRING, type Type } from '../types/type.ts';
+import { sizeOfMap } from '../values/map.ts';
+import { countCharacters } from '../values/text.ts';
+import { defineFunction, defineMethod, type FunctionDefinition } from './define.ts';
+
+const LIST = listOf(DYN);
+const MAP = mapOf(DYN, DYN);
+
+function bothWays<V>(type: Type<V>, size: (value: V) => number): readonly FunctionDefinition[] {
+  return [
+    defineFunction('size', [type], INT, (value: V) => BigInt(size(value))),
+    defineMethod('size', [type], INT, (value: V) => BigInt(size(value))),
+  ];
+}
+
+export const sizeFunctions: readonly FunctionDefinition[] = [
+  ...bothWays(BYTES, (bytes) => bytes.length),
+  ...bothWays(LIST, (list) => list.length),
+  ...bothWays(MAP, sizeOfMap),
+  ...bothWays(STRING, countCharacters),
+];

@@ -1,0 +1,102 @@
+// format(): text with %s %d %f %e %x %X %o %b, as Kubernetes writes it.
+import { DYN, listOf, STRING } from '../types/type.ts';
+import { failed, Failure, OVER_BUDGET } from '../values/failure.ts';
+import type { Meter } from '../values/meter.ts';
+import { adapt, Double, Uint, type Value } from '../values/value.ts';
+import { defineMethod, type FunctionDefinition } from './define.ts';
+import { parseFormat, type Clause } from './format-clause.ts';
+import { textOf } from './format-text.ts';
+
+const TOO_FEW = failed('format has fewer values than places for them');
+const NOT_DECIMAL = failed('%d and %o take whole numbers');
+const NOT_REAL = failed('%f and %e take doubles');
+const NOT_BINARY = failed('%b takes whole numbers and bools');
+const NOT_HEX = failed('%x takes whole numbers, strings and bytes');
+
+export const formatFunctions: readonly FunctionDefinition[] = [
+  defineMethod('format', [STRING, listOf(DYN)], STRING, format),
+];
+
+function format(pattern: string, values: readonly unknown[], meter: Meter): Value {
+  const parts = parseFormat(pattern);
+  if (typeof parts === 'string') return failed(parts);
+  let text = '';
+  let next = 0;
+  for (const part of parts) {
+    const written = typeof part === 'string' ? part : writeNext(part, values, next);
+    if (typeof part !== 'string') next += 1;
+    if (written instanceof Failure) return written;
+    if (!meter.spend(written.length >> 4)) return OVER_BUDGET;
+    text += written;
+  }
+  return text;
+}
+
+function writeNext(clause: Clause, values: readonly unknown[], index: number): string | Failure {
+  return index < values.length ? write(clause, adapt(values[index])) : TOO_FEW;
+}
+
+function write({ verb, precision }: Clause, value: Value): string | Failure {
+  switch (verb) {
+    case 's':
+      return textOf(value);
+    case 'd':
+      return wholeText(value, 10) ?? NOT_DECIMAL;
+    case 'o':
+      return wholeText(value, 8) ?? NOT_DECIMAL;
+    case 'b':
+      return typeof value === 'boolean' ? String(Number(value)) : (wholeText(value, 2) ?? NOT_BINARY);
+    case 'x':
+      return hexText(value) ?? NOT_HEX;
+    case 'X':
+      return hexText(value)?.toUpperCase() ?? NOT_HEX;
+    case 'f':
+      return realText(value, (number) => groupThousands(number.toFixed(precision)));
+    case 'e':
+      return realText(value, (number) => superscriptExponent(number.toExponential(precision)));
+    default:
+      return verb satisfies never;
+  }
+}
+
+function wholeText(value: Value, radix: number): string | undefined {
+  if (typeof value === 'bigint') return value.toString(radix);
+  return value instanceof Uint ? value.value.toString(radix) : undefined;
+}
+
+function hexText(value: Value): string | undefined {
+  if (typeof value === 'string') return hexOfBytes(new TextEncoder().encode(value));
+  return value instanceof Uint8Array ? hexOfBytes(value) : wholeText(value, 16);
+}
+
+function hexOfBytes(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+const INFINITE: ReadonlyMap<Value, string> = new Map<Value, string>([
+  ['NaN', 'NaN'],
+  ['Infinity', '∞'],
+  ['-Infinity', '-∞'],
+]);
+
+function realText(value: Value, finite: (value: number) => string): string | Failure {
+  const special = INFINITE.get(value instanceof Double ? String(value.value) : value);
+  if (special !== undefined) return special;
+  return value instanceof Double ? finite(value.value) : NOT_REAL;
+}
+
+/** Kubernetes formats with the locale en_US. */
+function groupThousands(text: string): string {
+  const [whole = '', fraction] = text.split('.');
+  const grouped = whole.replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
+  return fraction === undefined ? grouped : `${grouped}.${fraction}`;
+}
+
+const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
+
+function superscriptExponent(text: string): string {
+  const [mantissa = '', exponent = ''] = text.split('e');
+  const digits = exponent.slice(1).padStart(2, '0');
+  const raised = Array.from(digits, (digit) => SUPERSCRIPTS[Number(digit)]).join('');
+  return `${mantissa}×10${exponent.startsWith('-') ? '⁻' : ''}${raised}`;
+}

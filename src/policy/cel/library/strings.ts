@@ -1,0 +1,114 @@
+// The string functions, which count in characters: https://github.com/google/cel-go/blob/v0.26.0/ext/README.md#strings
+import { BOOL, INT, listOf, STRING } from '../types/type.ts';
+import { failed, missing, NO_OVERLOAD, OVER_BUDGET } from '../values/failure.ts';
+import type { Meter } from '../values/meter.ts';
+import { characterIndex, charactersOf, countCharacters, sliceCharacters, unitIndex } from '../values/text.ts';
+import type { Value } from '../values/value.ts';
+import { defineFunction, defineMethod, type FunctionDefinition } from './define.ts';
+
+const OUT_OF_RANGE = missing('the string has no such index');
+const NOT_A_RANGE = failed('the end of a range lies before its start');
+const WHITE_SPACE = /^[\t-\r \u0085\u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000]+|[\t-\r \u0085\u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000]+$/g;
+
+export const stringFunctions: readonly FunctionDefinition[] = [
+  defineMethod('charAt', [STRING, INT], STRING, charAt),
+  defineMethod('contains', [STRING, STRING], BOOL, (text, part) => text.includes(part)),
+  defineMethod('endsWith', [STRING, STRING], BOOL, (text, part) => text.endsWith(part)),
+  defineMethod('startsWith', [STRING, STRING], BOOL, (text, part) => text.startsWith(part)),
+  defineMethod('indexOf', [STRING, STRING], INT, (text, part) => indexOf(text, part, 0n)),
+  defineMethod('indexOf', [STRING, STRING, INT], INT, indexOf),
+  defineMethod('lastIndexOf', [STRING, STRING], INT, lastIndexOfAll),
+  defineMethod('lastIndexOf', [STRING, STRING, INT], INT, lastIndexOf),
+  defineMethod('join', [listOf(STRING)], STRING, (list, meter) => join(list, '', meter)),
+  defineMethod('join', [listOf(STRING), STRING], STRING, join),
+  defineMethod('lowerAscii', [STRING], STRING, (text) => text.replaceAll(/[A-Z]+/g, (part) => part.toLowerCase())),
+  defineMethod('upperAscii', [STRING], STRING, (text) => text.replaceAll(/[a-z]+/g, (part) => part.toUpperCase())),
+  defineMethod('replace', [STRING, STRING, STRING], STRING, (text, from, to, meter) => replace(text, from, to, [-1n, meter])),
+  defineMethod('replace', [STRING, STRING, STRING, INT], STRING, (text, from, to, limit, meter) =>
+    replace(text, from, to, [limit, meter]),
+  ),
+  defineMethod('split', [STRING, STRING], listOf(STRING), (text, by) => split(text, by, -1n)),
+  defineMethod('split', [STRING, STRING, INT], listOf(STRING), split),
+  defineMethod('substring', [STRING, INT], STRING, (text, start) => substring(text, start)),
+  defineMethod('substring', [STRING, INT, INT], STRING, (text, start, end) => substring(text, start, end)),
+  defineMethod('trim', [STRING], STRING, (text) => text.replaceAll(WHITE_SPACE, '')),
+  defineFunction('strings.quote', [STRING], STRING, quote),
+];
+
+function charAt(text: string, index: bigint): Value {
+  const characters = charactersOf(text);
+  if (index < 0n || index > BigInt(characters.length)) return OUT_OF_RANGE;
+  return characters[Number(index)] ?? '';
+}
+
+function indexOf(text: string, part: string, offset: bigint): Value {
+  if (part === '') return offset;
+  if (offset < 0n) return OUT_OF_RANGE;
+  if (offset >= BigInt(countCharacters(text))) return -1n;
+  return BigInt(characterIndex(text, text.indexOf(part, unitIndex(text, Number(offset)))));
+}
+
+function lastIndexOfAll(text: string, part: string): Value {
+  if (part === '') return BigInt(countCharacters(text));
+  return BigInt(characterIndex(text, text.lastIndexOf(part)));
+}
+
+function lastIndexOf(text: string, part: string, offset: bigint): Value {
+  if (part === '') return offset;
+  if (offset < 0n) return OUT_OF_RANGE;
+  if (offset >= BigInt(countCharacters(text))) return -1n;
+  return BigInt(characterIndex(text, text.lastIndexOf(part, unitIndex(text, Number(offset)))));
+}
+
+function join(list: readonly unknown[], separator: string, meter: Meter): Value {
+  if (!list.every((element) => typeof element === 'string')) return NO_OVERLOAD;
+  return meter.spend((list.length * separator.length) >> 4) ? list.join(separator) : OVER_BUDGET;
+}
+
+/** A negative limit is no limit. */
+function replace(text: string, from: string, to: string, [limit, meter]: readonly [bigint, Meter]): Value {
+  const parts = split(text, from, -1n);
+  const possible = from === '' ? parts.length + 1 : parts.length - 1;
+  const count = limit < 0n || limit > BigInt(possible) ? possible : Number(limit);
+  if (!meter.spend((parts.length >> 2) + ((count * to.length) >> 4))) return OVER_BUDGET;
+  // Between all characters, and before the first and after the last one.
+  if (from === '') return [...parts, ''].map((part, index) => (index < count ? to : '') + part).join('');
+  return parts.map((part, index) => part + separatorAfter(index, parts.length, index < count ? to : from)).join('');
+}
+
+function separatorAfter(index: number, length: number, separator: string): string {
+  return index === length - 1 ? '' : separator;
+}
+
+function split(text: string, by: string, limit: bigint): readonly string[] {
+  if (limit === 0n) return [];
+  const parts = by === '' ? Array.from(text) : text.split(by);
+  if (limit < 0n || BigInt(parts.length) <= limit) return parts;
+  const whole = parts.slice(0, Number(limit) - 1);
+  return [...whole, parts.slice(whole.length).join(by)];
+}
+
+function substring(text: string, start: bigint, end?: bigint): Value {
+  if (end !== undefined && start > end) return NOT_A_RANGE;
+  const length = BigInt(countCharacters(text));
+  const last = end ?? length;
+  if (start < 0n || start > length || last < 0n || last > length) return OUT_OF_RANGE;
+  return sliceCharacters(text, Number(start), Number(last));
+}
+
+const ESCAPES: ReadonlyMap<string, string> = new Map([
+  ['\u0007', String.raw`\a`],
+  ['\b', String.raw`\b`],
+  ['\f', String.raw`\f`],
+  ['\n', String.raw`\n`],
+  ['\r', String.raw`\r`],
+  ['\t', String.raw`\t`],
+  ['\v', String.raw`\v`],
+  ['\\', String.raw`\\`],
+  ['"', String.raw`\"`],
+]);
+
+function quote(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- these are the characters that have escapes
+  return `"${text.replaceAll(/[\u0007-\r"\\]/g, (character) => ESCAPES.get(character) ?? character)}"`;
+}

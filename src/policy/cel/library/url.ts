@@ -1,0 +1,3 @@
+// Later.
+import type { FunctionDefinition } from "./define.ts";
+export const urlFunctions: readonly FunctionDefinition[] = [];

@@ -1,0 +1,86 @@
+// The tree that the parser makes of an expression.
+import type { Type } from '../types/type.ts';
+import type { Value } from '../values/value.ts';
+
+interface At {
+  /** Where in the source the node's own token stands. */
+  readonly offset: number;
+}
+
+export interface Literal extends At {
+  readonly kind: 'literal';
+  readonly type: Type;
+  readonly value: Value;
+}
+
+export interface Identifier extends At {
+  readonly kind: 'identifier';
+  readonly name: string;
+}
+
+/** `a.b`, `a.?b`, or has(a.b). */
+export interface Select extends At {
+  readonly kind: 'select';
+  readonly operand: Node;
+  readonly field: string;
+  readonly mode: 'plain' | 'optional' | 'test';
+}
+
+/** `a[b]`, `a[?b]`. */
+export interface Index extends At {
+  readonly kind: 'index';
+  readonly operand: Node;
+  readonly key: Node;
+  readonly isOptional: boolean;
+}
+
+/** A function, method or operator; operators have names such as `_+_`. */
+export interface Call extends At {
+  readonly kind: 'call';
+  readonly name: string;
+  readonly target: Node | undefined;
+  readonly args: readonly Node[];
+}
+
+export interface ListLiteral extends At {
+  readonly kind: 'list';
+  readonly elements: readonly { readonly value: Node; readonly isOptional: boolean }[];
+}
+
+export interface MapLiteral extends At {
+  readonly kind: 'map';
+  readonly entries: readonly { readonly key: Node; readonly value: Node; readonly isOptional: boolean }[];
+}
+
+export type LoopForm =
+  | 'all'
+  | 'exists'
+  | 'exists_one'
+  | 'filter'
+  | 'map'
+  | 'sortBy'
+  | 'transformList'
+  | 'transformMap'
+  | 'transformMapEntry';
+
+/** A macro that goes through a list or map. */
+export interface Loop extends At {
+  readonly kind: 'loop';
+  readonly form: LoopForm;
+  readonly range: Node;
+  /** The element or the key; with two variables the index or key and then the element or value. */
+  readonly variables: readonly string[];
+  readonly condition: Node | undefined;
+  readonly body: Node;
+}
+
+/** `a.optMap(x, body)`, `a.optFlatMap(x, body)`. */
+export interface OptionalMap extends At {
+  readonly kind: 'optional-map';
+  readonly isFlat: boolean;
+  readonly operand: Node;
+  readonly variable: string;
+  readonly body: Node;
+}
+
+export type Node = Literal | Identifier | Select | Index | Call | ListLiteral | MapLiteral | Loop | OptionalMap;

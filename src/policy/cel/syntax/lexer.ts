@@ -1,0 +1,41 @@
+// Splits CEL into tokens, one at a time, so that templates can find where an expression ends.
+import { CompileProblem } from './problem.ts';
+import { scanNumber } from './number-literal.ts';
+import { scanString, stringStart } from './string-literal.ts';
+import type { Value } from '../values/value.ts';
+
+export type Token =
+  | { readonly kind: 'end' | 'identifier' | 'symbol'; readonly text: string; readonly start: number; readonly end: number }
+  | {
+      readonly kind: 'int' | 'uint' | 'double' | 'string' | 'bytes';
+      readonly text: string;
+      readonly value: Value;
+      readonly start: number;
+      readonly end: number;
+    };
+
+const SPACE = /(?:[ \t\r\n\f]|\/\/[^\n]*)*/y;
+const IDENTIFIER = /[A-Za-z_][A-Za-z0-9_]*/y;
+const SYMBOL = /==|!=|<=|>=|&&|\|\||[-+*/%<>!?:.,()[\]{}]/y;
+
+/** The token that begins at or after an offset, white space and comments skipped. */
+export function scanToken(source: string, offset: number): Token {
+  const start = offset + matchAt(SPACE, source, offset).length;
+  if (start >= source.length) return { kind: 'end', text: 'the end', start, end: start };
+  const prefix = stringStart(source, start);
+  if (prefix !== undefined) return scanString(source, start, prefix);
+  const number = scanNumber(source, start);
+  if (number !== undefined) return number;
+  const identifier = matchAt(IDENTIFIER, source, start);
+  if (identifier !== '') return { kind: 'identifier', text: identifier, start, end: start + identifier.length };
+  const symbol = matchAt(SYMBOL, source, start);
+  if (symbol === '') throw new CompileProblem('this character has no meaning here', start);
+  return { kind: 'symbol', text: symbol, start, end: start + symbol.length };
+}
+
+/** What a sticky pattern matches at an offset, or the empty text. */
+function matchAt(pattern: RegExp, source: string, offset: number): string {
+  const sticky = new RegExp(pattern.source, 'y');
+  sticky.lastIndex = offset;
+  return sticky.exec(source)?.[0] ?? '';
+}

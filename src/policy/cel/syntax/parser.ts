@@ -1,0 +1,84 @@
+// Parses CEL by recursive descent: operators here, what they work on in primary.ts.
+import type { Call, Node } from './ast.ts';
+import { unexpected } from './problem.ts';
+import { parseMember } from './primary.ts';
+import { TokenStream } from './token-stream.ts';
+
+export function parse(source: string): Node {
+  const tokens = new TokenStream(source);
+  const node = parseExpression(tokens);
+  const rest = tokens.peek();
+  if (rest.kind !== 'end') throw unexpected(rest);
+  return node;
+}
+
+/** `a ? b : c`; the middle part has no `? :` of its own without parentheses. */
+function parseExpression(tokens: TokenStream): Node {
+  return tokens.nested(() => {
+    const condition = parseOr(tokens);
+    const question = tokens.peek();
+    if (!tokens.accept('?')) return condition;
+    const yes = parseOr(tokens);
+    tokens.expect(':');
+    return operator('_?_:_', question.start, [condition, yes, parseExpression(tokens)]);
+  });
+}
+
+function parseOr(tokens: TokenStream): Node {
+  return parseLogical(tokens, '||', parseAnd);
+}
+
+function parseAnd(tokens: TokenStream): Node {
+  return parseLogical(tokens, '&&', parseRelation);
+}
+
+/** A chain of one logical operator is one node, so that long chains are not deep. */
+function parseLogical(tokens: TokenStream, symbol: string, operand: (tokens: TokenStream) => Node): Node {
+  const first = operand(tokens);
+  const { start } = tokens.peek();
+  const operands = [first];
+  while (tokens.accept(symbol)) operands.push(operand(tokens));
+  return operands.length === 1 ? first : operator(`_${symbol}_`, start, operands);
+}
+
+const RELATIONS = ['==', '!=', '<=', '>=', '<', '>', 'in'];
+
+function parseRelation(tokens: TokenStream): Node {
+  return parseBinary(tokens, RELATIONS, parseSum);
+}
+
+function parseSum(tokens: TokenStream): Node {
+  return parseBinary(tokens, ['+', '-'], parseProduct);
+}
+
+function parseProduct(tokens: TokenStream): Node {
+  return parseBinary(tokens, ['*', '/', '%'], parseUnary);
+}
+
+function parseBinary(tokens: TokenStream, symbols: readonly string[], operand: (tokens: TokenStream) => Node): Node {
+  let left = operand(tokens);
+  for (let depth = 1; ; depth += 1) {
+    const { start } = tokens.peek();
+    const symbol = tokens.acceptAny(symbols);
+    if (symbol === undefined) return left;
+    tokens.checkDepth(depth, start);
+    left = operator(`_${symbol}_`, start, [left, operand(tokens)]);
+  }
+}
+
+/** `!a` and `-a`, several of the same kind at most; a minus before a number belongs to the number. */
+function parseUnary(tokens: TokenStream): Node {
+  const { start } = tokens.peek();
+  const symbol = tokens.peekAny(['!', '-']);
+  if (symbol === undefined || (symbol === '-' && tokens.isNegativeNumber())) return parseMember(tokens, parseExpression);
+  let count = 0;
+  while (!(symbol === '-' && count > 0 && tokens.isNegativeNumber()) && tokens.accept(symbol)) count += 1;
+  tokens.checkDepth(count, start);
+  let node = parseMember(tokens, parseExpression);
+  for (; count > 0; count -= 1) node = operator(`${symbol}_`, start, [node]);
+  return node;
+}
+
+function operator(name: string, offset: number, args: readonly Node[]): Call {
+  return { kind: 'call', name, target: undefined, args, offset };
+}

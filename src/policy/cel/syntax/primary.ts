@@ -1,0 +1,166 @@
+// Parses what operators work on: literals, names, calls, lists, maps, and the fields and elements of them.
+import type { Call, Identifier, Literal, Node } from './ast.ts';
+import { expandMacro } from './macros.ts';
+import { CompileProblem, unexpected } from './problem.ts';
+import type { TokenStream } from './token-stream.ts';
+import { BOOL, BYTES, DOUBLE, INT, NULL, STRING, UINT, type Type } from '../types/type.ts';
+import { Double, MAX_INT, type Value } from '../values/value.ts';
+
+/** Words that CEL keeps for later: https://github.com/google/cel-spec/blob/master/doc/langdef.md#syntax */
+const RESERVED: ReadonlySet<string> = new Set(
+  'as break const continue else for function if import let loop package namespace return var void while'.split(' '),
+);
+const KEYWORDS: ReadonlySet<string> = new Set(['true', 'false', 'null', 'in']);
+
+/** Parses a whole expression: brackets hold them. */
+export type ExpressionParser = (tokens: TokenStream) => Node;
+
+/** A primary expression followed by any number of `.field`, `.method()` and `[key]`. */
+export function parseMember(tokens: TokenStream, expression: ExpressionParser): Node {
+  let node = parsePrimary(tokens, expression);
+  for (let depth = 1; ; depth += 1) {
+    const { start } = tokens.peek();
+    tokens.checkDepth(depth, start);
+    if (tokens.accept('.')) node = parseDot(tokens, expression, node, start);
+    else if (tokens.accept('[')) node = parseIndex(tokens, expression, node, start);
+    else return node;
+  }
+}
+
+function parseDot(tokens: TokenStream, expression: ExpressionParser, operand: Node, offset: number): Node {
+  const isOptional = tokens.accept('?');
+  const field = takeName(tokens);
+  if (isOptional) return { kind: 'select', operand, field, mode: 'optional', offset };
+  if (!tokens.accept('(')) return { kind: 'select', operand, field, mode: 'plain', offset };
+  const call: Call = { kind: 'call', name: field, target: operand, args: parseArguments(tokens, expression), offset };
+  return expandMacro(call);
+}
+
+function parseIndex(tokens: TokenStream, expression: ExpressionParser, operand: Node, offset: number): Node {
+  const isOptional = tokens.accept('?');
+  const key = expression(tokens);
+  tokens.expect(']');
+  return { kind: 'index', operand, key, isOptional, offset };
+}
+
+function takeName(tokens: TokenStream): string {
+  const token = tokens.take();
+  if (token.kind !== 'identifier' || KEYWORDS.has(token.text)) throw unexpected(token);
+  return token.text;
+}
+
+function parsePrimary(tokens: TokenStream, expression: ExpressionParser): Node {
+  const token = tokens.peek();
+  switch (token.kind) {
+    case 'int':
+    case 'uint':
+    case 'double':
+      return parseNumber(tokens, false);
+    case 'string':
+    case 'bytes':
+      tokens.take();
+      return literal(token.kind === 'string' ? STRING : BYTES, token.value, token.start);
+    case 'identifier':
+      return parseName(tokens, expression);
+    case 'symbol':
+      return parseBracketed(tokens, expression);
+    default:
+      throw unexpected(token);
+  }
+}
+
+function literal(type: Type, value: Value, offset: number): Literal {
+  return { kind: 'literal', type, value, offset };
+}
+
+function parseNumber(tokens: TokenStream, isNegative: boolean): Node {
+  const token = tokens.take();
+  switch (token.kind) {
+    case 'uint':
+      return literal(UINT, token.value, token.start);
+    case 'double':
+      return literal(DOUBLE, isNegative ? negateDouble(token.value) : token.value, token.start);
+    case 'int':
+      return literal(INT, signedInteger(token.value, isNegative, token.start), token.start);
+    default:
+      throw unexpected(token);
+  }
+}
+
+function negateDouble(value: Value): Value {
+  return value instanceof Double ? new Double(-value.value) : value;
+}
+
+function signedInteger(value: Value, isNegative: boolean, offset: number): Value {
+  if (typeof value !== 'bigint') return value;
+  if (isNegative) return -value;
+  if (value > MAX_INT) throw new CompileProblem('the number is too large', offset);
+  return value;
+}
+
+function parseName(tokens: TokenStream, expression: ExpressionParser): Node {
+  const token = tokens.take();
+  const { text, start } = token;
+  if (text === 'true' || text === 'false') return literal(BOOL, text === 'true', start);
+  if (text === 'null') return literal(NULL, null, start);
+  if (text === 'in' || RESERVED.has(text)) throw new CompileProblem(`${text} is a reserved word`, start);
+  if (!tokens.accept('(')) return { kind: 'identifier', name: text, offset: start } satisfies Identifier;
+  return expandMacro({ kind: 'call', name: text, target: undefined, args: parseArguments(tokens, expression), offset: start });
+}
+
+function parseBracketed(tokens: TokenStream, expression: ExpressionParser): Node {
+  const token = tokens.take();
+  switch (token.text) {
+    case '(': {
+      const node = expression(tokens);
+      tokens.expect(')');
+      return node;
+    }
+    case '[':
+      return { kind: 'list', elements: parseElements(tokens, expression), offset: token.start };
+    case '{':
+      return { kind: 'map', entries: parseEntries(tokens, expression), offset: token.start };
+    case '-':
+      return parseNumber(tokens, true);
+    default:
+      throw unexpected(token);
+  }
+}
+
+/** Expressions separated by commas up to the closing parenthesis. */
+function parseArguments(tokens: TokenStream, expression: ExpressionParser): readonly Node[] {
+  const nodes: Node[] = [];
+  if (tokens.accept(')')) return nodes;
+  do nodes.push(expression(tokens));
+  while (tokens.accept(','));
+  tokens.expect(')');
+  return nodes;
+}
+
+function parseElements(tokens: TokenStream, expression: ExpressionParser): readonly { value: Node; isOptional: boolean }[] {
+  const elements: { value: Node; isOptional: boolean }[] = [];
+  while (!tokens.accept(']')) {
+    const isOptional = tokens.accept('?');
+    elements.push({ value: expression(tokens), isOptional });
+    if (!tokens.accept(',')) {
+      tokens.expect(']');
+      break;
+    }
+  }
+  return elements;
+}
+
+function parseEntries(tokens: TokenStream, expression: ExpressionParser): readonly { key: Node; value: Node; isOptional: boolean }[] {
+  const entries: { key: Node; value: Node; isOptional: boolean }[] = [];
+  while (!tokens.accept('}')) {
+    const isOptional = tokens.accept('?');
+    const key = expression(tokens);
+    tokens.expect(':');
+    entries.push({ key, value: expression(tokens), isOptional });
+    if (!tokens.accept(',')) {
+      tokens.expect('}');
+      break;
+    }
+  }
+  return entries;
+}

@@ -1,0 +1,75 @@
+// The tokens of one expression as the parser takes them, and how deep it may go.
+import { scanToken, type Token } from './lexer.ts';
+import { CompileProblem } from './problem.ts';
+
+/** As cel-go: https://github.com/google/cel-go/blob/v0.26.0/parser/options.go */
+const MAX_DEPTH = 250;
+
+export class TokenStream {
+  readonly source: string;
+  #next: Token;
+  #depth = 0;
+
+  constructor(source: string) {
+    this.source = source;
+    this.#next = scanToken(source, 0);
+  }
+
+  peek(): Token {
+    return this.#next;
+  }
+
+  take(): Token {
+    const token = this.#next;
+    this.#next = scanToken(this.source, token.end);
+    return token;
+  }
+
+  accept(text: string): boolean {
+    if (!this.#isNext(text)) return false;
+    this.take();
+    return true;
+  }
+
+  peekAny(texts: readonly string[]): string | undefined {
+    return texts.find((text) => this.#isNext(text));
+  }
+
+  acceptAny(texts: readonly string[]): string | undefined {
+    const text = this.peekAny(texts);
+    if (text !== undefined) this.take();
+    return text;
+  }
+
+  expect(text: string): Token {
+    const token = this.#next;
+    if (!this.accept(text)) throw new CompileProblem(`expected ${text}`, token.start);
+    return token;
+  }
+
+  /** A minus sign directly followed by a number. */
+  isNegativeNumber(): boolean {
+    if (!this.#isNext('-')) return false;
+    const { kind } = scanToken(this.source, this.#next.end);
+    return kind === 'int' || kind === 'double';
+  }
+
+  /** Runs one level deeper; too many levels are a problem, not a stack overflow. */
+  nested<T>(parse: () => T): T {
+    this.#depth += 1;
+    this.checkDepth(0, this.#next.start);
+    const result = parse();
+    this.#depth -= 1;
+    return result;
+  }
+
+  /** How deep the chain under construction is, on top of where the parser stands. */
+  checkDepth(extra: number, offset: number): void {
+    if (this.#depth + extra > MAX_DEPTH) throw new CompileProblem('the expression is nested too deeply', offset);
+  }
+
+  #isNext(text: string): boolean {
+    const { kind } = this.#next;
+    return this.#next.text === text && (kind === 'symbol' || kind === 'identifier');
+  }
+}

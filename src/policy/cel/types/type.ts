@@ -1,0 +1,68 @@
+// The static types that the checker works with, and which values each accepts when an expression runs.
+import type { Uint, Double, Kind, TypeValue, Value } from '../values/value.ts';
+import { adapt, kindOf } from '../values/value.ts';
+import type { AnyMap } from '../values/map.ts';
+import type { Optional } from '../values/optional.ts';
+import type { Duration, Timestamp } from '../values/time.ts';
+
+/** `V` is the shape its values have; it exists for the compiler only. */
+export interface Type<out V = Value> {
+  readonly kind: Kind | 'dyn' | 'param';
+  /** Element types; for a type parameter its name. */
+  readonly params: readonly Type[];
+  readonly name?: string;
+  accepts(value: Value): boolean;
+  readonly shape?: V;
+}
+
+export function typeOfKind<V>(kind: Kind, params: readonly Type[] = []): Type<V> {
+  return { kind, params, accepts: (value) => kindOf(value) === kind };
+}
+
+export const BOOL: Type<boolean> = { kind: 'bool', params: [], accepts: (value) => typeof value === 'boolean' };
+export const INT: Type<bigint> = { kind: 'int', params: [], accepts: (value) => typeof value === 'bigint' };
+export const STRING: Type<string> = { kind: 'string', params: [], accepts: (value) => typeof value === 'string' };
+export const DYN: Type = { kind: 'dyn', params: [], accepts: () => true };
+export const UINT = typeOfKind<Uint>('uint');
+export const DOUBLE = typeOfKind<Double>('double');
+export const BYTES = typeOfKind<Uint8Array>('bytes');
+export const NULL = typeOfKind<null>('null_type');
+export const TIMESTAMP = typeOfKind<Timestamp>('google.protobuf.Timestamp');
+export const DURATION = typeOfKind<Duration>('google.protobuf.Duration');
+
+/** When it runs, an overload is chosen by the first element, as in cel-go. */
+export function listOf(element: Type): Type<readonly unknown[]> {
+  return {
+    kind: 'list',
+    params: [element],
+    accepts: (value) => Array.isArray(value) && (value.length === 0 || element.accepts(adapt(value[0]))),
+  };
+}
+
+export function mapOf(key: Type, value: Type): Type<AnyMap> {
+  return typeOfKind<AnyMap>('map', [key, value]);
+}
+
+export function optionalOf(held: Type): Type<Optional> {
+  return typeOfKind<Optional>('optional_type', [held]);
+}
+
+export function typeOf(instance: Type): Type<TypeValue> {
+  return typeOfKind<TypeValue>('type', [instance]);
+}
+
+export function typeParameter(name: string): Type {
+  return { kind: 'param', params: [], name, accepts: () => true };
+}
+
+/** As Kubernetes writes it in its messages. */
+export function typeText(type: Type): string {
+  if (type.kind === 'param') return 'dyn';
+  return type.params.length === 0 ? type.kind : `${type.kind}(${type.params.map(typeText).join(', ')})`;
+}
+
+export function isSameType(a: Type, b: Type): boolean {
+  if (a === b) return true;
+  if (a.kind !== b.kind || a.name !== b.name || a.params.length !== b.params.length) return false;
+  return a.params.every((param, index) => isSameType(param, b.params[index] ?? DYN));
+}

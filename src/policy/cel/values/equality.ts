@@ -1,0 +1,73 @@
+// Equality of two values as `==`, `in` and the set functions see it: numbers are equal across their types.
+import { NO_OVERLOAD, type Failure } from './failure.ts';
+import { findKey, isMap, keysOf, sizeOfMap, type AnyMap } from './map.ts';
+import type { Meter } from './meter.ts';
+import { Optional } from './optional.ts';
+import { adapt, Boxed, Double, kindOf, Uint, type Kind, type Value } from './value.ts';
+
+/** These types of Kubernetes know only themselves: comparing one with anything else is an error, not false. */
+const opaque: ReadonlySet<Kind> = new Set<Kind>([
+  'kubernetes.NamedFormat',
+  'kubernetes.Quantity',
+  'kubernetes.Semver',
+  'kubernetes.URL',
+  'net.CIDR',
+  'net.IP',
+]);
+
+export function areEqual(left: Value, right: Value, meter: Meter): boolean | Failure {
+  if (typeof left === 'string' || typeof left === 'boolean' || left === null) return left === right;
+  if (right === null) return false;
+  if (typeof left === 'bigint' && typeof right === 'bigint') return left === right;
+  return areObjectsEqual(left, right, meter);
+}
+
+function areObjectsEqual(left: Value, right: Value, meter: Meter): boolean | Failure {
+  const kind = kindOf(left);
+  if (isNumeric(left)) return isNumeric(right) && numericValue(left) === numericValue(right);
+  if (kind !== kindOf(right)) return opaque.has(kind) ? NO_OVERLOAD : false;
+  if (Array.isArray(left) && Array.isArray(right)) return areListsEqual(left, right, meter);
+  if (left instanceof Uint8Array && right instanceof Uint8Array) return areBytesEqual(left, right, meter);
+  if (left instanceof Optional && right instanceof Optional) return areOptionalsEqual(left, right, meter);
+  if (isMap(left) && isMap(right)) return areMapsEqual(left, right, meter);
+  return left instanceof Boxed && right instanceof Boxed && left.equals(right);
+}
+
+/** An element whose comparison is an error does not make the lists differ, as in cel-go. */
+function areListsEqual(left: readonly unknown[], right: readonly unknown[], meter: Meter): boolean {
+  if (left.length !== right.length || !meter.spend(left.length)) return false;
+  return left.every((element, index) => areEqual(adapt(element), adapt(right[index]), meter) !== false);
+}
+
+function areMapsEqual(left: AnyMap, right: AnyMap, meter: Meter): boolean {
+  if (left === right) return true;
+  const size = sizeOfMap(left);
+  if (size !== sizeOfMap(right) || !meter.spend(size)) return false;
+  return keysOf(left).every((key) => {
+    const other = findKey(right, key);
+    return other !== undefined && areEqual(findKey(left, key), other, meter) !== false;
+  });
+}
+
+function areOptionalsEqual(left: Optional, right: Optional, meter: Meter): boolean | Failure {
+  if (left.value === undefined || right.value === undefined) return left.value === right.value;
+  return areEqual(left.value, right.value, meter);
+}
+
+function areBytesEqual(left: Uint8Array, right: Uint8Array, meter: Meter): boolean {
+  if (left.length !== right.length || !meter.spend(left.length >> 4)) return false;
+  return left.every((byte, index) => byte === right[index]);
+}
+
+export type Numeric = bigint | Uint | Double;
+
+export function isNumeric(value: Value): value is Numeric {
+  return typeof value === 'bigint' || value instanceof Uint || value instanceof Double;
+}
+
+/** A bigint for every whole number, so that `===` is exact; NaN equals nothing. */
+function numericValue(value: Numeric): bigint | number {
+  if (typeof value === 'bigint') return value;
+  if (value instanceof Uint) return value.value;
+  return Number.isInteger(value.value) ? BigInt(value.value) : value.value;
+}

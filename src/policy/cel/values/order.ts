@@ -1,0 +1,63 @@
+// The order of values: numbers across their types, strings and bytes by their bytes, times, and false before true.
+import { isNumeric, type Numeric } from './equality.ts';
+import { Duration, Timestamp } from './time.ts';
+import { Double, type Value } from './value.ts';
+
+/** Negative, zero or positive; NaN when one of them is NaN; undefined when the two have no order. */
+export function compareValues(left: Value, right: Value): number | undefined {
+  if (isNumeric(left)) return isNumeric(right) ? compareNumbers(left, right) : undefined;
+  if (typeof left === 'string') return typeof right === 'string' ? compareStrings(left, right) : undefined;
+  if (typeof left === 'boolean') return typeof right === 'boolean' ? Number(left) - Number(right) : undefined;
+  return compareObjects(left, right);
+}
+
+function compareObjects(left: Value, right: Value): number | undefined {
+  if (left instanceof Uint8Array && right instanceof Uint8Array) return compareBytes(left, right);
+  if (left instanceof Timestamp && right instanceof Timestamp) return sign(left.nanos - right.nanos);
+  if (left instanceof Duration && right instanceof Duration) return sign(left.nanos - right.nanos);
+  return undefined;
+}
+
+function sign(difference: bigint): number {
+  if (difference === 0n) return 0;
+  return difference < 0n ? -1 : 1;
+}
+
+/** JavaScript compares a bigint with a number exactly. */
+function compareNumbers(left: Numeric, right: Numeric): number {
+  const a = typeof left === 'bigint' ? left : left.value;
+  const b = typeof right === 'bigint' ? right : right.value;
+  if (a < b) return -1;
+  if (a > b) return 1;
+  return isNaNDouble(left) || isNaNDouble(right) ? Number.NaN : 0;
+}
+
+function isNaNDouble(value: Numeric): boolean {
+  return value instanceof Double && Number.isNaN(value.value);
+}
+
+/** Go orders strings by their UTF-8 bytes, which is the order of code points; UTF-16 differs above U+D7FF. */
+export function compareStrings(left: string, right: string): number {
+  if (left === right) return 0;
+  const length = Math.min(left.length, right.length);
+  for (let index = 0; index < length; index += 1) {
+    const a = left.charCodeAt(index);
+    const b = right.charCodeAt(index);
+    if (a !== b) return rank(a) - rank(b);
+  }
+  return left.length - right.length;
+}
+
+function rank(unit: number): number {
+  const isSurrogate = unit >= 0xd800 && unit <= 0xdfff;
+  return isSurrogate ? unit + 0x10000 : unit;
+}
+
+function compareBytes(left: Uint8Array, right: Uint8Array): number {
+  for (const [index, byte] of left.entries()) {
+    const other = right[index];
+    if (other === undefined) return 1;
+    if (byte !== other) return byte - other;
+  }
+  return left.length - right.length;
+}

@@ -1,0 +1,133 @@
+// Timestamps and durations with nanoseconds, read and written as Go does it.
+import { Boxed } from './value.ts';
+
+const SECOND = 1_000_000_000n;
+/** From year 1 to the end of year 9999. */
+const FIRST = -62_135_596_800n * SECOND;
+const AFTER_LAST = 253_402_300_800n * SECOND;
+const MAX_DURATION = 2n ** 63n - 1n;
+
+export class Timestamp extends Boxed {
+  readonly kind = 'google.protobuf.Timestamp';
+  /** Since 1970. */
+  readonly nanos: bigint;
+
+  private constructor(nanos: bigint) {
+    super();
+    this.nanos = nanos;
+  }
+
+  static of(nanos: bigint): Timestamp | undefined {
+    return nanos >= FIRST && nanos < AFTER_LAST ? new Timestamp(nanos) : undefined;
+  }
+
+  equals(other: this): boolean {
+    return this.nanos === other.nanos;
+  }
+
+  get seconds(): bigint {
+    return floorDivide(this.nanos, SECOND);
+  }
+
+  /** Nanoseconds within the second. */
+  get fraction(): bigint {
+    return this.nanos - this.seconds * SECOND;
+  }
+
+  get date(): Date {
+    return new Date(Number(this.seconds) * 1000);
+  }
+
+  override toString(): string {
+    const text = this.date.toISOString();
+    return `${text.slice(0, text.indexOf('.'))}${fractionText(this.fraction)}Z`;
+  }
+}
+
+export class Duration extends Boxed {
+  readonly kind = 'google.protobuf.Duration';
+  readonly nanos: bigint;
+
+  private constructor(nanos: bigint) {
+    super();
+    this.nanos = nanos;
+  }
+
+  static of(nanos: bigint): Duration | undefined {
+    return nanos >= -MAX_DURATION - 1n && nanos <= MAX_DURATION ? new Duration(nanos) : undefined;
+  }
+
+  equals(other: this): boolean {
+    return this.nanos === other.nanos;
+  }
+
+  /** Whole units, towards zero. */
+  in(unit: bigint): bigint {
+    return this.nanos / unit;
+  }
+
+  override toString(): string {
+    const magnitude = this.nanos < 0n ? -this.nanos : this.nanos;
+    const text = `${magnitude / SECOND}${fractionText(magnitude % SECOND)}s`;
+    return this.nanos < 0n ? `-${text}` : text;
+  }
+}
+
+function fractionText(nanos: bigint): string {
+  return nanos === 0n ? '' : `.${nanos.toString().padStart(9, '0').replace(/0+$/, '')}`;
+}
+
+function floorDivide(dividend: bigint, divisor: bigint): bigint {
+  const quotient = dividend / divisor;
+  return dividend % divisor < 0n ? quotient - 1n : quotient;
+}
+
+const RFC3339 =
+  /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:[.,](\d+))?(?:(Z)|([+-])(\d{2}):(\d{2}))$/;
+
+/** undefined when the text is not a moment in RFC 3339 between the years 1 and 9999. */
+export function parseTimestamp(text: string): Timestamp | undefined {
+  const parts = RFC3339.exec(text);
+  if (parts === null) return undefined;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts.slice(1, 7).map(Number);
+  if (!isDay(year, month, day) || hour > 23 || minute > 59 || second > 59) return undefined;
+  const [offsetHours, offsetMinutes] = [Number(parts[10] ?? 0), Number(parts[11] ?? 0)];
+  if (offsetHours > 24 || offsetMinutes > 60) return undefined;
+  const offset = (parts[9] === '-' ? -60 : 60) * (offsetHours * 60 + offsetMinutes);
+  const midnight = new Date(0).setUTCFullYear(year, month - 1, day) / 1000;
+  const seconds = midnight + hour * 3600 + minute * 60 + second - offset;
+  return Timestamp.of(BigInt(seconds) * SECOND + BigInt((parts[7] ?? '').slice(0, 9).padEnd(9, '0')));
+}
+
+function isDay(year: number, month: number, day: number): boolean {
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+}
+
+const UNITS: ReadonlyMap<string, bigint> = new Map([
+  ['ns', 1n],
+  ['us', 1_000n],
+  ['µs', 1_000n],
+  ['μs', 1_000n],
+  ['ms', 1_000_000n],
+  ['s', SECOND],
+  ['m', 60n * SECOND],
+  ['h', 3600n * SECOND],
+]);
+const DURATION = /^[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
+const TERM = /(\d*)\.?(\d*)(ns|us|µs|μs|ms|s|m|h)/g;
+const MAX_TEXT = 1000;
+
+/** Go's time.ParseDuration: `1h30m`, `-1.5s`. undefined when the text is not one or too long to hold. */
+export function parseDuration(text: string): Duration | undefined {
+  if (text.length > MAX_TEXT || !DURATION.test(text)) return undefined;
+  let total = 0n;
+  for (const [, whole = '', fraction = '', unit = ''] of text.matchAll(TERM)) {
+    const size = UNITS.get(unit) ?? 0n;
+    const scale = 10n ** BigInt(fraction.length);
+    total +=
+      BigInt(whole === '' ? 0 : whole) * size + (BigInt(fraction === '' ? 0 : fraction) * size) / scale;
+  }
+  return Duration.of(text.startsWith('-') ? -total : total);
+}

@@ -1,0 +1,62 @@
+// Turns a policy as it is written into one that can decide, or says everything that is wrong with it.
+import type { NamespacePolicy, NamespacePolicySpec } from '../api/namespace-policy.ts';
+import type { Problem } from '../api/problem.ts';
+import type { Compilation } from './compilation.ts';
+import { compileMatch } from './compile-match.ts';
+import {
+  compileNamespaceRules,
+  compileRoleBindingRules,
+  compileRoleRules,
+  compileSecretRules,
+} from './compile-rules.ts';
+import type { CompiledPolicy } from './compiled-policy.ts';
+import { compileContents } from './contents.ts';
+import { contradictions } from './contradictions.ts';
+import { compileException } from './exceptions.ts';
+import { compileDefaults } from './rules/default-keys.ts';
+import { compileRequirements } from './rules/required-keys.ts';
+import { helmReleaseType } from './rules/secret-types.ts';
+
+export type PolicyCompilation =
+  | { readonly ok: true; readonly compiled: CompiledPolicy }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+export function compilePolicy(policy: NamespacePolicy): PolicyCompilation {
+  const { spec } = policy;
+  const problems: Problem[] = [];
+  // Collects instead of stopping: an author learns of all problems at once.
+  const take = <T>(part: Compilation<T>, otherwise: T): T => {
+    if (part.ok) return part.value;
+    problems.push(...part.problems);
+    return otherwise;
+  };
+  const requirements = take(compileRequirements(spec.namespaces?.required ?? {}), []);
+  const namespaceDefaults = take(compileDefaults(spec.namespaces?.defaults, 'namespaces'), []);
+  const secretDefaults = take(compileDefaults(spec.secrets?.defaults, 'secrets'), []);
+  const match = take(compileMatch(spec.match), nothingMatches);
+  const result: CompiledPolicy = {
+    name: policy.metadata.name,
+    source: policy,
+    actions: spec.validationActions,
+    match,
+    namespaceRules: take(compileNamespaceRules(spec, requirements, namespaceDefaults), []),
+    secretRules: compileSecretRules(spec.secrets, secretDefaults),
+    roleRules: compileRoleRules(spec.rbac),
+    roleBindingRules: compileRoleBindingRules(spec.rbac),
+    judgesHelmReleases: namesHelmReleases(spec),
+    requirements,
+    namespaceDefaults,
+    secretDefaults,
+    requesters: spec.namespaces?.requesters,
+    contents: take(compileContents(spec.contents), []),
+    exceptions: (spec.exceptions ?? []).map(compileException),
+  };
+  problems.push(...contradictions(spec, match, requirements, namespaceDefaults));
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, compiled: result };
+}
+
+const nothingMatches = { selector: undefined, names: [], excludeNames: [], conditions: [] };
+
+function namesHelmReleases({ secrets }: NamespacePolicySpec): boolean {
+  return [...(secrets?.forbiddenTypes ?? []), ...(secrets?.allowedTypes ?? [])].includes(helmReleaseType);
+}

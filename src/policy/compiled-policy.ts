@@ -1,0 +1,27 @@
+// A policy ready to decide: its match, its rules by what they judge, its defaults and what it provides.
+import type { NamespacePolicy, RequestersSpec, ValidationAction } from '../api/namespace-policy.ts';
+import type { CompiledContent } from './contents.ts';
+import type { CompiledException } from './exceptions.ts';
+import type { CompiledMatch } from './match.ts';
+import type { Rule } from './rule.ts';
+import type { DefaultKey } from './rules/default-keys.ts';
+import type { Requirement } from './rules/required-keys.ts';
+
+export interface CompiledPolicy {
+  readonly name: string;
+  readonly source: NamespacePolicy;
+  readonly actions: readonly ValidationAction[];
+  readonly match: CompiledMatch;
+  readonly namespaceRules: readonly Rule[];
+  readonly secretRules: readonly Rule[];
+  readonly roleRules: readonly Rule[];
+  readonly roleBindingRules: readonly Rule[];
+  /** Whether its rules on Secrets name Helm's own type, which they otherwise leave alone. */
+  readonly judgesHelmReleases: boolean;
+  readonly requirements: readonly Requirement[];
+  readonly namespaceDefaults: readonly DefaultKey[];
+  readonly secretDefaults: readonly DefaultKey[];
+  readonly requesters: RequestersSpec | undefined;
+  readonly contents: readonly CompiledContent[];
+  readonly exceptions: readonly CompiledException[];
+}

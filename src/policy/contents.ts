@@ -1,0 +1,100 @@
+// Compiles what a policy provides and renders it for one namespace.
+import type { ContentsSpec, RoleBindingContent } from '../api/namespace-policy.ts';
+import type { Path } from '../api/problem.ts';
+import type { ExpressionScope } from './cel/expression.ts';
+import { allOf, compiled, mapped, refused, type Compilation } from './compilation.ts';
+import type { KubeObject } from './review.ts';
+import { isRecord } from './rules/fields.ts';
+import { compileTemplate } from './template.ts';
+
+export type Rendered<T = unknown> =
+  | { readonly kind: 'present'; readonly value: T }
+  /** The namespace lacks something that the template reads: then the object is not desired. */
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'error'; readonly message: string };
+
+/** One object that matched namespaces contain. */
+export interface CompiledContent {
+  render(namespaceObject: KubeObject): Rendered;
+}
+
+type Renderer = (namespaceObject: KubeObject) => Rendered;
+
+const scope: ExpressionScope = { variables: ['namespaceObject'] };
+
+export function compileContents(contents: ContentsSpec | undefined): Compilation<readonly CompiledContent[]> {
+  const path = ['spec', 'contents'];
+  const roleBindings = contents?.roleBindings ?? [];
+  const resources = contents?.resources ?? [];
+  return allOf([
+    ...roleBindings.map((binding, index) => compileRoleBinding(binding, [...path, 'roleBindings', index])),
+    ...resources.map((resource, index) => compileContent(resource, [...path, 'resources', index])),
+  ]);
+}
+
+/** Role, expiry and kinds of subjects are never templated: only what is text for people or names of theirs is. */
+function compileRoleBinding(binding: RoleBindingContent, path: Path): Compilation<CompiledContent> {
+  const { name, subjects, ...fixed } = binding;
+  const templated = compileValue({ name, subjects }, path, ['kind']);
+  return mapped(templated, (render) => ({
+    render(namespaceObject) {
+      const rendered = render(namespaceObject);
+      if (rendered.kind !== 'present' || !isRecord(rendered.value)) return rendered;
+      return { kind: 'present', value: { ...fixed, ...rendered.value } };
+    },
+  }));
+}
+
+function compileContent(resource: unknown, path: Path): Compilation<CompiledContent> {
+  return mapped(compileValue(resource, path, ['apiVersion', 'kind']), (render) => ({ render }));
+}
+
+/** Every text in the value is a template, except the fields of the root (or of a subject) that say what it is. */
+function compileValue(value: unknown, path: Path, fixedFields: readonly string[]): Compilation<Renderer> {
+  if (typeof value === 'string') return compileText(value, path);
+  if (Array.isArray(value)) {
+    const items = value.map((item: unknown, index) => compileValue(item, [...path, index], fixedFields));
+    return mapped(allOf(items), (renderers) => (namespaceObject) => collect(renderers, namespaceObject));
+  }
+  if (!isRecord(value)) return compiled(constant(value));
+  const names = Object.keys(value);
+  const fields = names.map((name) => {
+    if (fixedFields.includes(name)) return compiled(constant(value[name]));
+    // Below the first level, a field called `kind` is a text like any other.
+    return compileValue(value[name], [...path, name], name === 'subjects' ? ['kind'] : []);
+  });
+  return mapped(allOf(fields), (renderers) => (namespaceObject) => {
+    const collected = collect(renderers, namespaceObject);
+    if (collected.kind !== 'present') return collected;
+    return {
+      kind: 'present',
+      value: Object.fromEntries(names.map((name, index) => [name, collected.value[index]])),
+    };
+  });
+}
+
+function compileText(source: string, path: Path): Compilation<Renderer> {
+  const result = compileTemplate(source, scope);
+  if (!result.ok) {
+    const accepted = 'text with CEL in ${ }, over namespaceObject';
+    return refused([{ path, found: result.problem.message, accepted, offset: result.problem.offset }]);
+  }
+  return compiled((namespaceObject) => {
+    const rendered = result.template.render({ namespaceObject });
+    if (rendered.ok) return { kind: 'present', value: rendered.value };
+    return rendered.reason === 'missing' ? { kind: 'absent' } : { kind: 'error', message: rendered.message };
+  });
+}
+
+function constant(value: unknown): Renderer {
+  return () => ({ kind: 'present', value });
+}
+
+/** An error anywhere is an error; else something that is lacking anywhere makes the whole absent. */
+function collect(renderers: readonly Renderer[], namespaceObject: KubeObject): Rendered<readonly unknown[]> {
+  const parts = renderers.map((render) => render(namespaceObject));
+  const error = parts.find((part) => part.kind === 'error');
+  if (error !== undefined) return error;
+  const values = parts.flatMap((part) => (part.kind === 'present' ? [part.value] : []));
+  return values.length === parts.length ? { kind: 'present', value: values } : { kind: 'absent' };
+}

@@ -1,0 +1,59 @@
+// Runs the rules of one policy on one write: exceptions, grace for old violations, the evaluation budget.
+import type { Budget } from './budget.ts';
+import type { CompiledPolicy } from './compiled-policy.ts';
+import { isExcepted } from './exceptions.ts';
+import type { MatchResult } from './match.ts';
+import type { Breach, Rule, StateRule, StepContext } from './rule.ts';
+import type { Finding } from './verdict.ts';
+
+export interface Judgement {
+  readonly findings: readonly Finding[];
+  readonly overBudget: boolean;
+}
+
+/** `namespace` is the name by which exceptions know the namespace. */
+export function judge(
+  policy: CompiledPolicy,
+  rules: readonly Rule[],
+  context: StepContext,
+  namespace: string,
+  budget: Budget,
+): Judgement {
+  const findings: Finding[] = [];
+  for (const rule of rules) {
+    if (budget.isSpent()) return { findings, overBudget: true };
+    if (isExcepted(policy.exceptions, rule.id, namespace, context.now)) continue;
+    for (const breach of breachesOf(rule, context)) findings.push(findingOf(policy, rule.id, breach));
+  }
+  return { findings, overBudget: false };
+}
+
+export function matchErrorFinding(policy: CompiledPolicy, error: MatchResult & { kind: 'error' }): Finding {
+  return findingOf(policy, 'match', {
+    path: 'metadata',
+    found: `an error in match condition ${error.condition}: ${error.message}`,
+    accepted: 'an object for which the condition is true or false',
+    identity: undefined,
+  });
+}
+
+function breachesOf(rule: Rule, context: StepContext): readonly Breach[] {
+  if (rule.shape === 'step') return rule.judge(context);
+  const { object } = context.review;
+  // Rules that demand something of an object judge it only where the policy matches what is written.
+  if (object === undefined || !context.matchesNew) return [];
+  const breaches = rule.judge(object, context);
+  return breaches.length === 0 ? breaches : withoutOld(rule, breaches, context);
+}
+
+/** What the old object broke in the same way, under the same policy, does not block a write. */
+function withoutOld(rule: StateRule, breaches: readonly Breach[], context: StepContext): readonly Breach[] {
+  const { oldObject } = context.review;
+  if (!rule.graced || oldObject === undefined || !context.matchedOld) return breaches;
+  const old = new Set(rule.judge(oldObject, context).map(({ identity }) => identity));
+  return breaches.filter(({ identity }) => identity === undefined || !old.has(identity));
+}
+
+function findingOf(policy: CompiledPolicy, rule: string, { path, found, accepted }: Breach): Finding {
+  return { violation: { policy: policy.name, rule, path, found, accepted }, actions: policy.actions };
+}

@@ -1,0 +1,133 @@
+// namespaces.defaults and secrets.defaults: labels and annotations that are set where they are missing.
+import type { DefaultsSpec } from '../../api/namespace-policy.ts';
+import type { Evaluation, ExpressionScope } from '../cel/expression.ts';
+import { allOf, compiled, refused, type Compilation } from '../compilation.ts';
+import { isLabelValue } from '../label-value.ts';
+import { keyPath, metadataMap, valueOf, type MetadataField } from '../metadata.ts';
+import { quoted } from '../wording.ts';
+import type { KubeObject, Review } from '../review.ts';
+import type { Breach, Rule, StepContext } from '../rule.ts';
+import { compileTemplate, type Template } from '../template.ts';
+import { judgeKeptKey } from './immutable-keys.ts';
+
+export interface DefaultKey {
+  readonly field: MetadataField;
+  readonly key: string;
+  readonly template: Template;
+  /** Such a default says who made the object: set on CREATE, demanded by value, and never changed afterwards. */
+  readonly readsRequest: boolean;
+}
+
+const scope: ExpressionScope = {
+  variables: ['namespaceObject', 'request'],
+  requestFields: ['userInfo', 'name', 'operation', 'dryRun'],
+};
+
+export function compileDefaults(
+  defaults: DefaultsSpec | undefined,
+  block: 'namespaces' | 'secrets',
+): Compilation<readonly DefaultKey[]> {
+  return allOf(
+    (['labels', 'annotations'] as const).flatMap((field) =>
+      Object.entries(defaults?.[field] ?? {}).map(([key, source]) =>
+        compileDefault(block, field, key, source),
+      ),
+    ),
+  );
+}
+
+export function renderDefault(
+  { field, template }: DefaultKey,
+  namespaceObject: KubeObject,
+  review: Review,
+): Evaluation<string> {
+  const rendered = template.render({ namespaceObject, request: review.attributes });
+  if (rendered.ok && field === 'labels' && !isLabelValue(rendered.value)) {
+    return { ok: false, reason: 'failed', message: 'the result is not a label value' };
+  }
+  return rendered;
+}
+
+export function defaultsRule(
+  id: 'namespaces.defaults' | 'secrets.defaults',
+  keys: readonly DefaultKey[],
+): Rule {
+  // What a Secret holds is not shown, not even in its annotations: kubectl apply keeps the data there.
+  const reveal = id === 'namespaces.defaults' ? quoted : () => 'another value';
+  return { shape: 'step', id, judge: (context) => keys.flatMap((key) => judgeKey(key, context, reveal)) };
+}
+
+function judgeKey(
+  key: DefaultKey,
+  context: StepContext,
+  reveal: (value: string) => string,
+): readonly Breach[] {
+  const { object, oldObject } = context.review;
+  if (object === undefined) return [];
+  const before = valueOf(metadataMap(oldObject, key.field), key.key);
+  const after = valueOf(metadataMap(object, key.field), key.key);
+  if (key.readsRequest && before !== undefined && oldObject !== undefined) {
+    return judgeKeptKey(key.field, key.key, oldObject, object).map((breach) => ({
+      ...breach,
+      found: after === undefined ? 'nothing' : reveal(after),
+      accepted: reveal === quoted ? breach.accepted : 'the value it was set to',
+    }));
+  }
+  if (!context.matchesNew) return [];
+  if (after === undefined) return isDemanded(key, before, context) ? [missing(key, context)] : [];
+  return judgeValue(key, after, context, reveal);
+}
+
+/** Missing keys are demanded only where a policy denies; elsewhere they are set, and that is all. */
+function isDemanded(key: DefaultKey, before: string | undefined, context: StepContext): boolean {
+  if (!context.actions.includes('Deny')) return false;
+  if (context.review.operation === 'CREATE' || before !== undefined) return true;
+  return !context.matchedOld && !key.readsRequest;
+}
+
+function missing(key: DefaultKey, { namespaceObject, review }: StepContext): Breach {
+  const rendered = renderDefault(key, namespaceObject, review);
+  const accepted = rendered.ok
+    ? `${quoted(rendered.value)}, the default${key.readsRequest ? '' : ', or another value'}`
+    : `a value; its default cannot be computed: ${rendered.message}`;
+  return { path: keyPath(key.field, key.key), found: 'nothing', accepted, identity: undefined };
+}
+
+/** Only a default that reads the request demands its value, and only from the policy that sets it. */
+function judgeValue(
+  key: DefaultKey,
+  value: string,
+  context: StepContext,
+  reveal: (value: string) => string,
+): readonly Breach[] {
+  if (context.review.operation !== 'CREATE' || !key.readsRequest) return [];
+  if (!context.ownsDefault(key.field, key.key)) return [];
+  const rendered = renderDefault(key, context.namespaceObject, context.review);
+  if (rendered.ok && rendered.value === value) return [];
+  const accepted = rendered.ok
+    ? quoted(rendered.value)
+    : `its default, which cannot be computed: ${rendered.message}`;
+  return [{ path: keyPath(key.field, key.key), found: reveal(value), accepted, identity: undefined }];
+}
+
+function compileDefault(
+  block: string,
+  field: MetadataField,
+  key: string,
+  source: string,
+): Compilation<DefaultKey> {
+  const result = compileTemplate(source, scope);
+  if (result.ok) {
+    const { template } = result;
+    return compiled({ field, key, template, readsRequest: template.reads.has('request') });
+  }
+  return refused([
+    {
+      path: ['spec', block, 'defaults', field, key],
+      found: result.problem.message,
+      accepted:
+        'text with CEL in ${ }, over namespaceObject and the userInfo, name, operation and dryRun of request',
+      offset: result.problem.offset,
+    },
+  ]);
+}

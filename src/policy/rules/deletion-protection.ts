@@ -1,0 +1,66 @@
+// namespaces.deletion: a namespace is deleted only after it has been annotated with its own name.
+import { allowDeletionAnnotation } from '../../api/names.ts';
+import { annotationsOf, isTerminating, keyPath, nameOf, valueOf } from '../metadata.ts';
+import { clipped } from '../../api/text.ts';
+import { quoted } from '../wording.ts';
+import type { KubeObject, OwnerReference } from '../review.ts';
+import type { Breach, Rule } from '../rule.ts';
+
+export const deletionProtectionRule: Rule = {
+  shape: 'step',
+  id: 'namespaces.deletion',
+  judge: ({ review: { object, oldObject } }) =>
+    object === undefined ? judgeDeletion(oldObject) : judgeOwners(oldObject, object),
+};
+
+/** A namespace that is terminating already is past protecting, and the controllers must be able to finish it. */
+function judgeDeletion(namespace: KubeObject | undefined): readonly Breach[] {
+  if (namespace === undefined || isTerminating(namespace) || isReleased(namespace)) return [];
+  return [
+    {
+      path: keyPath('annotations', allowDeletionAnnotation),
+      found: quotedOrNothing(valueOf(annotationsOf(namespace), allowDeletionAnnotation)),
+      accepted: `deletion ${releaseHint(namespace)}`,
+      identity: undefined,
+    },
+  ];
+}
+
+/**
+ * The garbage collector deletes an object whose owner is gone, so an owner is a deletion in disguise.
+ * https://kubernetes.io/docs/concepts/architecture/garbage-collection/#owners-dependents
+ */
+function judgeOwners(oldObject: KubeObject | undefined, object: KubeObject): readonly Breach[] {
+  if (isReleased(object)) return [];
+  const before = new Set((oldObject?.metadata.ownerReferences ?? []).map(ownerIdentity));
+  const owners = object.metadata.ownerReferences ?? [];
+  return owners.flatMap((owner, index) => {
+    if (before.has(ownerIdentity(owner))) return [];
+    return [
+      {
+        path: `metadata.ownerReferences[${index}]`,
+        found: clipped(`owner ${owner.kind ?? ''} ${owner.name ?? ''}`),
+        accepted: `no new owner, whose end would be the end of the namespace too, or one ${releaseHint(object)}`,
+        identity: undefined,
+      },
+    ];
+  });
+}
+
+function isReleased(namespace: KubeObject): boolean {
+  const annotation = valueOf(annotationsOf(namespace), allowDeletionAnnotation);
+  return annotation !== undefined && annotation === nameOf(namespace);
+}
+
+function releaseHint(namespace: KubeObject): string {
+  const name = clipped(nameOf(namespace));
+  return `after kubectl annotate namespace ${name} --overwrite ${allowDeletionAnnotation}=${name}`;
+}
+
+function ownerIdentity({ apiVersion, kind, name, uid }: OwnerReference): string {
+  return JSON.stringify([apiVersion, kind, name, uid]);
+}
+
+function quotedOrNothing(value: string | undefined): string {
+  return value === undefined ? 'nothing' : quoted(value);
+}

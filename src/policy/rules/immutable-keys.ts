@@ -1,0 +1,39 @@
+// namespaces.immutable: labels and annotations that, once set, are neither changed nor removed.
+import type { ImmutableSpec } from '../../api/namespace-policy.ts';
+import { keyPath, metadataMap, valueOf, type MetadataField } from '../metadata.ts';
+import { quoted } from '../wording.ts';
+import type { KubeObject } from '../review.ts';
+import type { Breach, Rule } from '../rule.ts';
+
+export function immutableKeysRule(spec: ImmutableSpec): Rule {
+  return {
+    shape: 'step',
+    id: 'namespaces.immutable',
+    judge({ review: { oldObject, object } }) {
+      if (oldObject === undefined || object === undefined) return [];
+      return (['labels', 'annotations'] as const).flatMap((field) =>
+        (spec[field] ?? []).flatMap((key) => judgeKeptKey(field, key, oldObject, object)),
+      );
+    },
+  };
+}
+
+/** A key that the old object has must have the same value on the new one. */
+export function judgeKeptKey(
+  field: MetadataField,
+  key: string,
+  oldObject: KubeObject,
+  object: KubeObject,
+): readonly Breach[] {
+  const before = valueOf(metadataMap(oldObject, field), key);
+  const after = valueOf(metadataMap(object, field), key);
+  if (before === undefined || before === after) return [];
+  return [
+    {
+      path: keyPath(field, key),
+      found: after === undefined ? 'nothing' : quoted(after),
+      accepted: `${quoted(before)}, which it was set to`,
+      identity: undefined,
+    },
+  ];
+}

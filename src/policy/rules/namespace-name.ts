@@ -1,0 +1,32 @@
+// namespaces.name: the name of a namespace matches a pattern.
+import type { NameRule } from '../../api/namespace-policy.ts';
+import { compiled, type Compilation } from '../compilation.ts';
+import { compilePattern } from '../pattern.ts';
+import { nameOf } from '../metadata.ts';
+import type { Rule } from '../rule.ts';
+import { quoted } from '../wording.ts';
+
+const path = ['spec', 'namespaces', 'name', 'pattern'];
+
+export function compileNameRule(rule: NameRule): Compilation<Rule> {
+  const pattern = compilePattern(rule.pattern, path);
+  if (!pattern.ok) return pattern;
+  const regex = pattern.value;
+  return compiled({
+    shape: 'state',
+    id: 'namespaces.name',
+    graced: true,
+    judge(object) {
+      const name = nameOf(object);
+      if (regex.search(name)) return [];
+      return [
+        {
+          path: 'metadata.name',
+          found: quoted(name),
+          accepted: `a name that matches ${rule.pattern}`,
+          identity: name,
+        },
+      ];
+    },
+  });
+}

@@ -1,0 +1,48 @@
+// namespaces.quota: at most so many namespaces of a policy share a value of a label.
+import type { QuotaSpec } from '../../api/namespace-policy.ts';
+import { isTerminating, keyPath, labelsOf, nameOf, valueOf } from '../metadata.ts';
+import { quoted } from '../wording.ts';
+import type { Rule, StepContext } from '../rule.ts';
+
+/** Best effort: two requests at once can both pass, and the reconciler reports the overshoot. */
+export function namespaceQuotaRule(spec: QuotaSpec): Rule {
+  return {
+    shape: 'step',
+    id: 'namespaces.quota',
+    judge(context) {
+      const value = newlyCountedValue(spec, context);
+      if (value === undefined) return [];
+      const count = countOthers(spec, value, context);
+      if (count < spec.max) return [];
+      return [
+        {
+          path: keyPath('labels', spec.label),
+          found: `${count} other namespaces with ${quoted(value)}`,
+          accepted: `at most ${spec.max} namespaces with one value`,
+          identity: undefined,
+        },
+      ];
+    },
+  };
+}
+
+/** The value under which this write makes the namespace count where it did not count before. */
+function newlyCountedValue(
+  spec: QuotaSpec,
+  { review, matchesNew, matchedOld }: StepContext,
+): string | undefined {
+  if (!matchesNew || review.object === undefined) return undefined;
+  const value = valueOf(labelsOf(review.object), spec.label);
+  const before = matchedOld ? valueOf(labelsOf(review.oldObject), spec.label) : undefined;
+  return value === before ? undefined : value;
+}
+
+function countOthers(spec: QuotaSpec, value: string, context: StepContext): number {
+  let count = 0;
+  for (const other of context.snapshot.namespaces()) {
+    if (valueOf(labelsOf(other), spec.label) !== value) continue;
+    if (isTerminating(other) || nameOf(other) === context.review.name) continue;
+    if (context.isMatched(other)) count += 1;
+  }
+  return count;
+}

@@ -1,0 +1,28 @@
+// Finds out whether some object in a JSON text has a key twice, which JSON.parse passes over in silence.
+
+/** The text must be valid JSON: it has been parsed before. */
+export function hasRepeatedKey(json: string): boolean {
+  const objects: Set<string>[] = [];
+  for (const token of tokensOf(json)) {
+    if (token === '{') objects.push(new Set());
+    else if (token === '[') objects.push(new Set());
+    else if (token === '}' || token === ']') objects.pop();
+    else {
+      const keys = objects.at(-1);
+      const key: unknown = JSON.parse(token.slice(0, token.lastIndexOf('"') + 1));
+      if (keys === undefined || typeof key !== 'string') continue;
+      if (keys.has(key)) return true;
+      keys.add(key);
+    }
+  }
+  return false;
+}
+
+/** Brackets, and strings that a colon follows; a string that is a value is passed over. */
+function* tokensOf(json: string): Generator<string> {
+  const pattern = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\]]/g;
+  for (const match of json.matchAll(pattern)) {
+    const [token, colon] = match;
+    if (colon !== undefined || !token.startsWith('"')) yield token;
+  }
+}

@@ -1,0 +1,81 @@
+// namespaces.required: labels and annotations that a namespace must carry, with the values they may have.
+import type { RequiredKey, RequiredSpec } from '../../api/namespace-policy.ts';
+import { allOf, compiled, mapped, type Compilation } from '../compilation.ts';
+import { keyPath, metadataMap, valueOf, type MetadataField } from '../metadata.ts';
+import { compilePattern } from '../pattern.ts';
+import { alternatives, quoted } from '../wording.ts';
+import type { Breach, Rule } from '../rule.ts';
+
+export interface Requirement {
+  readonly field: MetadataField;
+  readonly key: string;
+  readonly accepted: string;
+  accepts(value: string): boolean;
+}
+
+export function compileRequirements(required: RequiredSpec): Compilation<readonly Requirement[]> {
+  return allOf(
+    (['labels', 'annotations'] as const).flatMap((field) =>
+      Object.entries(required[field] ?? {}).map(([key, rule]) => compileRequirement(field, key, rule)),
+    ),
+  );
+}
+
+export function requiredKeysRule(requirements: readonly Requirement[]): Rule {
+  return {
+    shape: 'state',
+    id: 'namespaces.required',
+    graced: true,
+    judge: (object) =>
+      requirements.flatMap((requirement) => {
+        const { field, key } = requirement;
+        return judgeValue(requirement, valueOf(metadataMap(object, field), key));
+      }),
+  };
+}
+
+function judgeValue(requirement: Requirement, value: string | undefined): readonly Breach[] {
+  if (value !== undefined && requirement.accepts(value)) return [];
+  const path = keyPath(requirement.field, requirement.key);
+  return [
+    {
+      path,
+      found: value === undefined ? 'nothing' : quoted(value),
+      accepted: requirement.accepted,
+      identity: JSON.stringify([path, value]),
+    },
+  ];
+}
+
+function compileRequirement(field: MetadataField, key: string, rule: RequiredKey): Compilation<Requirement> {
+  const { pattern, values } = rule;
+  if (pattern === undefined) return compiled(requirementOf(field, key, values, undefined));
+  const path = ['spec', 'namespaces', 'required', field, key, 'pattern'];
+  return mapped(compilePattern(pattern, path), (regex) => requirementOf(field, key, values, regex));
+}
+
+interface Pattern {
+  readonly source: string;
+  search(text: string): boolean;
+}
+
+function requirementOf(
+  field: MetadataField,
+  key: string,
+  values: readonly string[] | undefined,
+  pattern: Pattern | undefined,
+): Requirement {
+  const accepted = [
+    ...(values === undefined ? [] : [alternatives(values.map(quoted))]),
+    ...(pattern === undefined ? [] : [`a value that matches ${pattern.source}`]),
+  ];
+  return {
+    field,
+    key,
+    accepted: accepted.join(', being ') || 'any value that is not empty',
+    accepts(value) {
+      if (values === undefined && pattern === undefined) return value !== '';
+      return (values?.includes(value) ?? true) && (pattern?.search(value) ?? true);
+    },
+  };
+}

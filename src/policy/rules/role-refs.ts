@@ -1,0 +1,22 @@
+// rbac.allowedRoleRefs: the roles that RoleBindings may grant.
+import { compileGlob } from '../glob.ts';
+import { clipped } from '../../api/text.ts';
+import { alternatives } from '../wording.ts';
+import type { Rule } from '../rule.ts';
+import { isRecord, stringField } from './fields.ts';
+
+export function allowedRoleRefsRule(allowed: readonly string[]): Rule {
+  const globs = allowed.map(compileGlob);
+  return {
+    shape: 'state',
+    id: 'rbac.allowedRoleRefs',
+    graced: true,
+    judge(binding) {
+      const roleRef = isRecord(binding['roleRef']) ? binding['roleRef'] : {};
+      const found = `${stringField(roleRef, 'kind')}/${stringField(roleRef, 'name')}`;
+      if (globs.some((glob) => glob.matches(found))) return [];
+      const accepted = alternatives(allowed) || 'no role at all';
+      return [{ path: 'roleRef', found: clipped(found), accepted, identity: found }];
+    },
+  };
+}

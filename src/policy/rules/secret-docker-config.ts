@@ -1,0 +1,46 @@
+// secrets.dockerConfig: image pull Secrets can be read and name only allowed registries.
+import type { DockerConfigRule } from '../../api/namespace-policy.ts';
+import { compileGlob } from '../glob.ts';
+import { alternatives, quoted } from '../wording.ts';
+import type { Breach, Rule } from '../rule.ts';
+import { registriesOf, registryHost } from './docker-config.ts';
+import { fingerprintOf, secretType, secretValue } from './secret-values.ts';
+
+/** https://kubernetes.io/docs/concepts/configuration/secret/#docker-config-secrets */
+const keys = new Map([
+  ['kubernetes.io/dockerconfigjson', '.dockerconfigjson'],
+  ['kubernetes.io/dockercfg', '.dockercfg'],
+]);
+
+export function dockerConfigRule(spec: DockerConfigRule): Rule {
+  const allowed = spec.allowedRegistries?.map((registry) => compileGlob(registryHost(registry) ?? registry));
+  const isAllowed = (host: string): boolean => allowed?.some((glob) => glob.matches(host)) ?? true;
+  const accepted = alternatives(spec.allowedRegistries ?? []) || 'no registry at all';
+  return {
+    shape: 'state',
+    id: 'secrets.dockerConfig',
+    graced: true,
+    judge(secret) {
+      const key = keys.get(secretType(secret));
+      if (key === undefined) return [];
+      const value = secretValue(secret, key);
+      const path = `data[${JSON.stringify(key)}]`;
+      const registries = value.kind === 'bytes' ? registriesOf(value.bytes, key === '.dockercfg') : undefined;
+      if (registries === undefined) return [unreadable(path, value.kind, fingerprintOf(value))];
+      return registries.flatMap((host) =>
+        isAllowed(host ?? '') && host !== undefined ? [] : [breach(path, host, accepted)],
+      );
+    },
+  };
+}
+
+function unreadable(path: string, kind: string, identity: string): Breach {
+  const found = kind === 'absent' ? 'nothing' : 'something else';
+  return { path, found, accepted: 'a Docker configuration in JSON form, each key once', identity };
+}
+
+function breach(path: string, host: string | undefined, accepted: string): Breach {
+  if (host !== undefined) return { path, found: `registry ${quoted(host)}`, accepted, identity: host };
+  // What is no host name is not shown: it could be part of a password that was put in the wrong place.
+  return { path, found: 'an entry that is not a registry', accepted, identity: undefined };
+}

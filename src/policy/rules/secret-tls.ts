@@ -1,0 +1,87 @@
+// secrets.tls: the pair in a kubernetes.io/tls Secret belongs together, lasts a while and is strong enough.
+import type { X509Certificate } from 'node:crypto';
+import type { TlsRule } from '../../api/namespace-policy.ts';
+import { parseDuration } from '../../api/time.ts';
+import type { KubeObject } from '../review.ts';
+import type { Breach, Rule } from '../rule.ts';
+import { fingerprintOf, secretType, secretValue, type SecretValue } from './secret-values.ts';
+import { readCertificate, readPrivateKey } from './tls-pair.ts';
+
+const certificatePath = 'data["tls.crt"]';
+const keyPath = 'data["tls.key"]';
+
+export function tlsRule(spec: TlsRule): Rule {
+  return {
+    shape: 'state',
+    id: 'secrets.tls',
+    graced: true,
+    judge: (secret, { now }) =>
+      secretType(secret) === 'kubernetes.io/tls' ? judgePair(spec, secret, now) : [],
+  };
+}
+
+function judgePair(spec: TlsRule, secret: KubeObject, now: Date): readonly Breach[] {
+  const certificateValue = secretValue(secret, 'tls.crt');
+  const certificate = readCertificate(certificateValue);
+  if (certificate === undefined) {
+    const accepted = 'a certificate in PEM form';
+    const found = foundValue(certificateValue, 'something else');
+    return [{ path: certificatePath, found, accepted, identity: fingerprintOf(certificateValue) }];
+  }
+  const identity = fingerprintOf(certificateValue);
+  return [
+    ...(spec.keyMatchesCertificate
+      ? judgeKey(certificate, certificateValue, secretValue(secret, 'tls.key'))
+      : []),
+    ...judgeRemaining(spec.minRemaining, certificate, now, identity),
+    ...judgeStrength(spec.minRsaBits, certificate, identity),
+  ];
+}
+
+function judgeKey(
+  certificate: X509Certificate,
+  certificateValue: SecretValue,
+  keyValue: SecretValue,
+): readonly Breach[] {
+  const identity = fingerprintOf(certificateValue, keyValue);
+  const key = readPrivateKey(keyValue);
+  if (key === undefined) {
+    const accepted = 'a private key in PEM form that is not encrypted';
+    return [{ path: keyPath, found: foundValue(keyValue, 'something else'), accepted, identity }];
+  }
+  if (certificate.checkPrivateKey(key)) return [];
+  const accepted = 'the private key of the certificate in tls.crt';
+  return [{ path: keyPath, found: 'the private key of another certificate', accepted, identity }];
+}
+
+function judgeRemaining(
+  minRemaining: string | undefined,
+  certificate: X509Certificate,
+  now: Date,
+  identity: string,
+): readonly Breach[] {
+  if (minRemaining === undefined) return [];
+  const notAfter = certificate.validToDate;
+  if (notAfter.getTime() - now.getTime() >= (parseDuration(minRemaining) ?? 0)) return [];
+  const found = `a certificate that expires at ${notAfter.toISOString()}`;
+  return [{ path: certificatePath, found, accepted: `at least ${minRemaining} left`, identity }];
+}
+
+/** Keys of other kinds, such as ECDSA, are strong at far fewer bits and are not counted. */
+function judgeStrength(
+  minRsaBits: number | undefined,
+  certificate: X509Certificate,
+  identity: string,
+): readonly Breach[] {
+  const { asymmetricKeyType, asymmetricKeyDetails } = certificate.publicKey;
+  const isRsa = asymmetricKeyType === 'rsa' || asymmetricKeyType === 'rsa-pss';
+  const bits = asymmetricKeyDetails?.modulusLength ?? 0;
+  if (minRsaBits === undefined || !isRsa || bits >= minRsaBits) return [];
+  const found = `an RSA key of ${bits} bits`;
+  return [{ path: certificatePath, found, accepted: `at least ${minRsaBits} bits`, identity }];
+}
+
+function foundValue(value: SecretValue, otherwise: string): string {
+  if (value.kind === 'absent' || (value.kind === 'bytes' && value.bytes.length === 0)) return 'nothing';
+  return otherwise;
+}

@@ -1,0 +1,36 @@
+// secrets.forbiddenTypes and secrets.allowedTypes: the types that Secrets may have.
+import { alternatives, quoted } from '../wording.ts';
+import type { Rule } from '../rule.ts';
+import { secretType } from './secret-values.ts';
+
+/** Helm keeps its releases in Secrets of this type; judging them unasked would break every `helm upgrade`. */
+export const helmReleaseType = 'helm.sh/release.v1';
+
+export function forbiddenTypesRule(forbidden: readonly string[]): Rule {
+  return typeRule('secrets.forbiddenTypes', (type) => !forbidden.includes(type), {
+    accepted: `any type but ${alternatives(forbidden.map(quoted))}`,
+  });
+}
+
+export function allowedTypesRule(allowed: readonly string[]): Rule {
+  return typeRule('secrets.allowedTypes', (type) => allowed.includes(type), {
+    accepted: alternatives(allowed.map(quoted)) || 'no Secret at all',
+  });
+}
+
+function typeRule(
+  id: string,
+  isAccepted: (type: string) => boolean,
+  text: { readonly accepted: string },
+): Rule {
+  return {
+    shape: 'state',
+    id,
+    graced: true,
+    judge(secret) {
+      const type = secretType(secret);
+      if (isAccepted(type)) return [];
+      return [{ path: 'type', found: quoted(type), accepted: text.accepted, identity: type }];
+    },
+  };
+}

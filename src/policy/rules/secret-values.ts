@@ -1,0 +1,65 @@
+// Reads the values of a Secret as the API server will store them: `stringData` over `data`, base64 decoded.
+// https://kubernetes.io/docs/concepts/configuration/secret/#restriction-names-data
+import { createHash } from 'node:crypto';
+import type { KubeObject } from '../review.ts';
+import { isRecord, stringField } from './fields.ts';
+
+export type SecretValue =
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'undecodable'; readonly text: string }
+  | { readonly kind: 'bytes'; readonly bytes: Buffer };
+
+export function secretType(secret: KubeObject): string {
+  // https://kubernetes.io/docs/concepts/configuration/secret/#opaque-secrets: what a Secret without a type is.
+  return stringField(secret, 'type') || 'Opaque';
+}
+
+export function secretValue(secret: KubeObject, key: string): SecretValue {
+  const plain = ownString(secret['stringData'], key);
+  if (plain !== undefined) return { kind: 'bytes', bytes: Buffer.from(plain, 'utf8') };
+  const encoded = ownString(secret['data'], key);
+  if (encoded === undefined) return { kind: 'absent' };
+  if (!isBase64(encoded)) return { kind: 'undecodable', text: encoded };
+  return { kind: 'bytes', bytes: Buffer.from(encoded, 'base64') };
+}
+
+/** The sum over all values, decoded: what the API server limits to 1 MiB. */
+export function secretSize(secret: KubeObject): number {
+  const plain = stringEntries(secret['stringData']);
+  const overridden = new Set(plain.map(([key]) => key));
+  const encoded = stringEntries(secret['data']).filter(([key]) => !overridden.has(key));
+  return (
+    plain.reduce((sum, [, value]) => sum + Buffer.byteLength(value, 'utf8'), 0) +
+    encoded.reduce((sum, [, value]) => sum + Buffer.byteLength(value, 'base64'), 0)
+  );
+}
+
+/** Tells values apart without holding or showing them. */
+export function fingerprintOf(...values: readonly SecretValue[]): string {
+  const hash = createHash('sha256');
+  for (const value of values) {
+    hash.update(`${value.kind}:`);
+    if (value.kind === 'bytes') hash.update(value.bytes);
+    if (value.kind === 'undecodable') hash.update(value.text);
+  }
+  return hash.digest('hex');
+}
+
+function isBase64(text: string): boolean {
+  // As Go decodes it: line breaks are skipped, everything else is of the standard alphabet, padded.
+  const digits = text.replaceAll(/[\r\n]/g, '');
+  return digits.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(digits);
+}
+
+function ownString(map: unknown, key: string): string | undefined {
+  if (!isRecord(map) || !Object.hasOwn(map, key)) return undefined;
+  const value = map[key];
+  return typeof value === 'string' ? value : undefined;
+}
+
+function stringEntries(map: unknown): readonly (readonly [string, string])[] {
+  if (!isRecord(map)) return [];
+  return Object.entries(map).flatMap(([key, value]) =>
+    typeof value === 'string' ? [[key, value] as const] : [],
+  );
+}

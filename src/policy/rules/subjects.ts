@@ -1,0 +1,66 @@
+// rbac.forbiddenSubjects: who may not be the subject of a RoleBinding, however it is spelled.
+import { compileGlob } from '../glob.ts';
+import { clipped } from '../../api/text.ts';
+import { quoted } from '../wording.ts';
+import type { KubeObject } from '../review.ts';
+import type { Breach, Rule } from '../rule.ts';
+import { isRecord, stringField } from './fields.ts';
+
+const serviceAccountUserPrefix = 'system:serviceaccount:';
+const kinds = ['User', 'Group', 'ServiceAccount'];
+
+export function forbiddenSubjectsRule(forbidden: readonly string[]): Rule {
+  const globs = forbidden.map(compileGlob);
+  return {
+    shape: 'state',
+    id: 'rbac.forbiddenSubjects',
+    graced: true,
+    judge: (binding) =>
+      subjectsOf(binding).flatMap((subject, index) => {
+        const spellings = spellingsOf(subject, binding.metadata.namespace ?? '');
+        const match = globs.find((glob) => spellings.some((spelling) => glob.matches(spelling)));
+        if (match !== undefined) return [breachOf(index, spellings[0] ?? '', `no subject ${match.source}`)];
+        if (kinds.includes(subject.kind)) return [];
+        return [breachOf(index, `kind ${quoted(subject.kind)}`, 'kind User, Group or ServiceAccount')];
+      }),
+  };
+}
+
+/** `argocd/controller` -> `system:serviceaccount:argocd:controller` */
+export function serviceAccountUser(account: string): string {
+  return serviceAccountUserPrefix + account.replace('/', ':');
+}
+
+interface Subject {
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace: string;
+}
+
+function subjectsOf(binding: KubeObject): readonly Subject[] {
+  const { subjects } = binding;
+  if (!Array.isArray(subjects)) return [];
+  return subjects.filter(isRecord).map((subject) => ({
+    kind: stringField(subject, 'kind'),
+    name: stringField(subject, 'name'),
+    namespace: stringField(subject, 'namespace'),
+  }));
+}
+
+/**
+ * A service account is a user with a name of a fixed form; without a namespace it is one of the binding's.
+ * https://kubernetes.io/docs/reference/access-authn-authz/rbac/#referring-to-subjects
+ */
+function spellingsOf({ kind, name, namespace }: Subject, bindingNamespace: string): readonly string[] {
+  if (kind === 'ServiceAccount') {
+    const account = `${namespace === '' ? bindingNamespace : namespace}/${name}`;
+    return [`ServiceAccount/${account}`, `User/${serviceAccountUser(account)}`];
+  }
+  if (kind !== 'User' || !name.startsWith(serviceAccountUserPrefix)) return [`${kind}/${name}`];
+  const account = name.slice(serviceAccountUserPrefix.length).replace(':', '/');
+  return [`User/${name}`, `ServiceAccount/${account}`];
+}
+
+function breachOf(index: number, found: string, accepted: string): Breach {
+  return { path: `subjects[${index}]`, found: clipped(found), accepted, identity: found };
+}

@@ -1,0 +1,34 @@
+// Reads the certificate and the private key of a kubernetes.io/tls Secret; no error of the parser leaves this file.
+import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
+import type { SecretValue } from './secret-values.ts';
+
+/** A longer block is no certificate or key that a server could use, and would take long to parse. */
+const longestBlock = 65_536;
+
+/** The first certificate, which is the server's own: the rest of the file is its chain. */
+export function readCertificate(value: SecretValue): X509Certificate | undefined {
+  const block = pemBlock(value, /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/);
+  if (block === undefined) return undefined;
+  try {
+    return new X509Certificate(block);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The private key, which must be usable as it is: not encrypted. */
+export function readPrivateKey(value: SecretValue): KeyObject | undefined {
+  const block = pemBlock(value, /-----BEGIN ([A-Z]+ )?PRIVATE KEY-----[^-]+-----END \1?PRIVATE KEY-----/);
+  if (block === undefined) return undefined;
+  try {
+    return createPrivateKey(block);
+  } catch {
+    return undefined;
+  }
+}
+
+function pemBlock(value: SecretValue, block: RegExp): string | undefined {
+  if (value.kind !== 'bytes') return undefined;
+  const found = block.exec(value.bytes.toString('latin1'))?.[0];
+  return found !== undefined && found.length <= longestBlock ? found : undefined;
+}

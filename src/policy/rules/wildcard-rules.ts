@@ -1,0 +1,41 @@
+// rbac.forbidWildcardRules: Roles name what they grant.
+import { quoted } from '../wording.ts';
+import type { KubeObject } from '../review.ts';
+import type { Breach, Rule } from '../rule.ts';
+import { isRecord, stringsOf } from './fields.ts';
+
+const fields = ['apiGroups', 'resources', 'verbs', 'nonResourceURLs'] as const;
+type Field = (typeof fields)[number];
+
+export const wildcardRulesRule: Rule = {
+  shape: 'state',
+  id: 'rbac.forbidWildcardRules',
+  graced: true,
+  judge: judgeRole,
+};
+
+function judgeRole(role: KubeObject): readonly Breach[] {
+  const { rules } = role;
+  if (!Array.isArray(rules)) return [];
+  return rules.flatMap((rule: unknown, index) =>
+    isRecord(rule) ? fields.flatMap((field) => judgeField(`rules[${index}].${field}`, field, rule)) : [],
+  );
+}
+
+function judgeField(path: string, field: Field, rule: Readonly<Record<string, unknown>>): readonly Breach[] {
+  const wildcard = stringsOf(rule[field]).find((value) => isWildcard(field, value));
+  if (wildcard === undefined) return [];
+  // The whole rule makes the identity: a wildcard that a role had for one thing does not excuse one for another.
+  const identity = JSON.stringify([field, ...fields.map((each) => rule[each]), rule['resourceNames']]);
+  return [{ path, found: quoted(wildcard), accepted: `${field} named one by one`, identity }];
+}
+
+/**
+ * `*` alone is everything, and `*` before a slash that subresource of everything; nonResourceURLs end in `*`.
+ * https://kubernetes.io/docs/reference/access-authn-authz/rbac/#referring-to-resources
+ */
+function isWildcard(field: Field, value: string): boolean {
+  if (value === '*') return true;
+  if (field === 'resources') return value.startsWith('*/');
+  return field === 'nonResourceURLs' && value.endsWith('*');
+}

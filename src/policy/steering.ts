@@ -1,0 +1,122 @@
+// Steering: which policies a write of a Namespace would bring it under, take it from, or make contain something else.
+import { isDeepStrictEqual } from 'node:util';
+import { namespaceNameLabel, nobodysName } from '../api/names.ts';
+import type { CompiledPolicy } from './compiled-policy.ts';
+import { matchNamespace } from './match.ts';
+import { labelsOf, metadataMap, nameOf, valueOf, withMetadata, type MetadataField } from './metadata.ts';
+import type { KubeObject, Review } from './review.ts';
+import { renderDefault } from './rules/default-keys.ts';
+import { isRequester } from './rules/requesters.ts';
+import type { UseRight } from './verdict.ts';
+
+/** The two sides that are compared. */
+export interface SteeringSides {
+  /** What matched before is judged on this one. */
+  readonly before: KubeObject;
+  /** What it contained before is rendered from this one. */
+  readonly contained: KubeObject;
+  readonly after: KubeObject;
+}
+
+/**
+ * On CREATE nothing was there before, so what the author decides is everything beyond what the API server itself
+ * sets; the name is part of that, and `_any_` is a name that nobody can have.
+ */
+export function steeringSides(review: Review, after: KubeObject): SteeringSides {
+  if (review.oldObject !== undefined) return { before: review.oldObject, contained: review.oldObject, after };
+  return { before: bareNamespace(nobodysName, after), contained: bareNamespace(nameOf(after), after), after };
+}
+
+/** A key that equals what a matching default sets stands on the old side too: the author of the default answers for it. */
+export function withDefaultedKeys(
+  sides: SteeringSides,
+  matchingAfter: readonly CompiledPolicy[],
+  review: Review,
+): SteeringSides {
+  return {
+    before: addDefaultedKeys(sides.before, matchingAfter, review, sides.after),
+    contained: addDefaultedKeys(sides.contained, matchingAfter, review, sides.after),
+    after: sides.after,
+  };
+}
+
+/** The right to use the policy, when the write decides what the policy does with this namespace. */
+export function steeringRight(
+  policy: CompiledPolicy,
+  matchesAfter: boolean,
+  sides: SteeringSides,
+  review: Review,
+): UseRight | undefined {
+  const effect = effectOf(policy, matchesAfter, sides);
+  if (effect === undefined) return undefined;
+  if (policy.requesters !== undefined && isRequester(policy.requesters, review.requester)) return undefined;
+  return { resource: 'namespacepolicies', name: policy.name, effect };
+}
+
+function effectOf(policy: CompiledPolicy, matchesAfter: boolean, sides: SteeringSides): string | undefined {
+  const matchedBefore = matchNamespace(policy.match, sides.before).kind === 'yes';
+  if (!matchesAfter) return matchedBefore ? 'take the namespace from it' : undefined;
+  if (matchedBefore) {
+    return hasOtherContents(policy, sides) ? 'change what the namespace gets from it' : undefined;
+  }
+  const matters = policy.contents.length > 0 || policy.requesters !== undefined;
+  return matters ? 'bring the namespace under it' : undefined;
+}
+
+/** An error on both sides, or where there was nothing before, is no change. */
+function hasOtherContents(policy: CompiledPolicy, { contained, after }: SteeringSides): boolean {
+  return policy.contents.some((content) => {
+    const old = content.render(contained);
+    const now = content.render(after);
+    if (now.kind === 'error') return old.kind === 'present';
+    return !isDeepStrictEqual(old, now);
+  });
+}
+
+function addDefaultedKeys(
+  side: KubeObject,
+  policies: readonly CompiledPolicy[],
+  review: Review,
+  after: KubeObject,
+): KubeObject {
+  const added = { labels: new Map<string, string>(), annotations: new Map<string, string>() };
+  for (const policy of policies) {
+    for (const key of policy.namespaceDefaults) {
+      // A value that was there before was somebody's choice, and so is its change.
+      if (added[key.field].has(key.key) || hasKey(side, key.field, key.key)) continue;
+      const value = valueOf(metadataMap(after, key.field), key.key);
+      if (value === undefined || (key.readsRequest && review.operation !== 'CREATE')) continue;
+      const rendered = renderDefault(key, after, review);
+      if (rendered.ok && rendered.value === value) added[key.field].set(key.key, value);
+    }
+  }
+  return withMetadata(withMetadata(side, 'labels', added.labels), 'annotations', added.annotations);
+}
+
+function hasKey(object: KubeObject, field: MetadataField, key: string): boolean {
+  return valueOf(metadataMap(object, field), key) !== undefined;
+}
+
+/** A Namespace with nothing but what the API server sets by itself. */
+function bareNamespace(name: string, like: KubeObject): KubeObject {
+  const { uid, creationTimestamp } = like.metadata;
+  return {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: {
+      name,
+      labels: { [namespaceNameLabel]: name },
+      ...(uid === undefined ? {} : { uid }),
+      ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
+    },
+    spec: { finalizers: ['kubernetes'] },
+    status: { phase: 'Active' },
+  };
+}
+
+/** The name label is the API server's to set, so a forged or missing one in a request counts as the real one. */
+export function asStored(namespaceObject: KubeObject): KubeObject {
+  const name = nameOf(namespaceObject);
+  if (name === '' || valueOf(labelsOf(namespaceObject), namespaceNameLabel) === name) return namespaceObject;
+  return withMetadata(namespaceObject, 'labels', new Map([[namespaceNameLabel, name]]));
+}

@@ -1,0 +1,31 @@
+// What is wrong with a file that a person wrote, and where: file, line, column.
+import { clipped } from '../api/text.ts';
+
+export interface FileProblem {
+  readonly file: string;
+  /** Both count from 1. */
+  readonly line: number;
+  readonly column: number;
+  /** Which document of the file, from 1. */
+  readonly document?: number;
+  /** The name of the policy that it is about, where it has one. */
+  readonly policy?: string;
+  readonly message: string;
+}
+
+/** One line in the form that editors and terminals can jump to: `policies/team.yaml:12:9: …`. */
+export function renderFileProblem({ file, line, column, policy, message }: FileProblem): string {
+  const about = policy === undefined ? '' : ` policy ${clipped(policy)}:`;
+  return `${file}:${line}:${column}:${about} ${message}`;
+}
+
+/** A path that was asked for cannot be read at all: for the operator, not a fault of what is written there. */
+export class UnreadablePathError extends Error {
+  readonly path: string;
+
+  constructor(path: string, reason: string) {
+    super(`${path} cannot be read: ${reason}`);
+    this.name = 'UnreadablePathError';
+    this.path = path;
+  }
+}

@@ -1,0 +1,45 @@
+// Tells log and metrics what admission answered.
+import type { AdmissionObserver, DecisionRecord } from '../admission/ports.ts';
+import { traceOf } from '../observe/error-frames.ts';
+import type { Log } from '../observe/log.ts';
+import type { AdmissionMetrics } from '../observe/metrics.ts';
+
+export function admissionObserver(log: Log, metrics: AdmissionMetrics): AdmissionObserver {
+  return {
+    decided: (record) => {
+      metrics.decided(record);
+      log.info('decision', decisionFields(record));
+    },
+    refusedTransport: (code, reason) => {
+      metrics.refusedTransport(code);
+      log.debug('request refused', { code, reason });
+    },
+    failed: (error) => {
+      metrics.failed();
+      const { error: name, frames } = traceOf(error);
+      log.error('internal error', { error: name, frames });
+    },
+    began: () => metrics.began(),
+    ended: () => metrics.ended(),
+  };
+}
+
+const mostRules = 20;
+
+function decisionFields(record: DecisionRecord) {
+  const { endpoint, uid, resource, namespace, name, operation, user, decision, policies, rules, milliseconds } = record;
+  const broken = [...new Set(rules.map(({ policy, rule, action }) => `${action}:${policy}:${rule}`))];
+  return {
+    uid,
+    endpoint,
+    resource,
+    namespace,
+    name,
+    operation,
+    user,
+    decision,
+    policies: policies.slice(0, mostRules),
+    ...(broken.length === 0 ? {} : { rules: broken.slice(0, mostRules) }),
+    ms: Math.round(milliseconds * 1000) / 1000,
+  };
+}

@@ -1,0 +1,51 @@
+// Loads policies and namespaces from files into one snapshot, with all that is wrong with them.
+import { alwaysExcludedNamespaces } from '../api/names.ts';
+import { compilePolicy } from '../policy/compile-policy.ts';
+import { PolicySet } from '../policy/policy-set.ts';
+import type { ClusterSnapshot } from '../policy/snapshot.ts';
+import { clusterSnapshot } from '../state/cluster-snapshot.ts';
+import type { FileProblem } from '../state/file-problem.ts';
+import { loadNamespaceFiles } from '../state/namespace-files.ts';
+import { loadPolicyFiles } from '../state/policy-files.ts';
+
+export interface ClusterSettings {
+  readonly policies: string;
+  readonly clusterState: string | undefined;
+  /** Where Reeve itself is installed: never matched. */
+  readonly namespace: string;
+  readonly excludeNamespace: readonly string[];
+}
+
+export interface LoadedCluster {
+  readonly snapshot: ClusterSnapshot;
+  readonly loaded: number;
+  readonly refused: number;
+  readonly namespaces: number;
+  readonly problems: readonly FileProblem[];
+}
+
+/** Rejects with an UnreadablePathError when a path cannot be read at all. */
+export async function loadCluster(settings: ClusterSettings): Promise<LoadedCluster> {
+  const { policies, problems } = await loadPolicyFiles(settings.policies, compilePolicy);
+  const known =
+    settings.clusterState === undefined
+      ? { namespaces: [], problems: [] }
+      : await loadNamespaceFiles(settings.clusterState);
+  const excludedNamespaces = [...alwaysExcludedNamespaces, settings.namespace, ...settings.excludeNamespace];
+  const set = new PolicySet(
+    policies.map(({ compiled }) => compiled),
+    { excludedNamespaces },
+  );
+  return {
+    snapshot: clusterSnapshot(set, known.namespaces),
+    loaded: policies.length,
+    refused: refusedDocuments(problems),
+    namespaces: known.namespaces.length,
+    problems: [...problems, ...known.problems],
+  };
+}
+
+/** A policy can have many problems; a file that is not YAML counts for one policy. */
+function refusedDocuments(problems: readonly FileProblem[]): number {
+  return new Set(problems.map(({ file, document }) => `${file}#${document ?? 0}`)).size;
+}

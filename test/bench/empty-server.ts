@@ -1,0 +1,18 @@
+// The measure of what cannot be avoided: a node:https server that reads the body and answers nothing much.
+import { createServer } from 'node:https';
+import { issueCertificates } from '../../src/certs/issue.ts';
+
+const { serving } = await issueCertificates({
+  namespace: 'reeve-system',
+  now: new Date(),
+  caLifetimeDays: 2,
+  leafLifetimeDays: 1,
+});
+
+const server = createServer({ cert: serving.certPem, key: serving.keyPem, keepAliveTimeout: 120_000 }, (request, response) => {
+  request.resume().on('end', () => response.end('{}'));
+});
+server.listen(0, '127.0.0.1', () => {
+  const address = server.address();
+  if (typeof address === 'object' && address !== null) process.stdout.write(`${address.port}\n`);
+});

@@ -1,0 +1,221 @@
+// What admission asks of others while it decides, and what it answers when they are late, wrong or broken.
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { HandlerPorts } from '../../src/admission/webhook-handler.ts';
+import type { TlsPair } from '../../src/admission/webhook-server.ts';
+import type { UseRight } from '../../src/policy/verdict.ts';
+import type { ClusterSnapshot } from '../../src/policy/snapshot.ts';
+import { namespaceObject, responseOf, reviewJson, secretObject, testUid, type Response } from '../support/reviews.ts';
+import { knownNamespace, snapshotOf } from '../support/snapshots.ts';
+import { issueTestPair, startTestWebhook, type TestWebhook } from '../support/test-webhook.ts';
+
+let pair: TlsPair;
+let target: TestWebhook | undefined;
+const never = new Promise<never>(() => undefined);
+
+beforeAll(async () => {
+  pair = await issueTestPair();
+});
+afterEach(async () => {
+  await target?.close();
+  target = undefined;
+});
+
+async function start(snapshot: ClusterSnapshot | undefined, ports: Partial<HandlerPorts> = {}): Promise<TestWebhook> {
+  target = await startTestWebhook(pair, snapshot, ports);
+  return target;
+}
+
+async function ask(path: string, body: string): Promise<Response> {
+  const answer = await target?.client.post(path, body);
+  expect(answer).toMatchObject({ code: 200 });
+  const response = responseOf(answer?.body ?? '');
+  expect(response.uid).toBe(testUid);
+  return response;
+}
+
+const secretRules = {
+  match: { namespaceSelector: { matchLabels: { tier: 'team' } } },
+  secrets: { forbiddenTypes: ['example.com/forbidden'], defaults: { labels: { tier: 'team' } } },
+};
+const secret = reviewJson(secretObject({ type: 'example.com/forbidden' }));
+
+describe('a namespace that the snapshot does not know', () => {
+  test('is found', async () => {
+    const asked: string[] = [];
+    await start(snapshotOf({ 'secret-rules': secretRules }), {
+      namespaces: {
+        find: (name) => {
+          asked.push(name);
+          return Promise.resolve(knownNamespace(name, { tier: 'team' }));
+        },
+      },
+    });
+    expect((await ask('/validate', secret)).status).toMatchObject({ code: 403, reason: 'Forbidden' });
+    expect((await ask('/mutate', secret)).patchType).toBe('JSONPatch');
+    expect(asked).toEqual(['team-a', 'team-a']);
+  });
+
+  test.each([
+    ['is unknown to all', () => Promise.resolve(undefined)],
+    ['cannot be looked up', () => Promise.reject(new Error('c4n4ry'))],
+  ])('%s: 503 inside the review', async (_name, find) => {
+    await start(snapshotOf({ 'secret-rules': secretRules }), { namespaces: { find } });
+    for (const path of ['/validate', '/mutate']) {
+      expect((await ask(path, secret)).status).toMatchObject({
+        code: 503,
+        reason: 'ServiceUnavailable',
+        message: 'namespace team-a is not known',
+      });
+    }
+    expect(target?.observer.decisions).toMatchObject([{ decision: 'unavailable' }, { decision: 'unavailable' }]);
+  });
+
+  test('takes too long: 504 inside the review', async () => {
+    await start(snapshotOf({ 'secret-rules': secretRules }), { namespaces: { find: () => never } });
+    expect((await ask('/validate?timeout=50ms', secret)).status).toMatchObject({ code: 504, reason: 'Timeout' });
+  });
+
+  test('is not needed where it is excluded, or nobody has rules', async () => {
+    await start(snapshotOf({ 'secret-rules': secretRules }), { namespaces: { find: () => Promise.reject(new Error('asked')) } });
+    const excluded = reviewJson(secretObject({}, { namespace: 'kube-system' }));
+    expect((await ask('/validate', excluded)).allowed).toBe(true);
+    expect((await ask('/mutate', excluded)).allowed).toBe(true);
+    const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', metadata: { name: 'r', namespace: 'team-a' } };
+    expect((await ask('/validate', reviewJson(role))).allowed).toBe(true);
+  });
+});
+
+describe('rights', () => {
+  const provides = {
+    match: { namespaceSelector: { matchLabels: { tier: 'team' } } },
+    contents: {
+      roleBindings: [
+        { name: 'b', roleRef: { kind: 'ClusterRole', name: 'edit' }, subjects: [{ kind: 'Group', name: 'g' }] },
+      ],
+    },
+  };
+  const steering = reviewJson(namespaceObject('team-a', { labels: { tier: 'team' } }));
+
+  test.each([
+    ['yes', true],
+    ['no', false],
+    ['unknown', false],
+  ] as const)('the answer %s: allowed is %s', async (answer, allowed) => {
+    const asked: UseRight[] = [];
+    await start(snapshotOf({ provides, other: { ...provides } }), {
+      access: {
+        mayUse: (requester, right) => {
+          expect(requester.username).toBe('alice');
+          asked.push(right);
+          return Promise.resolve(answer);
+        },
+      },
+    });
+    const response = await ask('/validate', steering);
+    expect(response.allowed).toBe(allowed);
+    expect(new Set(asked.map(({ resource, name }) => `${resource}/${name}`))).toEqual(
+      new Set(['namespacepolicies/provides', 'namespacepolicies/other']),
+    );
+    if (!allowed) {
+      expect(response.status).toMatchObject({ code: 403, details: { causes: [{ reason: 'FieldValueForbidden' }, {}] } });
+    }
+  });
+
+  test('an answer that fails is no answer, and none is a no', async () => {
+    await start(snapshotOf({ provides }), { access: { mayUse: () => Promise.reject(new Error('c4n4ry')) } });
+    const { status } = await ask('/validate', steering);
+    expect(status?.code).toBe(403);
+    expect(JSON.stringify(status)).not.toContain('c4n4ry');
+  });
+
+  test('an answer that does not come in time: 504', async () => {
+    await start(snapshotOf({ provides }), { access: { mayUse: () => never } });
+    expect((await ask('/validate?timeout=50ms', steering)).status?.code).toBe(504);
+  });
+});
+
+describe('errors of our own', () => {
+  function broken(): ClusterSnapshot {
+    const snapshot = snapshotOf({ 'secret-rules': secretRules });
+    return {
+      ...snapshot,
+      namespace: () => {
+        throw new TypeError('c4n4ry');
+      },
+    };
+  }
+
+  test('refuse inside the review, are counted, and tell nobody what was in them', async () => {
+    const { observer } = await start(broken());
+    for (const path of ['/validate', '/mutate']) {
+      const response = await ask(path, secret);
+      expect(response).toMatchObject({ allowed: false, status: { code: 500, reason: 'InternalError' } });
+      expect(JSON.stringify(response)).not.toContain('c4n4ry');
+    }
+    expect(observer.errors).toHaveLength(2);
+    expect(observer.decisions).toMatchObject([{ decision: 'error' }, { decision: 'error' }]);
+  });
+
+  test('also outside of a review', async () => {
+    const { client, observer } = await start(undefined, {
+      snapshot: () => {
+        throw new TypeError('c4n4ry');
+      },
+    });
+    const answer = await client.post('/validate', secret);
+    expect(answer.code).toBe(500);
+    expect(answer.body).not.toContain('c4n4ry');
+    expect(observer.errors).toHaveLength(1);
+  });
+});
+
+test('before the policies are loaded: 503 with Retry-After', async () => {
+  const { client } = await start(undefined);
+  expect(await client.post('/validate', secret)).toMatchObject({ code: 503, headers: { 'retry-after': '1' } });
+});
+
+test('policies that take too long refuse, and are counted', async () => {
+  const { observer } = await start(snapshotOf({ 'secret-rules': secretRules }, [knownNamespace('team-a', { tier: 'team' })]), {
+    evaluationMs: 0,
+  });
+  expect((await ask('/validate', secret)).status).toMatchObject({ code: 504, reason: 'Timeout' });
+  expect((await ask('/mutate', secret)).status).toMatchObject({ code: 504, reason: 'Timeout' });
+  expect(observer.decisions).toMatchObject([{ overBudget: true }, { overBudget: true }]);
+});
+
+describe('what people read', () => {
+  test('a refusal names every violation, in one Status', async () => {
+    await start(snapshotOf({ strict: { namespaces: { required: { labels: { team: {}, env: { values: ['dev'] } } } } } }));
+    const { status } = await ask('/validate', reviewJson(namespaceObject('team-a', { labels: { env: 'x\u001b[31m\n' } })));
+    expect(status).toMatchObject({
+      status: 'Failure',
+      code: 403,
+      reason: 'Forbidden',
+      details: {
+        name: 'team-a',
+        kind: 'namespaces',
+        causes: [
+          { field: 'metadata.labels["team"]', reason: 'FieldValueRequired' },
+          { field: 'metadata.labels["env"]', reason: 'FieldValueInvalid' },
+        ],
+      },
+    });
+    expect(status?.message).toContain('policy strict, namespaces.required');
+    expect(status?.message).not.toContain('\u001b');
+  });
+
+  test('warnings are single lines of at most 256 characters', async () => {
+    const labels = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`l${index}`, { values: ['a'.repeat(60)] }]));
+    await start(snapshotOf({ soft: { validationActions: ['Warn', 'Audit'], namespaces: { required: { labels } } } }));
+    const nasty = Object.fromEntries(Object.keys(labels).map((key) => [key, `\u0000\r\n\u202e${'é'.repeat(300)}`]));
+    const response = await ask('/validate', reviewJson(namespaceObject('team-a', { labels: nasty })));
+    expect(response.allowed).toBe(true);
+    expect(response.warnings?.length).toBeGreaterThan(0);
+    for (const warning of response.warnings ?? []) {
+      expect([...warning].length).toBeLessThanOrEqual(256);
+      expect(warning).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    }
+    expect(Object.keys(response.auditAnnotations ?? {})).toEqual(['violations']);
+    expect(target?.observer.decisions[0]?.rules).toContainEqual({ policy: 'soft', rule: 'namespaces.required', action: 'Audit' });
+  });
+});

@@ -1,0 +1,91 @@
+// A server that leaves fails no request: not those under way, not those on kept connections, not those of late clients.
+import { afterEach, beforeAll, expect, test } from 'vitest';
+import { drain } from '../../src/admission/drain.ts';
+import type { TlsPair } from '../../src/admission/webhook-server.ts';
+import type { KubeObject } from '../../src/policy/review.ts';
+import { namespaceObject, responseOf, reviewJson, secretObject } from '../support/reviews.ts';
+import { snapshotOf } from '../support/snapshots.ts';
+import { issueTestPair, startTestWebhook, type TestWebhook } from '../support/test-webhook.ts';
+import { openTls, parseAnswer, readAll } from '../support/tls-client.ts';
+
+let pair: TlsPair;
+let target: TestWebhook;
+const good = reviewJson(namespaceObject('team-a'));
+const post = `POST /validate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${good.length}\r\n\r\n`;
+const unhurried = new AbortController().signal;
+
+beforeAll(async () => {
+  pair = await issueTestPair();
+});
+afterEach(() => target.close());
+
+test('under load, on kept connections, every request is answered until the listener is gone', async () => {
+  target = await startTestWebhook(pair, snapshotOf({}));
+  const { client, webhook, limits } = target;
+  const state = { isLeaving: false };
+  const codes = new Map<number, number>();
+  const failures: unknown[] = [];
+  async function callForEver(): Promise<void> {
+    // Clients stop when readiness says so, within the grace, as the API server does.
+    while (!state.isLeaving) {
+      try {
+        const { code } = await client.post('/validate', good);
+        codes.set(code, (codes.get(code) ?? 0) + 1);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+  }
+  const callers = Array.from({ length: 20 }, callForEver);
+  await expect.poll(() => codes.get(200) ?? 0).toBeGreaterThan(200);
+  const drained = drain(webhook, 300, limits, unhurried);
+  const before = codes.get(200) ?? 0;
+  await expect.poll(() => codes.get(200) ?? 0, { interval: 5 }).toBeGreaterThan(before + 100);
+  state.isLeaving = true;
+  await Promise.all(callers);
+  await drained;
+  expect(failures).toEqual([]);
+  expect([...codes.keys()]).toEqual([200]);
+});
+
+test('a request that is being judged, and one whose body is still coming, are answered after the listener closed', async () => {
+  const found = Promise.withResolvers<KubeObject | undefined>();
+  const snapshot = snapshotOf({ secrets: { secrets: { maxBytes: 1 } } });
+  target = await startTestWebhook(pair, snapshot, { namespaces: { find: () => found.promise } });
+  const { client, webhook, limits, port, observer } = target;
+  const judged = client.post('/validate', reviewJson(secretObject()));
+  const sending = await openTls(port);
+  const sent = readAll(sending);
+  sending.write(post + good.slice(0, 50));
+  await expect.poll(() => observer.inFlight).toBe(2);
+  const drained = drain(webhook, 0, limits, unhurried);
+  await expect.poll(() => webhook.server.listening).toBe(false);
+  await expect(openTls(port)).rejects.toThrow();
+  sending.write(good.slice(50));
+  found.resolve(undefined);
+  expect(responseOf((await judged).body).status?.code).toBe(503);
+  const answer = parseAnswer(await sent);
+  expect(answer.code).toBe(200);
+  await drained;
+  expect(observer.errors).toEqual([]);
+});
+
+test('idle connections are closed, and connections that never ask anything hold nothing up', async () => {
+  target = await startTestWebhook(pair, snapshotOf({}));
+  const idle = await openTls(target.port);
+  const closed = readAll(idle);
+  await drain(target.webhook, 0, target.limits, unhurried);
+  expect(await closed).toBe('');
+});
+
+test('a signal ends the waiting', async () => {
+  const snapshot = snapshotOf({ secrets: { secrets: { maxBytes: 1 } } });
+  target = await startTestWebhook(pair, snapshot, { namespaces: { find: () => new Promise(() => undefined) } });
+  const stuck = expect(target.client.post('/validate', reviewJson(secretObject()))).rejects.toThrow();
+  await expect.poll(() => target.observer.inFlight).toBe(1);
+  const hurry = new AbortController();
+  const drained = drain(target.webhook, 600_000, target.limits, hurry.signal);
+  hurry.abort();
+  await drained;
+  await stuck;
+});

@@ -1,0 +1,199 @@
+// Size, time and numbers: how much a client may send, how long it may take, how many may send at once.
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { HandlerPorts } from '../../src/admission/webhook-handler.ts';
+import type { TlsPair } from '../../src/admission/webhook-server.ts';
+import type { ServerLimits } from '../../src/admission/server-limits.ts';
+import { namespaceObject, responseOf, reviewJson } from '../support/reviews.ts';
+import { snapshotOf } from '../support/snapshots.ts';
+import { issueTestPair, startTestWebhook, type TestWebhook } from '../support/test-webhook.ts';
+import { exchange, openTls, parseAnswer, readAll, readUntil } from '../support/tls-client.ts';
+
+let pair: TlsPair;
+let target: TestWebhook | undefined;
+const good = reviewJson(namespaceObject('team-a'));
+const head = 'POST /validate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
+const close = 'Connection: close\r\n';
+const mebibyte = 1024 * 1024;
+
+beforeAll(async () => {
+  pair = await issueTestPair();
+});
+afterEach(async () => {
+  await target?.close();
+  target = undefined;
+});
+
+async function start(limits: Partial<ServerLimits> = {}, ports: Partial<HandlerPorts> = {}): Promise<TestWebhook> {
+  target = await startTestWebhook(pair, snapshotOf({}), ports, limits);
+  return target;
+}
+
+describe('size', () => {
+  test('8 MiB that a client announces are refused with 413, also while it sends them', async () => {
+    const { client, observer } = await start();
+    expect((await client.post('/validate', Buffer.alloc(8 * mebibyte, 0x20))).code).toBe(413);
+    expect(observer.refusals).toEqual([{ code: 413, reason: 'RequestEntityTooLarge' }]);
+  });
+
+  test('413 comes before anything of the body was sent', async () => {
+    const { port } = await start();
+    const socket = await openTls(port);
+    socket.write(`${head}Content-Length: ${8 * mebibyte}\r\n\r\n`);
+    expect(parseAnswer(await readUntil(socket, /\r\n\r\n.+}$/)).code).toBe(413);
+    socket.destroy();
+  });
+
+  test('chunks that never end are cut at 7 MiB', async () => {
+    const { port } = await start();
+    const socket = await openTls(port);
+    const answer = readUntil(socket, /\r\n\r\n.+}$/);
+    socket.write(`${head}Transfer-Encoding: chunked\r\n\r\n`);
+    const chunk = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(0x10000, 0x20), Buffer.from('\r\n')]);
+    let isAnswered = false;
+    void answer.then(() => {
+      isAnswered = true;
+    });
+    for (let sent = 0; sent < 200 && !isAnswered; sent++) {
+      if (!socket.write(chunk)) await Promise.race([once(socket, 'drain'), answer]);
+    }
+    expect(parseAnswer(await answer).code).toBe(413);
+    socket.destroy();
+  });
+
+  test('exactly as many bytes as are allowed are read', async () => {
+    const { client } = await start({ bodyBytes: good.length });
+    expect((await client.post('/validate', good)).code).toBe(200);
+    expect((await client.post('/validate', `${good} `)).code).toBe(413);
+  });
+});
+
+describe('bytes of all requests together', () => {
+  test('beyond the limit: 503 with Retry-After, until they are answered', async () => {
+    const { client, port, observer } = await start({ totalBodyBytes: good.length + 10 });
+    const slow = await openTls(port);
+    slow.write(`${head}${close}Content-Length: ${good.length}\r\n\r\n${good.slice(0, 100)}`);
+    // The bytes count once they have arrived.
+    await expect.poll(async () => (await client.post('/validate', good)).code).toBe(503);
+    const refused = await client.post('/validate', good);
+    expect(refused).toMatchObject({ code: 503, headers: { 'retry-after': '1' } });
+    slow.write(good.slice(100));
+    expect(parseAnswer(await readAll(slow)).code).toBe(200);
+    expect((await client.post('/validate', good)).code).toBe(200);
+    expect(observer.errors).toEqual([]);
+  });
+
+  test('announcing bytes without sending them takes nothing from others', async () => {
+    const { client, port } = await start({ totalBodyBytes: 2 * good.length });
+    const idle = await Promise.all(Array.from({ length: 20 }, () => openTls(port)));
+    for (const socket of idle) socket.write(`${head}Content-Length: ${good.length}\r\n\r\n`);
+    expect((await client.post('/validate', good)).code).toBe(200);
+    for (const socket of idle) socket.destroy();
+  });
+
+  test('bytes of clients that went away are given back', async () => {
+    const { client, port, observer } = await start({ totalBodyBytes: good.length + 10 });
+    const socket = await openTls(port);
+    socket.write(`${head}Content-Length: ${good.length}\r\n\r\n${good.slice(0, 100)}`);
+    await expect.poll(() => observer.inFlight).toBe(1);
+    socket.destroy();
+    await expect.poll(() => observer.inFlight).toBe(0);
+    expect((await client.post('/validate', good)).code).toBe(200);
+    expect(observer.refusals).toContainEqual({ code: 499, reason: 'ClientGone' });
+  });
+});
+
+describe('Expect: 100-continue', () => {
+  test('a client that asks is told to go on', async () => {
+    const { port } = await start();
+    const socket = await openTls(port);
+    const answer = readAll(socket);
+    socket.write(`${head}${close}Expect: 100-continue\r\nContent-Length: ${good.length}\r\n\r\n`);
+    socket.write(good);
+    const text = await answer;
+    expect(text).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/);
+  });
+
+  test.each([
+    ['a body that is too large', `Content-Length: ${8 * mebibyte}\r\n`, 413],
+    ['another media type', 'Content-Length: 10\r\nContent-Encoding: gzip\r\n', 415],
+  ])('%s is refused without it', async (_name, headers, code) => {
+    const { port } = await start();
+    const answer = await exchange(port, `${head}${close}Expect: 100-continue\r\n${headers}\r\n`);
+    expect(parseAnswer(answer).code).toBe(code);
+  });
+
+  test('another path is refused without it', async () => {
+    const { port } = await start();
+    const asking = `${head.replace('/validate', '/none')}${close}Expect: 100-continue\r\nContent-Length: 10\r\n\r\n`;
+    expect(parseAnswer(await exchange(port, asking)).code).toBe(404);
+  });
+});
+
+describe('time', () => {
+  const quick = { headersMs: 100, requestMs: 200, checkMs: 20, handshakeMs: 100 };
+
+  test('headers that do not come: 408', async () => {
+    const { port, observer } = await start(quick);
+    expect(parseAnswer(await exchange(port, 'POST /validate HTTP/1.1\r\nHost: x\r\n')).code).toBe(408);
+    expect(observer.refusals).toEqual([{ code: 408, reason: 'Timeout' }]);
+  });
+
+  test('a body that does not come: 408', async () => {
+    const { port } = await start(quick);
+    expect(parseAnswer(await exchange(port, `${head}Content-Length: 10\r\n\r\n{`)).code).toBe(408);
+  });
+
+  test('a body that does not come within ?timeout: 408', async () => {
+    const { port } = await start();
+    const asking = head.replace('/validate', '/validate?timeout=50ms');
+    expect(parseAnswer(await exchange(port, `${asking}Content-Length: 10\r\n\r\n{`)).code).toBe(408);
+  });
+
+  test('a handshake that does not come ends the connection', async () => {
+    const { port, observer } = await start(quick);
+    const { connect } = await import('node:net');
+    const socket = connect(port, '127.0.0.1');
+    expect(await readAll(socket)).toBe('');
+    expect(observer.refusals).toEqual([{ code: 525, reason: 'TlsHandshake' }]);
+  });
+
+  test('slow clients do not hold up others', async () => {
+    const { client, port } = await start();
+    const slow = await Promise.all(Array.from({ length: 100 }, () => openTls(port)));
+    for (const socket of slow) socket.write('POST /validate HTTP/1.1\r\nHost:');
+    const answers = await Promise.all(Array.from({ length: 50 }, () => client.post('/validate', good)));
+    expect(new Set(answers.map(({ code }) => code))).toEqual(new Set([200]));
+    for (const socket of slow) socket.destroy();
+  });
+});
+
+describe('clients that go away', () => {
+  test('in the middle of a body, or before the answer', async () => {
+    const found = Promise.withResolvers<undefined>();
+    const snapshot = snapshotOf({ secrets: { secrets: { maxBytes: 1 } } });
+    const { client, port, observer } = await start({}, { snapshot: () => snapshot, namespaces: { find: () => found.promise } });
+    const secret = reviewJson({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 's', namespace: 'n' } });
+    const leaving = await Promise.all(Array.from({ length: 20 }, () => openTls(port)));
+    for (const [index, socket] of leaving.entries()) {
+      const sent = index % 2 === 0 ? secret : secret.slice(0, 50);
+      socket.write(`${head}Content-Length: ${secret.length}\r\n\r\n${sent}`);
+    }
+    await expect.poll(() => observer.inFlight).toBe(20);
+    for (const socket of leaving) socket.destroy();
+    await expect.poll(() => observer.inFlight).toBe(10);
+    found.resolve(undefined);
+    await expect.poll(() => observer.inFlight).toBe(0);
+    await sleep(0);
+    expect(observer.errors).toEqual([]);
+    expect(responseOf((await client.post('/validate', good)).body).allowed).toBe(true);
+  });
+});
+
+test('more connections than allowed are not taken', async () => {
+  const { port } = await start({ connections: 3 });
+  const open = await Promise.all(Array.from({ length: 3 }, () => openTls(port)));
+  await expect(openTls(port)).rejects.toThrow();
+  for (const socket of open) socket.destroy();
+});

@@ -1,0 +1,175 @@
+// `reeve serve` as people run it: what it prints, how it starts, how it does not, how it ends.
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { HttpsClient } from '../support/https-client.ts';
+import { namespaceObject, responseOf, reviewJson } from '../support/reviews.ts';
+import { folderOf, ReeveProcess, type TestFolder } from '../support/serve-process.ts';
+
+const policy = (name: string, spec: string): string =>
+  `apiVersion: reeve.dev/v1alpha1\nkind: NamespacePolicy\nmetadata: {name: ${name}}\nspec: ${spec}\n`;
+
+let folder: TestFolder;
+const anyPort = ['--port', '0', '--probes-port', '0'];
+
+beforeAll(async () => {
+  folder = await folderOf({
+    'policies/good.yaml': policy('good', '{namespaces: {required: {labels: {team: {}}}}}'),
+    'policies/bad.yaml': policy('bad', '{namespaces: {required: {labels: {team: 5}}}}'),
+    'cluster/namespaces.yaml': 'apiVersion: v1\nkind: Namespace\nmetadata: {name: team-a}\n',
+  });
+});
+afterAll(() => folder[Symbol.asyncDispose]());
+
+function reeve(args: readonly string[], env: Readonly<Record<string, string>> = {}): ReeveProcess {
+  const started = new ReeveProcess(args, env);
+  onTestFinished(() => started[Symbol.asyncDispose]());
+  return started;
+}
+
+function serve(...args: readonly string[]): ReeveProcess {
+  return reeve(['serve', '--policies', join(folder.path, 'policies'), ...anyPort, ...args]);
+}
+
+async function probe(port: number, path: string): Promise<number> {
+  return (await fetch(`http://127.0.0.1:${port}${path}`)).status;
+}
+
+describe('starting', () => {
+  test('prints one line when it answers, and the problems of policies beside it', async () => {
+    const server = serve('--cluster-state', join(folder.path, 'cluster'));
+    const { port, probesPort } = await server.ready();
+    expect(server.stdout).toBe(
+      `reeve answers on https://127.0.0.1:${port}/validate and https://127.0.0.1:${port}/mutate ` +
+        `(probes on http://127.0.0.1:${probesPort}): 1 policies loaded, 1 refused, 1 namespaces\n`,
+    );
+    expect(server.stderr).toMatch(/bad\.yaml:\d+:\d+: policy bad: /);
+    expect(await probe(probesPort, '/readyz')).toBe(200);
+    expect(await probe(probesPort, '/livez')).toBe(200);
+    const metrics = await (await fetch(`http://127.0.0.1:${probesPort}/metrics`)).text();
+    expect(metrics).toContain('reeve_policies{state="loaded"} 1');
+    expect(metrics).toContain('reeve_policies{state="refused"} 1');
+    const client = new HttpsClient(port);
+    const { status } = responseOf((await client.post('/validate', reviewJson(namespaceObject('team-b')))).body);
+    expect(status?.message).toContain('policy good, namespaces.required');
+    client.close();
+  });
+
+  test('logs one line of JSON for a decision, with nothing of the object', async () => {
+    const server = serve();
+    const client = new HttpsClient((await server.ready()).port);
+    await client.post('/validate', reviewJson(namespaceObject('team-b', { annotations: { note: 'c4n4ry' } })));
+    client.close();
+    await expect.poll(() => server.stderr).toContain('"decision"');
+    const line = server.stderr.split('\n').find((each) => each.includes('"msg":"decision"'));
+    expect(JSON.parse(line ?? '')).toEqual({
+      level: 'info',
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      msg: 'decision',
+      uid: expect.any(String),
+      endpoint: 'validate',
+      resource: 'namespaces',
+      namespace: 'team-b',
+      name: 'team-b',
+      operation: 'CREATE',
+      user: 'alice',
+      decision: 'denied',
+      policies: ['good'],
+      rules: ['Deny:good:namespaces.required'],
+      ms: expect.any(Number),
+    });
+  });
+
+  test('makes certificates where there are none, and uses those that are there', async () => {
+    const certs = join(folder.path, 'certs');
+    const first = serve('--certs-dir', certs);
+    await first.ready();
+    first.kill('SIGINT');
+    expect((await first.ended()).code).toBe(0);
+    expect((await readdir(certs)).toSorted()).toEqual(['ca.crt', 'ca.key', 'tls.crt', 'tls.key']);
+    const second = serve('--certs-dir', certs);
+    await second.ready();
+    expect(second.stderr).not.toContain('certificates made');
+  });
+
+  test('takes settings from the environment', async () => {
+    const env = { REEVE_POLICIES: join(folder.path, 'policies'), REEVE_PORT: '0', REEVE_PROBES_PORT: '0', REEVE_LOG_LEVEL: 'silent' };
+    const server = reeve(['serve'], env);
+    const { port } = await server.ready();
+    expect(port).toBeGreaterThan(0);
+  });
+});
+
+describe('not starting', () => {
+  test('a folder that is not there: one line, exit code 1', async () => {
+    const { code, stdout, stderr } = await reeve(['serve', '--policies', '/nowhere', ...anyPort]).ended();
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^\/nowhere cannot be read: .*\n$/);
+  });
+
+  test.each(['--port', '--probes-port'])('%s that somebody else has: one line, exit code 1', async (flag) => {
+    const other = createServer().listen(0, '127.0.0.1');
+    onTestFinished(() => void other.close());
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const { code, stdout, stderr } = await serve(flag, String(port)).ended();
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(
+      new RegExp(`^cannot listen on 127\\.0\\.0\\.1:${port}: another program listens there \\(EADDRINUSE\\)\n$`),
+    );
+  });
+
+  test('certificate files that are not there: one line, exit code 1', async () => {
+    const { code, stderr } = await serve('--tls-cert', '/nowhere/a', '--tls-key', '/nowhere/b').ended();
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^cannot read file \/nowhere\/a \(ENOENT\)\n$/);
+  });
+
+  test('wrong flags: all of them, exit code 2', async () => {
+    const { code, stdout, stderr } = await reeve(['serve', '--prot', '1', '--log-level', 'x']).ended();
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr.split('\n')).toHaveLength(5);
+  });
+
+  test('help goes to standard output', async () => {
+    expect(await reeve(['serve', '--help']).ended()).toMatchObject({ code: 0, stderr: '' });
+    expect((await reeve(['--help']).ended()).stdout).toContain('Usage: reeve COMMAND');
+  });
+});
+
+describe('ending', () => {
+  test('SIGTERM: not ready at once, still serving while connections are closed, exit code 0', async () => {
+    const server = serve('--drain-grace', '2s');
+    const { port, probesPort } = await server.ready();
+    const client = new HttpsClient(port);
+    const review = reviewJson(namespaceObject('team-a', { labels: { team: 'a' } }));
+    expect((await client.post('/validate', review)).headers.connection).toBe('keep-alive');
+    server.kill('SIGTERM');
+    await expect.poll(() => probe(probesPort, '/readyz')).toBe(503);
+    expect(await probe(probesPort, '/livez')).toBe(200);
+    const last = await client.post('/validate', review);
+    expect(last).toMatchObject({ code: 200, headers: { connection: 'close' } });
+    expect((await server.ended()).code).toBe(0);
+    await expect(client.post('/validate', review)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    client.close();
+  });
+
+  test('SIGINT: at once, exit code 0', async () => {
+    const server = serve('--drain-grace', '10m');
+    await server.ready();
+    server.kill('SIGINT');
+    expect((await server.ended()).code).toBe(0);
+  });
+
+  test('a second signal ends the waiting', async () => {
+    const server = serve('--drain-grace', '10m');
+    const { probesPort } = await server.ready();
+    server.kill('SIGTERM');
+    await expect.poll(() => probe(probesPort, '/readyz')).toBe(503);
+    server.kill('SIGTERM');
+    expect((await server.ended()).code).toBe(1);
+  });
+});

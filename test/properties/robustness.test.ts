@@ -1,0 +1,129 @@
+// Whatever bytes come in, decoding and deciding end in an answer, never in an exception.
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { decodeReview } from '../../src/admission/decode-review.ts';
+import { decide } from '../../src/policy/decide.ts';
+import { refusalMessage, warningLines } from '../../src/policy/message.ts';
+import { mutate } from '../../src/policy/mutate.ts';
+import { settle } from '../../src/policy/settle.ts';
+import { aNamespace, aPolicy, aSnapshot, circumstances } from '../support/engine.ts';
+
+const everything = aPolicy('everything', {
+  match: { matchConditions: [{ name: 'c', expression: "namespaceObject.metadata.name != 'x'" }] },
+  namespaces: {
+    name: { pattern: '^a' },
+    required: { labels: { team: { pattern: '^[a-z]+$' } }, annotations: { contact: {} } },
+    defaults: { labels: { env: 'dev' }, annotations: { by: '${request.userInfo.username}' } },
+    immutable: { labels: ['team'] },
+    requesters: { groups: ['platform'] },
+    quota: { label: 'team', max: 1 },
+    deletion: { protect: true },
+  },
+  secrets: {
+    forbiddenTypes: ['x/y'],
+    maxBytes: 10,
+    tls: { keyMatchesCertificate: true, minRemaining: '1h', minRsaBits: 2048 },
+    dockerConfig: { allowedRegistries: ['registry.example.com'] },
+    defaults: { labels: { team: "${namespaceObject.metadata.labels['team']}" } },
+  },
+  rbac: { allowedRoleRefs: ['ClusterRole/view'], forbiddenSubjects: ['Group/g'], forbidWildcardRules: true },
+  validations: [
+    {
+      name: 'v',
+      expression: "object.metadata.labels.team == 'red'",
+      messageExpression: "'x' + object.metadata.name",
+    },
+  ],
+  contents: {
+    roleBindings: [
+      {
+        name: 'r',
+        roleRef: { kind: 'ClusterRole', name: 'edit' },
+        subjects: [{ kind: 'User', name: "${namespaceObject.metadata.labels['team']}" }],
+      },
+    ],
+  },
+});
+const snapshot = aSnapshot([everything], [aNamespace({ name: 'ns', labels: { team: 'red' } })]);
+
+const text = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 20 }),
+  fc.constantFrom('__proto__', 'constructor', 'ns', 'team', '\uD800'),
+);
+const junk = fc.jsonValue({ maxDepth: 3 });
+const map = fc.oneof(fc.dictionary(text, text, { maxKeys: 4 }), junk);
+const metadata = fc.record(
+  {
+    name: text,
+    namespace: fc.constantFrom('ns', 'a'),
+    labels: map,
+    annotations: map,
+    ownerReferences: fc.oneof(fc.array(fc.record({ uid: text, kind: junk })), junk),
+    deletionTimestamp: junk,
+  },
+  { requiredKeys: [] },
+);
+const object = fc.record(
+  {
+    metadata: fc.oneof(metadata, junk),
+    type: fc.oneof(fc.constantFrom('kubernetes.io/tls', 'kubernetes.io/dockerconfigjson'), junk),
+    data: fc.oneof(
+      fc.dictionary(fc.constantFrom('tls.crt', 'tls.key', '.dockerconfigjson', '__proto__'), text),
+      junk,
+    ),
+    stringData: map,
+    subjects: fc.oneof(fc.array(fc.record({ kind: text, name: text, namespace: junk })), junk),
+    roleRef: fc.oneof(fc.record({ kind: text, name: text }), junk),
+    rules: fc.oneof(fc.array(fc.record({ verbs: fc.oneof(fc.array(text), junk) })), junk),
+  },
+  { requiredKeys: ['metadata'] },
+);
+const kinds = [
+  ['namespaces', '', 'Namespace'],
+  ['secrets', '', 'Secret'],
+  ['roles', 'rbac.authorization.k8s.io', 'Role'],
+  ['rolebindings', 'rbac.authorization.k8s.io', 'RoleBinding'],
+] as const;
+const request = fc
+  .tuple(fc.constantFrom(...kinds), fc.constantFrom('CREATE', 'UPDATE', 'DELETE'), object, object, text, junk)
+  .map(([[resource, group, kind], operation, now, before, username, options]) => ({
+    apiVersion: 'admission.k8s.io/v1',
+    kind: 'AdmissionReview',
+    request: {
+      uid: 'u',
+      kind: { group, version: 'v1', kind },
+      resource: { group, version: 'v1', resource },
+      operation,
+      namespace: resource === 'namespaces' ? '' : 'ns',
+      userInfo: { username: `u${username}`, groups: [] },
+      object: operation === 'DELETE' ? null : now,
+      oldObject: operation === 'CREATE' ? null : before,
+      options,
+    },
+  }));
+
+test('random reviews of guarded resources', () => {
+  fc.assert(
+    fc.property(request, fc.constantFrom('validate' as const, 'mutate' as const), (review, endpoint) => {
+      const decoded = decodeReview(Buffer.from(JSON.stringify(review)), endpoint);
+      if (decoded.kind !== 'review') return;
+      const verdict = settle(decide(decoded.review, snapshot, circumstances), new Map(), decoded.review);
+      mutate(decoded.review, snapshot, circumstances);
+      // The only line breaks are those of our own list, and no character can steer a terminal.
+      const lines = refusalMessage(verdict, decoded.review).split(/\n(?=- )/u);
+      expect(lines.join('')).not.toMatch(/[\p{Cc}\p{Cs}\p{Zl}]/u);
+      expect(warningLines(verdict).every((line) => line.length <= 256)).toBe(true);
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test('random bytes and random JSON', () => {
+  const bytes = fc.uint8Array({ maxLength: 200 }).map((each) => Buffer.from(each));
+  const json = fc.jsonValue().map((each) => Buffer.from(JSON.stringify(each)));
+  fc.assert(
+    fc.property(fc.oneof(bytes, json), (body) => {
+      expect(decodeReview(body, 'validate').kind).toMatch(/unreadable|faulty/);
+    }),
+  );
+});

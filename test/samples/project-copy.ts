@@ -1,0 +1,46 @@
+// Copies what a clone holds into a folder of its own, with the dependencies that are installed already.
+import { createHash } from 'node:crypto';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const parts = ['package.json', 'package-lock.json', '.npmrc', 'install.mjs', 'src', 'manifests'];
+
+export function copyProject(root: string): string {
+  const copy = mkdtempSync(join(tmpdir(), 'reeve-clone-'));
+  for (const part of parts) cpSync(join(root, part), join(copy, part), { recursive: true });
+  // Links to each package, not to the folder: an installation in the copy must never touch the real one.
+  const modules = join(copy, 'node_modules');
+  mkdirSync(modules);
+  for (const name of readdirSync(join(root, 'node_modules'))) {
+    if (name !== '.reeve-installed') symlinkSync(join(root, 'node_modules', name), join(modules, name));
+  }
+  const lock = readFileSync(join(root, 'package-lock.json'));
+  writeFileSync(join(modules, '.reeve-installed'), createHash('sha256').update(lock).digest('hex'));
+  return copy;
+}
+
+/** The commands in the README name their ports, so nobody else may have them. */
+export async function demandFreePort(port: number): Promise<void> {
+  const server = createServer();
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', () =>
+    reject(
+      new Error(
+        `port ${port} is taken on this machine: the README's commands are run as written and need it`,
+      ),
+    ),
+  );
+  server.listen(port, '127.0.0.1', resolve);
+  await promise;
+  server.close();
+}

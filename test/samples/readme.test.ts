@@ -1,0 +1,119 @@
+// The README is true: its curl commands run as written and print what it shows, and its tables say what the program does.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { flagName, variableName, type Settings } from '../../src/cli/settings.ts';
+import { certsSettings, serveSettings } from '../../src/config.ts';
+import { compilePolicy } from '../../src/policy/compile-policy.ts';
+import { renderFileProblem } from '../../src/state/file-problem.ts';
+import { loadPolicyFiles } from '../../src/state/policy-files.ts';
+import { isJson } from './json.ts';
+import { blocksOf, curlExamples, tableBelow } from './markdown.ts';
+import { copyProject, demandFreePort } from './project-copy.ts';
+import { startReeve, type ReeveProcess } from './reeve-process.ts';
+
+const root = join(import.meta.dirname, '../..');
+const readme = readFileSync(join(root, 'README.md'), 'utf8');
+const examples = curlExamples(readme);
+
+describe('the curl commands', () => {
+  let copy = '';
+  let reeve: ReeveProcess | undefined;
+
+  beforeAll(async () => {
+    for (const port of [8443, 8081]) await demandFreePort(port);
+    copy = copyProject(root);
+    reeve = await startReeve('npm', ['start'], copy);
+  });
+
+  afterAll(async () => {
+    await reeve?.stop();
+    if (copy !== '') rmSync(copy, { recursive: true });
+  });
+
+  it('npm start prints the line that is shown', () => {
+    expect(blocksOf(readme).map(({ text }) => text.trimEnd())).toContain(reeve?.readyLine);
+  });
+
+  it('are all there is of curl', () => {
+    expect(examples.length).toBeGreaterThan(5);
+    expect(readme.split('\n').filter((line) => line.startsWith('curl '))).toHaveLength(examples.length);
+  });
+
+  it.each(examples)('$command', ({ command, output }) => {
+    const { stdout, status } = spawnSync('sh', ['-c', command], { cwd: copy, encoding: 'utf8' });
+    expect(status).toBe(0);
+    expect(read(stdout, output.language)).toEqual(read(output.text, output.language));
+  });
+});
+
+describe('the policy to begin with', () => {
+  const example = blocksOf(readme).find(({ language }) => language === 'yaml')?.text ?? '';
+
+  it('loads', async () => {
+    expect(await problemsOf(example)).toEqual([]);
+  });
+
+  it('with each of two mistakes gives the problem that is shown', async () => {
+    const misspelt = await problemsOf(example.replace('required:', 'requird:'));
+    const unfinished = await problemsOf(example.replace('size()', 'size('));
+    const shown = blocksOf(readme).find(({ text }) => text.startsWith('my-policies/'));
+    expect([...misspelt, ...unfinished]).toEqual(shown?.text.trimEnd().split('\n'));
+  });
+});
+
+describe('the tables', () => {
+  it.each([
+    ['`reeve serve`', serveSettings],
+    ['`reeve certs`', certsSettings],
+  ] as const)('flags of %s', (line, settings) => {
+    expect(tableBelow(readme, line)).toEqual(flagRows(settings));
+  });
+
+  it('dependencies', () => {
+    const manifest: unknown = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    const dependencies = isJson(manifest) && isJson(manifest['dependencies']) ? manifest['dependencies'] : {};
+    const listed = tableBelow(readme, '## Dependencies').map(([name]) => name);
+    expect(listed).toEqual(Object.keys(dependencies));
+  });
+
+  it('metrics', () => {
+    const source = readFileSync(join(root, 'src/observe/metrics.ts'), 'utf8');
+    const counted = [...source.matchAll(/'(reeve_\w+)'/g)].map(([, name]) => `\`${name}\``);
+    const listed = tableBelow(readme, '## Metrics and log').map(([name]) => name);
+    expect(new Set(listed)).toEqual(new Set(counted));
+  });
+});
+
+/** JSON is shown in several lines, which makes no difference. */
+function read(text: string, language: string): unknown {
+  return language === 'json' ? JSON.parse(text) : text;
+}
+
+async function problemsOf(policy: string): Promise<readonly string[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'reeve-readme-'));
+  try {
+    const file = join(folder, 'apps.yaml');
+    writeFileSync(file, policy);
+    const { problems } = await loadPolicyFiles(file, compilePolicy);
+    return problems.map((problem) => renderFileProblem({ ...problem, file: 'my-policies/apps.yaml' }));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function flagRows(settings: Settings): readonly (readonly string[])[] {
+  return Object.entries(settings).map(([key, { placeholder, fallback, help }]) => [
+    `\`${flagName(key)}${placeholder === '' ? '' : ` ${placeholder}`}\``,
+    `\`${variableName(key)}\``,
+    defaultOf(fallback?.shown),
+    help,
+  ]);
+}
+
+function defaultOf(shown: string | undefined): string {
+  if (shown === undefined) return 'required';
+  return shown === '' ? '' : `\`${shown}\``;
+}

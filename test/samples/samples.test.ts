@@ -1,0 +1,164 @@
+// The samples: policies and namespaces load, and each review gets the answer that the table in their README says.
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { compilePolicy } from '../../src/policy/compile-policy.ts';
+import { loadNamespaceFiles } from '../../src/state/namespace-files.ts';
+import { loadPolicyFiles } from '../../src/state/policy-files.ts';
+import { responseOf, type Response } from '../support/reviews.ts';
+import { expectations, type Expectation } from './expectations.ts';
+import { isJson, type Json } from './json.ts';
+import { startReeve, type ReeveProcess } from './reeve-process.ts';
+
+const samples = join(import.meta.dirname, '../../manifests/samples');
+const reviews = join(samples, 'reviews');
+const files = readdirSync(reviews).toSorted();
+
+describe('the files', () => {
+  it('policies load without a problem', async () => {
+    const { policies, problems } = await loadPolicyFiles(join(samples, 'policies'), compilePolicy);
+    expect(problems).toEqual([]);
+    expect(policies.map(({ policy }) => policy.metadata.name).toSorted()).toEqual([
+      'database-clients',
+      'every-namespace',
+      'production',
+      'sandboxes',
+      'team-names',
+      'team-namespaces',
+      'team-rbac',
+      'team-secret-labels',
+      'team-secrets',
+      'team-tls-advice',
+    ]);
+  });
+
+  it('namespaces load without a problem', async () => {
+    const { namespaces, problems } = await loadNamespaceFiles(join(samples, 'cluster'));
+    expect(problems).toEqual([]);
+    expect(namespaces.length).toBeGreaterThan(10);
+  });
+
+  it('every review has an expectation, and every expectation a review', () => {
+    expect(expectations.map(({ review }) => `${review}.json`).toSorted()).toEqual(files);
+  });
+
+  it('the table in the README lists every review with its endpoint and answer', () => {
+    const readme = readFileSync(join(samples, 'README.md'), 'utf8');
+    const rows = [...readme.matchAll(/^\| `([\w.-]+\.json)`\s*\| (\w+)\s*\| (\w+)\s*\|/gm)];
+    const listed = rows.map(([, file, endpoint, answer]) => `${file} ${endpoint} ${answer}`);
+    const expected = expectations.map(
+      ({ review, endpoint, answer }) => `${review}.json ${endpoint} ${answer}`,
+    );
+    expect(listed.toSorted()).toEqual(expected.toSorted());
+  });
+
+  it('every policy file is named in the README', () => {
+    const readme = readFileSync(join(samples, 'README.md'), 'utf8');
+    for (const file of readdirSync(join(samples, 'policies'))) expect(readme).toContain(`(policies/${file})`);
+  });
+
+  it('no two reviews have the same uid', () => {
+    const uids = files.map((file) => readRequest(file)['uid']);
+    expect(new Set(uids).size).toBe(files.length);
+  });
+
+  it.each(files)('%s has what the API server sends', (file) => {
+    const sent = readRequest(file);
+    expect(sent['requestKind']).toEqual(sent['kind']);
+    expect(sent['requestResource']).toEqual(sent['resource']);
+    expect(sent['requestSubResource']).toBe(sent['subResource']);
+    expect(sent['userInfo']).toHaveProperty('groups', expect.arrayContaining(['system:authenticated']));
+    expect(sent).toHaveProperty('dryRun');
+    expect(sent).toHaveProperty('options.apiVersion', 'meta.k8s.io/v1');
+    const object = sent['object'] ?? sent['oldObject'];
+    expect(object).toHaveProperty('metadata.name', sent['name']);
+    expect(object).toHaveProperty('metadata.managedFields.0.manager');
+  });
+});
+
+describe('the answers', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'reeve-samples-'));
+  let reeve: ReeveProcess | undefined;
+  let url = '';
+
+  beforeAll(async () => {
+    const state = ['--policies', join(samples, 'policies'), '--cluster-state', join(samples, 'cluster')];
+    const ports = ['--port', '0', '--probes-port', '0', '--certs-dir', folder];
+    reeve = await startReeve(process.execPath, ['src/main.ts', 'serve', ...state, ...ports], process.cwd());
+    url = /https:\/\/[\w.:]+/.exec(reeve.readyLine)?.[0] ?? '';
+  });
+
+  afterAll(async () => {
+    await reeve?.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('the ready line says that nothing was refused', () => {
+    expect(reeve?.readyLine).toMatch(/10 policies loaded, 0 refused, \d+ namespaces$/);
+  });
+
+  it.each(expectations)('$review: $answer', async (expectation) => {
+    const file = `${expectation.review}.json`;
+    const ca = readFileSync(join(folder, 'ca.crt'), 'utf8');
+    const response = responseOf(
+      await post(`${url}/${expectation.endpoint}`, readFileSync(join(reviews, file)), ca),
+    );
+    expect(response.uid).toBe(readRequest(file)['uid']);
+    expect(summaryOf(response)).toEqual(expectedSummary(expectation));
+    const starts = expectation.warnings ?? [];
+    const warnings = (response.warnings ?? []).map((text, index) => text.slice(0, starts[index]?.length));
+    expect(warnings).toEqual(starts);
+  });
+});
+
+interface Summary {
+  readonly allowed: boolean;
+  readonly code: number | undefined;
+  readonly causes: readonly string[];
+  readonly patch: readonly unknown[];
+}
+
+function expectedSummary({ answer, causes = [], patch = [] }: Expectation): Summary {
+  const codes = { allowed: undefined, warned: undefined, patched: undefined, refused: 403, unavailable: 503 };
+  const code = codes[answer];
+  return { allowed: code === undefined, code, causes, patch };
+}
+
+function summaryOf({ allowed, status, patch }: Response): Summary {
+  const causes = status?.details['causes'];
+  return {
+    allowed,
+    code: status?.code,
+    causes: Array.isArray(causes) ? causes.filter(isJson).map(causeOf) : [],
+    patch: patch === undefined ? [] : (JSON.parse(Buffer.from(patch, 'base64').toString()) as unknown[]),
+  };
+}
+
+/** `policy, rule: path` */
+function causeOf({ message, field }: Json): string {
+  const named = /\(policy ([\w-]+), ([\w./-]+)\)$/.exec(String(message));
+  return `${named?.[1]}, ${named?.[2]}: ${String(field)}`;
+}
+
+function readRequest(file: string): Json {
+  const review: unknown = JSON.parse(readFileSync(join(reviews, file), 'utf8'));
+  const sent = isJson(review) ? review['request'] : undefined;
+  if (!isJson(sent)) throw new Error(`${file} has no request`);
+  return sent;
+}
+
+async function post(to: string, body: Buffer, ca: string): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const headers = { 'Content-Type': 'application/json', 'Content-Length': body.length };
+  // The certificate is for names, and the server is asked for by its address.
+  const call = request(to, { method: 'POST', headers, ca, servername: 'localhost' }, (response) => {
+    let text = '';
+    response.on('data', (chunk: Buffer) => (text += String(chunk)));
+    response.on('end', () => resolve(text));
+  });
+  call.on('error', reject);
+  call.end(body);
+  return await promise;
+}

@@ -1,0 +1,21 @@
+// Prints one last line that counts the tests, so that a script can read the outcome of a run.
+import type { Reporter, TestModule } from 'vitest/node';
+
+class CountingReporter implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
+    const counts = { passed: 0, failed: unhandledErrors.length, skipped: 0 };
+    for (const module of modules) {
+      if (module.errors().length > 0) counts.failed += 1;
+      for (const test of module.children.allTests()) {
+        const { state } = test.result();
+        if (state === 'passed') counts.passed += 1;
+        else if (state === 'failed') counts.failed += 1;
+        else counts.skipped += 1;
+      }
+    }
+    process.stdout.write(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped\n`);
+  }
+}
+
+// oxlint-disable-next-line import/no-default-export -- vitest loads a reporter from the default export of its file
+export default CountingReporter;

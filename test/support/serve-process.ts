@@ -1,0 +1,77 @@
+// Runs the real command in a process of its own, and keeps everything that it prints.
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+
+export interface Output {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** `node src/main.ts` with these arguments; without the environment of whoever runs the tests. */
+export class ReeveProcess {
+  readonly #child: ChildProcessByStdio<null, Readable, Readable>;
+  readonly #exit: Promise<number | null>;
+  readonly #text = { stdout: '', stderr: '' };
+
+  constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+    this.#child = spawn(process.execPath, ['src/main.ts', ...args], {
+      env: { PATH: process.env['PATH'], ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const { stdout, stderr } = this.#child;
+    stdout.setEncoding('utf8').on('data', (text: string) => (this.#text.stdout += text));
+    stderr.setEncoding('utf8').on('data', (text: string) => (this.#text.stderr += text));
+    this.#exit = once(this.#child, 'close').then(() => this.#child.exitCode);
+  }
+
+  get stdout(): string {
+    return this.#text.stdout;
+  }
+
+  get stderr(): string {
+    return this.#text.stderr;
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  async ended(): Promise<Output> {
+    const code = await this.#exit;
+    return { code, ...this.#text };
+  }
+
+  /** The ports of its ready line; rejects when it ends before. */
+  async ready(): Promise<{ readonly port: number; readonly probesPort: number }> {
+    const ended = this.#exit.then(() => Promise.reject(new Error(`it ended: ${this.stderr}`)));
+    while (!this.stdout.includes('\n')) await Promise.race([once(this.#child.stdout, 'data'), ended]);
+    ended.catch(() => undefined);
+    const [, port, probesPort] = /https:\/\/[^/]*:(\d+)\/.*http:\/\/[^/]*:(\d+)\)/.exec(this.stdout) ?? [];
+    return { port: Number(port), probesPort: Number(probesPort) };
+  }
+
+  /** Whatever a test did with it, nothing is left behind. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.#exit;
+  }
+}
+
+export interface TestFolder extends AsyncDisposable {
+  readonly path: string;
+}
+
+/** A temporary folder with these files. */
+export async function folderOf(files: Readonly<Record<string, string>>): Promise<TestFolder> {
+  const path = await mkdtemp(join(tmpdir(), 'reeve-serve-'));
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(path, name)), { recursive: true });
+    await writeFile(join(path, name), content);
+  }
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}

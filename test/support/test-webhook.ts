@@ -1,0 +1,107 @@
+// A webhook on a real TLS socket whose ports a test can replace, with everything it was told to observe.
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { ByteBudget } from '../../src/admission/byte-budget.ts';
+import type { AdmissionObserver, DecisionRecord } from '../../src/admission/ports.ts';
+import { serverLimits } from '../../src/admission/server-limits.ts';
+import type { ServerLimits } from '../../src/admission/server-limits.ts';
+import { webhookApp } from '../../src/admission/webhook-app.ts';
+import { webhookHandler } from '../../src/admission/webhook-handler.ts';
+import type { HandlerPorts } from '../../src/admission/webhook-handler.ts';
+import { createWebhookServer } from '../../src/admission/webhook-server.ts';
+import type { TlsPair, WebhookServer } from '../../src/admission/webhook-server.ts';
+import { issueCertificates } from '../../src/certs/issue.ts';
+import type { ClusterSnapshot } from '../../src/policy/snapshot.ts';
+import { HttpsClient } from './https-client.ts';
+
+export class RecordingObserver implements AdmissionObserver {
+  readonly decisions: DecisionRecord[] = [];
+  readonly refusals: { readonly code: number; readonly reason: string }[] = [];
+  readonly errors: unknown[] = [];
+  inFlight = 0;
+
+  decided(record: DecisionRecord): void {
+    this.decisions.push(record);
+  }
+
+  refusedTransport(code: number, reason: string): void {
+    this.refusals.push({ code, reason });
+  }
+
+  failed(error: unknown): void {
+    this.errors.push(error);
+  }
+
+  began(): void {
+    this.inFlight += 1;
+  }
+
+  ended(): void {
+    this.inFlight -= 1;
+  }
+}
+
+export interface TestWebhook {
+  readonly webhook: WebhookServer;
+  readonly limits: ServerLimits;
+  readonly port: number;
+  readonly client: HttpsClient;
+  readonly observer: RecordingObserver;
+  close(): Promise<void>;
+}
+
+export async function issueTestPair(): Promise<TlsPair> {
+  const { serving } = await issueCertificates({
+    namespace: 'reeve-system',
+    now: new Date(),
+    caLifetimeDays: 2,
+    leafLifetimeDays: 1,
+  });
+  return { cert: serving.certPem, key: serving.keyPem };
+}
+
+export async function startTestWebhook(
+  pair: TlsPair,
+  snapshot: ClusterSnapshot | undefined,
+  changes: Partial<HandlerPorts> = {},
+  limitChanges: Partial<ServerLimits> = {},
+): Promise<TestWebhook> {
+  const observer = new RecordingObserver();
+  const limits = { ...serverLimits, ...limitChanges };
+  const ports: HandlerPorts = {
+    snapshot: () => snapshot,
+    namespaces: { find: () => Promise.resolve(undefined) },
+    access: { mayUse: () => Promise.resolve('no') },
+    clock: { now: () => new Date(), monotonic: () => performance.now() },
+    // No test depends on how fast the machine is.
+    evaluationMs: 60_000,
+    observer,
+    ...changes,
+  };
+  const bytes = new ByteBudget(limits.totalBodyBytes);
+  const app = webhookApp(
+    {
+      validate: webhookHandler('validate', ports, limits, bytes),
+      mutate: webhookHandler('mutate', ports, limits, bytes),
+    },
+    ports.observer,
+  );
+  const webhook = createWebhookServer(pair, app, limits, ports.observer);
+  webhook.server.listen(0, '127.0.0.1');
+  await once(webhook.server, 'listening');
+  const { port } = webhook.server.address() as AddressInfo;
+  const client = new HttpsClient(port);
+  return {
+    webhook,
+    limits,
+    port,
+    client,
+    observer,
+    close: async () => {
+      client.close();
+      webhook.server.close();
+      webhook.server.closeAllConnections();
+      if (webhook.server.listening) await once(webhook.server, 'close');
+    },
+  };
+}

@@ -1,0 +1,200 @@
+// The CustomResourceDefinition: structural, documented, bounded, and the same as the file in the repository.
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { generatedCrds, namespacePolicyCrd } from '../../../src/api/crd.ts';
+import { isPlainObject } from '../../../src/api/schema/reporting.ts';
+import { parseYaml } from '../../../src/api/yaml.ts';
+import { staleGeneratedFiles } from '../../checks/generated-files.ts';
+
+type Node = Readonly<Record<string, unknown>>;
+
+/** What a plain CRD schema may use; everything else would need a reason. */
+const keywords = [
+  'type',
+  'format',
+  'description',
+  'default',
+  'enum',
+  'pattern',
+  'minLength',
+  'maxLength',
+  'minimum',
+  'maximum',
+  'items',
+  'minItems',
+  'maxItems',
+  'properties',
+  'required',
+  'additionalProperties',
+  'nullable',
+  'maxProperties',
+  'x-kubernetes-list-type',
+  'x-kubernetes-list-map-keys',
+  'x-kubernetes-preserve-unknown-fields',
+  'x-kubernetes-validations',
+];
+
+function at(value: unknown, ...path: readonly (string | number)[]): unknown {
+  return path.reduce<unknown>(
+    (current, step) => (current as Readonly<Record<string | number, unknown>>)[step],
+    value,
+  );
+}
+
+function asNode(value: unknown): Node {
+  if (!isPlainObject(value)) throw new Error('not an object');
+  return value;
+}
+
+const crd = namespacePolicyCrd();
+const root = asNode(at(crd, 'spec', 'versions', 0, 'schema', 'openAPIV3Schema'));
+
+/** Every schema node below, each with its path. */
+function* nodesBelow(node: Node, path: string): Generator<readonly [string, Node]> {
+  yield [path, node];
+  for (const [name, field] of Object.entries(asNode(node['properties'] ?? {})))
+    yield* nodesBelow(asNode(field), `${path}.${name}`);
+  if (node['items'] !== undefined) yield* nodesBelow(asNode(node['items']), `${path}[]`);
+  if (node['additionalProperties'] !== undefined)
+    yield* nodesBelow(asNode(node['additionalProperties']), `${path}{}`);
+}
+
+const nodes = [...nodesBelow(root, '')];
+const ours = nodes.filter(([path]) => path.startsWith('.spec') || path.startsWith('.status'));
+
+function breaches(check: (node: Node) => boolean): readonly string[] {
+  return ours.filter(([, node]) => !check(node)).map(([path]) => path);
+}
+
+describe('the schema is structural', () => {
+  it('with a type on every node', () => {
+    expect(nodes.filter(([, node]) => typeof node['type'] !== 'string')).toEqual([]);
+  });
+
+  it('without additionalProperties beside properties', () => {
+    expect(breaches((node) => !('properties' in node && 'additionalProperties' in node))).toEqual([]);
+  });
+
+  it('with items on every list, and fields or values on every object', () => {
+    expect(breaches((node) => node['type'] !== 'array' || 'items' in node)).toEqual([]);
+    expect(
+      breaches((node) => node['type'] !== 'object' || 'properties' in node || 'additionalProperties' in node),
+    ).toEqual([]);
+  });
+
+  it('with nothing but known keywords', () => {
+    expect(breaches((node) => Object.keys(node).every((keyword) => keywords.includes(keyword)))).toEqual([]);
+  });
+
+  it('with required fields that exist, and list keys that are required', () => {
+    const names = (node: Node): readonly string[] => Object.keys(asNode(node['properties'] ?? {}));
+    const required = (node: Node): readonly unknown[] => (node['required'] ?? []) as readonly unknown[];
+    expect(breaches((node) => required(node).every((name) => names(node).includes(String(name))))).toEqual(
+      [],
+    );
+    const keys = (node: Node): readonly unknown[] =>
+      (node['x-kubernetes-list-map-keys'] ?? []) as readonly unknown[];
+    expect(
+      breaches((node) => keys(node).every((key) => required(asNode(node['items'])).includes(key))),
+    ).toEqual([]);
+  });
+
+  it('keeps unknown fields in resources alone', () => {
+    const open = ours
+      .filter(([, node]) => node['x-kubernetes-preserve-unknown-fields'] === true)
+      .map(([path]) => path);
+    expect(open).toEqual(['.spec.contents.resources[]', '.spec.contents.resources[].metadata']);
+  });
+});
+
+describe('the schema is bounded', () => {
+  it('with a limit for every list, map and text', () => {
+    expect(breaches((node) => node['type'] !== 'array' || typeof node['maxItems'] === 'number')).toEqual([]);
+    expect(
+      breaches((node) => !('additionalProperties' in node) || typeof node['maxProperties'] === 'number'),
+    ).toEqual([]);
+    expect(
+      breaches(
+        (node) => node['type'] !== 'string' || 'enum' in node || typeof node['maxLength'] === 'number',
+      ),
+    ).toEqual([]);
+  });
+
+  it('with patterns that RE2 and JavaScript read alike', () => {
+    const patterns = ours.flatMap(([, node]) =>
+      typeof node['pattern'] === 'string' ? [node['pattern']] : [],
+    );
+    expect(patterns.filter((pattern) => /\(\?|\\[1-9bBk]/.test(pattern))).toEqual([]);
+    expect(patterns.filter((pattern) => !pattern.startsWith('^') || !pattern.endsWith('$'))).toEqual([]);
+  });
+});
+
+describe('the schema is documentation', () => {
+  it('with a description on every field, in whole sentences', () => {
+    expect(breaches((node) => /^[A-Z$].*[.)]$/s.test(String(node['description'])))).toEqual([]);
+  });
+
+  it('naming each default in the description', () => {
+    const silent = ours.filter(
+      ([, node]) =>
+        'default' in node &&
+        !String(node['description']).includes(`Default: ${defaultText(node['default'])}.`),
+    );
+    expect(silent.map(([path]) => path)).toEqual([]);
+  });
+
+  it('with a message on every rule', () => {
+    const rules = ours.flatMap(([, node]) => (node['x-kubernetes-validations'] ?? []) as readonly Node[]);
+    expect(rules.length).toBeGreaterThan(20);
+    expect(
+      rules.filter(
+        ({ rule, message }) => typeof rule !== 'string' || typeof message !== 'string' || message === '',
+      ),
+    ).toEqual([]);
+  });
+});
+
+function defaultText(value: unknown): string {
+  return Array.isArray(value) ? `[${value.join(', ')}]` : String(value);
+}
+
+describe('the definition', () => {
+  it('has the names that people type', () => {
+    expect(at(crd, 'metadata', 'name')).toBe('namespacepolicies.reeve.dev');
+    expect(at(crd, 'spec', 'scope')).toBe('Cluster');
+    expect(at(crd, 'spec', 'names')).toMatchObject({
+      shortNames: ['nspol'],
+      categories: ['reeve'],
+      singular: 'namespacepolicy',
+    });
+  });
+
+  it('has print columns that lead to fields', () => {
+    const columns = at(crd, 'spec', 'versions', 0, 'additionalPrinterColumns') as readonly Node[];
+    const shown = columns
+      .filter((column) => column['priority'] === undefined)
+      .map((column) => column['name']);
+    expect(shown).toEqual(['Matched', 'Desired', 'Synced', 'Violations', 'Ready', 'Age']);
+    const paths = new Set(nodes.map(([path]) => path));
+    const lost = columns
+      .map((column) => String(column['jsonPath']).replace(/\[\?\(.*\)\]/, '[]'))
+      .filter((path) => path !== '.metadata.creationTimestamp' && !paths.has(path));
+    expect(lost).toEqual([]);
+  });
+
+  it('has the status subresource', () => {
+    expect(at(crd, 'spec', 'versions', 0, 'subresources')).toEqual({ status: {} });
+  });
+});
+
+describe('the committed file', () => {
+  it('is what the definition generates', async () => {
+    expect(await staleGeneratedFiles()).toEqual([]);
+  });
+
+  it('means the definition when it is read', async () => {
+    const [generated] = generatedCrds();
+    const text = await readFile(generated?.path ?? '', 'utf8');
+    expect(parseYaml(text).documents).toMatchObject([{ kind: 'data', value: crd }]);
+  });
+});

@@ -1,0 +1,39 @@
+// What other people's values look like in our messages.
+import { describe, expect, it } from 'vitest';
+import { clipped, describeValue } from '../../../src/api/text.ts';
+
+describe('clipped', () => {
+  it.each([
+    ['short text stays', 'abc', 'abc'],
+    ['80 characters stay', 'a'.repeat(80), 'a'.repeat(80)],
+    ['81 are clipped to 80', 'a'.repeat(81), `${'a'.repeat(79)}…`],
+    ['a megabyte is clipped to 80', 'b'.repeat(1_000_000), `${'b'.repeat(79)}…`],
+    ['wide characters count once', '😀'.repeat(81), `${'😀'.repeat(79)}…`],
+    ['lines become one', 'a\r\nb\u2028c\u2029d', 'abcd'],
+    ['terminal escapes go', 'a\u001b[31mb\u0007', 'a[31mb'],
+    ['changes of direction go', 'a\u202eb\u2066c', 'abc'],
+    ['half characters go', 'a\ud800b', 'ab'],
+  ])('%s', (_title, given, shown) => {
+    expect(clipped(given)).toBe(shown);
+  });
+});
+
+describe('describeValue', () => {
+  it.each<readonly [unknown, string]>([
+    [undefined, 'nothing'],
+    [null, 'nothing'],
+    ['', 'empty text'],
+    ['a', '"a"'],
+    [5, '5'],
+    [-0.5, '-0.5'],
+    [true, 'true'],
+    [[], 'an empty list'],
+    [[1, 2], 'a list of 2'],
+    [{}, 'an empty object'],
+    [{ a: 1 }, 'an object'],
+    [5n, 'something that JSON cannot hold'],
+    [Symbol('a'), 'something that JSON cannot hold'],
+  ])('%o', (value, words) => {
+    expect(describeValue(value)).toBe(words);
+  });
+});

@@ -1,0 +1,103 @@
+// The command `reeve certs`: its exit codes, its files and what it prints where.
+import { X509Certificate } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { readServingPair } from '../../../src/certs/serving-pair.ts';
+import { certsDefaults, runCerts } from '../../../src/cli/certs.ts';
+import type { CertsOptions } from '../../../src/cli/certs.ts';
+
+const now = new Date('2026-06-01T12:00:00Z');
+
+interface Run {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function run(options: Partial<CertsOptions> & Pick<CertsOptions, 'out'>): Promise<Run> {
+  const stdout: string[] = [];
+  const stderr: string[] = [];
+  const exitCode = await runCerts(
+    { ...certsDefaults, ...options },
+    { stdout: (text) => stdout.push(text), stderr: (text) => stderr.push(text), now: () => now },
+  );
+  return { exitCode, stdout: stdout.join(''), stderr: stderr.join('') };
+}
+
+async function makeFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'reeve-certs-command-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+describe('reeve certs', () => {
+  test('prints the caBundle on one line, and nothing else on stdout', async () => {
+    const out = join(await makeFolder(), 'certs');
+    const { exitCode, stdout, stderr } = await run({ out });
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^[A-Za-z0-9+/]+={0,2}\n$/);
+    expect(Buffer.from(stdout, 'base64').toString()).toBe(await readFile(join(out, 'ca.crt'), 'utf8'));
+    expect(stderr).toContain(`wrote ${join(out, 'ca.crt')}`);
+    expect(stderr).not.toContain('-----BEGIN');
+  });
+
+  test('writes a pair that serves, for the namespace and the days that were asked for', async () => {
+    const out = await makeFolder();
+    await run({ out, namespace: 'platform', days: 30, caDays: 60 });
+    const reading = await readServingPair(join(out, 'tls.crt'), join(out, 'tls.key'), now);
+    expect(reading).toMatchObject({ ok: true, value: { notAfter: new Date('2026-07-01T12:00:00Z') } });
+    const ca = new X509Certificate(await readFile(join(out, 'ca.crt')));
+    const serving = new X509Certificate(await readFile(join(out, 'tls.crt')));
+    expect(ca.validToDate).toEqual(new Date('2026-07-31T12:00:00Z'));
+    expect(serving.checkHost('reeve-webhook.platform.svc')).toBe('reeve-webhook.platform.svc');
+    expect(serving.checkIssued(ca)).toBe(true);
+  });
+
+  test('never overwrites without --force, and says which files are there', async () => {
+    const out = await makeFolder();
+    await writeFile(join(out, 'ca.key'), 'precious');
+    const { exitCode, stdout, stderr } = await run({ out });
+    expect(exitCode).toBe(1);
+    expect(stdout).toBe('');
+    expect(stderr).toBe(
+      `nothing was written: ${join(out, 'ca.key')} exists already; --force replaces all four files\n`,
+    );
+    expect(await readdir(out)).toEqual(['ca.key']);
+    expect(await readFile(join(out, 'ca.key'), 'utf8')).toBe('precious');
+  });
+
+  test('replaces everything with --force', async () => {
+    const out = await makeFolder();
+    const first = await run({ out });
+    const second = await run({ out, force: true });
+    expect(second.exitCode).toBe(0);
+    expect(second.stdout).not.toBe(first.stdout);
+    expect((await run({ out })).stderr).toContain(
+      ['ca.crt', 'ca.key', 'tls.crt', 'tls.key'].map((name) => join(out, name)).join(', '),
+    );
+  });
+
+  test('says where it cannot write', async () => {
+    const out = join(await makeFolder(), 'file');
+    await writeFile(out, '');
+    const { exitCode, stdout, stderr } = await run({ out });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+    expect(stderr).toBe(`cannot write certificates into ${out} (EEXIST)\n`);
+  });
+
+  test('names every wrong option at once, and writes nothing', async () => {
+    const out = await makeFolder();
+    const { exitCode, stdout, stderr } = await run({ out, namespace: 'No!', caDays: 0, days: 1.5 });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr.split('\n').map((line) => line.split(':')[0])).toEqual([
+      '--namespace',
+      '--ca-days',
+      '--days',
+      '',
+    ]);
+    expect(await readdir(out)).toEqual([]);
+    expect((await run({ out: '' })).stderr).toMatch(/^--out: /);
+  });
+});

@@ -1,0 +1,72 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createProbes } from '../../../src/observe/probes.ts';
+
+const state = { ready: false, breaks: false };
+let server: Server;
+
+beforeAll(async () => {
+  server = createProbes({
+    isReady: () => state.ready,
+    metrics: {
+      contentType: 'text/plain; version=0.0.4; charset=utf-8',
+      render: () => (state.breaks ? Promise.reject(new Error('c4n4ry')) : Promise.resolve('metric 1\n')),
+    },
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+afterAll(() => {
+  server.close();
+  server.closeAllConnections();
+});
+
+async function call(path: string, method = 'GET'): Promise<{ response: IncomingMessage; body: string }> {
+  const { port } = server.address() as AddressInfo;
+  const sent = request({ host: '127.0.0.1', port, path, method, agent: false });
+  sent.end();
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  let body = '';
+  for await (const chunk of response) body += String(chunk);
+  return { response, body };
+}
+
+describe('the probes', () => {
+  test.each([
+    ['/livez', false, 200, 'ok\n'],
+    ['/readyz', false, 503, 'not ready\n'],
+    ['/readyz', true, 200, 'ok\n'],
+    ['/readyz?verbose', true, 200, 'ok\n'],
+    ['/metrics', true, 200, 'metric 1\n'],
+    ['/', true, 404, 'not found\n'],
+    ['/readyz/', true, 404, 'not found\n'],
+    ['//readyz', true, 404, 'not found\n'],
+    ['/validate', true, 404, 'not found\n'],
+  ])('%s, ready: %s', async (path, ready, code, body) => {
+    state.ready = ready;
+    const answer = await call(path);
+    expect({ code: answer.response.statusCode, body: answer.body }).toEqual({ code, body });
+  });
+
+  test.each(['/livez', '/readyz', '/metrics'])('HEAD %s', async (path) => {
+    state.ready = true;
+    const { response, body } = await call(path, 'HEAD');
+    expect({ code: response.statusCode, body }).toEqual({ code: 200, body: '' });
+  });
+
+  test.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('%s is refused', async (method) => {
+    const { response } = await call('/metrics', method);
+    expect(response.statusCode).toBe(405);
+    expect(response.headers.allow).toBe('GET, HEAD');
+  });
+
+  test('metrics that fail say nothing of why', async () => {
+    state.breaks = true;
+    const { response, body } = await call('/metrics');
+    state.breaks = false;
+    expect({ code: response.statusCode, body }).toEqual({ code: 500, body: 'failed\n' });
+  });
+});

@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'vitest';
+import { aNamespace, aPolicy } from '../../support/engine.ts';
+
+const binding = {
+  name: 'ad-kubernetes-${namespaceObject.metadata.name}',
+  roleRef: { kind: 'ClusterRole', name: 'edit' },
+  subjects: [{ kind: 'Group', name: "team-${namespaceObject.metadata.labels['team']}" }],
+  expiresAfter: '8h',
+};
+const quota = {
+  apiVersion: 'v1',
+  kind: 'ResourceQuota',
+  metadata: { name: 'team', annotations: { 'example.com/${x}': 'literal $${x}' } },
+  spec: {
+    hard: { pods: '50' },
+    list: ['${namespaceObject.metadata.name}', 5, true, null],
+    kind: '${namespaceObject.metadata.name}',
+  },
+};
+const [roleBinding, resource] = aPolicy('p', {
+  contents: { roleBindings: [binding], resources: [quota] },
+}).contents;
+const namespace = aNamespace({ name: 'n', labels: { team: 'red' } });
+
+describe('what a policy provides is rendered for a namespace', () => {
+  test('a RoleBinding: its name and the names of its subjects', () => {
+    expect(roleBinding?.render(namespace)).toEqual({
+      kind: 'present',
+      value: {
+        name: 'ad-kubernetes-n',
+        roleRef: { kind: 'ClusterRole', name: 'edit' },
+        subjects: [{ kind: 'Group', name: 'team-red' }],
+        expiresAfter: '8h',
+      },
+    });
+  });
+
+  test('a resource: every text in it, and no key', () => {
+    expect(resource?.render(namespace)).toEqual({
+      kind: 'present',
+      value: {
+        ...quota,
+        metadata: { name: 'team', annotations: { 'example.com/${x}': 'literal ${x}' } },
+        spec: { hard: { pods: '50' }, list: ['n', 5, true, null], kind: 'n' },
+      },
+    });
+  });
+
+  test('what the namespace lacks makes the object not desired', () => {
+    expect(roleBinding?.render(aNamespace({ name: 'n', labels: {} }))).toEqual({ kind: 'absent' });
+  });
+});

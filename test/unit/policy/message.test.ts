@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { auditAnnotations, causesOf, refusalMessage, warningLines } from '../../../src/policy/message.ts';
+import { nothingToDecide, type Verdict, type Violation } from '../../../src/policy/verdict.ts';
+import { settle } from '../../../src/policy/settle.ts';
+import { aNamespace, aReview } from '../../support/engine.ts';
+
+const review = aReview({ object: aNamespace({ name: 'n' }) });
+
+function violation(found: string): Violation {
+  return { policy: 'p', rule: 'namespaces.required', path: 'metadata.labels["a"]', found, accepted: 'x' };
+}
+
+function verdict(fields: Partial<Verdict>): Verdict {
+  return { ...settle(nothingToDecide, new Map(), review), ...fields };
+}
+
+test('one violation is one sentence, several are a list', () => {
+  expect(refusalMessage(verdict({ denials: [violation('nothing')] }), review)).toBe(
+    'Namespace n is refused: policy p, namespaces.required: metadata.labels["a"]: found nothing; accepted: x',
+  );
+  expect(
+    refusalMessage(verdict({ denials: [violation('1'), violation('2')] }), review).split('\n'),
+  ).toHaveLength(3);
+});
+
+test('of very many violations a hundred are listed and the rest counted', () => {
+  const denials = Array.from({ length: 1000 }, (_, i) => violation(String(i)));
+  const message = refusalMessage(verdict({ denials }), review);
+  expect(message).toMatch(/^Namespace n is refused for 1000 reasons:/);
+  expect(message.split('\n').at(-1)).toBe('- and 900 more');
+  expect(causesOf(verdict({ denials }))).toHaveLength(100);
+});
+
+test('a review that took too long says so', () => {
+  expect(refusalMessage(verdict({ overBudget: true }), review)).toMatch(/took longer/);
+});
+
+test('warnings are distinct single lines within the limits of the API', () => {
+  const warnings = [
+    ...Array.from({ length: 40 }, (_, i) => violation(String(i))),
+    violation('0'),
+    violation(`\u001b[2J${'é'.repeat(500)}`),
+  ];
+  const lines = warningLines(verdict({ warnings }));
+  expect(lines).toHaveLength(16);
+  expect(lines.at(-1)).toBe('and 26 more warnings');
+  const [long = ''] = warningLines(verdict({ warnings: [violation(`\u001b[2J\n${'é'.repeat(500)}`)] }));
+  expect([...long]).toHaveLength(256);
+  expect(long).not.toMatch(/\p{Cc}/u);
+});
+
+test('audited violations become one annotation, and none none', () => {
+  expect(auditAnnotations(verdict({}))).toEqual({});
+  expect(auditAnnotations(verdict({ audits: [violation('1'), violation('2')] }))['violations']).toMatch(
+    /found 1.* \| .*found 2/,
+  );
+});
+
+test('causes say what kind of problem it is', () => {
+  const steering = { ...violation('user "x"'), rule: 'steering' };
+  expect(
+    causesOf(verdict({ denials: [violation('nothing'), violation('1'), steering] })).map(
+      ({ reason }) => reason,
+    ),
+  ).toEqual(['FieldValueRequired', 'FieldValueInvalid', 'FieldValueForbidden']);
+});

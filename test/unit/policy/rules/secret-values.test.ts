@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import {
+  fingerprintOf,
+  secretSize,
+  secretType,
+  secretValue,
+} from '../../../../src/policy/rules/secret-values.ts';
+
+function secret(fields: Readonly<Record<string, unknown>>) {
+  return { metadata: { name: 's' }, ...fields };
+}
+
+const own = JSON.parse('{"__proto__":"MDEyMzQ="}') as Readonly<Record<string, string>>;
+
+test.for([
+  [{}, 0],
+  [{ data: null }, 0],
+  [{ data: {} }, 0],
+  [{ data: { a: 'MDEyMzQ=' } }, 5],
+  [{ data: { a: 'MDEyMzQ=' }, stringData: { a: 'é' } }, 2],
+  [{ data: { a: 'MDEyMzQ=' }, stringData: { b: '12' } }, 7],
+  [{ data: own }, 5],
+  [{ data: [] }, 0],
+] as const)('the size of %j is %d', ([fields, size]) => {
+  expect(secretSize(secret(fields))).toBe(size);
+});
+
+test.for([
+  [{}, { kind: 'absent' }],
+  [{ data: { k: 'YQ==' } }, { kind: 'bytes', bytes: Buffer.from('a') }],
+  [{ data: { k: 'Y\nQ==' } }, { kind: 'bytes', bytes: Buffer.from('a') }],
+  [{ data: { k: '' } }, { kind: 'bytes', bytes: Buffer.alloc(0) }],
+  [{ data: { k: 'YQ' } }, { kind: 'undecodable', text: 'YQ' }],
+  [{ data: { k: 'Y-_=' } }, { kind: 'undecodable', text: 'Y-_=' }],
+  [
+    { data: { k: 'YQ==' }, stringData: { k: 'b' } },
+    { kind: 'bytes', bytes: Buffer.from('b') },
+  ],
+  [{ data: { k: 5 } }, { kind: 'absent' }],
+] as const)('the value in %j', ([fields, value]) => {
+  expect(secretValue(secret(fields), 'k')).toEqual(value);
+});
+
+test('keys that every object inherits are absent unless they are there', () => {
+  expect(secretValue(secret({ data: {} }), 'constructor')).toEqual({ kind: 'absent' });
+  expect(secretValue(secret({ data: own }), '__proto__')).toEqual({
+    kind: 'bytes',
+    bytes: Buffer.from('01234'),
+  });
+});
+
+test('a Secret without a type is Opaque', () => {
+  expect(secretType(secret({}))).toBe('Opaque');
+  expect(secretType(secret({ type: '' }))).toBe('Opaque');
+  expect(secretType(secret({ type: 'x/y' }))).toBe('x/y');
+});
+
+test('fingerprints tell values and their kinds apart', () => {
+  const bytes = (text: string) => ({ kind: 'bytes', bytes: Buffer.from(text) }) as const;
+  const prints = [
+    bytes('a'),
+    bytes('b'),
+    bytes(''),
+    { kind: 'absent' },
+    { kind: 'undecodable', text: 'a' },
+  ] as const;
+  expect(new Set(prints.map((value) => fingerprintOf(value))).size).toBe(prints.length);
+});

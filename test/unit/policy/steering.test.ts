@@ -1,0 +1,159 @@
+import { describe, expect, test } from 'vitest';
+import { decide } from '../../../src/policy/decide.ts';
+import type { CompiledPolicy } from '../../../src/policy/compiled-policy.ts';
+import type { ObjectMeta } from '../../../src/policy/review.ts';
+import { aNamespace, aPolicy, aReview, aSnapshot, circumstances } from '../../support/engine.ts';
+
+const provides = { resources: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' } }] };
+const needsTeam = {
+  resources: [
+    { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: "${namespaceObject.metadata.labels['team']}" } },
+  ],
+};
+/** True or false by the label; an error without it. */
+const byLabel = [{ name: 'c', expression: "namespaceObject.metadata.labels['on'] == 'yes'" }];
+
+function rightsFor(
+  policies: readonly CompiledPolicy[],
+  before: ObjectMeta | undefined,
+  after: ObjectMeta,
+): readonly string[] {
+  const review = aReview({
+    object: aNamespace(after),
+    ...(before === undefined ? {} : { oldObject: aNamespace(before) }),
+  });
+  return decide(review, aSnapshot(policies), circumstances).rights.map(
+    ({ name, effect }) => `${name}: ${effect}`,
+  );
+}
+
+const yes = { name: 'n', labels: { on: 'yes' } };
+const no = { name: 'n', labels: { on: 'no' } };
+const error = { name: 'n', labels: { other: 'x' } };
+const otherError = { name: 'n', labels: { other: 'y' } };
+
+describe('a match that turns from or to an error', () => {
+  const policy = aPolicy('p', { match: { matchConditions: byLabel }, contents: provides });
+  test.for([
+    ['no to yes', no, yes, ['p: bring the namespace under it']],
+    ['yes to no', yes, no, ['p: take the namespace from it']],
+    ['error to yes', error, yes, ['p: bring the namespace under it']],
+    ['yes to error', yes, error, ['p: take the namespace from it']],
+    ['error to error', error, otherError, []],
+    ['no to error', no, error, []],
+    ['yes to yes', yes, { ...yes, annotations: { x: 'y' } }, []],
+  ] as const)('%s', ([, before, after, rights]) => {
+    expect(rightsFor([policy], before, after)).toEqual(rights);
+  });
+
+  test('a policy that provides nothing may be joined, and not left', () => {
+    const rulesOnly = aPolicy('p', {
+      match: { matchConditions: byLabel },
+      namespaces: { name: { pattern: '.' } },
+    });
+    expect(rightsFor([rulesOnly], no, yes)).toEqual([]);
+    expect(rightsFor([rulesOnly], yes, error)).toEqual(['p: take the namespace from it']);
+  });
+});
+
+describe('contents that turn from or to an error', () => {
+  const policy = aPolicy('p', { contents: needsTeam });
+  const failing = aPolicy('p', {
+    contents: {
+      resources: [
+        {
+          apiVersion: 'v1',
+          kind: 'ConfigMap',
+          metadata: {
+            name: "${namespaceObject.metadata.labels['n'] + string(1 / int(namespaceObject.metadata.labels['n']))}",
+          },
+        },
+      ],
+    },
+  });
+  const labels = (all: Readonly<Record<string, string>>) => ({ name: 'n', labels: all });
+  test.for([
+    ['absent to absent', policy, labels({}), labels({ x: 'y' }), []],
+    [
+      'absent to present',
+      policy,
+      labels({}),
+      labels({ team: 'a' }),
+      ['p: change what the namespace gets from it'],
+    ],
+    [
+      'present to absent',
+      policy,
+      labels({ team: 'a' }),
+      labels({}),
+      ['p: change what the namespace gets from it'],
+    ],
+    [
+      'present to error',
+      failing,
+      labels({ n: '1' }),
+      labels({ n: '0' }),
+      ['p: change what the namespace gets from it'],
+    ],
+    [
+      'error to present',
+      failing,
+      labels({ n: '0' }),
+      labels({ n: '1' }),
+      ['p: change what the namespace gets from it'],
+    ],
+    ['error to error', failing, labels({ n: '0' }), labels({ n: '0', x: 'y' }), []],
+    ['absent to error', failing, labels({}), labels({ n: '0' }), []],
+  ] as const)('%s', ([, compiled, before, after, rights]) => {
+    expect(rightsFor([compiled], before, after)).toEqual(rights);
+  });
+});
+
+describe('on CREATE', () => {
+  test('the label that the API server sets, and the name in contents, are not steering', () => {
+    const named = aPolicy('p', {
+      contents: {
+        resources: [
+          { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c-${namespaceObject.metadata.name}' } },
+        ],
+      },
+    });
+    expect(
+      rightsFor([named], undefined, { name: 'n', labels: { 'kubernetes.io/metadata.name': 'n' } }),
+    ).toEqual([]);
+  });
+
+  test('a selector on the name label is steering by name', () => {
+    const selects = aPolicy('p', {
+      match: { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'n' } } },
+      contents: provides,
+    });
+    expect(rightsFor([selects], undefined, { name: 'n' })).toEqual(['p: bring the namespace under it']);
+    expect(
+      rightsFor([selects], undefined, { name: 'm', labels: { 'kubernetes.io/metadata.name': 'n' } }),
+    ).toEqual([]);
+  });
+
+  test('the author of a default answers for what it selects, also by absence', () => {
+    const sets = aPolicy('a-sets', {
+      match: { names: ['t-*'] },
+      namespaces: { defaults: { labels: { tier: 'team' } } },
+    });
+    const selects = aPolicy('b', {
+      match: { namespaceSelector: { matchLabels: { tier: 'team' } } },
+      contents: provides,
+    });
+    const without = aPolicy('c', {
+      match: { namespaceSelector: { matchExpressions: [{ key: 'tier', operator: 'DoesNotExist' }] } },
+    });
+    const all = [sets, selects, without];
+    expect(rightsFor(all, undefined, { name: 't-a', labels: { tier: 'team' } })).toEqual([]);
+    expect(rightsFor(all, undefined, { name: 't-a', labels: { tier: 'gold' } })).toEqual([
+      'c: take the namespace from it',
+    ]);
+    expect(rightsFor(all, undefined, { name: 'other', labels: { tier: 'team' } })).toEqual([
+      'b: bring the namespace under it',
+      'c: take the namespace from it',
+    ]);
+  });
+});

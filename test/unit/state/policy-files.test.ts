@@ -1,0 +1,211 @@
+// Loading policies from files: the fixtures, places of problems, and that a bad policy harms no other one.
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Problem } from '../../../src/api/problem.ts';
+import { renderFileProblem, UnreadablePathError } from '../../../src/state/file-problem.ts';
+import { loadPolicyFiles, type CompilePolicy } from '../../../src/state/policy-files.ts';
+
+const fixtures = 'test/fixtures/policies';
+const compileNothing: CompilePolicy<string> = (policy) => ({
+  ok: true,
+  compiled: policy.metadata.name.toUpperCase(),
+});
+
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'reeve-policies-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+/** One file with this text, loaded; messages without the folder. */
+async function load(text: string, compile: CompilePolicy<string> = compileNothing) {
+  const file = join(folder, 'policies.yaml');
+  await writeFile(file, text);
+  const { policies, problems } = await loadPolicyFiles(file, compile);
+  return {
+    names: policies.map(({ policy }) => policy.metadata.name),
+    problems: problems.map((problem) => renderFileProblem(problem).replaceAll(`${folder}/`, '')),
+  };
+}
+
+function policyText(name: string, spec = '{}'): string {
+  return `apiVersion: reeve.dev/v1alpha1\nkind: NamespacePolicy\nmetadata: { name: ${name} }\nspec: ${spec}\n`;
+}
+
+describe('the valid fixtures', () => {
+  it('all load, with nothing to say', async () => {
+    const { policies, problems } = await loadPolicyFiles(join(fixtures, 'valid'), compileNothing);
+    expect(problems).toEqual([]);
+    expect(
+      policies.map(
+        ({ policy: { metadata }, file, line, column }) => `${file}:${line}:${column} ${metadata.name}`,
+      ),
+    ).toEqual([
+      `${fixtures}/valid/everything.yaml:2:1 team-namespaces`,
+      `${fixtures}/valid/from-the-cluster.yaml:2:1 from-the-cluster`,
+      `${fixtures}/valid/json.json:1:1 json`,
+      `${fixtures}/valid/minimal.yaml:1:1 minimal`,
+      `${fixtures}/valid/nulls-are-absent.yaml:1:1 nulls-are-absent`,
+      `${fixtures}/valid/several.yaml:4:1 several-first`,
+      `${fixtures}/valid/several.yaml:9:1 several-second`,
+      `${fixtures}/valid/several.yaml:20:5 several-third`,
+      `${fixtures}/valid/several.yaml:24:5 several-fourth`,
+    ]);
+  });
+
+  it('come with what was compiled from them', async () => {
+    const { policies } = await loadPolicyFiles(join(fixtures, 'valid/minimal.yaml'), compileNothing);
+    expect(policies).toMatchObject([{ compiled: 'MINIMAL', policy: { spec: { maxDeletions: 20 } } }]);
+  });
+});
+
+describe('the invalid fixtures', async () => {
+  const names = await readdir(join(fixtures, 'invalid'));
+
+  it.each(names)('%s says what its comments say', async (name) => {
+    const file = join(fixtures, 'invalid', name);
+    const { policies, problems } = await loadPolicyFiles(file, compileNothing);
+    const expected = [...(await readFile(file, 'utf8')).matchAll(/^# expect (.*)$/gm)].map(
+      ([, text]) => text,
+    );
+    expect(problems.map(({ line, column, message }) => `${line}:${column}: ${message}`)).toEqual(expected);
+    expect(problems.length).toBeGreaterThan(0);
+    expect(policies).toEqual([]);
+  });
+});
+
+describe('a bad document', () => {
+  it('leaves the others alone, whatever is wrong with it', async () => {
+    const text = [
+      policyText('first'),
+      policyText('second', '{ suspend: 3 }'),
+      'a: [\n',
+      'kind: ConfigMap\n',
+      '',
+      policyText('last'),
+    ].join('---\n');
+    expect(await load(text)).toEqual({
+      names: ['first', 'last'],
+      problems: [
+        'policies.yaml:9:18: policy second: spec.suspend: found 3; accepted: true or false',
+        'policies.yaml:12:1: this is not YAML as we read it: the indentation does not fit, or a bracket above is not closed',
+        'policies.yaml:13:7: kind: found "ConfigMap"; accepted: NamespacePolicy of reeve.dev/v1alpha1, or a List of them',
+      ],
+    });
+  });
+
+  it('is named with its number', async () => {
+    const file = join(folder, 'numbered.yaml');
+    await writeFile(file, `${policyText('one')}---\n---\n${policyText('Two')}`);
+    const { problems } = await loadPolicyFiles(file, compileNothing);
+    expect(problems).toMatchObject([{ file, document: 3, policy: 'Two', line: 9, column: 19 }]);
+  });
+
+  it('in a List leaves the other items alone', async () => {
+    const item = (name: string): string => `- ${policyText(name).trimEnd().replaceAll('\n', '\n  ')}\n`;
+    const text = `apiVersion: v1\nkind: List\nitems:\n${item('one')}${item('Two')}- 5\n${item('three')}`;
+    expect(await load(text)).toEqual({
+      names: ['one', 'three'],
+      problems: [
+        expect.stringMatching(
+          /^policies.yaml:10:21: policy Two: metadata.name: found "Two"; accepted: a name/,
+        ),
+        'policies.yaml:12:3: the object: found 5; accepted: NamespacePolicy of reeve.dev/v1alpha1, or a List of them',
+      ],
+    });
+  });
+});
+
+describe('a second policy of a name', () => {
+  it('is refused, naming both places', async () => {
+    expect(await load(`${policyText('twin')}---\n${policyText('other')}---\n${policyText('twin')}`)).toEqual({
+      names: ['twin', 'other'],
+      problems: ['policies.yaml:11:1: policy twin: the name twin is taken by the one at policies.yaml:1:1'],
+    });
+  });
+
+  it('counts when the first one is not valid', async () => {
+    const { names } = await load(`${policyText('twin', '{ suspend: 3 }')}---\n${policyText('twin')}`);
+    expect(names).toEqual(['twin']);
+  });
+
+  it('is called so though it has a name that objects have by nature', async () => {
+    expect((await load(`${policyText('constructor')}---\n${policyText('valueof')}`)).names).toEqual([
+      'constructor',
+      'valueof',
+    ]);
+  });
+});
+
+describe('problems of the second step', () => {
+  const path = ['spec', 'validations', 0, 'expression'] as const;
+
+  function validation(expression: string): string {
+    return `apiVersion: reeve.dev/v1alpha1\nkind: NamespacePolicy\nmetadata: { name: x }\nspec:\n  validations:\n    - name: x\n      expression: ${expression}\n`;
+  }
+
+  /** As the compiler of expressions would: a problem at the @. */
+  const complain: CompilePolicy<string> = ({ spec }) => {
+    const offset = spec.validations?.[0]?.expression.indexOf('@') ?? 0;
+    const problem: Problem = { path, found: 'an odd sign', accepted: 'CEL', offset };
+    return { ok: false, problems: [problem] };
+  };
+
+  it.each([
+    ['plain text', 'a == @', '7:24'],
+    ['single quotes', "'it''s @'", '7:26'],
+    ['double quotes', '"\\"a\\" @"', '7:26'],
+    ['a literal block', '|\n        a ==\n          @\n', '9:11'],
+  ])('stand at the character in %s', async (_title, expression, place) => {
+    expect(await load(validation(expression), complain)).toEqual({
+      names: [],
+      problems: [
+        `policies.yaml:${place}: policy x: spec.validations[0].expression: found an odd sign; accepted: CEL`,
+      ],
+    });
+  });
+
+  it('state the character where lines are folded', async () => {
+    const { problems } = await load(validation('>\n        a ==\n        @\n'), complain);
+    expect(problems).toEqual([
+      'policies.yaml:7:19: policy x: spec.validations[0].expression: found an odd sign; accepted: CEL (character 6 of the text)',
+    ]);
+  });
+
+  it('stand where the value comes from when that is an alias', async () => {
+    const text = policyText(
+      'x',
+      '\n  match: { matchConditions: [{ name: a, expression: &e "a @" }] }\n  validations: [{ name: a, expression: *e }]',
+    );
+    const { problems } = await load(text, complain);
+    expect(problems).toEqual([expect.stringContaining('policies.yaml:5:59: ')]);
+  });
+
+  it('come all at once, and in order', async () => {
+    const two: CompilePolicy<string> = () => ({
+      ok: false,
+      problems: [
+        { path: ['spec', 'suspend'], found: 'b', accepted: 'y' },
+        { path: ['metadata', 'name'], found: 'a', accepted: 'x' },
+      ],
+    });
+    const { problems } = await load(policyText('x', '{ suspend: true }'), two);
+    expect(problems).toEqual([
+      'policies.yaml:3:19: policy x: metadata.name: found a; accepted: x',
+      'policies.yaml:4:18: policy x: spec.suspend: found b; accepted: y',
+    ]);
+  });
+});
+
+describe('a path that cannot be read', () => {
+  it('is thrown for the operator', async () => {
+    await expect(loadPolicyFiles(join(folder, 'no-such'), compileNothing)).rejects.toThrow(
+      UnreadablePathError,
+    );
+    await expect(loadPolicyFiles('no-such', compileNothing)).rejects.toThrow(
+      'no-such cannot be read: there is no such file or folder',
+    );
+  });
+});
