@@ -38,7 +38,10 @@ export const serveSettings = {
     accepted: 'an address',
   }),
   port: integer(8443, 0, 65_535, { ...port, help: 'Where reviews are answered; 0 takes any free port.' }),
-  probesPort: integer(8081, 0, 65_535, { ...port, help: 'Where /livez, /readyz and /metrics are; 0 takes any.' }),
+  probesPort: integer(8081, 0, 65_535, {
+    ...port,
+    help: 'Where /livez, /readyz and /metrics are; 0 takes any.',
+  }),
   tlsCert: optionalText({ ...file, help: 'The serving certificate in PEM. Read again when it changes.' }),
   tlsKey: optionalText({ ...file, help: 'Its key.' }),
   certsDir: optionalText({
@@ -109,7 +112,10 @@ export function readCommand(
       }));
     case 'certs':
       if (wantsHelp) return help(helpOf('certs', summaries.certs, certsSettings));
-      return commandOf('certs', readSettings(certsSettings, rest, env), (settings) => ({ kind: 'certs', settings }));
+      return commandOf('certs', readSettings(certsSettings, rest, env), (settings) => ({
+        kind: 'certs',
+        settings,
+      }));
     case 'help':
     case '--help':
     case '-h':
@@ -133,7 +139,8 @@ function checkedServe(reading: Reading<ServeSettings>): Reading<ServeSettings> {
   if (!reading.ok) return reading;
   const { tlsCert, tlsKey, certsDir } = reading.values;
   const problems: string[] = [];
-  if ((tlsCert === undefined) !== (tlsKey === undefined)) problems.push('--tls-cert and --tls-key go together');
+  if ((tlsCert === undefined) !== (tlsKey === undefined))
+    problems.push('--tls-cert and --tls-key go together');
   if (certsDir !== undefined && (tlsCert ?? tlsKey) !== undefined) {
     problems.push('--certs-dir is in place of --tls-cert and --tls-key');
   }

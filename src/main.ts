@@ -33,7 +33,9 @@ function onSignal(listener: (signal: StopSignal) => void): void {
 /** Nothing can be said of the state that such an error leaves, so the process ends, and whoever runs it starts another. */
 function fail(error: unknown): never {
   const { error: name, frames } = traceOf(error);
-  stderr(`reeve ends because of an error of its own: ${name}\n${frames.map((frame) => `  ${frame}\n`).join('')}`);
+  stderr(
+    `reeve ends because of an error of its own: ${name}\n${frames.map((frame) => `  ${frame}\n`).join('')}`,
+  );
   process.exit(1);
 }
 

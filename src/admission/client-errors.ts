@@ -2,7 +2,13 @@
 import { STATUS_CODES } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { headersTooLarge, malformedRequest, methodNotAllowed, refusalBody, timedOut } from './http-refusal.ts';
+import {
+  headersTooLarge,
+  malformedRequest,
+  methodNotAllowed,
+  refusalBody,
+  timedOut,
+} from './http-refusal.ts';
 import type { HttpRefusal } from './http-refusal.ts';
 
 /** https://nodejs.org/api/http.html#event-clienterror and the codes of its parser. */
@@ -33,7 +39,11 @@ function isForeignMethod(error: unknown): boolean {
 const lingerMs = 1000;
 
 /** For sockets that have no ServerResponse. Nothing is written into the middle of an answer that is under way. */
-export function answerOnSocket(socket: Duplex, refusal: HttpRefusal, current: ServerResponse | undefined): void {
+export function answerOnSocket(
+  socket: Duplex,
+  refusal: HttpRefusal,
+  current: ServerResponse | undefined,
+): void {
   const isUnderWay = current?.headersSent === true && !current.writableEnded;
   if (!socket.writable || isUnderWay) {
     socket.destroy();

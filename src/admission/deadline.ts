@@ -29,7 +29,10 @@ export class Deadline {
       resolve({ inTime: false });
     }, this.remaining);
     try {
-      return await Promise.race([work(controller.signal).then((value) => ({ inTime: true, value }) as const), over]);
+      return await Promise.race([
+        work(controller.signal).then((value) => ({ inTime: true, value }) as const),
+        over,
+      ]);
     } finally {
       clearTimeout(timer);
     }

@@ -16,7 +16,11 @@ export interface ReviewedObjects {
   readonly oldObject?: KubeObject;
 }
 
-export function decodeIdentity(request: JsonObject, target: Target, objects: ReviewedObjects): Decoding<Identity> {
+export function decodeIdentity(
+  request: JsonObject,
+  target: Target,
+  objects: ReviewedObjects,
+): Decoding<Identity> {
   const texts = namesOf(request);
   if (!texts.ok) return texts;
   const all = [objects.object, objects.oldObject].filter((object) => object !== undefined);
@@ -39,7 +43,11 @@ function namespaceIdentity(namespace: string, name: string): Decoding<Identity> 
   return decoded({ name, namespace: name });
 }
 
-function namespacedIdentity(namespace: string, name: string, objects: readonly KubeObject[]): Decoding<Identity> {
+function namespacedIdentity(
+  namespace: string,
+  name: string,
+  objects: readonly KubeObject[],
+): Decoding<Identity> {
   const found = agreed([namespace, ...objects.map((object) => object.metadata.namespace ?? '')]);
   if (found === undefined) return faulty(mismatch('namespace', 'metadata.namespace'));
   if (found === '') return faulty(badRequest('request.namespace', 'accepted: the namespace of the object'));

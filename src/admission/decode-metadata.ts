@@ -29,7 +29,9 @@ export function textFault(value: unknown, path: string): Fault | undefined {
 export function textListFault(value: unknown, path: string): Fault | undefined {
   if (isAbsent(value)) return undefined;
   if (!Array.isArray(value)) return wrongType(path, value, 'a list of texts');
-  return value.every((item) => typeof item === 'string') ? undefined : badRequest(path, 'accepted: texts only');
+  return value.every((item) => typeof item === 'string')
+    ? undefined
+    : badRequest(path, 'accepted: texts only');
 }
 
 function textMapFault(value: unknown, path: string): Fault | undefined {
@@ -41,7 +43,9 @@ function textMapFault(value: unknown, path: string): Fault | undefined {
 }
 
 function timeFault(value: unknown, path: string): Fault | undefined {
-  return typeof value !== 'string' || isDateTime(value) ? undefined : badRequest(path, 'accepted: a time of RFC 3339');
+  return typeof value !== 'string' || isDateTime(value)
+    ? undefined
+    : badRequest(path, 'accepted: a time of RFC 3339');
 }
 
 function ownersFault(value: unknown, path: string): Fault | undefined {
@@ -65,5 +69,7 @@ function finalizersFault(value: unknown, path: string): Fault | undefined {
 function withoutNulls(metadata: JsonObject): ObjectMeta {
   const known: readonly string[] = [...texts, ...maps, ...lists];
   if (!known.some((field) => metadata[field] === null)) return metadata;
-  return Object.fromEntries(Object.entries(metadata).filter(([field, value]) => value !== null || !known.includes(field)));
+  return Object.fromEntries(
+    Object.entries(metadata).filter(([field, value]) => value !== null || !known.includes(field)),
+  );
 }

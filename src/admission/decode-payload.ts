@@ -10,7 +10,11 @@ const ruleLists = ['apiGroups', 'resources', 'verbs', 'resourceNames', 'nonResou
 const subjectTexts = ['kind', 'apiGroup', 'name', 'namespace'] as const;
 const rbacGroups: readonly unknown[] = [undefined, null, '', 'rbac.authorization.k8s.io'];
 
-export function decodePayload(resource: ReviewedResource, object: JsonObject, path: string): Decoding<JsonObject> {
+export function decodePayload(
+  resource: ReviewedResource,
+  object: JsonObject,
+  path: string,
+): Decoding<JsonObject> {
   switch (resource) {
     case 'namespaces':
       return decoded(object);
@@ -22,7 +26,8 @@ export function decodePayload(resource: ReviewedResource, object: JsonObject, pa
       return checked(
         object,
         ['subjects'],
-        roleRefFault(object['roleRef'], `${path}.roleRef`) ?? subjectsFault(object['subjects'], `${path}.subjects`),
+        roleRefFault(object['roleRef'], `${path}.roleRef`) ??
+          subjectsFault(object['subjects'], `${path}.subjects`),
       );
     default:
       return resource satisfies never;
@@ -30,9 +35,14 @@ export function decodePayload(resource: ReviewedResource, object: JsonObject, pa
 }
 
 /** Without those of its members that are null, which Go reads as absent. */
-function checked(object: JsonObject, members: readonly string[], fault: Fault | undefined): Decoding<JsonObject> {
+function checked(
+  object: JsonObject,
+  members: readonly string[],
+  fault: Fault | undefined,
+): Decoding<JsonObject> {
   if (fault !== undefined) return faulty(fault);
-  if (!members.some((member) => Object.hasOwn(object, member) && isAbsent(object[member]))) return decoded(object);
+  if (!members.some((member) => Object.hasOwn(object, member) && isAbsent(object[member])))
+    return decoded(object);
   const kept = Object.entries(object).filter(([key, value]) => !isAbsent(value) || !members.includes(key));
   return decoded(Object.fromEntries(kept));
 }
@@ -85,9 +95,12 @@ function subjectsFault(subjects: unknown, path: string): Fault | undefined {
 function roleRefFault(roleRef: unknown, path: string): Fault | undefined {
   if (!isJsonObject(roleRef)) return wrongType(path, roleRef, 'an object');
   const { kind, name, apiGroup } = roleRef;
-  if (kind !== 'Role' && kind !== 'ClusterRole') return badRequest(`${path}.kind`, 'accepted: Role, ClusterRole');
-  if (typeof name !== 'string' || name === '') return badRequest(`${path}.name`, 'accepted: a text that is not empty');
+  if (kind !== 'Role' && kind !== 'ClusterRole')
+    return badRequest(`${path}.kind`, 'accepted: Role, ClusterRole');
+  if (typeof name !== 'string' || name === '')
+    return badRequest(`${path}.name`, 'accepted: a text that is not empty');
   // The API server fills in its group where none is given.
-  if (!rbacGroups.includes(apiGroup)) return badRequest(`${path}.apiGroup`, 'accepted: rbac.authorization.k8s.io');
+  if (!rbacGroups.includes(apiGroup))
+    return badRequest(`${path}.apiGroup`, 'accepted: rbac.authorization.k8s.io');
   return undefined;
 }

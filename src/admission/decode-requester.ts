@@ -7,7 +7,8 @@ import { isAbsent, isJsonObject, isStrings } from './json-value.ts';
 export function decodeRequester(userInfo: unknown): Decoding<Requester> {
   if (!isJsonObject(userInfo)) return unknownUser('', 'accepted: an object');
   const { username, groups, uid, extra } = userInfo;
-  if (typeof username !== 'string' || username === '') return unknownUser('.username', 'accepted: a text that is not empty');
+  if (typeof username !== 'string' || username === '')
+    return unknownUser('.username', 'accepted: a text that is not empty');
   if (!isAbsent(groups) && !isStrings(groups)) return unknownUser('.groups', 'accepted: a list of texts');
   if (!isAbsent(uid) && typeof uid !== 'string') return unknownUser('.uid', 'accepted: a text');
   const extras = decodeExtra(extra);

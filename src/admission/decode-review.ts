@@ -47,7 +47,9 @@ function decodeRequest(uid: string, request: JsonObject, endpoint: Endpoint): De
   if ('stray' in target.value) return decodeStray(subject, target.value, endpoint);
   const review = decodeGuarded(uid, request, target.value, endpoint);
   if (!review.ok) return { kind: 'faulty', subject, fault: review.fault };
-  return review.value === undefined ? { kind: 'passed', subject } : { kind: 'review', subject, review: review.value };
+  return review.value === undefined
+    ? { kind: 'passed', subject }
+    : { kind: 'review', subject, review: review.value };
 }
 
 /** The validating hook refuses what it cannot judge; the mutating one would only be in the way. */
@@ -87,7 +89,8 @@ function decodeGuarded(
 
 /** An object that the operation has no use for (the old one of a CREATE) is not read at all. */
 function decodeObjects(request: JsonObject, target: Target): Decoding<ReviewedObjects> {
-  const object = target.operation === 'DELETE' ? none : decodeObject(request['object'], target, 'request.object');
+  const object =
+    target.operation === 'DELETE' ? none : decodeObject(request['object'], target, 'request.object');
   if (!object.ok) return object;
   const oldObject =
     target.operation === 'CREATE' ? none : decodeObject(request['oldObject'], target, 'request.oldObject');

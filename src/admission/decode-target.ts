@@ -31,7 +31,13 @@ interface Guarded extends GroupVersionKind {
 
 const rbacGroup = 'rbac.authorization.k8s.io';
 const guarded: readonly Guarded[] = [
-  { resource: 'namespaces', group: '', version: 'v1', kind: 'Namespace', subresources: ['', 'status', 'finalize'] },
+  {
+    resource: 'namespaces',
+    group: '',
+    version: 'v1',
+    kind: 'Namespace',
+    subresources: ['', 'status', 'finalize'],
+  },
   { resource: 'secrets', group: '', version: 'v1', kind: 'Secret', subresources: [''] },
   { resource: 'roles', group: rbacGroup, version: 'v1', kind: 'Role', subresources: [''] },
   { resource: 'rolebindings', group: rbacGroup, version: 'v1', kind: 'RoleBinding', subresources: [''] },
@@ -44,8 +50,10 @@ export function decodeTarget(request: JsonObject): Decoding<Target | Stray> {
   }
   const resource = decodeResource(request['resource']);
   if (!resource.ok) return resource;
-  if (resource.value === undefined) return stray(badRequest('request.resource', 'no policy is about this resource'));
-  if (operation === 'CONNECT') return stray(badRequest('request.operation', 'accepted: CREATE, UPDATE, DELETE'));
+  if (resource.value === undefined)
+    return stray(badRequest('request.resource', 'no policy is about this resource'));
+  if (operation === 'CONNECT')
+    return stray(badRequest('request.operation', 'accepted: CREATE, UPDATE, DELETE'));
   const subresource = decodeSubresource(request['subResource'], resource.value);
   if (!subresource.ok) return subresource;
   const fault = kindFault(request['kind'], resource.value);
@@ -70,11 +78,17 @@ function isKnownOperation(value: unknown): value is Operation | 'CONNECT' {
 function decodeResource(value: unknown): Decoding<Guarded | undefined> {
   if (!isJsonObject(value)) return faulty(wrongType('request.resource', value, 'an object'));
   const { group, version, resource } = value;
-  if (typeof resource !== 'string' || typeof version !== 'string' || !(isAbsent(group) || typeof group === 'string')) {
+  if (
+    typeof resource !== 'string' ||
+    typeof version !== 'string' ||
+    !(isAbsent(group) || typeof group === 'string')
+  ) {
     return faulty(badRequest('request.resource', 'accepted: group, version and resource as texts'));
   }
   return decoded(
-    guarded.find((each) => each.resource === resource && each.group === (group ?? '') && each.version === version),
+    guarded.find(
+      (each) => each.resource === resource && each.group === (group ?? '') && each.version === version,
+    ),
   );
 }
 

@@ -9,26 +9,35 @@ const lookMs = 50;
 
 /** Resolves once nothing is left; the signal ends the waiting at once. */
 export async function drain(
-  { server, inFlight, turnAway }: WebhookServer,
+  webhook: WebhookServer,
   graceMs: number,
   limits: ServerLimits,
   signal: AbortSignal,
 ): Promise<void> {
-  turnAway();
+  const { server } = webhook;
+  webhook.turnAway();
   await waitFor(graceMs, signal);
   const closed = Promise.withResolvers<boolean>();
   // Takes the listener away and closes the connections on which nobody waits for anything.
   server.close(() => closed.resolve(true));
-  await Promise.race([closed.promise, waitUntilIdle(inFlight, limits, signal)]);
+  await Promise.race([closed.promise, waitUntilIdle(webhook, limits, signal)]);
   server.closeAllConnections();
 }
 
 /** Until nothing has been in flight for a moment, and no longer than a request may take. */
-async function waitUntilIdle(inFlight: () => number, limits: ServerLimits, signal: AbortSignal): Promise<void> {
+async function waitUntilIdle(
+  webhook: WebhookServer,
+  limits: ServerLimits,
+  signal: AbortSignal,
+): Promise<void> {
   let idleMs = 0;
-  for (let passedMs = 0; passedMs < limits.requestMs && idleMs < lateRequestMs && !signal.aborted; passedMs += lookMs) {
+  for (
+    let passedMs = 0;
+    passedMs < limits.requestMs && idleMs < lateRequestMs && !signal.aborted;
+    passedMs += lookMs
+  ) {
     await waitFor(lookMs, signal);
-    idleMs = inFlight() === 0 ? idleMs + lookMs : 0;
+    idleMs = webhook.inFlight === 0 ? idleMs + lookMs : 0;
   }
 }
 

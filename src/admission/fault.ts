@@ -23,7 +23,8 @@ export function wrongType(path: string, value: unknown, accepted: string): Fault
 }
 
 /** A part of a review that was decoded, or the first thing that is wrong with it. */
-export type Decoding<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: Fault };
+export type Decoding<T> =
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: Fault };
 
 export function decoded<T>(value: T): Decoding<T> {
   return { ok: true, value };
@@ -34,7 +35,10 @@ export function faulty<T>(fault: Fault): Decoding<T> {
 }
 
 /** The first fault of a list, asked one after the other. */
-export function firstFault<T>(values: readonly T[], judge: (value: T, index: number) => Fault | undefined): Fault | undefined {
+export function firstFault<T>(
+  values: readonly T[],
+  judge: (value: T, index: number) => Fault | undefined,
+): Fault | undefined {
   for (const [index, value] of values.entries()) {
     const fault = judge(value, index);
     if (fault !== undefined) return fault;

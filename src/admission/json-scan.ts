@@ -60,18 +60,27 @@ export function findUid(bytes: Uint8Array): unknown {
   let uid: unknown;
   for (let index = 0; index < bytes.length; index++) {
     const byte = bytes[index];
-    if (byte === openBrace || byte === openBracket) depth++;
-    else if (byte === closeBrace || byte === closeBracket) depth--;
+    depth += depthChange(byte);
     if (byte !== quote) continue;
     const end = endOfString(bytes, index);
-    if (depth === 1 || depth === 2) {
+    // Deeper strings are never the uid, and may be megabytes.
+    if (depth <= 2) {
       const token = text.toString('utf8', index, end + 1);
       if (isKey(bytes, end)) path[depth] = token;
-      else if (depth === 2 && path[1] === '"request"' && path[2] === '"uid"') uid = parseString(token);
+      else if (isUidAt(path, depth)) uid = parseString(token);
     }
     index = end;
   }
   return uid;
+}
+
+function depthChange(byte: number | undefined): -1 | 0 | 1 {
+  if (byte === openBrace || byte === openBracket) return 1;
+  return byte === closeBrace || byte === closeBracket ? -1 : 0;
+}
+
+function isUidAt(path: readonly string[], depth: number): boolean {
+  return depth === 2 && path[1] === '"request"' && path[2] === '"uid"';
 }
 
 function isKey(bytes: Uint8Array, end: number): boolean {

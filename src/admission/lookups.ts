@@ -49,7 +49,9 @@ export async function askRights(
 ): Promise<ReadonlyMap<UseRight, AccessAnswer> | undefined> {
   if (rights.length === 0) return new Map();
   const asked = await deadline.within((signal) =>
-    Promise.all(rights.map(async (right) => [right, await answerTo(reviewer, requester, right, signal)] as const)),
+    Promise.all(
+      rights.map(async (right) => [right, await answerTo(reviewer, requester, right, signal)] as const),
+    ),
   );
   return asked.inTime ? new Map(asked.value) : undefined;
 }

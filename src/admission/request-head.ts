@@ -15,7 +15,10 @@ export type Head =
   | { readonly ok: true; readonly contentLength: number | undefined; readonly timeoutMs: number }
   | { readonly ok: false; readonly refusal: HttpRefusal };
 
-export function readHead(request: IncomingMessage, limits: { readonly bodyBytes: number; readonly requestMs: number }): Head {
+export function readHead(
+  request: IncomingMessage,
+  limits: { readonly bodyBytes: number; readonly requestMs: number },
+): Head {
   const { headers } = request;
   const coding = headers['transfer-encoding'];
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') return refused(unknownTransferCoding);
@@ -51,13 +54,20 @@ function isPlain(coding: string | undefined): boolean {
 const jsonInUtf8 = /^application\/json[ \t]*(;[ \t]*charset=("utf-8"|utf-8)[ \t]*)?$/i;
 
 function isJsonInUtf8(contentType: string | undefined): boolean {
-  return contentType === 'application/json' || (contentType !== undefined && jsonInUtf8.test(contentType.trim()));
+  return (
+    contentType === 'application/json' || (contentType !== undefined && jsonInUtf8.test(contentType.trim()))
+  );
 }
+
+const usualTimeout = /^[^?]*\?timeout=([1-9]\d{0,2})s$/;
 
 /** The API server says how long it waits: `?timeout=10s`. Undefined when that is no positive duration. */
 function timeoutOf(url: string, longest: number): number | undefined {
   const start = url.indexOf('?');
   if (start === -1) return longest;
+  // The form in which the API server says it needs no parsing of a query.
+  const [, seconds] = usualTimeout.exec(url) ?? [];
+  if (seconds !== undefined) return Math.min(Number(seconds) * 1000, longest);
   const values = new URLSearchParams(url.slice(start + 1)).getAll('timeout');
   const [value] = values;
   if (value === undefined) return longest;

@@ -1,5 +1,6 @@
 // Answers one HTTP request to one endpoint: reads, decodes, lets it be judged, responds; and the last place for errors.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ClusterSnapshot } from '../policy/snapshot.ts';
 import { allowed, failedInside, malformed } from './answer.ts';
 import type { Answer } from './answer.ts';
 import type { ByteBudget, ByteLease } from './byte-budget.ts';
@@ -17,13 +18,13 @@ import { renderReview } from './review-response.ts';
 import { sendJson, sendRefusal } from './send.ts';
 import type { ServerLimits } from './server-limits.ts';
 import type { Subject } from './subject.ts';
-import type { ClusterSnapshot } from '../policy/snapshot.ts';
 
 export interface HandlerPorts extends JudgePorts {
   readonly snapshot: SnapshotSource;
   readonly observer: AdmissionObserver;
 }
 
+/** Its promise never rejects. */
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 type Outcome =
@@ -31,23 +32,38 @@ type Outcome =
   | { readonly kind: 'refused'; readonly refusal: HttpRefusal }
   | { readonly kind: 'gone' };
 
-/** The promise never rejects. */
 export function webhookHandler(
   endpoint: Endpoint,
   ports: HandlerPorts,
   limits: ServerLimits,
   bytes: ByteBudget,
 ): HttpHandler {
-  const { observer, clock } = ports;
+  const handler = new WebhookHandler(endpoint, ports, limits, bytes);
+  return (request, response) => handler.handle(request, response);
+}
 
-  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+class WebhookHandler {
+  readonly #endpoint: Endpoint;
+  readonly #ports: HandlerPorts;
+  readonly #limits: ServerLimits;
+  readonly #bytes: ByteBudget;
+
+  constructor(endpoint: Endpoint, ports: HandlerPorts, limits: ServerLimits, bytes: ByteBudget) {
+    this.#endpoint = endpoint;
+    this.#ports = ports;
+    this.#limits = limits;
+    this.#bytes = bytes;
+  }
+
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { observer, clock } = this.#ports;
     const began = clock.monotonic();
-    const lease = bytes.open();
+    const lease = this.#bytes.open();
     observer.began();
     try {
-      const outcome = await outcomeOf(request, response, lease);
+      const outcome = await this.#outcomeOf(request, response, lease);
       respond(request, response, outcome);
-      observe(outcome, clock.monotonic() - began);
+      this.#observe(outcome, clock.monotonic() - began);
     } catch (error) {
       observer.failed(error);
       sendRefusal(request, response, internalError);
@@ -57,22 +73,22 @@ export function webhookHandler(
     }
   }
 
-  async function outcomeOf(request: IncomingMessage, response: ServerResponse, lease: ByteLease): Promise<Outcome> {
-    const head = readHead(request, limits);
+  async #outcomeOf(request: IncomingMessage, response: ServerResponse, lease: ByteLease): Promise<Outcome> {
+    const head = readHead(request, this.#limits);
     if (!head.ok) return refused(head.refusal);
-    const snapshot = ports.snapshot();
+    const snapshot = this.#ports.snapshot();
     if (snapshot === undefined) return refused(notReady);
-    if (!bytes.hasRoomFor(head.contentLength ?? 0)) return refused(tooManyBytes);
-    const deadline = new Deadline(clock, head.timeoutMs);
+    if (!this.#bytes.hasRoomFor(head.contentLength ?? 0)) return refused(tooManyBytes);
+    const deadline = new Deadline(this.#ports.clock, head.timeoutMs);
     // Whoever asks before sending is told to go on only now, when nothing in the head speaks against it.
     if (request.headers.expect !== undefined) response.writeContinue();
-    const received = await readBody(request, lease, limits.bodyBytes, deadline);
+    const received = await readBody(request, lease, this.#limits.bodyBytes, deadline);
     if (received.kind !== 'body') return received;
     if (deadline.isOver) return refused(timedOut);
-    return await answerTo(decodeReview(received.bytes, endpoint), snapshot, deadline);
+    return await this.#answerTo(decodeReview(received.bytes, this.#endpoint), snapshot, deadline);
   }
 
-  async function answerTo(decoded: DecodedReview, snapshot: ClusterSnapshot, deadline: Deadline): Promise<Outcome> {
+  async #answerTo(decoded: DecodedReview, snapshot: ClusterSnapshot, deadline: Deadline): Promise<Outcome> {
     switch (decoded.kind) {
       case 'unreadable':
         return refused(decoded.refusal);
@@ -81,36 +97,53 @@ export function webhookHandler(
       case 'passed':
         return answered(decoded.subject, allowed);
       case 'review':
-        return await judge(decoded, snapshot, deadline);
+        return await this.#judge(decoded, snapshot, deadline);
       default:
         return decoded satisfies never;
     }
   }
 
   /** An error of ours refuses inside the review: outside of it, a failurePolicy of Ignore would let the object in. */
-  async function judge(
+  async #judge(
     { subject, review }: DecodedReview & { kind: 'review' },
     snapshot: ClusterSnapshot,
     deadline: Deadline,
   ): Promise<Outcome> {
     try {
-      return answered(subject, await judgeReview(endpoint, review, snapshot, ports, deadline));
+      return answered(subject, await judgeReview(this.#endpoint, review, snapshot, this.#ports, deadline));
     } catch (error) {
-      observer.failed(error);
+      this.#ports.observer.failed(error);
       return answered(subject, failedInside);
     }
   }
 
-  function observe(outcome: Outcome, milliseconds: number): void {
-    if (outcome.kind === 'gone') observer.refusedTransport(499, 'ClientGone');
-    else if (outcome.kind === 'refused') observer.refusedTransport(outcome.refusal.code, outcome.refusal.reason);
-    else {
-      const { decision, overBudget, policies, rules } = outcome.answer;
-      observer.decided({ endpoint, ...outcome.subject, decision, overBudget, policies, rules, milliseconds });
+  #observe(outcome: Outcome, milliseconds: number): void {
+    const { observer } = this.#ports;
+    switch (outcome.kind) {
+      case 'gone':
+        observer.refusedTransport(499, 'ClientGone');
+        return;
+      case 'refused':
+        observer.refusedTransport(outcome.refusal.code, outcome.refusal.reason);
+        return;
+      case 'answered': {
+        const { decision, overBudget, policies, rules } = outcome.answer;
+        const endpoint = this.#endpoint;
+        observer.decided({
+          endpoint,
+          ...outcome.subject,
+          decision,
+          overBudget,
+          policies,
+          rules,
+          milliseconds,
+        });
+        return;
+      }
+      default:
+        outcome satisfies never;
     }
   }
-
-  return handle;
 }
 
 function respond(request: IncomingMessage, response: ServerResponse, outcome: Outcome): void {

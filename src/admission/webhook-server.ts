@@ -17,75 +17,92 @@ export interface TlsPair {
   readonly key: string;
 }
 
-export interface WebhookServer {
+// A new secure context starts from nothing, so these are given with every pair.
+const tlsOptions = { minVersion: 'TLSv1.2', secureOptions: constants.SSL_OP_NO_RENEGOTIATION } as const;
+
+export class WebhookServer {
   readonly server: Server;
-  /** Requests that have begun and are not answered. */
-  readonly inFlight: () => number;
-  /** From now on every answer closes its connection, so that clients go elsewhere. */
-  readonly turnAway: () => void;
-  /** For new connections; those that are open stay as they are. */
-  readonly usePair: (pair: TlsPair) => void;
-}
+  readonly #app: RequestListener;
+  readonly #observer: AdmissionObserver;
+  /** The answer that is being given on a connection, if any. */
+  readonly #current = new WeakMap<Duplex, ServerResponse>();
+  #inFlight = 0;
+  #isLeaving = false;
 
-export function createWebhookServer(
-  pair: TlsPair,
-  app: RequestListener,
-  limits: ServerLimits,
-  observer: AdmissionObserver,
-): WebhookServer {
-  const state = { inFlight: 0, isLeaving: false };
-  const current = new WeakMap<Duplex, ServerResponse>();
-  const server = createServer(optionsOf(pair, limits));
-  server.maxConnections = limits.connections;
-
-  function serve(request: IncomingMessage, response: ServerResponse): void {
-    state.inFlight++;
-    current.set(request.socket, response);
-    response.once('close', () => state.inFlight--);
-    if (state.isLeaving) response.shouldKeepAlive = false;
-    const refusal = request.httpVersion === '1.1' && request.headers.host === undefined ? missingHost : undefined;
-    if (refusal === undefined) app(request, response);
-    else refuse(request, response, refusal);
+  constructor(pair: TlsPair, app: RequestListener, limits: ServerLimits, observer: AdmissionObserver) {
+    this.#app = app;
+    this.#observer = observer;
+    this.server = createServer(optionsOf(pair, limits));
+    this.server.maxConnections = limits.connections;
+    this.#listenToRequests();
+    this.#listenToErrors();
   }
 
-  function refuse(request: IncomingMessage, response: ServerResponse, refusal: HttpRefusal): void {
-    observer.refusedTransport(refusal.code, refusal.reason);
+  /** Requests that have begun and are not answered. */
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  /** From now on every answer closes its connection, so that clients go elsewhere. */
+  turnAway(): void {
+    this.#isLeaving = true;
+  }
+
+  /** For new connections; those that are open stay as they are. */
+  usePair(pair: TlsPair): void {
+    this.server.setSecureContext({ ...pair, ...tlsOptions });
+  }
+
+  #listenToRequests(): void {
+    const serve = (request: IncomingMessage, response: ServerResponse): void =>
+      this.#serve(request, response);
+    this.server.on('request', serve);
+    // Node would say "continue" to all; the handler says it once the head of the request is found good.
+    this.server.on('checkContinue', serve);
+    this.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
+      this.#refuse(request, response, unknownExpectation),
+    );
+    this.server.on('connect', (_request: IncomingMessage, socket: Duplex) =>
+      this.#answer(socket, methodNotAllowed('POST')),
+    );
+  }
+
+  #listenToErrors(): void {
+    this.server.on('clientError', (error: Error, socket: Duplex) => {
+      if (codeOf(error) === 'ECONNRESET' || !socket.writable) socket.destroy();
+      else this.#answer(socket, refusalOfClientError(error));
+    });
+    // There is no way to answer before TLS is agreed on. Node's own listener would make a 'clientError' of it first.
+    this.server.prependListener('tlsClientError', (_error: Error, socket: Duplex) => {
+      this.#observer.refusedTransport(525, 'TlsHandshake');
+      socket.destroy();
+    });
+  }
+
+  #serve(request: IncomingMessage, response: ServerResponse): void {
+    this.#inFlight += 1;
+    response.once('close', () => {
+      this.#inFlight -= 1;
+    });
+    this.#current.set(request.socket, response);
+    if (this.#isLeaving) response.shouldKeepAlive = false;
+    if (request.httpVersion === '1.1' && request.headers.host === undefined) {
+      this.#refuse(request, response, missingHost);
+    } else {
+      this.#app(request, response);
+    }
+  }
+
+  #refuse(request: IncomingMessage, response: ServerResponse, refusal: HttpRefusal): void {
+    this.#observer.refusedTransport(refusal.code, refusal.reason);
     sendRefusal(request, response, refusal);
   }
 
-  function answer(socket: Duplex, refusal: HttpRefusal): void {
-    observer.refusedTransport(refusal.code, refusal.reason);
-    answerOnSocket(socket, refusal, current.get(socket));
+  #answer(socket: Duplex, refusal: HttpRefusal): void {
+    this.#observer.refusedTransport(refusal.code, refusal.reason);
+    answerOnSocket(socket, refusal, this.#current.get(socket));
   }
-
-  server.on('request', serve);
-  // Node would say "continue" to all; the handler says it once the head of the request is found good.
-  server.on('checkContinue', serve);
-  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
-    refuse(request, response, unknownExpectation),
-  );
-  server.on('connect', (_request: IncomingMessage, socket: Duplex) => answer(socket, methodNotAllowed('POST')));
-  server.on('clientError', (error: Error, socket: Duplex) => {
-    if (codeOf(error) === 'ECONNRESET' || !socket.writable) socket.destroy();
-    else answer(socket, refusalOfClientError(error));
-  });
-  // There is no way to answer before TLS is agreed on. Node's own listener would make a 'clientError' of it first.
-  server.prependListener('tlsClientError', (_error: Error, socket: Duplex) => {
-    observer.refusedTransport(525, 'TlsHandshake');
-    socket.destroy();
-  });
-  return {
-    server,
-    inFlight: () => state.inFlight,
-    turnAway: () => {
-      state.isLeaving = true;
-    },
-    usePair: (changed) => server.setSecureContext({ ...changed, ...tlsOptions }),
-  };
 }
-
-// A new secure context starts from nothing, so these are given with every pair.
-const tlsOptions = { minVersion: 'TLSv1.2', secureOptions: constants.SSL_OP_NO_RENEGOTIATION } as const;
 
 function optionsOf(pair: TlsPair, limits: ServerLimits): Parameters<typeof createServer>[0] {
   return {

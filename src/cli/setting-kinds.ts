@@ -35,7 +35,9 @@ export function integer(value: number, lowest: number, highest: number, about: A
       const text = texts.at(-1) ?? '';
       const parsed = Number(text);
       // Number() also reads "0x1f", "1e3" and blanks.
-      return /^\d{1,9}$/.test(text) && parsed >= lowest && parsed <= highest ? { ok: true, value: parsed } : wrong;
+      return /^\d{1,9}$/.test(text) && parsed >= lowest && parsed <= highest
+        ? { ok: true, value: parsed }
+        : wrong;
     },
   };
 }

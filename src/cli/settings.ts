@@ -15,13 +15,19 @@ export interface Setting<T> {
 }
 
 export type Settings = Readonly<Record<string, Setting<unknown>>>;
-export type Values<S extends Settings> = { readonly [K in keyof S]: S[K] extends Setting<infer T> ? T : never };
+export type Values<S extends Settings> = {
+  readonly [K in keyof S]: S[K] extends Setting<infer T> ? T : never;
+};
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export type Reading<T> =
   { readonly ok: true; readonly values: T } | { readonly ok: false; readonly problems: readonly string[] };
 
-export function readSettings<S extends Settings>(settings: S, args: readonly string[], env: Environment): Reading<Values<S>> {
+export function readSettings<S extends Settings>(
+  settings: S,
+  args: readonly string[],
+  env: Environment,
+): Reading<Values<S>> {
   const given = readFlags(settings, args);
   const problems = [...given.problems];
   const values = new Map<string, unknown>();
@@ -30,8 +36,9 @@ export function readSettings<S extends Settings>(settings: S, args: readonly str
     if ('problem' in outcome) problems.push(outcome.problem);
     else values.set(key, outcome.value);
   }
-  // Every key of the table has got the value that its own setting parsed.
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, values: Object.fromEntries(values) as Values<S> };
+  if (problems.length > 0) return { ok: false, problems };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every key has got what its own setting parsed
+  return { ok: true, values: Object.fromEntries(values) as Values<S> };
 }
 
 type Outcome = { readonly value: unknown } | { readonly problem: string };
@@ -50,7 +57,9 @@ function valueOf(
   const parsed = setting.parse(texts);
   if (parsed.ok) return { value: parsed.value };
   const source = flags === undefined ? variableName(key) : flagName(key);
-  return { problem: `${source}: ${JSON.stringify(texts.at(-1) ?? '')} is not accepted; accepted: ${setting.accepted}` };
+  return {
+    problem: `${source}: ${JSON.stringify(texts.at(-1) ?? '')} is not accepted; accepted: ${setting.accepted}`,
+  };
 }
 
 interface Flags {
@@ -59,36 +68,48 @@ interface Flags {
 }
 
 function readFlags(settings: Settings, args: readonly string[]): Flags {
-  const byFlag = new Map(Object.keys(settings).map((key) => [flagName(key), key]));
+  const byFlag = new Map(Object.entries(settings).map(([key, setting]) => [flagName(key), { key, setting }]));
+  const isSwitch = (flag: string): boolean => byFlag.get(flag)?.setting.placeholder === '';
   const texts = new Map<string, readonly string[]>();
   const problems: string[] = [];
-  for (let index = 0; index < args.length; index++) {
-    const [flag, attached] = splitFlag(args[index] ?? '');
-    const key = byFlag.get(flag);
-    const setting = key === undefined ? undefined : settings[key];
-    if (key === undefined || setting === undefined) {
-      problems.push(unknownText(flag, [...byFlag.keys()]));
-      // The value of a flag that is not known is no second mistake.
-      if (flag.startsWith('--') && attached === undefined && isValue(args[index + 1])) index++;
-      continue;
-    }
-    const takesNext = attached === undefined && setting.placeholder !== '';
-    const value = attached ?? (takesNext ? args[index + 1] : 'true');
-    if (takesNext && isValue(value)) index++;
-    if (isValue(value) || attached !== undefined) texts.set(key, [...(texts.get(key) ?? []), value ?? '']);
-    else problems.push(`${flag} needs a value; accepted: ${setting.accepted}`);
+  for (const { flag, value } of pairsOf(args, isSwitch)) {
+    const known = byFlag.get(flag);
+    if (known === undefined) problems.push(unknownText(flag, [...byFlag.keys()]));
+    else if (value === undefined) problems.push(`${flag} needs a value; accepted: ${known.setting.accepted}`);
+    else texts.set(known.key, [...(texts.get(known.key) ?? []), value]);
   }
   return { texts, problems };
+}
+
+interface Pair {
+  readonly flag: string;
+  readonly value: string | undefined;
+}
+
+/** A flag takes the argument that follows, also one that is not known: its value would be no second mistake. */
+function pairsOf(args: readonly string[], isSwitch: (flag: string) => boolean): readonly Pair[] {
+  const pairs: Pair[] = [];
+  for (let index = 0; index < args.length; index++) {
+    const [flag, attached] = splitFlag(args[index] ?? '');
+    if (attached !== undefined) pairs.push({ flag, value: attached });
+    else if (isSwitch(flag)) pairs.push({ flag, value: 'true' });
+    else {
+      const value = flag.startsWith('--') ? valueIn(args[index + 1]) : undefined;
+      if (value !== undefined) index++;
+      pairs.push({ flag, value });
+    }
+  }
+  return pairs;
+}
+
+function valueIn(arg: string | undefined): string | undefined {
+  return arg?.startsWith('--') === true ? undefined : arg;
 }
 
 function splitFlag(arg: string): readonly [string, string | undefined] {
   const equals = arg.indexOf('=');
   if (!arg.startsWith('--') || equals === -1) return [arg, undefined];
   return [arg.slice(0, equals), arg.slice(equals + 1)];
-}
-
-function isValue(arg: string | undefined): arg is string {
-  return arg !== undefined && !arg.startsWith('--');
 }
 
 function unknownText(given: string, known: readonly string[]): string {
@@ -124,9 +145,9 @@ export function nearest(word: string, known: readonly string[]): string | undefi
 /** Levenshtein: how many letters must be added, removed or replaced. */
 function distanceOf(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (const [i, letter] of [...a].entries()) {
+  for (const [i, letter] of Array.from(a).entries()) {
     const next = [i + 1];
-    for (const [j, other] of [...b].entries()) {
+    for (const [j, other] of Array.from(b).entries()) {
       const replaced = (row[j] ?? 0) + (letter === other ? 0 : 1);
       next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
     }

@@ -18,10 +18,19 @@ export interface Log {
 /** What waits to be written when nobody reads; more is dropped, because answering matters more than logging. */
 const mostBufferedBytes = 1024 * 1024;
 const closeMs = 500;
+/** A write for every line would cost a tenth of the time of a decision, so lines are written together. */
+const batchBytes = 4096;
+const batchMs = 100;
 
 /** Fields are texts, numbers and names of rules: an object can never get in, whatever the level. */
 export function createLog(level: LogLevel, fd: number): Log {
-  const destination = pino.destination({ fd, sync: false, maxLength: mostBufferedBytes });
+  const destination = pino.destination({
+    fd,
+    sync: false,
+    maxLength: mostBufferedBytes,
+    minLength: batchBytes,
+    periodicFlush: batchMs,
+  });
   // A reader that goes away must not end the server.
   destination.on('error', () => undefined);
   const logger = pino(

@@ -10,7 +10,9 @@ export interface CountedDecision {
   readonly milliseconds: number;
 }
 
-const bucketSeconds = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const bucketSeconds = [
+  0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+];
 
 export class AdmissionMetrics {
   readonly #registry = new Registry();
@@ -31,9 +33,11 @@ export class AdmissionMetrics {
     'rule',
     'action',
   ]);
-  readonly #transport = this.#counter('reeve_transport_refusals_total', 'Requests refused by HTTP or TLS alone.', [
-    'code',
-  ]);
+  readonly #transport = this.#counter(
+    'reeve_transport_refusals_total',
+    'Requests refused by HTTP or TLS alone.',
+    ['code'],
+  );
   readonly #errors = this.#counter('reeve_internal_errors_total', 'Errors of the program itself.', []);
   readonly #overBudget = this.#counter(
     'reeve_evaluation_budget_refusals_total',

@@ -17,12 +17,21 @@ interface Page {
 
 export function createProbes(sources: ProbeSources): Server {
   return createServer(
-    { maxHeaderSize: 16 * 1024, headersTimeout: 10_000, requestTimeout: 10_000, connectionsCheckingInterval: 1000 },
+    {
+      maxHeaderSize: 16 * 1024,
+      headersTimeout: 10_000,
+      requestTimeout: 10_000,
+      connectionsCheckingInterval: 1000,
+    },
     (request, response) => void answer(request, response, sources),
   );
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse, sources: ProbeSources): Promise<void> {
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  sources: ProbeSources,
+): Promise<void> {
   const page = await pageOf(request, sources).catch(() => text(500, 'failed'));
   response.writeHead(page.code, {
     'Content-Type': page.type,
@@ -39,7 +48,8 @@ async function pageOf({ method, url }: IncomingMessage, { isReady, metrics }: Pr
   // Kubernetes' own probes may carry a query: https://kubernetes.io/docs/reference/using-api/health-checks/
   const [path] = (url ?? '').split('?', 1);
   if (path !== '/livez' && path !== '/readyz' && path !== '/metrics') return text(404, 'not found');
-  if (method !== 'GET' && method !== 'HEAD') return { ...text(405, 'only GET and HEAD'), headers: { Allow: 'GET, HEAD' } };
+  if (method !== 'GET' && method !== 'HEAD')
+    return { ...text(405, 'only GET and HEAD'), headers: { Allow: 'GET, HEAD' } };
   switch (path) {
     case '/livez':
       return text(200, 'ok');

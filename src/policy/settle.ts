@@ -14,7 +14,7 @@ export function settle(
     decision.findings.filter(({ actions }) => actions.includes(action)).map(({ violation }) => violation);
   // Steering is a guard, not a rule: it refuses whatever the policy's validationActions say.
   const steering = decision.rights
-    .filter((right) => answers.get(right) !== 'yes')
+    .filter((right) => answers.get(right) !== 'yes' && !isOnlyForRequesters(right, decision))
     .map((right) => steeringViolation(right, answers.get(right) ?? 'unknown', review));
   const denials = [...having('Deny'), ...steering];
   return {
@@ -25,6 +25,16 @@ export function settle(
     policies: decision.policies,
     overBudget: decision.overBudget,
   };
+}
+
+/** Where a policy lets nobody but its requesters create, the right to use it would not help: that has been said. */
+function isOnlyForRequesters(right: UseRight, { findings }: Decision): boolean {
+  return findings.some(
+    ({ violation, actions }) =>
+      violation.policy === right.name &&
+      violation.rule === 'namespaces.requesters' &&
+      actions.includes('Deny'),
+  );
 }
 
 function steeringViolation(right: UseRight, answer: AccessAnswer, review: Review): Violation {

@@ -29,7 +29,12 @@ export function compileTemplate(source: string, scope: ExpressionScope): Templat
   const reads = new Set(expressions.flatMap((expression) => [...expression.reads]));
   return {
     ok: true,
-    template: { source, literal: expressions.length === 0, reads, render: (bindings) => render(parts, bindings) },
+    template: {
+      source,
+      literal: expressions.length === 0,
+      reads,
+      render: (bindings) => render(parts, bindings),
+    },
   };
 }
 
@@ -47,10 +52,14 @@ function compileParts(source: string, scope: ExpressionScope): PartsResult {
       continue;
     }
     const end = findEnd(source, index);
-    if (end === undefined) return { ok: false, problem: problemAt(source, match.index, 'the closing } is missing') };
+    if (end === undefined)
+      return { ok: false, problem: problemAt(source, match.index, 'the closing } is missing') };
     const compiled = compileExpression(source.slice(index, end), scope, 'string');
     if (!compiled.ok) {
-      return { ok: false, problem: problemAt(source, index + compiled.problem.offset, compiled.problem.message) };
+      return {
+        ok: false,
+        problem: problemAt(source, index + compiled.problem.offset, compiled.problem.message),
+      };
     }
     parts.push(compiled.expression);
     index = end + 1;

@@ -27,7 +27,19 @@ export function admissionObserver(log: Log, metrics: AdmissionMetrics): Admissio
 const mostRules = 20;
 
 function decisionFields(record: DecisionRecord) {
-  const { endpoint, uid, resource, namespace, name, operation, user, decision, policies, rules, milliseconds } = record;
+  const {
+    endpoint,
+    uid,
+    resource,
+    namespace,
+    name,
+    operation,
+    user,
+    decision,
+    policies,
+    rules,
+    milliseconds,
+  } = record;
   const broken = [...new Set(rules.map(({ policy, rule, action }) => `${action}:${policy}:${rule}`))];
   return {
     uid,

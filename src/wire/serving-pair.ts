@@ -63,13 +63,20 @@ async function fromFiles(certPath: string, keyPath: string, log: Log): Promise<P
   };
 }
 
-function describe({ notAfter, fingerprint }: ServingPair): { readonly notAfter: string; readonly fingerprint: string } {
+function describe({ notAfter, fingerprint }: ServingPair): {
+  readonly notAfter: string;
+  readonly fingerprint: string;
+} {
   return { notAfter: notAfter.toISOString(), fingerprint };
 }
 
 async function inMemory(namespace: string): Promise<PairSource> {
   const { serving } = await issueCertificates(requestFor(namespace));
-  return { pair: { cert: serving.certPem, key: serving.keyPem }, watch: () => undefined, close: () => undefined };
+  return {
+    pair: { cert: serving.certPem, key: serving.keyPem },
+    watch: () => undefined,
+    close: () => undefined,
+  };
 }
 
 async function fill(folder: string, namespace: string, log: Log): Promise<void> {

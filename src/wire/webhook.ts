@@ -5,7 +5,7 @@ import type { AccessReviewer, Clock, NamespaceFinder } from '../admission/ports.
 import { serverLimits, type ServerLimits } from '../admission/server-limits.ts';
 import { webhookApp } from '../admission/webhook-app.ts';
 import { webhookHandler, type HandlerPorts } from '../admission/webhook-handler.ts';
-import { createWebhookServer, type TlsPair, type WebhookServer } from '../admission/webhook-server.ts';
+import { WebhookServer, type TlsPair } from '../admission/webhook-server.ts';
 import { mastersGroup } from '../api/names.ts';
 import type { Log } from '../observe/log.ts';
 import { AdmissionMetrics } from '../observe/metrics.ts';
@@ -38,7 +38,10 @@ export async function startWebhook(
   log: Log,
   limits: ServerLimits = serverLimits,
 ): Promise<RunningWebhook> {
-  const state: { snapshot: ClusterSnapshot | undefined; isLeaving: boolean } = { snapshot: undefined, isLeaving: false };
+  const state: { snapshot: ClusterSnapshot | undefined; isLeaving: boolean } = {
+    snapshot: undefined,
+    isLeaving: false,
+  };
   const metrics = new AdmissionMetrics();
   const pairs = await openServingPair(settings, log);
   const ports: HandlerPorts = {
@@ -50,7 +53,7 @@ export async function startWebhook(
     observer: admissionObserver(log, metrics),
   };
   const webhook = webhookOf(pairs.pair, ports, limits);
-  pairs.watch(webhook.usePair);
+  pairs.watch((pair) => webhook.usePair(pair));
   const probes = createProbes({ isReady: () => state.snapshot !== undefined && !state.isLeaving, metrics });
   const probesPort = await listen(probes, settings.probesPort, settings.host);
   const port = await listen(webhook.server, settings.port, settings.host);
@@ -78,7 +81,7 @@ function webhookOf(pair: TlsPair, ports: HandlerPorts, limits: ServerLimits): We
     validate: webhookHandler('validate', ports, limits, bytes),
     mutate: webhookHandler('mutate', ports, limits, bytes),
   };
-  return createWebhookServer(pair, webhookApp(handlers, ports.observer), limits, ports.observer);
+  return new WebhookServer(pair, webhookApp(handlers, ports.observer), limits, ports.observer);
 }
 
 /** Without a cluster, the files say all there is to know of namespaces. */

@@ -9,9 +9,12 @@ const { serving } = await issueCertificates({
   leafLifetimeDays: 1,
 });
 
-const server = createServer({ cert: serving.certPem, key: serving.keyPem, keepAliveTimeout: 120_000 }, (request, response) => {
-  request.resume().on('end', () => response.end('{}'));
-});
+const server = createServer(
+  { cert: serving.certPem, key: serving.keyPem, keepAliveTimeout: 120_000 },
+  (request, response) => {
+    request.resume().on('end', () => response.end('{}'));
+  },
+);
 server.listen(0, '127.0.0.1', () => {
   const address = server.address();
   if (typeof address === 'object' && address !== null) process.stdout.write(`${address.port}\n`);

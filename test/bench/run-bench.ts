@@ -73,10 +73,22 @@ async function run(empty: Target, one: Target, many: Target): Promise<void> {
 }
 
 function serve(folder: string): ReeveProcess {
-  return new ReeveProcess(['serve', '--policies', folder, '--port', '0', '--probes-port', '0', '--drain-grace', '0s']);
+  return new ReeveProcess([
+    'serve',
+    '--policies',
+    folder,
+    '--port',
+    '0',
+    '--probes-port',
+    '0',
+    '--drain-grace',
+    '0s',
+  ]);
 }
 
-const baseline = spawn(process.execPath, ['test/bench/empty-server.ts'], { stdio: ['ignore', 'pipe', 'inherit'] });
+const baseline = spawn(process.execPath, ['test/bench/empty-server.ts'], {
+  stdio: ['ignore', 'pipe', 'inherit'],
+});
 const folder = await folderOf({ 'one/policies.yaml': policies(1), 'many/policies.yaml': policies(200) });
 const servers = [serve(join(folder.path, 'one')), serve(join(folder.path, 'many'))];
 try {

@@ -15,10 +15,13 @@ beforeAll(async () => {
 });
 afterAll(() => target.close());
 
-function expectStatus(answer: { code: number; headers: unknown; body: string }, code: number): void {
-  expect(answer).toMatchObject({ code, headers: { 'content-type': 'application/json' } });
-  expect(JSON.parse(answer.body)).toMatchObject({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code });
-  expect(answer.body.length).toBeLessThan(300);
+/** The code of an answer of the one form that a refusal by HTTP has; 0 for any other answer. */
+function refusalCode({ code, headers, body }: { code: number; headers: unknown; body: string }): number {
+  const status = JSON.stringify({ headers, body: JSON.parse(body) as unknown });
+  const isPlain = status.includes('"content-type":"application/json"') && status.includes(`"code":${code}}`);
+  return isPlain && status.includes('"kind":"Status","apiVersion":"v1","metadata":{}') && body.length < 300
+    ? code
+    : 0;
 }
 
 describe.each(['/validate', '/mutate'])('POST %s', (path) => {
@@ -39,28 +42,33 @@ describe.each(['/validate', '/mutate'])('POST %s', (path) => {
     ['no uid', JSON.stringify(reviewOf(requestFor(namespaceObject('a'), { uid: undefined })))],
     ['an empty uid', JSON.stringify(reviewOf(requestFor(namespaceObject('a'), { uid: '' })))],
     ['a uid as number', JSON.stringify(reviewOf(requestFor(namespaceObject('a'), { uid: 7 })))],
-    ['a uid of a megabyte', JSON.stringify(reviewOf(requestFor(namespaceObject('a'), { uid: 'x'.repeat(1e6) })))],
+    [
+      'a uid of a megabyte',
+      JSON.stringify(reviewOf(requestFor(namespaceObject('a'), { uid: 'x'.repeat(1e6) }))),
+    ],
   ];
   test.each(bodies)('%s: 400', async (_name, body) => {
-    expectStatus(await target.client.post(path, body, json), 400);
+    expect(refusalCode(await target.client.post(path, body, json))).toBe(400);
   });
 
   test('an empty body without any header: 400', async () => {
-    expectStatus(await target.client.call({ method: 'POST', path }), 400);
+    expect(refusalCode(await target.client.call({ method: 'POST', path }))).toBe(400);
   });
 
   const types = ['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=utf-16', ''];
   test.each(types)('Content-Type %j: 415', async (type) => {
-    expectStatus(await target.client.post(path, good, { 'Content-Type': type }), 415);
+    expect(refusalCode(await target.client.post(path, good, { 'Content-Type': type }))).toBe(415);
   });
 
   test('no Content-Type: 415', async () => {
-    expectStatus(await target.client.post(path, good, {}), 415);
+    expect(refusalCode(await target.client.post(path, good, {}))).toBe(415);
   });
 
   test('a compressed body: 415, and it is not inflated', async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000, 0x20));
-    expectStatus(await target.client.post(path, bomb, { ...json, 'Content-Encoding': 'gzip' }), 415);
+    expect(refusalCode(await target.client.post(path, bomb, { ...json, 'Content-Encoding': 'gzip' }))).toBe(
+      415,
+    );
   });
 
   test.each(['application/json; charset=utf-8', 'application/json;charset="UTF-8"', 'APPLICATION/JSON'])(
@@ -71,30 +79,41 @@ describe.each(['/validate', '/mutate'])('POST %s', (path) => {
   );
 
   test.each(['', '10', 'soon', '0s', '-5s', '1s&timeout=2s'])('?timeout=%s: 400', async (timeout) => {
-    expectStatus(await target.client.post(`${path}?timeout=${timeout}`, good), 400);
+    expect(refusalCode(await target.client.post(`${path}?timeout=${timeout}`, good))).toBe(400);
   });
 
   test.each(['?timeout=10s', '?timeout=1h', '?other=%zz', '?'])('%s: as usual', async (query) => {
     expect((await target.client.post(`${path}${query}`, good)).code).toBe(200);
   });
 
-  test.each(['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY'])('%s: 405', async (method) => {
-    const answer = await target.client.call({ method, path });
-    expectStatus(answer, 405);
-    expect(answer.headers.allow).toBe('POST');
-  });
+  test.each(['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY'])(
+    '%s: 405',
+    async (method) => {
+      const answer = await target.client.call({ method, path });
+      expect(refusalCode(answer)).toBe(405);
+      expect(answer.headers.allow).toBe('POST');
+    },
+  );
 
   test('HEAD: 405 without a body', async () => {
     const answer = await target.client.call({ method: 'HEAD', path });
     expect(answer).toMatchObject({ code: 405, body: '', headers: { allow: 'POST' } });
   });
 
-  const paths = [`${path}/`, `/${path}`, `${path}//`, `${path}/%2e%2e`, `/x/..${path}`, `/.${path}`, path.toUpperCase()];
+  const paths = [
+    `${path}/`,
+    `/${path}`,
+    `${path}//`,
+    `${path}/%2e%2e`,
+    `/x/..${path}`,
+    `/.${path}`,
+    path.toUpperCase(),
+  ];
   test.each([...paths, `${path}%20`, `${path}%00`, `${path}/x`, `${path};a`, path.replace('a', '%61')])(
     '%s: 404, never a redirect',
     async (other) => {
       const answer = await target.client.post(other, good);
-      expectStatus(answer, 404);
+      expect(refusalCode(answer)).toBe(404);
       expect(answer.headers.location).toBeUndefined();
     },
   );
@@ -109,7 +128,11 @@ describe('requests that no HTTP library sends', () => {
     ['a method that nobody knows', 'FOO /validate HTTP/1.1\r\nHost: x\r\n\r\n', 405],
     ['CONNECT', 'CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n', 405],
     ['OPTIONS *', `OPTIONS * HTTP/1.1\r\nHost: x\r\n${close}\r\n`, 404],
-    ['no Host', `POST /validate HTTP/1.1\r\n${close}Content-Length: 2\r\nContent-Type: application/json\r\n\r\n{}`, 400],
+    [
+      'no Host',
+      `POST /validate HTTP/1.1\r\n${close}Content-Length: 2\r\nContent-Type: application/json\r\n\r\n{}`,
+      400,
+    ],
     ['a header without a colon', `${head}Nonsense\r\n\r\n`, 400],
     ['a header of 17 kB', `${head}X: ${'x'.repeat(17_000)}\r\n\r\n`, 431],
     ['17 kB of headers', `${head}${'X: y\r\n'.repeat(2900)}\r\n`, 431],
@@ -121,13 +144,17 @@ describe('requests that no HTTP library sends', () => {
     ['compressed chunks', `${head}${close}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`, 400],
     ['a chunk of no size', `${head}Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n`, 400],
     ['chunks of nothing', `${head}${close}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`, 400],
-    ['an expectation that nobody knows', `${head}${close}Expect: miracles\r\nContent-Length: 2\r\n\r\n{}`, 417],
+    [
+      'an expectation that nobody knows',
+      `${head}${close}Expect: miracles\r\nContent-Length: 2\r\n\r\n{}`,
+      417,
+    ],
     ['bare line feeds', 'POST /validate HTTP/1.1\nHost: x\n\n', 400],
     ['HTTP/3.0', 'POST /validate HTTP/3.0\r\nHost: x\r\n\r\n', 400],
   ];
   test.each(rows)('%s', async (_name, bytes, code) => {
     const { headers, ...answer } = parseAnswer(await exchange(target.port, Buffer.from(bytes, 'latin1')));
-    expectStatus({ ...answer, headers: Object.fromEntries(headers) }, code);
+    expect(refusalCode({ ...answer, headers: Object.fromEntries(headers) })).toBe(code);
     expect(headers.get('connection')).toBe('close');
   });
 
@@ -150,8 +177,13 @@ describe('requests that no HTTP library sends', () => {
   });
 
   test('a body in many small pieces is read like one', async () => {
-    const parts = [...good].map((character) => `1\r\n${character}\r\n`);
-    const answer = await exchange(target.port, `${head}${close}Transfer-Encoding: chunked\r\n\r\n`, ...parts, '0\r\n\r\n');
+    const parts = Array.from(good, (character) => `1\r\n${character}\r\n`);
+    const answer = await exchange(
+      target.port,
+      `${head}${close}Transfer-Encoding: chunked\r\n\r\n`,
+      ...parts,
+      '0\r\n\r\n',
+    );
     expect(parseAnswer(answer).code).toBe(200);
   });
 });
@@ -159,6 +191,8 @@ describe('requests that no HTTP library sends', () => {
 test('the server has noticed all of it, failed at nothing, and still answers', async () => {
   expect(target.observer.errors).toEqual([]);
   expect(target.observer.inFlight).toBe(0);
-  expect(new Set(target.observer.refusals.map(({ code }) => code))).toEqual(new Set([400, 404, 405, 415, 417, 431, 499]));
+  expect(new Set(target.observer.refusals.map(({ code }) => code))).toEqual(
+    new Set([400, 404, 405, 415, 417, 431, 499]),
+  );
   expect((await target.client.post('/validate', good)).code).toBe(200);
 });

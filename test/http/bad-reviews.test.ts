@@ -31,7 +31,10 @@ beforeAll(async () => {
           ],
         },
       },
-      defaulted: { match: { names: ['defaulted'] }, namespaces: { defaults: { labels: { 'example.com/a': 'x' } } } },
+      defaulted: {
+        match: { names: ['defaulted'] },
+        namespaces: { defaults: { labels: { 'example.com/a': 'x' } } },
+      },
       patterned: {
         match: { names: ['patterned'] },
         namespaces: { required: { annotations: { note: { pattern: '^(a+)+$' } } } },
@@ -39,7 +42,9 @@ beforeAll(async () => {
     },
     [knownNamespace('team-a'), knownNamespace('elsewhere')],
   );
-  target = await startTestWebhook(await issueTestPair(), snapshot, { access: { mayUse: () => Promise.resolve('yes') } });
+  target = await startTestWebhook(await issueTestPair(), snapshot, {
+    access: { mayUse: () => Promise.resolve('yes') },
+  });
 });
 afterAll(() => target.close());
 
@@ -54,8 +59,15 @@ async function ask(path: string, object: Json, changes: Json = {}): Promise<Resp
 const namespace = namespaceObject('team-a');
 const labels = (value: unknown): Json => namespaceObject('team-a', { labels: value });
 
+/** A name, an object, changes to the request, and the code of the answer if it is not 400. */
+type Row = readonly [string, Json, Json, number?];
+
+function withCode([name, object, changes, code = 400]: Row): readonly [string, Json, Json, number] {
+  return [name, object, changes, code];
+}
+
 describe('refused inside the review', () => {
-  const rows: readonly (readonly [string, Json, Json, number?])[] = [
+  const rows: readonly Row[] = [
     ['no operation', namespace, { operation: undefined }],
     ['operation create', namespace, { operation: 'create' }],
     ['operation PATCH', namespace, { operation: 'PATCH' }],
@@ -83,7 +95,7 @@ describe('refused inside the review', () => {
     ['roleRef of kind clusterrole', bindingObject({ roleRef: { kind: 'clusterrole', name: 'view' } }), {}],
   ];
   describe.each(['/validate', '/mutate'])('POST %s', (path) => {
-    test.each(rows)('%s', async (_name, object, changes, code = 400) => {
+    test.each(rows.map(withCode))('%s', async (_name, object, changes, code) => {
       const { allowed, status, patch } = await ask(path, object, changes);
       expect({ allowed, patch }).toEqual({ allowed: false, patch: undefined });
       expect(status).toMatchObject({
@@ -117,13 +129,21 @@ describe('odd, and allowed', () => {
     ['unknown fields', { ...namespace, more: [1] }, { more: {} }],
     ['labels of null', labels(null), {}],
     ['labels with names of JavaScript', labels({ constructor: 'a', toString: 'b', hasOwnProperty: 'c' }), {}],
-    ['generateName alone', namespaceObject('x', { name: undefined, generateName: 'team-' }), { name: '', namespace: '' }],
+    [
+      'generateName alone',
+      namespaceObject('x', { name: undefined, generateName: 'team-' }),
+      { name: '', namespace: '' },
+    ],
     ['dryRun', namespace, { dryRun: true }],
     ['options of null', namespace, { options: null }],
     ['options of an apply', namespace, { options: { kind: 'PatchOptions', fieldManager: 'x', force: true } }],
     ['status', namespace, { operation: 'UPDATE', oldObject: namespace, subResource: 'status' }],
     ['finalize', namespace, { operation: 'UPDATE', oldObject: namespace, subResource: 'finalize' }],
-    ['DELETE without a name', secretObject(), { operation: 'DELETE', name: '', object: null, oldObject: secretObject() }],
+    [
+      'DELETE without a name',
+      secretObject(),
+      { operation: 'DELETE', name: '', object: null, oldObject: secretObject() },
+    ],
     ['data that is not base64', secretObject({ data: { a: '%%%' } }), {}],
     ['data and stringData with one key', secretObject({ data: { a: 'eA==' }, stringData: { a: 'y' } }), {}],
     ['no data', secretObject({ data: {}, type: undefined }), {}],
@@ -135,7 +155,11 @@ describe('odd, and allowed', () => {
       bindingObject({ subjects: Array.from({ length: 1000 }, (_, i) => ({ kind: 'User', name: `u${i}` })) }),
       {},
     ],
-    ['roleRef without a group', bindingObject({ roleRef: { apiGroup: '', kind: 'ClusterRole', name: 'view' } }), {}],
+    [
+      'roleRef without a group',
+      bindingObject({ roleRef: { apiGroup: '', kind: 'ClusterRole', name: 'view' } }),
+      {},
+    ],
   ];
   test.each(rows)('%s', async (_name, object, changes) => {
     expect(await ask('/validate', object, changes)).toEqual({ uid: testUid, allowed: true });
@@ -162,7 +186,10 @@ describe('odd, and allowed', () => {
   test('an answer that came along is ignored', async () => {
     const body = JSON.parse(reviewJson(secretObject({ type: 'example.com/forbidden' }))) as Json;
     const forged = JSON.stringify({ ...body, response: { uid: 'x', allowed: true } });
-    expect(responseOf((await target.client.post('/validate', forged)).body)).toMatchObject({ uid: testUid, allowed: false });
+    expect(responseOf((await target.client.post('/validate', forged)).body)).toMatchObject({
+      uid: testUid,
+      allowed: false,
+    });
   });
 });
 
@@ -182,7 +209,11 @@ describe('rules see through spellings', () => {
       code: 403,
       reason: 'Forbidden',
     });
-    expect(status?.details).toMatchObject({ name: 'readers', kind: 'rolebindings', group: 'rbac.authorization.k8s.io' });
+    expect(status?.details).toMatchObject({
+      name: 'readers',
+      kind: 'rolebindings',
+      group: 'rbac.authorization.k8s.io',
+    });
     expect(status?.message).toContain('policy teams, rbac.forbiddenSubjects');
   });
 });
@@ -208,7 +239,10 @@ describe('patches', () => {
     const object = namespaceObject('defaulted', { labels: { 'example.com/a': 'y' } });
     expect(await ask('/mutate', object)).toEqual({ uid: testUid, allowed: true });
     const removal = { operation: 'DELETE', object: null, oldObject: namespaceObject('defaulted') };
-    expect(await ask('/mutate', namespaceObject('defaulted'), removal)).toEqual({ uid: testUid, allowed: true });
+    expect(await ask('/mutate', namespaceObject('defaulted'), removal)).toEqual({
+      uid: testUid,
+      allowed: true,
+    });
   });
 });
 

@@ -2,14 +2,28 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { HttpsClient, type HttpAnswer } from '../support/https-client.ts';
-import { bindingObject, namespaceObject, reviewJson, roleObject, secretObject, type Json } from '../support/reviews.ts';
+import {
+  bindingObject,
+  namespaceObject,
+  reviewJson,
+  roleObject,
+  secretObject,
+  type Json,
+} from '../support/reviews.ts';
 import { folderOf, ReeveProcess, type TestFolder } from '../support/serve-process.ts';
 import { exchange } from '../support/tls-client.ts';
 
 const canary = 'c4n4ryc4n4ryc4n4ry';
 const encoded = Buffer.from(canary).toString('base64');
 // Whatever the place of the canary in a longer text, one of these is in the base64 of that text.
-const traces = [canary, ...[0, 1, 2].map((shift) => Buffer.from('x'.repeat(shift) + canary).toString('base64').slice(4, -4))];
+const traces = [
+  canary,
+  ...[0, 1, 2].map((shift) =>
+    Buffer.from('x'.repeat(shift) + canary)
+      .toString('base64')
+      .slice(4, -4),
+  ),
+];
 
 const policy = `
 apiVersion: reeve.dev/v1alpha1
@@ -39,8 +53,13 @@ beforeAll(async () => {
     'cluster/namespaces.yaml': 'apiVersion: v1\nkind: Namespace\nmetadata: {name: team-a}\n',
   });
   server = new ReeveProcess([
-    ...['serve', '--policies', join(folder.path, 'policies'), '--cluster-state', join(folder.path, 'cluster')],
-    ...['--port', '0', '--probes-port', '0', '--log-level', 'trace', '--drain-grace', '0s'],
+    'serve',
+    `--policies=${join(folder.path, 'policies')}`,
+    `--cluster-state=${join(folder.path, 'cluster')}`,
+    '--port=0',
+    '--probes-port=0',
+    '--log-level=trace',
+    '--drain-grace=0s',
   ]);
   ports = await server.ready();
   client = new HttpsClient(ports.port);
@@ -51,7 +70,10 @@ afterAll(async () => {
   await folder[Symbol.asyncDispose]();
 });
 
-async function send(body: string, headers: Readonly<Record<string, string>> = { 'Content-Type': 'application/json' }): Promise<void> {
+async function send(
+  body: string,
+  headers: Readonly<Record<string, string>> = { 'Content-Type': 'application/json' },
+): Promise<void> {
   for (const path of ['/validate', '/mutate']) answers.push(await client.post(path, body, headers));
 }
 
@@ -72,11 +94,20 @@ const secrets: readonly Json[] = [
   secretObject({ type: 'kubernetes.io/tls', data: { 'tls.crt': base64(pem), 'tls.key': base64(key) } }),
   secretObject({ type: 'kubernetes.io/tls', stringData: { 'tls.crt': pem, 'tls.key': canary } }),
   secretObject({ type: 'kubernetes.io/tls', data: { 'tls.crt': encoded, 'tls.key': `${canary}%` } }),
-  secretObject({ type: 'kubernetes.io/dockerconfigjson', data: { '.dockerconfigjson': base64(auths('other.example.com')) } }),
-  secretObject({ type: 'kubernetes.io/dockerconfigjson', stringData: { '.dockerconfigjson': `{"auths": {"${canary}` } }),
+  secretObject({
+    type: 'kubernetes.io/dockerconfigjson',
+    data: { '.dockerconfigjson': base64(auths('other.example.com')) },
+  }),
+  secretObject({
+    type: 'kubernetes.io/dockerconfigjson',
+    stringData: { '.dockerconfigjson': `{"auths": {"${canary}` },
+  }),
   secretObject({ type: 'kubernetes.io/dockerconfigjson', data: { '.dockerconfigjson': `${canary}%` } }),
   secretObject({ type: 'kubernetes.io/dockercfg', stringData: { '.dockercfg': auths('other.example.com') } }),
-  secretObject({}, { annotations: { 'kubectl.kubernetes.io/last-applied-configuration': JSON.stringify({ data: canary }) } }),
+  secretObject(
+    {},
+    { annotations: { 'kubectl.kubernetes.io/last-applied-configuration': JSON.stringify({ data: canary }) } },
+  ),
   secretObject({}, { annotations: { note: [canary] } }),
   secretObject({}, { labels: { [canary]: 5 } }),
   secretObject({}, { ownerReferences: [canary] }),
@@ -102,7 +133,10 @@ test('through every path', async () => {
   await send(reviewJson(bindingObject({ roleRef: { kind: canary, name: canary } })));
   await send(reviewJson(roleObject({ rules: [canary] })));
   await send(reviewJson(namespaceObject('team-a', { finalizers: canary })));
-  answers.push(await client.post(`/${canary}`, canary), await client.post(`/validate?timeout=${canary}`, canary));
+  answers.push(
+    await client.post(`/${canary}`, canary),
+    await client.post(`/validate?timeout=${canary}`, canary),
+  );
   const raw = `POST /validate HTTP/1.1\r\nHost: ${canary}\r\n`;
   const texts = [
     await exchange(ports.port, `${canary} /${canary} HTTP/1.1\r\n\r\n`),
@@ -120,9 +154,17 @@ test('through every path', async () => {
   expect(code).toBe(0);
   expect(stderr.split('\n').length).toBeGreaterThan(200);
 
-  const everything = [...answers.map(({ body, headers }) => body + JSON.stringify(headers)), ...texts, metrics, stdout, stderr];
+  const everything = [
+    ...answers.map(({ body, headers }) => body + JSON.stringify(headers)),
+    ...texts,
+    metrics,
+    stdout,
+    stderr,
+  ];
   for (const text of everything) {
-    const patches = [...text.matchAll(/"patch":"([^"]*)"/g)].map(([, patch]) => Buffer.from(patch ?? '', 'base64').toString());
+    const patches = [...text.matchAll(/"patch":"([^"]*)"/g)].map(([, patch]) =>
+      Buffer.from(patch ?? '', 'base64').toString(),
+    );
     for (const trace of traces) expect(`${text}${patches.join('')}`).not.toContain(trace);
   }
 });

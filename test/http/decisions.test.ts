@@ -4,7 +4,14 @@ import type { HandlerPorts } from '../../src/admission/webhook-handler.ts';
 import type { TlsPair } from '../../src/admission/webhook-server.ts';
 import type { UseRight } from '../../src/policy/verdict.ts';
 import type { ClusterSnapshot } from '../../src/policy/snapshot.ts';
-import { namespaceObject, responseOf, reviewJson, secretObject, testUid, type Response } from '../support/reviews.ts';
+import {
+  namespaceObject,
+  responseOf,
+  reviewJson,
+  secretObject,
+  testUid,
+  type Response,
+} from '../support/reviews.ts';
 import { knownNamespace, snapshotOf } from '../support/snapshots.ts';
 import { issueTestPair, startTestWebhook, type TestWebhook } from '../support/test-webhook.ts';
 
@@ -20,7 +27,10 @@ afterEach(async () => {
   target = undefined;
 });
 
-async function start(snapshot: ClusterSnapshot | undefined, ports: Partial<HandlerPorts> = {}): Promise<TestWebhook> {
+async function start(
+  snapshot: ClusterSnapshot | undefined,
+  ports: Partial<HandlerPorts> = {},
+): Promise<TestWebhook> {
   target = await startTestWebhook(pair, snapshot, ports);
   return target;
 }
@@ -67,20 +77,32 @@ describe('a namespace that the snapshot does not know', () => {
         message: 'namespace team-a is not known',
       });
     }
-    expect(target?.observer.decisions).toMatchObject([{ decision: 'unavailable' }, { decision: 'unavailable' }]);
+    expect(target?.observer.decisions).toMatchObject([
+      { decision: 'unavailable' },
+      { decision: 'unavailable' },
+    ]);
   });
 
   test('takes too long: 504 inside the review', async () => {
     await start(snapshotOf({ 'secret-rules': secretRules }), { namespaces: { find: () => never } });
-    expect((await ask('/validate?timeout=50ms', secret)).status).toMatchObject({ code: 504, reason: 'Timeout' });
+    expect((await ask('/validate?timeout=1s', secret)).status).toMatchObject({
+      code: 504,
+      reason: 'Timeout',
+    });
   });
 
   test('is not needed where it is excluded, or nobody has rules', async () => {
-    await start(snapshotOf({ 'secret-rules': secretRules }), { namespaces: { find: () => Promise.reject(new Error('asked')) } });
+    await start(snapshotOf({ 'secret-rules': secretRules }), {
+      namespaces: { find: () => Promise.reject(new Error('asked')) },
+    });
     const excluded = reviewJson(secretObject({}, { namespace: 'kube-system' }));
     expect((await ask('/validate', excluded)).allowed).toBe(true);
     expect((await ask('/mutate', excluded)).allowed).toBe(true);
-    const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', metadata: { name: 'r', namespace: 'team-a' } };
+    const role = {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'Role',
+      metadata: { name: 'r', namespace: 'team-a' },
+    };
     expect((await ask('/validate', reviewJson(role))).allowed).toBe(true);
   });
 });
@@ -90,7 +112,11 @@ describe('rights', () => {
     match: { namespaceSelector: { matchLabels: { tier: 'team' } } },
     contents: {
       roleBindings: [
-        { name: 'b', roleRef: { kind: 'ClusterRole', name: 'edit' }, subjects: [{ kind: 'Group', name: 'g' }] },
+        {
+          name: 'b',
+          roleRef: { kind: 'ClusterRole', name: 'edit' },
+          subjects: [{ kind: 'Group', name: 'g' }],
+        },
       ],
     },
   };
@@ -116,9 +142,12 @@ describe('rights', () => {
     expect(new Set(asked.map(({ resource, name }) => `${resource}/${name}`))).toEqual(
       new Set(['namespacepolicies/provides', 'namespacepolicies/other']),
     );
-    if (!allowed) {
-      expect(response.status).toMatchObject({ code: 403, details: { causes: [{ reason: 'FieldValueForbidden' }, {}] } });
-    }
+    const causes = allowed
+      ? undefined
+      : [{ reason: 'FieldValueForbidden' }, { reason: 'FieldValueForbidden' }];
+    expect(response.status?.details['causes']).toEqual(
+      causes?.map((cause) => expect.objectContaining(cause) as unknown),
+    );
   });
 
   test('an answer that fails is no answer, and none is a no', async () => {
@@ -130,7 +159,7 @@ describe('rights', () => {
 
   test('an answer that does not come in time: 504', async () => {
     await start(snapshotOf({ provides }), { access: { mayUse: () => never } });
-    expect((await ask('/validate?timeout=50ms', steering)).status?.code).toBe(504);
+    expect((await ask('/validate?timeout=1s', steering)).status?.code).toBe(504);
   });
 });
 
@@ -171,13 +200,19 @@ describe('errors of our own', () => {
 
 test('before the policies are loaded: 503 with Retry-After', async () => {
   const { client } = await start(undefined);
-  expect(await client.post('/validate', secret)).toMatchObject({ code: 503, headers: { 'retry-after': '1' } });
+  expect(await client.post('/validate', secret)).toMatchObject({
+    code: 503,
+    headers: { 'retry-after': '1' },
+  });
 });
 
 test('policies that take too long refuse, and are counted', async () => {
-  const { observer } = await start(snapshotOf({ 'secret-rules': secretRules }, [knownNamespace('team-a', { tier: 'team' })]), {
-    evaluationMs: 0,
-  });
+  const { observer } = await start(
+    snapshotOf({ 'secret-rules': secretRules }, [knownNamespace('team-a', { tier: 'team' })]),
+    {
+      evaluationMs: 0,
+    },
+  );
   expect((await ask('/validate', secret)).status).toMatchObject({ code: 504, reason: 'Timeout' });
   expect((await ask('/mutate', secret)).status).toMatchObject({ code: 504, reason: 'Timeout' });
   expect(observer.decisions).toMatchObject([{ overBudget: true }, { overBudget: true }]);
@@ -185,8 +220,15 @@ test('policies that take too long refuse, and are counted', async () => {
 
 describe('what people read', () => {
   test('a refusal names every violation, in one Status', async () => {
-    await start(snapshotOf({ strict: { namespaces: { required: { labels: { team: {}, env: { values: ['dev'] } } } } } }));
-    const { status } = await ask('/validate', reviewJson(namespaceObject('team-a', { labels: { env: 'x\u001b[31m\n' } })));
+    await start(
+      snapshotOf({
+        strict: { namespaces: { required: { labels: { team: {}, env: { values: ['dev'] } } } } },
+      }),
+    );
+    const { status } = await ask(
+      '/validate',
+      reviewJson(namespaceObject('team-a', { labels: { env: 'x\u001b[31m\n' } })),
+    );
     expect(status).toMatchObject({
       status: 'Failure',
       code: 403,
@@ -205,17 +247,27 @@ describe('what people read', () => {
   });
 
   test('warnings are single lines of at most 256 characters', async () => {
-    const labels = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`l${index}`, { values: ['a'.repeat(60)] }]));
-    await start(snapshotOf({ soft: { validationActions: ['Warn', 'Audit'], namespaces: { required: { labels } } } }));
-    const nasty = Object.fromEntries(Object.keys(labels).map((key) => [key, `\u0000\r\n\u202e${'é'.repeat(300)}`]));
+    const labels = Object.fromEntries(
+      Array.from({ length: 40 }, (_, index) => [`l${index}`, { values: ['a'.repeat(60)] }]),
+    );
+    await start(
+      snapshotOf({ soft: { validationActions: ['Warn', 'Audit'], namespaces: { required: { labels } } } }),
+    );
+    const nasty = Object.fromEntries(
+      Object.keys(labels).map((key) => [key, `\u0000\r\n\u202e${'é'.repeat(300)}`]),
+    );
     const response = await ask('/validate', reviewJson(namespaceObject('team-a', { labels: nasty })));
     expect(response.allowed).toBe(true);
     expect(response.warnings?.length).toBeGreaterThan(0);
     for (const warning of response.warnings ?? []) {
-      expect([...warning].length).toBeLessThanOrEqual(256);
+      expect(Array.from(warning).length).toBeLessThanOrEqual(256);
       expect(warning).not.toMatch(/[\p{Cc}\p{Cf}]/u);
     }
     expect(Object.keys(response.auditAnnotations ?? {})).toEqual(['violations']);
-    expect(target?.observer.decisions[0]?.rules).toContainEqual({ policy: 'soft', rule: 'namespaces.required', action: 'Audit' });
+    expect(target?.observer.decisions[0]?.rules).toContainEqual({
+      policy: 'soft',
+      rule: 'namespaces.required',
+      action: 'Audit',
+    });
   });
 });

@@ -4,6 +4,7 @@ import { connect as connectPlain } from 'node:net';
 import { connect } from 'node:tls';
 import type { ConnectionOptions } from 'node:tls';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { namespaceObject, reviewJson } from '../support/reviews.ts';
 import { snapshotOf } from '../support/snapshots.ts';
 import { issueTestPair, startTestWebhook, type TestWebhook } from '../support/test-webhook.ts';
@@ -69,14 +70,20 @@ describe('refused', () => {
   ];
   test.each(rows)('%s', async (_name, options) => {
     expect(await handshakeError(options)).toBeInstanceOf(Error);
-    await expect.poll(() => target.observer.refusals).toContainEqual({ code: 525, reason: 'TlsHandshake' });
+    await eventually(() => target.observer.refusals).toContainEqual({ code: 525, reason: 'TlsHandshake' });
   });
 
   const garbage: readonly (readonly [string, Uint8Array])[] = [
     ['plain HTTP', Buffer.from('GET /validate HTTP/1.1\r\nHost: x\r\n\r\n')],
     ['zeros', Buffer.alloc(1000)],
-    ['a record of a wrong length', Buffer.from([0x16, 0x03, 0x01, 0xff, 0xff, ...Array.from({ length: 500 }, () => 1)])],
-    ['a huge ClientHello', Buffer.concat([Buffer.from([0x16, 3, 1, 0x40, 0, 1, 0, 0xff, 0xff]), Buffer.alloc(70_000, 65)])],
+    [
+      'a record of a wrong length',
+      Buffer.from([0x16, 0x03, 0x01, 0xff, 0xff, ...Array.from({ length: 500 }, () => 1)]),
+    ],
+    [
+      'a huge ClientHello',
+      Buffer.concat([Buffer.from([0x16, 3, 1, 0x40, 0, 1, 0, 0xff, 0xff]), Buffer.alloc(70_000, 65)]),
+    ],
     ['SSH', Buffer.from('SSH-2.0-OpenSSH_9.9\r\n')],
   ];
   test.each(garbage)('%s', async (_name, bytes) => {
@@ -85,7 +92,7 @@ describe('refused', () => {
     const answer = readAll(socket);
     socket.write(bytes);
     expect(await answer).not.toContain('HTTP/');
-    await expect.poll(() => target.observer.refusals.length).toBeGreaterThan(0);
+    await eventually(() => target.observer.refusals.length).toBeGreaterThan(0);
   });
 
   test('renegotiation', async () => {
@@ -111,7 +118,7 @@ describe('half of a connection', () => {
     await once(socket, 'connect');
     socket.write(Buffer.from([0x16, 0x03, 0x01]));
     socket.resetAndDestroy();
-    await expect.poll(() => target.observer.refusals).toContainEqual({ code: 525, reason: 'TlsHandshake' });
+    await eventually(() => target.observer.refusals).toContainEqual({ code: 525, reason: 'TlsHandshake' });
   });
 });
 

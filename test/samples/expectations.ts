@@ -68,10 +68,7 @@ export const expectations: readonly Expectation[] = [
     review: 'namespace-create-not-a-requester',
     endpoint: 'validate',
     answer: 'refused',
-    causes: [
-      'team-namespaces, namespaces.requesters: request.userInfo',
-      'team-namespaces, steering: metadata',
-    ],
+    causes: ['team-namespaces, namespaces.requesters: request.userInfo'],
   },
   {
     review: 'namespace-create-over-quota',

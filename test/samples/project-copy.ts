@@ -1,14 +1,5 @@
 // Copies what a clone holds into a folder of its own, with the dependencies that are installed already.
-import { createHash } from 'node:crypto';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,10 +13,8 @@ export function copyProject(root: string): string {
   const modules = join(copy, 'node_modules');
   mkdirSync(modules);
   for (const name of readdirSync(join(root, 'node_modules'))) {
-    if (name !== '.reeve-installed') symlinkSync(join(root, 'node_modules', name), join(modules, name));
+    symlinkSync(join(root, 'node_modules', name), join(modules, name));
   }
-  const lock = readFileSync(join(root, 'package-lock.json'));
-  writeFileSync(join(modules, '.reeve-installed'), createHash('sha256').update(lock).digest('hex'));
   return copy;
 }
 

@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { applyPatch, type Operation } from 'rfc6902';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compilePolicy } from '../../src/policy/compile-policy.ts';
 import { loadNamespaceFiles } from '../../src/state/namespace-files.ts';
@@ -111,6 +112,22 @@ describe('the answers', () => {
     const warnings = (response.warnings ?? []).map((text, index) => text.slice(0, starts[index]?.length));
     expect(warnings).toEqual(starts);
   });
+
+  it.each(expectations.filter(({ patch }) => patch !== undefined))(
+    '$review: what was patched is allowed',
+    async ({ review, patch }) => {
+      const sent = structuredClone(readRequest(`${review}.json`));
+      expect(applyPatch(sent['object'], patch as Operation[])).toEqual(patch?.map(() => null));
+      const body = JSON.stringify({
+        apiVersion: 'admission.k8s.io/v1',
+        kind: 'AdmissionReview',
+        request: sent,
+      });
+      const ca = readFileSync(join(folder, 'ca.crt'), 'utf8');
+      const response = responseOf(await post(`${url}/validate`, Buffer.from(body), ca));
+      expect(summaryOf(response)).toEqual({ allowed: true, code: undefined, causes: [], patch: [] });
+    },
+  );
 });
 
 interface Summary {

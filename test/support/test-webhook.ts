@@ -8,8 +8,8 @@ import type { ServerLimits } from '../../src/admission/server-limits.ts';
 import { webhookApp } from '../../src/admission/webhook-app.ts';
 import { webhookHandler } from '../../src/admission/webhook-handler.ts';
 import type { HandlerPorts } from '../../src/admission/webhook-handler.ts';
-import { createWebhookServer } from '../../src/admission/webhook-server.ts';
-import type { TlsPair, WebhookServer } from '../../src/admission/webhook-server.ts';
+import { WebhookServer } from '../../src/admission/webhook-server.ts';
+import type { TlsPair } from '../../src/admission/webhook-server.ts';
 import { issueCertificates } from '../../src/certs/issue.ts';
 import type { ClusterSnapshot } from '../../src/policy/snapshot.ts';
 import { HttpsClient } from './https-client.ts';
@@ -86,7 +86,7 @@ export async function startTestWebhook(
     },
     ports.observer,
   );
-  const webhook = createWebhookServer(pair, app, limits, ports.observer);
+  const webhook = new WebhookServer(pair, app, limits, ports.observer);
   webhook.server.listen(0, '127.0.0.1');
   await once(webhook.server, 'listening');
   const { port } = webhook.server.address() as AddressInfo;

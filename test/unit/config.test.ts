@@ -94,15 +94,27 @@ describe('what is wrong', () => {
     [['--probe-port=1'], 'unknown flag --probe-port; did you mean --probes-port?'],
     [['--entirely-different', 'x'], 'unknown flag --entirely-different'],
     [['more'], 'unexpected argument "more"'],
-    [['--log-level', 'loud'], '--log-level: "loud" is not accepted; accepted: trace, debug, info, warn, error, silent'],
-    [['--drain-grace', '5'], '--drain-grace: "5" is not accepted; accepted: a duration such as 5s, up to 10m'],
-    [['--drain-grace', '11m'], '--drain-grace: "11m" is not accepted; accepted: a duration such as 5s, up to 10m'],
+    [
+      ['--log-level', 'loud'],
+      '--log-level: "loud" is not accepted; accepted: trace, debug, info, warn, error, silent',
+    ],
+    [
+      ['--drain-grace', '5'],
+      '--drain-grace: "5" is not accepted; accepted: a duration such as 5s, up to 10m',
+    ],
+    [
+      ['--drain-grace', '11m'],
+      '--drain-grace: "11m" is not accepted; accepted: a duration such as 5s, up to 10m',
+    ],
     [
       ['--evaluation-budget', '0'],
       '--evaluation-budget: "0" is not accepted; accepted: a duration such as 250ms, more than 0 and up to 30s',
     ],
     [['--namespace', 'Not_A'], '--namespace: "Not_A" is not accepted; accepted: the name of a namespace'],
-    [['--exclude-namespace', 'a,,b'], '--exclude-namespace: "a,,b" is not accepted; accepted: names of namespaces'],
+    [
+      ['--exclude-namespace', 'a,,b'],
+      '--exclude-namespace: "a,,b" is not accepted; accepted: names of namespaces',
+    ],
     [['--tls-cert', 'a'], '--tls-cert and --tls-key go together'],
     [['--tls-key', 'a'], '--tls-cert and --tls-key go together'],
     [['--tls-key=a', '--tls-cert=b', '--certs-dir=c'], '--certs-dir is in place of --tls-cert and --tls-key'],
@@ -140,13 +152,19 @@ test('certs', () => {
   });
   expect(readCommand(['certs', '--days', '0'], {})).toMatchObject({
     kind: 'wrong',
-    problems: [expect.stringMatching(/^--out is missing/), expect.stringMatching(/^--days: "0" is not accepted/)],
+    problems: [
+      expect.stringMatching(/^--out is missing/),
+      expect.stringMatching(/^--days: "0" is not accepted/),
+    ],
   });
 });
 
 describe('help', () => {
   test.each([['--help'], ['help'], ['-h']])('%s lists the commands', (arg) => {
-    expect(readCommand([arg], {})).toMatchObject({ kind: 'help', text: expect.stringMatching(/serve[^]+certs/) });
+    expect(readCommand([arg], {})).toMatchObject({
+      kind: 'help',
+      text: expect.stringMatching(/serve[^]+certs/) as unknown,
+    });
   });
 
   test('of a command lists every flag with its variable and its default', () => {

@@ -23,35 +23,33 @@ export function tlsRule(spec: TlsRule): Rule {
 function judgePair(spec: TlsRule, secret: KubeObject, now: Date): readonly Breach[] {
   const certificateValue = secretValue(secret, 'tls.crt');
   const certificate = readCertificate(certificateValue);
-  if (certificate === undefined) {
-    const accepted = 'a certificate in PEM form';
-    const found = foundValue(certificateValue, 'something else');
-    return [{ path: certificatePath, found, accepted, identity: fingerprintOf(certificateValue) }];
-  }
   const identity = fingerprintOf(certificateValue);
   return [
+    ...(certificate === undefined
+      ? [unreadable(certificatePath, certificateValue, 'a certificate in PEM form')]
+      : [
+          ...judgeRemaining(spec.minRemaining, certificate, now, identity),
+          ...judgeStrength(spec.minRsaBits, certificate, identity),
+        ]),
     ...(spec.keyMatchesCertificate
       ? judgeKey(certificate, certificateValue, secretValue(secret, 'tls.key'))
       : []),
-    ...judgeRemaining(spec.minRemaining, certificate, now, identity),
-    ...judgeStrength(spec.minRsaBits, certificate, identity),
   ];
 }
 
 function judgeKey(
-  certificate: X509Certificate,
+  certificate: X509Certificate | undefined,
   certificateValue: SecretValue,
   keyValue: SecretValue,
 ): readonly Breach[] {
-  const identity = fingerprintOf(certificateValue, keyValue);
   const key = readPrivateKey(keyValue);
   if (key === undefined) {
-    const accepted = 'a private key in PEM form that is not encrypted';
-    return [{ path: keyPath, found: foundValue(keyValue, 'something else'), accepted, identity }];
+    return [unreadable(keyPath, keyValue, 'a private key in PEM form that is not encrypted')];
   }
-  if (certificate.checkPrivateKey(key)) return [];
+  if (certificate === undefined || certificate.checkPrivateKey(key)) return [];
+  const found = 'the private key of another certificate';
   const accepted = 'the private key of the certificate in tls.crt';
-  return [{ path: keyPath, found: 'the private key of another certificate', accepted, identity }];
+  return [{ path: keyPath, found, accepted, identity: fingerprintOf(certificateValue, keyValue) }];
 }
 
 function judgeRemaining(
@@ -81,7 +79,7 @@ function judgeStrength(
   return [{ path: certificatePath, found, accepted: `at least ${minRsaBits} bits`, identity }];
 }
 
-function foundValue(value: SecretValue, otherwise: string): string {
-  if (value.kind === 'absent' || (value.kind === 'bytes' && value.bytes.length === 0)) return 'nothing';
-  return otherwise;
+function unreadable(path: string, value: SecretValue, accepted: string): Breach {
+  const isEmpty = value.kind === 'absent' || (value.kind === 'bytes' && value.bytes.length === 0);
+  return { path, found: isEmpty ? 'nothing' : 'something else', accepted, identity: fingerprintOf(value) };
 }

@@ -8,7 +8,7 @@ export const helmReleaseType = 'helm.sh/release.v1';
 
 export function forbiddenTypesRule(forbidden: readonly string[]): Rule {
   return typeRule('secrets.forbiddenTypes', (type) => !forbidden.includes(type), {
-    accepted: `any type but ${alternatives(forbidden.map(quoted))}`,
+    accepted: `a type other than ${alternatives(forbidden.map(quoted))}`,
   });
 }
 

@@ -48,9 +48,12 @@ function validationRule(rule: ValidationRule, expression: Expression, message: E
       const bindings = bindingsOf(object, review);
       const result = expression.evaluate(bindings);
       if (result.ok && result.value === true) return [];
-      const accepted = `true for ${clipped(rule.expression, longestMessage)}`;
+      const accepted = `an object for which ${clipped(rule.expression, longestMessage)} is true`;
       if (!result.ok) return [breach(`an error: ${result.message}`, accepted, undefined)];
-      return [breach(foundFalse(messageOf(rule, message, bindings)), accepted, 'false')];
+      const text = messageOf(rule, message, bindings);
+      // Where the author says it in words, the expression would only be in the way of them.
+      if (text === undefined) return [breach('one for which it is false', accepted, 'false')];
+      return [breach(`one that breaks the rule: ${text}`, 'one that keeps it', 'false')];
     },
   };
 }
@@ -77,10 +80,6 @@ function messageOf(
     if (text !== '' && !/[\r\n]/.test(text)) return clipped(text, longestMessage);
   }
   return rule.message === undefined ? undefined : clipped(rule.message, longestMessage);
-}
-
-function foundFalse(message: string | undefined): string {
-  return message === undefined ? 'false' : `false, with the message: ${message}`;
 }
 
 function breach(found: string, accepted: string, identity: string | undefined): Breach {

@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest';
 import { AdmissionMetrics } from '../../../src/observe/metrics.ts';
 
-const decision = { operation: 'CREATE', resource: 'secrets', decision: 'denied', overBudget: false, milliseconds: 3, rules: [] };
+const decision = {
+  operation: 'CREATE',
+  resource: 'secrets',
+  decision: 'denied',
+  overBudget: false,
+  milliseconds: 3,
+  rules: [],
+};
 
 async function sampleOf(metrics: AdmissionMetrics, name: string): Promise<string | undefined> {
   const lines = (await metrics.render()).split('\n');
@@ -10,7 +17,11 @@ async function sampleOf(metrics: AdmissionMetrics, name: string): Promise<string
 
 test('what can be alerted on is there from the start', async () => {
   const metrics = new AdmissionMetrics();
-  for (const name of ['reeve_internal_errors_total', 'reeve_evaluation_budget_refusals_total', 'reeve_admission_in_flight']) {
+  for (const name of [
+    'reeve_internal_errors_total',
+    'reeve_evaluation_budget_refusals_total',
+    'reeve_admission_in_flight',
+  ]) {
     expect(await sampleOf(metrics, name)).toBe('0');
   }
   expect(await metrics.render()).toContain('process_resident_memory_bytes');
@@ -44,5 +55,6 @@ test('counts decisions, rules, refusals and what is in flight', async () => {
     'reeve_admission_duration_seconds_bucket{le="0.005",operation="CREATE",resource="secrets"}': '2',
     'reeve_admission_duration_seconds_bucket{le="0.0025",operation="CREATE",resource="secrets"}': '0',
   };
-  for (const [name, value] of Object.entries(samples)) expect([name, await sampleOf(metrics, name)]).toEqual([name, value]);
+  for (const [name, value] of Object.entries(samples))
+    expect([name, await sampleOf(metrics, name)]).toEqual([name, value]);
 });

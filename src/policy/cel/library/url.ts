@@ -1,3 +1,20 @@
-// Later.
-import type { FunctionDefinition } from "./define.ts";
-export const urlFunctions: readonly FunctionDefinition[] = [];
+// URLs: https://kubernetes.io/docs/reference/using-api/cel/#kubernetes-url-library
+import { BOOL, listOf, mapOf, STRING, typeOfKind } from '../types/type.ts';
+import { failed } from '../values/failure.ts';
+import { CelMap } from '../values/map.ts';
+import { isRequestUri, parseUrl, queryOf, Url } from '../values/url.ts';
+import { defineFunction, defineMethod, type FunctionDefinition } from './define.ts';
+
+const URL_TYPE = typeOfKind<Url>('kubernetes.URL');
+const NOT_A_URL = failed('the text is not an absolute URL or path');
+
+export const urlFunctions: readonly FunctionDefinition[] = [
+  defineFunction('url', [STRING], URL_TYPE, (text) => parseUrl(text) ?? NOT_A_URL),
+  defineFunction('isURL', [STRING], BOOL, isRequestUri),
+  defineMethod('getScheme', [URL_TYPE], STRING, ({ scheme }) => scheme),
+  defineMethod('getHost', [URL_TYPE], STRING, ({ host }) => host),
+  defineMethod('getHostname', [URL_TYPE], STRING, ({ hostname }) => hostname),
+  defineMethod('getPort', [URL_TYPE], STRING, ({ port }) => port),
+  defineMethod('getEscapedPath', [URL_TYPE], STRING, ({ escapedPath }) => escapedPath),
+  defineMethod('getQuery', [URL_TYPE], mapOf(STRING, listOf(STRING)), ({ query }) => new CelMap(queryOf(query))),
+];

@@ -3,6 +3,7 @@ import { NO_OVERLOAD, type Failure } from './failure.ts';
 import { findKey, isMap, keysOf, sizeOfMap, type AnyMap } from './map.ts';
 import type { Meter } from './meter.ts';
 import { Optional } from './optional.ts';
+import { Quantity } from './quantity.ts';
 import { adapt, Boxed, Double, kindOf, Uint, type Kind, type Value } from './value.ts';
 
 /** These types of Kubernetes know only themselves: comparing one with anything else is an error, not false. */
@@ -30,6 +31,7 @@ function areObjectsEqual(left: Value, right: Value, meter: Meter): boolean | Fai
   if (left instanceof Uint8Array && right instanceof Uint8Array) return areBytesEqual(left, right, meter);
   if (left instanceof Optional && right instanceof Optional) return areOptionalsEqual(left, right, meter);
   if (isMap(left) && isMap(right)) return areMapsEqual(left, right, meter);
+  if (right instanceof Quantity && right.isSum) return NO_OVERLOAD;
   return left instanceof Boxed && right instanceof Boxed && left.equals(right);
 }
 

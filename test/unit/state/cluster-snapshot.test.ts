@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { PolicySet } from '../../../src/policy/policy-set.ts';
+import type { KubeObject } from '../../../src/policy/review.ts';
+import { clusterSnapshot } from '../../../src/state/cluster-snapshot.ts';
+
+const policies = new PolicySet([], { excludedNamespaces: [] });
+const named = (name: string): KubeObject => ({ metadata: { name } });
+
+test('finds namespaces by name, whatever JavaScript knows by that name', () => {
+  const known = ['team-a', 'constructor'].map(named);
+  const snapshot = clusterSnapshot(policies, known);
+  expect(snapshot.policies).toBe(policies);
+  expect(snapshot.namespace('constructor')).toBe(known[1]);
+  expect(snapshot.namespace('toString')).toBeUndefined();
+  expect([...snapshot.namespaces()]).toEqual(known);
+  // Quotas count them again for every review.
+  expect([...snapshot.namespaces()]).toHaveLength(2);
+});
