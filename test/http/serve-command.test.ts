@@ -170,7 +170,9 @@ describe('ending', () => {
     server.kill('SIGTERM');
     await eventually(() => probe(probesPort, '/readyz')).toBe(503);
     expect(await probe(probesPort, '/livez')).toBe(200);
-    await expect(openTls(port)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    await eventually(() => openTls(port).catch((error: unknown) => error)).toMatchObject({
+      code: 'ECONNREFUSED',
+    });
     socket.write(review);
     expect(await answer).toContain('"allowed":true');
     expect((await server.ended()).code).toBe(0);

@@ -118,7 +118,8 @@ describe('half of a connection', () => {
     await once(socket, 'connect');
     socket.write(Buffer.from([0x16, 0x03, 0x01]));
     socket.resetAndDestroy();
-    await eventually(() => target.observer.refusals).toContainEqual({ code: 525, reason: 'TlsHandshake' });
+    await eventually(() => target.observer.refusals.length).toBeGreaterThan(0);
+    expect(target.observer.refusals).toEqual([{ code: 525, reason: 'TlsHandshake' }]);
   });
 });
 

@@ -27,7 +27,13 @@ const NO_SUCH_KEY = missing('no such key');
 const NOT_AN_INDEX = failed('a list is indexed by whole numbers');
 const NOT_INDEXABLE = failed('only lists and maps have elements');
 
+/** Kubernetes refuses these as keys, and lists as well. */
+const NEVER_KEYS: readonly string[] = ['null_type', 'bytes'];
+
 export function compileIndex(compilation: Compilation, node: Index): Compiled {
+  if (node.key.kind === 'list' || (node.key.kind === 'literal' && NEVER_KEYS.includes(node.key.type.kind))) {
+    throw new CompileProblem('this cannot be a key', node.key.offset);
+  }
   const operand = compilation.compile(node.operand);
   const key = compilation.compile(node.key);
   const type = typeOfElement(compilation, node, [operand.type, key.type]);
@@ -85,7 +91,10 @@ function wholeNumber(key: Value): number | undefined {
 
 function optionalElement(container: Value, key: Value): Value {
   if (container === NONE) return key instanceof Failure ? key : NONE;
-  const value = elementOf(container instanceof Optional ? container.value : container, key);
-  if (value instanceof Failure || value instanceof Optional) return value;
+  const held = container instanceof Optional ? container.value : container;
+  const value = elementOf(held, key);
+  // Where nothing has elements there is none.
+  if (value === NOT_INDEXABLE) return NONE;
+  if (value instanceof Failure || held instanceof Optional) return value;
   return value === undefined ? NONE : new Optional(value);
 }

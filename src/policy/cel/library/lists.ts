@@ -3,7 +3,7 @@
 import { BOOL, DOUBLE, DURATION, DYN, INT, listOf, typeParameter, UINT, type Type } from '../types/type.ts';
 import { add } from '../values/arithmetic.ts';
 import { areEqual } from '../values/equality.ts';
-import { failed, Failure, missing, OVER_BUDGET } from '../values/failure.ts';
+import { failed, Failure, missing, NO_OVERLOAD, OVER_BUDGET } from '../values/failure.ts';
 import type { Meter } from '../values/meter.ts';
 import { compareValues } from '../values/order.ts';
 import { sortByKeys } from '../values/sort.ts';
@@ -16,6 +16,8 @@ type List = readonly unknown[];
 
 const T = typeParameter('T');
 const LIST = listOf(T);
+/** Kubernetes checks the elements of what flatten() works on when it compiles, never when it runs. */
+const LIST_OF_LISTS: Type<List> = { ...listOf(LIST), accepts: Array.isArray };
 const EMPTY = missing('the list is empty');
 const OUT_OF_RANGE = missing('the list has no such range');
 const NEGATIVE_DEPTH = failed('the depth is negative');
@@ -42,14 +44,21 @@ export const listFunctions: readonly FunctionDefinition[] = [
     BigInt(list.findLastIndex((element) => areEqual(adapt(element), item, meter) === true)),
   ),
   defineMethod('distinct', [LIST], LIST, distinct),
-  defineMethod('flatten', [listOf(LIST)], LIST, (list, meter) => flatten(list, 1n, meter)),
+  defineMethod('flatten', [LIST_OF_LISTS], LIST, (list, meter) => flatten(list, 1n, meter)),
   defineMethod('flatten', [listOf(DYN), INT], listOf(DYN), flatten),
   defineMethod('reverse', [LIST], LIST, (list) => list.toReversed()),
   defineMethod('slice', [LIST, INT, INT], LIST, slice),
   defineFunction('lists.range', [INT], listOf(INT), range),
 ];
 
+/** Elements of two types that have an order each are neither more nor less than each other. */
+function isComparable(element: unknown): boolean {
+  const value = adapt(element);
+  return compareValues(value, value) !== undefined;
+}
+
 function isSorted(list: List): Value {
+  if (!list.every(isComparable)) return NO_OVERLOAD;
   for (let index = 1; index < list.length; index += 1) {
     const order = compareValues(adapt(list[index - 1]), adapt(list[index]));
     if (order !== undefined && order > 0) return false;
@@ -59,6 +68,7 @@ function isSorted(list: List): Value {
 
 function extreme(list: List, isBetter: (order: number) => boolean): Value {
   if (list.length === 0) return EMPTY;
+  if (!list.every(isComparable)) return NO_OVERLOAD;
   return list.map(adapt).reduce((best, next) => {
     const order = compareValues(best, next);
     return order !== undefined && isBetter(order) ? next : best;

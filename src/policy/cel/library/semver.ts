@@ -72,14 +72,14 @@ function parse(text: string): Semver | undefined {
 function parseLoosely(text: string): Semver | undefined {
   const [major = '', minor, ...rest] = text.replace(/^v/, '').split('.');
   const parts = [major, ...(minor === undefined ? [] : [minor]), ...(rest.length === 0 ? [] : [rest.join('.')])];
-  const trimmed = parts.map((part) => part.replace(/^0+(?=.)/, '')).map((part) => (/^\d/.test(part) ? part : zero(part)));
+  const trimmed = parts.map((part) => (part.length > 1 ? withoutLeadingZeros(part) : part));
   if (parts.length < 3 && /[+-]/.test(parts.at(-1) ?? '')) return undefined;
   return parse([...trimmed, '0', '0'].slice(0, Math.max(3, parts.length)).join('.'));
 }
 
-/** A part of one character is kept as it is, whatever it is. */
-function zero(part: string): string {
-  return part.length > 1 || part === '' ? `0${part}` : part;
+function withoutLeadingZeros(part: string): string {
+  const rest = part.replace(/^0+/, '');
+  return /^\d/.test(rest) ? rest : `0${rest}`;
 }
 
 function parseAs(text: string, isLoose: boolean): Semver | undefined {

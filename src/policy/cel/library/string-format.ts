@@ -2,6 +2,7 @@
 import { DYN, listOf, STRING } from '../types/type.ts';
 import { failed, Failure, OVER_BUDGET } from '../values/failure.ts';
 import type { Meter } from '../values/meter.ts';
+import { fixedText, scientificText } from '../values/double-text.ts';
 import { adapt, Double, Uint, type Value } from '../values/value.ts';
 import { defineMethod, type FunctionDefinition } from './define.ts';
 import { parseFormat, type Clause } from './format-clause.ts';
@@ -51,9 +52,9 @@ function write({ verb, precision }: Clause, value: Value): string | Failure {
     case 'X':
       return hexText(value)?.toUpperCase() ?? NOT_HEX;
     case 'f':
-      return realText(value, (number) => groupThousands(number.toFixed(precision)));
+      return realText(value, (number) => groupThousands(fixedText(number, precision)));
     case 'e':
-      return realText(value, (number) => superscriptExponent(number.toExponential(precision)));
+      return realText(value, (number) => superscriptExponent(scientificText(number)).padStart(precision));
     default:
       return verb satisfies never;
   }
@@ -92,6 +93,7 @@ function groupThousands(text: string): string {
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
 
+/** Kubernetes takes the precision of %e for a width: `%.2e` has six digits after the point as well. */
 const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 
 function superscriptExponent(text: string): string {

@@ -137,8 +137,16 @@ function parseArguments(tokens: TokenStream, expression: ExpressionParser): read
   return nodes;
 }
 
+/** `[,]` and `{,}` are empty, too. */
+function isOnlyComma(tokens: TokenStream, closing: string): boolean {
+  if (!tokens.accept(',')) return false;
+  tokens.expect(closing);
+  return true;
+}
+
 function parseElements(tokens: TokenStream, expression: ExpressionParser): readonly { value: Node; isOptional: boolean }[] {
   const elements: { value: Node; isOptional: boolean }[] = [];
+  if (isOnlyComma(tokens, ']')) return elements;
   while (!tokens.accept(']')) {
     const isOptional = tokens.accept('?');
     elements.push({ value: expression(tokens), isOptional });
@@ -152,6 +160,7 @@ function parseElements(tokens: TokenStream, expression: ExpressionParser): reado
 
 function parseEntries(tokens: TokenStream, expression: ExpressionParser): readonly { key: Node; value: Node; isOptional: boolean }[] {
   const entries: { key: Node; value: Node; isOptional: boolean }[] = [];
+  if (isOnlyComma(tokens, '}')) return entries;
   while (!tokens.accept('}')) {
     const isOptional = tokens.accept('?');
     const key = expression(tokens);

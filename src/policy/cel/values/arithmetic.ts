@@ -38,6 +38,8 @@ export function divide(left: Value, right: Value): Value {
 export function modulo(left: Value, right: Value): Value {
   if (left instanceof Double) return NO_OVERLOAD;
   if (isZero(right)) return DIVIDED_BY_ZERO;
+  // Go calls the division that this goes with an overflow.
+  if (left === MIN_INT && right === -1n) return OVERFLOW;
   return calculate(left, right, (a, b) => a % b, (a, b) => a % b);
 }
 
@@ -79,10 +81,14 @@ function joinBytes(left: Uint8Array, right: Uint8Array, meter: Meter): Value {
   return joined;
 }
 
+function later(time: Timestamp, nanos: bigint): Timestamp | undefined {
+  return Timestamp.of(time.nanos + nanos, time.offset);
+}
+
 function addTimes(left: Value, right: Value): Value {
-  if (left instanceof Timestamp && right instanceof Duration) return Timestamp.of(left.nanos + right.nanos) ?? OVERFLOW;
+  if (left instanceof Timestamp && right instanceof Duration) return later(left, right.nanos) ?? OVERFLOW;
   if (!(left instanceof Duration)) return undefined;
-  if (right instanceof Timestamp) return Timestamp.of(left.nanos + right.nanos) ?? OVERFLOW;
+  if (right instanceof Timestamp) return later(right, left.nanos) ?? OVERFLOW;
   return right instanceof Duration ? (Duration.of(left.nanos + right.nanos) ?? OVERFLOW) : NO_OVERLOAD;
 }
 
@@ -94,5 +100,5 @@ function subtractTimes(left: Value, right: Value): Value {
 
 function subtractFromTimestamp(left: Timestamp, right: Value): Value {
   if (right instanceof Timestamp) return Duration.of(left.nanos - right.nanos) ?? OVERFLOW;
-  return right instanceof Duration ? (Timestamp.of(left.nanos - right.nanos) ?? OVERFLOW) : NO_OVERLOAD;
+  return right instanceof Duration ? (later(left, -right.nanos) ?? OVERFLOW) : NO_OVERLOAD;
 }

@@ -15,15 +15,50 @@ export function doubleText(value: number): string {
 }
 
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+const HEXADECIMAL = /^([+-]?)0[xX](?=\.?[0-9a-fA-F])([0-9a-fA-F]*)\.?([0-9a-fA-F]*)[pP]([+-]?\d{1,5})$/;
+const MISPLACED_UNDERSCORE = /(?<![0-9a-fA-FxX])_|_(?![0-9a-fA-F])/;
+const MAX_TEXT = 1000;
 
-/** undefined when the text is not a number. Hexadecimal and underscores, which Go also reads, are not taken. */
+/** Go's strconv.ParseFloat; undefined when the text is not a number, or one that is too large. */
 export function parseGoDouble(text: string): number | undefined {
-  if (DECIMAL.test(text)) {
-    const value = Number(text);
-    return Number.isFinite(value) ? value : undefined;
-  }
+  if (text.length > MAX_TEXT || MISPLACED_UNDERSCORE.test(text)) return undefined;
+  const digits = text.replaceAll('_', '');
+  if (DECIMAL.test(digits)) return finite(Number(digits));
+  const [, sign, whole = '', fraction = '', exponent = ''] = HEXADECIMAL.exec(digits) ?? [];
+  if (sign === undefined) return parseSpecial(text);
+  const value = Number(BigInt(`0x${whole}${fraction}`)) * 2 ** (Number(exponent) - 4 * fraction.length);
+  return finite(sign === '-' ? -value : value);
+}
+
+function finite(value: number): number | undefined {
+  return Number.isFinite(value) ? value : undefined;
+}
+
+function parseSpecial(text: string): number | undefined {
   const special = /^([+-]?)(?:(inf|infinity)|nan)$/i.exec(text);
   if (special === null) return undefined;
   if (special[2] === undefined) return special[1] === '' ? Number.NaN : undefined;
   return special[1] === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+}
+
+/** Go's %.<precision>f: of two equally near texts the one that ends in an even digit. */
+export function fixedText(value: number, precision: number): string {
+  const magnitude = Math.abs(value);
+  const sign = value < 0 || Object.is(value, -0) ? '-' : '';
+  if (magnitude >= 1e21) return `${sign}${BigInt(magnitude)}${precision === 0 ? '' : `.${'0'.repeat(precision)}`}`;
+  const exact = magnitude.toFixed(100);
+  const end = exact.length - 100 + precision;
+  const isTie = /^50*$/.test(exact.slice(end));
+  const truncated = exact.slice(0, precision === 0 ? end - 1 : end);
+  return sign + (isTie && /[02468]$/.test(truncated) ? truncated : magnitude.toFixed(precision));
+}
+
+/** Go's %e, with six digits after the point. */
+export function scientificText(value: number): string {
+  const exact = value.toExponential(100);
+  const point = exact.indexOf('.');
+  const exponent = exact.indexOf('e');
+  const truncated = exact.slice(0, point + 7);
+  const isTie = /^50*$/.test(exact.slice(point + 7, exponent));
+  return isTie && /[02468]$/.test(truncated) ? truncated + exact.slice(exponent) : value.toExponential(6);
 }

@@ -25,7 +25,7 @@ export function areEqual(left: Value, right: Value, meter: Meter): boolean | Fai
 
 function areObjectsEqual(left: Value, right: Value, meter: Meter): boolean | Failure {
   const kind = kindOf(left);
-  if (isNumeric(left)) return isNumeric(right) && numericValue(left) === numericValue(right);
+  if (isNumeric(left)) return isNumeric(right) && areNumbersEqual(left, right);
   if (kind !== kindOf(right)) return opaque.has(kind) ? NO_OVERLOAD : false;
   if (Array.isArray(left) && Array.isArray(right)) return areListsEqual(left, right, meter);
   if (left instanceof Uint8Array && right instanceof Uint8Array) return areBytesEqual(left, right, meter);
@@ -67,9 +67,16 @@ export function isNumeric(value: Value): value is Numeric {
   return typeof value === 'bigint' || value instanceof Uint || value instanceof Double;
 }
 
-/** A bigint for every whole number, so that `===` is exact; NaN equals nothing. */
-function numericValue(value: Numeric): bigint | number {
-  if (typeof value === 'bigint') return value;
-  if (value instanceof Uint) return value.value;
-  return Number.isInteger(value.value) ? BigInt(value.value) : value.value;
+/** Beside a double, Kubernetes takes every number for a double, even where that loses digits. */
+function areNumbersEqual(left: Numeric, right: Numeric): boolean {
+  if (left instanceof Double || right instanceof Double) return toDouble(left) === toDouble(right);
+  return toWhole(left) === toWhole(right);
+}
+
+export function toDouble(value: Numeric): number {
+  return Number(typeof value === 'bigint' ? value : value.value);
+}
+
+function toWhole(value: bigint | Uint): bigint {
+  return typeof value === 'bigint' ? value : value.value;
 }

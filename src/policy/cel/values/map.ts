@@ -3,14 +3,14 @@ import { adapt, Boxed, Double, Uint, type Value } from './value.ts';
 
 type PlainObject = Readonly<Record<string, unknown>>;
 
-/** A map made by an expression. Keys that CEL calls equal (1, 1u, 1.0) are one key. */
+/** A map made by an expression. 1 and 1u are two keys, but each finds the other where only that one is there. */
 export class CelMap extends Boxed {
   readonly kind = 'map';
   readonly entries: ReadonlyMap<unknown, readonly [key: Value, value: Value]>;
 
   constructor(pairs: Iterable<readonly [key: Value, value: Value]>) {
     super();
-    this.entries = new Map(Array.from(pairs, (pair) => [normalKey(pair[0]), pair]));
+    this.entries = new Map(Array.from(pairs, (pair) => [exactKey(pair[0]), pair]));
   }
 
   /** Maps are compared entry by entry in equality.ts, since plain objects are maps too. */
@@ -28,12 +28,12 @@ export function isMap(value: Value): value is AnyMap {
 
 /** The value of a key, or undefined when the map has no such key. */
 export function findKey(map: AnyMap, key: Value): Value {
-  if (map instanceof CelMap) return map.entries.get(normalKey(key))?.[1];
+  if (map instanceof CelMap) return entryOf(map, key)?.[1];
   return typeof key === 'string' && Object.hasOwn(map, key) ? adapt(map[key]) : undefined;
 }
 
 export function hasKey(map: AnyMap, key: Value): boolean {
-  if (map instanceof CelMap) return map.entries.has(normalKey(key));
+  if (map instanceof CelMap) return entryOf(map, key) !== undefined;
   return typeof key === 'string' && Object.hasOwn(map, key);
 }
 
@@ -45,9 +45,28 @@ export function sizeOfMap(map: AnyMap): number {
   return map instanceof CelMap ? map.entries.size : Object.keys(map).length;
 }
 
-/** The one form of all keys that are equal across the numeric types. */
-function normalKey(key: Value): unknown {
+function entryOf({ entries }: CelMap, key: Value): readonly [Value, Value] | undefined {
+  const exact = entries.get(exactKey(key));
+  if (exact !== undefined || !isNumber(key)) return exact;
+  const whole = wholeKey(key);
+  return whole === undefined ? undefined : (entries.get(whole) ?? entries.get(`uint ${whole}`) ?? entries.get(`double ${whole}`));
+}
+
+type Numeric = bigint | Uint | Double;
+
+function isNumber(key: Value): key is Numeric {
+  return typeof key === 'bigint' || key instanceof Uint || key instanceof Double;
+}
+
+/** Strings are marked when they could be taken for the text that stands for a number. */
+function exactKey(key: Value): unknown {
+  if (key instanceof Uint) return `uint ${key.value}`;
+  if (key instanceof Double) return `double ${key.value}`;
+  return typeof key === 'string' ? `string ${key}` : key;
+}
+
+function wholeKey(key: Numeric): bigint | undefined {
+  if (typeof key === 'bigint') return key;
   if (key instanceof Uint) return key.value;
-  if (key instanceof Double) return Number.isInteger(key.value) ? BigInt(key.value) : key.value;
-  return key;
+  return Number.isInteger(key.value) ? BigInt(key.value) : undefined;
 }

@@ -1,5 +1,5 @@
 // The order of values: numbers across their types, strings and bytes by their bytes, times, and false before true.
-import { isNumeric, type Numeric } from './equality.ts';
+import { isNumeric, toDouble, type Numeric } from './equality.ts';
 import { Duration, Timestamp } from './time.ts';
 import { Double, type Value } from './value.ts';
 
@@ -23,17 +23,15 @@ function sign(difference: bigint): number {
   return difference < 0n ? -1 : 1;
 }
 
-/** JavaScript compares a bigint with a number exactly. */
 function compareNumbers(left: Numeric, right: Numeric): number {
-  const a = typeof left === 'bigint' ? left : left.value;
-  const b = typeof right === 'bigint' ? right : right.value;
-  if (a < b) return -1;
-  if (a > b) return 1;
-  return isNaNDouble(left) || isNaNDouble(right) ? Number.NaN : 0;
+  if (left instanceof Double || right instanceof Double) return compareDoubles(toDouble(left), toDouble(right));
+  return sign((typeof left === 'bigint' ? left : left.value) - (typeof right === 'bigint' ? right : right.value));
 }
 
-function isNaNDouble(value: Numeric): boolean {
-  return value instanceof Double && Number.isNaN(value.value);
+function compareDoubles(left: number, right: number): number {
+  if (left === right) return 0;
+  if (left < right) return -1;
+  return left > right ? 1 : Number.NaN;
 }
 
 /** Go orders strings by their UTF-8 bytes, which is the order of code points; UTF-16 differs above U+D7FF. */

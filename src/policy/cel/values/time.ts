@@ -12,13 +12,17 @@ export class Timestamp extends Boxed {
   /** Since 1970. */
   readonly nanos: bigint;
 
-  private constructor(nanos: bigint) {
+  /** Minutes east of Greenwich, as it was written: it stays in its text. */
+  readonly offset: number;
+
+  private constructor(nanos: bigint, offset: number) {
     super();
     this.nanos = nanos;
+    this.offset = offset;
   }
 
-  static of(nanos: bigint): Timestamp | undefined {
-    return nanos >= FIRST && nanos < AFTER_LAST ? new Timestamp(nanos) : undefined;
+  static of(nanos: bigint, offset = 0): Timestamp | undefined {
+    return nanos >= FIRST && nanos < AFTER_LAST ? new Timestamp(nanos, offset) : undefined;
   }
 
   equals(other: this): boolean {
@@ -39,8 +43,8 @@ export class Timestamp extends Boxed {
   }
 
   override toString(): string {
-    const text = this.date.toISOString();
-    return `${text.slice(0, text.indexOf('.'))}${fractionText(this.fraction)}Z`;
+    const local = new Date(this.date.getTime() + this.offset * 60_000).toISOString();
+    return `${local.slice(0, local.indexOf('.'))}${fractionText(this.fraction)}${zoneText(this.offset)}`;
   }
 }
 
@@ -73,6 +77,13 @@ export class Duration extends Boxed {
   }
 }
 
+function zoneText(offset: number): string {
+  if (offset === 0) return 'Z';
+  const minutes = Math.abs(offset);
+  const [hours, rest] = [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0'));
+  return `${offset < 0 ? '-' : '+'}${hours}:${rest}`;
+}
+
 function fractionText(nanos: bigint): string {
   return nanos === 0n ? '' : `.${nanos.toString().padStart(9, '0').replace(/0+$/, '')}`;
 }
@@ -93,10 +104,10 @@ export function parseTimestamp(text: string): Timestamp | undefined {
   if (!isDay(year, month, day) || hour > 23 || minute > 59 || second > 59) return undefined;
   const [offsetHours, offsetMinutes] = [Number(parts[10] ?? 0), Number(parts[11] ?? 0)];
   if (offsetHours > 24 || offsetMinutes > 60) return undefined;
-  const offset = (parts[9] === '-' ? -60 : 60) * (offsetHours * 60 + offsetMinutes);
+  const offset = (parts[9] === '-' ? -1 : 1) * (offsetHours * 60 + offsetMinutes);
   const midnight = new Date(0).setUTCFullYear(year, month - 1, day) / 1000;
-  const seconds = midnight + hour * 3600 + minute * 60 + second - offset;
-  return Timestamp.of(BigInt(seconds) * SECOND + BigInt((parts[7] ?? '').slice(0, 9).padEnd(9, '0')));
+  const seconds = midnight + hour * 3600 + minute * 60 + second - offset * 60;
+  return Timestamp.of(BigInt(seconds) * SECOND + BigInt((parts[7] ?? '').slice(0, 9).padEnd(9, '0')), offset);
 }
 
 function isDay(year: number, month: number, day: number): boolean {
