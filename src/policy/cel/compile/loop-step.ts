@@ -28,6 +28,8 @@ export function loopStep(form: LoopForm, range: Step, slots: readonly number[], 
     if (container instanceof Failure) return container;
     const round = rounds(container);
     if (round === undefined) return NOT_A_RANGE;
+    // Listing the keys of a map takes time even when the first one decides.
+    if (!Array.isArray(container)) frame.meter.spend(round.size);
     const gathering = gather(form);
     for (let index = 0; index < round.size; index += 1) {
       if (!frame.meter.spend(1) || frame.meter.exhausted) return OVER_BUDGET;

@@ -125,7 +125,8 @@ function differ(left: Value, right: Value, meter: Meter): Value {
 const NAN = failed('NaN has no order');
 
 function ordered(test: (order: number) => boolean): Binary {
-  return (left, right) => {
+  return (left, right, meter) => {
+    if (typeof left === 'string') meter.spend(left.length >> 6);
     const order = compareValues(left, right);
     if (order === undefined) return NO_OVERLOAD;
     return Number.isNaN(order) ? NAN : test(order);

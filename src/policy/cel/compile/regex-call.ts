@@ -61,5 +61,7 @@ function computedRegex(pattern: Value, frame: Frame): Regex | Failure {
   if (pattern.length > MAX_COMPUTED_LENGTH) return TOO_LONG;
   if (!frame.meter.spend(COST_OF_COMPILING * (10 + pattern.length))) return OVER_BUDGET;
   const compiled = compileRegex(pattern);
-  return compiled.ok ? compiled.regex : BAD_PATTERN;
+  if (!compiled.ok) return BAD_PATTERN;
+  // A short pattern can stand for a long one: x{1000}.
+  return frame.meter.spend(COST_OF_COMPILING * compiled.regex.size) ? compiled.regex : OVER_BUDGET;
 }

@@ -1,7 +1,7 @@
 // Optional values: making and asking them. `or` and `orValue` are evaluated in compile/call.ts, as they may skip work.
 import { BOOL, listOf, optionalOf, typeParameter } from '../types/type.ts';
 import { failed, missing, NO_OVERLOAD } from '../values/failure.ts';
-import { isMap, sizeOfMap } from '../values/map.ts';
+import { isEmptyMap, isMap } from '../values/map.ts';
 import { NONE, Optional } from '../values/optional.ts';
 import { Duration, Timestamp } from '../values/time.ts';
 import { adapt, Double, Uint, type Value } from '../values/value.ts';
@@ -47,5 +47,5 @@ function isZero(value: Value): boolean {
 function isEmpty(value: Value): boolean {
   if (value instanceof Optional) return value === NONE;
   if (Array.isArray(value) || value instanceof Uint8Array) return value.length === 0;
-  return isMap(value) && sizeOfMap(value) === 0;
+  return isMap(value) && isEmptyMap(value);
 }

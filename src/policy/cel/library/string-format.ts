@@ -27,7 +27,7 @@ function format(pattern: string, values: readonly unknown[], meter: Meter): Valu
     const written = typeof part === 'string' ? part : writeNext(part, values, next);
     if (typeof part !== 'string') next += 1;
     if (written instanceof Failure) return written;
-    if (!meter.spend(written.length >> 4)) return OVER_BUDGET;
+    if (!meter.spend(written.length >> 2)) return OVER_BUDGET;
     text += written;
   }
   return text;

@@ -8,7 +8,7 @@ import { defineFunction, defineMethod, type FunctionDefinition } from './define.
 
 const OUT_OF_RANGE = missing('the string has no such index');
 const NOT_A_RANGE = failed('the end of a range lies before its start');
-const WHITE_SPACE = /^[\t-\r \u0085\u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000]+|[\t-\r \u0085\u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000]+$/g;
+const WHITE_SPACE = /^[\t-\r \u0085\u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000]$/;
 
 export const stringFunctions: readonly FunctionDefinition[] = [
   defineMethod('charAt', [STRING, INT], STRING, charAt),
@@ -21,8 +21,8 @@ export const stringFunctions: readonly FunctionDefinition[] = [
   defineMethod('lastIndexOf', [STRING, STRING, INT], INT, lastIndexOf),
   defineMethod('join', [listOf(STRING)], STRING, (list, meter) => join(list, '', meter)),
   defineMethod('join', [listOf(STRING), STRING], STRING, join),
-  defineMethod('lowerAscii', [STRING], STRING, (text) => text.replaceAll(/[A-Z]+/g, (part) => part.toLowerCase())),
-  defineMethod('upperAscii', [STRING], STRING, (text) => text.replaceAll(/[a-z]+/g, (part) => part.toUpperCase())),
+  defineMethod('lowerAscii', [STRING], STRING, lowerAscii),
+  defineMethod('upperAscii', [STRING], STRING, upperAscii),
   defineMethod('replace', [STRING, STRING, STRING], STRING, (text, from, to, meter) => replace(text, from, to, [-1n, meter])),
   defineMethod('replace', [STRING, STRING, STRING, INT], STRING, (text, from, to, limit, meter) =>
     replace(text, from, to, [limit, meter]),
@@ -31,9 +31,28 @@ export const stringFunctions: readonly FunctionDefinition[] = [
   defineMethod('split', [STRING, STRING, INT], listOf(STRING), split),
   defineMethod('substring', [STRING, INT], STRING, (text, start) => substring(text, start)),
   defineMethod('substring', [STRING, INT, INT], STRING, (text, start, end) => substring(text, start, end)),
-  defineMethod('trim', [STRING], STRING, (text) => text.replaceAll(WHITE_SPACE, '')),
+  defineMethod('trim', [STRING], STRING, trim),
   defineFunction('strings.quote', [STRING], STRING, quote),
 ];
+
+// oxlint-disable-next-line no-control-regex -- all of ASCII
+const ASCII = /^[\u0000-\u007F]*$/;
+
+function lowerAscii(text: string): string {
+  return ASCII.test(text) ? text.toLowerCase() : text.replaceAll(/[A-Z]+/g, (part) => part.toLowerCase());
+}
+
+function upperAscii(text: string): string {
+  return ASCII.test(text) ? text.toUpperCase() : text.replaceAll(/[a-z]+/g, (part) => part.toUpperCase());
+}
+
+/** Go's white space; a pattern for its end would take quadratic time. */
+function trim(text: string): string {
+  let [start, end] = [0, text.length];
+  while (start < end && WHITE_SPACE.test(text.charAt(start))) start += 1;
+  while (end > start && WHITE_SPACE.test(text.charAt(end - 1))) end -= 1;
+  return text.slice(start, end);
+}
 
 function charAt(text: string, index: bigint): Value {
   const characters = charactersOf(text);

@@ -17,10 +17,17 @@ const opaque: ReadonlySet<Kind> = new Set<Kind>([
 ]);
 
 export function areEqual(left: Value, right: Value, meter: Meter): boolean | Failure {
-  if (typeof left === 'string' || typeof left === 'boolean' || left === null) return left === right;
+  if (typeof left === 'string') return typeof right === 'string' && areStringsEqual(left, right, meter);
+  if (typeof left === 'boolean' || left === null) return left === right;
   if (right === null) return false;
   if (typeof left === 'bigint' && typeof right === 'bigint') return left === right;
   return areObjectsEqual(left, right, meter);
+}
+
+function areStringsEqual(left: string, right: string, meter: Meter): boolean {
+  if (left.length !== right.length) return false;
+  if (left.length > 255) meter.spend(left.length >> 8);
+  return left === right;
 }
 
 function areObjectsEqual(left: Value, right: Value, meter: Meter): boolean | Failure {
@@ -44,7 +51,7 @@ function areListsEqual(left: readonly unknown[], right: readonly unknown[], mete
 function areMapsEqual(left: AnyMap, right: AnyMap, meter: Meter): boolean {
   if (left === right) return true;
   const size = sizeOfMap(left);
-  if (size !== sizeOfMap(right) || !meter.spend(size)) return false;
+  if (!meter.spend(size) || size !== sizeOfMap(right)) return false;
   return keysOf(left).every((key) => {
     const other = findKey(right, key);
     return other !== undefined && areEqual(findKey(left, key), other, meter) !== false;

@@ -26,6 +26,13 @@ export function isMap(value: Value): value is AnyMap {
   return value instanceof CelMap || !(value instanceof Boxed || value instanceof Uint8Array);
 }
 
+/** Without counting the keys. */
+export function isEmptyMap(map: AnyMap): boolean {
+  if (map instanceof CelMap) return map.entries.size === 0;
+  for (const key in map) if (Object.hasOwn(map, key)) return false;
+  return true;
+}
+
 /** The value of a key, or undefined when the map has no such key. */
 export function findKey(map: AnyMap, key: Value): Value {
   if (map instanceof CelMap) return entryOf(map, key)?.[1];

@@ -89,7 +89,7 @@ const SUFFIXES: ReadonlyMap<string, readonly [base: 2 | 10, exponent: number]> =
   ['Pi', [2, 50]],
   ['Ei', [2, 60]],
 ]);
-const QUANTITY = /^([+-]?)0*(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[+-]?\d*)$/;
+const QUANTITY = /^([+-]?)(\d*)(?:\.(\d*))?([eEinumkKMGTP]+[+-]?\d*)?$/;
 /** Far beyond what any resource is counted in; larger ones would only cost memory. */
 const MAX_EXPONENT = 1000;
 const MAX_TEXT = 1000;
@@ -98,7 +98,8 @@ const MAX_DIGITS = 18;
 export function parseQuantity(text: string): Quantity | undefined {
   const parts = text.length > MAX_TEXT ? null : QUANTITY.exec(text);
   if (text === '' || parts === null) return undefined;
-  const [, sign, whole = '', fraction = '', suffix = ''] = parts;
+  const [, sign, zeros = '', fraction = '', suffix = ''] = parts;
+  const whole = zeros.replace(/^0+/, '');
   const unit = parseSuffix(suffix);
   if (unit === undefined) return undefined;
   const quantity = fromParts(whole === '' ? '0' : whole, fraction, unit);

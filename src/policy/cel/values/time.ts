@@ -126,7 +126,7 @@ const UNITS: ReadonlyMap<string, bigint> = new Map([
   ['m', 60n * SECOND],
   ['h', 3600n * SECOND],
 ]);
-const DURATION = /^[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
+const DURATION = /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
 const TERM = /(\d*)\.?(\d*)(ns|us|µs|μs|ms|s|m|h)/g;
 const MAX_TEXT = 1000;
 

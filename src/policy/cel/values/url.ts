@@ -153,7 +153,9 @@ export function queryOf(query: string): ReadonlyMap<string, readonly string[]> {
     const [rawKey = '', ...rawValue] = pair.split('=');
     const [key, value] = [rawKey, rawValue.join('=')].map((text) => decode(text.replaceAll('+', '%20')));
     if (key === undefined || value === undefined) continue;
-    found.set(key, [...(found.get(key) ?? []), value]);
+    const values = found.get(key);
+    if (values === undefined) found.set(key, [value]);
+    else values.push(value);
   }
   return found;
 }
