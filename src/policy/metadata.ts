@@ -43,8 +43,8 @@ export function withMetadata(
   additions: ReadonlyMap<string, string>,
 ): KubeObject {
   if (additions.size === 0) return object;
-  // Object.fromEntries defines own members, so that a key such as `__proto__` stays a key.
-  const merged = Object.fromEntries([...Object.entries(metadataMap(object, field)), ...additions]);
+  // Spreading and Object.fromEntries define own members, so that a key such as `__proto__` stays a key.
+  const merged = { ...metadataMap(object, field), ...Object.fromEntries(additions) };
   return { ...object, metadata: { ...object.metadata, [field]: merged } };
 }
 

@@ -25,7 +25,7 @@ export class PolicyIndex<T extends Indexed> {
   candidates(objects: readonly KubeObject[]): readonly T[] {
     const found = new Set<T>(this.#always);
     for (const object of objects) this.#collect(object, found);
-    return [...found].sort(byName);
+    return found.size < 2 ? [...found] : [...found].sort(byName);
   }
 
   #add(policy: T): void {
@@ -56,11 +56,12 @@ export class PolicyIndex<T extends Indexed> {
 
   #collect(object: KubeObject, found: Set<T>): void {
     const name = nameOf(object);
-    addAll(found, this.#byName.get(name));
+    if (this.#byName.size > 0) addAll(found, this.#byName.get(name));
     for (const length of this.#prefixLengths) addAll(found, this.#byPrefix.get(name.slice(0, length)));
     if (this.#byPair.size === 0 && this.#byKey.size === 0) return;
-    for (const [key, value] of Object.entries(labelsOf(object))) {
-      addAll(found, this.#byPair.get(pairKey(key, value)));
+    const labels = labelsOf(object);
+    for (const key of Object.keys(labels)) {
+      addAll(found, this.#byPair.get(pairKey(key, labels[key] ?? '')));
       addAll(found, this.#byKey.get(key));
     }
   }
@@ -98,7 +99,8 @@ function append<T>(index: Map<string, T[]>, key: string, policy: T): void {
 }
 
 function addAll<T>(found: Set<T>, policies: readonly T[] | undefined): void {
-  for (const policy of policies ?? []) found.add(policy);
+  if (policies === undefined) return;
+  for (const policy of policies) found.add(policy);
 }
 
 export function byName(a: { readonly name: string }, b: { readonly name: string }): number {

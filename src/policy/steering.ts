@@ -33,11 +33,11 @@ export function withDefaultedKeys(
   matchingAfter: readonly CompiledPolicy[],
   review: Review,
 ): SteeringSides {
-  return {
-    before: addDefaultedKeys(sides.before, matchingAfter, review, sides.after),
-    contained: addDefaultedKeys(sides.contained, matchingAfter, review, sides.after),
-    after: sides.after,
-  };
+  const keys = defaultedKeys(matchingAfter, sides.after, review);
+  if (keys.length === 0) return sides;
+  const before = withMissing(sides.before, keys);
+  const isSame = sides.contained === sides.before;
+  return { before, contained: isSame ? before : withMissing(sides.contained, keys), after: sides.after };
 }
 
 /** The right to use the policy, when the write decides what the policy does with this namespace. */
@@ -73,28 +73,39 @@ function hasOtherContents(policy: CompiledPolicy, { contained, after }: Steering
   });
 }
 
-function addDefaultedKeys(
-  side: KubeObject,
-  policies: readonly CompiledPolicy[],
-  review: Review,
-  after: KubeObject,
-): KubeObject {
-  const added = { labels: new Map<string, string>(), annotations: new Map<string, string>() };
-  for (const policy of policies) {
-    for (const key of policy.namespaceDefaults) {
-      // A value that was there before was somebody's choice, and so is its change.
-      if (added[key.field].has(key.key) || hasKey(side, key.field, key.key)) continue;
-      const value = valueOf(metadataMap(after, key.field), key.key);
-      if (value === undefined || (key.readsRequest && review.operation !== 'CREATE')) continue;
-      const rendered = renderDefault(key, after, review);
-      if (rendered.ok && rendered.value === value) added[key.field].set(key.key, value);
-    }
-  }
-  return withMetadata(withMetadata(side, 'labels', added.labels), 'annotations', added.annotations);
+interface DefaultedKey {
+  readonly field: MetadataField;
+  readonly key: string;
+  readonly value: string;
 }
 
-function hasKey(object: KubeObject, field: MetadataField, key: string): boolean {
-  return valueOf(metadataMap(object, field), key) !== undefined;
+/** The keys of the object whose values are those that a policy sets. */
+function defaultedKeys(
+  policies: readonly CompiledPolicy[],
+  object: KubeObject,
+  review: Review,
+): readonly DefaultedKey[] {
+  const found: DefaultedKey[] = [];
+  for (const policy of policies) {
+    for (const key of policy.namespaceDefaults) {
+      const value = valueOf(metadataMap(object, key.field), key.key);
+      if (value === undefined || (key.readsRequest && review.operation !== 'CREATE')) continue;
+      const rendered = renderDefault(key, object, review);
+      if (rendered.ok && rendered.value === value) found.push({ field: key.field, key: key.key, value });
+    }
+  }
+  return found;
+}
+
+/** A value that was there before was somebody's choice, and so is its change: only what is missing is added. */
+function withMissing(side: KubeObject, keys: readonly DefaultedKey[]): KubeObject {
+  const missing = (field: MetadataField): ReadonlyMap<string, string> =>
+    new Map(
+      keys
+        .filter((each) => each.field === field && valueOf(metadataMap(side, field), each.key) === undefined)
+        .map(({ key, value }) => [key, value]),
+    );
+  return withMetadata(withMetadata(side, 'labels', missing('labels')), 'annotations', missing('annotations'));
 }
 
 /** A Namespace with nothing but what the API server sets by itself. */

@@ -38,9 +38,16 @@ export type CompileResult =
   | { readonly ok: false; readonly problem: ExpressionProblem };
 
 const MAX_BYTES = 4096;
-const WRONG_RESULT = { bool: failed('the result is not a bool'), string: failed('the result is not a string') };
+const WRONG_RESULT = {
+  bool: failed('the result is not a bool'),
+  string: failed('the result is not a string'),
+};
 
-export function compileExpression(source: string, scope: ExpressionScope, result: 'bool' | 'string'): CompileResult {
+export function compileExpression(
+  source: string,
+  scope: ExpressionScope,
+  result: 'bool' | 'string',
+): CompileResult {
   try {
     return { ok: true, expression: compile(source, scope, result) };
   } catch (error) {
@@ -53,7 +60,8 @@ export function compileExpression(source: string, scope: ExpressionScope, result
 }
 
 function compile(source: string, scope: ExpressionScope, result: 'bool' | 'string'): Expression {
-  if (Buffer.byteLength(source) > MAX_BYTES) throw new CompileProblem(`an expression has at most ${MAX_BYTES} bytes`, 0);
+  if (Buffer.byteLength(source) > MAX_BYTES)
+    throw new CompileProblem(`an expression has at most ${MAX_BYTES} bytes`, 0);
   const compilation = new Compilation(scope, compileNode);
   const { type, step } = compilation.compile(parse(source));
   checkResult(compilation.unifier.resolve(type), result);

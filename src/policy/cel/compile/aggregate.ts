@@ -76,7 +76,8 @@ export function compileMap(compilation: Compilation, node: MapLiteral): Compiled
     const value = compileElement(compilation, entry.value, entry.isOptional);
     keyType = joinTypes(compilation, keyType, key.type, entry.key);
     valueType = joinTypes(compilation, valueType, value.type, entry.value);
-    if (keyType.kind === 'list' || keyType.kind === 'map') throw new CompileProblem(NOT_A_KEY.message, entry.key.offset);
+    if (keyType.kind === 'list' || keyType.kind === 'map')
+      throw new CompileProblem(NOT_A_KEY.message, entry.key.offset);
     parts.push({ key: key.step, value: { step: value.step, isOptional: entry.isOptional } });
   }
   const { unifier } = compilation;

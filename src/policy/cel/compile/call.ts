@@ -45,7 +45,10 @@ function findFunction(compilation: Compilation, node: Call): Found {
 function defined(name: string, isMethod: boolean, node: Node): readonly FunctionDefinition[] {
   const definitions = functionsNamed(name).filter((definition) => definition.isMethod === isMethod);
   if (definitions.length > 0) return definitions;
-  throw new CompileProblem(`there is no ${isMethod ? 'method' : 'function'} ${name.slice(0, 60)}`, node.offset);
+  throw new CompileProblem(
+    `there is no ${isMethod ? 'method' : 'function'} ${name.slice(0, 60)}`,
+    node.offset,
+  );
 }
 
 function resolve(
@@ -77,7 +80,8 @@ function fallbackStep(name: string, [target, argument]: readonly Compiled[]): St
 function callStep(candidates: readonly FunctionDefinition[], steps: readonly Step[]): Step {
   const [first, second] = steps;
   const [only] = candidates;
-  if (candidates.length !== 1 || only === undefined || first === undefined) return generalStep(candidates, steps);
+  if (candidates.length !== 1 || only === undefined || first === undefined)
+    return generalStep(candidates, steps);
   if (steps.length === 1) return unaryStep(only, first);
   if (steps.length === 2 && second !== undefined) return binaryStep(only, first, second);
   return generalStep(candidates, steps);
@@ -108,7 +112,9 @@ function generalStep(candidates: readonly FunctionDefinition[], steps: readonly 
     const values = steps.map((step) => step(frame));
     const failure = values.find((value) => value instanceof Failure);
     if (failure !== undefined) return failure;
-    const chosen = candidates.find(({ params }) => params.every((param, index) => param.accepts(values[index])));
+    const chosen = candidates.find(({ params }) =>
+      params.every((param, index) => param.accepts(values[index])),
+    );
     if (chosen === undefined) return NO_OVERLOAD;
     const work = values.reduce<number>((sum, value) => sum + workFor(value), 0);
     return charged(chosen.run(...values, frame.meter), work, frame.meter);

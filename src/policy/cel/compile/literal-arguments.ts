@@ -20,7 +20,11 @@ export function checkLiterals(compilation: Compilation, node: Call, args: readon
   if (node.name !== 'format' || format?.kind !== 'literal' || list?.kind !== 'list') return;
   if (typeof format.value !== 'string' || args.length !== 1) return;
   const elements = args[0] === undefined ? [] : list.elements.map(({ value }) => value);
-  const problem = checkFormat(format.value, elements, compilation.unifier.resolve(args[0]?.type ?? DYN).params[0] ?? DYN);
+  const problem = checkFormat(
+    format.value,
+    elements,
+    compilation.unifier.resolve(args[0]?.type ?? DYN).params[0] ?? DYN,
+  );
   if (problem !== undefined) throw new CompileProblem(problem, node.offset);
 }
 
@@ -37,7 +41,8 @@ function checkTime({ name, args: [argument] }: Call): void {
 
 /** The conversion of a literal, done once. */
 export function foldConversion(node: Call, step: Step): Step {
-  if (node.target !== undefined || !CONVERSIONS.has(node.name) || node.args[0]?.kind !== 'literal') return step;
+  if (node.target !== undefined || !CONVERSIONS.has(node.name) || node.args[0]?.kind !== 'literal')
+    return step;
   const value = step(new Frame({}));
   if (value instanceof Failure) throw new CompileProblem(value.message, node.args[0].offset);
   return () => value;

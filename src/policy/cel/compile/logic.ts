@@ -14,7 +14,10 @@ export function compileLogical(compilation: Compilation, node: Call, args: reado
   args.forEach(({ type }, index) => {
     if (compilation.unifier.assign(type, BOOL)) return;
     const found = typeText(compilation.unifier.resolve(type));
-    throw new CompileProblem(`expected type bool but found ${found}`, node.args[index]?.offset ?? node.offset);
+    throw new CompileProblem(
+      `expected type bool but found ${found}`,
+      node.args[index]?.offset ?? node.offset,
+    );
   });
   const steps = args.map(({ step }) => step);
   return { type: BOOL, step: logicalStep(steps, node.name === '_||_') };
@@ -37,7 +40,8 @@ export function compileTernary(compilation: Compilation, node: Call, args: reado
   const given = args.map(({ type }) => type);
   const resolution = resolveOverloads(compilation.unifier, TERNARY, given);
   const [condition, yes, no] = args;
-  if (resolution === undefined || !condition || !yes || !no) throw noOverload(compilation.unifier, node, given);
+  if (resolution === undefined || !condition || !yes || !no)
+    throw noOverload(compilation.unifier, node, given);
   return {
     type: resolution.type,
     step(frame) {

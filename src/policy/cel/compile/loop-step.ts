@@ -63,7 +63,11 @@ function pairsOf(container: Value): Rounds | undefined {
   }
   if (!isMap(container)) return undefined;
   const keys = keysOf(container);
-  return { size: keys.length, first: (index) => keys[index], second: (index) => findKey(container, keys[index]) };
+  return {
+    size: keys.length,
+    first: (index) => keys[index],
+    second: (index) => findKey(container, keys[index]),
+  };
 }
 
 function isKept(condition: Step | undefined, frame: Frame): boolean | Failure {
@@ -127,7 +131,10 @@ function counter(): Gathering {
 }
 
 /** Collects results; the first that fails is the outcome. */
-function collecting<T>(accept: (result: Value, first: Value) => T | Failure | undefined, finish: (all: T[]) => Value): Gathering {
+function collecting<T>(
+  accept: (result: Value, first: Value) => T | Failure | undefined,
+  finish: (all: T[]) => Value,
+): Gathering {
   const all: T[] = [];
   let failure: Failure | undefined;
   return {
@@ -142,7 +149,10 @@ function collecting<T>(accept: (result: Value, first: Value) => T | Failure | un
 }
 
 function listed(): Gathering {
-  return collecting<{ value: Value }>((value) => ({ value }), (all) => all.map(({ value }) => value));
+  return collecting<{ value: Value }>(
+    (value) => ({ value }),
+    (all) => all.map(({ value }) => value),
+  );
 }
 
 function filtered(): Gathering {
@@ -158,7 +168,10 @@ function filtered(): Gathering {
 type Pair = readonly [Value, Value];
 
 function mapped(): Gathering {
-  return collecting<Pair>((value, key) => [key, value], (pairs) => new CelMap(pairs));
+  return collecting<Pair>(
+    (value, key) => [key, value],
+    (pairs) => new CelMap(pairs),
+  );
 }
 
 const DUPLICATE = failed('transformMapEntry makes the same key twice');

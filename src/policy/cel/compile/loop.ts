@@ -18,7 +18,10 @@ export function compileLoop(compilation: Compilation, node: Loop): Compiled {
       const body = compilation.compile(node.body);
       const type = resultType(compilation, node, rangeType, { first: types[0] ?? DYN, body: body.type });
       const slots = locals.map(({ slot }) => slot);
-      return { type, step: loopStep(node.form, range.step, slots, { condition: condition?.step, body: body.step }) };
+      return {
+        type,
+        step: loopStep(node.form, range.step, slots, { condition: condition?.step, body: body.step }),
+      };
     }),
   );
 }
@@ -38,7 +41,10 @@ function variableTypes(compilation: Compilation, node: Loop, range: Type): reado
     case 'dyn':
       return [DYN, DYN];
     default:
-      throw new CompileProblem(`${node.form} works on lists and maps, not on ${typeText(range)}`, node.range.offset);
+      throw new CompileProblem(
+        `${node.form} works on lists and maps, not on ${typeText(range)}`,
+        node.range.offset,
+      );
   }
 }
 

@@ -1,6 +1,18 @@
 // Compiles the operators: types by their overloads, and steps for each.
 import type { Call } from '../syntax/ast.ts';
-import { BOOL, BYTES, DOUBLE, DURATION, INT, listOf, mapOf, STRING, TIMESTAMP, typeParameter, UINT } from '../types/type.ts';
+import {
+  BOOL,
+  BYTES,
+  DOUBLE,
+  DURATION,
+  INT,
+  listOf,
+  mapOf,
+  STRING,
+  TIMESTAMP,
+  typeParameter,
+  UINT,
+} from '../types/type.ts';
 import type { Type } from '../types/type.ts';
 import { add, divide, modulo, multiply, negate, subtract } from '../values/arithmetic.ts';
 import { areEqual } from '../values/equality.ts';
@@ -16,7 +28,9 @@ import { noOverload, resolveOverloads, type Signature } from './overload.ts';
 
 type Binary = (left: Value, right: Value, meter: Meter) => Value;
 
-function overloads(...signatures: readonly (readonly [result: Type, ...params: Type[]])[]): readonly Signature[] {
+function overloads(
+  ...signatures: readonly (readonly [result: Type, ...params: Type[]])[]
+): readonly Signature[] {
   return signatures.map(([result, ...params]) => ({ params, result }));
 }
 
@@ -33,43 +47,46 @@ const ORDERED = [
 ];
 const EQUAL = overloads([BOOL, A, A]);
 
-const BINARY: ReadonlyMap<string, { readonly signatures: readonly Signature[]; readonly run: Binary }> = new Map([
-  ['_==_', { signatures: EQUAL, run: areEqual }],
-  ['_!=_', { signatures: EQUAL, run: differ }],
-  ['_<_', { signatures: ORDERED, run: ordered((order) => order < 0) }],
-  ['_<=_', { signatures: ORDERED, run: ordered((order) => order <= 0) }],
-  ['_>_', { signatures: ORDERED, run: ordered((order) => order > 0) }],
-  ['_>=_', { signatures: ORDERED, run: ordered((order) => order >= 0) }],
-  ['_in_', { signatures: overloads([BOOL, A, listOf(A)], [BOOL, A, mapOf(A, B)]), run: isIn }],
-  ['_*_', { signatures: same(...NUMBERS), run: multiply }],
-  ['_/_', { signatures: same(...NUMBERS), run: divide }],
-  ['_%_', { signatures: same(INT, UINT), run: modulo }],
-  [
-    '_+_',
-    {
-      signatures: [
-        ...same(BYTES, DURATION, ...NUMBERS, STRING, listOf(A)),
-        ...overloads([TIMESTAMP, DURATION, TIMESTAMP], [TIMESTAMP, TIMESTAMP, DURATION]),
-      ],
-      run: add,
-    },
-  ],
-  [
-    '_-_',
-    {
-      signatures: [
-        ...same(DURATION, ...NUMBERS),
-        ...overloads([TIMESTAMP, TIMESTAMP, DURATION], [DURATION, TIMESTAMP, TIMESTAMP]),
-      ],
-      run: subtract,
-    },
-  ],
-]);
-const UNARY: ReadonlyMap<string, { readonly signatures: readonly Signature[]; readonly run: (value: Value) => Value }> =
+const BINARY: ReadonlyMap<string, { readonly signatures: readonly Signature[]; readonly run: Binary }> =
   new Map([
-    ['!_', { signatures: overloads([BOOL, BOOL]), run: not }],
-    ['-_', { signatures: overloads([INT, INT], [DOUBLE, DOUBLE]), run: negate }],
+    ['_==_', { signatures: EQUAL, run: areEqual }],
+    ['_!=_', { signatures: EQUAL, run: differ }],
+    ['_<_', { signatures: ORDERED, run: ordered((order) => order < 0) }],
+    ['_<=_', { signatures: ORDERED, run: ordered((order) => order <= 0) }],
+    ['_>_', { signatures: ORDERED, run: ordered((order) => order > 0) }],
+    ['_>=_', { signatures: ORDERED, run: ordered((order) => order >= 0) }],
+    ['_in_', { signatures: overloads([BOOL, A, listOf(A)], [BOOL, A, mapOf(A, B)]), run: isIn }],
+    ['_*_', { signatures: same(...NUMBERS), run: multiply }],
+    ['_/_', { signatures: same(...NUMBERS), run: divide }],
+    ['_%_', { signatures: same(INT, UINT), run: modulo }],
+    [
+      '_+_',
+      {
+        signatures: [
+          ...same(BYTES, DURATION, ...NUMBERS, STRING, listOf(A)),
+          ...overloads([TIMESTAMP, DURATION, TIMESTAMP], [TIMESTAMP, TIMESTAMP, DURATION]),
+        ],
+        run: add,
+      },
+    ],
+    [
+      '_-_',
+      {
+        signatures: [
+          ...same(DURATION, ...NUMBERS),
+          ...overloads([TIMESTAMP, TIMESTAMP, DURATION], [DURATION, TIMESTAMP, TIMESTAMP]),
+        ],
+        run: subtract,
+      },
+    ],
   ]);
+const UNARY: ReadonlyMap<
+  string,
+  { readonly signatures: readonly Signature[]; readonly run: (value: Value) => Value }
+> = new Map([
+  ['!_', { signatures: overloads([BOOL, BOOL]), run: not }],
+  ['-_', { signatures: overloads([INT, INT], [DOUBLE, DOUBLE]), run: negate }],
+]);
 
 /** Operators have names that no identifier can have. */
 export function isOperator(name: string): boolean {

@@ -11,7 +11,8 @@ export function compileOptionalMap(compilation: Compilation, node: OptionalMap):
   compilation.expectType(node, operand.type, optionalOf(held), 'this works on optional values only');
   const local = compilation.newLocal(node.variable, compilation.unifier.resolve(held));
   const body = compilation.within([local], () => compilation.compile(node.body));
-  if (node.isFlat) compilation.expectType(node.body, body.type, optionalOf(DYN), 'the result must be optional');
+  if (node.isFlat)
+    compilation.expectType(node.body, body.type, optionalOf(DYN), 'the result must be optional');
   const { slot } = local;
   return {
     type: node.isFlat ? body.type : optionalOf(body.type),

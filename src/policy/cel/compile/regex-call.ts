@@ -48,7 +48,8 @@ function workOf(regex: Regex, text: string): number {
 }
 
 function regexSource(node: Node | undefined, pattern: Step): (frame: Frame) => Regex | Failure {
-  if (node?.kind !== 'literal' || typeof node.value !== 'string') return (frame) => computedRegex(pattern(frame), frame);
+  if (node?.kind !== 'literal' || typeof node.value !== 'string')
+    return (frame) => computedRegex(pattern(frame), frame);
   const compiled = compileRegex(node.value);
   if (!compiled.ok) throw new CompileProblem(compiled.problem, node.offset);
   const { regex } = compiled;

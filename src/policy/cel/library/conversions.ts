@@ -1,5 +1,17 @@
 // Conversions between types: int(), uint(), double(), string(), bool(), bytes(), dyn(), type().
-import { BOOL, BYTES, DOUBLE, DURATION, DYN, INT, STRING, TIMESTAMP, typeOf, typeParameter, UINT } from '../types/type.ts';
+import {
+  BOOL,
+  BYTES,
+  DOUBLE,
+  DURATION,
+  DYN,
+  INT,
+  STRING,
+  TIMESTAMP,
+  typeOf,
+  typeParameter,
+  UINT,
+} from '../types/type.ts';
 import { toInt, toUint } from '../values/arithmetic.ts';
 import { failed } from '../values/failure.ts';
 import { doubleText, parseGoDouble } from '../values/double-text.ts';
@@ -19,14 +31,18 @@ export const conversionFunctions: readonly FunctionDefinition[] = [
   defineFunction('int', [INT], INT, (value) => value),
   defineFunction('int', [DOUBLE], INT, ({ value }) => doubleToInt(value)),
   defineFunction('int', [DURATION], INT, ({ nanos }) => nanos),
-  defineFunction('int', [STRING], INT, (text) => (/^[+-]?\d+$/.test(text) ? integerFromText(text, toInt) : NOT_A_NUMBER)),
+  defineFunction('int', [STRING], INT, (text) =>
+    /^[+-]?\d+$/.test(text) ? integerFromText(text, toInt) : NOT_A_NUMBER,
+  ),
   defineFunction('int', [TIMESTAMP], INT, ({ seconds }) => seconds),
   defineFunction('int', [UINT], INT, ({ value }) => toInt(value)),
 
   defineFunction('uint', [UINT], UINT, (value) => value),
   defineFunction('uint', [DOUBLE], UINT, ({ value }) => doubleToUint(value)),
   defineFunction('uint', [INT], UINT, (value) => toUint(value)),
-  defineFunction('uint', [STRING], UINT, (text) => (/^\d+$/.test(text) ? integerFromText(text, toUint) : NOT_A_NUMBER)),
+  defineFunction('uint', [STRING], UINT, (text) =>
+    /^\d+$/.test(text) ? integerFromText(text, toUint) : NOT_A_NUMBER,
+  ),
 
   defineFunction('double', [DOUBLE], DOUBLE, (value) => value),
   defineFunction('double', [INT], DOUBLE, (value) => new Double(Number(value))),

@@ -19,7 +19,8 @@ export function checkFormat(format: string, values: readonly Node[], type: Type)
   const parts = parseFormat(format);
   if (typeof parts === 'string') return parts;
   const clauses = parts.filter((part) => typeof part !== 'string');
-  if (clauses.length !== values.length) return `format has ${clauses.length} places for ${values.length} values`;
+  if (clauses.length !== values.length)
+    return `format has ${clauses.length} places for ${values.length} values`;
   const wrong = clauses.find(({ verb }) => !takes(verb, type));
   return wrong && `%${wrong.verb} does not take values of type ${type.kind}`;
 }

@@ -14,7 +14,7 @@ const CLAUSE = /%(?:%|(?:\.(?<precision>\d+))?(?<verb>[bdefosxX]))/y;
 export function parseFormat(format: string): readonly (string | Clause)[] | string {
   const parts: (string | Clause)[] = [];
   const pattern = new RegExp(CLAUSE.source, 'y');
-  for (let index = 0; index < format.length; ) {
+  for (let index = 0; index < format.length;) {
     const next = format.indexOf('%', index);
     const plain = next === -1 ? format.length : next;
     if (plain > index) parts.push(format.slice(index, plain));

@@ -27,7 +27,8 @@ function nestedText(value: Value, bytes: (value: Uint8Array) => string | Failure
 
 function literalText(value: Value): string | Failure {
   if (typeof value === 'string') return quoted(value);
-  if (value instanceof Double) return Number.isFinite(value.value) ? value.value.toFixed(6) : quoted(goText(value.value));
+  if (value instanceof Double)
+    return Number.isFinite(value.value) ? value.value.toFixed(6) : quoted(goText(value.value));
   if (value instanceof Timestamp) return `timestamp(${quoted(value.toString())})`;
   if (value instanceof Duration) return `duration(${quoted(value.toString())})`;
   return nestedText(value, (bytes) => {

@@ -36,7 +36,9 @@ export const listFunctions: readonly FunctionDefinition[] = [
     defineMethod('min', [listOf(type)], type, (list) => extreme(list, (order) => order > 0)),
     defineMethod('sort', [listOf(type)], listOf(type), sort),
   ]),
-  ...SUMMABLE.map(([type, zero]) => defineMethod('sum', [listOf(type)], type, (list, meter) => sum(list, zero, meter))),
+  ...SUMMABLE.map(([type, zero]) =>
+    defineMethod('sum', [listOf(type)], type, (list, meter) => sum(list, zero, meter)),
+  ),
   defineMethod('indexOf', [LIST, T], INT, (list, item, meter) =>
     BigInt(list.findIndex((element) => areEqual(adapt(element), item, meter) === true)),
   ),
@@ -119,4 +121,3 @@ function range(count: bigint, meter: Meter): Value {
   if (count > BigInt(Number.MAX_SAFE_INTEGER) || !meter.spend(Number(count))) return OVER_BUDGET;
   return Array.from({ length: Number(count) }, (_, index) => BigInt(index));
 }
-

@@ -1,7 +1,8 @@
 // Optional values: making and asking them. `or` and `orValue` are evaluated in compile/call.ts, as they may skip work.
 import { BOOL, listOf, optionalOf, typeParameter } from '../types/type.ts';
 import { failed, missing, NO_OVERLOAD } from '../values/failure.ts';
-import { isEmptyMap, isMap } from '../values/map.ts';
+import { isMap, sizeOfMap } from '../values/map.ts';
+import type { Meter } from '../values/meter.ts';
 import { NONE, Optional } from '../values/optional.ts';
 import { Duration, Timestamp } from '../values/time.ts';
 import { adapt, Double, Uint, type Value } from '../values/value.ts';
@@ -14,7 +15,9 @@ const NOT_OPTIONAL = failed('an element of the list is not optional');
 
 export const optionalFunctions: readonly FunctionDefinition[] = [
   defineFunction('optional.of', [V], OPTIONAL, (value) => new Optional(value)),
-  defineFunction('optional.ofNonZeroValue', [V], OPTIONAL, (value) => (isZero(value) ? NONE : new Optional(value))),
+  defineFunction('optional.ofNonZeroValue', [V], OPTIONAL, (value, meter) =>
+    isZero(value, meter) ? NONE : new Optional(value),
+  ),
   defineFunction('optional.none', [], OPTIONAL, () => NONE),
   defineFunction('optional.unwrap', [listOf(OPTIONAL)], listOf(V), unwrap),
   defineMethod('unwrapOpt', [listOf(OPTIONAL)], listOf(V), unwrap),
@@ -36,16 +39,16 @@ function unwrap(list: readonly unknown[]): Value {
 }
 
 /** false, 0, "", null, empty lists, maps and bytes, and the beginning of time. */
-function isZero(value: Value): boolean {
+function isZero(value: Value, meter: Meter): boolean {
   if (value === null || value === false || value === '' || value === 0n) return true;
   if (value instanceof Uint || value instanceof Double) return Number(value.value) === 0;
   if (value instanceof Duration) return value.nanos === 0n;
   if (value instanceof Timestamp) return value.toString() === '0001-01-01T00:00:00Z';
-  return isEmpty(value);
+  return isEmpty(value, meter);
 }
 
-function isEmpty(value: Value): boolean {
+function isEmpty(value: Value, meter: Meter): boolean {
   if (value instanceof Optional) return value === NONE;
   if (Array.isArray(value) || value instanceof Uint8Array) return value.length === 0;
-  return isMap(value) && isEmptyMap(value);
+  return isMap(value) && sizeOfMap(value, meter) === 0;
 }

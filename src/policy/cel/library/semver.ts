@@ -64,14 +64,20 @@ function parse(text: string): Semver | undefined {
   if (parts === null) return undefined;
   const numbers = parts.slice(1, 4).map(BigInt);
   const preRelease = parts[4]?.split('.') ?? [];
-  const fits = [...numbers, ...preRelease.filter((part) => /^\d+$/.test(part)).map(BigInt)].every((each) => each <= MAX_UINT);
+  const fits = [...numbers, ...preRelease.filter((part) => /^\d+$/.test(part)).map(BigInt)].every(
+    (each) => each <= MAX_UINT,
+  );
   return fits ? new Semver(numbers, preRelease) : undefined;
 }
 
 /** Takes `v1.2` and `01.02.03` as well. */
 function parseLoosely(text: string): Semver | undefined {
   const [major = '', minor, ...rest] = text.replace(/^v/, '').split('.');
-  const parts = [major, ...(minor === undefined ? [] : [minor]), ...(rest.length === 0 ? [] : [rest.join('.')])];
+  const parts = [
+    major,
+    ...(minor === undefined ? [] : [minor]),
+    ...(rest.length === 0 ? [] : [rest.join('.')]),
+  ];
   const trimmed = parts.map((part) => (part.length > 1 ? withoutLeadingZeros(part) : part));
   if (parts.length < 3 && /[+-]/.test(parts.at(-1) ?? '')) return undefined;
   return parse([...trimmed, '0', '0'].slice(0, Math.max(3, parts.length)).join('.'));
@@ -92,7 +98,12 @@ function numberOf(version: Semver, index: number): Value {
 
 export const semverFunctions: readonly FunctionDefinition[] = [
   defineFunction('semver', [STRING], SEMVER_TYPE, (text) => parse(text) ?? NOT_A_VERSION),
-  defineFunction('semver', [STRING, BOOL], SEMVER_TYPE, (text, isLoose) => parseAs(text, isLoose) ?? NOT_A_VERSION),
+  defineFunction(
+    'semver',
+    [STRING, BOOL],
+    SEMVER_TYPE,
+    (text, isLoose) => parseAs(text, isLoose) ?? NOT_A_VERSION,
+  ),
   defineFunction('isSemver', [STRING], BOOL, (text) => parse(text) !== undefined),
   defineFunction('isSemver', [STRING, BOOL], BOOL, (text, isLoose) => parseAs(text, isLoose) !== undefined),
   defineMethod('major', [SEMVER_TYPE], INT, (version) => numberOf(version, 0)),

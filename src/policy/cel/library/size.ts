@@ -1,6 +1,6 @@
 // size(): characters of a string, octets, elements, entries.
 import { BYTES, DYN, INT, listOf, mapOf, STRING, type Type } from '../types/type.ts';
-import { sizeOfMap, type AnyMap } from '../values/map.ts';
+import { sizeOfMap } from '../values/map.ts';
 import type { Meter } from '../values/meter.ts';
 import { countCharacters } from '../values/text.ts';
 import { defineFunction, defineMethod, type FunctionDefinition } from './define.ts';
@@ -13,16 +13,9 @@ function bothWays<V>(type: Type<V>, size: (value: V, meter: Meter) => number): r
   return [defineFunction('size', [type], INT, run), defineMethod('size', [type], INT, run)];
 }
 
-/** A plain object does not know how many keys it has: they are counted. */
-function sizeOfMapCharged(map: AnyMap, meter: Meter): number {
-  const size = sizeOfMap(map);
-  meter.spend(size);
-  return size;
-}
-
 export const sizeFunctions: readonly FunctionDefinition[] = [
   ...bothWays(BYTES, (bytes) => bytes.length),
   ...bothWays(LIST, (list) => list.length),
-  ...bothWays(MAP, sizeOfMapCharged),
+  ...bothWays(MAP, sizeOfMap),
   ...bothWays(STRING, countCharacters),
 ];

@@ -23,7 +23,9 @@ export const stringFunctions: readonly FunctionDefinition[] = [
   defineMethod('join', [listOf(STRING), STRING], STRING, join),
   defineMethod('lowerAscii', [STRING], STRING, lowerAscii),
   defineMethod('upperAscii', [STRING], STRING, upperAscii),
-  defineMethod('replace', [STRING, STRING, STRING], STRING, (text, from, to, meter) => replace(text, from, to, [-1n, meter])),
+  defineMethod('replace', [STRING, STRING, STRING], STRING, (text, from, to, meter) =>
+    replace(text, from, to, [-1n, meter]),
+  ),
   defineMethod('replace', [STRING, STRING, STRING, INT], STRING, (text, from, to, limit, meter) =>
     replace(text, from, to, [limit, meter]),
   ),
@@ -92,7 +94,9 @@ function replace(text: string, from: string, to: string, [limit, meter]: readonl
   if (!meter.spend((parts.length >> 2) + ((count * to.length) >> 4))) return OVER_BUDGET;
   // Between all characters, and before the first and after the last one.
   if (from === '') return [...parts, ''].map((part, index) => (index < count ? to : '') + part).join('');
-  return parts.map((part, index) => part + separatorAfter(index, parts.length, index < count ? to : from)).join('');
+  return parts
+    .map((part, index) => part + separatorAfter(index, parts.length, index < count ? to : from))
+    .join('');
 }
 
 function separatorAfter(index: number, length: number, separator: string): string {

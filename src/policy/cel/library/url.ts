@@ -16,5 +16,10 @@ export const urlFunctions: readonly FunctionDefinition[] = [
   defineMethod('getHostname', [URL_TYPE], STRING, ({ hostname }) => hostname),
   defineMethod('getPort', [URL_TYPE], STRING, ({ port }) => port),
   defineMethod('getEscapedPath', [URL_TYPE], STRING, ({ escapedPath }) => escapedPath),
-  defineMethod('getQuery', [URL_TYPE], mapOf(STRING, listOf(STRING)), ({ query }) => new CelMap(queryOf(query))),
+  defineMethod(
+    'getQuery',
+    [URL_TYPE],
+    mapOf(STRING, listOf(STRING)),
+    ({ query }) => new CelMap(queryOf(query)),
+  ),
 ];

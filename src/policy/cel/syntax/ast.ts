@@ -83,4 +83,5 @@ export interface OptionalMap extends At {
   readonly body: Node;
 }
 
-export type Node = Literal | Identifier | Select | Index | Call | ListLiteral | MapLiteral | Loop | OptionalMap;
+export type Node =
+  Literal | Identifier | Select | Index | Call | ListLiteral | MapLiteral | Loop | OptionalMap;

@@ -5,7 +5,7 @@ import { CompileProblem } from './problem.ts';
 /** The offset of the closing brace of an expression that begins at `start`; undefined when there is none. */
 export function findEnd(source: string, start: number): number | undefined {
   let depth = 0;
-  for (let offset = start; ; ) {
+  for (let offset = start; ;) {
     const token = scan(source, offset);
     if (token === undefined || token.kind === 'end') return undefined;
     if (token.text === '}' && token.kind === 'symbol') {

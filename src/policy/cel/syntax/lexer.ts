@@ -5,7 +5,12 @@ import { scanString, stringStart } from './string-literal.ts';
 import type { Value } from '../values/value.ts';
 
 export type Token =
-  | { readonly kind: 'end' | 'identifier' | 'symbol'; readonly text: string; readonly start: number; readonly end: number }
+  | {
+      readonly kind: 'end' | 'identifier' | 'symbol';
+      readonly text: string;
+      readonly start: number;
+      readonly end: number;
+    }
   | {
       readonly kind: 'int' | 'uint' | 'double' | 'string' | 'bytes';
       readonly text: string;
@@ -27,7 +32,8 @@ export function scanToken(source: string, offset: number): Token {
   const number = scanNumber(source, start);
   if (number !== undefined) return number;
   const identifier = matchAt(IDENTIFIER, source, start);
-  if (identifier !== '') return { kind: 'identifier', text: identifier, start, end: start + identifier.length };
+  if (identifier !== '')
+    return { kind: 'identifier', text: identifier, start, end: start + identifier.length };
   const symbol = matchAt(SYMBOL, source, start);
   if (symbol === '') throw new CompileProblem('this character has no meaning here', start);
   return { kind: 'symbol', text: symbol, start, end: start + symbol.length };

@@ -31,7 +31,8 @@ const LOOPS: readonly LoopShape[] = [
 ];
 
 export function expandMacro(call: Call): Node {
-  if (call.target === undefined) return call.name === 'has' && call.args.length === 1 ? expandHas(call) : call;
+  if (call.target === undefined)
+    return call.name === 'has' && call.args.length === 1 ? expandHas(call) : call;
   const isOptionalMap = call.name === 'optMap' || call.name === 'optFlatMap';
   if (isOptionalMap && call.args.length === 2) return expandOptionalMap(call, call.target);
   const shape = LOOPS.find(
@@ -46,7 +47,8 @@ function expandHas(call: Call): Node {
   if (argument?.kind !== 'select' || argument.mode === 'test') {
     throw new CompileProblem('has() takes a field: has(a.b)', call.offset);
   }
-  if (argument.mode === 'optional') throw new CompileProblem('has() takes a plain field: has(a.b)', call.offset);
+  if (argument.mode === 'optional')
+    throw new CompileProblem('has() takes a plain field: has(a.b)', call.offset);
   return { ...argument, mode: 'test' };
 }
 
@@ -54,7 +56,14 @@ function expandOptionalMap(call: Call, operand: Node): Node {
   const [variable, body] = call.args;
   if (variable === undefined || body === undefined) return call;
   const isFlat = call.name === 'optFlatMap';
-  return { kind: 'optional-map', isFlat, operand, variable: variableName(variable), body, offset: call.offset };
+  return {
+    kind: 'optional-map',
+    isFlat,
+    operand,
+    variable: variableName(variable),
+    body,
+    offset: call.offset,
+  };
 }
 
 function expandLoop(call: Call, range: Node, shape: LoopShape): Node {

@@ -3,7 +3,8 @@ import { CompileProblem } from './problem.ts';
 import type { Token } from './lexer.ts';
 import { Double, MAX_INT, MAX_UINT, Uint } from '../values/value.ts';
 
-const NUMBER = /(?<double>\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\.\d+(?:[eE][+-]?\d+)?)|(?<int>0x[0-9a-fA-F]+|\d+)(?<unsigned>[uU])?/;
+const NUMBER =
+  /(?<double>\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\.\d+(?:[eE][+-]?\d+)?)|(?<int>0x[0-9a-fA-F]+|\d+)(?<unsigned>[uU])?/;
 
 /** undefined when no number begins at the offset. */
 export function scanNumber(source: string, start: number): Token | undefined {
@@ -14,7 +15,8 @@ export function scanNumber(source: string, start: number): Token | undefined {
   const span = { text: match[0], start, end: start + match[0].length };
   const { double, int = '0', unsigned } = match.groups ?? {};
   if (double !== undefined) return { kind: 'double', value: readDouble(double, start), ...span };
-  if (unsigned !== undefined) return { kind: 'uint', value: new Uint(readInteger(int, MAX_UINT, start)), ...span };
+  if (unsigned !== undefined)
+    return { kind: 'uint', value: new Uint(readInteger(int, MAX_UINT, start)), ...span };
   // One more than the greatest int: the parser allows it after a minus sign only.
   return { kind: 'int', value: readInteger(int, MAX_INT + 1n, start), ...span };
 }

@@ -55,7 +55,11 @@ function parseProduct(tokens: TokenStream): Node {
   return parseBinary(tokens, ['*', '/', '%'], parseUnary);
 }
 
-function parseBinary(tokens: TokenStream, symbols: readonly string[], operand: (tokens: TokenStream) => Node): Node {
+function parseBinary(
+  tokens: TokenStream,
+  symbols: readonly string[],
+  operand: (tokens: TokenStream) => Node,
+): Node {
   let left = operand(tokens);
   for (let depth = 1; ; depth += 1) {
     const { start } = tokens.peek();
@@ -70,7 +74,8 @@ function parseBinary(tokens: TokenStream, symbols: readonly string[], operand: (
 function parseUnary(tokens: TokenStream): Node {
   const { start } = tokens.peek();
   const symbol = tokens.peekAny(['!', '-']);
-  if (symbol === undefined || (symbol === '-' && tokens.isNegativeNumber())) return parseMember(tokens, parseExpression);
+  if (symbol === undefined || (symbol === '-' && tokens.isNegativeNumber()))
+    return parseMember(tokens, parseExpression);
   let count = 0;
   while (!(symbol === '-' && count > 0 && tokens.isNegativeNumber()) && tokens.accept(symbol)) count += 1;
   tokens.checkDepth(count, start);

@@ -8,7 +8,9 @@ import { Double, MAX_INT, type Value } from '../values/value.ts';
 
 /** Words that CEL keeps for later: https://github.com/google/cel-spec/blob/master/doc/langdef.md#syntax */
 const RESERVED: ReadonlySet<string> = new Set(
-  'as break const continue else for function if import let loop package namespace return var void while'.split(' '),
+  'as break const continue else for function if import let loop package namespace return var void while'.split(
+    ' ',
+  ),
 );
 const KEYWORDS: ReadonlySet<string> = new Set(['true', 'false', 'null', 'in']);
 
@@ -32,7 +34,13 @@ function parseDot(tokens: TokenStream, expression: ExpressionParser, operand: No
   const field = takeName(tokens);
   if (isOptional) return { kind: 'select', operand, field, mode: 'optional', offset };
   if (!tokens.accept('(')) return { kind: 'select', operand, field, mode: 'plain', offset };
-  const call: Call = { kind: 'call', name: field, target: operand, args: parseArguments(tokens, expression), offset };
+  const call: Call = {
+    kind: 'call',
+    name: field,
+    target: operand,
+    args: parseArguments(tokens, expression),
+    offset,
+  };
   return expandMacro(call);
 }
 
@@ -105,7 +113,13 @@ function parseName(tokens: TokenStream, expression: ExpressionParser): Node {
   if (text === 'null') return literal(NULL, null, start);
   if (text === 'in' || RESERVED.has(text)) throw new CompileProblem(`${text} is a reserved word`, start);
   if (!tokens.accept('(')) return { kind: 'identifier', name: text, offset: start } satisfies Identifier;
-  return expandMacro({ kind: 'call', name: text, target: undefined, args: parseArguments(tokens, expression), offset: start });
+  return expandMacro({
+    kind: 'call',
+    name: text,
+    target: undefined,
+    args: parseArguments(tokens, expression),
+    offset: start,
+  });
 }
 
 function parseBracketed(tokens: TokenStream, expression: ExpressionParser): Node {
@@ -144,7 +158,10 @@ function isOnlyComma(tokens: TokenStream, closing: string): boolean {
   return true;
 }
 
-function parseElements(tokens: TokenStream, expression: ExpressionParser): readonly { value: Node; isOptional: boolean }[] {
+function parseElements(
+  tokens: TokenStream,
+  expression: ExpressionParser,
+): readonly { value: Node; isOptional: boolean }[] {
   const elements: { value: Node; isOptional: boolean }[] = [];
   if (isOnlyComma(tokens, ']')) return elements;
   while (!tokens.accept(']')) {
@@ -158,7 +175,10 @@ function parseElements(tokens: TokenStream, expression: ExpressionParser): reado
   return elements;
 }
 
-function parseEntries(tokens: TokenStream, expression: ExpressionParser): readonly { key: Node; value: Node; isOptional: boolean }[] {
+function parseEntries(
+  tokens: TokenStream,
+  expression: ExpressionParser,
+): readonly { key: Node; value: Node; isOptional: boolean }[] {
   const entries: { key: Node; value: Node; isOptional: boolean }[] = [];
   if (isOnlyComma(tokens, '}')) return entries;
   while (!tokens.accept('}')) {

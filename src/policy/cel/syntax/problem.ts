@@ -10,7 +10,10 @@ export class CompileProblem extends Error {
 }
 
 /** Line and column of an offset, both from 1. */
-export function positionOf(source: string, offset: number): { readonly line: number; readonly column: number } {
+export function positionOf(
+  source: string,
+  offset: number,
+): { readonly line: number; readonly column: number } {
   const before = source.slice(0, offset).split('\n');
   return { line: before.length, column: (before.at(-1) ?? '').length + 1 };
 }

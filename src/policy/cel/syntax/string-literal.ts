@@ -20,7 +20,12 @@ export function stringStart(source: string, offset: number): StringStart | undef
   if (match === null) return undefined;
   const { prefix = '', quote = '' } = match.groups ?? {};
   const flags = prefix.toLowerCase();
-  return { isRaw: flags.includes('r'), isBytes: flags.includes('b'), quote, bodyStart: offset + match[0].length };
+  return {
+    isRaw: flags.includes('r'),
+    isBytes: flags.includes('b'),
+    quote,
+    bodyStart: offset + match[0].length,
+  };
 }
 
 export function scanString(source: string, start: number, opening: StringStart): Token {
@@ -30,7 +35,8 @@ export function scanString(source: string, start: number, opening: StringStart):
   // A line break inside a literal is a line feed, however the file writes it.
   const text = opening.isRaw ? body : unescapeBody(body.replaceAll(/\r\n?/g, '\n'), opening);
   const span = { text: source.slice(start, end), start, end };
-  if (!opening.isBytes) return { kind: 'string', value: typeof text === 'string' ? text : joinText(text), ...span };
+  if (!opening.isBytes)
+    return { kind: 'string', value: typeof text === 'string' ? text : joinText(text), ...span };
   return { kind: 'bytes', value: typeof text === 'string' ? encode(text) : joinBytes(text), ...span };
 }
 
@@ -47,7 +53,8 @@ function findClosingQuote(source: string, start: number, { quote, bodyStart, isR
 /** A piece of a literal: text as written, or the number that an escape stands for. */
 type Piece = { readonly text: string } | { readonly code: number; readonly isOctet: boolean };
 
-const ESCAPE = /\\(?:(?<simple>[abfnrtv\\?"'`])|[xX](?<hex>[0-9a-fA-F]{2})|u(?<short>[0-9a-fA-F]{4})|U(?<long>[0-9a-fA-F]{8})|(?<octal>[0-3][0-7]{2}))/y;
+const ESCAPE =
+  /\\(?:(?<simple>[abfnrtv\\?"'`])|[xX](?<hex>[0-9a-fA-F]{2})|u(?<short>[0-9a-fA-F]{4})|U(?<long>[0-9a-fA-F]{8})|(?<octal>[0-3][0-7]{2}))/y;
 const SIMPLE: ReadonlyMap<string, string> = new Map([
   ['a', '\u0007'],
   ['b', '\b'],
@@ -61,7 +68,7 @@ const SIMPLE: ReadonlyMap<string, string> = new Map([
 function unescapeBody(body: string, opening: StringStart): readonly Piece[] {
   const pieces: Piece[] = [];
   const pattern = new RegExp(ESCAPE.source, 'y');
-  for (let index = 0; index < body.length; ) {
+  for (let index = 0; index < body.length;) {
     const next = body.indexOf('\\', index);
     const plain = next === -1 ? body.length : next;
     if (plain > index) pieces.push({ text: body.slice(index, plain) });
@@ -79,7 +86,10 @@ function unescapeBody(body: string, opening: StringStart): readonly Piece[] {
   return pieces;
 }
 
-function readEscape(groups: Readonly<Record<string, string | undefined>>, isBytes: boolean): Piece | undefined {
+function readEscape(
+  groups: Readonly<Record<string, string | undefined>>,
+  isBytes: boolean,
+): Piece | undefined {
   const { simple, hex, short, long, octal } = groups;
   if (simple !== undefined) return { text: SIMPLE.get(simple) ?? simple };
   if (hex !== undefined) return { code: Number.parseInt(hex, 16), isOctet: true };
@@ -95,7 +105,9 @@ function joinText(pieces: readonly Piece[]): string {
 
 /** In bytes an escape is one octet, and text its UTF-8. */
 function joinBytes(pieces: readonly Piece[]): Uint8Array {
-  return Uint8Array.from(pieces.flatMap((piece) => ('text' in piece ? [...encode(piece.text)] : [piece.code])));
+  return Uint8Array.from(
+    pieces.flatMap((piece) => ('text' in piece ? [...encode(piece.text)] : [piece.code])),
+  );
 }
 
 function encode(text: string): Uint8Array {

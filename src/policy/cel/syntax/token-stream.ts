@@ -65,7 +65,8 @@ export class TokenStream {
 
   /** How deep the chain under construction is, on top of where the parser stands. */
   checkDepth(extra: number, offset: number): void {
-    if (this.#depth + extra > MAX_DEPTH) throw new CompileProblem('the expression is nested too deeply', offset);
+    if (this.#depth + extra > MAX_DEPTH)
+      throw new CompileProblem('the expression is nested too deeply', offset);
   }
 
   #isNext(text: string): boolean {

@@ -19,9 +19,17 @@ export function typeOfKind<V>(kind: Kind, params: readonly Type[] = []): Type<V>
   return { kind, params, accepts: (value) => kindOf(value) === kind };
 }
 
-export const BOOL: Type<boolean> = { kind: 'bool', params: [], accepts: (value) => typeof value === 'boolean' };
+export const BOOL: Type<boolean> = {
+  kind: 'bool',
+  params: [],
+  accepts: (value) => typeof value === 'boolean',
+};
 export const INT: Type<bigint> = { kind: 'int', params: [], accepts: (value) => typeof value === 'bigint' };
-export const STRING: Type<string> = { kind: 'string', params: [], accepts: (value) => typeof value === 'string' };
+export const STRING: Type<string> = {
+  kind: 'string',
+  params: [],
+  accepts: (value) => typeof value === 'string',
+};
 export const DYN: Type = { kind: 'dyn', params: [], accepts: () => true };
 export const UINT = typeOfKind<Uint>('uint');
 export const DOUBLE = typeOfKind<Double>('double');

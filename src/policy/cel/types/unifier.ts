@@ -42,7 +42,9 @@ export class Unifier {
   instantiate(signature: readonly Type[]): readonly Type[] {
     if (!signature.some(isGeneric)) return signature;
     const fresh = new Map<string, Type>();
-    signature.forEach((type) => collectParameters(type, (name) => fresh.set(name, fresh.get(name) ?? this.freshVariable())));
+    signature.forEach((type) =>
+      collectParameters(type, (name) => fresh.set(name, fresh.get(name) ?? this.freshVariable())),
+    );
     return signature.map((type) => substitute(type, fresh));
   }
 }
@@ -108,7 +110,9 @@ function mostGeneral(a: Type, b: Type): Type {
 function isAtMostAsSpecific(a: Type, b: Type): boolean {
   if (a.kind === 'dyn' || a.kind === 'param') return true;
   if (a.kind !== b.kind) return false;
-  return a.kind === 'type' || a.params.every((param, index) => isAtMostAsSpecific(param, b.params[index] ?? DYN));
+  return (
+    a.kind === 'type' || a.params.every((param, index) => isAtMostAsSpecific(param, b.params[index] ?? DYN))
+  );
 }
 
 function isGeneric(type: Type): boolean {

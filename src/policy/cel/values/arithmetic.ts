@@ -16,23 +16,50 @@ export function toUint(value: bigint): Value {
 }
 
 export function add(left: Value, right: Value, meter: Meter): Value {
-  if (typeof left === 'string') return typeof right === 'string' ? concatenate(left, right, meter) : NO_OVERLOAD;
+  if (typeof left === 'string')
+    return typeof right === 'string' ? concatenate(left, right, meter) : NO_OVERLOAD;
   if (Array.isArray(left) && Array.isArray(right)) return joinLists(left, right, meter);
   if (left instanceof Uint8Array && right instanceof Uint8Array) return joinBytes(left, right, meter);
-  return addTimes(left, right) ?? calculate(left, right, (a, b) => a + b, (a, b) => a + b);
+  return (
+    addTimes(left, right) ??
+    calculate(
+      left,
+      right,
+      (a, b) => a + b,
+      (a, b) => a + b,
+    )
+  );
 }
 
 export function subtract(left: Value, right: Value): Value {
-  return subtractTimes(left, right) ?? calculate(left, right, (a, b) => a - b, (a, b) => a - b);
+  return (
+    subtractTimes(left, right) ??
+    calculate(
+      left,
+      right,
+      (a, b) => a - b,
+      (a, b) => a - b,
+    )
+  );
 }
 
 export function multiply(left: Value, right: Value): Value {
-  return calculate(left, right, (a, b) => a * b, (a, b) => a * b);
+  return calculate(
+    left,
+    right,
+    (a, b) => a * b,
+    (a, b) => a * b,
+  );
 }
 
 export function divide(left: Value, right: Value): Value {
   if (isZero(right)) return DIVIDED_BY_ZERO;
-  return calculate(left, right, (a, b) => a / b, (a, b) => a / b);
+  return calculate(
+    left,
+    right,
+    (a, b) => a / b,
+    (a, b) => a / b,
+  );
 }
 
 export function modulo(left: Value, right: Value): Value {
@@ -40,7 +67,12 @@ export function modulo(left: Value, right: Value): Value {
   if (isZero(right)) return DIVIDED_BY_ZERO;
   // Go calls the division that this goes with an overflow.
   if (left === MIN_INT && right === -1n) return OVERFLOW;
-  return calculate(left, right, (a, b) => a % b, (a, b) => a % b);
+  return calculate(
+    left,
+    right,
+    (a, b) => a % b,
+    (a, b) => a % b,
+  );
 }
 
 export function negate(value: Value): Value {
@@ -59,7 +91,8 @@ function calculate(
   real: (a: number, b: number) => number,
 ): Value {
   if (typeof left === 'bigint') return typeof right === 'bigint' ? toInt(whole(left, right)) : NO_OVERLOAD;
-  if (left instanceof Uint) return right instanceof Uint ? toUint(whole(left.value, right.value)) : NO_OVERLOAD;
+  if (left instanceof Uint)
+    return right instanceof Uint ? toUint(whole(left.value, right.value)) : NO_OVERLOAD;
   if (left instanceof Double && right instanceof Double) return new Double(real(left.value, right.value));
   return NO_OVERLOAD;
 }

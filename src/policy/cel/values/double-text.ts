@@ -45,7 +45,8 @@ function parseSpecial(text: string): number | undefined {
 export function fixedText(value: number, precision: number): string {
   const magnitude = Math.abs(value);
   const sign = value < 0 || Object.is(value, -0) ? '-' : '';
-  if (magnitude >= 1e21) return `${sign}${BigInt(magnitude)}${precision === 0 ? '' : `.${'0'.repeat(precision)}`}`;
+  if (magnitude >= 1e21)
+    return `${sign}${BigInt(magnitude)}${precision === 0 ? '' : `.${'0'.repeat(precision)}`}`;
   const exact = magnitude.toFixed(100);
   const end = exact.length - 100 + precision;
   const isTie = /^50*$/.test(exact.slice(end));

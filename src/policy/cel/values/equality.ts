@@ -50,8 +50,7 @@ function areListsEqual(left: readonly unknown[], right: readonly unknown[], mete
 
 function areMapsEqual(left: AnyMap, right: AnyMap, meter: Meter): boolean {
   if (left === right) return true;
-  const size = sizeOfMap(left);
-  if (!meter.spend(size) || size !== sizeOfMap(right)) return false;
+  if (sizeOfMap(left, meter) !== sizeOfMap(right, meter) || meter.exhausted) return false;
   return keysOf(left).every((key) => {
     const other = findKey(right, key);
     return other !== undefined && areEqual(findKey(left, key), other, meter) !== false;

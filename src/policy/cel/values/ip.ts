@@ -42,7 +42,9 @@ export class Cidr extends Boxed {
   }
 
   equals(other: this): boolean {
-    return this.length === other.length && this.ip.family === other.ip.family && this.ip.bits === other.ip.bits;
+    return (
+      this.length === other.length && this.ip.family === other.ip.family && this.ip.bits === other.ip.bits
+    );
   }
 
   containsIp(ip: Ip): boolean {
@@ -79,13 +81,17 @@ export function parseCidr(text: string): Cidr | undefined {
   const slash = text.lastIndexOf('/');
   const length = text.slice(slash + 1);
   const ip = slash === -1 ? undefined : parseIp(text.slice(0, slash));
-  if (ip === undefined || !/^(?:0|[1-9]\d{0,2})$/.test(length) || Number(length) > ip.length) return undefined;
+  if (ip === undefined || !/^(?:0|[1-9]\d{0,2})$/.test(length) || Number(length) > ip.length)
+    return undefined;
   return new Cidr(ip, Number(length));
 }
 
 function parseOctets(text: string): bigint | undefined {
   const octets = text.split('.');
-  if (octets.length !== 4 || !octets.every((octet) => /^(?:0|[1-9]\d{0,2})$/.test(octet) && Number(octet) < 256)) {
+  if (
+    octets.length !== 4 ||
+    !octets.every((octet) => /^(?:0|[1-9]\d{0,2})$/.test(octet) && Number(octet) < 256)
+  ) {
     return undefined;
   }
   return octets.reduce((bits, octet) => (bits << 8n) | BigInt(octet), 0n);
@@ -121,7 +127,9 @@ function textOfIPv4(bits: bigint): string {
 
 /** The longest run of two or more zero groups is left out, the first of equal ones. */
 function textOfIPv6(bits: bigint): string {
-  const groups = Array.from({ length: 8 }, (_, index) => ((bits >> BigInt(112 - 16 * index)) & 0xffffn).toString(16));
+  const groups = Array.from({ length: 8 }, (_, index) =>
+    ((bits >> BigInt(112 - 16 * index)) & 0xffffn).toString(16),
+  );
   let [start, length] = [0, 0];
   for (let index = 0; index < groups.length; index += 1) {
     const end = groups.findIndex((group, at) => at >= index && group !== '0');

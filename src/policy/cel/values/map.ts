@@ -1,4 +1,5 @@
 // Maps: plain JSON objects, read by own keys only, and those that an expression makes.
+import type { Meter } from './meter.ts';
 import { adapt, Boxed, Double, Uint, type Value } from './value.ts';
 
 type PlainObject = Readonly<Record<string, unknown>>;
@@ -26,13 +27,6 @@ export function isMap(value: Value): value is AnyMap {
   return value instanceof CelMap || !(value instanceof Boxed || value instanceof Uint8Array);
 }
 
-/** Without counting the keys. */
-export function isEmptyMap(map: AnyMap): boolean {
-  if (map instanceof CelMap) return map.entries.size === 0;
-  for (const key in map) if (Object.hasOwn(map, key)) return false;
-  return true;
-}
-
 /** The value of a key, or undefined when the map has no such key. */
 export function findKey(map: AnyMap, key: Value): Value {
   if (map instanceof CelMap) return entryOf(map, key)?.[1];
@@ -48,15 +42,21 @@ export function keysOf(map: AnyMap): readonly Value[] {
   return map instanceof CelMap ? Array.from(map.entries.values(), ([key]) => key) : Object.keys(map);
 }
 
-export function sizeOfMap(map: AnyMap): number {
-  return map instanceof CelMap ? map.entries.size : Object.keys(map).length;
+/** A plain object does not know how many keys it has: they are counted, and that is charged. */
+export function sizeOfMap(map: AnyMap, meter: Meter): number {
+  if (map instanceof CelMap) return map.entries.size;
+  const size = Object.keys(map).length;
+  meter.spend(size);
+  return size;
 }
 
 function entryOf({ entries }: CelMap, key: Value): readonly [Value, Value] | undefined {
   const exact = entries.get(exactKey(key));
   if (exact !== undefined || !isNumber(key)) return exact;
   const whole = wholeKey(key);
-  return whole === undefined ? undefined : (entries.get(whole) ?? entries.get(`uint ${whole}`) ?? entries.get(`double ${whole}`));
+  return whole === undefined
+    ? undefined
+    : (entries.get(whole) ?? entries.get(`uint ${whole}`) ?? entries.get(`double ${whole}`));
 }
 
 type Numeric = bigint | Uint | Double;

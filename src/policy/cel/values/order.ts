@@ -24,8 +24,11 @@ function sign(difference: bigint): number {
 }
 
 function compareNumbers(left: Numeric, right: Numeric): number {
-  if (left instanceof Double || right instanceof Double) return compareDoubles(toDouble(left), toDouble(right));
-  return sign((typeof left === 'bigint' ? left : left.value) - (typeof right === 'bigint' ? right : right.value));
+  if (left instanceof Double || right instanceof Double)
+    return compareDoubles(toDouble(left), toDouble(right));
+  return sign(
+    (typeof left === 'bigint' ? left : left.value) - (typeof right === 'bigint' ? right : right.value),
+  );
 }
 
 function compareDoubles(left: number, right: number): number {

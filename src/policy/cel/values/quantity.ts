@@ -67,7 +67,8 @@ export function sumOf(a: Quantity, b: Quantity): Quantity {
   if (b.nanos === 0n) return new Quantity(nanos, a.scale, true);
   if (a.nanos === 0n) return new Quantity(nanos, b.scale, true);
   const scale = a.scale === undefined || b.scale === undefined ? undefined : Math.min(a.scale, b.scale);
-  const isHeld = scale !== undefined && [a.nanos, b.nanos, nanos].every((each) => scaledTo(each, scale) !== undefined);
+  const isHeld =
+    scale !== undefined && [a.nanos, b.nanos, nanos].every((each) => scaledTo(each, scale) !== undefined);
   return new Quantity(nanos, isHeld ? scale : undefined, true);
 }
 

@@ -14,7 +14,9 @@ export function charactersOf(text: string): string | readonly string[] {
 
 export function sliceCharacters(text: string, start: number, end?: number): string {
   const characters = charactersOf(text);
-  return typeof characters === 'string' ? characters.slice(start, end) : characters.slice(start, end).join('');
+  return typeof characters === 'string'
+    ? characters.slice(start, end)
+    : characters.slice(start, end).join('');
 }
 
 /** How many characters lie before a position in UTF-16 units. */

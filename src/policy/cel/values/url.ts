@@ -58,7 +58,16 @@ export class Url extends Boxed {
 
   #text(): string {
     const { scheme, opaque, user, host, query, hasQuery } = this.#parts;
-    return JSON.stringify([scheme, opaque, user, host, this.escapedPath, query, hasQuery, decode(this.#fragment)]);
+    return JSON.stringify([
+      scheme,
+      opaque,
+      user,
+      host,
+      this.escapedPath,
+      query,
+      hasQuery,
+      decode(this.#fragment),
+    ]);
   }
 }
 
@@ -102,9 +111,15 @@ function parse(text: string, isRequest: boolean): Parts | undefined {
   const scheme = /^[A-Za-z][A-Za-z0-9+.-]*(?=:)/.exec(text)?.[0] ?? '';
   const afterScheme = scheme === '' ? text : text.slice(scheme.length + 1);
   const [rest = '', ...queries] = afterScheme.split('?');
-  const base = { ...NONE, scheme: scheme.toLowerCase(), query: queries.join('?'), hasQuery: queries.length > 0 };
+  const base = {
+    ...NONE,
+    scheme: scheme.toLowerCase(),
+    query: queries.join('?'),
+    hasQuery: queries.length > 0,
+  };
   if (!rest.startsWith('/')) return parseRelative(rest, base, isRequest);
-  if (!rest.startsWith('//') || (scheme === '' && (isRequest || rest.startsWith('///')))) return withPath(base, rest);
+  if (!rest.startsWith('//') || (scheme === '' && (isRequest || rest.startsWith('///'))))
+    return withPath(base, rest);
   const authorityEnd = rest.indexOf('/', 2);
   const end = authorityEnd === -1 ? rest.length : authorityEnd;
   const authority = parseAuthority(rest.slice(2, end));

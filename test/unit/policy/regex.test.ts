@@ -1,0 +1,60 @@
+// Regular expressions are those of RE2, and take time linear in the text.
+import { describe, expect, test } from 'vitest';
+import { compileRegex, type Regex } from '../../../src/policy/regex.ts';
+
+function regex(source: string): Regex {
+  const compiled = compileRegex(source);
+  if (!compiled.ok) throw new Error(compiled.problem);
+  return compiled.regex;
+}
+
+test.each([
+  ['b', 'abc', true],
+  ['^b', 'abc', false],
+  ['^team-[a-z0-9-]+$', 'team-blue', true],
+  ['(?i)ABC', 'abc', true],
+  ['a.b', 'a\nb', false],
+  ['^.$', '🎉', true],
+  ['$', '', true],
+])('%s in %j: %j', (source, text, found) => {
+  expect(regex(source).search(text)).toBe(found);
+});
+
+test.each(['[', '(', 'a**', '(?=a)', '(?<!a)b', '(a)\\1', 'x{1001}', '\\', 'a'.repeat(5000)])(
+  'the pattern %j is refused without being repeated',
+  (source) => {
+    const compiled = compileRegex(source);
+    expect(compiled.ok).toBe(false);
+    expect(compiled).not.toMatchObject({ problem: expect.stringContaining(source) as string });
+  },
+);
+
+test.each([
+  ['[0-9]+', 'a1b22', Infinity, ['1', '22']],
+  ['[0-9]+', 'a1b22', 1, ['1']],
+  ['a*', 'baaac', Infinity, ['', 'aaa', '']],
+  ['x', 'abc', Infinity, []],
+])('%s finds in %j at most %d: %j', (source, text, limit, found) => {
+  expect(regex(source).findAll(text, limit)).toEqual(found);
+  expect(regex(source).find(text)).toBe(found[0] ?? '');
+});
+
+describe('linear time', () => {
+  /** The shortest of some runs, so that a pause of the machine does not count. */
+  function timeOf(pattern: Regex, length: number): number {
+    const text = `${'a'.repeat(length)}!`;
+    const runs = Array.from({ length: 7 }, () => {
+      const start = process.hrtime.bigint();
+      pattern.search(text);
+      return Number(process.hrtime.bigint() - start);
+    });
+    return Math.min(...runs);
+  }
+
+  test.each(['^(a+)+$', '^(a|aa)+$', '^(.*)*$x', '(a*)*b', '^(a?){50}a{50}$'])('%s', (source) => {
+    const pattern = regex(source);
+    // A pattern that backtracks takes exponential or quadratic time: 16 times the text, at least 256 times as long.
+    const [short, long] = [timeOf(pattern, 25_000), timeOf(pattern, 400_000)];
+    expect(long / short).toBeLessThan(100);
+  });
+});
