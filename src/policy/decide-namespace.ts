@@ -9,7 +9,7 @@ import { annotationsOf, isSameMap, labelsOf, type MetadataField } from './metada
 import type { KubeObject, Review } from './review.ts';
 import type { StepContext } from './rule.ts';
 import type { ClusterSnapshot } from './snapshot.ts';
-import { asStored, steeringRight, steeringSides, withDefaultedKeys } from './steering.ts';
+import { asStored, isWorthReaching, steeringRight, steeringSides, withDefaultedKeys } from './steering.ts';
 import { nothingToDecide, type Decision, type Finding, type UseRight } from './verdict.ts';
 
 interface Matched {
@@ -161,9 +161,14 @@ function steeringOf(
 ): { readonly rights: readonly UseRight[]; readonly overBudget: boolean } {
   const matchingAfter = matched.filter((each) => each.after.kind === 'yes').map(({ policy }) => policy);
   const plain = steeringSides({ ...review, ...storedOld(review) }, after);
+  // What a default adds to the old side stands on the new one already, so no further policy can come into question.
+  const concerned = snapshot.policies
+    .candidates('namespaces', [plain.before, after])
+    .filter((policy) => !matchingAfter.includes(policy) || isWorthReaching(policy));
+  if (concerned.length === 0) return { rights: [], overBudget: false };
   const sides = withDefaultedKeys(plain, matchingAfter, review);
   const rights: UseRight[] = [];
-  for (const policy of snapshot.policies.candidates('namespaces', [sides.before, sides.after])) {
+  for (const policy of concerned) {
     if (budget.isSpent()) return { rights, overBudget: true };
     const right = steeringRight(policy, matchingAfter.includes(policy), sides, review);
     if (right !== undefined) rights.push(right);

@@ -59,8 +59,12 @@ function effectOf(policy: CompiledPolicy, matchesAfter: boolean, sides: Steering
   if (matchedBefore) {
     return hasOtherContents(policy, sides) ? 'change what the namespace gets from it' : undefined;
   }
-  const matters = policy.contents.length > 0 || policy.requesters !== undefined;
-  return matters ? 'bring the namespace under it' : undefined;
+  return isWorthReaching(policy) ? 'bring the namespace under it' : undefined;
+}
+
+/** Whether a namespace gains anything by coming under the policy, beyond rules. */
+export function isWorthReaching({ contents, requesters }: CompiledPolicy): boolean {
+  return contents.length > 0 || requesters !== undefined;
 }
 
 /** An error on both sides, or where there was nothing before, is no change. */

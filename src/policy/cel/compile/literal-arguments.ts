@@ -2,7 +2,7 @@
 import type { Call } from '../syntax/ast.ts';
 import { CompileProblem } from '../syntax/problem.ts';
 import { checkFormat } from '../library/format-check.ts';
-import { DYN } from '../types/type.ts';
+import { DYN, type Type } from '../types/type.ts';
 import { Failure } from '../values/failure.ts';
 import { parseDuration, parseTimestamp } from '../values/time.ts';
 import type { Compilation, Compiled } from './compilation.ts';
@@ -15,17 +15,17 @@ const CONVERSIONS: ReadonlySet<string> = new Set(
 
 export function checkLiterals(compilation: Compilation, node: Call, args: readonly Compiled[]): void {
   checkTime(node);
-  const format = node.target;
-  const [list] = node.args;
-  if (node.name !== 'format' || format?.kind !== 'literal' || list?.kind !== 'list') return;
-  if (typeof format.value !== 'string' || args.length !== 1) return;
-  const elements = args[0] === undefined ? [] : list.elements.map(({ value }) => value);
-  const problem = checkFormat(
-    format.value,
-    elements,
-    compilation.unifier.resolve(args[0]?.type ?? DYN).params[0] ?? DYN,
-  );
-  if (problem !== undefined) throw new CompileProblem(problem, node.offset);
+  if (node.name === 'format') checkFormatCall(compilation, node, args[0]?.type ?? DYN);
+}
+
+/** A format and a list that both stand in the expression must fit each other. */
+function checkFormatCall(compilation: Compilation, node: Call, listType: Type): void {
+  const { target, args, offset } = node;
+  const [list] = args;
+  if (target?.kind !== 'literal' || typeof target.value !== 'string' || list?.kind !== 'list') return;
+  const elementType = compilation.unifier.resolve(listType).params[0] ?? DYN;
+  const problem = checkFormat(target.value, list.elements.length, elementType);
+  if (problem !== undefined) throw new CompileProblem(problem, offset);
 }
 
 function checkTime({ name, args: [argument] }: Call): void {

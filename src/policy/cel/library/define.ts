@@ -24,7 +24,7 @@ export function defineFunction<const P extends readonly Type[]>(
   result: Type,
   run: TypedRun<P>,
 ): FunctionDefinition {
-  return { name, isMethod: false, params, result, run: run as Run };
+  return { name, isMethod: false, params, result, run: untyped(run) };
 }
 
 /** The first parameter is what the method is called on. */
@@ -34,5 +34,11 @@ export function defineMethod<const P extends readonly [Type, ...Type[]]>(
   result: Type,
   run: TypedRun<P>,
 ): FunctionDefinition {
-  return { name, isMethod: true, params, result, run: run as Run };
+  return { name, isMethod: true, params, result, run: untyped(run) };
+}
+
+/** A function is run only with values that its parameters accept. */
+function untyped<P extends readonly Type[]>(run: TypedRun<P>): Run {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller has checked the arguments
+  return run as Run;
 }

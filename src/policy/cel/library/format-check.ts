@@ -1,5 +1,4 @@
 // Checks a format that stands in the expression together with its values: Kubernetes refuses a wrong one early.
-import type { Node } from '../syntax/ast.ts';
 import type { Type } from '../types/type.ts';
 import { parseFormat, type Clause } from './format-clause.ts';
 
@@ -15,12 +14,11 @@ const TAKES: Readonly<Record<Clause['verb'], readonly string[] | 'most'>> = {
 };
 
 /** What is wrong, if anything. All values of a list literal have one type. */
-export function checkFormat(format: string, values: readonly Node[], type: Type): string | undefined {
+export function checkFormat(format: string, values: number, type: Type): string | undefined {
   const parts = parseFormat(format);
   if (typeof parts === 'string') return parts;
   const clauses = parts.filter((part) => typeof part !== 'string');
-  if (clauses.length !== values.length)
-    return `format has ${clauses.length} places for ${values.length} values`;
+  if (clauses.length !== values) return `format has ${clauses.length} places for ${values} values`;
   const wrong = clauses.find(({ verb }) => !takes(verb, type));
   return wrong && `%${wrong.verb} does not take values of type ${type.kind}`;
 }

@@ -41,10 +41,10 @@ function prefixOf(test: Test): Test {
 }
 
 function isQualifiedName(text: string): boolean {
-  const parts = text.split('/');
-  const [prefix, name] = parts.length === 1 ? [undefined, text] : parts;
-  if (parts.length > 2 || name === undefined || name === '' || name.length > 63) return false;
-  return LABEL_VALUE.test(name) && (prefix === undefined || isSubdomain(prefix));
+  const slash = text.indexOf('/');
+  const name = text.slice(slash + 1);
+  if (name === '' || name.length > 63 || !LABEL_VALUE.test(name)) return false;
+  return slash === -1 || isSubdomain(text.slice(0, slash));
 }
 
 function isDate(text: string): boolean {

@@ -1,7 +1,7 @@
 // IP addresses and ranges: https://kubernetes.io/docs/reference/using-api/cel/#kubernetes-ip-address-library
 import { BOOL, INT, STRING, typeOfKind } from '../types/type.ts';
 import { failed } from '../values/failure.ts';
-import { Cidr, Ip, parseCidr, parseIp } from '../values/ip.ts';
+import { parseCidr, parseIp, type Cidr, type Ip } from '../values/ip.ts';
 import type { Value } from '../values/value.ts';
 import { defineFunction, defineMethod, type FunctionDefinition } from './define.ts';
 

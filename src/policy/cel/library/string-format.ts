@@ -41,23 +41,34 @@ function write({ verb, precision }: Clause, value: Value): string | Failure {
   switch (verb) {
     case 's':
       return textOf(value);
-    case 'd':
-      return wholeText(value, 10) ?? NOT_DECIMAL;
-    case 'o':
-      return wholeText(value, 8) ?? NOT_DECIMAL;
-    case 'b':
-      return typeof value === 'boolean' ? String(Number(value)) : (wholeText(value, 2) ?? NOT_BINARY);
-    case 'x':
-      return hexText(value) ?? NOT_HEX;
-    case 'X':
-      return hexText(value)?.toUpperCase() ?? NOT_HEX;
     case 'f':
       return realText(value, (number) => groupThousands(fixedText(number, precision)));
     case 'e':
       return realText(value, (number) => superscriptExponent(scientificText(number)).padStart(precision));
     default:
+      return writeWhole(verb, value);
+  }
+}
+
+function writeWhole(verb: Exclude<Clause['verb'], 's' | 'f' | 'e'>, value: Value): string | Failure {
+  switch (verb) {
+    case 'd':
+      return wholeText(value, 10) ?? NOT_DECIMAL;
+    case 'o':
+      return wholeText(value, 8) ?? NOT_DECIMAL;
+    case 'b':
+      return binaryText(value) ?? NOT_BINARY;
+    case 'x':
+      return hexText(value) ?? NOT_HEX;
+    case 'X':
+      return hexText(value)?.toUpperCase() ?? NOT_HEX;
+    default:
       return verb satisfies never;
   }
+}
+
+function binaryText(value: Value): string | undefined {
+  return typeof value === 'boolean' ? String(Number(value)) : wholeText(value, 2);
 }
 
 function wholeText(value: Value, radix: number): string | undefined {

@@ -2,7 +2,7 @@
 import { BOOL, listOf, mapOf, STRING, typeOfKind } from '../types/type.ts';
 import { failed } from '../values/failure.ts';
 import { CelMap } from '../values/map.ts';
-import { isRequestUri, parseUrl, queryOf, Url } from '../values/url.ts';
+import { isRequestUri, parseUrl, queryOf, type Url } from '../values/url.ts';
 import { defineFunction, defineMethod, type FunctionDefinition } from './define.ts';
 
 const URL_TYPE = typeOfKind<Url>('kubernetes.URL');

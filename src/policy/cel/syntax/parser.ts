@@ -76,12 +76,17 @@ function parseUnary(tokens: TokenStream): Node {
   const symbol = tokens.peekAny(['!', '-']);
   if (symbol === undefined || (symbol === '-' && tokens.isNegativeNumber()))
     return parseMember(tokens, parseExpression);
-  let count = 0;
-  while (!(symbol === '-' && count > 0 && tokens.isNegativeNumber()) && tokens.accept(symbol)) count += 1;
+  const count = takeSigns(tokens, symbol);
   tokens.checkDepth(count, start);
   let node = parseMember(tokens, parseExpression);
-  for (; count > 0; count -= 1) node = operator(`${symbol}_`, start, [node]);
+  for (let left = count; left > 0; left -= 1) node = operator(`${symbol}_`, start, [node]);
   return node;
+}
+
+function takeSigns(tokens: TokenStream, symbol: string): number {
+  let count = 0;
+  while (!tokens.isNegativeNumber() && tokens.accept(symbol)) count += 1;
+  return count;
 }
 
 function operator(name: string, offset: number, args: readonly Node[]): Call {

@@ -41,14 +41,17 @@ function parseSpecial(text: string): number | undefined {
   return special[1] === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
 }
 
+/** As many as JavaScript writes: enough to see whether a number lies exactly between two texts. */
+const DIGITS = 100;
+
 /** Go's %.<precision>f: of two equally near texts the one that ends in an even digit. */
 export function fixedText(value: number, precision: number): string {
   const magnitude = Math.abs(value);
   const sign = value < 0 || Object.is(value, -0) ? '-' : '';
   if (magnitude >= 1e21)
     return `${sign}${BigInt(magnitude)}${precision === 0 ? '' : `.${'0'.repeat(precision)}`}`;
-  const exact = magnitude.toFixed(100);
-  const end = exact.length - 100 + precision;
+  const exact = magnitude.toFixed(DIGITS);
+  const end = exact.length - DIGITS + precision;
   const isTie = /^50*$/.test(exact.slice(end));
   const truncated = exact.slice(0, precision === 0 ? end - 1 : end);
   return sign + (isTie && /[02468]$/.test(truncated) ? truncated : magnitude.toFixed(precision));
@@ -56,7 +59,7 @@ export function fixedText(value: number, precision: number): string {
 
 /** Go's %e, with six digits after the point. */
 export function scientificText(value: number): string {
-  const exact = value.toExponential(100);
+  const exact = value.toExponential(DIGITS);
   const point = exact.indexOf('.');
   const exponent = exact.indexOf('e');
   const truncated = exact.slice(0, point + 7);

@@ -34,10 +34,18 @@ function areObjectsEqual(left: Value, right: Value, meter: Meter): boolean | Fai
   const kind = kindOf(left);
   if (isNumeric(left)) return isNumeric(right) && areNumbersEqual(left, right);
   if (kind !== kindOf(right)) return opaque.has(kind) ? NO_OVERLOAD : false;
+  return areEqualOfOneKind(left, right, meter);
+}
+
+function areEqualOfOneKind(left: Value, right: Value, meter: Meter): boolean | Failure {
   if (Array.isArray(left) && Array.isArray(right)) return areListsEqual(left, right, meter);
-  if (left instanceof Uint8Array && right instanceof Uint8Array) return areBytesEqual(left, right, meter);
   if (left instanceof Optional && right instanceof Optional) return areOptionalsEqual(left, right, meter);
   if (isMap(left) && isMap(right)) return areMapsEqual(left, right, meter);
+  return areScalarsEqual(left, right, meter);
+}
+
+function areScalarsEqual(left: Value, right: Value, meter: Meter): boolean | Failure {
+  if (left instanceof Uint8Array && right instanceof Uint8Array) return areBytesEqual(left, right, meter);
   if (right instanceof Quantity && right.isSum) return NO_OVERLOAD;
   return left instanceof Boxed && right instanceof Boxed && left.equals(right);
 }

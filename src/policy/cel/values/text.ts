@@ -20,11 +20,11 @@ export function sliceCharacters(text: string, start: number, end?: number): stri
 }
 
 /** How many characters lie before a position in UTF-16 units. */
-export function characterIndex(text: string, unitIndex: number): number {
-  return unitIndex < 0 ? -1 : countCharacters(text.slice(0, unitIndex));
+export function characterIndex(text: string, position: number): number {
+  return position < 0 ? -1 : countCharacters(text.slice(0, position));
 }
 
 /** The position in UTF-16 units of a character. */
-export function unitIndex(text: string, characterIndexOf: number): number {
-  return sliceCharacters(text, 0, characterIndexOf).length;
+export function unitIndex(text: string, character: number): number {
+  return sliceCharacters(text, 0, character).length;
 }

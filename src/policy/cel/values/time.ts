@@ -100,14 +100,28 @@ const RFC3339 =
 export function parseTimestamp(text: string): Timestamp | undefined {
   const parts = RFC3339.exec(text);
   if (parts === null) return undefined;
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts.slice(1, 7).map(Number);
-  if (!isDay(year, month, day) || hour > 23 || minute > 59 || second > 59) return undefined;
-  const [offsetHours, offsetMinutes] = [Number(parts[10] ?? 0), Number(parts[11] ?? 0)];
-  if (offsetHours > 24 || offsetMinutes > 60) return undefined;
-  const offset = (parts[9] === '-' ? -1 : 1) * (offsetHours * 60 + offsetMinutes);
+  const [year = 0, month = 0, day = 0] = parts.slice(1, 4).map(Number);
+  const secondOfDay = parseTime(parts.slice(4, 7).map(Number));
+  const offset = parseOffset(parts.slice(9, 12));
+  if (secondOfDay === undefined || offset === undefined || !isDay(year, month, day)) return undefined;
   const midnight = new Date(0).setUTCFullYear(year, month - 1, day) / 1000;
-  const seconds = midnight + hour * 3600 + minute * 60 + second - offset * 60;
-  return Timestamp.of(BigInt(seconds) * SECOND + BigInt((parts[7] ?? '').slice(0, 9).padEnd(9, '0')), offset);
+  const seconds = midnight + secondOfDay - offset * 60;
+  return Timestamp.of(BigInt(seconds) * SECOND + nanosOf(parts[7]), offset);
+}
+
+function parseTime([hour = 0, minute = 0, second = 0]: readonly number[]): number | undefined {
+  return hour > 23 || minute > 59 || second > 59 ? undefined : hour * 3600 + minute * 60 + second;
+}
+
+/** Minutes east of Greenwich. */
+function parseOffset([sign, hours, minutes]: readonly (string | undefined)[]): number | undefined {
+  const [offsetHours, offsetMinutes] = [Number(hours ?? 0), Number(minutes ?? 0)];
+  if (offsetHours > 24 || offsetMinutes > 60) return undefined;
+  return (sign === '-' ? -1 : 1) * (offsetHours * 60 + offsetMinutes);
+}
+
+function nanosOf(fraction: string | undefined): bigint {
+  return BigInt((fraction ?? '').slice(0, 9).padEnd(9, '0'));
 }
 
 function isDay(year: number, month: number, day: number): boolean {

@@ -110,16 +110,16 @@ function parse(text: string, isRequest: boolean): Parts | undefined {
   if (text === '*') return { ...NONE, path: '*' };
   const scheme = /^[A-Za-z][A-Za-z0-9+.-]*(?=:)/.exec(text)?.[0] ?? '';
   const afterScheme = scheme === '' ? text : text.slice(scheme.length + 1);
-  const [rest = '', ...queries] = afterScheme.split('?');
-  const base = {
-    ...NONE,
-    scheme: scheme.toLowerCase(),
-    query: queries.join('?'),
-    hasQuery: queries.length > 0,
-  };
+  const mark = afterScheme.indexOf('?');
+  const query = mark === -1 ? '' : afterScheme.slice(mark + 1);
+  const base = { ...NONE, scheme: scheme.toLowerCase(), query, hasQuery: mark !== -1 };
+  return parseHierarchy(mark === -1 ? afterScheme : afterScheme.slice(0, mark), base, isRequest);
+}
+
+function parseHierarchy(rest: string, base: Parts, isRequest: boolean): Parts | undefined {
   if (!rest.startsWith('/')) return parseRelative(rest, base, isRequest);
-  if (!rest.startsWith('//') || (scheme === '' && (isRequest || rest.startsWith('///'))))
-    return withPath(base, rest);
+  const mayHaveHost = base.scheme !== '' || !(isRequest || rest.startsWith('///'));
+  if (!rest.startsWith('//') || !mayHaveHost) return withPath(base, rest);
   const authorityEnd = rest.indexOf('/', 2);
   const end = authorityEnd === -1 ? rest.length : authorityEnd;
   const authority = parseAuthority(rest.slice(2, end));
