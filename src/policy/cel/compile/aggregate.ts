@@ -43,6 +43,7 @@ function joinTypes(compilation: Compilation, soFar: Type | undefined, next: Type
   const before = soFar === undefined ? undefined : compilation.unifier.resolve(soFar);
   const joined = compilation.unifier.join(before, resolved);
   const mixesDyn = before !== undefined && (before.kind === 'dyn') !== (resolved.kind === 'dyn');
+  if (compilation.mayMixTypes) return joined ?? DYN;
   if (joined !== undefined && !mixesDyn) return joined;
   const expected = typeText(before ?? DYN);
   throw new CompileProblem(`expected type ${expected} but found ${typeText(resolved)}`, node.offset);

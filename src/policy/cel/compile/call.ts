@@ -15,11 +15,16 @@ import { qualifiedName } from './name.ts';
 import { noOverload, resolveOverloads, type Resolution } from './overload.ts';
 
 export function compileCall(compilation: Compilation, node: Call): Compiled {
+  if (node.name === 'format') return compilation.insideFormat(() => compileFunction(compilation, node));
+  return compileFunction(compilation, node);
+}
+
+function compileFunction(compilation: Compilation, node: Call): Compiled {
   const args = node.args.map((argument) => compilation.compile(argument));
   const { definitions, target } = findFunction(compilation, node);
   const all = target === undefined ? args : [target, ...args];
   const resolution = resolve(compilation, node, definitions, all);
-  checkLiterals(compilation, node, args);
+  checkLiterals(compilation, node);
   const { type } = resolution;
   if (target !== undefined && isFallback(node.name)) return { type, step: fallbackStep(node.name, all) };
   const steps = all.map(({ step }) => step);

@@ -1,7 +1,7 @@
 // What is known while one expression is compiled: names, types, and what has been read so far.
 import type { Node } from '../syntax/ast.ts';
 import { CompileProblem } from '../syntax/problem.ts';
-import type { Type } from '../types/type.ts';
+import { DYN, type Type } from '../types/type.ts';
 import { Unifier } from '../types/unifier.ts';
 import type { Step, Variable } from './frame.ts';
 
@@ -35,6 +35,8 @@ export class Compilation {
   #locals: readonly LocalVariable[] = [];
   #slots = 0;
   #loops = 0;
+  #formats = 0;
+  readonly #types = new Map<Node, Type>();
 
   readonly #compileNode: NodeCompiler;
 
@@ -45,7 +47,26 @@ export class Compilation {
 
   /** Compiles a node that is part of another. */
   compile(node: Node): Compiled {
-    return this.#compileNode(this, node);
+    const compiled = this.#compileNode(this, node);
+    this.#types.set(node, compiled.type);
+    return compiled;
+  }
+
+  /** The type of a node that is compiled already. */
+  typeOf(node: Node): Type {
+    return this.unifier.resolve(this.#types.get(node) ?? DYN);
+  }
+
+  /** In what format() is given, the elements of a list may be of several types. */
+  get mayMixTypes(): boolean {
+    return this.#formats > 0;
+  }
+
+  insideFormat<T>(compile: () => T): T {
+    this.#formats += 1;
+    const result = compile();
+    this.#formats -= 1;
+    return result;
   }
 
   local(name: string): LocalVariable | undefined {

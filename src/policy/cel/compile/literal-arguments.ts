@@ -2,10 +2,9 @@
 import type { Call } from '../syntax/ast.ts';
 import { CompileProblem } from '../syntax/problem.ts';
 import { checkFormat } from '../library/format-check.ts';
-import { DYN, type Type } from '../types/type.ts';
 import { Failure } from '../values/failure.ts';
 import { parseDuration, parseTimestamp } from '../values/time.ts';
-import type { Compilation, Compiled } from './compilation.ts';
+import type { Compilation } from './compilation.ts';
 import { Frame, type Step } from './frame.ts';
 
 /** Kubernetes evaluates these on literals when it compiles, so an error there is one of compilation. */
@@ -13,18 +12,18 @@ const CONVERSIONS: ReadonlySet<string> = new Set(
   'bool bytes double duration dyn int string timestamp type uint'.split(' '),
 );
 
-export function checkLiterals(compilation: Compilation, node: Call, args: readonly Compiled[]): void {
+export function checkLiterals(compilation: Compilation, node: Call): void {
   checkTime(node);
-  if (node.name === 'format') checkFormatCall(compilation, node, args[0]?.type ?? DYN);
+  if (node.name === 'format') checkFormatCall(compilation, node);
 }
 
 /** A format and a list that both stand in the expression must fit each other. */
-function checkFormatCall(compilation: Compilation, node: Call, listType: Type): void {
+function checkFormatCall(compilation: Compilation, node: Call): void {
   const { target, args, offset } = node;
   const [list] = args;
   if (target?.kind !== 'literal' || typeof target.value !== 'string' || list?.kind !== 'list') return;
-  const elementType = compilation.unifier.resolve(listType).params[0] ?? DYN;
-  const problem = checkFormat(target.value, list.elements.length, elementType);
+  const values = list.elements.map(({ value }) => value);
+  const problem = checkFormat(target.value, values, (value) => compilation.typeOf(value));
   if (problem !== undefined) throw new CompileProblem(problem, offset);
 }
 
