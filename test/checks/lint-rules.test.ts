@@ -55,7 +55,7 @@ const faults = [
   [
     'a file that nobody can hold in their head',
     'src/wire/l.ts',
-    `${'export {};\n'.repeat(251)}`,
+    'export {};\n'.repeat(251),
     'max-lines',
   ],
   [

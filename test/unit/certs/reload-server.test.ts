@@ -1,5 +1,6 @@
 // A certificate changes under a real https server, and no connection notices.
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { Agent, createServer, request } from 'node:https';
 import type { Server } from 'node:https';
 import { TLSSocket } from 'node:tls';
@@ -45,8 +46,8 @@ async function call(server: Server, agent: Agent): Promise<Call> {
     servername: 'reeve-webhook.reeve-system.svc',
   };
   const outgoing = request(options).end();
-  const [response] = await once(outgoing, 'response');
-  const socket: unknown = response.socket;
+  const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+  const { socket } = response;
   if (!(socket instanceof TLSSocket)) throw new Error('the socket is a TLS socket');
   const found = { fingerprint: socket.getPeerCertificate().fingerprint256, localPort: socket.localPort ?? 0 };
   await once(response.resume(), 'end');

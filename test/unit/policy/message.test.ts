@@ -45,7 +45,7 @@ test('warnings are distinct single lines within the limits of the API', () => {
   expect(lines).toHaveLength(16);
   expect(lines.at(-1)).toBe('and 26 more warnings');
   const [long = ''] = warningLines(verdict({ warnings: [violation(`\u001b[2J\n${'é'.repeat(500)}`)] }));
-  expect([...long]).toHaveLength(256);
+  expect(Array.from(long)).toHaveLength(256);
   expect(long).not.toMatch(/\p{Cc}/u);
 });
 
