@@ -52,12 +52,7 @@ const faults = [
   ['an any', 'src/wire/i.ts', 'export function i(x: any) { return x; }', 'no-explicit-any'],
   ['a cycle', 'src/wire/j.ts', "import { k } from './k.ts';\nexport const j = () => k;", 'no-cycle'],
   ['its other half', 'src/wire/k.ts', "import { j } from './j.ts';\nexport const k = () => j;", 'no-cycle'],
-  [
-    'a file that nobody can hold in their head',
-    'src/wire/l.ts',
-    'export {};\n'.repeat(251),
-    'max-lines',
-  ],
+  ['a file that nobody can hold in their head', 'src/wire/l.ts', 'export {};\n'.repeat(251), 'max-lines'],
   [
     'a function that fits no screen',
     'src/wire/m.ts',
