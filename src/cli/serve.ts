@@ -17,18 +17,23 @@ export interface ServeIo {
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
   readonly onSignal: (listener: (signal: StopSignal) => void) => void;
+  /** Milliseconds that never go back. */
+  readonly monotonic: () => number;
 }
 
 const stderrFd = 2;
+/** A terminal signals every process of a group, and npm hands on to its child what it gets: both are one signal. */
+const echoMs = 500;
 
 /** Answers with the exit code: 0 stopped as asked, 1 not started, or stopped by a second signal. */
 export async function runServe(options: ServeOptions, io: ServeIo): Promise<number> {
   const stopped = Promise.withResolvers<StopSignal>();
   const hurry = new AbortController();
-  let signals = 0;
+  let firstAt: number | undefined;
   io.onSignal((signal) => {
-    signals += 1;
-    if (signals === 1) stopped.resolve(signal);
+    const now = io.monotonic();
+    firstAt ??= now;
+    if (now - firstAt < echoMs) stopped.resolve(signal);
     else hurry.abort();
   });
   const log = createLog(options.logLevel, stderrFd);

@@ -37,6 +37,10 @@ export class ReeveProcess {
     return this.#text.stderr;
   }
 
+  get hasEnded(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
   kill(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
   }
