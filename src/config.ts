@@ -49,6 +49,14 @@ export const serveSettings = {
     help: 'A folder with tls.crt and tls.key; they are made when it has none. Without any of these three, a pair is made in memory.',
   }),
   namespace: { ...textSetting('reeve-system', installNamespace), parse: parseNamespace },
+  sharedNamespace: {
+    ...textSetting('reeve-shared', {
+      placeholder: 'NAME',
+      help: 'The namespace of the Secrets that are shared. Like the one of --namespace, no policy matches it.',
+      accepted: 'the name of a namespace',
+    }),
+    parse: parseNamespace,
+  },
   excludeNamespace: list(isNamespaceName, {
     placeholder: 'NAME',
     help: 'A namespace that no policy matches. May be given several times.',

@@ -32,14 +32,8 @@ export const mastersGroup = 'system:masters';
 /** The verb of RBAC for deciding what a policy reaches. */
 export const useVerb = 'use';
 
-/** Never matched by any policy, whatever the policy says. */
-export const alwaysExcludedNamespaces: readonly string[] = [
-  'kube-system',
-  'kube-public',
-  'kube-node-lease',
-  'reeve-system',
-  'reeve-shared',
-];
+/** Kubernetes' own: never matched by any policy, like the namespaces of Reeve and those that the install excludes. */
+export const systemNamespaces: readonly string[] = ['kube-system', 'kube-public', 'kube-node-lease'];
 
 /** For a Namespace that is being created, "what it matched before" is judged on this name, which nobody can have. */
 export const nobodysName = '_any_';

@@ -36,7 +36,6 @@ export function compilePolicy(policy: NamespacePolicy): PolicyCompilation {
   const match = take(compileMatch(spec.match), nothingMatches);
   const result: CompiledPolicy = {
     name: policy.metadata.name,
-    source: policy,
     actions: spec.validationActions,
     match,
     namespaceRules: take(compileNamespaceRules(spec, requirements, namespaceDefaults), []),

@@ -1,5 +1,5 @@
 // A policy ready to decide: its match, its rules by what they judge, its defaults and what it provides.
-import type { NamespacePolicy, RequestersSpec, ValidationAction } from '../api/namespace-policy.ts';
+import type { RequestersSpec, ValidationAction } from '../api/namespace-policy.ts';
 import type { CompiledContent } from './contents.ts';
 import type { CompiledException } from './exceptions.ts';
 import type { CompiledMatch } from './match.ts';
@@ -9,7 +9,6 @@ import type { Requirement } from './rules/required-keys.ts';
 
 export interface CompiledPolicy {
   readonly name: string;
-  readonly source: NamespacePolicy;
   readonly actions: readonly ValidationAction[];
   readonly match: CompiledMatch;
   readonly namespaceRules: readonly Rule[];

@@ -1,11 +1,11 @@
 // Decides a write or a deletion of a Namespace: the rules of every policy that matches it before or after, and steering.
 import { isDeepStrictEqual } from 'node:util';
-import type { Circumstances } from './budget.ts';
+import type { Budget, Circumstances } from './budget.ts';
 import type { CompiledPolicy } from './compiled-policy.ts';
-import { isExcepted } from './exceptions.ts';
-import { judge, matchErrorFinding, type Judgement } from './judge.ts';
+import { defaultOwners } from './default-owners.ts';
+import { judge, matchErrorFinding } from './judge.ts';
 import { matchNamespace, type MatchResult } from './match.ts';
-import { annotationsOf, isSameMap, labelsOf, type MetadataField } from './metadata.ts';
+import { annotationsOf, isSameMap, isTerminating, labelsOf, nameOf, valueOf } from './metadata.ts';
 import type { KubeObject, Review } from './review.ts';
 import type { StepContext } from './rule.ts';
 import type { ClusterSnapshot } from './snapshot.ts';
@@ -30,19 +30,17 @@ export function decideNamespace(
     return nothingToDecide;
   const after = object === undefined ? undefined : asStored(object);
   const before = oldObject === undefined ? undefined : asStored(oldObject);
-  const matched = matchAll(snapshot, before, after, circumstances);
-  const rules = judgeAll(matched, review, snapshot, circumstances);
-  const steering =
-    after === undefined
-      ? { rights: [], overBudget: false }
-      : steeringOf(matched, review, after, snapshot, circumstances);
+  const { budget } = circumstances;
+  const matched = matchAll(snapshot, before, after, budget);
+  const findings = judgeAll(matched, review, snapshot, circumstances);
+  const stored = before === undefined ? review : { ...review, oldObject: before };
+  const rights = after === undefined ? [] : steeringOf(matched, stored, after, snapshot, budget);
   return {
-    findings: rules.findings,
-    rights: steering.rights,
-    policies: matched
-      .filter((each) => each.after.kind === 'yes' || each.before.kind === 'yes')
-      .map(({ policy }) => policy.name),
-    overBudget: rules.overBudget || steering.overBudget,
+    findings,
+    rights,
+    policies: matched.filter(isMatched).map(({ policy }) => policy.name),
+    // Wherever the budget ran out, it stays spent, so this speaks for all steps at once.
+    overBudget: budget.isSpent(),
   };
 }
 
@@ -55,16 +53,19 @@ function isSameMetadata(a: KubeObject, b: KubeObject): boolean {
   );
 }
 
+function isMatched({ before, after }: Matched): boolean {
+  return before.kind === 'yes' || after.kind === 'yes';
+}
+
 function matchAll(
   snapshot: ClusterSnapshot,
   before: KubeObject | undefined,
   after: KubeObject | undefined,
-  { budget }: Circumstances,
+  budget: Budget,
 ): readonly Matched[] {
   const objects = [before, after].filter((object) => object !== undefined);
   const matched: Matched[] = [];
   for (const policy of snapshot.policies.candidates('namespaces', objects)) {
-    // What is left out here is not passed over: the budget stays spent, and the rules report it.
     if (budget.isSpent()) break;
     matched.push({
       policy,
@@ -80,76 +81,92 @@ function judgeAll(
   review: Review,
   snapshot: ClusterSnapshot,
   circumstances: Circumstances,
-): Judgement {
+): readonly Finding[] {
+  const { now, budget } = circumstances;
   const findings: Finding[] = [];
-  const ownsDefault = defaultOwners(matched, review, circumstances.now);
+  const matching = matched.filter(({ after }) => after.kind === 'yes').map(({ policy }) => policy);
+  const ownerOf = defaultOwners('namespaces', matching, review.namespace, now);
   for (const each of matched) {
-    const judgement = judgeOne(each, review, snapshot, circumstances, ownsDefault);
-    findings.push(...judgement.findings);
-    if (judgement.overBudget) return { findings, overBudget: true };
+    const context = contextOf(each, review, snapshot, circumstances);
+    if (context === undefined) continue;
+    if (!judgeOne(each, { ...context, ownsDefault: ownerOf(each.policy) }, budget, findings)) break;
   }
-  return { findings, overBudget: circumstances.budget.isSpent() };
+  return findings;
 }
 
-function judgeOne(
+/** Undefined where the policy has nothing to do with the namespace. */
+function contextOf(
   { policy, before, after }: Matched,
   review: Review,
   snapshot: ClusterSnapshot,
   { now, budget }: Circumstances,
-  ownsDefault: (policy: string, field: MetadataField, key: string) => boolean,
-): Judgement {
+): Omit<StepContext, 'ownsDefault'> | undefined {
   const namespaceObject = review.object ?? review.oldObject;
-  if (namespaceObject === undefined || (before.kind === 'no' && after.kind === 'no')) {
-    return { findings: [], overBudget: false };
-  }
-  const contextIf = (matchedOld: boolean): StepContext => ({
+  if (namespaceObject === undefined || (before.kind === 'no' && after.kind === 'no')) return undefined;
+  return {
     review,
-    snapshot,
     now,
     namespaceObject,
     matchesNew: after.kind === 'yes',
-    matchedOld,
+    matchedOld: before.kind === 'yes',
     actions: policy.actions,
-    isMatched: (other) => isCounted(policy, other, snapshot),
-    ownsDefault: (field, key) => ownsDefault(policy.name, field, key),
-  });
-  if (after.kind === 'error') return { findings: [matchErrorFinding(policy, after)], overBudget: false };
-  const judged = judge(
+    countOthers: (label, value, enough) => {
+      const isCounted = (other: KubeObject): boolean =>
+        valueOf(labelsOf(other), label) === value &&
+        nameOf(other) !== review.name &&
+        isLiving(policy, other, snapshot);
+      return countUpTo(enough, snapshot.namespaces(), isCounted, budget);
+    },
+  };
+}
+
+/** False when the budget ran out. */
+function judgeOne(
+  { policy, before, after }: Matched,
+  context: StepContext,
+  budget: Budget,
+  findings: Finding[],
+): boolean {
+  if (after.kind === 'error') {
+    findings.push(matchErrorFinding(policy, after));
+    return true;
+  }
+  if (before.kind !== 'error' || after.kind === 'yes') {
+    return judge(policy, policy.namespaceRules, context, budget, findings);
+  }
+  // Nobody knows whether the policy protected the old object; that matters only if it would now refuse.
+  const ifMatched: Finding[] = [];
+  const isComplete = judge(
     policy,
     policy.namespaceRules,
-    contextIf(before.kind === 'yes'),
-    review.namespace,
+    { ...context, matchedOld: true },
     budget,
+    ifMatched,
   );
-  if (before.kind !== 'error' || after.kind === 'yes') return judged;
-  // Nobody knows whether the policy protected the old object; that matters only if it would now refuse.
-  const ifMatched = judge(policy, policy.namespaceRules, contextIf(true), review.namespace, budget);
-  if (ifMatched.findings.length === 0) return ifMatched;
-  return { findings: [matchErrorFinding(policy, before)], overBudget: ifMatched.overBudget };
+  if (ifMatched.length > 0) findings.push(matchErrorFinding(policy, before));
+  return isComplete;
 }
 
-function isCounted(policy: CompiledPolicy, other: KubeObject, { policies }: ClusterSnapshot): boolean {
+function isLiving(policy: CompiledPolicy, other: KubeObject, { policies }: ClusterSnapshot): boolean {
   return (
-    !policies.isExcluded(other.metadata.name ?? '') && matchNamespace(policy.match, other).kind === 'yes'
+    !isTerminating(other) &&
+    !policies.isExcluded(nameOf(other)) &&
+    matchNamespace(policy.match, other).kind === 'yes'
   );
 }
 
-/** The first matching policy by name that sets a default owns it. */
-function defaultOwners(
-  matched: readonly Matched[],
-  review: Review,
-  now: Date,
-): (policy: string, field: MetadataField, key: string) => boolean {
-  const owners = new Map<string, string>();
-  for (const { policy, after } of matched) {
-    if (after.kind !== 'yes' || isExcepted(policy.exceptions, 'namespaces.defaults', review.namespace, now))
-      continue;
-    for (const { field, key } of policy.namespaceDefaults) {
-      const id = `${field} ${key}`;
-      if (!owners.has(id)) owners.set(id, policy.name);
-    }
+function countUpTo<T>(
+  enough: number,
+  items: Iterable<T>,
+  isCounted: (item: T) => boolean,
+  budget: Budget,
+): number {
+  let count = 0;
+  for (const item of items) {
+    if (count >= enough || budget.isSpent()) break;
+    if (isCounted(item)) count += 1;
   }
-  return (policy, field, key) => owners.get(`${field} ${key}`) === policy;
+  return count;
 }
 
 function steeringOf(
@@ -157,25 +174,21 @@ function steeringOf(
   review: Review,
   after: KubeObject,
   snapshot: ClusterSnapshot,
-  { budget }: Circumstances,
-): { readonly rights: readonly UseRight[]; readonly overBudget: boolean } {
+  budget: Budget,
+): readonly UseRight[] {
   const matchingAfter = matched.filter((each) => each.after.kind === 'yes').map(({ policy }) => policy);
-  const plain = steeringSides({ ...review, ...storedOld(review) }, after);
+  const plain = steeringSides(review, after);
   // What a default adds to the old side stands on the new one already, so no further policy can come into question.
   const concerned = snapshot.policies
     .candidates('namespaces', [plain.before, after])
     .filter((policy) => !matchingAfter.includes(policy) || isWorthReaching(policy));
-  if (concerned.length === 0) return { rights: [], overBudget: false };
+  if (concerned.length === 0) return [];
   const sides = withDefaultedKeys(plain, matchingAfter, review);
   const rights: UseRight[] = [];
   for (const policy of concerned) {
-    if (budget.isSpent()) return { rights, overBudget: true };
+    if (budget.isSpent()) break;
     const right = steeringRight(policy, matchingAfter.includes(policy), sides, review);
     if (right !== undefined) rights.push(right);
   }
-  return { rights, overBudget: false };
-}
-
-function storedOld({ oldObject }: Review): Pick<Review, 'oldObject'> {
-  return oldObject === undefined ? {} : { oldObject: asStored(oldObject) };
+  return rights;
 }

@@ -6,26 +6,23 @@ import type { MatchResult } from './match.ts';
 import type { Breach, Rule, StateRule, StepContext } from './rule.ts';
 import type { Finding } from './verdict.ts';
 
-export interface Judgement {
-  readonly findings: readonly Finding[];
-  readonly overBudget: boolean;
-}
+/** An object can break one rule in tens of thousands of places; nobody reads more than these. */
+const mostBreaches = 100;
 
-/** `namespace` is the name by which exceptions know the namespace. */
+/** False when the budget ran out before every rule was asked. */
 export function judge(
   policy: CompiledPolicy,
   rules: readonly Rule[],
   context: StepContext,
-  namespace: string,
   budget: Budget,
-): Judgement {
-  const findings: Finding[] = [];
+  findings: Finding[],
+): boolean {
   for (const rule of rules) {
-    if (budget.isSpent()) return { findings, overBudget: true };
-    if (isExcepted(policy.exceptions, rule.id, namespace, context.now)) continue;
-    for (const breach of breachesOf(rule, context)) findings.push(findingOf(policy, rule.id, breach));
+    if (budget.isSpent()) return false;
+    if (isExcepted(policy.exceptions, rule.id, context.review.namespace, context.now)) continue;
+    for (const breach of fewOf(breachesOf(rule, context))) findings.push(findingOf(policy, rule.id, breach));
   }
-  return { findings, overBudget: false };
+  return true;
 }
 
 export function matchErrorFinding(policy: CompiledPolicy, error: MatchResult & { kind: 'error' }): Finding {
@@ -52,6 +49,14 @@ function withoutOld(rule: StateRule, breaches: readonly Breach[], context: StepC
   if (!rule.graced || oldObject === undefined || !context.matchedOld) return breaches;
   const old = new Set(rule.judge(oldObject, context).map(({ identity }) => identity));
   return breaches.filter(({ identity }) => identity === undefined || !old.has(identity));
+}
+
+/** The first ones, and one that counts the others. */
+function fewOf(breaches: readonly Breach[]): readonly Breach[] {
+  const [first] = breaches;
+  if (first === undefined || breaches.length <= mostBreaches) return breaches;
+  const found = `${breaches.length - mostBreaches} more like these`;
+  return [...breaches.slice(0, mostBreaches), { ...first, path: 'the same and below', found }];
 }
 
 function findingOf(policy: CompiledPolicy, rule: string, { path, found, accepted }: Breach): Finding {

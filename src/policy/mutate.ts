@@ -1,12 +1,12 @@
 // Fills in the labels and annotations that policies default, and gives back those that an update dropped.
 import type { Budget, Circumstances } from './budget.ts';
 import type { CompiledPolicy } from './compiled-policy.ts';
-import { rulesFor } from './decide-namespaced.ts';
 import { isExcepted } from './exceptions.ts';
 import { matchNamespace } from './match.ts';
 import { metadataMap, valueOf, withMetadata } from './metadata.ts';
 import { patchOf, type JsonPatchOperation } from './patch.ts';
 import type { KubeObject, Review } from './review.ts';
+import { rulesFor } from './rules-for.ts';
 import { renderDefault, type DefaultKey } from './rules/default-keys.ts';
 import type { ClusterSnapshot } from './snapshot.ts';
 import { asStored } from './steering.ts';

@@ -58,3 +58,22 @@ export interface Review {
   /** The fields of `request` that expressions may read: kind, resource, name, operation, userInfo, dryRun, options ... */
   readonly attributes: Readonly<Record<string, unknown>>;
 }
+
+/**
+ * What expressions may read of `request`, by the names that ValidatingAdmissionPolicy gives it.
+ * https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/#validation-expression
+ */
+export const requestAttributes = [
+  'kind',
+  'resource',
+  'subResource',
+  'requestKind',
+  'requestResource',
+  'requestSubResource',
+  'name',
+  'namespace',
+  'operation',
+  'userInfo',
+  'dryRun',
+  'options',
+] as const;

@@ -1,7 +1,7 @@
 // The two shapes of a rule: one that judges a state of an object, and one that judges the step between two states.
 import type { ValidationAction } from '../api/namespace-policy.ts';
+import type { MetadataField } from './metadata.ts';
 import type { KubeObject, Review } from './review.ts';
-import type { ClusterSnapshot } from './snapshot.ts';
 
 /** One way in which an object breaks one rule. */
 export interface Breach {
@@ -14,7 +14,6 @@ export interface Breach {
 
 export interface RuleContext {
   readonly review: Review;
-  readonly snapshot: ClusterSnapshot;
   readonly now: Date;
   /** The Namespace by which the policy matched: for a review of a Namespace, the one that is written. */
   readonly namespaceObject: KubeObject;
@@ -28,15 +27,17 @@ export interface StateRule {
   judge(object: KubeObject, context: RuleContext): readonly Breach[];
 }
 
+export type OwnsDefault = (field: MetadataField, key: string) => boolean;
+
 export interface StepContext extends RuleContext {
   /** Whether the policy matches the namespace after, and matched it before, the write. */
   readonly matchesNew: boolean;
   readonly matchedOld: boolean;
   readonly actions: readonly ValidationAction[];
-  /** Whether other namespaces match the policy too: what a quota counts. */
-  readonly isMatched: (namespaceObject: KubeObject) => boolean;
+  /** How many other namespaces that the policy matches carry the label with the value; it stops counting at a number. */
+  readonly countOthers: (label: string, value: string, enough: number) => number;
   /** The first policy by name that sets a default owns its value. */
-  readonly ownsDefault: (field: 'labels' | 'annotations', key: string) => boolean;
+  readonly ownsDefault: OwnsDefault;
 }
 
 /** Judges a write: from `review.oldObject`, if any, to `review.object`, if any. */

@@ -22,7 +22,7 @@ export interface Finding {
 export interface UseRight {
   readonly resource: 'namespacepolicies' | 'secretshares';
   readonly name: string;
-  /** What the write would change, for the message: "would no longer match", ... */
+  /** What the write would change, for the message: "take the namespace from it". */
   readonly effect: string;
 }
 

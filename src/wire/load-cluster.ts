@@ -1,5 +1,5 @@
 // Loads policies and namespaces from files into one snapshot, with all that is wrong with them.
-import { alwaysExcludedNamespaces } from '../api/names.ts';
+import { systemNamespaces } from '../api/names.ts';
 import { compilePolicy } from '../policy/compile-policy.ts';
 import { PolicySet } from '../policy/policy-set.ts';
 import type { ClusterSnapshot } from '../policy/snapshot.ts';
@@ -13,6 +13,8 @@ export interface ClusterSettings {
   readonly clusterState: string | undefined;
   /** Where Reeve itself is installed: never matched. */
   readonly namespace: string;
+  /** Where the Secrets are that will be shared: never matched either. */
+  readonly sharedNamespace: string;
   readonly excludeNamespace: readonly string[];
 }
 
@@ -31,7 +33,12 @@ export async function loadCluster(settings: ClusterSettings): Promise<LoadedClus
     settings.clusterState === undefined
       ? { namespaces: [], problems: [] }
       : await loadNamespaceFiles(settings.clusterState);
-  const excludedNamespaces = [...alwaysExcludedNamespaces, settings.namespace, ...settings.excludeNamespace];
+  const excludedNamespaces = [
+    ...systemNamespaces,
+    settings.namespace,
+    settings.sharedNamespace,
+    ...settings.excludeNamespace,
+  ];
   const set = new PolicySet(
     policies.map(({ compiled }) => compiled),
     { excludedNamespaces },

@@ -10,7 +10,7 @@ import { Deadline } from '../../src/admission/deadline.ts';
 import { decodeReview } from '../../src/admission/decode-review.ts';
 import { judgeReview } from '../../src/admission/judge-review.ts';
 import type { Endpoint } from '../../src/admission/ports.ts';
-import { mastersGroup, alwaysExcludedNamespaces } from '../../src/api/names.ts';
+import { mastersGroup, systemNamespaces } from '../../src/api/names.ts';
 import { RULES } from '../../src/api/namespace-policy.ts';
 import { stringifyYaml } from '../../src/api/yaml.ts';
 import { compilePolicy } from '../../src/policy/compile-policy.ts';
@@ -42,7 +42,7 @@ async function load({ path }: FixtureFolder): Promise<ClusterSnapshot> {
   expect(loaded.problems).toEqual([]);
   const set = new PolicySet(
     policies.map(({ compiled }) => compiled),
-    { excludedNamespaces: alwaysExcludedNamespaces },
+    { excludedNamespaces: systemNamespaces },
   );
   return clusterSnapshot(set, loaded.namespaces);
 }

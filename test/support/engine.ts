@@ -1,6 +1,6 @@
 // Short ways to policies, snapshots and reviews for tests of the engine.
 import { parseNamespacePolicy } from '../../src/api/namespace-policy.ts';
-import { alwaysExcludedNamespaces } from '../../src/api/names.ts';
+import { systemNamespaces } from '../../src/api/names.ts';
 import { renderProblem } from '../../src/api/problem.ts';
 import { unlimitedBudget, type Circumstances } from '../../src/policy/budget.ts';
 import { compilePolicy } from '../../src/policy/compile-policy.ts';
@@ -36,7 +36,7 @@ export function aSnapshot(
   namespaces: readonly KubeObject[] = [],
 ): ClusterSnapshot {
   return clusterSnapshot(
-    new PolicySet(policies, { excludedNamespaces: alwaysExcludedNamespaces }),
+    new PolicySet(policies, { excludedNamespaces: systemNamespaces }),
     namespaces,
   );
 }

@@ -1,5 +1,5 @@
 // Makes the engine's view of a cluster from policies and namespaces written as plain objects.
-import { alwaysExcludedNamespaces } from '../../src/api/names.ts';
+import { systemNamespaces } from '../../src/api/names.ts';
 import { parseNamespacePolicy } from '../../src/api/namespace-policy.ts';
 import { compilePolicy } from '../../src/policy/compile-policy.ts';
 import type { CompiledPolicy } from '../../src/policy/compiled-policy.ts';
@@ -13,7 +13,7 @@ export type Specs = Readonly<Record<string, unknown>>;
 export function snapshotOf(specs: Specs, namespaces: readonly KubeObject[] = []): ClusterSnapshot {
   const policies = Object.entries(specs).map(([name, spec]) => compiledPolicy(name, spec));
   return clusterSnapshot(
-    new PolicySet(policies, { excludedNamespaces: alwaysExcludedNamespaces }),
+    new PolicySet(policies, { excludedNamespaces: systemNamespaces }),
     namespaces,
   );
 }

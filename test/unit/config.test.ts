@@ -26,6 +26,7 @@ test('defaults', () => {
     tlsKey: undefined,
     certsDir: undefined,
     namespace: 'reeve-system',
+    sharedNamespace: 'reeve-shared',
     excludeNamespace: [],
     logLevel: 'info',
     drainGrace: 5000,

@@ -4,6 +4,9 @@ import { hasRepeatedKey } from './repeated-keys.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
+/** Nobody pulls from more, and each one costs time. */
+const mostRegistries = 1000;
+
 /**
  * The hosts (undefined for an entry that is none), or undefined when the text is no Docker configuration.
  * `legacy` is the form of `.dockercfg`, where the registries stand at the top.
@@ -13,7 +16,8 @@ export function registriesOf(bytes: Buffer, legacy: boolean): readonly (string |
   if (config === undefined) return undefined;
   const maps = legacy ? [config] : sections(config);
   if (!maps.every(isRecord)) return undefined;
-  return maps.flatMap((map) => Object.keys(map).map(registryHost));
+  const entries = maps.flatMap((map) => Object.keys(map));
+  return entries.length > mostRegistries ? undefined : entries.map(registryHost);
 }
 
 /** `https://Registry.example.com:5000/v1/` -> `registry.example.com:5000` */

@@ -1,6 +1,6 @@
 // namespaces.quota: at most so many namespaces of a policy share a value of a label.
 import type { QuotaSpec } from '../../api/namespace-policy.ts';
-import { isTerminating, keyPath, labelsOf, nameOf, valueOf } from '../metadata.ts';
+import { keyPath, labelsOf, valueOf } from '../metadata.ts';
 import { quoted } from '../wording.ts';
 import type { Rule, StepContext } from '../rule.ts';
 
@@ -12,12 +12,11 @@ export function namespaceQuotaRule(spec: QuotaSpec): Rule {
     judge(context) {
       const value = newlyCountedValue(spec, context);
       if (value === undefined) return [];
-      const count = countOthers(spec, value, context);
-      if (count < spec.max) return [];
+      if (context.countOthers(spec.label, value, spec.max) < spec.max) return [];
       return [
         {
           path: keyPath('labels', spec.label),
-          found: `${count} other namespaces with ${quoted(value)}`,
+          found: `${spec.max} other namespaces with ${quoted(value)} already`,
           accepted: `at most ${spec.max} namespaces with one value`,
           identity: undefined,
         },
@@ -35,14 +34,4 @@ function newlyCountedValue(
   const value = valueOf(labelsOf(review.object), spec.label);
   const before = matchedOld ? valueOf(labelsOf(review.oldObject), spec.label) : undefined;
   return value === before ? undefined : value;
-}
-
-function countOthers(spec: QuotaSpec, value: string, context: StepContext): number {
-  let count = 0;
-  for (const other of context.snapshot.namespaces()) {
-    if (valueOf(labelsOf(other), spec.label) !== value) continue;
-    if (isTerminating(other) || nameOf(other) === context.review.name) continue;
-    if (context.isMatched(other)) count += 1;
-  }
-  return count;
 }

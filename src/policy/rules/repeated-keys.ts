@@ -9,13 +9,18 @@ export function hasRepeatedKey(json: string): boolean {
     else if (token === '}' || token === ']') objects.pop();
     else {
       const keys = objects.at(-1);
-      const key: unknown = JSON.parse(token.slice(0, token.lastIndexOf('"') + 1));
-      if (keys === undefined || typeof key !== 'string') continue;
+      const key = keyOf(token.slice(0, token.lastIndexOf('"') + 1));
+      if (keys === undefined) continue;
       if (keys.has(key)) return true;
       keys.add(key);
     }
   }
   return false;
+}
+
+/** Only an escape makes a key differ from how it is written. */
+function keyOf(literal: string): string {
+  return literal.includes('\\') ? String(JSON.parse(literal)) : literal.slice(1, -1);
 }
 
 /** Brackets, and strings that a colon follows; a string that is a value is passed over. */

@@ -36,7 +36,12 @@ export function dockerConfigRule(spec: DockerConfigRule): Rule {
 
 function unreadable(path: string, kind: string, identity: string): Breach {
   const found = kind === 'absent' ? 'nothing' : 'something else';
-  return { path, found, accepted: 'a Docker configuration in JSON form, each key once', identity };
+  return {
+    path,
+    found,
+    accepted: 'a Docker configuration in JSON form, each key once, with at most 1000 registries',
+    identity,
+  };
 }
 
 function breach(path: string, host: string | undefined, accepted: string): Breach {

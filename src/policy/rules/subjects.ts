@@ -62,5 +62,13 @@ function spellingsOf({ kind, name, namespace }: Subject, bindingNamespace: strin
 }
 
 function breachOf(index: number, found: string, accepted: string): Breach {
-  return { path: `subjects[${index}]`, found: clipped(found), accepted, identity: found };
+  return {
+    path: `subjects[${index}]`,
+    // A binding can have tens of thousands of subjects, of which few are shown.
+    get found() {
+      return clipped(found);
+    },
+    accepted,
+    identity: found,
+  };
 }

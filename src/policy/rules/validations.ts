@@ -3,26 +3,13 @@ import type { ValidationRule } from '../../api/namespace-policy.ts';
 import { compileExpression, type Expression, type ExpressionScope } from '../cel/expression.ts';
 import { compiled, refused, type Compilation } from '../compilation.ts';
 import { clipped } from '../../api/text.ts';
-import type { KubeObject, Review } from '../review.ts';
+import { requestAttributes, type KubeObject, type Review } from '../review.ts';
 import type { Breach, Rule } from '../rule.ts';
 
 /** As in ValidatingAdmissionPolicy: https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/ */
 const scope: ExpressionScope = {
   variables: ['object', 'oldObject', 'request'],
-  requestFields: [
-    'kind',
-    'resource',
-    'subResource',
-    'requestKind',
-    'requestResource',
-    'requestSubResource',
-    'name',
-    'namespace',
-    'operation',
-    'userInfo',
-    'dryRun',
-    'options',
-  ],
+  requestFields: requestAttributes,
 };
 const longestMessage = 1024;
 
