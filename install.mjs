@@ -1,6 +1,6 @@
 // Installs what package-lock.json names, unless it is there already; every npm script begins with this.
 //
-// It is plain JavaScript for any Node from 18 on, because the Node that the project itself needs is one of the things
+// It is plain JavaScript for any Node from 20 on, because the Node that the project itself needs is one of the things
 // that it installs: the npm package `node`.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';

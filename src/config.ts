@@ -1,7 +1,7 @@
 // The commands and their settings, in tables; the only file that reads the arguments and the environment of the process.
-import { parseGoDuration } from './admission/go-duration.ts';
+import { parseGoDuration } from './api/go-duration.ts';
+import { isNamespaceName } from './api/kubernetes-names.ts';
 import { maxLifetimeDays } from './certs/issue.ts';
-import { isNamespaceName } from './certs/names.ts';
 import { certsDefaults } from './cli/certs.ts';
 import { helpOf, overviewOf } from './cli/help.ts';
 import {
@@ -14,7 +14,7 @@ import {
   switchSetting,
   textSetting,
 } from './cli/setting-kinds.ts';
-import { nearest, readSettings } from './cli/settings.ts';
+import { likelyMeant, readSettings } from './cli/settings.ts';
 import type { Environment, Reading, Settings, Values } from './cli/settings.ts';
 import { logLevels } from './observe/log.ts';
 
@@ -68,13 +68,11 @@ export const serveSettings = {
     help: 'How long requests are still served after SIGTERM.',
     accepted: 'a duration such as 5s, up to 10m',
   }),
-  evaluationBudget: {
-    ...durationSetting('250ms', 30_000, parsePositiveDuration, {
-      ...duration,
-      help: 'How long the policies may take over one review.',
-      accepted: 'a duration such as 250ms, more than 0 and up to 30s',
-    }),
-  },
+  evaluationBudget: durationSetting('250ms', 30_000, parsePositiveDuration, {
+    ...duration,
+    help: 'How long the policies may take over one review.',
+    accepted: 'a duration such as 250ms, more than 0 and up to 30s',
+  }),
 } satisfies Settings;
 
 export const certsSettings = {
@@ -92,7 +90,7 @@ export const certsSettings = {
 } satisfies Settings;
 
 export type ServeSettings = Values<typeof serveSettings>;
-export type CertsSettings = Values<typeof certsSettings>;
+type CertsSettings = Values<typeof certsSettings>;
 
 export type Command =
   | { readonly kind: 'serve'; readonly settings: ServeSettings }
@@ -158,7 +156,7 @@ function checkedServe(reading: Reading<ServeSettings>): Reading<ServeSettings> {
 function unknownCommand(name: string | undefined): string {
   const known = Object.keys(summaries);
   if (name === undefined) return `a command is missing; accepted: ${known.join(', ')}`;
-  const near = nearest(name, known);
+  const near = likelyMeant(name, known);
   return `unknown command ${JSON.stringify(name)}${near === undefined ? '' : `; did you mean ${near}?`}`;
 }
 

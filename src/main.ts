@@ -11,7 +11,12 @@ const stderr = (text: string): void => void process.stderr.write(text);
 async function run(command: Command): Promise<number> {
   switch (command.kind) {
     case 'serve':
-      return await runServe(command.settings, { stdout, stderr, onSignal, monotonic: () => performance.now() });
+      return await runServe(command.settings, {
+        stdout,
+        stderr,
+        onSignal,
+        monotonic: () => performance.now(),
+      });
     case 'certs':
       return await runCerts(command.settings, { stdout, stderr, now: () => new Date() });
     case 'help':

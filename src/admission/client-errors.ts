@@ -2,6 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { errorCode } from '../api/error-code.ts';
 import {
   headersTooLarge,
   malformedRequest,
@@ -13,7 +14,7 @@ import type { HttpRefusal } from './http-refusal.ts';
 
 /** https://nodejs.org/api/http.html#event-clienterror and the codes of its parser. */
 export function refusalOfClientError(error: unknown): HttpRefusal {
-  switch (codeOf(error)) {
+  switch (errorCode(error)) {
     case 'HPE_HEADER_OVERFLOW':
       return headersTooLarge;
     case 'ERR_HTTP_REQUEST_TIMEOUT':
@@ -23,10 +24,6 @@ export function refusalOfClientError(error: unknown): HttpRefusal {
     default:
       return malformedRequest;
   }
-}
-
-export function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
 /** A request line with a method that Node has never heard of, as against bytes that are no HTTP at all. */

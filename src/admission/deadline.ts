@@ -1,7 +1,7 @@
 // The moment by which a request must be answered, and how to wait no longer than that.
 import type { Clock } from './ports.ts';
 
-export type InTime<T> = { readonly inTime: true; readonly value: T } | { readonly inTime: false };
+type InTime<T> = { readonly inTime: true; readonly value: T } | { readonly inTime: false };
 
 export class Deadline {
   readonly at: number;

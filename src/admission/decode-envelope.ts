@@ -1,15 +1,14 @@
 // Reads the bytes of a body as an AdmissionReview, as far as its uid: without one, only HTTP itself can answer.
 import { isUtf8 } from 'node:buffer';
+import { isJsonObject, type JsonObject } from '../api/json.ts';
 import { badBody } from './http-refusal.ts';
 import type { HttpRefusal } from './http-refusal.ts';
 import { findUid, maxDepth, maxValues, measureJson } from './json-scan.ts';
-import { isJsonObject } from './json-value.ts';
-import type { JsonObject } from './json-value.ts';
 
 export const reviewApiVersion = 'admission.k8s.io/v1';
 export const reviewKind = 'AdmissionReview';
 
-export type Envelope =
+type Envelope =
   | { readonly kind: 'request'; readonly uid: string; readonly request: JsonObject }
   /** Too many values to be parsed at all, but it can be answered. */
   | { readonly kind: 'oversized'; readonly uid: string }

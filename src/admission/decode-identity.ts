@@ -1,12 +1,12 @@
 // Finds the name and the namespace that a review is about, and refuses a request whose parts disagree about them.
+import type { JsonObject } from '../api/json.ts';
 import type { KubeObject } from '../policy/review.ts';
 import type { Target } from './decode-target.ts';
 import { badRequest, decoded, faulty, wrongType } from './fault.ts';
 import type { Decoding, Fault } from './fault.ts';
 import { isAbsent } from './json-value.ts';
-import type { JsonObject } from './json-value.ts';
 
-export interface Identity {
+interface Identity {
   readonly name: string;
   readonly namespace: string;
 }
@@ -37,7 +37,10 @@ export function decodeIdentity(
     : namespacedIdentity(texts.value.namespace, name, all);
 }
 
-/** The API server gives the request for a Namespace its own name as the namespace. */
+/**
+ * The API server gives the request for a Namespace its own name as the namespace.
+ * https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/apiserver/pkg/endpoints/handlers/create.go
+ */
 function namespaceIdentity(namespace: string, name: string): Decoding<Identity> {
   if (agreed([namespace, name]) === undefined) return faulty(mismatch('namespace', 'metadata.name'));
   return decoded({ name, namespace: name });

@@ -1,10 +1,10 @@
 // Reads the metadata of an object: every field that a rule looks at has the type that the API server gives it.
+import { isJsonObject, type JsonObject } from '../api/json.ts';
 import { isDateTime } from '../api/time.ts';
 import type { ObjectMeta } from '../policy/review.ts';
 import { badRequest, decoded, faulty, firstFault, wrongType } from './fault.ts';
 import type { Decoding, Fault } from './fault.ts';
-import { isAbsent, isJsonObject } from './json-value.ts';
-import type { JsonObject } from './json-value.ts';
+import { isAbsent } from './json-value.ts';
 
 const texts = ['name', 'generateName', 'namespace', 'uid', 'deletionTimestamp'] as const;
 const maps = ['labels', 'annotations'] as const;

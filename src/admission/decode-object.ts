@@ -1,12 +1,12 @@
 // Reads one of the two objects of a request.
+import { isJsonObject, type JsonObject } from '../api/json.ts';
 import type { KubeObject } from '../policy/review.ts';
 import { decodeMetadata } from './decode-metadata.ts';
 import { decodePayload } from './decode-payload.ts';
 import type { Target } from './decode-target.ts';
 import { badRequest, decoded, faulty, wrongType } from './fault.ts';
 import type { Decoding, Fault } from './fault.ts';
-import { isAbsent, isJsonObject } from './json-value.ts';
-import type { JsonObject } from './json-value.ts';
+import { isAbsent } from './json-value.ts';
 
 export function decodeObject(value: unknown, target: Target, path: string): Decoding<KubeObject> {
   if (!isJsonObject(value)) return faulty(wrongType(path, value, 'an object'));

@@ -1,10 +1,10 @@
 // Reads what a Secret, Role or RoleBinding holds beside its metadata, as far as rules look at it.
+import { isJsonObject, type JsonObject } from '../api/json.ts';
 import type { ReviewedResource } from '../policy/review.ts';
 import { textFault, textListFault } from './decode-metadata.ts';
 import { badRequest, decoded, faulty, firstFault, wrongType } from './fault.ts';
 import type { Decoding, Fault } from './fault.ts';
-import { isAbsent, isJsonObject } from './json-value.ts';
-import type { JsonObject } from './json-value.ts';
+import { isAbsent } from './json-value.ts';
 
 const ruleLists = ['apiGroups', 'resources', 'verbs', 'resourceNames', 'nonResourceURLs'] as const;
 const subjectTexts = ['kind', 'apiGroup', 'name', 'namespace'] as const;

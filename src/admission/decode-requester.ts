@@ -1,8 +1,9 @@
 // Reads who is asking. A request that does not say so is refused: nobody has no rights.
+import { isJsonObject } from '../api/json.ts';
 import type { Requester } from '../policy/review.ts';
 import { decoded, faulty, forbidden } from './fault.ts';
 import type { Decoding } from './fault.ts';
-import { isAbsent, isJsonObject, isStrings } from './json-value.ts';
+import { isAbsent, isStrings } from './json-value.ts';
 
 export function decodeRequester(userInfo: unknown): Decoding<Requester> {
   if (!isJsonObject(userInfo)) return unknownUser('', 'accepted: an object');

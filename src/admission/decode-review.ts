@@ -1,5 +1,6 @@
 // Turns the bytes of a body into a review that the engine can judge, or says why there is none.
-import type { Review } from '../policy/review.ts';
+import type { JsonObject } from '../api/json.ts';
+import { requestAttributes, type Review } from '../policy/review.ts';
 import { decodeEnvelope } from './decode-envelope.ts';
 import { decodeIdentity, placedIn } from './decode-identity.ts';
 import type { ReviewedObjects } from './decode-identity.ts';
@@ -12,7 +13,6 @@ import type { Decoding, Fault } from './fault.ts';
 import type { HttpRefusal } from './http-refusal.ts';
 import { maxValues } from './json-scan.ts';
 import { isAbsent } from './json-value.ts';
-import type { JsonObject } from './json-value.ts';
 import type { Endpoint } from './ports.ts';
 import { describeRequest } from './subject.ts';
 import type { Subject } from './subject.ts';
@@ -69,6 +69,7 @@ function decodeGuarded(
   const dryRun = request['dryRun'] ?? false;
   if (typeof dryRun !== 'boolean') return faulty(wrongType('request.dryRun', dryRun, 'true or false'));
   // A patch on DELETE is an error of the hook, which refuses even where its failurePolicy is Ignore.
+  // https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/apiserver/pkg/admission/plugin/webhook/mutating/dispatcher.go
   if (endpoint === 'mutate' && target.operation === 'DELETE') return decoded(undefined);
   const objects = decodeObjects(request, target);
   if (!objects.ok) return objects;
@@ -111,25 +112,10 @@ function placedObjects(objects: ReviewedObjects, target: Target, namespace: stri
   };
 }
 
-/** https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy: what CEL calls `request`. */
-const attributeNames = [
-  'kind',
-  'resource',
-  'subResource',
-  'requestKind',
-  'requestResource',
-  'requestSubResource',
-  'name',
-  'namespace',
-  'operation',
-  'userInfo',
-  'options',
-] as const;
-
 /** As they came, without those that are null; `dryRun` always, because the API server always sends it. */
 function attributesOf(request: JsonObject, dryRun: boolean): Readonly<Record<string, unknown>> {
   const attributes: Record<string, unknown> = { dryRun };
-  for (const name of attributeNames) {
+  for (const name of requestAttributes) {
     if (!isAbsent(request[name])) attributes[name] = request[name];
   }
   return attributes;

@@ -1,9 +1,9 @@
 // Reads what a request is about: which resource, which subresource, which operation.
+import { isJsonObject, type JsonObject } from '../api/json.ts';
 import type { Operation, ReviewedResource, Subresource } from '../policy/review.ts';
 import { badRequest, decoded, faulty, forbidden, wrongType } from './fault.ts';
 import type { Decoding, Fault } from './fault.ts';
-import { isAbsent, isJsonObject } from './json-value.ts';
-import type { JsonObject } from './json-value.ts';
+import { isAbsent } from './json-value.ts';
 
 export interface Target {
   readonly resource: ReviewedResource;
@@ -18,7 +18,7 @@ export interface Stray {
   readonly fault: Fault;
 }
 
-export interface GroupVersionKind {
+interface GroupVersionKind {
   readonly group: string;
   readonly version: string;
   readonly kind: string;

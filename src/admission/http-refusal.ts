@@ -8,7 +8,10 @@ export interface HttpRefusal {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** client-go calls again, POST included, when a 5xx names a whole number of seconds. */
+/**
+ * client-go calls again, POST included, when a 5xx names a whole number of seconds.
+ * https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/client-go/rest/with_retry.go
+ */
 const retrySoon = { 'Retry-After': '1' };
 
 export function badBody(message: string): HttpRefusal {

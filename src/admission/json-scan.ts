@@ -13,7 +13,7 @@ const closeBrace = 0x7d;
 const openBracket = 0x5b;
 const closeBracket = 0x5d;
 
-export interface JsonSize {
+interface JsonSize {
   readonly depth: number;
   /** Members of objects and elements of lists, in the whole text. */
   readonly values: number;

@@ -9,7 +9,7 @@ import type { Answer } from './answer.ts';
 import type { Deadline } from './deadline.ts';
 import type { AccessReviewer, NamespaceFinder } from './ports.ts';
 
-export type Completed =
+type Completed =
   { readonly ok: true; readonly snapshot: ClusterSnapshot } | { readonly ok: false; readonly answer: Answer };
 
 /** The snapshot with the Namespace that the review is judged by; what nobody can find refuses. */

@@ -3,6 +3,7 @@ import type { KubeObject, Requester } from '../policy/review.ts';
 import type { ClusterSnapshot } from '../policy/snapshot.ts';
 import type { AccessAnswer, UseRight } from '../policy/verdict.ts';
 import type { ValidationAction } from '../api/namespace-policy.ts';
+import type { Subject } from './subject.ts';
 
 export type Endpoint = 'validate' | 'mutate';
 
@@ -29,16 +30,8 @@ export interface BrokenRule {
 }
 
 /** Everything that may be logged and counted of one answer. */
-export interface DecisionRecord {
+export interface DecisionRecord extends Subject {
   readonly endpoint: Endpoint;
-  readonly uid: string;
-  /** One of those that exist, or `unknown`. */
-  readonly operation: string;
-  /** `secrets`, `namespaces/status`, or `other`. */
-  readonly resource: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly user: string;
   readonly decision: DecisionKind;
   readonly overBudget: boolean;
   readonly policies: readonly string[];

@@ -5,7 +5,7 @@ import type { Deadline } from './deadline.ts';
 import { bodyTooLarge, timedOut, tooManyBytes } from './http-refusal.ts';
 import type { HttpRefusal } from './http-refusal.ts';
 
-export type Received =
+type Received =
   | { readonly kind: 'body'; readonly bytes: Buffer }
   | { readonly kind: 'refused'; readonly refusal: HttpRefusal }
   /** The client went away: there is nobody to answer. */

@@ -1,6 +1,6 @@
 // Judges a request by its head alone, so that nothing of a body is read that would be refused anyway.
 import type { IncomingMessage } from 'node:http';
-import { parseGoDuration } from './go-duration.ts';
+import { parseGoDuration } from '../api/go-duration.ts';
 import {
   badTimeout,
   bodyTooLarge,
@@ -11,7 +11,7 @@ import {
 } from './http-refusal.ts';
 import type { HttpRefusal } from './http-refusal.ts';
 
-export type Head =
+type Head =
   | { readonly ok: true; readonly contentLength: number | undefined; readonly timeoutMs: number }
   | { readonly ok: false; readonly refusal: HttpRefusal };
 

@@ -1,12 +1,19 @@
 // How much a client may send and how long it may take; the numbers of one place.
 
 export interface ServerLimits {
-  /** A review holds two objects of at most 3 MiB each, and what surrounds them. */
+  /**
+   * A review holds two objects of at most 3 MiB each (`MaxRequestBodyBytes`), and what surrounds them.
+   * https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/apiserver/pkg/server/config.go
+   */
   readonly bodyBytes: number;
   readonly headerBytes: number;
   readonly headersMs: number;
   readonly requestMs: number;
-  /** Longer than the 90 s after which the API server closes an idle connection: the one who sends must close first. */
+  /**
+   * Longer than the 90 s after which the API server closes an idle connection: the one who sends must close first.
+   * They are Go's, https://pkg.go.dev/net/http#DefaultTransport, taken over by `SetOldTransportDefaults` in
+   * https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/apimachinery/pkg/util/net/http.go
+   */
   readonly keepAliveMs: number;
   readonly handshakeMs: number;
   /** How often Node looks for requests that take too long. */

@@ -1,6 +1,6 @@
 // What may be said of a request in logs, metrics and answers, also when it could not be decoded: short texts only.
-import { isJsonObject } from './json-value.ts';
-import type { JsonObject } from './json-value.ts';
+import { isJsonObject, type JsonObject } from '../api/json.ts';
+import { clipped } from '../api/text.ts';
 
 export interface Subject {
   readonly uid: string;
@@ -45,6 +45,5 @@ function nameOf(object: unknown): string {
 const longest = 253;
 
 function describeText(value: unknown): string {
-  if (typeof value !== 'string') return '';
-  return value.length <= longest ? value : `${value.slice(0, longest - 1)}…`;
+  return typeof value === 'string' ? clipped(value, longest) : '';
 }

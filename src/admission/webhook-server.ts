@@ -4,7 +4,8 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { createServer } from 'node:https';
 import type { Server } from 'node:https';
 import type { Duplex } from 'node:stream';
-import { answerOnSocket, codeOf, refusalOfClientError } from './client-errors.ts';
+import { errorCode } from '../api/error-code.ts';
+import { answerOnSocket, refusalOfClientError } from './client-errors.ts';
 import { methodNotAllowed, missingHost, unknownExpectation } from './http-refusal.ts';
 import type { HttpRefusal } from './http-refusal.ts';
 import type { AdmissionObserver } from './ports.ts';
@@ -69,7 +70,7 @@ export class WebhookServer {
 
   #listenToErrors(): void {
     this.server.on('clientError', (error: Error, socket: Duplex) => {
-      if (codeOf(error) === 'ECONNRESET' || !socket.writable) socket.destroy();
+      if (errorCode(error) === 'ECONNRESET' || !socket.writable) socket.destroy();
       else this.#answer(socket, refusalOfClientError(error));
     });
     // There is no way to answer before TLS is agreed on. Node's own listener would make a 'clientError' of it first.

@@ -1,15 +1,15 @@
 // Fields that several blocks of our kinds share: names, label keys and values, globs, expressions, times.
+import {
+  isLabelValue,
+  labelValuePattern,
+  longestLabel,
+  namespaceNamePattern,
+  qualifiedName,
+  subdomain,
+} from './kubernetes-names.ts';
 import { map, text } from './schema/build.ts';
 import type { Infer, MapSchema, Rule, Schema, TextSchema } from './schema/schema.ts';
 import { durationPattern, parseDuration } from './time.ts';
-
-// The forms are those of the API server:
-// https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
-// https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set
-const dnsLabel = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
-const subdomain = `${dnsLabel}(\\.${dnsLabel})*`;
-const qualifiedName = '[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?';
-const labelValuePattern = '^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$';
 
 const shortPrefix: Rule<string> = {
   message: 'a prefix of at most 253 characters before the slash',
@@ -31,7 +31,7 @@ export function metadataKey(description: string): TextSchema {
 export function labelValue(description: string): TextSchema {
   return text({
     description,
-    maxLength: 63,
+    maxLength: longestLabel,
     pattern: labelValuePattern,
     accepted: 'a label value: at most 63 letters, digits, -, _ and ., with a letter or digit at both ends',
   });
@@ -40,7 +40,7 @@ export function labelValue(description: string): TextSchema {
 const staticLabelValue: Rule<string> = {
   message: 'a label value (at most 63 letters, digits, -, _ and .) or a template with ${ }',
   cel: `self.contains('\${') || self.matches('${labelValuePattern}')`,
-  offender: (value) => (value.includes('${') || new RegExp(labelValuePattern).test(value) ? undefined : []),
+  offender: (value) => (value.includes('${') || isLabelValue(value) ? undefined : []),
 };
 
 /** A label value that may be a template. */
@@ -83,8 +83,8 @@ export function metadataMap<S extends Schema>(
 export function namespaceName(description: string): TextSchema {
   return text({
     description,
-    maxLength: 63,
-    pattern: `^${dnsLabel}$`,
+    maxLength: longestLabel,
+    pattern: namespaceNamePattern,
     accepted: 'the name of a namespace: small letters, digits and -, with a letter or digit at both ends',
   });
 }

@@ -136,7 +136,7 @@ export function namespacePolicyCrd(): OpenApi {
   };
 }
 
-export interface GeneratedFile {
+interface GeneratedFile {
   /** From the root of the repository. */
   readonly path: string;
   readonly text: string;

@@ -5,10 +5,9 @@ import { existing, policyException, ruleIds, validationActions } from './namespa
 import type { roleBindingContent, subject } from './namespace-policy/contents.ts';
 import { contents } from './namespace-policy/contents.ts';
 import type { defaults } from './namespace-policy/defaults.ts';
-import type { labelRequirement, labelSelector, matchCondition } from './namespace-policy/match.ts';
+import type { labelSelector, matchCondition } from './namespace-policy/match.ts';
 import { match } from './namespace-policy/match.ts';
 import type {
-  deletion,
   immutable,
   nameRule,
   quota,
@@ -18,15 +17,14 @@ import type {
 } from './namespace-policy/namespaces.ts';
 import { namespaceRules } from './namespace-policy/namespaces.ts';
 import { rbacRules } from './namespace-policy/rbac.ts';
-import type { resourceContent } from './namespace-policy/resource-content.ts';
 import type { dockerConfigRule, tlsRule } from './namespace-policy/secrets.ts';
 import { secretRules } from './namespace-policy/secrets.ts';
 import { status } from './namespace-policy/status.ts';
 import { validationRule } from './namespace-policy/validations.ts';
 import { objectMetadata } from './object-metadata.ts';
+import { isJsonObject } from './json.ts';
 import type { Problem } from './problem.ts';
 import { boolean, choice, integer, list, object, text, withDefault } from './schema/build.ts';
-import { isPlainObject } from './schema/reporting.ts';
 import type { Infer } from './schema/schema.ts';
 import { validate } from './schema/validate.ts';
 
@@ -110,7 +108,6 @@ export const namespacePolicySchemas = {
 export const RULES = ruleIds;
 
 export type ValidationAction = Infer<typeof validationAction>;
-export type LabelRequirement = Infer<typeof labelRequirement>;
 export type LabelSelector = Infer<typeof labelSelector>;
 export type MatchCondition = Infer<typeof matchCondition>;
 export type MatchSpec = Infer<typeof match>;
@@ -121,8 +118,6 @@ export type DefaultsSpec = Infer<ReturnType<typeof defaults>>;
 export type ImmutableSpec = Infer<typeof immutable>;
 export type RequestersSpec = Infer<typeof requesters>;
 export type QuotaSpec = Infer<typeof quota>;
-export type DeletionSpec = Infer<typeof deletion>;
-export type NamespaceRules = Infer<typeof namespaceRules>;
 export type TlsRule = Infer<typeof tlsRule>;
 export type DockerConfigRule = Infer<typeof dockerConfigRule>;
 export type SecretRules = Infer<typeof secretRules>;
@@ -130,14 +125,13 @@ export type RbacRules = Infer<typeof rbacRules>;
 export type ValidationRule = Infer<typeof validationRule>;
 export type Subject = Infer<typeof subject>;
 export type RoleBindingContent = Infer<typeof roleBindingContent>;
-export type ResourceContent = Infer<typeof resourceContent>;
 export type ContentsSpec = Infer<typeof contents>;
 export type PolicyException = Infer<typeof policyException>;
 export type NamespacePolicySpec = Infer<typeof spec>;
-export type NamespacePolicyStatus = Infer<typeof status>;
+type NamespacePolicyStatus = Infer<typeof status>;
 export type NamespacePolicy = Infer<typeof namespacePolicy> & { readonly status?: NamespacePolicyStatus };
 
-export type ParsedPolicy =
+type ParsedPolicy =
   | { readonly ok: true; readonly policy: NamespacePolicy }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
@@ -149,7 +143,7 @@ export function parseNamespacePolicy(value: unknown): ParsedPolicy {
 }
 
 function splitStatus(value: unknown): { readonly rest: unknown; readonly reported: unknown } {
-  if (!isPlainObject(value) || !Object.hasOwn(value, 'status')) return { rest: value, reported: undefined };
+  if (!isJsonObject(value) || !Object.hasOwn(value, 'status')) return { rest: value, reported: undefined };
   const rest = Object.fromEntries(Object.entries(value).filter(([name]) => name !== 'status'));
   return { rest, reported: value['status'] };
 }

@@ -1,7 +1,7 @@
 // What is wrong with an object that a person wrote, as data, and how it reads.
 import { clipped } from './text.ts';
 
-export type PathStep = string | number;
+type PathStep = string | number;
 export type Path = readonly PathStep[];
 
 export interface Problem {

@@ -12,6 +12,13 @@ export function clipped(text: string, limit = longest): string {
   return `${characters.slice(0, limit - 1).join('')}…`;
 }
 
+/** `a, b or c`; beyond so many words, how many more there are. */
+export function alternatives(words: readonly string[], shown = 10): string {
+  const listed = words.slice(0, shown);
+  if (words.length > shown) return `${listed.join(', ')} or ${words.length - shown} more`;
+  return listed.length < 2 ? listed.join('') : `${listed.slice(0, -1).join(', ')} or ${listed.at(-1) ?? ''}`;
+}
+
 /** What was found, in our words: `"text"`, `5`, `a list of 3`, `nothing`. */
 export function describeValue(value: unknown): string {
   if (value === undefined || value === null) return 'nothing';

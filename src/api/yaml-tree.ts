@@ -1,6 +1,6 @@
 // A YAML document as a tree that remembers where each value stands, and the plain data that it means.
+import { isJsonObject } from './json.ts';
 import type { Path } from './problem.ts';
-import { isPlainObject } from './schema/reporting.ts';
 
 export interface YamlScalar {
   readonly kind: 'scalar';
@@ -11,7 +11,7 @@ export interface YamlScalar {
   readonly style: 'plain' | 'single' | 'double' | 'literal' | 'folded';
 }
 
-export interface YamlList {
+interface YamlList {
   readonly kind: 'list';
   readonly start: number;
   readonly items: readonly YamlNode[];
@@ -23,7 +23,7 @@ export interface YamlEntry {
   readonly node: YamlNode;
 }
 
-export interface YamlMap {
+interface YamlMap {
   readonly kind: 'map';
   readonly start: number;
   readonly entries: readonly YamlEntry[];
@@ -83,7 +83,7 @@ function child(node: YamlNode, step: string | number): Found | undefined {
 
 /** The objects of a document: itself, or what a `List` (as from `kubectl get -o yaml`) holds. */
 export function objectsOf(value: unknown): readonly { readonly value: unknown; readonly path: Path }[] {
-  if (!isPlainObject(value)) return [{ value, path: [] }];
+  if (!isJsonObject(value)) return [{ value, path: [] }];
   const { kind, items } = value;
   const isList = typeof kind === 'string' && kind.endsWith('List') && Array.isArray(items);
   if (!isList) return [{ value, path: [] }];

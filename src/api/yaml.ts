@@ -15,13 +15,13 @@ import {
 import { clipped } from './text.ts';
 import { plainOf, type YamlEntry, type YamlNode, type YamlScalar } from './yaml-tree.ts';
 
-export interface Position {
+interface Position {
   /** Both count from 1. */
   readonly line: number;
   readonly column: number;
 }
 
-export interface YamlProblem extends Position {
+interface YamlProblem extends Position {
   readonly message: string;
 }
 

@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { link, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode } from './errno.ts';
-import type { IssuedCertificates } from './issue.ts';
+import { errorCode } from '../api/error-code.ts';
+import type { IssuedCertificates } from './issued.ts';
 
 export const certificateFileNames = ['ca.crt', 'ca.key', 'tls.crt', 'tls.key'] as const;
 export type CertificateFileName = (typeof certificateFileNames)[number];
@@ -107,7 +107,7 @@ async function placeNew(file: StagedFile): Promise<void> {
   try {
     await link(file.temporary, file.target);
   } catch (error) {
-    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(errorCode(error))) throw error;
+    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(errorCode(error) ?? '')) throw error;
     await rename(file.temporary, file.target);
   }
 }
@@ -115,5 +115,8 @@ async function placeNew(file: StagedFile): Promise<void> {
 async function failure(folder: string, error: unknown): Promise<WriteOutcome> {
   const existing = errorCode(error) === 'EEXIST' ? await existingCertificateFiles(folder) : [];
   if (existing.length > 0) return { kind: 'refused', existing };
-  return { kind: 'failed', problem: `cannot write certificates into ${folder} (${errorCode(error)})` };
+  return {
+    kind: 'failed',
+    problem: `cannot write certificates into ${folder} (${errorCode(error) ?? 'unknown error'})`,
+  };
 }

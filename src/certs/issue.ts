@@ -7,11 +7,14 @@ import type { KeyObject } from 'node:crypto';
 import forge from 'node-forge';
 import type { pki } from 'node-forge';
 import { authorityExtensions, servingExtensions } from './extensions.ts';
+import type { IssuedCertificates } from './issued.ts';
 import { makeRsaKeyPair, privateKeyPem, rsaNumbers, signSha256 } from './keys.ts';
 import type { RsaKeyPair } from './keys.ts';
 import { servingNames, serviceName } from './names.ts';
 import { positiveSerial, serialLength } from './serial.ts';
 import { assertIssuedWell } from './verify-issued.ts';
+
+export type { IssuedCertificates };
 
 declare module 'node-forge' {
   namespace pki {
@@ -28,16 +31,6 @@ export interface IssueRequest {
   readonly leafLifetimeDays: number;
   /** More DNS names or addresses for the serving certificate. */
   readonly extraNames?: readonly string[];
-}
-
-export interface PemPair {
-  readonly certPem: string;
-  readonly keyPem: string;
-}
-
-export interface IssuedCertificates {
-  readonly ca: PemPair;
-  readonly serving: PemPair;
 }
 
 /** The longest lifetime in days: a hundred years, which keeps every date within the four-digit years of X.509. */

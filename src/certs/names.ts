@@ -1,20 +1,14 @@
 // The DNS names and addresses that the webhook's serving certificate answers to.
 import { isIP } from 'node:net';
+import { isNamespaceName as isDnsLabel } from '../api/kubernetes-names.ts';
 
 export interface ServingNames {
   readonly dns: readonly string[];
   readonly ips: readonly string[];
 }
 
-const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-
 /** The name of the Service and, as subject, of the serving certificate. */
 export const serviceName = 'reeve-webhook';
-
-/** A Namespace is named by an RFC 1123 label: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/ */
-export function isNamespaceName(name: string): boolean {
-  return label.test(name);
-}
 
 /**
  * The API server calls `<service>.<namespace>.svc`, whatever address that leads to:
@@ -22,7 +16,7 @@ export function isNamespaceName(name: string): boolean {
  * The other names are for people and tests; the addresses for a `url` on the same machine.
  */
 export function servingNames(namespace: string, extraNames: readonly string[]): ServingNames {
-  if (!isNamespaceName(namespace)) throw new RangeError('the namespace is not an RFC 1123 label');
+  if (!isDnsLabel(namespace)) throw new RangeError('the namespace is not an RFC 1123 label');
   const service = `${serviceName}.${namespace}`;
   const own = [serviceName, service, `${service}.svc`, `${service}.svc.cluster.local`, 'localhost'];
   const extra = extraNames.map((name) => name.toLowerCase());
@@ -34,7 +28,7 @@ export function servingNames(namespace: string, extraNames: readonly string[]): 
 
 /** No wildcards: nothing that calls the webhook needs one. */
 function isDnsName(name: string): boolean {
-  return name.length <= 253 && name.split('.').every((part) => label.test(part));
+  return name.length <= 253 && name.split('.').every((part) => isDnsLabel(part));
 }
 
 function unique(names: readonly string[]): readonly string[] {

@@ -4,7 +4,7 @@ import type { KeyObject } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
-import { errorCode } from './errno.ts';
+import { errorCode } from '../api/error-code.ts';
 
 /** A certificate (with its chain, if it has one) and its key in PEM, known to work together. */
 export interface ServingPair {
@@ -79,7 +79,7 @@ async function readPemFile(path: string): Promise<Reading<string>> {
       await handle.close();
     }
   } catch (error) {
-    return problem(`cannot read file ${path} (${errorCode(error)})`);
+    return problem(`cannot read file ${path} (${errorCode(error) ?? 'unknown error'})`);
   }
 }
 

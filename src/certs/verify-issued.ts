@@ -1,6 +1,6 @@
 // Proves with node:crypto that freshly issued certificates are what clients will accept.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import type { IssuedCertificates } from './issue.ts';
+import type { IssuedCertificates } from './issued.ts';
 import type { ServingNames } from './names.ts';
 
 /** Throws when a check fails, which only a fault of our own or of node-forge can bring about. */

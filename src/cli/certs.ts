@@ -1,7 +1,7 @@
 // The command `reeve certs`: makes the webhook's certificates and prints the caBundle for its configuration.
+import { isNamespaceName } from '../api/kubernetes-names.ts';
 import { existingCertificateFiles, writeCertificateFiles } from '../certs/files.ts';
 import { isLifetimeDays, issueCertificates, maxLifetimeDays } from '../certs/issue.ts';
-import { isNamespaceName } from '../certs/names.ts';
 
 export interface CertsOptions {
   readonly out: string;
@@ -13,7 +13,7 @@ export interface CertsOptions {
 
 export const certsDefaults = { namespace: 'reeve-system', force: false, caDays: 3650, days: 365 } as const;
 
-export interface CertsIo {
+interface CertsIo {
   /** Only the caBundle goes here, so that a script can take it as it is. */
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;

@@ -4,7 +4,7 @@ import { renderFileProblem, UnreadablePathError } from '../state/file-problem.ts
 import { StartError } from '../wire/start-error.ts';
 import { startWebhook, type RunningWebhook, type WebhookSettings } from '../wire/webhook.ts';
 
-export interface ServeOptions extends WebhookSettings {
+interface ServeOptions extends WebhookSettings {
   readonly logLevel: LogLevel;
   /** In milliseconds. */
   readonly drainGrace: number;
@@ -12,7 +12,7 @@ export interface ServeOptions extends WebhookSettings {
 
 export type StopSignal = 'SIGTERM' | 'SIGINT';
 
-export interface ServeIo {
+interface ServeIo {
   /** One line, once reviews are answered. */
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;

@@ -1,4 +1,5 @@
 // Reads the settings of a command from flags, then environment, then defaults, and says all that is wrong at once.
+import { nearest } from '../api/nearest.ts';
 
 export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false };
 
@@ -114,7 +115,7 @@ function splitFlag(arg: string): readonly [string, string | undefined] {
 
 function unknownText(given: string, known: readonly string[]): string {
   if (!given.startsWith('-')) return `unexpected argument ${JSON.stringify(given)}`;
-  const near = nearest(given, known);
+  const near = likelyMeant(given, known);
   return `unknown flag ${given}${near === undefined ? '' : `; did you mean ${near}?`}`;
 }
 
@@ -132,26 +133,7 @@ function kebab(key: string): string {
   return key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-/** The known word that a person most likely meant, if any is near. */
-export function nearest(word: string, known: readonly string[]): string | undefined {
-  const farthest = Math.max(2, Math.floor(word.length / 4));
-  const [best] = known
-    .map((candidate) => ({ candidate, distance: distanceOf(word, candidate) }))
-    .filter(({ distance }) => distance <= farthest)
-    .toSorted((a, b) => a.distance - b.distance);
-  return best?.candidate;
-}
-
-/** Levenshtein: how many letters must be added, removed or replaced. */
-function distanceOf(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (const [i, letter] of Array.from(a).entries()) {
-    const next = [i + 1];
-    for (const [j, other] of Array.from(b).entries()) {
-      const replaced = (row[j] ?? 0) + (letter === other ? 0 : 1);
-      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
+/** The known word that a person most likely meant: a quarter of its letters may be wrong, and two of a short one. */
+export function likelyMeant(word: string, known: readonly string[]): string | undefined {
+  return nearest(word, known, Math.max(2, Math.floor(word.length / 4)));
 }

@@ -1,6 +1,6 @@
 // What may be told of an error that we did not expect: its name and where it happened, never its text.
 
-export interface ErrorTrace {
+interface ErrorTrace {
   readonly error: string;
   /** Lines of the stack, without the message, which may quote what somebody sent. */
   readonly frames: readonly string[];

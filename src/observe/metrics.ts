@@ -1,7 +1,7 @@
 // The metrics of admission; the only file that knows prom-client. Labels take only values that we choose ourselves.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-export interface CountedDecision {
+interface CountedDecision {
   readonly operation: string;
   readonly resource: string;
   readonly decision: string;

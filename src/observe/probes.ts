@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 
-export interface ProbeSources {
+interface ProbeSources {
   /** False before the policies are loaded, and as soon as the server is leaving. */
   readonly isReady: () => boolean;
   readonly metrics: { readonly contentType: string; render(): Promise<string> };

@@ -4,7 +4,7 @@ import type { Path } from '../api/problem.ts';
 import type { ExpressionScope } from './cel/expression.ts';
 import { allOf, compiled, mapped, refused, type Compilation } from './compilation.ts';
 import type { KubeObject } from './review.ts';
-import { isRecord } from './rules/fields.ts';
+import { isJsonObject } from '../api/json.ts';
 import { compileTemplate } from './template.ts';
 
 export type Rendered<T = unknown> =
@@ -39,7 +39,7 @@ function compileRoleBinding(binding: RoleBindingContent, path: Path): Compilatio
   return mapped(templated, (render) => ({
     render(namespaceObject) {
       const rendered = render(namespaceObject);
-      if (rendered.kind !== 'present' || !isRecord(rendered.value)) return rendered;
+      if (rendered.kind !== 'present' || !isJsonObject(rendered.value)) return rendered;
       return { kind: 'present', value: { ...fixed, ...rendered.value } };
     },
   }));
@@ -56,7 +56,7 @@ function compileValue(value: unknown, path: Path, fixedFields: readonly string[]
     const items = value.map((item: unknown, index) => compileValue(item, [...path, index], fixedFields));
     return mapped(allOf(items), (renderers) => (namespaceObject) => collect(renderers, namespaceObject));
   }
-  if (!isRecord(value)) return compiled(constant(value));
+  if (!isJsonObject(value)) return compiled(constant(value));
   const names = Object.keys(value);
   const fields = names.map((name) => {
     if (fixedFields.includes(name)) return compiled(constant(value[name]));

@@ -1,8 +1,7 @@
 // Text with `${ CEL }` in it: each expression must give a string; `$${` stands for `${` itself.
-import { compileExpression, type Bindings, type Evaluation, type Expression } from './cel/expression.ts';
+import { compileExpression, findEnd, positionOf } from './cel/expression.ts';
+import type { Bindings, Evaluation, Expression } from './cel/expression.ts';
 import type { ExpressionProblem, ExpressionScope, Variable } from './cel/expression.ts';
-import { findEnd } from './cel/syntax/embedded.ts';
-import { positionOf } from './cel/syntax/problem.ts';
 
 export interface Template {
   readonly source: string;

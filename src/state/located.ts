@@ -7,7 +7,7 @@ interface Place {
   readonly column: number;
 }
 
-export interface FirstOfEach<T> {
+interface FirstOfEach<T> {
   readonly first: readonly T[];
   readonly repeated: readonly (FileProblem & { readonly name: string })[];
 }

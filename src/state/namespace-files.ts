@@ -2,7 +2,7 @@
 import { namespaceName } from '../api/common-fields.ts';
 import { objectMetadata } from '../api/object-metadata.ts';
 import { openObject, text } from '../api/schema/build.ts';
-import { isPlainObject } from '../api/schema/reporting.ts';
+import { isJsonObject } from '../api/json.ts';
 import type { Infer } from '../api/schema/schema.ts';
 import { validate } from '../api/schema/validate.ts';
 import type { FileProblem } from './file-problem.ts';
@@ -26,9 +26,9 @@ const namespaceSchema = openObject({
 });
 
 /** Its metadata has been checked; everything else is as it was written. */
-export type NamespaceObject = Infer<typeof namespaceSchema>;
+type NamespaceObject = Infer<typeof namespaceSchema>;
 
-export interface LoadedNamespaces {
+interface LoadedNamespaces {
   readonly namespaces: readonly NamespaceObject[];
   readonly problems: readonly FileProblem[];
 }
@@ -54,7 +54,7 @@ export async function loadNamespaceFiles(path: string): Promise<LoadedNamespaces
 }
 
 function isNamespace({ value }: LocatedObject): boolean {
-  return isPlainObject(value) && value['kind'] === 'Namespace' && value['apiVersion'] === 'v1';
+  return isJsonObject(value) && value['kind'] === 'Namespace' && value['apiVersion'] === 'v1';
 }
 
 type Outcome =

@@ -2,6 +2,7 @@
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Dirent } from 'node:fs';
+import { errorCode } from '../api/error-code.ts';
 import { UnreadablePathError, type FileProblem } from './file-problem.ts';
 
 export interface TextFile {
@@ -9,7 +10,7 @@ export interface TextFile {
   readonly text: string;
 }
 
-export interface TextFiles {
+interface TextFiles {
   readonly files: readonly TextFile[];
   readonly problems: readonly FileProblem[];
 }
@@ -97,8 +98,7 @@ function decode(bytes: Buffer): string | undefined {
 }
 
 function reasonOf(error: unknown): string {
-  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
-  switch (code) {
+  switch (errorCode(error)) {
     case 'ENOENT':
       return 'there is no such file or folder';
     case 'EACCES':

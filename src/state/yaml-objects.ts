@@ -18,7 +18,7 @@ export interface LocatedObject {
   locate(problem: Problem): FileProblem;
 }
 
-export interface LocatedObjects {
+interface LocatedObjects {
   readonly objects: readonly LocatedObject[];
   readonly problems: readonly FileProblem[];
 }

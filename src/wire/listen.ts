@@ -1,5 +1,6 @@
 // Opens the port of a server, and says plainly when it cannot be had.
 import type { Server } from 'node:net';
+import { errorCode } from '../api/error-code.ts';
 import { StartError } from './start-error.ts';
 
 const reasons: ReadonlyMap<string, string> = new Map([
@@ -13,7 +14,7 @@ const reasons: ReadonlyMap<string, string> = new Map([
 export async function listen(server: Server, port: number, host: string): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   function onError(error: Error): void {
-    const code = 'code' in error && typeof error.code === 'string' ? error.code : 'unknown';
+    const code = errorCode(error) ?? 'unknown';
     reject(new StartError(`cannot listen on ${host}:${port}: ${reasons.get(code) ?? 'it failed'} (${code})`));
   }
   server.once('error', onError);

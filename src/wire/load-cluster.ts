@@ -1,6 +1,5 @@
 // Loads policies and namespaces from files into one snapshot, with all that is wrong with them.
 import { systemNamespaces } from '../api/names.ts';
-import { compilePolicy } from '../policy/compile-policy.ts';
 import { PolicySet } from '../policy/policy-set.ts';
 import type { ClusterSnapshot } from '../policy/snapshot.ts';
 import { clusterSnapshot } from '../state/cluster-snapshot.ts';
@@ -28,7 +27,7 @@ export interface LoadedCluster {
 
 /** Rejects with an UnreadablePathError when a path cannot be read at all. */
 export async function loadCluster(settings: ClusterSettings): Promise<LoadedCluster> {
-  const { policies, problems } = await loadPolicyFiles(settings.policies, compilePolicy);
+  const { policies, problems } = await loadPolicyFiles(settings.policies);
   const known =
     settings.clusterState === undefined
       ? { namespaces: [], problems: [] }

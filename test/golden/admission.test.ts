@@ -13,7 +13,6 @@ import type { Endpoint } from '../../src/admission/ports.ts';
 import { mastersGroup, systemNamespaces } from '../../src/api/names.ts';
 import { RULES } from '../../src/api/namespace-policy.ts';
 import { stringifyYaml } from '../../src/api/yaml.ts';
-import { compilePolicy } from '../../src/policy/compile-policy.ts';
 import { PolicySet } from '../../src/policy/policy-set.ts';
 import type { ClusterSnapshot } from '../../src/policy/snapshot.ts';
 import { clusterSnapshot } from '../../src/state/cluster-snapshot.ts';
@@ -35,7 +34,7 @@ const ports = {
 };
 
 async function load({ path }: FixtureFolder): Promise<ClusterSnapshot> {
-  const { policies, problems } = await loadPolicyFiles(join(path, 'policies.yaml'), compilePolicy);
+  const { policies, problems } = await loadPolicyFiles(join(path, 'policies.yaml'));
   expect(problems).toEqual([]);
   const cluster = join(path, 'cluster.yaml');
   const loaded = existsSync(cluster) ? await loadNamespaceFiles(cluster) : { namespaces: [], problems: [] };

@@ -1,8 +1,9 @@
 // What HTTP alone answers: requests that never become a review.
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { snapshotOf } from '../support/engine.ts';
+import { eventually } from '../support/eventually.ts';
 import { namespaceObject, requestFor, reviewJson, reviewOf } from '../support/reviews.ts';
-import { snapshotOf } from '../support/snapshots.ts';
 import { issueTestPair, startTestWebhook, type TestWebhook } from '../support/test-webhook.ts';
 import { exchange, parseAnswer } from '../support/tls-client.ts';
 
@@ -189,10 +190,10 @@ describe('requests that no HTTP library sends', () => {
 });
 
 test('the server has noticed all of it, failed at nothing, and still answers', async () => {
+  await eventually(() => target.observer.inFlight).toBe(0);
+  // Whether a client counts as gone before its request is refused is a matter of timing.
+  const codes = target.observer.refusals.map(({ code }) => code).filter((code) => code !== 499);
+  expect(new Set(codes)).toEqual(new Set([400, 404, 405, 415, 417, 431]));
   expect(target.observer.errors).toEqual([]);
-  expect(target.observer.inFlight).toBe(0);
-  expect(new Set(target.observer.refusals.map(({ code }) => code))).toEqual(
-    new Set([400, 404, 405, 415, 417, 431, 499]),
-  );
   expect((await target.client.post('/validate', good)).code).toBe(200);
 });

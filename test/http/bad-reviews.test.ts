@@ -10,7 +10,7 @@ import {
   type Json,
   type Response,
 } from '../support/reviews.ts';
-import { knownNamespace, snapshotOf } from '../support/snapshots.ts';
+import { knownNamespace, snapshotOf } from '../support/engine.ts';
 import { issueTestPair, startTestWebhook, type TestWebhook } from '../support/test-webhook.ts';
 
 let target: TestWebhook;

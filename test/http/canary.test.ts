@@ -1,6 +1,7 @@
 // A marked value goes through every path at the most talkative level, and is then found nowhere: output, answers, metrics.
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { HttpsClient, type HttpAnswer } from '../support/https-client.ts';
 import {
   bindingObject,
@@ -113,6 +114,9 @@ const secrets: readonly Json[] = [
   secretObject({}, { ownerReferences: [canary] }),
 ];
 
+/** How many lines of the log have this message. */
+const linesSaying = (message: string): number => server.stderr.split(`"msg":"${message}"`).length - 1;
+
 test('through every path', async () => {
   for (const secret of secrets) {
     await send(reviewJson(secret));
@@ -144,15 +148,18 @@ test('through every path', async () => {
     await exchange(ports.port, `${raw}Connection: close\r\nExpect: ${canary}\r\n\r\n`),
     await exchange(ports.port, `${raw}X: ${canary.repeat(2000)}\r\n\r\n`),
   ];
-  expect(answers.filter(({ code }) => code === 200).length).toBeGreaterThan(100);
+  const reviews = answers.filter(({ code }) => code === 200).length;
+  expect(reviews).toBeGreaterThan(100);
   expect(new Set(answers.map(({ code }) => code))).toEqual(new Set([200, 400, 404, 415]));
 
   const metrics = await (await fetch(`http://127.0.0.1:${ports.probesPort}/metrics`)).text();
   expect(metrics).toContain('reeve_internal_errors_total 0');
+  // Every line is there before the server is stopped: it waits for its log, but not for ever.
+  await eventually(() => linesSaying('decision')).toBe(reviews);
+  await eventually(() => linesSaying('request refused')).toBe(answers.length - reviews + texts.length);
   server.kill('SIGTERM');
   const { code, stdout, stderr } = await server.ended();
   expect(code).toBe(0);
-  expect(stderr.split('\n').length).toBeGreaterThan(200);
 
   const everything = [
     ...answers.map(({ body, headers }) => body + JSON.stringify(headers)),

@@ -33,7 +33,7 @@ beforeAll(async () => {
       certsDir: undefined,
       namespace: 'reeve-system',
       sharedNamespace: 'reeve-shared',
-    excludeNamespace: [],
+      excludeNamespace: [],
       evaluationBudget: 60_000,
     },
     createLog('silent', 2),

@@ -12,7 +12,7 @@ import {
   testUid,
   type Response,
 } from '../support/reviews.ts';
-import { knownNamespace, snapshotOf } from '../support/snapshots.ts';
+import { knownNamespace, snapshotOf } from '../support/engine.ts';
 import { issueTestPair, startTestWebhook, type TestWebhook } from '../support/test-webhook.ts';
 
 let pair: TlsPair;

@@ -5,7 +5,7 @@ import type { TlsPair } from '../../src/admission/webhook-server.ts';
 import type { KubeObject } from '../../src/policy/review.ts';
 import { eventually } from '../support/eventually.ts';
 import { namespaceObject, responseOf, reviewJson, secretObject } from '../support/reviews.ts';
-import { snapshotOf } from '../support/snapshots.ts';
+import { snapshotOf } from '../support/engine.ts';
 import { issueTestPair, startTestWebhook, type TestWebhook } from '../support/test-webhook.ts';
 import { openTls, parseAnswer, readAll } from '../support/tls-client.ts';
 

@@ -7,7 +7,7 @@ import type { TlsPair } from '../../src/admission/webhook-server.ts';
 import type { ServerLimits } from '../../src/admission/server-limits.ts';
 import { eventually } from '../support/eventually.ts';
 import { namespaceObject, responseOf, reviewJson } from '../support/reviews.ts';
-import { snapshotOf } from '../support/snapshots.ts';
+import { snapshotOf } from '../support/engine.ts';
 import { issueTestPair, startTestWebhook, type TestWebhook } from '../support/test-webhook.ts';
 import { exchange, openTls, parseAnswer, readAll, readUntil } from '../support/tls-client.ts';
 

@@ -6,7 +6,7 @@ import type { ConnectionOptions } from 'node:tls';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { namespaceObject, reviewJson } from '../support/reviews.ts';
-import { snapshotOf } from '../support/snapshots.ts';
+import { snapshotOf } from '../support/engine.ts';
 import { issueTestPair, startTestWebhook, type TestWebhook } from '../support/test-webhook.ts';
 import { openTls, parseAnswer, readAll } from '../support/tls-client.ts';
 

@@ -1,6 +1,6 @@
 // Reads the fenced blocks and the tables of a Markdown file.
 
-export interface Block {
+interface Block {
   readonly language: string;
   readonly text: string;
 }

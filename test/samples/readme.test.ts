@@ -6,13 +6,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { flagName, variableName, type Settings } from '../../src/cli/settings.ts';
 import { certsSettings, serveSettings } from '../../src/config.ts';
-import { compilePolicy } from '../../src/policy/compile-policy.ts';
+import { isJsonObject } from '../../src/api/json.ts';
 import { renderFileProblem } from '../../src/state/file-problem.ts';
 import { loadPolicyFiles } from '../../src/state/policy-files.ts';
-import { isJson } from './json.ts';
 import { blocksOf, curlExamples, tableBelow } from './markdown.ts';
 import { copyProject, demandFreePort } from './project-copy.ts';
-import { startReeve, type ReeveProcess } from './reeve-process.ts';
+import { startCommand, type RunningCommand } from './running-command.ts';
 
 const root = join(import.meta.dirname, '../..');
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
@@ -20,12 +19,12 @@ const examples = curlExamples(readme);
 
 describe('the curl commands', () => {
   let copy = '';
-  let reeve: ReeveProcess | undefined;
+  let reeve: RunningCommand | undefined;
 
   beforeAll(async () => {
     for (const port of [8443, 8081]) await demandFreePort(port);
     copy = copyProject(root);
-    reeve = await startReeve('npm', ['start'], copy);
+    reeve = await startCommand('npm', ['start'], copy);
   });
 
   afterAll(async () => {
@@ -74,7 +73,8 @@ describe('the tables', () => {
 
   it('dependencies', () => {
     const manifest: unknown = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-    const dependencies = isJson(manifest) && isJson(manifest['dependencies']) ? manifest['dependencies'] : {};
+    const dependencies =
+      isJsonObject(manifest) && isJsonObject(manifest['dependencies']) ? manifest['dependencies'] : {};
     const listed = tableBelow(readme, '## Dependencies').map(([name]) => name);
     expect(listed).toEqual(Object.keys(dependencies));
   });
@@ -97,7 +97,7 @@ async function problemsOf(policy: string): Promise<readonly string[]> {
   try {
     const file = join(folder, 'apps.yaml');
     writeFileSync(file, policy);
-    const { problems } = await loadPolicyFiles(file, compilePolicy);
+    const { problems } = await loadPolicyFiles(file);
     return problems.map((problem) => renderFileProblem({ ...problem, file: 'my-policies/apps.yaml' }));
   } finally {
     rmSync(folder, { recursive: true });

@@ -1,17 +1,16 @@
 // The samples: policies and namespaces load, and each review gets the answer that the table in their README says.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { applyPatch, type Operation } from 'rfc6902';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { compilePolicy } from '../../src/policy/compile-policy.ts';
+import { isJsonObject, type JsonObject } from '../../src/api/json.ts';
 import { loadNamespaceFiles } from '../../src/state/namespace-files.ts';
 import { loadPolicyFiles } from '../../src/state/policy-files.ts';
-import { responseOf, type Response } from '../support/reviews.ts';
+import { HttpsClient } from '../support/https-client.ts';
+import { responseOf, reviewOf, type Response } from '../support/reviews.ts';
+import { ReeveProcess } from '../support/serve-process.ts';
 import { expectations, type Expectation } from './expectations.ts';
-import { isJson, type Json } from './json.ts';
-import { startReeve, type ReeveProcess } from './reeve-process.ts';
 
 const samples = join(import.meta.dirname, '../../manifests/samples');
 const reviews = join(samples, 'reviews');
@@ -19,7 +18,7 @@ const files = readdirSync(reviews).toSorted();
 
 describe('the files', () => {
   it('policies load without a problem', async () => {
-    const { policies, problems } = await loadPolicyFiles(join(samples, 'policies'), compilePolicy);
+    const { policies, problems } = await loadPolicyFiles(join(samples, 'policies'));
     expect(problems).toEqual([]);
     expect(policies.map(({ policy }) => policy.metadata.name).toSorted()).toEqual([
       'database-clients',
@@ -82,30 +81,34 @@ describe('the files', () => {
 describe('the answers', () => {
   const folder = mkdtempSync(join(tmpdir(), 'reeve-samples-'));
   let reeve: ReeveProcess | undefined;
-  let url = '';
+  let client: HttpsClient | undefined;
 
   beforeAll(async () => {
     const state = ['--policies', join(samples, 'policies'), '--cluster-state', join(samples, 'cluster')];
     const ports = ['--port', '0', '--probes-port', '0', '--certs-dir', folder];
-    reeve = await startReeve(process.execPath, ['src/main.ts', 'serve', ...state, ...ports], process.cwd());
-    url = /https:\/\/[\w.:]+/.exec(reeve.readyLine)?.[0] ?? '';
+    reeve = new ReeveProcess(['serve', ...state, ...ports]);
+    const { port } = await reeve.ready();
+    client = new HttpsClient(port, readFileSync(join(folder, 'ca.crt'), 'utf8'));
   });
 
   afterAll(async () => {
-    await reeve?.stop();
+    client?.close();
+    await reeve?.[Symbol.asyncDispose]();
     rmSync(folder, { recursive: true });
   });
 
+  async function ask(endpoint: string, body: string | Buffer): Promise<Response> {
+    const answer = await client?.post(`/${endpoint}`, body);
+    return responseOf(answer?.body ?? '');
+  }
+
   it('the ready line says that nothing was refused', () => {
-    expect(reeve?.readyLine).toMatch(/10 policies loaded, 0 refused, \d+ namespaces$/);
+    expect(reeve?.stdout).toMatch(/10 policies loaded, 0 refused, \d+ namespaces\n$/);
   });
 
   it.each(expectations)('$review: $answer', async (expectation) => {
     const file = `${expectation.review}.json`;
-    const ca = readFileSync(join(folder, 'ca.crt'), 'utf8');
-    const response = responseOf(
-      await post(`${url}/${expectation.endpoint}`, readFileSync(join(reviews, file)), ca),
-    );
+    const response = await ask(expectation.endpoint, readFileSync(join(reviews, file)));
     expect(response.uid).toBe(readRequest(file)['uid']);
     expect(summaryOf(response)).toEqual(expectedSummary(expectation));
     const starts = expectation.warnings ?? [];
@@ -118,13 +121,7 @@ describe('the answers', () => {
     async ({ review, patch }) => {
       const sent = structuredClone(readRequest(`${review}.json`));
       expect(applyPatch(sent['object'], patch as Operation[])).toEqual(patch?.map(() => null));
-      const body = JSON.stringify({
-        apiVersion: 'admission.k8s.io/v1',
-        kind: 'AdmissionReview',
-        request: sent,
-      });
-      const ca = readFileSync(join(folder, 'ca.crt'), 'utf8');
-      const response = responseOf(await post(`${url}/validate`, Buffer.from(body), ca));
+      const response = await ask('validate', JSON.stringify(reviewOf(sent)));
       expect(summaryOf(response)).toEqual({ allowed: true, code: undefined, causes: [], patch: [] });
     },
   );
@@ -148,34 +145,20 @@ function summaryOf({ allowed, status, patch }: Response): Summary {
   return {
     allowed,
     code: status?.code,
-    causes: Array.isArray(causes) ? causes.filter(isJson).map(causeOf) : [],
+    causes: Array.isArray(causes) ? causes.filter(isJsonObject).map(causeOf) : [],
     patch: patch === undefined ? [] : (JSON.parse(Buffer.from(patch, 'base64').toString()) as unknown[]),
   };
 }
 
 /** `policy, rule: path` */
-function causeOf({ message, field }: Json): string {
+function causeOf({ message, field }: JsonObject): string {
   const named = /\(policy ([\w-]+), ([\w./-]+)\)$/.exec(String(message));
   return `${named?.[1]}, ${named?.[2]}: ${String(field)}`;
 }
 
-function readRequest(file: string): Json {
+function readRequest(file: string): JsonObject {
   const review: unknown = JSON.parse(readFileSync(join(reviews, file), 'utf8'));
-  const sent = isJson(review) ? review['request'] : undefined;
-  if (!isJson(sent)) throw new Error(`${file} has no request`);
+  const sent = isJsonObject(review) ? review['request'] : undefined;
+  if (!isJsonObject(sent)) throw new Error(`${file} has no request`);
   return sent;
-}
-
-async function post(to: string, body: Buffer, ca: string): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const headers = { 'Content-Type': 'application/json', 'Content-Length': body.length };
-  // The certificate is for names, and the server is asked for by its address.
-  const call = request(to, { method: 'POST', headers, ca, servername: 'localhost' }, (response) => {
-    let text = '';
-    response.on('data', (chunk: Buffer) => (text += String(chunk)));
-    response.on('end', () => resolve(text));
-  });
-  call.on('error', reject);
-  call.end(body);
-  return await promise;
 }

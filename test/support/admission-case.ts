@@ -3,10 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseYaml } from '../../src/api/yaml.ts';
 
-export const fixtureRoot = 'test/fixtures/admission';
+const fixtureRoot = 'test/fixtures/admission';
 const pki = 'test/fixtures/pki';
 
-export interface CaseRequest {
+interface CaseRequest {
   readonly operation: string;
   readonly resource?: 'namespaces' | 'secrets' | 'roles' | 'rolebindings';
   readonly subResource?: string;

@@ -1,6 +1,6 @@
-// Short ways to policies, snapshots and reviews for tests of the engine.
+// Short ways to policies, snapshots and reviews for tests of the engine and of the server.
 import { parseNamespacePolicy } from '../../src/api/namespace-policy.ts';
-import { systemNamespaces } from '../../src/api/names.ts';
+import { namespaceNameLabel, systemNamespaces } from '../../src/api/names.ts';
 import { renderProblem } from '../../src/api/problem.ts';
 import { unlimitedBudget, type Circumstances } from '../../src/policy/budget.ts';
 import { compilePolicy } from '../../src/policy/compile-policy.ts';
@@ -35,14 +35,27 @@ export function aSnapshot(
   policies: readonly CompiledPolicy[],
   namespaces: readonly KubeObject[] = [],
 ): ClusterSnapshot {
-  return clusterSnapshot(
-    new PolicySet(policies, { excludedNamespaces: systemNamespaces }),
+  return clusterSnapshot(new PolicySet(policies, { excludedNamespaces: systemNamespaces }), namespaces);
+}
+
+/** As `aSnapshot`, from the specs of policies by name. */
+export function snapshotOf(
+  specs: Readonly<Record<string, unknown>>,
+  namespaces: readonly KubeObject[] = [],
+): ClusterSnapshot {
+  return aSnapshot(
+    Object.entries(specs).map(([name, spec]) => aPolicy(name, spec)),
     namespaces,
   );
 }
 
 export function aNamespace(metadata: ObjectMeta): KubeObject {
   return { apiVersion: 'v1', kind: 'Namespace', metadata };
+}
+
+/** With the label that the API server gives every Namespace. */
+export function knownNamespace(name: string, labels: Readonly<Record<string, string>> = {}): KubeObject {
+  return aNamespace({ name, labels: { [namespaceNameLabel]: name, ...labels } });
 }
 
 export function aReview(

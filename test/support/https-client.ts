@@ -9,7 +9,7 @@ export interface HttpAnswer {
   readonly body: string;
 }
 
-export type Body = string | Uint8Array;
+type Body = string | Uint8Array;
 
 export interface Call {
   readonly method?: string;
@@ -21,10 +21,15 @@ export interface Call {
 
 export class HttpsClient {
   readonly port: number;
-  readonly agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
+  readonly agent: Agent;
 
-  constructor(port: number) {
+  /** Trusts this authority, or whoever answers. */
+  constructor(port: number, ca?: string) {
     this.port = port;
+    this.agent = new Agent({
+      keepAlive: true,
+      ...(ca === undefined ? { rejectUnauthorized: false } : { ca }),
+    });
   }
 
   /** JSON with its headers, unless the call says otherwise. */

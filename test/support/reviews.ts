@@ -1,4 +1,5 @@
 // Makes AdmissionReviews as the API server sends them, with anything in them replaced or left out.
+import { isJsonObject } from '../../src/api/json.ts';
 
 export type Json = Record<string, unknown>;
 
@@ -58,7 +59,7 @@ export function bindingObject(fields: Json = {}): Json {
 /** A CREATE of the object, with some fields of the request replaced; those that are undefined are left out. */
 export function requestFor(object: Json, changes: Json = {}): Json {
   const type = types[String(object['kind'])] ?? { group: '', kind: '', resource: '' };
-  const metadata = isJson(object['metadata']) ? object['metadata'] : {};
+  const metadata = isJsonObject(object['metadata']) ? object['metadata'] : {};
   const gvk = { group: type.group, version: 'v1', kind: type.kind };
   const gvr = { group: type.group, version: 'v1', resource: type.resource };
   return {
@@ -85,10 +86,6 @@ export function reviewOf(request: unknown): Json {
 
 export function reviewJson(object: Json, changes: Json = {}): string {
   return JSON.stringify(reviewOf(requestFor(object, changes)));
-}
-
-function isJson(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** What a webhook answered inside the review. */

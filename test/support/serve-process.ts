@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 
-export interface Output {
+interface Output {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;

@@ -14,7 +14,7 @@ import { issueCertificates } from '../../src/certs/issue.ts';
 import type { ClusterSnapshot } from '../../src/policy/snapshot.ts';
 import { HttpsClient } from './https-client.ts';
 
-export class RecordingObserver implements AdmissionObserver {
+class RecordingObserver implements AdmissionObserver {
   readonly decisions: DecisionRecord[] = [];
   readonly refusals: { readonly code: number; readonly reason: string }[] = [];
   readonly errors: unknown[] = [];

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { connect } from 'node:tls';
 import type { ConnectionOptions, TLSSocket } from 'node:tls';
 
-export interface RawAnswer {
+interface RawAnswer {
   readonly code: number;
   readonly headers: ReadonlyMap<string, string>;
   readonly body: string;

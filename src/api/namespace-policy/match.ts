@@ -9,7 +9,7 @@ import {
 } from '../common-fields.ts';
 import { choice, list, object } from '../schema/build.ts';
 
-export const labelRequirement = object({
+const labelRequirement = object({
   description: 'One requirement on a label of the namespace.',
   fields: {
     key: metadataKey('The label key that the requirement is about.'),

@@ -119,7 +119,7 @@ export const quota = object({
   required: ['label', 'max'],
 });
 
-export const deletion = object({
+const deletion = object({
   description: 'Protection of matched namespaces from being deleted by mistake.',
   fields: {
     protect: withDefault(

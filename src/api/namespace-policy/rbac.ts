@@ -31,7 +31,7 @@ export const rbacRules = object({
     }),
     forbidWildcardRules: withDefault(
       boolean(
-        'Whether to refuse Roles whose rules have * among their apiGroups, resources or verbs. Default: false.',
+        'Whether to refuse Roles whose rules have * among their apiGroups, resources or verbs, */<subresource> among their resources, or nonResourceURLs that end in *. Default: false.',
       ),
       false,
     ),

@@ -1,7 +1,7 @@
 // An object of somebody else's kind that every matched namespace contains.
+import { ownMember } from '../json.ts';
 import { managedByLabel, managedByReeve } from '../names.ts';
 import { openObject, text } from '../schema/build.ts';
-import { isPlainObject } from '../schema/reporting.ts';
 import type { Path } from '../problem.ts';
 import type { Rule } from '../schema/schema.ts';
 import { forbiddenGroups, forbiddenKinds } from './forbidden-kinds.ts';
@@ -96,7 +96,7 @@ export const resourceContent = openObject({
 });
 
 function member(value: unknown, name: string): unknown {
-  return isPlainObject(value) && Object.hasOwn(value, name) ? (value[name] ?? undefined) : undefined;
+  return ownMember(value, name) ?? undefined;
 }
 
 /** The path of the mark below any `template`, however deep, as in a CronJob. The depth of the object is bounded. */

@@ -1,7 +1,8 @@
 // Copies data that no schema describes: only what JSON can hold, and only so deep.
+import { isJsonObject } from '../json.ts';
 import type { Path } from '../problem.ts';
 import { describeValue } from '../text.ts';
-import { assemble, invalid, isPlainObject, type Report } from './reporting.ts';
+import { assemble, invalid, type Report } from './reporting.ts';
 
 /** Deeper than any object of Kubernetes that people write, and far from the end of the stack. */
 const deepest = 64;
@@ -15,7 +16,7 @@ export function copyPlain(value: unknown, path: Path, report: Report): unknown {
     const items = value.map((item, index) => copyPlain(item, [...path, index], report));
     return items.includes(invalid) ? invalid : items;
   }
-  if (isPlainObject(value)) {
+  if (isJsonObject(value)) {
     return assemble(
       Object.entries(value).map(([key, member]) => [key, copyPlain(member, [...path, key], report)] as const),
     );

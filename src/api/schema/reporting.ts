@@ -1,4 +1,5 @@
 // What all checks of values share: the mark of a refused value, and how a refusal is reported.
+import { ownMember } from '../json.ts';
 import type { Path, Problem } from '../problem.ts';
 import { describeValue } from '../text.ts';
 import { describeSchema } from './accepted.ts';
@@ -14,12 +15,6 @@ export function refuse(schema: Schema, input: unknown, path: Path, report: Repor
   return invalid;
 }
 
-export type PlainObject = Readonly<Record<string, unknown>>;
-
-export function isPlainObject(value: unknown): value is PlainObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** Object.fromEntries defines properties instead of assigning them, so a key such as `__proto__` is only a key. */
 export function assemble(entries: readonly (readonly [string, unknown])[]): unknown {
   return entries.some(([, value]) => value === invalid) ? invalid : Object.fromEntries(entries);
@@ -28,6 +23,6 @@ export function assemble(entries: readonly (readonly [string, unknown])[]): unkn
 export function valueAt(value: unknown, path: Path): unknown {
   return path.reduce<unknown>((current, step) => {
     if (Array.isArray(current) && typeof step === 'number') return current[step] as unknown;
-    return isPlainObject(current) && Object.hasOwn(current, step) ? current[step] : undefined;
+    return ownMember(current, step);
   }, value);
 }

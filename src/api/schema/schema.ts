@@ -75,7 +75,7 @@ export type Fields = Readonly<Record<string, Schema>>;
 /** The type of what validation returns: defaults are set, so their fields are always there. */
 export type Infer<S> = S extends { readonly [output]?: infer T } ? T : never;
 
-export interface Defaulted {
+interface Defaulted {
   readonly defaultValue: unknown;
 }
 

@@ -1,17 +1,10 @@
 // Checks any value against a schema: reports every problem at once, sets defaults, never throws.
+import { isJsonObject, ownMember, type JsonObject } from '../json.ts';
 import type { Path, Problem } from '../problem.ts';
 import { describeValue } from '../text.ts';
 import { describeFields } from './accepted.ts';
 import { copyPlain } from './plain.ts';
-import {
-  assemble,
-  invalid,
-  isPlainObject,
-  refuse,
-  valueAt,
-  type PlainObject,
-  type Report,
-} from './reporting.ts';
+import { assemble, invalid, refuse, valueAt, type Report } from './reporting.ts';
 import type {
   BooleanSchema,
   Infer,
@@ -118,7 +111,7 @@ function reportRepeated(schema: ListSchema, items: readonly unknown[], path: Pat
 }
 
 function checkMap(schema: MapSchema, input: unknown, path: Path, report: Report): unknown {
-  if (!isPlainObject(input)) return refuse(schema, input, path, report);
+  if (!isJsonObject(input)) return refuse(schema, input, path, report);
   const given = Object.entries(input);
   if (given.length > schema.maxProperties) return refuse(schema, input, path, report);
   const entries = given.map(([key, value]) => {
@@ -130,7 +123,7 @@ function checkMap(schema: MapSchema, input: unknown, path: Path, report: Report)
 }
 
 function checkObject(schema: ObjectSchema, input: unknown, path: Path, report: Report): unknown {
-  if (!isPlainObject(input)) return refuse(schema, input, path, report);
+  if (!isJsonObject(input)) return refuse(schema, input, path, report);
   const known = Object.keys(schema.fields).map(
     (name) => [name, checkField(schema, name, input, path, report)] as const,
   );
@@ -143,12 +136,12 @@ function checkObject(schema: ObjectSchema, input: unknown, path: Path, report: R
 function checkField(
   { fields, required }: ObjectSchema,
   name: string,
-  input: PlainObject,
+  input: JsonObject,
   path: Path,
   report: Report,
 ): unknown {
   const field = fields[name];
-  const given = Object.hasOwn(input, name) ? input[name] : undefined;
+  const given = ownMember(input, name);
   if (field === undefined) return undefined;
   // null is absence, as for the API server, which drops nulls before it sets defaults.
   // https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#defaulting-and-nullable

@@ -1,13 +1,16 @@
 // CEL expressions as ValidatingAdmissionPolicies have them: compiled once, evaluated often, and never throwing.
+// Nothing outside of this folder imports another file of it.
 import { Compilation, type ExpressionScope } from './compile/compilation.ts';
 import { compileNode } from './compile/compile-node.ts';
 import { Frame, type Bindings, type Step, type Variable } from './compile/frame.ts';
+import { findEnd } from './syntax/embedded.ts';
 import { parse } from './syntax/parser.ts';
 import { CompileProblem, positionOf } from './syntax/problem.ts';
 import { BOOL, STRING, typeText, type Type } from './types/type.ts';
 import { Failure, OVER_BUDGET, failed, type FailureReason } from './values/failure.ts';
 import type { Value } from './values/value.ts';
 
+export { findEnd, positionOf };
 export type { Bindings, ExpressionScope, Variable };
 
 export interface ExpressionProblem {

@@ -2,7 +2,7 @@
 import type { DefaultsSpec } from '../../api/namespace-policy.ts';
 import type { Evaluation, ExpressionScope } from '../cel/expression.ts';
 import { allOf, compiled, refused, type Compilation } from '../compilation.ts';
-import { isLabelValue } from '../label-value.ts';
+import { isLabelValue } from '../../api/kubernetes-names.ts';
 import { keyPath, metadataMap, valueOf, type MetadataField } from '../metadata.ts';
 import { quoted } from '../wording.ts';
 import type { KubeObject, Review } from '../review.ts';

@@ -1,5 +1,5 @@
 // Finds the registries that a Docker configuration names, as the kubelet will read it.
-import { isRecord } from './fields.ts';
+import { isJsonObject } from '../../api/json.ts';
 import { hasRepeatedKey } from './repeated-keys.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -15,7 +15,7 @@ export function registriesOf(bytes: Buffer, legacy: boolean): readonly (string |
   const config = parse(bytes);
   if (config === undefined) return undefined;
   const maps = legacy ? [config] : sections(config);
-  if (!maps.every(isRecord)) return undefined;
+  if (!maps.every(isJsonObject)) return undefined;
   const entries = maps.flatMap((map) => Object.keys(map));
   return entries.length > mostRegistries ? undefined : entries.map(registryHost);
 }
@@ -43,7 +43,7 @@ function parse(bytes: Buffer): Readonly<Record<string, unknown>> | undefined {
     const text = decoder.decode(bytes);
     const value: unknown = JSON.parse(text);
     // Of a repeated key JavaScript keeps the last and Go merges all, so such a text would hide registries from us.
-    return isRecord(value) && !hasRepeatedKey(text) ? value : undefined;
+    return isJsonObject(value) && !hasRepeatedKey(text) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -1,12 +1,9 @@
 // Reads fields of objects of which nothing is known yet.
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+import { ownMember, type JsonObject } from '../../api/json.ts';
 
 /** The field if it is there and a string, else nothing. */
-export function stringField(record: Readonly<Record<string, unknown>>, field: string): string {
-  const value = Object.hasOwn(record, field) ? record[field] : undefined;
+export function stringField(object: JsonObject, field: string): string {
+  const value = ownMember(object, field);
   return typeof value === 'string' ? value : '';
 }
 

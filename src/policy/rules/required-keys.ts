@@ -3,7 +3,8 @@ import type { RequiredKey, RequiredSpec } from '../../api/namespace-policy.ts';
 import { allOf, compiled, mapped, type Compilation } from '../compilation.ts';
 import { keyPath, metadataMap, valueOf, type MetadataField } from '../metadata.ts';
 import { compilePattern } from '../pattern.ts';
-import { alternatives, quoted } from '../wording.ts';
+import { alternatives } from '../../api/text.ts';
+import { quoted } from '../wording.ts';
 import type { Breach, Rule } from '../rule.ts';
 
 export interface Requirement {

@@ -1,9 +1,9 @@
 // rbac.allowedRoleRefs: the roles that RoleBindings may grant.
 import { compileGlob } from '../glob.ts';
-import { clipped } from '../../api/text.ts';
-import { alternatives } from '../wording.ts';
+import { alternatives, clipped } from '../../api/text.ts';
 import type { Rule } from '../rule.ts';
-import { isRecord, stringField } from './fields.ts';
+import { isJsonObject } from '../../api/json.ts';
+import { stringField } from './fields.ts';
 
 export function allowedRoleRefsRule(allowed: readonly string[]): Rule {
   const globs = allowed.map(compileGlob);
@@ -12,7 +12,7 @@ export function allowedRoleRefsRule(allowed: readonly string[]): Rule {
     id: 'rbac.allowedRoleRefs',
     graced: true,
     judge(binding) {
-      const roleRef = isRecord(binding['roleRef']) ? binding['roleRef'] : {};
+      const roleRef = isJsonObject(binding['roleRef']) ? binding['roleRef'] : {};
       const found = `${stringField(roleRef, 'kind')}/${stringField(roleRef, 'name')}`;
       if (globs.some((glob) => glob.matches(found))) return [];
       const accepted = alternatives(allowed) || 'no role at all';

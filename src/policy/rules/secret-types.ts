@@ -1,5 +1,6 @@
 // secrets.forbiddenTypes and secrets.allowedTypes: the types that Secrets may have.
-import { alternatives, quoted } from '../wording.ts';
+import { alternatives } from '../../api/text.ts';
+import { quoted } from '../wording.ts';
 import type { Rule } from '../rule.ts';
 import { secretType } from './secret-values.ts';
 

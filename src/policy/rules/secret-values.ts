@@ -2,7 +2,8 @@
 // https://kubernetes.io/docs/concepts/configuration/secret/#restriction-names-data
 import { createHash } from 'node:crypto';
 import type { KubeObject } from '../review.ts';
-import { isRecord, stringField } from './fields.ts';
+import { isJsonObject, ownMember } from '../../api/json.ts';
+import { stringField } from './fields.ts';
 
 export type SecretValue =
   | { readonly kind: 'absent' }
@@ -52,13 +53,12 @@ function isBase64(text: string): boolean {
 }
 
 function ownString(map: unknown, key: string): string | undefined {
-  if (!isRecord(map) || !Object.hasOwn(map, key)) return undefined;
-  const value = map[key];
+  const value = ownMember(map, key);
   return typeof value === 'string' ? value : undefined;
 }
 
 function stringEntries(map: unknown): readonly (readonly [string, string])[] {
-  if (!isRecord(map)) return [];
+  if (!isJsonObject(map)) return [];
   return Object.entries(map).flatMap(([key, value]) =>
     typeof value === 'string' ? [[key, value] as const] : [],
   );

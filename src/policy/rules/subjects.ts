@@ -4,7 +4,8 @@ import { clipped } from '../../api/text.ts';
 import { quoted } from '../wording.ts';
 import type { KubeObject } from '../review.ts';
 import type { Breach, Rule } from '../rule.ts';
-import { isRecord, stringField } from './fields.ts';
+import { isJsonObject } from '../../api/json.ts';
+import { stringField } from './fields.ts';
 
 const serviceAccountUserPrefix = 'system:serviceaccount:';
 const kinds = ['User', 'Group', 'ServiceAccount'];
@@ -40,7 +41,7 @@ interface Subject {
 function subjectsOf(binding: KubeObject): readonly Subject[] {
   const { subjects } = binding;
   if (!Array.isArray(subjects)) return [];
-  return subjects.filter(isRecord).map((subject) => ({
+  return subjects.filter(isJsonObject).map((subject) => ({
     kind: stringField(subject, 'kind'),
     name: stringField(subject, 'name'),
     namespace: stringField(subject, 'namespace'),

@@ -2,7 +2,8 @@
 import { quoted } from '../wording.ts';
 import type { KubeObject } from '../review.ts';
 import type { Breach, Rule } from '../rule.ts';
-import { isRecord, stringsOf } from './fields.ts';
+import { isJsonObject } from '../../api/json.ts';
+import { stringsOf } from './fields.ts';
 
 const fields = ['apiGroups', 'resources', 'verbs', 'nonResourceURLs'] as const;
 type Field = (typeof fields)[number];
@@ -18,7 +19,7 @@ function judgeRole(role: KubeObject): readonly Breach[] {
   const { rules } = role;
   if (!Array.isArray(rules)) return [];
   return rules.flatMap((rule: unknown, index) =>
-    isRecord(rule) ? fields.flatMap((field) => judgeField(`rules[${index}].${field}`, field, rule)) : [],
+    isJsonObject(rule) ? fields.flatMap((field) => judgeField(`rules[${index}].${field}`, field, rule)) : [],
   );
 }
 

@@ -1,3 +1,4 @@
+// The bytes that all requests together may hold: what is taken, refused and given back.
 import { expect, test } from 'vitest';
 import { ByteBudget } from '../../../src/admission/byte-budget.ts';
 

@@ -1,3 +1,4 @@
+// Waiting no longer than a request may take, on a clock that the test moves.
 import { expect, test } from 'vitest';
 import { Deadline } from '../../../src/admission/deadline.ts';
 

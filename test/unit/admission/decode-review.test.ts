@@ -1,3 +1,4 @@
+// Decoding reviews: what becomes a review, what is refused inside one, and what HTTP alone answers.
 import { describe, expect, test } from 'vitest';
 import { decodeReview } from '../../../src/admission/decode-review.ts';
 import type { DecodedReview } from '../../../src/admission/decode-review.ts';

@@ -1,3 +1,4 @@
+// Measuring a JSON text and finding its uid without parsing it.
 import { describe, expect, test } from 'vitest';
 import { findUid, measureJson } from '../../../src/admission/json-scan.ts';
 

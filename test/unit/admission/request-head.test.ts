@@ -1,3 +1,4 @@
+// What the head of a request must say before its body is read.
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { readHead } from '../../../src/admission/request-head.ts';

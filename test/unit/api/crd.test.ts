@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { generatedCrds, namespacePolicyCrd } from '../../../src/api/crd.ts';
-import { isPlainObject } from '../../../src/api/schema/reporting.ts';
+import { isJsonObject } from '../../../src/api/json.ts';
 import { parseYaml } from '../../../src/api/yaml.ts';
 import { staleGeneratedFiles } from '../../checks/generated-files.ts';
 
@@ -42,7 +42,7 @@ function at(value: unknown, ...path: readonly (string | number)[]): unknown {
 }
 
 function asNode(value: unknown): Node {
-  if (!isPlainObject(value)) throw new Error('not an object');
+  if (!isJsonObject(value)) throw new Error('not an object');
   return value;
 }
 

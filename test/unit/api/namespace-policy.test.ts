@@ -122,7 +122,15 @@ describe('what is accepted', () => {
       'a resource with anything in it',
       {
         contents: {
-          resources: [{ apiVersion: 'a.io/v1', kind: 'B', metadata: { name: 'x' }, data: { __proto__: 1 } }],
+          resources: [
+            {
+              apiVersion: 'a.io/v1',
+              kind: 'B',
+              metadata: { name: 'x' },
+              // In a literal, `__proto__` would set the prototype and no key.
+              data: JSON.parse('{"__proto__": 1, "constructor": {"toString": null}}') as unknown,
+            },
+          ],
         },
       },
     ],

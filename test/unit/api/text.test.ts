@@ -1,6 +1,6 @@
 // What other people's values look like in our messages.
 import { describe, expect, it } from 'vitest';
-import { clipped, describeValue } from '../../../src/api/text.ts';
+import { alternatives, clipped, describeValue } from '../../../src/api/text.ts';
 
 describe('clipped', () => {
   it.each([
@@ -15,6 +15,19 @@ describe('clipped', () => {
     ['half characters go', 'a\ud800b', 'ab'],
   ])('%s', (_title, given, shown) => {
     expect(clipped(given)).toBe(shown);
+  });
+});
+
+describe('alternatives', () => {
+  it.each([
+    [[], undefined, ''],
+    [['a'], undefined, 'a'],
+    [['a', 'b'], undefined, 'a or b'],
+    [['a', 'b', 'c'], undefined, 'a, b or c'],
+    [['a', 'b', 'c'], 2, 'a, b or 1 more'],
+    [Array.from('abcdefghijkl'), undefined, 'a, b, c, d, e, f, g, h, i, j or 2 more'],
+  ])('%j, of which %s are shown', (words, shown, text) => {
+    expect(alternatives(words, shown)).toBe(text);
   });
 });
 

@@ -1,6 +1,6 @@
 // The names of the serving certificate, and which names are refused.
 import { describe, expect, test } from 'vitest';
-import { isNamespaceName, servingNames } from '../../../src/certs/names.ts';
+import { servingNames } from '../../../src/certs/names.ts';
 
 describe('servingNames', () => {
   test('are the names of the Service and of this machine', () => {
@@ -39,15 +39,5 @@ describe('servingNames', () => {
 
   test('refuse a namespace that cannot be one', () => {
     expect(() => servingNames('Reeve', [])).toThrow(RangeError);
-  });
-});
-
-describe('isNamespaceName', () => {
-  test.for(['a', '0', 'reeve-system', 'a'.repeat(63)])('takes %s', (name) => {
-    expect(isNamespaceName(name)).toBe(true);
-  });
-
-  test.for(['', '-a', 'a-', 'A', 'a.b', 'a_b', 'a\n', 'a'.repeat(64), '../a'])('refuses %j', (name) => {
-    expect(isNamespaceName(name)).toBe(false);
   });
 });

@@ -1,3 +1,4 @@
+// What of an error may be logged: its name and where it was thrown, never its text.
 import { expect, test } from 'vitest';
 import { traceOf } from '../../../src/observe/error-frames.ts';
 

@@ -1,3 +1,4 @@
+// The log: one line of JSON for each event, at the level that was chosen.
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,3 +1,4 @@
+// What is counted, and that labels do not grow with what people send.
 import { expect, test } from 'vitest';
 import { AdmissionMetrics } from '../../../src/observe/metrics.ts';
 

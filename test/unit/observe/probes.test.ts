@@ -1,3 +1,4 @@
+// The server of probes and metrics, over HTTP.
 import { once } from 'node:events';
 import { request } from 'node:http';
 import type { IncomingMessage, Server } from 'node:http';

@@ -55,7 +55,7 @@ test('a Docker configuration with more registries than anybody needs is refused 
       metadata: { name: 's', namespace: 'ns' },
       type: 'kubernetes.io/dockerconfigjson',
       stringData: { '.dockerconfigjson': JSON.stringify({ auths }) },
-    } as unknown as KubeObject,
+    },
   });
   expect(decide(review, aSnapshot([policy], [namespace]), circumstances).findings).toHaveLength(1);
 });

@@ -1,5 +1,5 @@
 // Regular expressions are those of RE2, and take time linear in the text.
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { compileRegex, type Regex } from '../../../src/policy/regex.ts';
 
 function regex(source: string): Regex {
@@ -39,22 +39,12 @@ test.each([
   expect(regex(source).find(text)).toBe(found[0] ?? '');
 });
 
-describe('linear time', () => {
-  /** The shortest of some runs, so that a pause of the machine does not count. */
-  function timeOf(pattern: Regex, length: number): number {
-    const text = `${'a'.repeat(length)}!`;
-    const runs = Array.from({ length: 7 }, () => {
-      const start = process.hrtime.bigint();
-      pattern.search(text);
-      return Number(process.hrtime.bigint() - start);
-    });
-    return Math.min(...runs);
-  }
-
-  test.each(['^(a+)+$', '^(a|aa)+$', '^(.*)*$x', '(a*)*b', '^(a?){50}a{50}$'])('%s', (source) => {
-    const pattern = regex(source);
-    // A pattern that backtracks takes exponential or quadratic time: 16 times the text, at least 256 times as long.
-    const [short, long] = [timeOf(pattern, 25_000), timeOf(pattern, 400_000)];
-    expect(long / short).toBeLessThan(100);
-  });
-});
+// A matcher that backtracks tries exponentially many ways before it gives up on these: it would never end.
+test.each(['^(a+)+$', '^(a|aa)+$', '(a*)*b', '^(a?){50}a{50}$', '^(\\w+\\s?)*$'])(
+  '%s gives up on 100,000 characters',
+  (source) => {
+    const text = `${'a'.repeat(100_000)}!`;
+    expect(regex(source).search(text)).toBe(false);
+    expect(regex(source).findAll(text, Infinity)).toEqual([]);
+  },
+);

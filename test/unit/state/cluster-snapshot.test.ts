@@ -1,3 +1,4 @@
+// Namespaces by name, also where an object has that name by nature.
 import { expect, test } from 'vitest';
 import { PolicySet } from '../../../src/policy/policy-set.ts';
 import type { KubeObject } from '../../../src/policy/review.ts';

@@ -3,15 +3,10 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Problem } from '../../../src/api/problem.ts';
 import { renderFileProblem, UnreadablePathError } from '../../../src/state/file-problem.ts';
-import { loadPolicyFiles, type CompilePolicy } from '../../../src/state/policy-files.ts';
+import { loadPolicyFiles } from '../../../src/state/policy-files.ts';
 
 const fixtures = 'test/fixtures/policies';
-const compileNothing: CompilePolicy<string> = (policy) => ({
-  ok: true,
-  compiled: policy.metadata.name.toUpperCase(),
-});
 
 let folder = '';
 beforeAll(async () => {
@@ -20,10 +15,10 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 /** One file with this text, loaded; messages without the folder. */
-async function load(text: string, compile: CompilePolicy<string> = compileNothing) {
+async function load(text: string) {
   const file = join(folder, 'policies.yaml');
   await writeFile(file, text);
-  const { policies, problems } = await loadPolicyFiles(file, compile);
+  const { policies, problems } = await loadPolicyFiles(file);
   return {
     names: policies.map(({ policy }) => policy.metadata.name),
     problems: problems.map((problem) => renderFileProblem(problem).replaceAll(`${folder}/`, '')),
@@ -36,7 +31,7 @@ function policyText(name: string, spec = '{}'): string {
 
 describe('the valid fixtures', () => {
   it('all load, with nothing to say', async () => {
-    const { policies, problems } = await loadPolicyFiles(join(fixtures, 'valid'), compileNothing);
+    const { policies, problems } = await loadPolicyFiles(join(fixtures, 'valid'));
     expect(problems).toEqual([]);
     expect(
       policies.map(
@@ -56,8 +51,10 @@ describe('the valid fixtures', () => {
   });
 
   it('come with what was compiled from them', async () => {
-    const { policies } = await loadPolicyFiles(join(fixtures, 'valid/minimal.yaml'), compileNothing);
-    expect(policies).toMatchObject([{ compiled: 'MINIMAL', policy: { spec: { maxDeletions: 20 } } }]);
+    const { policies } = await loadPolicyFiles(join(fixtures, 'valid/minimal.yaml'));
+    expect(policies).toMatchObject([
+      { compiled: { name: 'minimal' }, policy: { spec: { maxDeletions: 20 } } },
+    ]);
   });
 });
 
@@ -66,7 +63,7 @@ describe('the invalid fixtures', async () => {
 
   it.each(names)('%s says what its comments say', async (name) => {
     const file = join(fixtures, 'invalid', name);
-    const { policies, problems } = await loadPolicyFiles(file, compileNothing);
+    const { policies, problems } = await loadPolicyFiles(file);
     const expected = [...(await readFile(file, 'utf8')).matchAll(/^# expect (.*)$/gm)].map(
       ([, text]) => text,
     );
@@ -99,7 +96,7 @@ describe('a bad document', () => {
   it('is named with its number', async () => {
     const file = join(folder, 'numbered.yaml');
     await writeFile(file, `${policyText('one')}---\n---\n${policyText('Two')}`);
-    const { problems } = await loadPolicyFiles(file, compileNothing);
+    const { problems } = await loadPolicyFiles(file);
     expect(problems).toMatchObject([{ file, document: 3, policy: 'Two', line: 9, column: 19 }]);
   });
 
@@ -140,37 +137,29 @@ describe('a second policy of a name', () => {
 });
 
 describe('problems of the second step', () => {
-  const path = ['spec', 'validations', 0, 'expression'] as const;
-
   function validation(expression: string): string {
     return `apiVersion: reeve.dev/v1alpha1\nkind: NamespacePolicy\nmetadata: { name: x }\nspec:\n  validations:\n    - name: x\n      expression: ${expression}\n`;
   }
 
-  /** As the compiler of expressions would: a problem at the @. */
-  const complain: CompilePolicy<string> = ({ spec }) => {
-    const offset = spec.validations?.[0]?.expression.indexOf('@') ?? 0;
-    const problem: Problem = { path, found: 'an odd sign', accepted: 'CEL', offset };
-    return { ok: false, problems: [problem] };
-  };
+  const problem =
+    'found this character has no meaning here; accepted: CEL over object, oldObject and request that gives a bool';
 
   it.each([
     ['plain text', 'a == @', '7:24'],
-    ['single quotes', "'it''s @'", '7:26'],
+    ['single quotes', "'''a'' @'", '7:26'],
     ['double quotes', '"\\"a\\" @"', '7:26'],
     ['a literal block', '|\n        a ==\n          @\n', '9:11'],
   ])('stand at the character in %s', async (_title, expression, place) => {
-    expect(await load(validation(expression), complain)).toEqual({
+    expect(await load(validation(expression))).toEqual({
       names: [],
-      problems: [
-        `policies.yaml:${place}: policy x: spec.validations[0].expression: found an odd sign; accepted: CEL`,
-      ],
+      problems: [`policies.yaml:${place}: policy x: spec.validations[0].expression: ${problem}`],
     });
   });
 
   it('state the character where lines are folded', async () => {
-    const { problems } = await load(validation('>\n        a ==\n        @\n'), complain);
+    const { problems } = await load(validation('>\n        a ==\n        @\n'));
     expect(problems).toEqual([
-      'policies.yaml:7:19: policy x: spec.validations[0].expression: found an odd sign; accepted: CEL (character 6 of the text)',
+      `policies.yaml:7:19: policy x: spec.validations[0].expression: ${problem} (character 6 of the text)`,
     ]);
   });
 
@@ -179,32 +168,31 @@ describe('problems of the second step', () => {
       'x',
       '\n  match: { matchConditions: [{ name: a, expression: &e "a @" }] }\n  validations: [{ name: a, expression: *e }]',
     );
-    const { problems } = await load(text, complain);
-    expect(problems).toEqual([expect.stringContaining('policies.yaml:5:59: ')]);
+    const { problems } = await load(text);
+    expect(problems).toEqual([
+      expect.stringContaining('policies.yaml:5:59: policy x: spec.match.matchConditions[0].expression: '),
+      expect.stringContaining('policies.yaml:5:59: policy x: spec.validations[0].expression: '),
+    ]);
   });
 
   it('come all at once, and in order', async () => {
-    const two: CompilePolicy<string> = () => ({
-      ok: false,
-      problems: [
-        { path: ['spec', 'suspend'], found: 'b', accepted: 'y' },
-        { path: ['metadata', 'name'], found: 'a', accepted: 'x' },
-      ],
-    });
-    const { problems } = await load(policyText('x', '{ suspend: true }'), two);
+    // Matching is compiled first, and stands last.
+    const text = policyText(
+      'x',
+      '\n  validations: [{ name: a, expression: "@" }]\n  match: { matchConditions: [{ name: a, expression: "@" }] }',
+    );
+    const { problems } = await load(text);
     expect(problems).toEqual([
-      'policies.yaml:3:19: policy x: metadata.name: found a; accepted: x',
-      'policies.yaml:4:18: policy x: spec.suspend: found b; accepted: y',
+      expect.stringContaining('policies.yaml:5:41: policy x: spec.validations[0].expression: '),
+      expect.stringContaining('policies.yaml:6:54: policy x: spec.match.matchConditions[0].expression: '),
     ]);
   });
 });
 
 describe('a path that cannot be read', () => {
   it('is thrown for the operator', async () => {
-    await expect(loadPolicyFiles(join(folder, 'no-such'), compileNothing)).rejects.toThrow(
-      UnreadablePathError,
-    );
-    await expect(loadPolicyFiles('no-such', compileNothing)).rejects.toThrow(
+    await expect(loadPolicyFiles(join(folder, 'no-such'))).rejects.toThrow(UnreadablePathError);
+    await expect(loadPolicyFiles('no-such')).rejects.toThrow(
       'no-such cannot be read: there is no such file or folder',
     );
   });

@@ -2,22 +2,7 @@
 import { CompileProblem } from './problem.ts';
 import { scanNumber } from './number-literal.ts';
 import { scanString, stringStart } from './string-literal.ts';
-import type { Value } from '../values/value.ts';
-
-export type Token =
-  | {
-      readonly kind: 'end' | 'identifier' | 'symbol';
-      readonly text: string;
-      readonly start: number;
-      readonly end: number;
-    }
-  | {
-      readonly kind: 'int' | 'uint' | 'double' | 'string' | 'bytes';
-      readonly text: string;
-      readonly value: Value;
-      readonly start: number;
-      readonly end: number;
-    };
+import type { Token } from './token.ts';
 
 const SPACE = /(?:[ \t\r\n\f]|\/\/[^\n]*)*/y;
 const IDENTIFIER = /[A-Za-z_][A-Za-z0-9_]*/y;

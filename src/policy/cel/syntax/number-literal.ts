@@ -1,6 +1,6 @@
 // Reads number literals: 1, 0xff, 1u, 1.5, .5, 1e3; a sign belongs to the parser.
 import { CompileProblem } from './problem.ts';
-import type { Token } from './lexer.ts';
+import type { Token } from './token.ts';
 import { Double, MAX_INT, MAX_UINT, Uint } from '../values/value.ts';
 
 const NUMBER =

@@ -1,6 +1,6 @@
 // Reads string and bytes literals: single, double and triple quotes, raw ones, and all escapes.
 import { CompileProblem } from './problem.ts';
-import type { Token } from './lexer.ts';
+import type { Token } from './token.ts';
 
 interface StringStart {
   readonly isRaw: boolean;

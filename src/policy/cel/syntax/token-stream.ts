@@ -1,6 +1,7 @@
 // The tokens of one expression as the parser takes them, and how deep it may go.
-import { scanToken, type Token } from './lexer.ts';
+import { scanToken } from './lexer.ts';
 import { CompileProblem } from './problem.ts';
+import type { Token } from './token.ts';
 
 /** As cel-go: https://github.com/google/cel-go/blob/v0.26.0/parser/options.go */
 const MAX_DEPTH = 250;

@@ -1,5 +1,6 @@
+// Durations as the API server writes them in its timeout.
 import { expect, test } from 'vitest';
-import { parseGoDuration } from '../../../src/admission/go-duration.ts';
+import { parseGoDuration } from '../../../src/api/go-duration.ts';
 
 test.each([
   ['10s', 10_000],

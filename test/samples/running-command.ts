@@ -2,20 +2,19 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 
-export interface ReeveProcess {
+export interface RunningCommand {
   /** The line that says where reviews are answered. */
   readonly readyLine: string;
-  readonly stderr: () => string;
   stop(): Promise<void>;
 }
 
 const startMs = 50_000;
 
-export async function startReeve(
+export async function startCommand(
   command: string,
   args: readonly string[],
   cwd: string,
-): Promise<ReeveProcess> {
+): Promise<RunningCommand> {
   // A group of its own: npm starts others, and a signal to npm alone would leave them behind.
   const child = spawn(command, args, { cwd, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   let stderr = '';
@@ -23,7 +22,7 @@ export async function startReeve(
   const stop = (): Promise<void> => stopGroup(child);
   try {
     const readyLine = await lineStarting('reeve answers on ', child);
-    return { readyLine, stderr: () => stderr, stop };
+    return { readyLine, stop };
   } catch (error) {
     await stop();
     throw new Error(`${command} ${args.join(' ')} did not start: ${stderr}`, { cause: error });

@@ -1,0 +1,22 @@
+// What the API server takes as a name, as a key of a label, and as the value of one.
+// https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
+// https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set
+
+const dnsLabel = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
+export const subdomain = `${dnsLabel}(\\.${dnsLabel})*`;
+export const qualifiedName = '[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?';
+export const labelValuePattern = '^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$';
+export const namespaceNamePattern = `^${dnsLabel}$`;
+/** Of the name of a namespace, and of the value of a label. */
+export const longestLabel = 63;
+
+const labelValueExpression = new RegExp(labelValuePattern);
+const namespaceNameExpression = new RegExp(namespaceNamePattern);
+
+export function isLabelValue(text: string): boolean {
+  return text.length <= longestLabel && labelValueExpression.test(text);
+}
+
+export function isNamespaceName(text: string): boolean {
+  return text.length <= longestLabel && namespaceNameExpression.test(text);
+}

@@ -1,7 +1,0 @@
-// JSON objects of which nothing is known yet.
-
-export type Json = Readonly<Record<string, unknown>>;
-
-export function isJson(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
