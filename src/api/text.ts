@@ -6,7 +6,8 @@ const longest = 80;
 export function clipped(text: string, limit = longest): string {
   // Reading four times as much fills the result unless most of it is unprintable, and bounds the work.
   const head = text.slice(0, 4 * limit);
-  const printable = head.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '');
+  // Replaced, not dropped: two texts that differ must not look the same.
+  const printable = head.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '\uFFFD');
   const characters = Array.from(printable);
   if (characters.length <= limit && head.length === text.length) return printable;
   return `${characters.slice(0, limit - 1).join('')}…`;

@@ -4,7 +4,7 @@ import { describeRequest } from '../../../src/admission/subject.ts';
 
 test.each([
   ['alice', 'alice'],
-  ['a\u001b[31m\r\nb\u202e', 'a[31mb'],
+  ['a\u001b[31m\r\nb\u202e', 'a\uFFFD[31m\uFFFD\uFFFDb\uFFFD'],
   ['a'.repeat(253), 'a'.repeat(253)],
   ['a'.repeat(254), `${'a'.repeat(252)}…`],
   ['😀'.repeat(254), `${'😀'.repeat(252)}…`],

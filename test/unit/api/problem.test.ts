@@ -9,7 +9,7 @@ describe('renderPath', () => {
     [['labels', 'pod-security.kubernetes.io/enforce'], 'labels["pod-security.kubernetes.io/enforce"]'],
     [['labels', 'say "hi"'], 'labels["say \\"hi\\""]'],
     [['labels', ''], 'labels[""]'],
-    [['labels', 'a\nb'], 'labels.ab'],
+    [['labels', 'a\nb'], 'labels["a\uFFFDb"]'],
     [[3, 'a'], '[3].a'],
     [['__proto__'], '__proto__'],
   ])('%j', (path, text) => {

@@ -9,10 +9,10 @@ describe('clipped', () => {
     ['81 are clipped to 80', 'a'.repeat(81), `${'a'.repeat(79)}…`],
     ['a megabyte is clipped to 80', 'b'.repeat(1_000_000), `${'b'.repeat(79)}…`],
     ['wide characters count once', '😀'.repeat(81), `${'😀'.repeat(79)}…`],
-    ['lines become one', 'a\r\nb\u2028c\u2029d', 'abcd'],
-    ['terminal escapes go', 'a\u001b[31mb\u0007', 'a[31mb'],
-    ['changes of direction go', 'a\u202eb\u2066c', 'abc'],
-    ['half characters go', 'a\ud800b', 'ab'],
+    ['lines become one', 'a\r\nb\u2028c\u2029d', 'a\uFFFD\uFFFDb\uFFFDc\uFFFDd'],
+    ['terminal escapes go', 'a\u001b[31mb\u0007', 'a\uFFFD[31mb\uFFFD'],
+    ['changes of direction go', 'a\u202eb\u2066c', 'a\uFFFDb\uFFFDc'],
+    ['half characters go', 'a\ud800b', 'a\uFFFDb'],
   ])('%s', (_title, given, shown) => {
     expect(clipped(given)).toBe(shown);
   });

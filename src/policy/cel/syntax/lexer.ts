@@ -20,7 +20,7 @@ export function scanToken(source: string, offset: number): Token {
   if (identifier !== '')
     return { kind: 'identifier', text: identifier, start, end: start + identifier.length };
   const symbol = matchAt(SYMBOL, source, start);
-  if (symbol === '') throw new CompileProblem('this character has no meaning here', start);
+  if (symbol === '') throw new CompileProblem('a character that CEL does not know', start);
   return { kind: 'symbol', text: symbol, start, end: start + symbol.length };
 }
 
