@@ -142,7 +142,7 @@ describe('problems of the second step', () => {
   }
 
   const problem =
-    'found this character has no meaning here; accepted: CEL over object, oldObject and request that gives a bool';
+    'found a character that CEL does not know; accepted: CEL over object, oldObject and request that gives a bool';
 
   it.each([
     ['plain text', 'a == @', '7:24'],
