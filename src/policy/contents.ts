@@ -1,6 +1,7 @@
 // Compiles what a policy provides and renders it for one namespace.
 import type { ContentsSpec, RoleBindingContent } from '../api/namespace-policy.ts';
 import type { Path } from '../api/problem.ts';
+import type { Budget } from './budget.ts';
 import type { ExpressionScope } from './cel/expression.ts';
 import { allOf, compiled, mapped, refused, type Compilation } from './compilation.ts';
 import type { KubeObject } from './review.ts';
@@ -15,10 +16,12 @@ export type Rendered<T = unknown> =
 
 /** One object that matched namespaces contain. */
 export interface CompiledContent {
-  render(namespaceObject: KubeObject): Rendered;
+  render(namespaceObject: KubeObject, budget: Budget): Rendered;
 }
 
-type Renderer = (namespaceObject: KubeObject) => Rendered;
+type Renderer = (namespaceObject: KubeObject, budget: Budget) => Rendered;
+
+const overBudget: Rendered<never> = { kind: 'error', message: 'the time for this request ran out' };
 
 const scope: ExpressionScope = { variables: ['namespaceObject'] };
 
@@ -37,8 +40,8 @@ function compileRoleBinding(binding: RoleBindingContent, path: Path): Compilatio
   const { name, subjects, ...fixed } = binding;
   const templated = compileValue({ name, subjects }, path, ['kind']);
   return mapped(templated, (render) => ({
-    render(namespaceObject) {
-      const rendered = render(namespaceObject);
+    render(namespaceObject, budget) {
+      const rendered = render(namespaceObject, budget);
       if (rendered.kind !== 'present' || !isJsonObject(rendered.value)) return rendered;
       return { kind: 'present', value: { ...fixed, ...rendered.value } };
     },
@@ -54,7 +57,10 @@ function compileValue(value: unknown, path: Path, fixedFields: readonly string[]
   if (typeof value === 'string') return compileText(value, path);
   if (Array.isArray(value)) {
     const items = value.map((item: unknown, index) => compileValue(item, [...path, index], fixedFields));
-    return mapped(allOf(items), (renderers) => (namespaceObject) => collect(renderers, namespaceObject));
+    return mapped(
+      allOf(items),
+      (renderers) => (namespaceObject, budget) => collect(renderers, namespaceObject, budget),
+    );
   }
   if (!isJsonObject(value)) return compiled(constant(value));
   const names = Object.keys(value);
@@ -63,8 +69,8 @@ function compileValue(value: unknown, path: Path, fixedFields: readonly string[]
     // Below the first level, a field called `kind` is a text like any other.
     return compileValue(value[name], [...path, name], name === 'subjects' ? ['kind'] : []);
   });
-  return mapped(allOf(fields), (renderers) => (namespaceObject) => {
-    const collected = collect(renderers, namespaceObject);
+  return mapped(allOf(fields), (renderers) => (namespaceObject, budget) => {
+    const collected = collect(renderers, namespaceObject, budget);
     if (collected.kind !== 'present') return collected;
     return {
       kind: 'present',
@@ -79,7 +85,8 @@ function compileText(source: string, path: Path): Compilation<Renderer> {
     const accepted = 'text with CEL in ${ }, over namespaceObject';
     return refused([{ path, found: result.problem.message, accepted, offset: result.problem.offset }]);
   }
-  return compiled((namespaceObject) => {
+  return compiled((namespaceObject, budget) => {
+    if (budget.isSpent()) return overBudget;
     const rendered = result.template.render({ namespaceObject });
     if (rendered.ok) return { kind: 'present', value: rendered.value };
     return rendered.reason === 'missing' ? { kind: 'absent' } : { kind: 'error', message: rendered.message };
@@ -91,8 +98,12 @@ function constant(value: unknown): Renderer {
 }
 
 /** An error anywhere is an error; else something that is lacking anywhere makes the whole absent. */
-function collect(renderers: readonly Renderer[], namespaceObject: KubeObject): Rendered<readonly unknown[]> {
-  const parts = renderers.map((render) => render(namespaceObject));
+function collect(
+  renderers: readonly Renderer[],
+  namespaceObject: KubeObject,
+  budget: Budget,
+): Rendered<readonly unknown[]> {
+  const parts = renderers.map((render) => render(namespaceObject, budget));
   const error = parts.find((part) => part.kind === 'error');
   if (error !== undefined) return error;
   const values = parts.flatMap((part) => (part.kind === 'present' ? [part.value] : []));

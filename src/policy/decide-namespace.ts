@@ -26,15 +26,17 @@ export function decideNamespace(
   circumstances: Circumstances,
 ): Decision {
   const { object, oldObject } = review;
-  if (object !== undefined && oldObject !== undefined && isSameMetadata(oldObject, object))
-    return nothingToDecide;
+  const isSame = object !== undefined && oldObject !== undefined && isSameMetadata(oldObject, object);
+  // Whoever finishes the deletion of a namespace must not be held up; there is nothing left to gain in it either.
+  if (isSame && isTerminating(oldObject)) return nothingToDecide;
   const after = object === undefined ? undefined : asStored(object);
   const before = oldObject === undefined ? undefined : asStored(oldObject);
   const { budget } = circumstances;
   const matched = matchAll(snapshot, before, after, budget);
-  const findings = judgeAll(matched, review, snapshot, circumstances);
+  // The rules look at labels, annotations and owners; the guard at whatever a policy matches by or renders.
+  const findings = isSame ? [] : judgeAll(matched, review, snapshot, circumstances);
   const stored = before === undefined ? review : { ...review, oldObject: before };
-  const rights = after === undefined ? [] : steeringOf(matched, stored, after, snapshot, budget);
+  const rights = after === undefined ? [] : steeringOf(matched, stored, after, snapshot, circumstances);
   return {
     findings,
     rights,
@@ -44,7 +46,7 @@ export function decideNamespace(
   };
 }
 
-/** Rules and steering look at labels, annotations and owners only, whichever subresource writes them. */
+/** Whichever subresource writes them. */
 function isSameMetadata(a: KubeObject, b: KubeObject): boolean {
   return (
     isSameMap(labelsOf(a), labelsOf(b)) &&
@@ -69,8 +71,8 @@ function matchAll(
     if (budget.isSpent()) break;
     matched.push({
       policy,
-      before: before === undefined ? no : matchNamespace(policy.match, before),
-      after: after === undefined ? no : matchNamespace(policy.match, after),
+      before: before === undefined ? no : matchNamespace(policy.match, before, budget),
+      after: after === undefined ? no : matchNamespace(policy.match, after, budget),
     });
   }
   return matched;
@@ -174,20 +176,27 @@ function steeringOf(
   review: Review,
   after: KubeObject,
   snapshot: ClusterSnapshot,
-  budget: Budget,
+  { now, budget }: Circumstances,
 ): readonly UseRight[] {
-  const matchingAfter = matched.filter((each) => each.after.kind === 'yes').map(({ policy }) => policy);
+  const reached = matched.filter((each) => each.after.kind === 'yes');
+  const matchingAfter = reached.map(({ policy }) => policy);
   const plain = steeringSides(review, after);
   // What a default adds to the old side stands on the new one already, so no further policy can come into question.
   const concerned = snapshot.policies
     .candidates('namespaces', [plain.before, after])
     .filter((policy) => !matchingAfter.includes(policy) || isWorthReaching(policy));
   if (concerned.length === 0) return [];
-  const sides = withDefaultedKeys(plain, matchingAfter, review);
+  const ownerOf = defaultOwners('namespaces', matchingAfter, review.namespace, now);
+  const setters = reached.map(({ policy, before }) => ({
+    policy,
+    ownsDefault: ownerOf(policy),
+    isNew: before.kind !== 'yes',
+  }));
+  const sides = withDefaultedKeys(plain, setters, review);
   const rights: UseRight[] = [];
   for (const policy of concerned) {
     if (budget.isSpent()) break;
-    const right = steeringRight(policy, matchingAfter.includes(policy), sides, review);
+    const right = steeringRight(policy, matchingAfter.includes(policy), sides, review, budget);
     if (right !== undefined) rights.push(right);
   }
   return rights;

@@ -47,7 +47,7 @@ function matchingPolicies(
   return snapshot.policies.candidates(review.resource, [namespaceObject]).filter((policy) => {
     // A budget that is spent stays spent: what is passed over here is refused in the end.
     if (budget.isSpent() || rulesFor(policy, review).length === 0) return false;
-    const matches = matchNamespace(policy.match, namespaceObject);
+    const matches = matchNamespace(policy.match, namespaceObject, budget);
     if (matches.kind === 'error') findings.push(matchErrorFinding(policy, matches));
     return matches.kind === 'yes';
   });

@@ -1,4 +1,5 @@
 // Decides whether a policy matches a namespace: yes, no, or an error that is neither.
+import { unlimitedBudget, type Budget } from './budget.ts';
 import type { Expression } from './cel/expression.ts';
 import type { Glob } from './glob.ts';
 import { labelsOf, nameOf } from './metadata.ts';
@@ -27,8 +28,14 @@ const yes: MatchResult = { kind: 'yes' };
 const no: MatchResult = { kind: 'no' };
 
 /** One false term is a no even if another errors, as in Kubernetes; the cheap terms are asked first. */
-export function matchNamespace(match: CompiledMatch, namespaceObject: KubeObject): MatchResult {
-  return matchesStatically(match, namespaceObject) ? matchConditions(match.conditions, namespaceObject) : no;
+export function matchNamespace(
+  match: CompiledMatch,
+  namespaceObject: KubeObject,
+  budget: Budget = unlimitedBudget,
+): MatchResult {
+  return matchesStatically(match, namespaceObject)
+    ? matchConditions(match.conditions, namespaceObject, budget)
+    : no;
 }
 
 function matchesStatically(match: CompiledMatch, namespaceObject: KubeObject): boolean {
@@ -38,9 +45,16 @@ function matchesStatically(match: CompiledMatch, namespaceObject: KubeObject): b
   return match.selector === undefined || match.selector.matches(labelsOf(namespaceObject));
 }
 
-function matchConditions(conditions: readonly MatchCondition[], namespaceObject: KubeObject): MatchResult {
+function matchConditions(
+  conditions: readonly MatchCondition[],
+  namespaceObject: KubeObject,
+  budget: Budget,
+): MatchResult {
   let firstError: MatchResult | undefined;
   for (const { name, expression } of conditions) {
+    // Who gave the budget refuses in the end, whatever the answer is here.
+    if (budget.isSpent())
+      return { kind: 'error', condition: name, message: 'the time for this request ran out' };
     const result = expression.evaluate({ namespaceObject });
     if (!result.ok) firstError ??= { kind: 'error', condition: name, message: result.message };
     else if (result.value !== true) return no;

@@ -89,16 +89,16 @@ function runRound(
     if (isExcepted(policy.exceptions, 'namespaces.defaults', review.namespace, now)) continue;
     const object = asStored(additions.object);
     // An error of a match is no yes: nothing is set, and the validating hook refuses.
-    if (matchNamespace(policy.match, object).kind === 'yes') setDefaults(policy, review, additions);
+    if (matchNamespace(policy.match, object).kind === 'yes') setDefaults(policy, review, additions, budget);
   }
   return additions.labels.size + additions.annotations.size === before ? 'quiet' : 'changed';
 }
 
-function setDefaults(policy: CompiledPolicy, review: Review, additions: Additions): void {
+function setDefaults(policy: CompiledPolicy, review: Review, additions: Additions, budget: Budget): void {
   const movedIn =
     review.oldObject === undefined || matchNamespace(policy.match, asStored(review.oldObject)).kind !== 'yes';
   for (const key of policy.namespaceDefaults) {
-    if (additions.has(key)) continue;
+    if (budget.isSpent() || additions.has(key)) continue;
     const dropped = valueOf(metadataMap(review.oldObject, key.field), key.key);
     const value = dropped ?? (movedIn ? newValue(policy, key, review, additions.object) : undefined);
     if (value !== undefined) additions.add(key, value, policy.name);

@@ -1,10 +1,12 @@
 // Steering: which policies a write of a Namespace would bring it under, take it from, or make contain something else.
 import { isDeepStrictEqual } from 'node:util';
 import { namespaceNameLabel, nobodysName } from '../api/names.ts';
+import type { Budget } from './budget.ts';
 import type { CompiledPolicy } from './compiled-policy.ts';
 import { matchNamespace } from './match.ts';
 import { labelsOf, metadataMap, nameOf, valueOf, withMetadata, type MetadataField } from './metadata.ts';
 import type { KubeObject, Review } from './review.ts';
+import type { OwnsDefault } from './rule.ts';
 import { renderDefault } from './rules/default-keys.ts';
 import { isRequester } from './rules/requesters.ts';
 import type { UseRight } from './verdict.ts';
@@ -30,10 +32,10 @@ export function steeringSides(review: Review, after: KubeObject): SteeringSides 
 /** A key that equals what a matching default sets stands on the old side too: the author of the default answers for it. */
 export function withDefaultedKeys(
   sides: SteeringSides,
-  matchingAfter: readonly CompiledPolicy[],
+  setters: readonly DefaultSetter[],
   review: Review,
 ): SteeringSides {
-  const keys = defaultedKeys(matchingAfter, sides.after, review);
+  const keys = defaultedKeys(setters, sides.after, review);
   if (keys.length === 0) return sides;
   const before = withMissing(sides.before, keys);
   const isSame = sides.contained === sides.before;
@@ -46,18 +48,24 @@ export function steeringRight(
   matchesAfter: boolean,
   sides: SteeringSides,
   review: Review,
+  budget: Budget,
 ): UseRight | undefined {
-  const effect = effectOf(policy, matchesAfter, sides);
+  const effect = effectOf(policy, matchesAfter, sides, budget);
   if (effect === undefined) return undefined;
   if (policy.requesters !== undefined && isRequester(policy.requesters, review.requester)) return undefined;
   return { resource: 'namespacepolicies', name: policy.name, effect };
 }
 
-function effectOf(policy: CompiledPolicy, matchesAfter: boolean, sides: SteeringSides): string | undefined {
-  const matchedBefore = matchNamespace(policy.match, sides.before).kind === 'yes';
+function effectOf(
+  policy: CompiledPolicy,
+  matchesAfter: boolean,
+  sides: SteeringSides,
+  budget: Budget,
+): string | undefined {
+  const matchedBefore = matchNamespace(policy.match, sides.before, budget).kind === 'yes';
   if (!matchesAfter) return matchedBefore ? 'take the namespace from it' : undefined;
   if (matchedBefore) {
-    return hasOtherContents(policy, sides) ? 'change what the namespace gets from it' : undefined;
+    return hasOtherContents(policy, sides, budget) ? 'change what the namespace gets from it' : undefined;
   }
   return isWorthReaching(policy) ? 'bring the namespace under it' : undefined;
 }
@@ -68,13 +76,25 @@ export function isWorthReaching({ contents, requesters }: CompiledPolicy): boole
 }
 
 /** An error on both sides, or where there was nothing before, is no change. */
-function hasOtherContents(policy: CompiledPolicy, { contained, after }: SteeringSides): boolean {
+function hasOtherContents(
+  policy: CompiledPolicy,
+  { contained, after }: SteeringSides,
+  budget: Budget,
+): boolean {
   return policy.contents.some((content) => {
-    const old = content.render(contained);
-    const now = content.render(after);
+    const old = content.render(contained, budget);
+    const now = content.render(after, budget);
     if (now.kind === 'error') return old.kind === 'present';
     return !isDeepStrictEqual(old, now);
   });
+}
+
+/** A policy that matches the namespace after the write. */
+export interface DefaultSetter {
+  readonly policy: CompiledPolicy;
+  readonly ownsDefault: OwnsDefault;
+  /** Defaults are set when a namespace is made or comes under the policy, and not later. */
+  readonly isNew: boolean;
 }
 
 interface DefaultedKey {
@@ -83,15 +103,16 @@ interface DefaultedKey {
   readonly value: string;
 }
 
-/** The keys of the object whose values are those that a policy sets. */
+/** The keys of the object whose values are those that this write makes a policy set. */
 function defaultedKeys(
-  policies: readonly CompiledPolicy[],
+  setters: readonly DefaultSetter[],
   object: KubeObject,
   review: Review,
 ): readonly DefaultedKey[] {
   const found: DefaultedKey[] = [];
-  for (const policy of policies) {
+  for (const { policy, ownsDefault, isNew } of setters) {
     for (const key of policy.namespaceDefaults) {
+      if (!isNew || !ownsDefault(key.field, key.key)) continue;
       const value = valueOf(metadataMap(object, key.field), key.key);
       if (value === undefined || (key.readsRequest && review.operation !== 'CREATE')) continue;
       const rendered = renderDefault(key, object, review);

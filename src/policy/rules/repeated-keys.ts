@@ -2,10 +2,10 @@
 
 /** The text must be valid JSON: it has been parsed before. */
 export function hasRepeatedKey(json: string): boolean {
-  const objects: Set<string>[] = [];
+  const objects: (Set<string> | undefined)[] = [];
   for (const token of tokensOf(json)) {
     if (token === '{') objects.push(new Set());
-    else if (token === '[') objects.push(new Set());
+    else if (token === '[') objects.push(undefined);
     else if (token === '}' || token === ']') objects.pop();
     else {
       const keys = objects.at(-1);

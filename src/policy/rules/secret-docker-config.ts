@@ -15,8 +15,7 @@ const keys = new Map([
 
 export function dockerConfigRule(spec: DockerConfigRule): Rule {
   const allowed = spec.allowedRegistries?.map((registry) => compileGlob(registryHost(registry) ?? registry));
-  const isAllowed = (host: string): boolean => allowed?.some((glob) => glob.matches(host)) ?? true;
-  const accepted = alternatives(spec.allowedRegistries ?? []) || 'no registry at all';
+  const accepted = alternatives(spec.allowedRegistries ?? []);
   return {
     shape: 'state',
     id: 'secrets.dockerConfig',
@@ -28,9 +27,11 @@ export function dockerConfigRule(spec: DockerConfigRule): Rule {
       const path = `data[${JSON.stringify(key)}]`;
       const registries = value.kind === 'bytes' ? registriesOf(value.bytes, key === '.dockercfg') : undefined;
       if (registries === undefined) return [unreadable(path, value.kind, fingerprintOf(value))];
-      return registries.flatMap((host) =>
-        isAllowed(host ?? '') && host !== undefined ? [] : [breach(path, host, accepted)],
-      );
+      // Without a list, any registry will do, also one that is named in a way of its own.
+      if (allowed === undefined) return [];
+      return registries
+        .filter((host) => host === undefined || !allowed.some((glob) => glob.matches(host)))
+        .map((host) => breach(path, host, accepted));
     },
   };
 }

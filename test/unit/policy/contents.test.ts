@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { unlimitedBudget } from '../../../src/policy/budget.ts';
 import { aNamespace, aPolicy } from '../../support/engine.ts';
 
 const binding = {
@@ -24,7 +25,7 @@ const namespace = aNamespace({ name: 'n', labels: { team: 'red' } });
 
 describe('what a policy provides is rendered for a namespace', () => {
   test('a RoleBinding: its name and the names of its subjects', () => {
-    expect(roleBinding?.render(namespace)).toEqual({
+    expect(roleBinding?.render(namespace, unlimitedBudget)).toEqual({
       kind: 'present',
       value: {
         name: 'ad-kubernetes-n',
@@ -36,7 +37,7 @@ describe('what a policy provides is rendered for a namespace', () => {
   });
 
   test('a resource: every text in it, and no key', () => {
-    expect(resource?.render(namespace)).toEqual({
+    expect(resource?.render(namespace, unlimitedBudget)).toEqual({
       kind: 'present',
       value: {
         ...quota,
@@ -47,6 +48,13 @@ describe('what a policy provides is rendered for a namespace', () => {
   });
 
   test('what the namespace lacks makes the object not desired', () => {
-    expect(roleBinding?.render(aNamespace({ name: 'n', labels: {} }))).toEqual({ kind: 'absent' });
+    expect(roleBinding?.render(aNamespace({ name: 'n', labels: {} }), unlimitedBudget)).toEqual({
+      kind: 'absent',
+    });
+  });
+
+  test('no further text is rendered once the budget is spent', () => {
+    const spent = { isSpent: () => true };
+    expect(roleBinding?.render(namespace, spent)).toMatchObject({ kind: 'error' });
   });
 });

@@ -157,3 +157,69 @@ describe('on CREATE', () => {
     ]);
   });
 });
+
+describe('a write that leaves labels, annotations and owners alone', () => {
+  const gold = aPolicy('p', {
+    match: {
+      matchConditions: [
+        {
+          name: 'c',
+          expression: "namespaceObject.metadata.?finalizers.orValue([]).exists(f, f == 'x.io/gold')",
+        },
+      ],
+    },
+    namespaces: { required: { labels: { team: {} } } },
+    contents: provides,
+  });
+  const plain = { name: 'n' };
+  const golden = { name: 'n', finalizers: ['x.io/gold'] };
+  const deletionTimestamp = '2026-11-20T00:00:00Z';
+
+  test.for([
+    ['in', plain, golden, ['p: bring the namespace under it']],
+    ['out', golden, plain, ['p: take the namespace from it']],
+    [
+      'out, while the namespace is going',
+      { ...golden, deletionTimestamp },
+      { ...plain, deletionTimestamp },
+      [],
+    ],
+  ] as const)('may steer all the same: %s', ([, before, after, rights]) => {
+    expect(rightsFor([gold], before, after)).toEqual(rights);
+  });
+
+  test('is judged by no rule', () => {
+    const review = aReview({
+      oldObject: aNamespace(golden),
+      object: aNamespace({ ...golden, resourceVersion: '2' }),
+    });
+    expect(decide(review, aSnapshot([gold]), circumstances).findings).toEqual([]);
+  });
+});
+
+describe('a default stands on the old side only where this write makes it be set', () => {
+  const gold = aPolicy('gold', {
+    match: { namespaceSelector: { matchLabels: { grade: 'gold' } } },
+    contents: provides,
+  });
+  const basic = aPolicy('a-basic', {
+    match: { names: ['d-*'] },
+    namespaces: { defaults: { labels: { grade: 'basic' } } },
+  });
+  const golden = aPolicy('b-gold', {
+    match: { names: ['d-*', 'e-*', 'f-*'] },
+    namespaces: { defaults: { labels: { grade: 'gold' } } },
+    exceptions: [{ namespaces: ['e-*'], rules: ['namespaces.defaults'] }],
+  });
+  const labels = { grade: 'gold' };
+  const steers = ['gold: bring the namespace under it'];
+
+  test.for([
+    ['the first by name sets it', undefined, { name: 'f-1', labels }, []],
+    ['another one is first by name', undefined, { name: 'd-1', labels }, steers],
+    ['the namespace is excepted', undefined, { name: 'e-1', labels }, steers],
+    ['the namespace was there before', { name: 'f-1' }, { name: 'f-1', labels }, steers],
+  ] as const)('%s', ([, before, after, rights]) => {
+    expect(rightsFor([gold, basic, golden], before, after)).toEqual(rights);
+  });
+});

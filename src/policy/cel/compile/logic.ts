@@ -2,7 +2,7 @@
 import type { Call } from '../syntax/ast.ts';
 import { CompileProblem } from '../syntax/problem.ts';
 import { BOOL, typeParameter, typeText } from '../types/type.ts';
-import { Failure, NOT_BOOL } from '../values/failure.ts';
+import { Failure, NOT_BOOL, OVER_BUDGET } from '../values/failure.ts';
 import type { Compilation, Compiled } from './compilation.ts';
 import type { Step } from './frame.ts';
 import { noOverload, resolveOverloads } from './overload.ts';
@@ -30,6 +30,8 @@ function logicalStep(steps: readonly Step[], decisive: boolean): Step {
     for (const step of steps) {
       const value = step(frame);
       if (value === decisive) return decisive;
+      // Nothing can save an evaluation whose budget is used up, so no further operand is worth its time.
+      if (frame.meter.exhausted) return OVER_BUDGET;
       if (value !== !decisive) failure ??= value instanceof Failure ? value : NOT_BOOL;
     }
     return failure ?? !decisive;

@@ -58,6 +58,8 @@ test.for([
   ['{"a\\"":1,"a\\"":2}', true],
   ['{"a":"\\"","b":1}', false],
   ['"x"', false],
+  ['{"a":[[{"b":1}],{"b":2}],"b":3}', false],
+  ['{"a":[1],"a":[2]}', true],
 ] as const)('a key is repeated in %s: %s', ([json, repeated]) => {
   expect(hasRepeatedKey(json)).toBe(repeated);
 });
