@@ -15,6 +15,7 @@ async function run(command: Command): Promise<number> {
         stdout,
         stderr,
         onSignal,
+        endAtOnce: () => process.kill(process.pid, 'SIGKILL'),
         monotonic: () => performance.now(),
       });
     case 'certs':

@@ -20,7 +20,7 @@ export function badBody(message: string): HttpRefusal {
 
 export const emptyBody = badBody('the body is empty');
 export const malformedRequest = badBody('this is not an HTTP request that the server understands');
-export const missingHost = badBody('the Host header is missing');
+export const missingHost = badBody('accepted is one Host header');
 export const unknownTransferCoding = badBody('Transfer-Encoding: only chunked is accepted');
 export const badTimeout = badBody('timeout: accepted is one positive duration such as 10s');
 

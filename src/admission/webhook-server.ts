@@ -68,10 +68,19 @@ export class WebhookServer {
     );
   }
 
+  /** Whether a whole request before the broken bytes is being answered still: its answer comes first, and is the last. */
+  #isBusy(socket: Duplex): boolean {
+    const response = this.#current.get(socket);
+    if (response === undefined || response.writableEnded || !response.req.complete) return false;
+    response.shouldKeepAlive = false;
+    response.once('finish', () => socket.end());
+    return true;
+  }
+
   #listenToErrors(): void {
     this.server.on('clientError', (error: Error, socket: Duplex) => {
       if (errorCode(error) === 'ECONNRESET' || !socket.writable) socket.destroy();
-      else this.#answer(socket, refusalOfClientError(error));
+      else if (!this.#isBusy(socket)) this.#answer(socket, refusalOfClientError(error));
     });
     // There is no way to answer before TLS is agreed on. Node's own listener would make a 'clientError' of it first.
     this.server.prependListener('tlsClientError', (_error: Error, socket: Duplex) => {
@@ -87,7 +96,7 @@ export class WebhookServer {
     });
     this.#current.set(request.socket, response);
     if (this.#isLeaving) response.shouldKeepAlive = false;
-    if (request.httpVersion === '1.1' && request.headers.host === undefined) {
+    if (!hasOneHost(request)) {
       this.#refuse(request, response, missingHost);
     } else {
       this.#app(request, response);
@@ -103,6 +112,13 @@ export class WebhookServer {
     this.#observer.refusedTransport(refusal.code, refusal.reason);
     answerOnSocket(socket, refusal, this.#current.get(socket));
   }
+}
+
+/** RFC 9112, section 3.2: none, or more than one, is refused; only HTTP/1.0 may do without. */
+function hasOneHost({ httpVersion, rawHeaders }: IncomingMessage): boolean {
+  // Names stand at the even places.
+  const hosts = rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host').length;
+  return hosts === 1 || (hosts === 0 && httpVersion !== '1.1');
 }
 
 function optionsOf(pair: TlsPair, limits: ServerLimits): Parameters<typeof createServer>[0] {

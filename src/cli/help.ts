@@ -21,7 +21,7 @@ export function helpOf(name: string, summary: string, settings: Settings): strin
     `Usage: reeve ${name} [--flag value ...]`,
     '',
     ...Object.entries(settings).flatMap(([key, setting]) => rowOf(key, setting)),
-    'A flag wins over its variable, a variable over the default.',
+    'A flag wins over its variable, a variable over the default. Of a flag that is given twice, the last one counts.',
   ].join('\n');
 }
 

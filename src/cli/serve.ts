@@ -17,6 +17,8 @@ interface ServeIo {
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
   readonly onSignal: (listener: (signal: StopSignal) => void) => void;
+  /** Ends the process without waiting for anything. */
+  readonly endAtOnce: () => void;
   /** Milliseconds that never go back. */
   readonly monotonic: () => number;
 }
@@ -44,7 +46,8 @@ export async function runServe(options: ServeOptions, io: ServeIo): Promise<numb
   log.info('stopping', { signal });
   await running.stop(signal === 'SIGTERM' ? options.drainGrace : 0, hurry.signal);
   log.info('stopped');
-  await log.close();
+  // A write that hangs in the kernel would keep the process from ending, and it must end.
+  if (!(await log.close())) io.endAtOnce();
   return hurry.signal.aborted ? 1 : 0;
 }
 

@@ -11,8 +11,8 @@ export interface Log {
   warn(message: string, fields?: Readonly<Record<string, Field>>): void;
   error(message: string, fields?: Readonly<Record<string, Field>>): void;
   debug(message: string, fields?: Readonly<Record<string, Field>>): void;
-  /** Waits until what was logged is written, but not for a reader that does not read. */
-  close(): Promise<void>;
+  /** Waits until what was logged is written; false when the reader does not read, and nobody waits any longer. */
+  close(): Promise<boolean>;
 }
 
 /** What waits to be written when nobody reads; more is dropped, because answering matters more than logging. */
@@ -51,10 +51,11 @@ export function createLog(level: LogLevel, fd: number): Log {
   };
 }
 
-async function flushed(flush: (done: () => void) => void): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, closeMs);
-  flush(() => resolve());
-  await promise;
+async function flushed(flush: (done: () => void) => void): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(resolve, closeMs, false);
+  flush(() => resolve(true));
+  const isFlushed = await promise;
   clearTimeout(timer);
+  return isFlushed;
 }

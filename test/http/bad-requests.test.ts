@@ -127,6 +127,7 @@ describe('requests that no HTTP library sends', () => {
     ['bytes that are no HTTP', '\x16\x03\x01\x02\x00garbage\r\n\r\n', 400],
     ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
     ['a method that nobody knows', 'FOO /validate HTTP/1.1\r\nHost: x\r\n\r\n', 405],
+    ['two hosts', `POST /validate HTTP/1.1\r\nHost: x\r\nhost: y\r\n${close}\r\n`, 400],
     ['CONNECT', 'CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n', 405],
     ['OPTIONS *', `OPTIONS * HTTP/1.1\r\nHost: x\r\n${close}\r\n`, 404],
     [
@@ -175,6 +176,15 @@ describe('requests that no HTTP library sends', () => {
     const second = `GET /none HTTP/1.1\r\nHost: x\r\n${close}\r\n`;
     const answer = await exchange(target.port, first + second);
     expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 404']);
+  });
+
+  test('bytes behind a request that mean nothing do not take its answer away', async () => {
+    const first = `${head}Content-Length: ${good.length}\r\n\r\n${good}`;
+    for (const garbage of ['GARBAGE\r\n\r\n', 'FOO / HTTP/1.1\r\nHost: x\r\n\r\n', '\u0000\u0001']) {
+      const answer = await exchange(target.port, first + garbage);
+      expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200']);
+      expect(answer).toContain('Connection: close');
+    }
   });
 
   test('a body in many small pieces is read like one', async () => {

@@ -1,4 +1,5 @@
 // `reeve serve` as people run it: what it prints, how it starts, how it does not, how it ends.
+import { spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
@@ -201,6 +202,23 @@ describe('ending', () => {
       return server.hasEnded;
     }).toBe(true);
     expect((await server.ended()).code).toBe(1);
+  });
+
+  test('nobody has to read the log for it to end', async () => {
+    const args = ['src/main.ts', 'serve', '--policies', join(folder.path, 'policies'), ...anyPort];
+    const child = spawn(process.execPath, [...args, '--drain-grace', '0s'], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const exited = once(child, 'exit');
+    const [line] = (await once(child.stdout, 'data')) as [Buffer];
+    const client = new HttpsClient(Number(/:(\d+)\/validate/.exec(String(line))?.[1]));
+    const review = reviewJson(namespaceObject('n'.repeat(60)));
+    // More lines than a pipe and the buffer of the log hold, and none of them is read.
+    for (let call = 0; call < 1000; call++) expect((await client.post('/validate', review)).code).toBe(200);
+    client.close();
+    child.kill('SIGTERM');
+    await exited;
   });
 
   test('a signal that arrives twice, from the terminal and from npm, is one signal', async () => {

@@ -18,8 +18,8 @@ describe('keys that TLS knows are read', () => {
     ['an elliptic curve', ec.export(pkcs8)],
     ['an elliptic curve in its own form', ec.export({ type: 'sec1', format: 'pem' })],
     ['Ed25519', generateKeyPairSync('ed25519').privateKey.export(pkcs8)],
-  ] as const)('%s', ([, pem]) => {
-    expect(readPrivateKey(value(String(pem)))?.type).toBe('private');
+  ] as const)('%s', ([, text]) => {
+    expect(readPrivateKey(value(String(text)))?.type).toBe('private');
   });
 });
 
