@@ -91,6 +91,8 @@ function runRound(
     // An error of a match is no yes: nothing is set, and the validating hook refuses.
     if (matchNamespace(policy.match, object).kind === 'yes') setDefaults(policy, review, additions, budget);
   }
+  // Defaults that were left out for want of time must not pass for none.
+  if (budget.isSpent()) return 'over-budget';
   return additions.labels.size + additions.annotations.size === before ? 'quiet' : 'changed';
 }
 

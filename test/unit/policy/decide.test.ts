@@ -42,6 +42,13 @@ describe('the evaluation budget', () => {
     expect(mutate(secret, snapshot, spent)).toMatchObject({ overBudget: true, patch: [] });
   });
 
+  test('mutation that runs out of it between two defaults does not set one of them alone', () => {
+    const two = aPolicy('two', { namespaces: { defaults: { labels: { a: '1', b: '2' } } } });
+    // One check for the policy, one for its first key.
+    const mutation = mutate(create, aSnapshot([two]), { now, budget: budgetOf(2) });
+    expect(mutation).toMatchObject({ overBudget: true, patch: [] });
+  });
+
   test('it is spent once its time has come', () => {
     let time = 0;
     const budget = budgetUntil(5, () => time);
