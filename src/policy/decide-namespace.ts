@@ -7,7 +7,7 @@ import { judge, matchErrorFinding } from './judge.ts';
 import { matchNamespace, type MatchResult } from './match.ts';
 import { annotationsOf, isSameMap, isTerminating, labelsOf, nameOf, valueOf } from './metadata.ts';
 import type { KubeObject, Review } from './review.ts';
-import type { StepContext } from './rule.ts';
+import type { OwnsDefault, StepContext } from './rule.ts';
 import type { ClusterSnapshot } from './snapshot.ts';
 import { asStored, isWorthReaching, steeringRight, steeringSides, withDefaultedKeys } from './steering.ts';
 import { nothingToDecide, type Decision, type Finding, type UseRight } from './verdict.ts';
@@ -16,6 +16,13 @@ interface Matched {
   readonly policy: CompiledPolicy;
   readonly before: MatchResult;
   readonly after: MatchResult;
+}
+
+/** The policies that match what is written, and which of them sets which default. */
+interface Reached {
+  readonly matched: readonly Matched[];
+  readonly policies: ReadonlySet<CompiledPolicy>;
+  readonly ownerOf: (policy: CompiledPolicy) => OwnsDefault;
 }
 
 const no: MatchResult = { kind: 'no' };
@@ -34,15 +41,26 @@ export function decideNamespace(
   const { budget } = circumstances;
   const matched = matchAll(snapshot, before, after, budget);
   // The rules look at labels, annotations and owners; the guard at whatever a policy matches by or renders.
-  const findings = isSame ? [] : judgeAll(matched, review, snapshot, circumstances);
+  const reached = reachedBy(matched, review.namespace, circumstances.now);
+  const findings = isSame ? [] : judgeAll(matched, reached, review, snapshot, circumstances);
   const stored = before === undefined ? review : { ...review, oldObject: before };
-  const rights = after === undefined ? [] : steeringOf(matched, stored, after, snapshot, circumstances);
+  const rights = after === undefined ? [] : steeringOf(reached, stored, after, snapshot, budget);
   return {
     findings,
     rights,
     policies: matched.filter(isMatched).map(({ policy }) => policy.name),
     // Wherever the budget ran out, it stays spent, so this speaks for all steps at once.
     overBudget: budget.isSpent(),
+  };
+}
+
+function reachedBy(matched: readonly Matched[], namespace: string, now: Date): Reached {
+  const reached = matched.filter(({ after }) => after.kind === 'yes');
+  const policies = reached.map(({ policy }) => policy);
+  return {
+    matched: reached,
+    policies: new Set(policies),
+    ownerOf: defaultOwners('namespaces', policies, namespace, now),
   };
 }
 
@@ -80,18 +98,17 @@ function matchAll(
 
 function judgeAll(
   matched: readonly Matched[],
+  { ownerOf }: Reached,
   review: Review,
   snapshot: ClusterSnapshot,
   circumstances: Circumstances,
 ): readonly Finding[] {
-  const { now, budget } = circumstances;
   const findings: Finding[] = [];
-  const matching = matched.filter(({ after }) => after.kind === 'yes').map(({ policy }) => policy);
-  const ownerOf = defaultOwners('namespaces', matching, review.namespace, now);
   for (const each of matched) {
     const context = contextOf(each, review, snapshot, circumstances);
     if (context === undefined) continue;
-    if (!judgeOne(each, { ...context, ownsDefault: ownerOf(each.policy) }, budget, findings)) break;
+    if (!judgeOne(each, { ...context, ownsDefault: ownerOf(each.policy) }, circumstances.budget, findings))
+      break;
   }
   return findings;
 }
@@ -172,31 +189,28 @@ function countUpTo<T>(
 }
 
 function steeringOf(
-  matched: readonly Matched[],
+  reached: Reached,
   review: Review,
   after: KubeObject,
   snapshot: ClusterSnapshot,
-  { now, budget }: Circumstances,
+  budget: Budget,
 ): readonly UseRight[] {
-  const reached = matched.filter((each) => each.after.kind === 'yes');
-  const matchingAfter = reached.map(({ policy }) => policy);
   const plain = steeringSides(review, after);
   // What a default adds to the old side stands on the new one already, so no further policy can come into question.
   const concerned = snapshot.policies
     .candidates('namespaces', [plain.before, after])
-    .filter((policy) => !matchingAfter.includes(policy) || isWorthReaching(policy));
+    .filter((policy) => !reached.policies.has(policy) || isWorthReaching(policy));
   if (concerned.length === 0) return [];
-  const ownerOf = defaultOwners('namespaces', matchingAfter, review.namespace, now);
-  const setters = reached.map(({ policy, before }) => ({
+  const setters = reached.matched.map(({ policy, before }) => ({
     policy,
-    ownsDefault: ownerOf(policy),
+    ownsDefault: reached.ownerOf(policy),
     isNew: before.kind !== 'yes',
   }));
   const sides = withDefaultedKeys(plain, setters, review);
   const rights: UseRight[] = [];
   for (const policy of concerned) {
     if (budget.isSpent()) break;
-    const right = steeringRight(policy, matchingAfter.includes(policy), sides, review, budget);
+    const right = steeringRight(policy, reached.policies.has(policy), sides, review, budget);
     if (right !== undefined) rights.push(right);
   }
   return rights;

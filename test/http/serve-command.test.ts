@@ -155,31 +155,31 @@ describe('not starting', () => {
   });
 });
 
-/** Of a client that asks before it sends. */
-function requestHead(review: string): string {
-  return (
+/** A request that the server has begun with, and that waits for its body: the client asks before it sends. */
+async function requestUnderWay(port: number): Promise<{ finish: () => void; answer: Promise<string> }> {
+  const review = reviewJson(namespaceObject('team-a', { labels: { team: 'a' } }));
+  const socket = await openTls(port);
+  const answer = readAll(socket);
+  socket.write(
     'POST /validate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nExpect: 100-continue\r\n' +
-    `Content-Length: ${review.length}\r\n\r\n`
+      `Content-Length: ${review.length}\r\n\r\n`,
   );
+  await once(socket, 'data');
+  return { finish: () => void socket.write(review), answer };
 }
 
 describe('ending', () => {
   test('SIGTERM: not ready at once, what is under way is answered and its connection closed, exit code 0', async () => {
     const server = serve('--drain-grace', '0s');
     const { port, probesPort } = await server.ready();
-    const review = reviewJson(namespaceObject('team-a', { labels: { team: 'a' } }));
-    const socket = await openTls(port);
-    const answer = readAll(socket);
-    // Asking before sending shows that the server has begun with the request.
-    socket.write(requestHead(review));
-    await once(socket, 'data');
+    const { finish, answer } = await requestUnderWay(port);
     server.kill('SIGTERM');
     await eventually(() => probe(probesPort, '/readyz')).toBe(503);
     expect(await probe(probesPort, '/livez')).toBe(200);
     await eventually(() => openTls(port).catch((error: unknown) => error)).toMatchObject({
       code: 'ECONNREFUSED',
     });
-    socket.write(review);
+    finish();
     expect(await answer).toContain('"allowed":true');
     expect((await server.ended()).code).toBe(0);
   });
@@ -224,15 +224,11 @@ describe('ending', () => {
   test('a signal that arrives twice, from the terminal and from npm, is one signal', async () => {
     const server = serve('--drain-grace', '0s');
     const { port, probesPort } = await server.ready();
-    const review = reviewJson(namespaceObject('team-a', { labels: { team: 'a' } }));
-    const socket = await openTls(port);
-    const answer = readAll(socket);
-    socket.write(requestHead(review));
-    await once(socket, 'data');
+    const { finish, answer } = await requestUnderWay(port);
     server.kill('SIGTERM');
     server.kill('SIGTERM');
     await eventually(() => probe(probesPort, '/readyz')).toBe(503);
-    socket.write(review);
+    finish();
     expect(await answer).toContain('"allowed":true');
     expect((await server.ended()).code).toBe(0);
   });
