@@ -1,6 +1,6 @@
 // Finds the name and the namespace that a review is about, and refuses a request whose parts disagree about them.
 import type { JsonObject } from '../api/json.ts';
-import type { KubeObject } from '../policy/review.ts';
+import type { KubeObject } from '../api/kube-object.ts';
 import type { Target } from './decode-target.ts';
 import { badRequest, decoded, faulty, wrongType } from './fault.ts';
 import type { Decoding, Fault } from './fault.ts';

@@ -1,7 +1,7 @@
 // Reads the metadata of an object: every field that a rule looks at has the type that the API server gives it.
 import { isJsonObject, type JsonObject } from '../api/json.ts';
 import { isDateTime } from '../api/time.ts';
-import type { ObjectMeta } from '../policy/review.ts';
+import type { ObjectMeta } from '../api/kube-object.ts';
 import { badRequest, decoded, faulty, firstFault, wrongType } from './fault.ts';
 import type { Decoding, Fault } from './fault.ts';
 import { isAbsent } from './json-value.ts';

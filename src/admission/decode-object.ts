@@ -1,6 +1,6 @@
 // Reads one of the two objects of a request.
 import { isJsonObject, type JsonObject } from '../api/json.ts';
-import type { KubeObject } from '../policy/review.ts';
+import type { KubeObject } from '../api/kube-object.ts';
 import { decodeMetadata } from './decode-metadata.ts';
 import { decodePayload } from './decode-payload.ts';
 import type { Target } from './decode-target.ts';

@@ -1,7 +1,8 @@
 // Asks the rest of the program what a decision needs beyond the snapshot: a Namespace, and rights of a person.
 import { namespaceNeeded } from '../policy/namespace-needed.ts';
 import { clipped } from '../api/text.ts';
-import type { KubeObject, Requester, Review } from '../policy/review.ts';
+import type { KubeObject } from '../api/kube-object.ts';
+import type { Requester, Review } from '../policy/review.ts';
 import type { ClusterSnapshot } from '../policy/snapshot.ts';
 import type { AccessAnswer, UseRight } from '../policy/verdict.ts';
 import { outOfTime, unknownNamespace } from './answer.ts';

@@ -1,5 +1,6 @@
 // What admission needs from the rest of the program; `wire` joins these to the edges that satisfy them.
-import type { KubeObject, Requester } from '../policy/review.ts';
+import type { KubeObject } from '../api/kube-object.ts';
+import type { Requester } from '../policy/review.ts';
 import type { ClusterSnapshot } from '../policy/snapshot.ts';
 import type { AccessAnswer, UseRight } from '../policy/verdict.ts';
 import type { ValidationAction } from '../api/namespace-policy.ts';

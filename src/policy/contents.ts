@@ -4,7 +4,7 @@ import type { Path } from '../api/problem.ts';
 import type { Budget } from './budget.ts';
 import type { ExpressionScope } from './cel/expression.ts';
 import { allOf, compiled, mapped, refused, type Compilation } from './compilation.ts';
-import type { KubeObject } from './review.ts';
+import type { KubeObject } from '../api/kube-object.ts';
 import { isJsonObject } from '../api/json.ts';
 import { compileTemplate } from './template.ts';
 

@@ -3,7 +3,7 @@ import { unlimitedBudget, type Budget } from './budget.ts';
 import type { Expression } from './cel/expression.ts';
 import type { Glob } from './glob.ts';
 import { labelsOf, nameOf } from './metadata.ts';
-import type { KubeObject } from './review.ts';
+import type { KubeObject } from '../api/kube-object.ts';
 import type { Selector } from './selector.ts';
 
 export interface CompiledMatch {

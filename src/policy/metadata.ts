@@ -1,5 +1,5 @@
 // Reads the metadata of objects whose keys anybody may have chosen: only own members count.
-import type { KubeObject, StringMap } from './review.ts';
+import type { KubeObject, StringMap } from '../api/kube-object.ts';
 
 const none: StringMap = Object.freeze({});
 

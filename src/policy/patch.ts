@@ -1,5 +1,5 @@
 // The smallest JSON Patch that adds labels and annotations to an object.
-import type { KubeObject, StringMap } from './review.ts';
+import type { KubeObject, StringMap } from '../api/kube-object.ts';
 
 export interface JsonPatchOperation {
   readonly op: 'add';

@@ -1,7 +1,7 @@
 // Finds the policies that can match a namespace without asking each: by exact name, name prefix or a label they need.
 import type { CompiledMatch } from './match.ts';
 import { labelsOf, nameOf } from './metadata.ts';
-import type { KubeObject } from './review.ts';
+import type { KubeObject } from '../api/kube-object.ts';
 
 interface Indexed {
   readonly name: string;

@@ -1,7 +1,8 @@
 // All policies that are in force, and which of them a request has to look at.
 import type { CompiledPolicy } from './compiled-policy.ts';
 import { byName, PolicyIndex } from './policy-index.ts';
-import type { KubeObject, ReviewedResource } from './review.ts';
+import type { KubeObject } from '../api/kube-object.ts';
+import type { ReviewedResource } from './review.ts';
 
 export interface PolicySetOptions {
   /** Never matched, whatever a policy says: Kubernetes' own namespaces, ours, and those the install excludes. */

@@ -1,37 +1,9 @@
 // What the engine is asked: one admission request, decoded and checked, as plain data.
+import type { KubeObject } from '../api/kube-object.ts';
 
 export type ReviewedResource = 'namespaces' | 'secrets' | 'roles' | 'rolebindings';
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE';
 export type Subresource = '' | 'status' | 'finalize';
-
-export type StringMap = Readonly<Record<string, string>>;
-
-export interface OwnerReference {
-  readonly apiVersion?: string;
-  readonly kind?: string;
-  readonly name?: string;
-  readonly uid?: string;
-}
-
-export interface ObjectMeta {
-  readonly name?: string;
-  readonly generateName?: string;
-  readonly namespace?: string;
-  readonly uid?: string;
-  readonly labels?: StringMap;
-  readonly annotations?: StringMap;
-  readonly ownerReferences?: readonly OwnerReference[];
-  readonly deletionTimestamp?: string;
-  readonly [field: string]: unknown;
-}
-
-/** Any Kubernetes object as it came, of which only the metadata has been checked. */
-export interface KubeObject {
-  readonly apiVersion?: string;
-  readonly kind?: string;
-  readonly metadata: ObjectMeta;
-  readonly [field: string]: unknown;
-}
 
 export interface Requester {
   readonly username: string;

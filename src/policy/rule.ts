@@ -1,7 +1,8 @@
 // The two shapes of a rule: one that judges a state of an object, and one that judges the step between two states.
 import type { ValidationAction } from '../api/namespace-policy.ts';
 import type { MetadataField } from './metadata.ts';
-import type { KubeObject, Review } from './review.ts';
+import type { KubeObject } from '../api/kube-object.ts';
+import type { Review } from './review.ts';
 
 /** One way in which an object breaks one rule. */
 export interface Breach {

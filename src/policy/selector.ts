@@ -1,7 +1,7 @@
 // Kubernetes label selectors, decided on a map of labels.
 // https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#resources-that-support-set-based-requirements
 import type { LabelSelector } from '../api/namespace-policy.ts';
-import type { StringMap } from './review.ts';
+import type { StringMap } from '../api/kube-object.ts';
 import { valueOf } from './metadata.ts';
 
 export interface Selector {

@@ -1,6 +1,6 @@
 // The engine's view of the cluster: the policies in force and the Namespaces that are known.
 import type { PolicySet } from '../policy/policy-set.ts';
-import type { KubeObject } from '../policy/review.ts';
+import type { KubeObject } from '../api/kube-object.ts';
 import type { ClusterSnapshot } from '../policy/snapshot.ts';
 
 export function clusterSnapshot(policies: PolicySet, namespaces: Iterable<KubeObject>): ClusterSnapshot {

@@ -2,7 +2,7 @@
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import { drain } from '../../src/admission/drain.ts';
 import type { TlsPair } from '../../src/admission/webhook-server.ts';
-import type { KubeObject } from '../../src/policy/review.ts';
+import type { KubeObject } from '../../src/api/kube-object.ts';
 import { eventually } from '../support/eventually.ts';
 import { namespaceObject, responseOf, reviewJson, secretObject } from '../support/reviews.ts';
 import { snapshotOf } from '../support/engine.ts';

@@ -4,7 +4,8 @@ import { applyPatch } from 'rfc6902';
 import { expect, test } from 'vitest';
 import { decide } from '../../src/policy/decide.ts';
 import { mutate } from '../../src/policy/mutate.ts';
-import type { KubeObject, Review } from '../../src/policy/review.ts';
+import type { KubeObject } from '../../src/api/kube-object.ts';
+import type { Review } from '../../src/policy/review.ts';
 import type { ClusterSnapshot } from '../../src/policy/snapshot.ts';
 import { aNamespace, aPolicy, aReview, aSnapshot, circumstances, problemsOf } from '../support/engine.ts';
 

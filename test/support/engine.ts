@@ -6,7 +6,8 @@ import { unlimitedBudget, type Circumstances } from '../../src/policy/budget.ts'
 import { compilePolicy } from '../../src/policy/compile-policy.ts';
 import type { CompiledPolicy } from '../../src/policy/compiled-policy.ts';
 import { PolicySet } from '../../src/policy/policy-set.ts';
-import type { KubeObject, ObjectMeta, Review } from '../../src/policy/review.ts';
+import type { KubeObject, ObjectMeta } from '../../src/api/kube-object.ts';
+import type { Review } from '../../src/policy/review.ts';
 import type { ClusterSnapshot } from '../../src/policy/snapshot.ts';
 import { clusterSnapshot } from '../../src/state/cluster-snapshot.ts';
 

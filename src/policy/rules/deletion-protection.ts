@@ -3,7 +3,7 @@ import { allowDeletionAnnotation } from '../../api/names.ts';
 import { annotationsOf, isTerminating, keyPath, nameOf, valueOf } from '../metadata.ts';
 import { clipped } from '../../api/text.ts';
 import { quoted } from '../wording.ts';
-import type { KubeObject, OwnerReference } from '../review.ts';
+import type { KubeObject, OwnerReference } from '../../api/kube-object.ts';
 import type { Breach, Rule } from '../rule.ts';
 
 export const deletionProtectionRule: Rule = {

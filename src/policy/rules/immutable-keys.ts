@@ -2,7 +2,7 @@
 import type { ImmutableSpec } from '../../api/namespace-policy.ts';
 import { keyPath, metadataMap, valueOf, type MetadataField } from '../metadata.ts';
 import { quoted } from '../wording.ts';
-import type { KubeObject } from '../review.ts';
+import type { KubeObject } from '../../api/kube-object.ts';
 import type { Breach, Rule } from '../rule.ts';
 
 export function immutableKeysRule(spec: ImmutableSpec): Rule {

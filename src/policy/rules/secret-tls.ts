@@ -2,7 +2,7 @@
 import type { X509Certificate } from 'node:crypto';
 import type { TlsRule } from '../../api/namespace-policy.ts';
 import { parseDuration } from '../../api/time.ts';
-import type { KubeObject } from '../review.ts';
+import type { KubeObject } from '../../api/kube-object.ts';
 import type { Breach, Rule } from '../rule.ts';
 import { fingerprintOf, secretType, secretValue, type SecretValue } from './secret-values.ts';
 import { readCertificate, readPrivateKey } from './tls-pair.ts';

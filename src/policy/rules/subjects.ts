@@ -2,7 +2,7 @@
 import { compileGlob } from '../glob.ts';
 import { clipped } from '../../api/text.ts';
 import { quoted } from '../wording.ts';
-import type { KubeObject } from '../review.ts';
+import type { KubeObject } from '../../api/kube-object.ts';
 import type { Breach, Rule } from '../rule.ts';
 import { isJsonObject } from '../../api/json.ts';
 import { stringField } from './fields.ts';

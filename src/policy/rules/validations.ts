@@ -3,7 +3,8 @@ import type { ValidationRule } from '../../api/namespace-policy.ts';
 import { compileExpression, type Expression, type ExpressionScope } from '../cel/expression.ts';
 import { compiled, refused, type Compilation } from '../compilation.ts';
 import { clipped } from '../../api/text.ts';
-import { requestAttributes, type KubeObject, type Review } from '../review.ts';
+import type { KubeObject } from '../../api/kube-object.ts';
+import { requestAttributes, type Review } from '../review.ts';
 import type { Breach, Rule } from '../rule.ts';
 
 /** As in ValidatingAdmissionPolicy: https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/ */

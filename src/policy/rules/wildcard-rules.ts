@@ -1,6 +1,6 @@
 // rbac.forbidWildcardRules: Roles name what they grant.
 import { quoted } from '../wording.ts';
-import type { KubeObject } from '../review.ts';
+import type { KubeObject } from '../../api/kube-object.ts';
 import type { Breach, Rule } from '../rule.ts';
 import { isJsonObject } from '../../api/json.ts';
 import { stringsOf } from './fields.ts';

@@ -1,7 +1,7 @@
 // What the rules of a policy find is bounded, whatever an object holds, and grace stays exact.
 import { describe, expect, test } from 'vitest';
 import { decide } from '../../../src/policy/decide.ts';
-import type { KubeObject } from '../../../src/policy/review.ts';
+import type { KubeObject } from '../../../src/api/kube-object.ts';
 import { settle } from '../../../src/policy/settle.ts';
 import { aNamespace, aPolicy, aReview, aSnapshot, circumstances } from '../../support/engine.ts';
 

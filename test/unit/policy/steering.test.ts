@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { decide } from '../../../src/policy/decide.ts';
 import type { CompiledPolicy } from '../../../src/policy/compiled-policy.ts';
-import type { ObjectMeta } from '../../../src/policy/review.ts';
+import type { ObjectMeta } from '../../../src/api/kube-object.ts';
 import { aNamespace, aPolicy, aReview, aSnapshot, circumstances } from '../../support/engine.ts';
 
 const provides = { resources: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' } }] };

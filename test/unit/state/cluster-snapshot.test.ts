@@ -1,7 +1,7 @@
 // Namespaces by name, also where an object has that name by nature.
 import { expect, test } from 'vitest';
 import { PolicySet } from '../../../src/policy/policy-set.ts';
-import type { KubeObject } from '../../../src/policy/review.ts';
+import type { KubeObject } from '../../../src/api/kube-object.ts';
 import { clusterSnapshot } from '../../../src/state/cluster-snapshot.ts';
 
 const policies = new PolicySet([], { excludedNamespaces: [] });
