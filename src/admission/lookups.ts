@@ -35,7 +35,7 @@ function orUndefined(found: Promise<KubeObject | undefined>): Promise<KubeObject
 
 function withNamespace(snapshot: ClusterSnapshot, name: string, found: KubeObject): ClusterSnapshot {
   return {
-    policies: snapshot.policies,
+    ...snapshot,
     namespace: (wanted) => (wanted === name ? found : snapshot.namespace(wanted)),
     namespaces: () => [...snapshot.namespaces(), found],
   };

@@ -9,6 +9,20 @@ export const category = 'reeve';
 /** The label that marks what Reeve owns; nobody else may write it. */
 export const managedByLabel = 'app.kubernetes.io/managed-by';
 export const managedByReeve = 'reeve';
+/** `<Kind>/<name>` of the policy or share that an object of ours is there for. */
+export const ownerAnnotation = `${group}/owner`;
+/** Put on an object by its owner, it lets Reeve take the object over. */
+export const adoptLabel = `${group}/adopt`;
+/** On a policy or share: how many objects may be deleted for it. */
+export const confirmDeletionsAnnotation = `${group}/confirm-deletions`;
+/** What an object of `contents.resources` was made from, so that a field that leaves the policy leaves the object. */
+export const appliedAnnotation = `${group}/applied`;
+/** On policies and shares that provide something; gone when no object names them any more. */
+export const cleanupFinalizer = `${group}/cleanup`;
+/** The condition of Namespaces that says whether all is there that should be. */
+export const readyCondition = `${group}/Ready`;
+/** The one name under which Reeve applies fields. https://kubernetes.io/docs/reference/using-api/server-side-apply/#managers */
+export const fieldManager = 'reeve';
 /** The name of a protected Namespace, on it, lets it be deleted. */
 export const allowDeletionAnnotation = `${group}/allow-deletion`;
 

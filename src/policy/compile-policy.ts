@@ -10,7 +10,7 @@ import {
   compileSecretRules,
 } from './compile-rules.ts';
 import type { CompiledPolicy } from './compiled-policy.ts';
-import { compileContents } from './contents.ts';
+import { compileContents } from './contents/compile-contents.ts';
 import { contradictions } from './contradictions.ts';
 import { compileException } from './exceptions.ts';
 import { compileDefaults } from './rules/default-keys.ts';
@@ -48,6 +48,7 @@ export function compilePolicy(policy: NamespacePolicy): PolicyCompilation {
     secretDefaults,
     requesters: spec.namespaces?.requesters,
     contents: take(compileContents(spec.contents), []),
+    isSuspended: spec.suspend,
     exceptions: (spec.exceptions ?? []).map(compileException),
   };
   problems.push(...contradictions(spec, match, requirements, namespaceDefaults));

@@ -1,6 +1,6 @@
 // A policy ready to decide: its match, its rules by what they judge, its defaults and what it provides.
 import type { RequestersSpec, ValidationAction } from '../api/namespace-policy.ts';
-import type { CompiledContent } from './contents.ts';
+import type { CompiledContent } from './contents/compile-contents.ts';
 import type { CompiledException } from './exceptions.ts';
 import type { CompiledMatch } from './match.ts';
 import type { Rule } from './rule.ts';
@@ -22,5 +22,7 @@ export interface CompiledPolicy {
   readonly secretDefaults: readonly DefaultKey[];
   readonly requesters: RequestersSpec | undefined;
   readonly contents: readonly CompiledContent[];
+  /** Its contents are neither made, changed nor deleted. */
+  readonly isSuspended: boolean;
   readonly exceptions: readonly CompiledException[];
 }

@@ -24,7 +24,7 @@ export interface Cause {
 
 /** One readable text that names every violation, with the policy, the rule, the place, what was found and what would do. */
 export function refusalMessage(verdict: Verdict, review: Review): string {
-  const lines = verdict.denials.map(lineOf);
+  const lines = verdict.denials.map(violationLine);
   if (verdict.overBudget) lines.push('the policies took longer to evaluate than one request may take');
   const subject = `${kinds[review.resource]} ${clipped(review.name === '' ? 'without a name' : review.name)}`;
   const [only] = lines;
@@ -36,7 +36,9 @@ export function refusalMessage(verdict: Verdict, review: Review): string {
 
 /** Single lines within the limits of the API. https://pkg.go.dev/k8s.io/api/admission/v1#AdmissionResponse */
 export function warningLines(verdict: Verdict): readonly string[] {
-  const lines = [...new Set(verdict.warnings.map((violation) => clipped(lineOf(violation), longestWarning)))];
+  const lines = [
+    ...new Set(verdict.warnings.map((violation) => clipped(violationLine(violation), longestWarning))),
+  ];
   if (lines.length <= mostWarnings) return lines;
   const listed = lines.slice(0, mostWarnings - 1);
   return [...listed, `and ${lines.length - listed.length} more warnings`];
@@ -44,7 +46,7 @@ export function warningLines(verdict: Verdict): readonly string[] {
 
 export function auditAnnotations(verdict: Verdict): Readonly<Record<string, string>> {
   if (verdict.audits.length === 0) return {};
-  return { violations: clipped(verdict.audits.map(lineOf).join(' | '), longestAudit) };
+  return { violations: clipped(verdict.audits.map(violationLine).join(' | '), longestAudit) };
 }
 
 export function causesOf(verdict: Verdict): readonly Cause[] {
@@ -55,7 +57,7 @@ export function causesOf(verdict: Verdict): readonly Cause[] {
   }));
 }
 
-function lineOf({ policy, rule, path, found, accepted }: Violation): string {
+export function violationLine({ policy, rule, path, found, accepted }: Violation): string {
   return `policy ${policy}, ${rule}: ${path}: found ${found}; accepted: ${accepted}`;
 }
 

@@ -1,5 +1,5 @@
 // Fills in the labels and annotations that policies default, and gives back those that an update dropped.
-import type { Budget, Circumstances } from './budget.ts';
+import { unlimitedBudget, type Budget, type Circumstances } from './budget.ts';
 import type { CompiledPolicy } from './compiled-policy.ts';
 import { isExcepted } from './exceptions.ts';
 import { matchNamespace } from './match.ts';
@@ -130,21 +130,51 @@ function mutateSecret(
   snapshot: ClusterSnapshot,
   { now, budget }: Circumstances,
 ): Mutation {
-  const namespaceObject = snapshot.namespace(review.namespace);
-  if (namespaceObject === undefined) return unchanged;
+  const additions = secretAdditions(review, secret, snapshot, { now, budget });
+  return additions === 'over-budget' ? { ...unchanged, overBudget: true } : additions.mutation();
+}
+
+/** The Secret with the defaults that policies have for it. */
+export function withSecretDefaults(
+  review: Review,
+  secret: KubeObject,
+  snapshot: ClusterSnapshot,
+  now: Date,
+): KubeObject {
+  const additions = secretAdditions(review, secret, snapshot, { now, budget: unlimitedBudget });
+  return additions === 'over-budget' ? secret : additions.object;
+}
+
+function secretAdditions(
+  review: Review,
+  secret: KubeObject,
+  snapshot: ClusterSnapshot,
+  { now, budget }: Circumstances,
+): Additions | 'over-budget' {
   const additions = new Additions(secret);
+  const namespaceObject = snapshot.namespace(review.namespace);
+  if (namespaceObject === undefined) return additions;
   for (const policy of snapshot.policies.candidates('secrets', [namespaceObject])) {
-    if (budget.isSpent()) return { ...unchanged, overBudget: true };
+    if (budget.isSpent()) return 'over-budget';
     if (policy.secretDefaults.length === 0 || rulesFor(policy, review).length === 0) continue;
     if (isExcepted(policy.exceptions, 'secrets.defaults', review.namespace, now)) continue;
     if (matchNamespace(policy.match, namespaceObject).kind !== 'yes') continue;
-    for (const key of policy.secretDefaults) {
-      if (additions.has(key)) continue;
-      const value = secretDefault(key, review, namespaceObject);
-      if (value !== undefined) additions.add(key, value, policy.name);
-    }
+    setSecretDefaults(policy, review, namespaceObject, additions);
   }
-  return additions.mutation();
+  return additions;
+}
+
+function setSecretDefaults(
+  policy: CompiledPolicy,
+  review: Review,
+  namespaceObject: KubeObject,
+  additions: Additions,
+): void {
+  for (const key of policy.secretDefaults) {
+    if (additions.has(key) || (key.readsRequest && review.isOwnWrite === true)) continue;
+    const value = secretDefault(key, review, namespaceObject);
+    if (value !== undefined) additions.add(key, value, policy.name);
+  }
 }
 
 function secretDefault(key: DefaultKey, review: Review, namespaceObject: KubeObject): string | undefined {

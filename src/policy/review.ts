@@ -23,6 +23,8 @@ export interface Review {
   readonly namespace: string;
   readonly requester: Requester;
   readonly dryRun: boolean;
+  /** What Reeve itself is about to write: there is no request that a default could read. */
+  readonly isOwnWrite?: true;
   /** Absent on DELETE. */
   readonly object?: KubeObject;
   /** Absent on CREATE. */

@@ -1,9 +1,14 @@
 // What the engine knows of the cluster beyond the request: a view of one moment, fed by src/state.
-import type { PolicySet } from './policy-set.ts';
 import type { KubeObject } from '../api/kube-object.ts';
+import type { OwnerId, OwnerState } from './owner.ts';
+import type { PolicySet } from './policy-set.ts';
+import type { ShareSet } from './share-set.ts';
 
 export interface ClusterSnapshot {
   readonly policies: PolicySet;
+  readonly shares: ShareSet;
+  /** Every stored policy and share, those that do not load included; without a cluster there are none. */
+  readonly owners: ReadonlyMap<OwnerId, OwnerState>;
   namespace(name: string): KubeObject | undefined;
   namespaces(): Iterable<KubeObject>;
 }

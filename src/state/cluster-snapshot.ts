@@ -1,14 +1,21 @@
-// The engine's view of the cluster: the policies in force and the Namespaces that are known.
-import type { PolicySet } from '../policy/policy-set.ts';
+// The engine's view of a cluster that does not change: policies, shares and Namespaces from files.
 import type { KubeObject } from '../api/kube-object.ts';
+import type { PolicySet } from '../policy/policy-set.ts';
+import type { ShareSet } from '../policy/share-set.ts';
 import type { ClusterSnapshot } from '../policy/snapshot.ts';
 
-export function clusterSnapshot(policies: PolicySet, namespaces: Iterable<KubeObject>): ClusterSnapshot {
+export function clusterSnapshot(
+  policies: PolicySet,
+  shares: ShareSet,
+  namespaces: Iterable<KubeObject>,
+): ClusterSnapshot {
   // A Map, because a namespace may be called `constructor`.
   const byName = new Map<string, KubeObject>();
   for (const namespace of namespaces) byName.set(namespace.metadata.name ?? '', namespace);
   return {
     policies,
+    shares,
+    owners: new Map(),
     namespace: (name) => byName.get(name),
     namespaces: () => byName.values(),
   };

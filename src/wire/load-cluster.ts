@@ -1,6 +1,7 @@
 // Loads policies and namespaces from files into one snapshot, with all that is wrong with them.
 import { systemNamespaces } from '../api/names.ts';
 import { PolicySet } from '../policy/policy-set.ts';
+import { noShares } from '../policy/share-set.ts';
 import type { ClusterSnapshot } from '../policy/snapshot.ts';
 import { clusterSnapshot } from '../state/cluster-snapshot.ts';
 import type { FileProblem } from '../state/file-problem.ts';
@@ -43,7 +44,7 @@ export async function loadCluster(settings: ClusterSettings): Promise<LoadedClus
     { excludedNamespaces },
   );
   return {
-    snapshot: clusterSnapshot(set, known.namespaces),
+    snapshot: clusterSnapshot(set, noShares, known.namespaces),
     loaded: policies.length,
     refused: refusedDocuments(problems),
     namespaces: known.namespaces.length,

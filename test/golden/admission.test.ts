@@ -13,6 +13,7 @@ import type { Endpoint } from '../../src/admission/ports.ts';
 import { mastersGroup, systemNamespaces } from '../../src/api/names.ts';
 import { RULES } from '../../src/api/namespace-policy.ts';
 import { stringifyYaml } from '../../src/api/yaml.ts';
+import { noShares } from '../../src/policy/share-set.ts';
 import { PolicySet } from '../../src/policy/policy-set.ts';
 import type { ClusterSnapshot } from '../../src/policy/snapshot.ts';
 import { clusterSnapshot } from '../../src/state/cluster-snapshot.ts';
@@ -43,7 +44,7 @@ async function load({ path }: FixtureFolder): Promise<ClusterSnapshot> {
     policies.map(({ compiled }) => compiled),
     { excludedNamespaces: systemNamespaces },
   );
-  return clusterSnapshot(set, loaded.namespaces);
+  return clusterSnapshot(set, noShares, loaded.namespaces);
 }
 
 async function answerOf(

@@ -5,6 +5,7 @@ import { renderProblem } from '../../src/api/problem.ts';
 import { unlimitedBudget, type Circumstances } from '../../src/policy/budget.ts';
 import { compilePolicy } from '../../src/policy/compile-policy.ts';
 import type { CompiledPolicy } from '../../src/policy/compiled-policy.ts';
+import { noShares } from '../../src/policy/share-set.ts';
 import { PolicySet } from '../../src/policy/policy-set.ts';
 import type { KubeObject, ObjectMeta } from '../../src/api/kube-object.ts';
 import type { Review } from '../../src/policy/review.ts';
@@ -36,7 +37,11 @@ export function aSnapshot(
   policies: readonly CompiledPolicy[],
   namespaces: readonly KubeObject[] = [],
 ): ClusterSnapshot {
-  return clusterSnapshot(new PolicySet(policies, { excludedNamespaces: systemNamespaces }), namespaces);
+  return clusterSnapshot(
+    new PolicySet(policies, { excludedNamespaces: systemNamespaces }),
+    noShares,
+    namespaces,
+  );
 }
 
 /** As `aSnapshot`, from the specs of policies by name. */

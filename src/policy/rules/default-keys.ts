@@ -64,7 +64,7 @@ function judgeKey(
   reveal: (value: string) => string,
 ): readonly Breach[] {
   const { object, oldObject } = context.review;
-  if (object === undefined) return [];
+  if (object === undefined || (key.readsRequest && context.review.isOwnWrite === true)) return [];
   const before = valueOf(metadataMap(oldObject, key.field), key.key);
   const after = valueOf(metadataMap(object, key.field), key.key);
   if (key.readsRequest && before !== undefined && oldObject !== undefined) {

@@ -1,5 +1,6 @@
 // Namespaces by name, also where an object has that name by nature.
 import { expect, test } from 'vitest';
+import { noShares } from '../../../src/policy/share-set.ts';
 import { PolicySet } from '../../../src/policy/policy-set.ts';
 import type { KubeObject } from '../../../src/api/kube-object.ts';
 import { clusterSnapshot } from '../../../src/state/cluster-snapshot.ts';
@@ -9,7 +10,7 @@ const named = (name: string): KubeObject => ({ metadata: { name } });
 
 test('finds namespaces by name, whatever JavaScript knows by that name', () => {
   const known = ['team-a', 'constructor'].map(named);
-  const snapshot = clusterSnapshot(policies, known);
+  const snapshot = clusterSnapshot(policies, noShares, known);
   expect(snapshot.policies).toBe(policies);
   expect(snapshot.namespace('constructor')).toBe(known[1]);
   expect(snapshot.namespace('toString')).toBeUndefined();

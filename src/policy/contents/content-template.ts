@@ -1,12 +1,11 @@
-// Compiles what a policy provides and renders it for one namespace.
-import type { ContentsSpec, RoleBindingContent } from '../api/namespace-policy.ts';
-import type { Path } from '../api/problem.ts';
-import type { Budget } from './budget.ts';
-import type { ExpressionScope } from './cel/expression.ts';
-import { allOf, compiled, mapped, refused, type Compilation } from './compilation.ts';
-import type { KubeObject } from '../api/kube-object.ts';
-import { isJsonObject } from '../api/json.ts';
-import { compileTemplate } from './template.ts';
+// Compiles a value in which every text may be a template over the Namespace, and renders it.
+import { isJsonObject } from '../../api/json.ts';
+import type { KubeObject } from '../../api/kube-object.ts';
+import type { Path } from '../../api/problem.ts';
+import type { Budget } from '../budget.ts';
+import type { ExpressionScope } from '../cel/expression.ts';
+import { allOf, compiled, mapped, refused, type Compilation } from '../compilation.ts';
+import { compileTemplate } from '../template.ts';
 
 export type Rendered<T = unknown> =
   | { readonly kind: 'present'; readonly value: T }
@@ -14,46 +13,18 @@ export type Rendered<T = unknown> =
   | { readonly kind: 'absent' }
   | { readonly kind: 'error'; readonly message: string };
 
-/** One object that matched namespaces contain. */
-export interface CompiledContent {
-  render(namespaceObject: KubeObject, budget: Budget): Rendered;
-}
-
 type Renderer = (namespaceObject: KubeObject, budget: Budget) => Rendered;
 
 const overBudget: Rendered<never> = { kind: 'error', message: 'the time for this request ran out' };
 
 const scope: ExpressionScope = { variables: ['namespaceObject'] };
 
-export function compileContents(contents: ContentsSpec | undefined): Compilation<readonly CompiledContent[]> {
-  const path = ['spec', 'contents'];
-  const roleBindings = contents?.roleBindings ?? [];
-  const resources = contents?.resources ?? [];
-  return allOf([
-    ...roleBindings.map((binding, index) => compileRoleBinding(binding, [...path, 'roleBindings', index])),
-    ...resources.map((resource, index) => compileContent(resource, [...path, 'resources', index])),
-  ]);
-}
-
-/** Role, expiry and kinds of subjects are never templated: only what is text for people or names of theirs is. */
-function compileRoleBinding(binding: RoleBindingContent, path: Path): Compilation<CompiledContent> {
-  const { name, subjects, ...fixed } = binding;
-  const templated = compileValue({ name, subjects }, path, ['kind']);
-  return mapped(templated, (render) => ({
-    render(namespaceObject, budget) {
-      const rendered = render(namespaceObject, budget);
-      if (rendered.kind !== 'present' || !isJsonObject(rendered.value)) return rendered;
-      return { kind: 'present', value: { ...fixed, ...rendered.value } };
-    },
-  }));
-}
-
-function compileContent(resource: unknown, path: Path): Compilation<CompiledContent> {
-  return mapped(compileValue(resource, path, ['apiVersion', 'kind']), (render) => ({ render }));
-}
-
 /** Every text in the value is a template, except the fields of the root (or of a subject) that say what it is. */
-function compileValue(value: unknown, path: Path, fixedFields: readonly string[]): Compilation<Renderer> {
+export function compileValue(
+  value: unknown,
+  path: Path,
+  fixedFields: readonly string[],
+): Compilation<Renderer> {
   if (typeof value === 'string') return compileText(value, path);
   if (Array.isArray(value)) {
     const items = value.map((item: unknown, index) => compileValue(item, [...path, index], fixedFields));

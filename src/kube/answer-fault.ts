@@ -1,0 +1,18 @@
+// Errors of ours about answers of the API server, and any other exception of a client as such an error.
+import { errorCode } from '../api/error-code.ts';
+import { KubeError } from '../api/kube-error.ts';
+
+/** An answer that was complete, and yet is not what the API server sends. */
+export function malformedAnswer(): KubeError {
+  return new KubeError({ code: 200, reason: 'MalformedAnswer', retryable: true });
+}
+
+/** No answer, for the reason given. */
+export function noAnswer(reason: string): KubeError {
+  return new KubeError({ code: 0, reason, retryable: true });
+}
+
+/** A client promises a KubeError; a stream that breaks under the reader may break with something else. */
+export function kubeErrorOf(error: unknown): KubeError {
+  return error instanceof KubeError ? error : noAnswer(errorCode(error) ?? 'Unknown');
+}

@@ -1,0 +1,88 @@
+// One watch from one version on: its events until it ends, whatever makes it end.
+import type { KubeError } from '../api/kube-error.ts';
+import { kubeErrorOf, noAnswer } from './answer-fault.ts';
+import type { KubeClient, KubeRequest } from './client.ts';
+import { pause } from './pacing.ts';
+import type { Pacing } from './pacing.ts';
+import { readWatchEvent } from './watch-events.ts';
+import type { WatchEvent } from './watch-events.ts';
+import { linesOf } from './watch-lines.ts';
+
+export interface WatchOptions {
+  readonly pacing: Pacing;
+  /** How long a watch may say nothing. */
+  readonly stallMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** Ends silently when the server ends it or the signal aborts, and with an event of kind `failed` otherwise. */
+export async function* watchStream(
+  client: KubeClient,
+  request: KubeRequest,
+  options: WatchOptions,
+): AsyncGenerator<WatchEvent> {
+  const watchdog = new Watchdog(options);
+  const guarding = watchdog.guard();
+  try {
+    const chunks = await client.stream({ ...request, signal: watchdog.signal });
+    for await (const line of linesOf(chunks)) {
+      watchdog.heard();
+      const event = readWatchEvent(line);
+      yield event;
+      if (event.kind === 'failed') return;
+    }
+    if (watchdog.hasBitten) yield { kind: 'failed', error: stalled() };
+  } catch (error) {
+    if (!options.signal.aborted) yield { kind: 'failed', error: watchdog.hasBitten ? stalled() : kubeErrorOf(error) };
+  } finally {
+    watchdog.dismiss();
+    await guarding;
+  }
+}
+
+function stalled(): KubeError {
+  return noAnswer('Stalled');
+}
+
+/**
+ * The API server sends a bookmark about every minute, so a watch that is silent for longer has lost its server without
+ * anybody saying so. https://kubernetes.io/docs/reference/using-api/api-concepts/#watch-bookmarks
+ */
+class Watchdog {
+  readonly #options: WatchOptions;
+  readonly #ended = new AbortController();
+  readonly signal: AbortSignal;
+  #lastHeard: number;
+  #hasBitten = false;
+
+  constructor(options: WatchOptions) {
+    this.#options = options;
+    this.signal = AbortSignal.any([options.signal, this.#ended.signal]);
+    this.#lastHeard = options.pacing.clock.monotonic();
+  }
+
+  get hasBitten(): boolean {
+    return this.#hasBitten;
+  }
+
+  heard(): void {
+    this.#lastHeard = this.#options.pacing.clock.monotonic();
+  }
+
+  dismiss(): void {
+    this.#ended.abort();
+  }
+
+  async guard(): Promise<void> {
+    const { pacing, stallMs } = this.#options;
+    while (!this.signal.aborted) {
+      const left = this.#lastHeard + stallMs - pacing.clock.monotonic();
+      if (left > 0) {
+        await pause(pacing, left, this.signal);
+      } else {
+        this.#hasBitten = true;
+        this.#ended.abort();
+      }
+    }
+  }
+}

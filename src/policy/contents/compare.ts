@@ -1,0 +1,57 @@
+// Whether a live object is what it should be, and if not, what would make it so.
+import { isDeepStrictEqual } from 'node:util';
+import { isJsonObject, ownMember } from '../../api/json.ts';
+import type { KubeObject } from '../../api/kube-object.ts';
+import { labelsOf, annotationsOf, valueOf } from '../metadata.ts';
+import { appliedAnnotation } from '../../api/names.ts';
+import type { CopyPayload } from './copy.ts';
+import type { Observed } from './observed.ts';
+
+/**
+ * `maybe`: it differs in what the API server may have put into another form, which only a dry run can tell.
+ * `replace`: in what cannot be changed; it has to be made anew.
+ */
+export type Difference = 'none' | 'update' | 'maybe' | 'replace';
+
+export function compareCopy(wanted: KubeObject, payload: CopyPayload, live: Observed): Difference {
+  if (live.content.kind !== 'secret') return 'update';
+  const { facts, labels } = live.content;
+  const isSame = facts.hash === payload.facts.hash;
+  if (isSame) return hasMetadata({ metadata: labels }, wanted) ? 'none' : 'update';
+  // https://kubernetes.io/docs/concepts/configuration/secret/#secret-immutable; the type of a Secret never changes.
+  return facts.type !== payload.facts.type || facts.isImmutable ? 'replace' : 'update';
+}
+
+export function compareRoleBinding(wanted: KubeObject, live: KubeObject): Difference {
+  // https://kubernetes.io/docs/reference/access-authn-authz/rbac/#clusterrolebinding-example: a roleRef is for ever.
+  if (!isDeepStrictEqual(live['roleRef'], wanted['roleRef'])) return 'replace';
+  const isSame = isDeepStrictEqual(live['subjects'] ?? [], wanted['subjects'] ?? []);
+  return isSame && hasMetadata(live, wanted) ? 'none' : 'update';
+}
+
+export function compareResource(wanted: KubeObject, live: KubeObject): Difference {
+  const applied = valueOf(annotationsOf(live), appliedAnnotation);
+  if (applied !== valueOf(annotationsOf(wanted), appliedAnnotation)) return 'update';
+  return isPartOf(wanted, live) ? 'none' : 'maybe';
+}
+
+function hasMetadata(live: KubeObject, wanted: KubeObject): boolean {
+  return isPartOf(labelsOf(wanted), labelsOf(live)) && isPartOf(annotationsOf(wanted), annotationsOf(live));
+}
+
+/** Everything that is said in the first value stands in the second one too. */
+function isPartOf(wanted: unknown, live: unknown): boolean {
+  if (Array.isArray(wanted)) {
+    return (
+      Array.isArray(live) &&
+      live.length === wanted.length &&
+      wanted.every((item, index) => isPartOf(item, live[index]))
+    );
+  }
+  if (isJsonObject(wanted)) {
+    return Object.entries(wanted).every(
+      ([key, value]) => value === null || isPartOf(value, ownMember(live, key)),
+    );
+  }
+  return isDeepStrictEqual(wanted, live);
+}

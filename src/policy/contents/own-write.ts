@@ -1,0 +1,125 @@
+// The object that a claim comes to in a namespace, and whether the policies there would let anybody write it.
+import { isJsonObject, ownMember, type JsonObject } from '../../api/json.ts';
+import type { KubeObject, StringMap } from '../../api/kube-object.ts';
+import { appliedAnnotation, managedByLabel, managedByReeve, ownerAnnotation } from '../../api/names.ts';
+import { createHash } from 'node:crypto';
+import { unlimitedBudget } from '../budget.ts';
+import { decide } from '../decide.ts';
+import { withSecretDefaults } from '../mutate.ts';
+import type { ReviewedResource, Review } from '../review.ts';
+import type { ClusterSnapshot } from '../snapshot.ts';
+import { violationLine } from '../message.ts';
+import { roleBindingType } from './compile-contents.ts';
+import type { CopyPayload } from './copy.ts';
+import type { Claim } from './claim.ts';
+import { secretObjectType } from './provider.ts';
+
+/** With namespace, marks and, for a Secret, what the policies default. */
+export function objectOf(
+  claim: Claim,
+  payload: CopyPayload | undefined,
+  namespace: string,
+  snapshot: ClusterSnapshot,
+  now: Date,
+): KubeObject {
+  if (claim.content.kind === 'copy') {
+    const copy = marked(claim, namespace, copyBody(payload), claim.content.share.copy.labels, {});
+    return withSecretDefaults(reviewOf(copy, namespace), copy, snapshot, now);
+  }
+  const { body } = claim.content;
+  const { labels, annotations } = { labels: undefined, annotations: undefined, ...metadataOf(body) };
+  if (isWhollyOurs(claim)) return marked(claim, namespace, body, {}, {});
+  const applied = { ...textsOf(annotations), [appliedAnnotation]: hashOf(body) };
+  return marked(claim, namespace, body, textsOf(labels), applied);
+}
+
+/** Nothing of these is anybody else's: what we did not write does not belong there. */
+export function isWhollyOurs({ type }: Pick<Claim, 'type'>): boolean {
+  return isType(type, roleBindingType) || isType(type, secretObjectType);
+}
+
+function isType(a: Claim['type'], b: Claim['type']): boolean {
+  return a.kind === b.kind && a.apiVersion === b.apiVersion;
+}
+
+function copyBody(payload: CopyPayload | undefined): JsonObject {
+  if (payload === undefined) return {};
+  const { type, data, isImmutable } = payload;
+  return { type, data, ...(isImmutable ? { immutable: true } : {}) };
+}
+
+function marked(
+  { type, name, owner }: Claim,
+  namespace: string,
+  body: JsonObject,
+  labels: StringMap,
+  annotations: StringMap,
+): KubeObject {
+  return {
+    ...body,
+    apiVersion: type.apiVersion,
+    kind: type.kind,
+    metadata: {
+      ...metadataOf(body),
+      name,
+      namespace,
+      labels: { ...labels, [managedByLabel]: managedByReeve },
+      annotations: { ...annotations, [ownerAnnotation]: owner },
+    },
+  };
+}
+
+function metadataOf(body: JsonObject): JsonObject {
+  const metadata = ownMember(body, 'metadata');
+  return isJsonObject(metadata) ? metadata : {};
+}
+
+function textsOf(value: unknown): StringMap {
+  if (!isJsonObject(value)) return {};
+  const texts = Object.entries(value).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  );
+  return Object.fromEntries(texts);
+}
+
+function hashOf(body: JsonObject): string {
+  return createHash('sha256').update(JSON.stringify(body)).digest('base64url').slice(0, 22);
+}
+
+/** What the policies of the namespace say against the object; undefined when they let it pass. */
+export function refusalOf(
+  object: KubeObject,
+  namespace: string,
+  snapshot: ClusterSnapshot,
+  now: Date,
+): string | undefined {
+  const review = reviewOf(object, namespace);
+  if (!snapshot.policies.judges(review.resource)) return undefined;
+  const { findings } = decide(review, snapshot, { now, budget: unlimitedBudget });
+  const denials = findings.filter(({ actions }) => actions.includes('Deny'));
+  return denials.length === 0
+    ? undefined
+    : denials.map(({ violation }) => violationLine(violation)).join('; ');
+}
+
+const reviewed: Readonly<Record<string, ReviewedResource>> = {
+  Secret: 'secrets',
+  RoleBinding: 'rolebindings',
+};
+
+function reviewOf(object: KubeObject, namespace: string): Review & { readonly resource: ReviewedResource } {
+  const name = object.metadata.name ?? '';
+  return {
+    uid: '',
+    resource: reviewed[object.kind ?? ''] ?? 'roles',
+    subresource: '',
+    operation: 'CREATE',
+    name,
+    namespace,
+    requester: { username: '', groups: [] },
+    dryRun: false,
+    isOwnWrite: true,
+    object,
+    attributes: {},
+  };
+}

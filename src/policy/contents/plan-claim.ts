@@ -1,0 +1,115 @@
+// Plans one object that is desired and that its owner may have: nothing to do, a step, or why it cannot be had.
+import type { KubeObject } from '../../api/kube-object.ts';
+import type { CompiledShare } from '../compiled-share.ts';
+import { nameOf } from '../metadata.ts';
+import { compareCopy, compareResource, compareRoleBinding, type Difference } from './compare.ts';
+import type { CopyPayload, CopyState } from './copy.ts';
+import type { Claim } from './claim.ts';
+import type { Observed } from './observed.ts';
+import { failed, synced, type Outcome } from './outcome.ts';
+import { isWhollyOurs, objectOf, refusalOf } from './own-write.ts';
+import type { PlanInput } from './plan-input.ts';
+
+export type ClaimStep =
+  /** Its payload has to be known before anything can be said. */
+  | { readonly kind: 'read'; readonly claim: Claim; readonly live: Observed }
+  | { readonly kind: 'read-source'; readonly claim: Claim; readonly share: CompiledShare }
+  | WriteStep;
+
+export interface WriteStep {
+  /** `check`: a dry run says whether there is anything to write. */
+  readonly kind: 'create' | 'update' | 'check' | 'replace';
+  readonly claim: Claim;
+  readonly object: KubeObject;
+  readonly live: Observed | undefined;
+  /** Keys of a Secret that are not ours to have there. */
+  readonly surplusKeys: readonly string[];
+}
+
+export function planClaim(claim: Claim, live: Observed | undefined, input: PlanInput): ClaimStep | Outcome {
+  if (!input.isAllowed(claim)) return notAllowed(claim);
+  if (live?.isTerminating === true)
+    return failed(claim, 'Terminating', 'the object is being deleted and waits for its finalizers');
+  return claim.content.kind === 'copy'
+    ? planCopy(claim, claim.content.share, live, input)
+    : planWrite(claim, undefined, live, input);
+}
+
+function planCopy(
+  claim: Claim,
+  share: CompiledShare,
+  live: Observed | undefined,
+  input: PlanInput,
+): ClaimStep | Outcome {
+  const copy = input.copyStateOf(share);
+  switch (copy.kind) {
+    case 'unavailable':
+      return withoutSource(claim, live, copy);
+    case 'unread':
+      return { kind: 'read-source', claim, share };
+    case 'ready':
+      return planWrite(claim, copy.payload, live, input);
+    default:
+      return copy satisfies never;
+  }
+}
+
+function planWrite(
+  claim: Claim,
+  payload: CopyPayload | undefined,
+  live: Observed | undefined,
+  input: PlanInput,
+): ClaimStep | Outcome {
+  if (live?.content.kind === 'unread') return { kind: 'read', claim, live };
+  const object = objectOf(claim, payload, nameOf(input.namespaceObject), input.snapshot, input.now);
+  const difference = live === undefined ? 'create' : differenceOf(claim, object, payload, live);
+  if (difference === 'none') return synced(claim);
+  const surplusKeys = surplusOf(live, payload);
+  const kind = difference === 'maybe' ? 'check' : difference;
+  return allowedWrite({ kind, claim, object, live, surplusKeys }, input);
+}
+
+/** The copies stay when the source goes, and where there is none yet there will be none. */
+function withoutSource(
+  claim: Claim,
+  live: Observed | undefined,
+  { reason, message }: CopyState & { kind: 'unavailable' },
+): Outcome {
+  return live?.owner === claim.owner ? synced(claim) : failed(claim, reason, message);
+}
+
+/** What is frozen, or what a policy of the namespace refuses, is not written. */
+function allowedWrite(step: WriteStep, input: PlanInput): ClaimStep | Outcome {
+  const { desired, namespaceObject, snapshot, now } = input;
+  const freeze = desired.frozen.get(step.claim.owner);
+  if (freeze !== undefined) return failed(step.claim, freeze.reason, freeze.message);
+  const refusal = refusalOf(step.object, nameOf(namespaceObject), snapshot, now);
+  return refusal === undefined ? step : failed(step.claim, 'RefusedByPolicy', refusal);
+}
+
+function differenceOf(
+  claim: Claim,
+  object: KubeObject,
+  payload: CopyPayload | undefined,
+  live: Observed,
+): Difference {
+  if (payload !== undefined) return compareCopy(object, payload, live);
+  if (live.content.kind !== 'object') return 'update';
+  return isWhollyOurs(claim)
+    ? compareRoleBinding(object, live.content.object)
+    : compareResource(object, live.content.object);
+}
+
+function surplusOf(live: Observed | undefined, payload: CopyPayload | undefined): readonly string[] {
+  if (payload === undefined || live?.content.kind !== 'secret') return [];
+  return live.content.facts.keys.filter((key) => !Object.hasOwn(payload.data, key));
+}
+
+function notAllowed(claim: Claim): Outcome {
+  const { apiVersion, kind } = claim.type;
+  return failed(
+    claim,
+    'KindNotAllowed',
+    `this installation does not let policies provide ${kind} of ${apiVersion}`,
+  );
+}

@@ -1,0 +1,26 @@
+// Everything that the plan of one namespace is made from.
+import type { KubeObject } from '../../api/kube-object.ts';
+import type { CompiledShare } from '../compiled-share.ts';
+import type { OwnerId } from '../owner.ts';
+import type { ClusterSnapshot } from '../snapshot.ts';
+import type { Claim } from './claim.ts';
+import type { CopyState } from './copy.ts';
+import type { Desired } from './desired.ts';
+import type { FuseVerdict } from './fuse.ts';
+import type { ObjectKey } from './object-key.ts';
+import type { Observed } from './observed.ts';
+
+export interface PlanInput {
+  readonly namespaceObject: KubeObject;
+  readonly snapshot: ClusterSnapshot;
+  readonly desired: Desired;
+  /** All objects of the namespace that are ours. */
+  readonly ours: readonly Observed[];
+  /** Whatever lives under that key, ours or not. */
+  readonly liveOf: (key: ObjectKey) => Observed | undefined;
+  readonly copyStateOf: (share: CompiledShare) => CopyState;
+  readonly fuseOf: (owner: OwnerId) => FuseVerdict;
+  /** Whether the install lets policies provide objects of that kind. */
+  readonly isAllowed: (claim: Claim) => boolean;
+  readonly now: Date;
+}

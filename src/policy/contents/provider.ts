@@ -1,0 +1,48 @@
+// Policies and shares as providers: which namespaces they match, and what each of those gets.
+import type { KubeObject } from '../../api/kube-object.ts';
+import type { Budget } from '../budget.ts';
+import type { CompiledPolicy } from '../compiled-policy.ts';
+import type { CompiledShare } from '../compiled-share.ts';
+import type { CompiledMatch } from '../match.ts';
+import { ownerId, type OwnerId } from '../owner.ts';
+import type { ObjectType } from './compile-contents.ts';
+import type { Rendered } from './content-template.ts';
+import type { ProvidedObject } from './claim.ts';
+
+export interface Provider {
+  readonly id: OwnerId;
+  readonly match: CompiledMatch;
+  readonly isSuspended: boolean;
+  render(namespaceObject: KubeObject, budget: Budget): readonly Rendered<ProvidedObject>[];
+}
+
+export function policyProvider(policy: CompiledPolicy): Provider {
+  return {
+    id: ownerId('NamespacePolicy', policy.name),
+    match: policy.match,
+    isSuspended: policy.isSuspended,
+    render: (namespaceObject, budget) =>
+      policy.contents.map((content) => {
+        const rendered = content.render(namespaceObject, budget);
+        if (rendered.kind !== 'present') return rendered;
+        const { body, ...rest } = rendered.value;
+        return { kind: 'present', value: { type: content.type, ...rest, content: { kind: 'object', body } } };
+      }),
+  };
+}
+
+export const secretObjectType: ObjectType = { apiVersion: 'v1', kind: 'Secret' };
+
+export function shareProvider(share: CompiledShare): Provider {
+  const value: ProvidedObject = {
+    type: secretObjectType,
+    name: share.copy.name,
+    content: { kind: 'copy', share },
+  };
+  return {
+    id: ownerId('SecretShare', share.name),
+    match: share.match,
+    isSuspended: share.isSuspended,
+    render: () => [{ kind: 'present', value }],
+  };
+}
