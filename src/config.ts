@@ -1,83 +1,17 @@
-// The commands and their settings, in tables; the only file that reads the arguments and the environment of the process.
-import { parseGoDuration } from './api/go-duration.ts';
-import { isNamespaceName } from './api/kubernetes-names.ts';
+// The commands and their settings; the only file that reads the arguments and the environment of the process.
 import { maxLifetimeDays } from './certs/issue.ts';
 import { certsDefaults } from './cli/certs.ts';
+import { folder, installNamespace } from './cli/common-settings.ts';
 import { helpOf, overviewOf } from './cli/help.ts';
-import {
-  choice,
-  durationSetting,
-  integer,
-  list,
-  optionalText,
-  requiredText,
-  switchSetting,
-  textSetting,
-} from './cli/setting-kinds.ts';
+import { runSettings, type RunSettings } from './cli/run-settings.ts';
+import { serveSettings, type ServeSettings } from './cli/serve-settings.ts';
+import { integer, requiredText, switchSetting } from './cli/setting-kinds.ts';
 import { likelyMeant, readSettings } from './cli/settings.ts';
 import type { Environment, Reading, Settings, Values } from './cli/settings.ts';
-import { logLevels } from './observe/log.ts';
-
-const installNamespace = {
-  placeholder: 'NAME',
-  help: 'The namespace that Reeve is installed in.',
-  accepted: 'the name of a namespace',
-};
-const file = { placeholder: 'FILE', accepted: 'a file' };
-const folder = { placeholder: 'DIR', accepted: 'a folder' };
-const port = { placeholder: 'PORT' };
-const duration = { placeholder: 'DURATION' };
-const tenMinutesMs = 600_000;
-
-export const serveSettings = {
-  policies: requiredText({ ...folder, help: 'The policies to serve: a YAML file, or a folder of them.' }),
-  clusterState: optionalText({ ...folder, help: 'Namespaces as YAML, in place of a cluster.' }),
-  host: textSetting('127.0.0.1', {
-    placeholder: 'ADDRESS',
-    help: 'The address to listen on; 0.0.0.0 for all.',
-    accepted: 'an address',
-  }),
-  port: integer(8443, 0, 65_535, { ...port, help: 'Where reviews are answered; 0 takes any free port.' }),
-  probesPort: integer(8081, 0, 65_535, {
-    ...port,
-    help: 'Where /livez, /readyz and /metrics are; 0 takes any.',
-  }),
-  tlsCert: optionalText({ ...file, help: 'The serving certificate in PEM. Read again when it changes.' }),
-  tlsKey: optionalText({ ...file, help: 'Its key.' }),
-  certsDir: optionalText({
-    ...folder,
-    help: 'A folder with tls.crt and tls.key; they are made when it has none. Without any of these three, a pair is made in memory.',
-  }),
-  namespace: { ...textSetting('reeve-system', installNamespace), parse: parseNamespace },
-  sharedNamespace: {
-    ...textSetting('reeve-shared', {
-      placeholder: 'NAME',
-      help: 'The namespace of the Secrets that are shared. Like the one of --namespace, no policy matches it.',
-      accepted: 'the name of a namespace',
-    }),
-    parse: parseNamespace,
-  },
-  excludeNamespace: list(isNamespaceName, {
-    placeholder: 'NAME',
-    help: 'A namespace that no policy matches. May be given several times.',
-    accepted: 'names of namespaces',
-  }),
-  logLevel: choice('info', logLevels, { placeholder: 'LEVEL', help: 'How much goes to standard error.' }),
-  drainGrace: durationSetting('5s', tenMinutesMs, parseGoDuration, {
-    ...duration,
-    help: 'How long requests are still served after SIGTERM.',
-    accepted: 'a duration such as 5s, up to 10m',
-  }),
-  evaluationBudget: durationSetting('250ms', 30_000, parsePositiveDuration, {
-    ...duration,
-    help: 'How long the policies may take over one review.',
-    accepted: 'a duration such as 250ms, more than 0 and up to 30s',
-  }),
-} satisfies Settings;
 
 export const certsSettings = {
   out: requiredText({ ...folder, help: 'Where ca.crt, ca.key, tls.crt and tls.key go.' }),
-  namespace: { ...textSetting(certsDefaults.namespace, installNamespace), parse: parseNamespace },
+  namespace: installNamespace(certsDefaults.namespace),
   force: switchSetting('Replace files that are there.'),
   caDays: integer(certsDefaults.caDays, 1, maxLifetimeDays, {
     placeholder: 'DAYS',
@@ -89,17 +23,26 @@ export const certsSettings = {
   }),
 } satisfies Settings;
 
-export type ServeSettings = Values<typeof serveSettings>;
 type CertsSettings = Values<typeof certsSettings>;
 
+/** How Kubernetes tells a process where its cluster is. */
+export interface ClusterEnvironment {
+  readonly kubeconfig: string | undefined;
+  readonly home: string | undefined;
+  readonly serviceHost: string | undefined;
+  readonly servicePort: string | undefined;
+}
+
 export type Command =
+  | { readonly kind: 'run'; readonly settings: RunSettings; readonly cluster: ClusterEnvironment }
   | { readonly kind: 'serve'; readonly settings: ServeSettings }
   | { readonly kind: 'certs'; readonly settings: CertsSettings }
   | { readonly kind: 'help'; readonly text: string }
   | { readonly kind: 'wrong'; readonly problems: readonly string[]; readonly hint: string };
 
 const summaries = {
-  serve: 'Answer admission reviews for a folder of policies.',
+  run: 'Run on a cluster: answer admission reviews, and keep what namespaces contain.',
+  serve: 'Answer admission reviews for a folder of policies, without a cluster.',
   certs: 'Make a certificate authority and a serving certificate, and print the caBundle.',
 } as const;
 
@@ -108,49 +51,84 @@ export function readCommand(
   env: Environment = process.env,
 ): Command {
   const [name, ...rest] = args;
-  const wantsHelp = rest.some((arg) => arg === '--help' || arg === '-h');
   switch (name) {
+    case 'run':
+      return commandOf(name, runSettings, rest, env, checkedRun, (settings) => ({
+        kind: 'run',
+        settings,
+        cluster: clusterOf(env),
+      }));
     case 'serve':
-      if (wantsHelp) return help(helpOf('serve', summaries.serve, serveSettings));
-      return commandOf('serve', checkedServe(readSettings(serveSettings, rest, env)), (settings) => ({
+      return commandOf(name, serveSettings, rest, env, checkedTls, (settings) => ({
         kind: 'serve',
         settings,
       }));
     case 'certs':
-      if (wantsHelp) return help(helpOf('certs', summaries.certs, certsSettings));
-      return commandOf('certs', readSettings(certsSettings, rest, env), (settings) => ({
-        kind: 'certs',
-        settings,
-      }));
+      return commandOf(name, certsSettings, rest, env, asRead, (settings) => ({ kind: 'certs', settings }));
     case 'help':
     case '--help':
     case '-h':
-      return help(overviewOf(summaries));
+      return { kind: 'help', text: overviewOf(summaries) };
     default:
       return { kind: 'wrong', problems: [unknownCommand(name)], hint: 'reeve --help' };
   }
 }
 
-function help(text: string): Command {
-  return { kind: 'help', text };
+// oxlint-disable-next-line max-params -- a row of the table above: each says one thing of a command
+function commandOf<S extends Settings>(
+  name: keyof typeof summaries,
+  settings: S,
+  args: readonly string[],
+  env: Environment,
+  check: (values: Values<S>) => readonly string[],
+  make: (values: Values<S>) => Command,
+): Command {
+  if (args.some((arg) => arg === '--help' || arg === '-h')) {
+    return { kind: 'help', text: helpOf(name, summaries[name], settings) };
+  }
+  const reading: Reading<Values<S>> = readSettings(settings, args, env);
+  const problems = reading.ok ? check(reading.values) : reading.problems;
+  if (reading.ok && problems.length === 0) return make(reading.values);
+  return { kind: 'wrong', problems, hint: `reeve ${name} --help` };
 }
 
-function commandOf<T>(name: string, reading: Reading<T>, make: (settings: T) => Command): Command {
-  if (reading.ok) return make(reading.values);
-  return { kind: 'wrong', problems: reading.problems, hint: `reeve ${name} --help` };
+interface TlsSettings {
+  readonly tlsCert: string | undefined;
+  readonly tlsKey: string | undefined;
+  readonly certsDir: string | undefined;
 }
 
 /** What no setting can say by itself. */
-function checkedServe(reading: Reading<ServeSettings>): Reading<ServeSettings> {
-  if (!reading.ok) return reading;
-  const { tlsCert, tlsKey, certsDir } = reading.values;
+function checkedTls({ tlsCert, tlsKey, certsDir }: TlsSettings): readonly string[] {
   const problems: string[] = [];
   if ((tlsCert === undefined) !== (tlsKey === undefined))
     problems.push('--tls-cert and --tls-key go together');
   if (certsDir !== undefined && (tlsCert ?? tlsKey) !== undefined) {
     problems.push('--certs-dir is in place of --tls-cert and --tls-key');
   }
-  return problems.length === 0 ? reading : { ok: false, problems };
+  return problems;
+}
+
+function checkedRun(settings: RunSettings): readonly string[] {
+  const { role, manageWebhooks, tlsCert, tlsCa } = settings;
+  const problems = [...checkedTls(settings)];
+  if (tlsCa !== undefined && tlsCert === undefined) problems.push('--tls-ca goes with --tls-cert');
+  // The configurations carry the authority; without it, API servers could not check the certificate.
+  if (role !== 'reconciler' && manageWebhooks && tlsCert !== undefined && tlsCa === undefined) {
+    problems.push('--tls-cert needs --tls-ca, or --manage-webhooks=false');
+  }
+  return problems;
+}
+
+const asRead = (): readonly string[] => [];
+
+function clusterOf(env: Environment): ClusterEnvironment {
+  return {
+    kubeconfig: env['KUBECONFIG'],
+    home: env['HOME'],
+    serviceHost: env['KUBERNETES_SERVICE_HOST'],
+    servicePort: env['KUBERNETES_SERVICE_PORT'],
+  };
 }
 
 function unknownCommand(name: string | undefined): string {
@@ -158,14 +136,4 @@ function unknownCommand(name: string | undefined): string {
   if (name === undefined) return `a command is missing; accepted: ${known.join(', ')}`;
   const near = likelyMeant(name, known);
   return `unknown command ${JSON.stringify(name)}${near === undefined ? '' : `; did you mean ${near}?`}`;
-}
-
-function parseNamespace(texts: readonly string[]): ReturnType<typeof certsSettings.out.parse> {
-  const value = texts.at(-1) ?? '';
-  return isNamespaceName(value) ? { ok: true, value } : { ok: false };
-}
-
-function parsePositiveDuration(text: string): number | undefined {
-  const value = parseGoDuration(text);
-  return value === 0 ? undefined : value;
 }

@@ -1,10 +1,8 @@
 // Reads a serving certificate and its key, and judges whether a TLS server can use them.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
-import { errorCode } from '../api/error-code.ts';
+import { problem, readPemFile, type Reading } from './pem-file.ts';
 
 /** A certificate (with its chain, if it has one) and its key in PEM, known to work together. */
 export interface ServingPair {
@@ -15,17 +13,11 @@ export interface ServingPair {
   readonly fingerprint: string;
 }
 
-export type Reading<T> =
-  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
-
 /** What the two parts are called in a problem: their paths, as a rule. */
 export interface PairNames {
   readonly cert: string;
   readonly key: string;
 }
-
-/** Far more than any chain takes, and little enough to hold in memory. */
-const maxFileBytes = 1024 * 1024;
 
 export async function readServingPair(
   certPath: string,
@@ -60,27 +52,6 @@ export function parseServingPair(
     return problem(`the certificate in ${names.cert} and its key cannot be used for TLS`);
   }
   return { ok: true, value: { cert, key, notAfter, fingerprint: certificate.fingerprint256 } };
-}
-
-function problem(text: string): Reading<never> {
-  return { ok: false, problem: text };
-}
-
-async function readPemFile(path: string): Promise<Reading<string>> {
-  try {
-    // Without O_NONBLOCK, opening a named pipe would wait for a writer, perhaps for ever.
-    const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    try {
-      const stat = await handle.stat();
-      if (!stat.isFile()) return problem(`cannot read file ${path} (not a regular file)`);
-      if (stat.size > maxFileBytes) return problem(`cannot read file ${path} (larger than 1 MiB)`);
-      return { ok: true, value: await handle.readFile('utf8') };
-    } finally {
-      await handle.close();
-    }
-  } catch (error) {
-    return problem(`cannot read file ${path} (${errorCode(error) ?? 'unknown error'})`);
-  }
 }
 
 function parseCertificate(pem: string): X509Certificate | undefined {

@@ -75,10 +75,11 @@ export function choice<T extends string>(value: T, choices: readonly T[], about:
 export function list(
   isItem: (text: string) => boolean,
   about: About & { readonly accepted: string },
+  value: readonly string[] = [],
 ): Setting<readonly string[]> {
   return {
     ...about,
-    fallback: { value: [], shown: '' },
+    fallback: { value, shown: value.join(',') },
     parse: (texts) => {
       const items = texts.flatMap((text) => text.split(',')).map((item) => item.trim());
       return items.every(isItem) ? { ok: true, value: items } : wrong;
@@ -86,12 +87,13 @@ export function list(
   };
 }
 
-export function switchSetting(help: string): Setting<boolean> {
+/** The flag alone means true; `--flag=false` turns off what is on by default. */
+export function switchSetting(help: string, value = false): Setting<boolean> {
   return {
     placeholder: '',
     help,
     accepted: 'true, false',
-    fallback: { value: false, shown: '' },
+    fallback: { value, shown: value ? 'true' : '' },
     parse: (texts) => {
       const text = texts.at(-1);
       return text === 'true' || text === 'false' ? { ok: true, value: text === 'true' } : wrong;

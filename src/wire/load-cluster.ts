@@ -14,7 +14,7 @@ export interface ClusterSettings {
   /** Where Reeve itself is installed: never matched. */
   readonly namespace: string;
   /** Where the Secrets are that will be shared: never matched either. */
-  readonly sharedNamespace: string;
+  readonly sharedNamespace: readonly string[];
   readonly excludeNamespace: readonly string[];
 }
 
@@ -36,7 +36,7 @@ export async function loadCluster(settings: ClusterSettings): Promise<LoadedClus
   const excludedNamespaces = [
     ...systemNamespaces,
     settings.namespace,
-    settings.sharedNamespace,
+    ...settings.sharedNamespace,
     ...settings.excludeNamespace,
   ];
   const set = new PolicySet(

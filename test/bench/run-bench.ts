@@ -80,7 +80,7 @@ async function pureDecision(policyFolder: string): Promise<number> {
     policies: policyFolder,
     clusterState: undefined,
     namespace: 'reeve-system',
-    sharedNamespace: 'reeve-shared',
+    sharedNamespace: ['reeve-shared'],
     excludeNamespace: [],
   });
   const pureReview = aReview({ object: aNamespace({ name: 'shop', labels, annotations }) });

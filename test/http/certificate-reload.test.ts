@@ -32,7 +32,7 @@ beforeAll(async () => {
       tlsKey: join(folder.path, 'certs/tls.key'),
       certsDir: undefined,
       namespace: 'reeve-system',
-      sharedNamespace: 'reeve-shared',
+      sharedNamespace: ['reeve-shared'],
       excludeNamespace: [],
       evaluationBudget: 60_000,
     },

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readCommand } from '../../src/config.ts';
-import type { Command, ServeSettings } from '../../src/config.ts';
+import type { ServeSettings } from '../../src/cli/serve-settings.ts';
+import type { Command } from '../../src/config.ts';
 
 function serve(args: readonly string[], env: Readonly<Record<string, string>> = {}): Command {
   return readCommand(['serve', '--policies', 'p', ...args], env);
@@ -26,7 +27,7 @@ test('defaults', () => {
     tlsKey: undefined,
     certsDir: undefined,
     namespace: 'reeve-system',
-    sharedNamespace: 'reeve-shared',
+    sharedNamespace: ['reeve-shared'],
     excludeNamespace: [],
     logLevel: 'info',
     drainGrace: 5000,
@@ -60,7 +61,7 @@ test('every flag', () => {
     tlsKey: 'a.key',
     certsDir: undefined,
     namespace: 'platform',
-    sharedNamespace: 'secrets',
+    sharedNamespace: ['secrets'],
     excludeNamespace: ['a', 'b', 'c'],
     logLevel: 'trace',
     drainGrace: 0,
@@ -140,7 +141,7 @@ describe('what is wrong', () => {
   });
 
   test.each([
-    [[], 'a command is missing; accepted: serve, certs'],
+    [[], 'a command is missing; accepted: run, serve, certs'],
     [['sevre'], 'unknown command "sevre"; did you mean serve?'],
     [['constructor'], 'unknown command "constructor"'],
   ])('command %j', (args, problem) => {

@@ -1,0 +1,86 @@
+// Rows that the tables of several commands share.
+import { parseGoDuration } from '../api/go-duration.ts';
+import { isNamespaceName } from '../api/kubernetes-names.ts';
+import { logLevels } from '../observe/log.ts';
+import { choice, durationSetting, integer, list, optionalText, textSetting } from './setting-kinds.ts';
+import type { Parsed, Setting, Settings } from './settings.ts';
+
+export const file = { placeholder: 'FILE', accepted: 'a file' };
+export const folder = { placeholder: 'DIR', accepted: 'a folder' };
+const port = { placeholder: 'PORT' };
+export const duration = { placeholder: 'DURATION' };
+export const namespaces = { placeholder: 'NAME', accepted: 'names of namespaces' };
+const tenMinutesMs = 600_000;
+
+export function installNamespace(value: string): Setting<string> {
+  const about = {
+    placeholder: 'NAME',
+    help: 'The namespace that Reeve is installed in.',
+    accepted: 'the name of a namespace',
+  };
+  return { ...textSetting(value, about), parse: parseNamespace };
+}
+
+/** Which namespaces no policy matches, beside those of Kubernetes. */
+export const installSettings = {
+  namespace: installNamespace('reeve-system'),
+  sharedNamespace: list(
+    isNamespaceName,
+    {
+      ...namespaces,
+      help: 'A namespace of Secrets that may be shared. Like the one of --namespace, no policy matches it. May be given several times.',
+    },
+    ['reeve-shared'],
+  ),
+  excludeNamespace: list(isNamespaceName, {
+    ...namespaces,
+    help: 'A namespace that no policy matches. May be given several times.',
+  }),
+} satisfies Settings;
+
+/** How reviews are answered. */
+export const webhookSettings = {
+  port: integer(8443, 0, 65_535, { ...port, help: 'Where reviews are answered; 0 takes any free port.' }),
+  tlsCert: optionalText({ ...file, help: 'The serving certificate in PEM. Read again when it changes.' }),
+  tlsKey: optionalText({ ...file, help: 'Its key.' }),
+  certsDir: optionalText({
+    ...folder,
+    help: 'A folder with tls.crt and tls.key; they are made when it has none. Without any of these three, a pair is made in memory.',
+  }),
+  drainGrace: durationSetting('5s', tenMinutesMs, parseGoDuration, {
+    ...duration,
+    help: 'How long requests are still served after SIGTERM.',
+    accepted: 'a duration such as 5s, up to 10m',
+  }),
+  evaluationBudget: durationSetting('250ms', 30_000, parsePositiveDuration, {
+    ...duration,
+    help: 'How long the policies may take over one review.',
+    accepted: 'a duration such as 250ms, more than 0 and up to 30s',
+  }),
+} satisfies Settings;
+
+export const processSettings = {
+  probesPort: integer(8081, 0, 65_535, {
+    ...port,
+    help: 'Where /livez, /readyz and /metrics are; 0 takes any.',
+  }),
+  logLevel: choice('info', logLevels, { placeholder: 'LEVEL', help: 'How much goes to standard error.' }),
+} satisfies Settings;
+
+export function hostSetting(value: string): Setting<string> {
+  return textSetting(value, {
+    placeholder: 'ADDRESS',
+    help: 'The address to listen on; 0.0.0.0 for all.',
+    accepted: 'an address',
+  });
+}
+
+function parseNamespace(texts: readonly string[]): Parsed<string> {
+  const value = texts.at(-1) ?? '';
+  return isNamespaceName(value) ? { ok: true, value } : { ok: false };
+}
+
+export function parsePositiveDuration(text: string): number | undefined {
+  const value = parseGoDuration(text);
+  return value === 0 ? undefined : value;
+}

@@ -1,0 +1,89 @@
+// The flags of `reeve run`.
+import {
+  duration,
+  file,
+  hostSetting,
+  installSettings,
+  parsePositiveDuration,
+  processSettings,
+  webhookSettings,
+} from './common-settings.ts';
+import {
+  choice,
+  durationSetting,
+  integer,
+  list,
+  optionalText,
+  switchSetting,
+  textSetting,
+} from './setting-kinds.ts';
+import type { Settings, Values } from './settings.ts';
+
+const roles = ['all', 'webhook', 'reconciler'] as const;
+const aDayMs = 86_400_000;
+
+/** Kinds that give a namespace limits and a start, and that nobody but their author writes. */
+const usualKinds = [
+  'v1/ConfigMap',
+  'v1/LimitRange',
+  'v1/ResourceQuota',
+  'v1/ServiceAccount',
+  'networking.k8s.io/v1/NetworkPolicy',
+];
+
+export const runSettings = {
+  role: choice('all', roles, {
+    placeholder: 'ROLE',
+    help: 'What this process does: answer reviews, keep what namespaces contain, or both.',
+  }),
+  kubeconfig: optionalText({
+    ...file,
+    help: 'How to reach the cluster. Without it: as a pod of the cluster, else as kubectl does.',
+  }),
+  host: hostSetting('0.0.0.0'),
+  ...webhookSettings,
+  tlsCa: optionalText({
+    ...file,
+    help: 'With --tls-cert: the authority that API servers check it by. In a --certs-dir it is ca.crt.',
+  }),
+  serviceName: textSetting('reeve-webhook', {
+    placeholder: 'NAME',
+    help: 'The Service by which API servers reach the webhook.',
+    accepted: 'the name of a Service',
+  }),
+  servicePort: integer(443, 1, 65_535, { placeholder: 'PORT', help: 'The port of that Service.' }),
+  manageWebhooks: switchSetting(
+    'Whether to apply the webhook configurations; without it, apply manifests/webhooks yourself.',
+    true,
+  ),
+  secretsRbacFailurePolicy: choice('Ignore', ['Ignore', 'Fail'], {
+    placeholder: 'POLICY',
+    help: 'Whether Secrets, Roles and RoleBindings can be written while no webhook answers.',
+  }),
+  ...installSettings,
+  leaderElect: switchSetting(
+    'Whether replicas agree on one that writes; without it there must be one.',
+    true,
+  ),
+  concurrency: integer(16, 1, 256, {
+    placeholder: 'NUMBER',
+    help: 'How many namespaces are worked on at once.',
+  }),
+  resync: durationSetting('10m', aDayMs, parsePositiveDuration, {
+    ...duration,
+    help: 'How often every namespace is looked at again, though nothing was heard of it.',
+    accepted: 'a duration such as 10m, more than 0 and up to 24h',
+  }),
+  resourceKind: list(
+    (text) => /^([a-z0-9.-]+\/)?v[a-z0-9]+\/[A-Z][A-Za-z0-9]*$/.test(text),
+    {
+      placeholder: 'KIND',
+      help: 'A kind that policies may provide as contents.resources. May be given several times.',
+      accepted: 'version/Kind or group/version/Kind, such as v1/ResourceQuota',
+    },
+    usualKinds,
+  ),
+  ...processSettings,
+} satisfies Settings;
+
+export type RunSettings = Values<typeof runSettings>;

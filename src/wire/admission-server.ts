@@ -1,0 +1,74 @@
+// Joins what answers reviews: the HTTPS server, its certificates, log and metrics; where policies come from is not its matter.
+import { ByteBudget } from '../admission/byte-budget.ts';
+import { drain } from '../admission/drain.ts';
+import { webhookApp } from '../admission/webhook-app.ts';
+import { webhookHandler, type HandlerPorts } from '../admission/webhook-handler.ts';
+import { WebhookServer, type TlsPair } from '../admission/webhook-server.ts';
+import type { ServerLimits } from '../admission/server-limits.ts';
+import type { Log } from '../observe/log.ts';
+import type { AdmissionMetrics } from '../observe/metrics.ts';
+import { admissionObserver } from './admission-observer.ts';
+import { listen, urlOf } from './listen.ts';
+import { openServingPair, type PairSettings } from './serving-pair.ts';
+import { systemClock } from './system-clock.ts';
+
+export interface AdmissionSettings extends PairSettings {
+  readonly host: string;
+  readonly port: number;
+  /** In milliseconds. */
+  readonly evaluationBudget: number;
+}
+
+/** What the server asks of the rest of the program. */
+export type AdmissionSources = Omit<HandlerPorts, 'clock' | 'evaluationMs' | 'observer'>;
+
+export interface RunningAdmission {
+  readonly url: string;
+  readonly port: number;
+  /** By which API servers check the serving certificate; undefined when nobody said. */
+  readonly caPem: string | undefined;
+  /** Serves for the grace still, turning clients away, and lets those in flight finish; the signal ends it at once. */
+  stop(graceMs: number, signal: AbortSignal): Promise<void>;
+}
+
+export interface AdmissionObservers {
+  readonly log: Log;
+  readonly metrics: AdmissionMetrics;
+}
+
+/** Rejects with a StartError, whose text is for the operator. */
+export async function startAdmission(
+  settings: AdmissionSettings,
+  sources: AdmissionSources,
+  { log, metrics }: AdmissionObservers,
+  limits: ServerLimits,
+): Promise<RunningAdmission> {
+  const pairs = await openServingPair(settings, log);
+  const ports: HandlerPorts = {
+    ...sources,
+    clock: systemClock,
+    evaluationMs: settings.evaluationBudget,
+    observer: admissionObserver(log, metrics),
+  };
+  const webhook = serverOf(pairs.pair, ports, limits);
+  pairs.watch((pair) => webhook.usePair(pair));
+  const port = await listen(webhook.server, settings.port, settings.host);
+  return {
+    url: urlOf('https', settings.host, port),
+    port,
+    caPem: pairs.ca,
+    stop: async (graceMs, signal) => {
+      await drain(webhook, graceMs, limits, signal);
+      pairs.close();
+    },
+  };
+}
+
+function serverOf(pair: TlsPair, ports: HandlerPorts, limits: ServerLimits): WebhookServer {
+  const bytes = new ByteBudget(limits.totalBodyBytes);
+  const handlers = {
+    validate: webhookHandler('validate', ports, limits, bytes),
+    mutate: webhookHandler('mutate', ports, limits, bytes),
+  };
+  return new WebhookServer(pair, webhookApp(handlers, ports.observer), limits, ports.observer);
+}
