@@ -34,7 +34,7 @@ const doors: Readonly<Record<string, string | null>> = {
   express: 'src/admission/webhook-app.ts',
   'node-forge': 'src/certs/issue.ts',
   pino: 'src/observe/log.ts',
-  'prom-client': 'src/observe/metrics.ts',
+  'prom-client': 'src/observe/registry.ts',
   re2js: 'src/policy/regex.ts',
   yaml: 'src/api/yaml.ts',
 };

@@ -1,4 +1,5 @@
 // The commands and their settings; the only file that reads the arguments and the environment of the process.
+import type { ApiServerChoice } from './kube/find-api-server.ts';
 import { maxLifetimeDays } from './certs/issue.ts';
 import { certsDefaults } from './cli/certs.ts';
 import { folder, installNamespace } from './cli/common-settings.ts';
@@ -25,13 +26,8 @@ export const certsSettings = {
 
 type CertsSettings = Values<typeof certsSettings>;
 
-/** How Kubernetes tells a process where its cluster is. */
-export interface ClusterEnvironment {
-  readonly kubeconfig: string | undefined;
-  readonly home: string | undefined;
-  readonly serviceHost: string | undefined;
-  readonly servicePort: string | undefined;
-}
+/** Where kubectl and Pods find their cluster. */
+type ClusterEnvironment = ApiServerChoice['environment'];
 
 export type Command =
   | { readonly kind: 'run'; readonly settings: RunSettings; readonly cluster: ClusterEnvironment }
@@ -123,12 +119,8 @@ function checkedRun(settings: RunSettings): readonly string[] {
 const asRead = (): readonly string[] => [];
 
 function clusterOf(env: Environment): ClusterEnvironment {
-  return {
-    kubeconfig: env['KUBECONFIG'],
-    home: env['HOME'],
-    serviceHost: env['KUBERNETES_SERVICE_HOST'],
-    servicePort: env['KUBERNETES_SERVICE_PORT'],
-  };
+  const { KUBECONFIG, HOME, KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT } = env;
+  return { KUBECONFIG, HOME, KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT };
 }
 
 function unknownCommand(name: string | undefined): string {

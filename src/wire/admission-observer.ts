@@ -2,7 +2,7 @@
 import type { AdmissionObserver, DecisionRecord } from '../admission/ports.ts';
 import { traceOf } from '../observe/error-frames.ts';
 import type { Log } from '../observe/log.ts';
-import type { AdmissionMetrics } from '../observe/metrics.ts';
+import type { AdmissionMetrics } from '../observe/admission-metrics.ts';
 
 export function admissionObserver(log: Log, metrics: AdmissionMetrics): AdmissionObserver {
   return {

@@ -6,7 +6,7 @@ import { webhookHandler, type HandlerPorts } from '../admission/webhook-handler.
 import { WebhookServer, type TlsPair } from '../admission/webhook-server.ts';
 import type { ServerLimits } from '../admission/server-limits.ts';
 import type { Log } from '../observe/log.ts';
-import type { AdmissionMetrics } from '../observe/metrics.ts';
+import type { AdmissionMetrics } from '../observe/admission-metrics.ts';
 import { admissionObserver } from './admission-observer.ts';
 import { listen, urlOf } from './listen.ts';
 import { openServingPair, type PairSettings } from './serving-pair.ts';

@@ -1,7 +1,7 @@
-// Loads policies and namespaces from files into one snapshot, with all that is wrong with them.
+// Loads policies, shares and namespaces from files into one snapshot, with all that is wrong with them.
 import { systemNamespaces } from '../api/names.ts';
 import { PolicySet } from '../policy/policy-set.ts';
-import { noShares } from '../policy/share-set.ts';
+import { ShareSet } from '../policy/share-set.ts';
 import type { ClusterSnapshot } from '../policy/snapshot.ts';
 import { clusterSnapshot } from '../state/cluster-snapshot.ts';
 import type { FileProblem } from '../state/file-problem.ts';
@@ -20,7 +20,9 @@ export interface ClusterSettings {
 
 export interface LoadedCluster {
   readonly snapshot: ClusterSnapshot;
+  /** How many policies. */
   readonly loaded: number;
+  readonly shares: number;
   readonly refused: number;
   readonly namespaces: number;
   readonly problems: readonly FileProblem[];
@@ -28,7 +30,7 @@ export interface LoadedCluster {
 
 /** Rejects with an UnreadablePathError when a path cannot be read at all. */
 export async function loadCluster(settings: ClusterSettings): Promise<LoadedCluster> {
-  const { policies, problems } = await loadPolicyFiles(settings.policies);
+  const { policies, shares, problems } = await loadPolicyFiles(settings.policies);
   const known =
     settings.clusterState === undefined
       ? { namespaces: [], problems: [] }
@@ -44,15 +46,16 @@ export async function loadCluster(settings: ClusterSettings): Promise<LoadedClus
     { excludedNamespaces },
   );
   return {
-    snapshot: clusterSnapshot(set, noShares, known.namespaces),
+    snapshot: clusterSnapshot(set, new ShareSet(shares.map(({ compiled }) => compiled)), known.namespaces),
     loaded: policies.length,
+    shares: shares.length,
     refused: refusedDocuments(problems),
     namespaces: known.namespaces.length,
     problems: [...problems, ...known.problems],
   };
 }
 
-/** A policy can have many problems; a file that is not YAML counts for one policy. */
+/** A policy or share can have many problems; a file that is not YAML counts for one. */
 function refusedDocuments(problems: readonly FileProblem[]): number {
   return new Set(problems.map(({ file, document }) => `${file}#${document ?? 0}`)).size;
 }

@@ -3,7 +3,8 @@ import type { AccessReviewer, NamespaceFinder } from '../admission/ports.ts';
 import { serverLimits, type ServerLimits } from '../admission/server-limits.ts';
 import { mastersGroup } from '../api/names.ts';
 import type { Log } from '../observe/log.ts';
-import { AdmissionMetrics } from '../observe/metrics.ts';
+import { AdmissionMetrics } from '../observe/admission-metrics.ts';
+import { MetricsRegistry } from '../observe/registry.ts';
 import { createProbes } from '../observe/probes.ts';
 import type { ClusterSnapshot } from '../policy/snapshot.ts';
 import { startAdmission, type AdmissionSettings } from './admission-server.ts';
@@ -32,14 +33,18 @@ export async function startWebhook(
     snapshot: undefined,
     isLeaving: false,
   };
-  const metrics = new AdmissionMetrics();
-  const probes = createProbes({ isReady: () => state.snapshot !== undefined && !state.isLeaving, metrics });
+  const registry = new MetricsRegistry();
+  const metrics = new AdmissionMetrics(registry);
+  const probes = createProbes({
+    isReady: () => state.snapshot !== undefined && !state.isLeaving,
+    metrics: registry,
+  });
   const probesPort = await listen(probes, settings.probesPort, settings.host);
   const sources = { snapshot: () => state.snapshot, namespaces: nobodyElseKnows, access: mastersOnly };
   const admission = await startAdmission(settings, sources, { log, metrics }, limits);
   // Whoever calls before this is done is told to come again.
   const cluster = await loadCluster(settings);
-  metrics.setPolicies(cluster.loaded, cluster.refused);
+  metrics.setPolicies({ loaded: cluster.loaded, stale: 0, refused: cluster.refused });
   state.snapshot = cluster.snapshot;
   return {
     url: admission.url,

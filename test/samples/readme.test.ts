@@ -81,7 +81,9 @@ describe('the tables', () => {
   });
 
   it('metrics', () => {
-    const source = readFileSync(join(root, 'src/observe/metrics.ts'), 'utf8');
+    const source = ['admission-metrics.ts', 'reconcile-metrics.ts']
+      .map((name) => readFileSync(join(root, 'src/observe', name), 'utf8'))
+      .join();
     const counted = [...source.matchAll(/'(reeve_\w+)'/g)].map(([, name]) => `\`${name}\``);
     const listed = tableBelow(readme, '## Metrics and log').map(([name]) => name);
     expect(new Set(listed)).toEqual(new Set(counted));

@@ -1,6 +1,7 @@
 // What is counted, and that labels do not grow with what people send.
 import { expect, test } from 'vitest';
-import { AdmissionMetrics } from '../../../src/observe/metrics.ts';
+import { AdmissionMetrics } from '../../../src/observe/admission-metrics.ts';
+import { MetricsRegistry } from '../../../src/observe/registry.ts';
 
 const decision = {
   operation: 'CREATE',
@@ -11,36 +12,39 @@ const decision = {
   rules: [],
 };
 
-async function sampleOf(metrics: AdmissionMetrics, name: string): Promise<string | undefined> {
-  const lines = (await metrics.render()).split('\n');
+async function sampleOf(registry: MetricsRegistry, name: string): Promise<string | undefined> {
+  const lines = (await registry.render()).split('\n');
   return lines.find((line) => line.startsWith(`${name} `))?.slice(name.length + 1);
 }
 
 test('what can be alerted on is there from the start', async () => {
-  const metrics = new AdmissionMetrics();
+  const registry = new MetricsRegistry();
+  expect(new AdmissionMetrics(registry)).toBeDefined();
   for (const name of [
     'reeve_internal_errors_total',
     'reeve_evaluation_budget_refusals_total',
     'reeve_admission_in_flight',
   ]) {
-    expect(await sampleOf(metrics, name)).toBe('0');
+    expect(await sampleOf(registry, name)).toBe('0');
   }
-  expect(await metrics.render()).toContain('process_resident_memory_bytes');
+  expect(await registry.render()).toContain('process_resident_memory_bytes');
 });
 
 test('two servers in one process count apart', async () => {
-  const [one, other] = [new AdmissionMetrics(), new AdmissionMetrics()];
-  one.failed();
+  const [one, other] = [new MetricsRegistry(), new MetricsRegistry()];
+  const [metrics] = [new AdmissionMetrics(one), new AdmissionMetrics(other)];
+  metrics?.failed();
   expect(await sampleOf(one, 'reeve_internal_errors_total')).toBe('1');
   expect(await sampleOf(other, 'reeve_internal_errors_total')).toBe('0');
 });
 
 test('counts decisions, rules, refusals and what is in flight', async () => {
-  const metrics = new AdmissionMetrics();
+  const registry = new MetricsRegistry();
+  const metrics = new AdmissionMetrics(registry);
   metrics.began();
   metrics.began();
   metrics.ended();
-  metrics.setPolicies(3, 1);
+  metrics.setPolicies({ loaded: 3, stale: 2, refused: 1 });
   metrics.refusedTransport(413);
   const rules = [{ policy: 'p', rule: 'secrets.tls', action: 'Audit' }];
   metrics.decided({ ...decision, overBudget: true, rules });
@@ -48,6 +52,7 @@ test('counts decisions, rules, refusals and what is in flight', async () => {
   const samples = {
     reeve_admission_in_flight: '1',
     'reeve_policies{state="loaded"}': '3',
+    'reeve_policies{state="stale"}': '2',
     'reeve_policies{state="refused"}': '1',
     'reeve_transport_refusals_total{code="413"}': '1',
     'reeve_admission_requests_total{operation="CREATE",resource="secrets",decision="denied"}': '2',
@@ -57,5 +62,5 @@ test('counts decisions, rules, refusals and what is in flight', async () => {
     'reeve_admission_duration_seconds_bucket{le="0.0025",operation="CREATE",resource="secrets"}': '0',
   };
   for (const [name, value] of Object.entries(samples))
-    expect([name, await sampleOf(metrics, name)]).toEqual([name, value]);
+    expect([name, await sampleOf(registry, name)]).toEqual([name, value]);
 });

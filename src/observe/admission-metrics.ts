@@ -1,0 +1,98 @@
+// The metrics of admission.
+import type { MetricsRegistry } from './registry.ts';
+
+interface CountedDecision {
+  readonly operation: string;
+  readonly resource: string;
+  readonly decision: string;
+  readonly overBudget: boolean;
+  readonly rules: readonly { readonly policy: string; readonly rule: string; readonly action: string }[];
+  readonly milliseconds: number;
+}
+
+interface PolicyCounts {
+  readonly loaded: number;
+  readonly stale: number;
+  readonly refused: number;
+}
+
+const bucketSeconds: number[] = [
+  0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+];
+
+export class AdmissionMetrics {
+  readonly #requests;
+  readonly #seconds;
+  readonly #violations;
+  readonly #transport;
+  readonly #errors;
+  readonly #overBudget;
+  readonly #inFlight;
+  readonly #policies;
+
+  constructor(registry: MetricsRegistry) {
+    this.#requests = registry.counter('reeve_admission_requests_total', 'Reviews answered.', [
+      'operation',
+      'resource',
+      'decision',
+    ]);
+    this.#seconds = registry.histogram(
+      'reeve_admission_duration_seconds',
+      'From the head of a request to its answer.',
+      ['operation', 'resource'],
+      bucketSeconds,
+    );
+    this.#violations = registry.counter('reeve_rule_violations_total', 'Rules that objects broke.', [
+      'policy',
+      'rule',
+      'action',
+    ]);
+    this.#transport = registry.counter(
+      'reeve_transport_refusals_total',
+      'Requests refused by HTTP or TLS alone.',
+      ['code'],
+    );
+    this.#errors = registry.counter('reeve_internal_errors_total', 'Errors of the program itself.', []);
+    this.#overBudget = registry.counter(
+      'reeve_evaluation_budget_refusals_total',
+      'Reviews refused because their policies took too long.',
+      [],
+    );
+    this.#inFlight = registry.gauge('reeve_admission_in_flight', 'Requests that are being answered.', []);
+    this.#policies = registry.gauge('reeve_policies', 'Policies and shares by state.', ['state']);
+    // A counter that is there from the start can be alerted on before it first moves.
+    this.#errors.inc(0);
+    this.#overBudget.inc(0);
+    this.#inFlight.set(0);
+  }
+
+  decided({ operation, resource, decision, overBudget, rules, milliseconds }: CountedDecision): void {
+    this.#requests.inc({ operation, resource, decision });
+    this.#seconds.observe({ operation, resource }, milliseconds / 1000);
+    if (overBudget) this.#overBudget.inc();
+    for (const { policy, rule, action } of rules) this.#violations.inc({ policy, rule, action });
+  }
+
+  refusedTransport(code: number): void {
+    this.#transport.inc({ code: String(code) });
+  }
+
+  failed(): void {
+    this.#errors.inc();
+  }
+
+  began(): void {
+    this.#inFlight.inc();
+  }
+
+  ended(): void {
+    this.#inFlight.dec();
+  }
+
+  /** `stale`: an older version is in force, because the newest does not load. */
+  setPolicies({ loaded, stale, refused }: PolicyCounts): void {
+    this.#policies.set({ state: 'loaded' }, loaded);
+    this.#policies.set({ state: 'stale' }, stale);
+    this.#policies.set({ state: 'refused' }, refused);
+  }
+}

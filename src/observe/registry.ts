@@ -1,0 +1,41 @@
+// Where metrics are kept and how they read; the only file that knows prom-client.
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+export class MetricsRegistry {
+  readonly #registry = new Registry();
+
+  constructor() {
+    collectDefaultMetrics({ register: this.#registry });
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  render(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  /** Labels take only values that we choose ourselves. */
+  counter<L extends string>(name: string, help: string, labelNames: L[]): Counter<L> {
+    return new Counter({ name, help, labelNames, registers: [this.#registry] });
+  }
+
+  gauge<L extends string>(name: string, help: string, labelNames: L[]): Gauge<L> {
+    return new Gauge({ name, help, labelNames, registers: [this.#registry] });
+  }
+
+  /** Asked for its value whenever somebody reads the metrics. */
+  measured(name: string, help: string, measure: () => number): void {
+    const gauge: Gauge = new Gauge({
+      name,
+      help,
+      registers: [this.#registry],
+      collect: () => gauge.set(measure()),
+    });
+  }
+
+  histogram<L extends string>(name: string, help: string, labelNames: L[], buckets: number[]): Histogram<L> {
+    return new Histogram({ name, help, labelNames, buckets, registers: [this.#registry] });
+  }
+}

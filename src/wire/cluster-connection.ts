@@ -1,0 +1,31 @@
+// Opens the one way to the API server that the whole program shares.
+import type { KubeClient } from '../kube/client.ts';
+import { CredentialError } from '../kube/credentials.ts';
+import { createDiscovery, type Discovery } from '../kube/discovery.ts';
+import { findApiServer, type ApiServerChoice } from '../kube/find-api-server.ts';
+import { createKubeClient } from '../kube/https-client.ts';
+import { createObjectWriter, type ObjectWriter } from '../kube/object-writer.ts';
+import { StartError } from './start-error.ts';
+
+export interface ClusterConnection {
+  /** For people: where the cluster is, and how it was found. */
+  readonly description: string;
+  readonly client: KubeClient;
+  readonly discovery: Discovery;
+  readonly writer: ObjectWriter;
+}
+
+/** Rejects with a StartError. */
+export async function connect(choice: ApiServerChoice, concurrency: number): Promise<ClusterConnection> {
+  try {
+    const apiServer = await findApiServer(choice);
+    // Beside the workers, access reviews and look-ups of the webhook want a connection at once.
+    const client = createKubeClient(apiServer, { maxConnections: concurrency + 16 });
+    const discovery = createDiscovery(client);
+    const description = `${apiServer.server.origin} (${apiServer.description})`;
+    return { description, client, discovery, writer: createObjectWriter(client, discovery) };
+  } catch (error) {
+    if (error instanceof CredentialError) throw new StartError(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,56 @@
+// Runs the watches of the program: what each has trouble with is logged, and what each means for readiness is summed up.
+import type { WatchSink } from '../api/watch-sink.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { listWatch, type WatchHealth } from '../kube/list-watch.ts';
+import type { WatchTarget } from '../kube/watch-target.ts';
+import type { Log } from '../observe/log.ts';
+import { pacing } from './pacing.ts';
+
+export class Watches {
+  readonly #client: KubeClient;
+  readonly #log: Log;
+  readonly #fail: (error: unknown) => void;
+  readonly #running: WatchHealth[] = [];
+
+  /** `fail` is told of an error of the program itself, after which nothing can be relied on. */
+  constructor(client: KubeClient, log: Log, fail: (error: unknown) => void) {
+    this.#client = client;
+    this.#log = log;
+    this.#fail = fail;
+  }
+
+  start(target: WatchTarget, sink: WatchSink): WatchHealth {
+    const watch = listWatch(this.#client, target, sink, {
+      ...pacing,
+      onTrouble: ({ phase, error, retryInMs }) =>
+        this.#log.warn('watch interrupted', {
+          path: target.path,
+          phase,
+          code: error.code,
+          reason: error.reason,
+          retryInMs: Math.round(retryInMs),
+        }),
+    });
+    watch.stopped.catch(this.#fail);
+    this.#running.push(watch);
+    return watch;
+  }
+
+  get isSynced(): boolean {
+    return this.#running.every((watch) => watch.isSynced);
+  }
+
+  get isHealthy(): boolean {
+    return this.#running.every((watch) => watch.isSynced && watch.isHealthy());
+  }
+
+  /** Resolves once every watch has told all that there is. */
+  async synced(): Promise<void> {
+    await Promise.all(this.#running.map((watch) => watch.synced));
+  }
+
+  async stop(): Promise<void> {
+    for (const watch of this.#running) watch.stop();
+    await Promise.allSettled(this.#running.map((watch) => watch.stopped));
+  }
+}
