@@ -30,7 +30,7 @@ type CertsSettings = Values<typeof certsSettings>;
 type ClusterEnvironment = ApiServerChoice['environment'];
 
 export type Command =
-  | { readonly kind: 'run'; readonly settings: RunSettings; readonly cluster: ClusterEnvironment }
+  | { readonly kind: 'run'; readonly settings: RunSettings; readonly environment: ClusterEnvironment }
   | { readonly kind: 'serve'; readonly settings: ServeSettings }
   | { readonly kind: 'certs'; readonly settings: CertsSettings }
   | { readonly kind: 'help'; readonly text: string }
@@ -52,7 +52,7 @@ export function readCommand(
       return commandOf(name, runSettings, rest, env, checkedRun, (settings) => ({
         kind: 'run',
         settings,
-        cluster: clusterOf(env),
+        environment: clusterOf(env),
       }));
     case 'serve':
       return commandOf(name, serveSettings, rest, env, checkedTls, (settings) => ({

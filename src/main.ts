@@ -1,23 +1,31 @@
 #!/usr/bin/env node
 // The program `reeve`: runs the command that it was called with, and sets the exit code.
 import { runCerts } from './cli/certs.ts';
-import { runServe, type StopSignal } from './cli/serve.ts';
+import { runOnCluster } from './cli/run.ts';
+import type { RunningIo } from './cli/running.ts';
+import { runServe } from './cli/serve.ts';
 import { readCommand, type Command } from './config.ts';
 import { traceOf } from './observe/error-frames.ts';
 
 const stdout = (text: string): void => void process.stdout.write(text);
 const stderr = (text: string): void => void process.stderr.write(text);
 
+const io: RunningIo = {
+  stdout,
+  stderr,
+  onSignal: (listener) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => listener(signal));
+  },
+  endAtOnce: () => process.kill(process.pid, 'SIGKILL'),
+  monotonic: () => performance.now(),
+};
+
 async function run(command: Command): Promise<number> {
   switch (command.kind) {
+    case 'run':
+      return await runOnCluster(command.settings, command.environment, io);
     case 'serve':
-      return await runServe(command.settings, {
-        stdout,
-        stderr,
-        onSignal,
-        endAtOnce: () => process.kill(process.pid, 'SIGKILL'),
-        monotonic: () => performance.now(),
-      });
+      return await runServe(command.settings, io);
     case 'certs':
       return await runCerts(command.settings, { stdout, stderr, now: () => new Date() });
     case 'help':
@@ -30,10 +38,6 @@ async function run(command: Command): Promise<number> {
     default:
       return command satisfies never;
   }
-}
-
-function onSignal(listener: (signal: StopSignal) => void): void {
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => listener(signal));
 }
 
 /** Nothing can be said of the state that such an error leaves, so the process ends, and whoever runs it starts another. */

@@ -22,9 +22,10 @@ import { secretRules } from './namespace-policy/secrets.ts';
 import { status } from './namespace-policy/status.ts';
 import { validationRule } from './namespace-policy/validations.ts';
 import { objectMetadata } from './object-metadata.ts';
-import { isJsonObject } from './json.ts';
 import type { Problem } from './problem.ts';
-import { boolean, choice, integer, list, object, text, withDefault } from './schema/build.ts';
+import { providerFields, providerName } from './provider-fields.ts';
+import { readStatus, splitStatus } from './reported-status.ts';
+import { choice, list, object } from './schema/build.ts';
 import type { Infer } from './schema/schema.ts';
 import { validate } from './schema/validate.ts';
 
@@ -45,41 +46,17 @@ const spec = object({
       unique: { key: 'name' },
     }),
     contents,
-    deletionPolicy: withDefault(
-      choice(
-        'What becomes of the contents when the policy goes or no longer matches. Delete removes them. Orphan leaves them to the namespace, without the marks of Reeve. Default: Delete.',
-        ['Delete', 'Orphan'],
-      ),
-      'Delete',
-    ),
-    maxDeletions: withDefault(
-      integer({
-        description:
-          'How many objects one change may delete. A change beyond it is refused, or held up, until the annotation reeve.dev/confirm-deletions states at least that number. Default: 20.',
-        minimum: 0,
-        maximum: 1_000_000,
-      }),
-      20,
-    ),
-    suspend: withDefault(
-      boolean(
-        'Whether to stop creating, changing and deleting the contents, expiry included. Rules go on. Deleting a suspended policy leaves its contents where they are. Default: false.',
-      ),
-      false,
-    ),
+    ...providerFields({
+      provider: 'policy',
+      provided: 'contents',
+      whileSuspended: ', expiry included. Rules go on.',
+    }),
     exceptions: list({
       description: 'Namespaces for which some of the rules do not count.',
       items: policyException,
       maxItems: 50,
     }),
   },
-});
-
-const policyName = text({
-  description: 'The name of the policy.',
-  maxLength: 63,
-  pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$',
-  accepted: 'a name of at most 63 small letters, digits, - and ., with a letter or digit at both ends',
 });
 
 export const namespacePolicyKind = 'NamespacePolicy';
@@ -91,7 +68,7 @@ const namespacePolicy = object({
   fields: {
     apiVersion: choice('The group and version of the kind.', [apiVersion]),
     kind: choice('The kind.', [namespacePolicyKind]),
-    metadata: objectMetadata(policyName),
+    metadata: objectMetadata(providerName),
     spec,
   },
   required: ['apiVersion', 'kind', 'metadata', 'spec'],
@@ -100,7 +77,7 @@ const namespacePolicy = object({
 /** For the CRD: the parts whose schema is ours to say. */
 export const namespacePolicySchemas = {
   description: namespacePolicy.description,
-  name: policyName,
+  name: providerName,
   spec,
   status,
 };
@@ -139,17 +116,5 @@ export function parseNamespacePolicy(value: unknown): ParsedPolicy {
   const { rest, reported } = splitStatus(value);
   const outcome = validate(namespacePolicy, rest);
   if (!outcome.ok) return outcome;
-  return { ok: true, policy: { ...outcome.value, ...readStatus(reported) } };
-}
-
-function splitStatus(value: unknown): { readonly rest: unknown; readonly reported: unknown } {
-  if (!isJsonObject(value) || !Object.hasOwn(value, 'status')) return { rest: value, reported: undefined };
-  const rest = Object.fromEntries(Object.entries(value).filter(([name]) => name !== 'status'));
-  return { rest, reported: value['status'] };
-}
-
-function readStatus(reported: unknown): { readonly status?: NamespacePolicyStatus } {
-  if (reported === undefined) return {};
-  const outcome = validate(status, reported);
-  return outcome.ok ? { status: outcome.value } : {};
+  return { ok: true, policy: { ...outcome.value, ...readStatus(status, reported) } };
 }

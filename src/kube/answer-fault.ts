@@ -12,7 +12,10 @@ export function noAnswer(reason: string): KubeError {
   return new KubeError({ code: 0, reason, retryable: true });
 }
 
-/** A client promises a KubeError; a stream that breaks under the reader may break with something else. */
+/** What was aborted or broke on the way may end with something else. */
 export function kubeErrorOf(error: unknown): KubeError {
-  return error instanceof KubeError ? error : noAnswer(errorCode(error) ?? 'Unknown');
+  if (error instanceof KubeError) return error;
+  // The usual reason of a signal, which has a name in place of a code.
+  if (error instanceof DOMException) return noAnswer(error.name);
+  return noAnswer(errorCode(error) ?? 'Unknown');
 }

@@ -36,7 +36,7 @@ export async function listAll(
   } catch (error) {
     if (!(error instanceof KubeError && error.code === expired)) throw error;
     // The state of the first page was forgotten before the last was read. Pages might never win that race: all at once.
-    return whole([await getPage(client, target, {}, options)]);
+    return await getPage(client, target, {}, options);
   }
 }
 
@@ -62,24 +62,20 @@ async function withFurtherPages(
     pages.push(page);
     ({ next } = page);
   }
-  return whole(pages);
+  const objects = pages.flatMap((page) => page.objects);
+  return { objects, resourceVersion: first.resourceVersion };
 }
 
-function whole(pages: readonly [Page, ...Page[]] | readonly Page[]): ListedState {
-  const resourceVersion = pages[0]?.resourceVersion ?? '';
-  return { objects: pages.flatMap(({ objects }) => objects), resourceVersion };
-}
-
-async function getPage(
+export async function getPage(
   client: KubeClient,
   target: WatchTarget,
   query: Readonly<Record<string, string>>,
-  { signal, onPage }: ListOptions,
+  options: Pick<ListOptions, 'signal'> & Partial<ListOptions>,
 ): Promise<Page> {
-  const page = readPage(await client.request({ ...listRequest(target, query), signal }));
+  const page = readPage(await client.request({ ...listRequest(target, query), signal: options.signal }));
   // To leave out what cannot be read would mean that it was deleted.
   if (page === undefined) throw malformedAnswer();
-  onPage();
+  options.onPage?.();
   return page;
 }
 
@@ -101,7 +97,8 @@ function areAllRead(objects: readonly (KubeObject | undefined)[]): objects is re
 const listSuffix = 'List';
 
 function itemKindOf({ apiVersion, kind }: JsonObject): ItemKind | undefined {
-  if (typeof apiVersion !== 'string' || typeof kind !== 'string' || !kind.endsWith(listSuffix)) return undefined;
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string' || !kind.endsWith(listSuffix))
+    return undefined;
   return { apiVersion, kind: kind.slice(0, -listSuffix.length) };
 }
 

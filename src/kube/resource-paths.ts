@@ -14,17 +14,13 @@ export interface ResourceAddress {
 
 /** `/api/v1`, `/apis/rbac.authorization.k8s.io/v1`. */
 export function groupVersionPath(apiVersion: string): string {
-  const parts = apiVersion.split('/');
-  return `/${[parts.length === 1 ? 'api' : 'apis', ...parts].map(encodeSegment).join('/')}`;
+  const slash = apiVersion.indexOf('/');
+  return slash === -1
+    ? `/api/${encodeSegment(apiVersion)}`
+    : `/apis/${encodeSegment(apiVersion.slice(0, slash))}/${encodeSegment(apiVersion.slice(slash + 1))}`;
 }
 
-export function resourcePath({
-  apiVersion,
-  plural,
-  namespace,
-  name,
-  subresource,
-}: ResourceAddress): string {
+export function resourcePath({ apiVersion, plural, namespace, name, subresource }: ResourceAddress): string {
   const scope = namespace === undefined ? [] : ['namespaces', namespace];
   const rest = [name, subresource].filter((segment) => segment !== undefined);
   return [groupVersionPath(apiVersion), ...[...scope, plural, ...rest].map(encodeSegment)].join('/');

@@ -3,7 +3,6 @@ import { isJsonObject, ownMember } from '../api/json.ts';
 import type { JsonObject } from '../api/json.ts';
 import { KubeError } from '../api/kube-error.ts';
 import type { KubeObject } from '../api/kube-object.ts';
-import { clipped } from '../api/text.ts';
 import { malformedAnswer } from './answer-fault.ts';
 import { resourceVersionOf, watchedObject } from './watched-object.ts';
 
@@ -60,8 +59,10 @@ function statusError(status: JsonObject): KubeError {
   const seconds = ownMember(ownMember(status, 'details'), 'retryAfterSeconds');
   return new KubeError({
     code: typeof code === 'number' ? code : 500,
-    reason: typeof reason === 'string' && reason !== '' ? clipped(reason) : 'Unknown',
+    reason: typeof reason === 'string' && oneWord.test(reason) ? reason : 'Unknown',
     retryable: true,
     ...(typeof seconds === 'number' && seconds > 0 ? { retryAfterMs: seconds * 1000 } : {}),
   });
 }
+
+const oneWord = /^[A-Z][A-Za-z]{1,63}$/;

@@ -33,7 +33,8 @@ export async function* watchStream(
     }
     if (watchdog.hasBitten) yield { kind: 'failed', error: stalled() };
   } catch (error) {
-    if (!options.signal.aborted) yield { kind: 'failed', error: watchdog.hasBitten ? stalled() : kubeErrorOf(error) };
+    if (!options.signal.aborted)
+      yield { kind: 'failed', error: watchdog.hasBitten ? stalled() : kubeErrorOf(error) };
   } finally {
     watchdog.dismiss();
     await guarding;

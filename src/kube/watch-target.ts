@@ -36,7 +36,11 @@ export function watchRequest(target: WatchTarget, resourceVersion: string, secon
  * Nothing else is accepted: a server that cannot leave the payload out must refuse, not send it.
  * https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches
  */
-function read(target: WatchTarget, metadataKind: string, query: Readonly<Record<string, string>>): KubeRequest {
+function read(
+  target: WatchTarget,
+  metadataKind: string,
+  query: Readonly<Record<string, string>>,
+): KubeRequest {
   const { path, labelSelector, fieldSelector, metadataOnly = false } = target;
   return {
     method: 'GET',

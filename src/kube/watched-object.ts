@@ -40,7 +40,10 @@ function isOptionalText(value: unknown): boolean {
 }
 
 function isOptionalMap(value: unknown): boolean {
-  return value === undefined || (isJsonObject(value) && Object.values(value).every((text) => typeof text === 'string'));
+  return (
+    value === undefined ||
+    (isJsonObject(value) && Object.values(value).every((text) => typeof text === 'string'))
+  );
 }
 
 function isOptionalOwners(value: unknown): boolean {

@@ -8,15 +8,19 @@ export interface FileProblem {
   readonly column: number;
   /** Which document of the file, from 1. */
   readonly document?: number;
-  /** The name of the policy that it is about, where it has one. */
+  /** The name of the policy or share that it is about, where it has one. */
   readonly policy?: string;
+  readonly share?: string;
   readonly message: string;
 }
 
 /** One line in the form that editors and terminals can jump to: `policies/team.yaml:12:9: …`. */
-export function renderFileProblem({ file, line, column, policy, message }: FileProblem): string {
-  const about = policy === undefined ? '' : ` policy ${clipped(policy)}:`;
-  return `${file}:${line}:${column}:${about} ${message}`;
+export function renderFileProblem({ file, line, column, policy, share, message }: FileProblem): string {
+  const about = [
+    ...(policy === undefined ? [] : [` policy ${clipped(policy)}:`]),
+    ...(share === undefined ? [] : [` share ${clipped(share)}:`]),
+  ];
+  return `${file}:${line}:${column}:${about.join('')} ${message}`;
 }
 
 /** A path that was asked for cannot be read at all: for the operator, not a fault of what is written there. */

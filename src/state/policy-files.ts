@@ -1,26 +1,37 @@
-// Loads policies from files: each one whole or not at all, and every problem with file, line and column.
-import { isJsonObject } from '../api/json.ts';
+// Loads policies and shares from files: each one whole or not at all, and every problem with file, line and column.
+import { isJsonObject, ownMember } from '../api/json.ts';
 import { apiVersion } from '../api/names.ts';
-import { namespacePolicyKind, parseNamespacePolicy, type NamespacePolicy } from '../api/namespace-policy.ts';
 import type { Problem } from '../api/problem.ts';
 import { describeValue } from '../api/text.ts';
-import { compilePolicy } from '../policy/compile-policy.ts';
-import type { CompiledPolicy } from '../policy/compiled-policy.ts';
+import { ownerKinds, type OwnerKind } from '../policy/owner.ts';
 import type { FileProblem } from './file-problem.ts';
+import { loadOwner, ownerKindOf, type OwnerDefinition } from './load-owner.ts';
 import { firstOfEach, inOrder } from './located.ts';
 import { readYamlFiles } from './yaml-files.ts';
 import { readObjects, type LocatedObject } from './yaml-objects.ts';
 
-interface LoadedPolicy {
-  readonly policy: NamespacePolicy;
-  readonly compiled: CompiledPolicy;
+interface Place {
   readonly file: string;
   readonly line: number;
   readonly column: number;
 }
 
+type Loaded = Place & { readonly definition: OwnerDefinition };
+type DefinitionOf<K extends OwnerKind> = Extract<OwnerDefinition, { readonly kind: K }>;
+
+interface LoadedPolicy extends Place {
+  readonly policy: DefinitionOf<'NamespacePolicy'>['object'];
+  readonly compiled: DefinitionOf<'NamespacePolicy'>['compiled'];
+}
+
+interface LoadedShare extends Place {
+  readonly share: DefinitionOf<'SecretShare'>['object'];
+  readonly compiled: DefinitionOf<'SecretShare'>['compiled'];
+}
+
 interface LoadedPolicies {
   readonly policies: readonly LoadedPolicy[];
+  readonly shares: readonly LoadedShare[];
   readonly problems: readonly FileProblem[];
 }
 
@@ -28,54 +39,51 @@ interface LoadedPolicies {
 export async function loadPolicyFiles(path: string): Promise<LoadedPolicies> {
   const { files, problems } = await readYamlFiles(path);
   const read = files.map(readObjects);
-  const outcomes = read.flatMap(({ objects }) => objects.map(loadPolicy));
-  const { first, repeated } = firstOfEach(
-    outcomes.flatMap((outcome) => (outcome.ok ? [outcome.loaded] : [])),
-    ({ policy }) => policy.metadata.name,
-  );
+  const outcomes = read.flatMap(({ objects }) => objects.map(loadObject));
+  const loaded = outcomes.flatMap((outcome) => (outcome.ok ? [outcome.loaded] : []));
+  const policies = firstOfEach(loaded.flatMap(asPolicy), ({ policy }) => policy.metadata.name);
+  const shares = firstOfEach(loaded.flatMap(asShare), ({ share }) => share.metadata.name);
   return {
-    policies: first,
+    policies: policies.first,
+    shares: shares.first,
     problems: inOrder([
       ...problems,
       ...read.flatMap((file) => file.problems),
       ...outcomes.flatMap((outcome) => (outcome.ok ? [] : outcome.problems)),
-      ...repeated.map(({ name, ...problem }) => ({ ...problem, policy: name })),
+      ...policies.repeated.map(({ name, ...problem }) => ({ ...problem, policy: name })),
+      ...shares.repeated.map(({ name, ...problem }) => ({ ...problem, share: name })),
     ]),
   };
 }
 
-type Outcome =
-  | { readonly ok: true; readonly loaded: LoadedPolicy }
-  | { readonly ok: false; readonly problems: readonly FileProblem[] };
-
-function loadPolicy(object: LocatedObject): Outcome {
-  const { value, file, line, column } = object;
-  if (!isPolicy(value)) return refused(object, [anotherKind(value)]);
-  const parsed = parseNamespacePolicy(value);
-  if (!parsed.ok) return refused(object, parsed.problems);
-  const compilation = compilePolicy(parsed.policy);
-  if (!compilation.ok) return refused(object, compilation.problems);
-  return { ok: true, loaded: { policy: parsed.policy, compiled: compilation.compiled, file, line, column } };
+function asPolicy({ definition, ...place }: Loaded): readonly LoadedPolicy[] {
+  if (definition.kind !== 'NamespacePolicy') return [];
+  return [{ policy: definition.object, compiled: definition.compiled, ...place }];
 }
 
-function isPolicy(value: unknown): boolean {
-  return isJsonObject(value) && value['kind'] === namespacePolicyKind;
+function asShare({ definition, ...place }: Loaded): readonly LoadedShare[] {
+  if (definition.kind !== 'SecretShare') return [];
+  return [{ share: definition.object, compiled: definition.compiled, ...place }];
+}
+
+type Outcome =
+  | { readonly ok: true; readonly loaded: Loaded }
+  | { readonly ok: false; readonly problems: readonly FileProblem[] };
+
+function loadObject(object: LocatedObject): Outcome {
+  const { value, file, line, column } = object;
+  const kind = ownerKindOf(value);
+  if (kind === undefined) return { ok: false, problems: [object.locate(anotherKind(value))] };
+  const load = loadOwner(kind, value);
+  if (load.ok) return { ok: true, loaded: { definition: load.definition, file, line, column } };
+  const name = ownMember(ownMember(value, 'metadata'), 'name');
+  const about = kind === 'NamespacePolicy' ? 'policy' : 'share';
+  const named = typeof name === 'string' && name !== '' ? { [about]: name } : {};
+  return { ok: false, problems: load.problems.map((problem) => ({ ...object.locate(problem), ...named })) };
 }
 
 function anotherKind(value: unknown): Problem {
-  const accepted = `${namespacePolicyKind} of ${apiVersion}, or a List of them`;
+  const accepted = `${ownerKinds.join(' or ')} of ${apiVersion}, or a List of them`;
   if (!isJsonObject(value)) return { path: [], found: describeValue(value), accepted };
   return { path: ['kind'], found: describeValue(value['kind']), accepted };
-}
-
-function refused(object: LocatedObject, problems: readonly Problem[]): Outcome {
-  const policy = nameOf(object.value);
-  const located = problems.map((problem) => object.locate(problem));
-  return { ok: false, problems: policy === undefined ? located : located.map((one) => ({ ...one, policy })) };
-}
-
-function nameOf(value: unknown): string | undefined {
-  if (!isPolicy(value) || !isJsonObject(value) || !isJsonObject(value['metadata'])) return undefined;
-  const { name } = value['metadata'];
-  return typeof name === 'string' && name !== '' ? name : undefined;
 }

@@ -40,7 +40,13 @@ export async function startWebhook(
     metrics: registry,
   });
   const probesPort = await listen(probes, settings.probesPort, settings.host);
-  const sources = { snapshot: () => state.snapshot, namespaces: nobodyElseKnows, access: mastersOnly };
+  const sources = {
+    snapshot: () => state.snapshot,
+    namespaces: nobodyElseKnows,
+    access: mastersOnly,
+    // Files do not say which kinds the reconciler of a cluster may make.
+    install: { sourceNamespaces: settings.sharedNamespace, resourceKinds: undefined },
+  };
   const admission = await startAdmission(settings, sources, { log, metrics }, limits);
   // Whoever calls before this is done is told to come again.
   const cluster = await loadCluster(settings);
@@ -64,5 +70,5 @@ const nobodyElseKnows: NamespaceFinder = { find: () => Promise.resolve(undefined
 
 /** Without a cluster there is no RBAC to ask; the engine itself knows the requesters of a policy. */
 const mastersOnly: AccessReviewer = {
-  mayUse: ({ groups }) => Promise.resolve(groups.includes(mastersGroup) ? 'yes' : 'no'),
+  mayDo: ({ groups }) => Promise.resolve(groups.includes(mastersGroup) ? 'yes' : 'no'),
 };

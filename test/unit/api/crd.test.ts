@@ -1,7 +1,7 @@
-// The CustomResourceDefinition: structural, documented, bounded, and the same as the file in the repository.
+// The CustomResourceDefinitions: structural, documented, bounded, and the same as the files in the repository.
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { generatedCrds, namespacePolicyCrd } from '../../../src/api/crd.ts';
+import { generatedCrds, namespacePolicyCrd, secretShareCrd } from '../../../src/api/crd.ts';
 import { isJsonObject } from '../../../src/api/json.ts';
 import { parseYaml } from '../../../src/api/yaml.ts';
 import { staleGeneratedFiles } from '../../checks/generated-files.ts';
@@ -46,9 +46,6 @@ function asNode(value: unknown): Node {
   return value;
 }
 
-const crd = namespacePolicyCrd();
-const root = asNode(at(crd, 'spec', 'versions', 0, 'schema', 'openAPIV3Schema'));
-
 /** Every schema node below, each with its path. */
 function* nodesBelow(node: Node, path: string): Generator<readonly [string, Node]> {
   yield [path, node];
@@ -59,142 +56,199 @@ function* nodesBelow(node: Node, path: string): Generator<readonly [string, Node
     yield* nodesBelow(asNode(node['additionalProperties']), `${path}{}`);
 }
 
-const nodes = [...nodesBelow(root, '')];
-const ours = nodes.filter(([path]) => path.startsWith('.spec') || path.startsWith('.status'));
-
-function breaches(check: (node: Node) => boolean): readonly string[] {
-  return ours.filter(([, node]) => !check(node)).map(([path]) => path);
-}
-
-describe('the schema is structural', () => {
-  it('with a type on every node', () => {
-    expect(nodes.filter(([, node]) => typeof node['type'] !== 'string')).toEqual([]);
-  });
-
-  it('without additionalProperties beside properties', () => {
-    expect(breaches((node) => !('properties' in node && 'additionalProperties' in node))).toEqual([]);
-  });
-
-  it('with items on every list, and fields or values on every object', () => {
-    expect(breaches((node) => node['type'] !== 'array' || 'items' in node)).toEqual([]);
-    expect(
-      breaches((node) => node['type'] !== 'object' || 'properties' in node || 'additionalProperties' in node),
-    ).toEqual([]);
-  });
-
-  it('with nothing but known keywords', () => {
-    expect(breaches((node) => Object.keys(node).every((keyword) => keywords.includes(keyword)))).toEqual([]);
-  });
-
-  it('with required fields that exist, and list keys that are required', () => {
-    const names = (node: Node): readonly string[] => Object.keys(asNode(node['properties'] ?? {}));
-    const required = (node: Node): readonly unknown[] => (node['required'] ?? []) as readonly unknown[];
-    expect(breaches((node) => required(node).every((name) => names(node).includes(String(name))))).toEqual(
-      [],
-    );
-    const keys = (node: Node): readonly unknown[] =>
-      (node['x-kubernetes-list-map-keys'] ?? []) as readonly unknown[];
-    expect(
-      breaches((node) => keys(node).every((key) => required(asNode(node['items'])).includes(key))),
-    ).toEqual([]);
-  });
-
-  it('keeps unknown fields in resources alone', () => {
-    const open = ours
-      .filter(([, node]) => node['x-kubernetes-preserve-unknown-fields'] === true)
-      .map(([path]) => path);
-    expect(open).toEqual(['.spec.contents.resources[]', '.spec.contents.resources[].metadata']);
-  });
-});
-
-describe('the schema is bounded', () => {
-  it('with a limit for every list, map and text', () => {
-    expect(breaches((node) => node['type'] !== 'array' || typeof node['maxItems'] === 'number')).toEqual([]);
-    expect(
-      breaches((node) => !('additionalProperties' in node) || typeof node['maxProperties'] === 'number'),
-    ).toEqual([]);
-    expect(
-      breaches(
-        (node) => node['type'] !== 'string' || 'enum' in node || typeof node['maxLength'] === 'number',
-      ),
-    ).toEqual([]);
-  });
-
-  it('with patterns that RE2 and JavaScript read alike', () => {
-    const patterns = ours.flatMap(([, node]) =>
-      typeof node['pattern'] === 'string' ? [node['pattern']] : [],
-    );
-    expect(patterns.filter((pattern) => /\(\?|\\[1-9bBk]/.test(pattern))).toEqual([]);
-    expect(patterns.filter((pattern) => !pattern.startsWith('^') || !pattern.endsWith('$'))).toEqual([]);
-  });
-});
-
-describe('the schema is documentation', () => {
-  it('with a description on every field, in whole sentences', () => {
-    expect(breaches((node) => /^[A-Z$].*[.)]$/s.test(String(node['description'])))).toEqual([]);
-  });
-
-  it('naming each default in the description', () => {
-    const silent = ours.filter(
-      ([, node]) =>
-        'default' in node &&
-        !String(node['description']).includes(`Default: ${defaultText(node['default'])}.`),
-    );
-    expect(silent.map(([path]) => path)).toEqual([]);
-  });
-
-  it('with a message on every rule', () => {
-    const rules = ours.flatMap(([, node]) => (node['x-kubernetes-validations'] ?? []) as readonly Node[]);
-    expect(rules.length).toBeGreaterThan(20);
-    expect(
-      rules.filter(
-        ({ rule, message }) => typeof rule !== 'string' || typeof message !== 'string' || message === '',
-      ),
-    ).toEqual([]);
-  });
-});
-
 function defaultText(value: unknown): string {
+  if (value === '') return '""';
   return Array.isArray(value) ? `[${value.join(', ')}]` : String(value);
 }
 
-describe('the definition', () => {
-  it('has the names that people type', () => {
-    expect(at(crd, 'metadata', 'name')).toBe('namespacepolicies.reeve.dev');
-    expect(at(crd, 'spec', 'scope')).toBe('Cluster');
-    expect(at(crd, 'spec', 'names')).toMatchObject({
-      shortNames: ['nspol'],
-      categories: ['reeve'],
-      singular: 'namespacepolicy',
+interface Expected {
+  readonly plural: string;
+  readonly shortName: string;
+  readonly columns: readonly string[];
+  readonly wideColumns: readonly string[];
+  /** Where fields are kept that the schema does not know. */
+  readonly open: readonly string[];
+  /** More rules than this. */
+  readonly rules: number;
+}
+
+const kinds: readonly (readonly [kind: string, crd: Node, expected: Expected])[] = [
+  [
+    'NamespacePolicy',
+    namespacePolicyCrd(),
+    {
+      plural: 'namespacepolicies',
+      shortName: 'nspol',
+      columns: ['Matched', 'Desired', 'Synced', 'Violations', 'Ready', 'Age'],
+      wideColumns: ['Conflicts', 'Failed', 'Actions', 'Suspended', 'Reason'],
+      open: ['.spec.contents.resources[]', '.spec.contents.resources[].metadata'],
+      rules: 20,
+    },
+  ],
+  [
+    'SecretShare',
+    secretShareCrd(),
+    {
+      plural: 'secretshares',
+      shortName: 'sshare',
+      columns: ['Source', 'Desired', 'Synced', 'Conflicts', 'Ready', 'Age'],
+      wideColumns: ['Source-Namespace', 'Failed', 'Suspended', 'Reason'],
+      open: [],
+      rules: 7,
+    },
+  ],
+];
+
+describe.each(kinds)('%s', (kind, crd, expected) => {
+  const root = asNode(at(crd, 'spec', 'versions', 0, 'schema', 'openAPIV3Schema'));
+  const nodes = [...nodesBelow(root, '')];
+  const ours = nodes.filter(([path]) => path.startsWith('.spec') || path.startsWith('.status'));
+
+  function breaches(check: (node: Node) => boolean): readonly string[] {
+    return ours.filter(([, node]) => !check(node)).map(([path]) => path);
+  }
+
+  describe('the schema is structural', () => {
+    it('with a type on every node', () => {
+      expect(nodes.filter(([, node]) => typeof node['type'] !== 'string')).toEqual([]);
+    });
+
+    it('without additionalProperties beside properties', () => {
+      expect(breaches((node) => !('properties' in node && 'additionalProperties' in node))).toEqual([]);
+    });
+
+    it('with items on every list, and fields or values on every object', () => {
+      expect(breaches((node) => node['type'] !== 'array' || 'items' in node)).toEqual([]);
+      expect(
+        breaches(
+          (node) => node['type'] !== 'object' || 'properties' in node || 'additionalProperties' in node,
+        ),
+      ).toEqual([]);
+    });
+
+    it('with nothing but known keywords', () => {
+      expect(breaches((node) => Object.keys(node).every((keyword) => keywords.includes(keyword)))).toEqual(
+        [],
+      );
+    });
+
+    it('with required fields that exist, and list keys that are required', () => {
+      const names = (node: Node): readonly string[] => Object.keys(asNode(node['properties'] ?? {}));
+      const required = (node: Node): readonly unknown[] => (node['required'] ?? []) as readonly unknown[];
+      expect(breaches((node) => required(node).every((name) => names(node).includes(String(name))))).toEqual(
+        [],
+      );
+      const keys = (node: Node): readonly unknown[] =>
+        (node['x-kubernetes-list-map-keys'] ?? []) as readonly unknown[];
+      expect(
+        breaches((node) => keys(node).every((key) => required(asNode(node['items'])).includes(key))),
+      ).toEqual([]);
+    });
+
+    it('keeps unknown fields in resources alone', () => {
+      const open = ours
+        .filter(([, node]) => node['x-kubernetes-preserve-unknown-fields'] === true)
+        .map(([path]) => path);
+      expect(open).toEqual(expected.open);
     });
   });
 
-  it('has print columns that lead to fields', () => {
-    const columns = at(crd, 'spec', 'versions', 0, 'additionalPrinterColumns') as readonly Node[];
-    const shown = columns
-      .filter((column) => column['priority'] === undefined)
-      .map((column) => column['name']);
-    expect(shown).toEqual(['Matched', 'Desired', 'Synced', 'Violations', 'Ready', 'Age']);
-    const paths = new Set(nodes.map(([path]) => path));
-    const lost = columns
-      .map((column) => String(column['jsonPath']).replace(/\[\?\(.*\)\]/, '[]'))
-      .filter((path) => path !== '.metadata.creationTimestamp' && !paths.has(path));
-    expect(lost).toEqual([]);
+  describe('the schema is bounded', () => {
+    it('with a limit for every list, map and text', () => {
+      expect(breaches((node) => node['type'] !== 'array' || typeof node['maxItems'] === 'number')).toEqual(
+        [],
+      );
+      expect(
+        breaches((node) => !('additionalProperties' in node) || typeof node['maxProperties'] === 'number'),
+      ).toEqual([]);
+      expect(
+        breaches(
+          (node) => node['type'] !== 'string' || 'enum' in node || typeof node['maxLength'] === 'number',
+        ),
+      ).toEqual([]);
+    });
+
+    it('with patterns that RE2 and JavaScript read alike', () => {
+      const patterns = ours.flatMap(([, node]) =>
+        typeof node['pattern'] === 'string' ? [node['pattern']] : [],
+      );
+      expect(patterns.filter((pattern) => /\(\?|\\[1-9bBk]/.test(pattern))).toEqual([]);
+      expect(patterns.filter((pattern) => !pattern.startsWith('^') || !pattern.endsWith('$'))).toEqual([]);
+    });
   });
 
-  it('has the status subresource', () => {
-    expect(at(crd, 'spec', 'versions', 0, 'subresources')).toEqual({ status: {} });
+  describe('the schema is documentation', () => {
+    it('with a description on every field, in whole sentences', () => {
+      expect(breaches((node) => /^[A-Z$].*[.)]$/s.test(String(node['description'])))).toEqual([]);
+    });
+
+    it('naming each default in the description', () => {
+      const silent = ours.filter(
+        ([, node]) =>
+          'default' in node &&
+          !String(node['description']).includes(`Default: ${defaultText(node['default'])}.`),
+      );
+      expect(silent.map(([path]) => path)).toEqual([]);
+    });
+
+    it('with a message on every rule', () => {
+      const rules = ours.flatMap(([, node]) => (node['x-kubernetes-validations'] ?? []) as readonly Node[]);
+      expect(rules.length).toBeGreaterThan(expected.rules);
+      expect(
+        rules.filter(
+          ({ rule, message }) => typeof rule !== 'string' || typeof message !== 'string' || message === '',
+        ),
+      ).toEqual([]);
+    });
+  });
+
+  describe('the definition', () => {
+    it('has the names that people type', () => {
+      expect(at(crd, 'metadata', 'name')).toBe(`${expected.plural}.reeve.dev`);
+      expect(at(crd, 'spec', 'scope')).toBe('Cluster');
+      expect(at(crd, 'spec', 'names')).toEqual({
+        kind,
+        listKind: `${kind}List`,
+        plural: expected.plural,
+        singular: kind.toLowerCase(),
+        shortNames: [expected.shortName],
+        categories: ['reeve'],
+      });
+    });
+
+    it('has print columns that lead to fields', () => {
+      const columns = at(crd, 'spec', 'versions', 0, 'additionalPrinterColumns') as readonly Node[];
+      const names = (wide: boolean): readonly unknown[] =>
+        columns.filter(({ priority }) => (priority === 1) === wide).map(({ name }) => name);
+      expect(names(false)).toEqual(expected.columns);
+      expect(names(true)).toEqual(expected.wideColumns);
+      const paths = new Set(nodes.map(([path]) => path));
+      const lost = columns
+        .map((column) => String(column['jsonPath']).replace(/\[\?\(.*\)\]/, '[]'))
+        .filter((path) => path !== '.metadata.creationTimestamp' && !paths.has(path));
+      expect(lost).toEqual([]);
+    });
+
+    it('says its own kind', () => {
+      expect(at(root, 'properties', 'kind', 'description')).toBe(`The kind of this object: ${kind}.`);
+    });
+
+    it('has the status subresource', () => {
+      expect(at(crd, 'spec', 'versions', 0, 'subresources')).toEqual({ status: {} });
+    });
   });
 });
 
-describe('the committed file', () => {
-  it('is what the definition generates', async () => {
+describe('the committed files', () => {
+  it('are what the definitions generate', async () => {
     expect(await staleGeneratedFiles()).toEqual([]);
   });
 
-  it('means the definition when it is read', async () => {
-    const [generated] = generatedCrds();
-    const text = await readFile(generated?.path ?? '', 'utf8');
-    expect(parseYaml(text).documents).toMatchObject([{ kind: 'data', value: crd }]);
+  it('mean the definitions when they are read', async () => {
+    const texts = await Promise.all(generatedCrds().map(({ path }) => readFile(path, 'utf8')));
+    expect(texts.map((text) => parseYaml(text).documents)).toMatchObject([
+      [{ kind: 'data', value: namespacePolicyCrd() }],
+      [{ kind: 'data', value: secretShareCrd() }],
+    ]);
   });
 });

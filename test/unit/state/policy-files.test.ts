@@ -1,4 +1,4 @@
-// Loading policies from files: the fixtures, places of problems, and that a bad policy harms no other one.
+// Loading policies and shares from files: the fixtures, places of problems, and that a bad one harms no other.
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -88,7 +88,7 @@ describe('a bad document', () => {
       problems: [
         'policies.yaml:9:18: policy second: spec.suspend: found 3; accepted: true or false',
         'policies.yaml:12:1: this is not YAML as we read it: the indentation does not fit, or a bracket above is not closed',
-        'policies.yaml:13:7: kind: found "ConfigMap"; accepted: NamespacePolicy of reeve.dev/v1alpha1, or a List of them',
+        'policies.yaml:13:7: kind: found "ConfigMap"; accepted: NamespacePolicy or SecretShare of reeve.dev/v1alpha1, or a List of them',
       ],
     });
   });
@@ -109,7 +109,7 @@ describe('a bad document', () => {
         expect.stringMatching(
           /^policies.yaml:10:21: policy Two: metadata.name: found "Two"; accepted: a name/,
         ),
-        'policies.yaml:12:3: the object: found 5; accepted: NamespacePolicy of reeve.dev/v1alpha1, or a List of them',
+        'policies.yaml:12:3: the object: found 5; accepted: NamespacePolicy or SecretShare of reeve.dev/v1alpha1, or a List of them',
       ],
     });
   });
@@ -133,6 +133,48 @@ describe('a second policy of a name', () => {
       'constructor',
       'valueof',
     ]);
+  });
+});
+
+describe('shares', () => {
+  const good = '{ source: { namespace: shared, name: a }, targets: { names: [a] } }';
+
+  function shareText(name: string, spec = good): string {
+    return policyText(name, spec).replace('NamespacePolicy', 'SecretShare');
+  }
+
+  async function loadBoth(text: string) {
+    const file = join(folder, 'both.yaml');
+    await writeFile(file, text);
+    return loadPolicyFiles(file);
+  }
+
+  it('load beside policies, which may have the same names', async () => {
+    const text = [shareText('a'), policyText('a'), shareText('b')].join('---\n');
+    const { policies, shares, problems } = await loadBoth(text);
+    expect(problems).toEqual([]);
+    expect(policies).toMatchObject([{ policy: { metadata: { name: 'a' } }, line: 6 }]);
+    expect(shares).toMatchObject([
+      { share: { metadata: { name: 'a' } }, compiled: { name: 'a', copy: { name: 'a' } }, line: 1 },
+      { share: { metadata: { name: 'b' } }, line: 11 },
+    ]);
+  });
+
+  it('are named as such in problems', async () => {
+    const text = [shareText('a'), shareText('b', '{ source: {} }'), shareText('a')].join('---\n');
+    const { shares, problems } = await loadBoth(text);
+    expect(shares.map(({ share }) => share.metadata.name)).toEqual(['a']);
+    expect(problems.map((problem) => renderFileProblem({ ...problem, file: 'both.yaml' }))).toEqual([
+      expect.stringContaining('both.yaml:9:1: share b: spec.targets: found nothing; accepted: '),
+      expect.stringContaining('both.yaml:9:9: share b: spec.source.namespace: found nothing; accepted: '),
+      expect.stringContaining('both.yaml:9:9: share b: spec.source.name: found nothing; accepted: '),
+      expect.stringContaining('both.yaml:11:1: share a: the name a is taken by the one at '),
+    ]);
+    expect(problems.map(({ policy, share }) => policy ?? share)).toEqual(['b', 'b', 'b', 'a']);
+  });
+
+  it('are no policies', async () => {
+    expect((await load(`${shareText('a')}---\n${policyText('b')}`)).names).toEqual(['b']);
   });
 });
 

@@ -1,0 +1,75 @@
+// What every command that runs until it is told to stop has in common: signals, and a log that is written to its end.
+import { createLog, type Log, type LogLevel } from '../observe/log.ts';
+import { UnreadablePathError } from '../state/file-problem.ts';
+import { StartError } from '../wire/start-error.ts';
+
+export type StopSignal = 'SIGTERM' | 'SIGINT';
+
+export interface RunningIo {
+  /** One line, once it runs. */
+  readonly stdout: (text: string) => void;
+  readonly stderr: (text: string) => void;
+  readonly onSignal: (listener: (signal: StopSignal) => void) => void;
+  /** Ends the process without waiting for anything. */
+  readonly endAtOnce: () => void;
+  /** Milliseconds that never go back. */
+  readonly monotonic: () => number;
+}
+
+export interface RunningOptions {
+  readonly logLevel: LogLevel;
+  /** In milliseconds. */
+  readonly drainGrace: number;
+}
+
+export interface Running {
+  readonly readyLine: string;
+  /** Rejects when the program can no longer be relied on; left out where that cannot be. */
+  readonly failed?: Promise<never>;
+  stop(graceMs: number, signal: AbortSignal): Promise<void>;
+}
+
+const stderrFd = 2;
+/** A terminal signals every process of a group, and npm hands on to its child what it gets: both are one signal. */
+const echoMs = 500;
+
+/** Answers with the exit code: 0 stopped as asked, 1 not started, or stopped by a second signal. */
+export async function runUntilStopped(
+  options: RunningOptions,
+  io: RunningIo,
+  start: (log: Log) => Promise<Running>,
+): Promise<number> {
+  const stopped = Promise.withResolvers<StopSignal>();
+  const hurry = new AbortController();
+  let firstAt: number | undefined;
+  io.onSignal((signal) => {
+    const now = io.monotonic();
+    firstAt ??= now;
+    if (now - firstAt < echoMs) stopped.resolve(signal);
+    else hurry.abort();
+  });
+  const log = createLog(options.logLevel, stderrFd);
+  const running = await started(start(log), io);
+  if (running === undefined) return 1;
+  io.stdout(`${running.readyLine}\n`);
+  const signal = await Promise.race([
+    stopped.promise,
+    ...(running.failed === undefined ? [] : [running.failed]),
+  ]);
+  log.info('stopping', { signal });
+  await running.stop(signal === 'SIGTERM' ? options.drainGrace : 0, hurry.signal);
+  log.info('stopped');
+  // A write that hangs in the kernel would keep the process from ending, and it must end.
+  if (!(await log.close())) io.endAtOnce();
+  return hurry.signal.aborted ? 1 : 0;
+}
+
+async function started(starting: Promise<Running>, io: RunningIo): Promise<Running | undefined> {
+  try {
+    return await starting;
+  } catch (error) {
+    if (!(error instanceof StartError || error instanceof UnreadablePathError)) throw error;
+    io.stderr(`${error.message}\n`);
+    return undefined;
+  }
+}

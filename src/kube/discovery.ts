@@ -1,0 +1,81 @@
+// Under which name the API server keeps the objects of a kind: asked of the API server, and kept for a while.
+//
+// https://kubernetes.io/docs/concepts/overview/kubernetes-api/#discovery-api
+import { ownMember } from '../api/json.ts';
+import type { JsonObject } from '../api/json.ts';
+import { unlessNotFound } from './answered-object.ts';
+import type { KubeClient } from './client.ts';
+import { monotonicClock } from './clock.ts';
+import type { MonotonicClock } from './clock.ts';
+import { groupVersionPath } from './resource-paths.ts';
+import { SingleFlight } from './single-flight.ts';
+
+export interface ServedKind {
+  readonly plural: string;
+  readonly namespaced: boolean;
+}
+
+export interface Discovery {
+  /** Undefined for a kind that is not served, of which the API server is asked again after half a minute. */
+  find(apiVersion: string, kind: string, signal?: AbortSignal): Promise<ServedKind | undefined>;
+}
+
+type Kinds = ReadonlyMap<string, ServedKind>;
+
+/** A definition can be deleted and made anew, with another scope. */
+const knownMs = 600_000;
+const unknownMs = 30_000;
+/** More versions of groups than any cluster has; the names come from what people write. */
+const mostVersions = 500;
+
+export function createDiscovery(client: KubeClient, clock: MonotonicClock = monotonicClock): Discovery {
+  return new CachedDiscovery(client, clock);
+}
+
+class CachedDiscovery implements Discovery {
+  readonly #client: KubeClient;
+  readonly #clock: MonotonicClock;
+  readonly #cache = new Map<string, { readonly kinds: Kinds; readonly at: number }>();
+  readonly #asking = new SingleFlight<Kinds>();
+
+  constructor(client: KubeClient, clock: MonotonicClock) {
+    this.#client = client;
+    this.#clock = clock;
+  }
+
+  async find(apiVersion: string, kind: string, signal?: AbortSignal): Promise<ServedKind | undefined> {
+    const cached = this.#cache.get(apiVersion);
+    const known = cached?.kinds.get(kind);
+    const age = cached === undefined ? Infinity : this.#clock.monotonic() - cached.at;
+    if (age < (known === undefined ? unknownMs : knownMs)) return known;
+    const kinds = await this.#asking.run(apiVersion, () => this.#ask(apiVersion), signal);
+    return kinds.get(kind);
+  }
+
+  async #ask(apiVersion: string): Promise<Kinds> {
+    const at = this.#clock.monotonic();
+    const kinds = await kindsOf(this.#client, apiVersion);
+    if (this.#cache.size >= mostVersions) this.#cache.clear();
+    this.#cache.set(apiVersion, { kinds, at });
+    return kinds;
+  }
+}
+
+async function kindsOf(client: KubeClient, apiVersion: string): Promise<Kinds> {
+  const path = groupVersionPath(apiVersion);
+  const list = await unlessNotFound(() => client.request({ method: 'GET', path }));
+  return list === undefined ? new Map() : kindsIn(list);
+}
+
+/** Subresources stand in the same list, some under kinds of their own: `pods/eviction`. */
+function kindsIn(list: JsonObject): Kinds {
+  const resources = ownMember(list, 'resources');
+  const kinds = new Map<string, ServedKind>();
+  for (const resource of Array.isArray(resources) ? resources : []) {
+    const plural = ownMember(resource, 'name');
+    const kind = ownMember(resource, 'kind');
+    if (typeof plural !== 'string' || typeof kind !== 'string' || plural.includes('/')) continue;
+    if (!kinds.has(kind)) kinds.set(kind, { plural, namespaced: ownMember(resource, 'namespaced') === true });
+  }
+  return kinds;
+}

@@ -1,0 +1,62 @@
+// Reads and writes one Lease; a write succeeds only if nobody wrote in between.
+import { KubeError } from '../api/kube-error.ts';
+import { fieldManager } from '../api/names.ts';
+import type { KubeClient } from './client.ts';
+import { claimedLease, newLease, readLease, releasedLease } from './lease-record.ts';
+import type { Claim, LeaseRecord } from './lease-record.ts';
+
+export interface RequestLimits {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+}
+
+const query = { fieldManager };
+
+/** Its methods reject with a KubeError. */
+export class LeaseStore {
+  readonly #client: KubeClient;
+  readonly #namespace: string;
+  readonly #name: string;
+
+  constructor(client: KubeClient, namespace: string, name: string) {
+    this.#client = client;
+    this.#namespace = namespace;
+    this.#name = name;
+  }
+
+  /** Undefined when there is none. */
+  async read(limits: RequestLimits): Promise<LeaseRecord | undefined> {
+    try {
+      return readLease(await this.#client.request({ method: 'GET', path: this.#path, ...limits }));
+    } catch (error) {
+      if (error instanceof KubeError && error.code === 404) return undefined;
+      throw error;
+    }
+  }
+
+  /** Makes the Lease when there is none to claim. */
+  async claim(record: LeaseRecord | undefined, claim: Claim, limits: RequestLimits): Promise<LeaseRecord> {
+    if (record !== undefined) return await this.#replace(claimedLease(record, claim), limits);
+    const body = newLease(this.#namespace, this.#name, claim);
+    return readLease(
+      await this.#client.request({ method: 'POST', path: this.#collection, query, body, ...limits }),
+    );
+  }
+
+  async release(record: LeaseRecord, now: Date, limits: RequestLimits): Promise<void> {
+    await this.#replace(releasedLease(record, now), limits);
+  }
+
+  /** The resourceVersion in the body makes the API server refuse what is based on an older state, with 409. */
+  async #replace(body: unknown, limits: RequestLimits): Promise<LeaseRecord> {
+    return readLease(await this.#client.request({ method: 'PUT', path: this.#path, query, body, ...limits }));
+  }
+
+  get #collection(): string {
+    return `/apis/coordination.k8s.io/v1/namespaces/${this.#namespace}/leases`;
+  }
+
+  get #path(): string {
+    return `${this.#collection}/${this.#name}`;
+  }
+}

@@ -1,0 +1,208 @@
+// Keeps a sink as up to date as the API server itself: lists once, then watches, and lists again only when it must.
+// https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
+import type { KubeError } from '../api/kube-error.ts';
+import type { WatchSink } from '../api/watch-sink.ts';
+import { kubeErrorOf, noAnswer } from './answer-fault.ts';
+import { Backoff } from './backoff.ts';
+import type { KubeClient } from './client.ts';
+import { listAll } from './list-pages.ts';
+import type { ListedState } from './list-pages.ts';
+import { isAborted, pause } from './pacing.ts';
+import type { Pacing } from './pacing.ts';
+import type { WatchEvent } from './watch-events.ts';
+import { isOlder } from './resource-version.ts';
+import { watchStream } from './watch-stream.ts';
+import { watchRequest } from './watch-target.ts';
+import type { WatchTarget } from './watch-target.ts';
+
+export interface WatchTrouble {
+  readonly phase: 'list' | 'watch';
+  readonly error: { readonly code: number; readonly reason: string };
+  readonly retryInMs: number;
+}
+
+export interface ListWatchOptions extends Pacing {
+  onTrouble?(trouble: WatchTrouble): void;
+  /** How many objects one answer to a list may hold; 500 unless given. */
+  readonly page?: number;
+  /** After how long the server is asked to end a watch, so that load spreads anew over its replicas: 240 to 480 s. */
+  readonly watchSeconds?: { readonly least: number; readonly most: number };
+  /** A watch that says nothing for so long is begun anew; 90 s unless given. */
+  readonly stallMs?: number;
+  /** Not healthy after so long without a page, an event or a bookmark; twice `stallMs` unless given. */
+  readonly unhealthyMs?: number;
+}
+
+export interface WatchHealth {
+  /** The sink has been told the whole state once. Stays open when that never happens. */
+  readonly synced: Promise<void>;
+  readonly isSynced: boolean;
+  /** False while it has heard nothing for longer than it should. */
+  isHealthy(): boolean;
+  /** The sink hears nothing any more. */
+  stop(): void;
+  /** Resolves after `stop`; rejects when the sink or `onTrouble` has thrown, which is a fault of the program. */
+  readonly stopped: Promise<void>;
+}
+
+export function listWatch(
+  client: KubeClient,
+  target: WatchTarget,
+  sink: WatchSink,
+  options: ListWatchOptions,
+): WatchHealth {
+  return new ListWatch(client, target, sink, options);
+}
+
+/** Quiet, but long enough to believe that the server and the way to it are well. */
+const steadyMs = 5000;
+/** A watch that goes wrong so often in a row may never go right from that version. */
+const mostDoubts = 2;
+const expired = 410;
+const wentBack = 'WentBack';
+
+/** How a watch ended. */
+interface WatchEnd {
+  readonly hadProgress: boolean;
+  readonly error: KubeError | undefined;
+}
+
+class ListWatch implements WatchHealth {
+  readonly #client: KubeClient;
+  readonly #target: WatchTarget;
+  readonly #sink: WatchSink;
+  readonly #options: ListWatchOptions;
+  readonly #stop = new AbortController();
+  readonly #synced = Promise.withResolvers<void>();
+  readonly #listBackoff: Backoff;
+  readonly #watchBackoff: Backoff;
+  #isSynced = false;
+  #lastHeard = 0;
+  /** Everything up to this version has been told to the sink. */
+  #version = '';
+  readonly stopped: Promise<void>;
+
+  constructor(client: KubeClient, target: WatchTarget, sink: WatchSink, options: ListWatchOptions) {
+    this.#client = client;
+    this.#target = target;
+    this.#sink = sink;
+    this.#options = options;
+    this.#listBackoff = new Backoff(options.random);
+    this.#watchBackoff = new Backoff(options.random);
+    this.#heard();
+    this.stopped = this.#run();
+  }
+
+  get synced(): Promise<void> {
+    return this.#synced.promise;
+  }
+
+  get isSynced(): boolean {
+    return this.#isSynced;
+  }
+
+  isHealthy(): boolean {
+    const { clock, stallMs = 90_000, unhealthyMs = 2 * stallMs } = this.#options;
+    return clock.monotonic() - this.#lastHeard <= unhealthyMs;
+  }
+
+  stop(): void {
+    this.#stop.abort();
+  }
+
+  #isStopped(): boolean {
+    return isAborted(this.#stop.signal);
+  }
+
+  #heard(): void {
+    this.#lastHeard = this.#options.clock.monotonic();
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isStopped()) {
+      const listed = await this.#list();
+      if (this.#isStopped()) return;
+      if (listed === undefined) continue;
+      this.#sink.replaced(listed.objects, listed.resourceVersion);
+      this.#version = listed.resourceVersion;
+      this.#isSynced = true;
+      this.#synced.resolve();
+      this.#watchBackoff.reset();
+      await this.#watchUntilDoubtful();
+    }
+  }
+
+  async #list(): Promise<ListedState | undefined> {
+    try {
+      return await listAll(this.#client, this.#target, {
+        page: this.#options.page ?? 500,
+        signal: this.#stop.signal,
+        onPage: () => this.#heard(),
+      });
+    } catch (error) {
+      await this.#waitAfter('list', kubeErrorOf(error), this.#listBackoff);
+      return undefined;
+    }
+  }
+
+  /** Returns when only a list can tell the state. */
+  async #watchUntilDoubtful(): Promise<void> {
+    let doubts = 0;
+    while (!this.#isStopped()) {
+      const { hadProgress, error } = await this.#watchOnce();
+      if (hadProgress) {
+        doubts = 0;
+        this.#listBackoff.reset();
+        this.#watchBackoff.reset();
+      }
+      doubts += error === undefined ? 0 : doubtsAbout(error);
+      // Not reset by a list alone: a watch that always expires would otherwise list for ever, without a pause.
+      if (doubts >= mostDoubts) return await this.#waitAfter('watch', error, this.#listBackoff);
+      await this.#waitAfter('watch', error, this.#watchBackoff);
+    }
+  }
+
+  async #watchOnce(): Promise<WatchEnd> {
+    const { clock, random, watchSeconds = { least: 240, most: 480 }, stallMs = 90_000 } = this.#options;
+    const seconds = Math.floor(watchSeconds.least + random() * (watchSeconds.most - watchSeconds.least));
+    const began = clock.monotonic();
+    const request = watchRequest(this.#target, this.#version, seconds);
+    const options = { pacing: this.#options, stallMs, signal: this.#stop.signal };
+    let hadProgress = false;
+    for await (const event of watchStream(this.#client, request, options)) {
+      if (this.#isStopped()) break;
+      if (event.kind === 'failed') return { hadProgress, error: event.error };
+      if (isOlder(event.resourceVersion, this.#version)) return { hadProgress, error: noAnswer(wentBack) };
+      this.#tell(event);
+      hadProgress = true;
+    }
+    if (hadProgress || clock.monotonic() - began >= steadyMs) return { hadProgress: true, error: undefined };
+    return { hadProgress, error: noAnswer('ClosedEarly') };
+  }
+
+  #tell(event: Exclude<WatchEvent, { kind: 'failed' }>): void {
+    this.#heard();
+    if (event.kind === 'changed') this.#sink.changed(event.object);
+    else if (event.kind === 'removed') this.#sink.removed(event.object);
+    this.#version = event.resourceVersion;
+  }
+
+  /** Also a short moment after a watch that ended well, or a server that ends each at once would be asked without end. */
+  async #waitAfter(phase: 'list' | 'watch', error: KubeError | undefined, backoff: Backoff): Promise<void> {
+    if (this.#isStopped()) return;
+    const retryInMs = backoff.next(error?.retryAfterMs);
+    if (error === undefined) backoff.reset();
+    else this.#options.onTrouble?.({ phase, error: { code: error.code, reason: error.reason }, retryInMs });
+    await pause(this.#options, retryInMs, this.#stop.signal);
+  }
+}
+
+/** Whether the version to go on from may be the trouble, rather than the server or the way to it. */
+function doubtsAbout({ code, reason }: KubeError): number {
+  if (code === expired || reason === wentBack) return mostDoubts;
+  if (reason === 'Stalled' || reason === 'MalformedAnswer') return 1;
+  return code >= 400 && !unrelatedCodes.has(code) ? 1 : 0;
+}
+
+/** Not known, not allowed, no such kind (yet), too slow, too many requests, and no server to be had. */
+const unrelatedCodes: ReadonlySet<number> = new Set([401, 403, 404, 408, 429, 502, 503, 504]);

@@ -1,0 +1,149 @@
+// Reads, writes and removes single objects, each write under Reeve's one field manager.
+import type { JsonObject } from '../api/json.ts';
+import { KubeError } from '../api/kube-error.ts';
+import type { KubeObject, ObjectRef } from '../api/kube-object.ts';
+import { fieldManager } from '../api/names.ts';
+import { answeredObject, unlessNotFound } from './answered-object.ts';
+import type { KubeClient, KubeRequest } from './client.ts';
+import type { Discovery } from './discovery.ts';
+import { resourcePath } from './resource-paths.ts';
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+}
+
+export interface WriteOptions extends CallOptions {
+  /** Asks what would become of it, and changes nothing. */
+  readonly dryRun?: boolean;
+  readonly subresource?: 'status';
+}
+
+export interface ApplyOptions extends WriteOptions {
+  /** Takes fields over from whoever owns them. */
+  readonly force: boolean;
+}
+
+export interface Preconditions {
+  readonly uid: string;
+  readonly resourceVersion?: string;
+}
+
+/** Everything rejects with a KubeError, or with the reason of the signal. */
+export interface ObjectWriter {
+  /** Undefined when there is no such object, or the API server has no such kind. */
+  read(ref: ObjectRef, options?: CallOptions): Promise<KubeObject | undefined>;
+  create(object: KubeObject, options?: CallOptions): Promise<KubeObject>;
+  /** Server-side apply: makes the object, or sets the fields that are given and removes those given the last time. */
+  apply(object: KubeObject, options: ApplyOptions): Promise<KubeObject>;
+  mergePatch(ref: ObjectRef, patch: JsonObject, options?: WriteOptions): Promise<KubeObject>;
+  /** Done as well when that very object is gone already; a changed resourceVersion rejects with code 409. */
+  remove(ref: ObjectRef, preconditions: Preconditions, options?: CallOptions): Promise<void>;
+}
+
+export function createObjectWriter(client: KubeClient, discovery: Discovery): ObjectWriter {
+  return new DiscoveringWriter(client, discovery);
+}
+
+class DiscoveringWriter implements ObjectWriter {
+  readonly #client: KubeClient;
+  readonly #discovery: Discovery;
+
+  constructor(client: KubeClient, discovery: Discovery) {
+    this.#client = client;
+    this.#discovery = discovery;
+  }
+
+  async read(ref: ObjectRef, { signal }: CallOptions = {}): Promise<KubeObject | undefined> {
+    return await unlessNotFound(async () => {
+      const path = await this.#pathOf(ref, signal);
+      return await this.#object({ method: 'GET', path }, signal);
+    });
+  }
+
+  async create(object: KubeObject, { signal }: CallOptions = {}): Promise<KubeObject> {
+    const { apiVersion = '', kind = '', metadata } = object;
+    const path = await this.#pathOf({ apiVersion, kind, namespace: metadata.namespace }, signal);
+    return await this.#object({ method: 'POST', path, query: { fieldManager }, body: object }, signal);
+  }
+
+  async apply(object: KubeObject, options: ApplyOptions): Promise<KubeObject> {
+    const { apiVersion = '', kind = '', metadata } = object;
+    const ref = { apiVersion, kind, namespace: metadata.namespace, name: metadata.name ?? '' };
+    const path = await this.#pathOf({ ...ref, subresource: options.subresource }, options.signal);
+    const query = { fieldManager, force: String(options.force), ...dryRunQuery(options) };
+    // JSON is YAML. https://kubernetes.io/docs/reference/using-api/server-side-apply/#serialization
+    const contentType = 'application/apply-patch+yaml';
+    return await this.#object({ method: 'PATCH', path, query, contentType, body: object }, options.signal);
+  }
+
+  async mergePatch(ref: ObjectRef, patch: JsonObject, options: WriteOptions = {}): Promise<KubeObject> {
+    const path = await this.#pathOf({ ...ref, subresource: options.subresource }, options.signal);
+    const query = { fieldManager, ...dryRunQuery(options) };
+    const contentType = 'application/merge-patch+json';
+    return await this.#object({ method: 'PATCH', path, query, contentType, body: patch }, options.signal);
+  }
+
+  async remove(ref: ObjectRef, preconditions: Preconditions, options: CallOptions = {}): Promise<void> {
+    try {
+      await unlessNotFound(() => this.#delete(ref, preconditions, options));
+    } catch (error) {
+      const isConflict = error instanceof KubeError && error.code === 409;
+      if (!isConflict || (await this.#isThere(ref, preconditions.uid, options, error))) throw error;
+    }
+  }
+
+  async #delete(
+    ref: ObjectRef,
+    { uid, resourceVersion }: Preconditions,
+    { signal }: CallOptions,
+  ): Promise<void> {
+    const path = await this.#pathOf(ref, signal);
+    const preconditions = { uid, ...(resourceVersion === undefined ? {} : { resourceVersion }) };
+    const body = {
+      apiVersion: 'v1',
+      kind: 'DeleteOptions',
+      preconditions,
+      propagationPolicy: 'Background',
+    };
+    await this.#client.request({ method: 'DELETE', path, body, ...only(signal) });
+  }
+
+  /** The API server answers alike for another UID and another resourceVersion. Who cannot look is told of the conflict. */
+  async #isThere(ref: ObjectRef, uid: string, options: CallOptions, conflict: KubeError): Promise<boolean> {
+    try {
+      return (await this.read(ref, options))?.metadata.uid === uid;
+    } catch (error) {
+      throw error instanceof KubeError ? conflict : error;
+    }
+  }
+
+  /** The namespace is sent as it was given: left out for a cluster-scoped kind, it would reach another object. */
+  async #pathOf(ref: UnnamedRef, signal: AbortSignal | undefined): Promise<string> {
+    const { apiVersion, kind, namespace, name, subresource } = ref;
+    const served = await this.#discovery.find(apiVersion, kind, signal);
+    // Somebody may be about to install it.
+    if (served === undefined) throw new KubeError({ code: 404, reason: 'KindNotServed', retryable: true });
+    return resourcePath({ apiVersion, plural: served.plural, namespace, name, subresource });
+  }
+
+  async #object(request: KubeRequest, signal: AbortSignal | undefined): Promise<KubeObject> {
+    return answeredObject(await this.#client.request({ ...request, ...only(signal) }));
+  }
+}
+
+interface UnnamedRef {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace?: string | undefined;
+  /** Left out for a collection. */
+  readonly name?: string | undefined;
+  readonly subresource?: string | undefined;
+}
+
+function dryRunQuery({ dryRun = false }: WriteOptions): Readonly<Record<string, string>> {
+  return dryRun ? { dryRun: 'All' } : {};
+}
+
+function only(signal: AbortSignal | undefined): CallOptions {
+  return signal === undefined ? {} : { signal };
+}

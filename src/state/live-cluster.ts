@@ -1,0 +1,99 @@
+// The engine's view of a cluster that changes: policies, shares and Namespaces, as their watches tell of them.
+import type { KubeObject } from '../api/kube-object.ts';
+import type { WatchSink } from '../api/watch-sink.ts';
+import { ownerName, type OwnerId } from '../policy/owner.ts';
+import type { ClusterSnapshot } from '../policy/snapshot.ts';
+import { LiveOwners, type OwnerChange, type OwnerCounts } from './live-owners.ts';
+import { ObjectStore } from './object-store.ts';
+import type { LoadedOwner } from './stored-owner.ts';
+
+export interface LiveClusterOptions {
+  /** Never matched, whatever a policy or share says. */
+  readonly excludedNamespaces: readonly string[];
+}
+
+/** One thing that is not as it was. `before` alone is given for what is gone, `after` alone for what is new. */
+export type ClusterChange = NamespaceChange | OwnerChange;
+
+export interface NamespaceChange {
+  readonly kind: 'namespace';
+  readonly name: string;
+  readonly before: KubeObject | undefined;
+  /** Of another UID than `before` when the namespace has been deleted and made again. */
+  readonly after: KubeObject | undefined;
+}
+
+export class LiveCluster {
+  /** For the watches to tell what there is. */
+  readonly policies: WatchSink;
+  readonly shares: WatchSink;
+  readonly namespaces: WatchSink;
+  readonly #owners: LiveOwners;
+  readonly #namespaces: ObjectStore<KubeObject>;
+  readonly #listeners: ((change: ClusterChange) => void)[] = [];
+  #snapshot: ClusterSnapshot | undefined;
+  #version = 0;
+
+  constructor({ excludedNamespaces }: LiveClusterOptions) {
+    this.#owners = new LiveOwners(excludedNamespaces, (changes) => {
+      this.#snapshot = undefined;
+      this.#tell(changes);
+    });
+    this.#namespaces = new ObjectStore<KubeObject>({
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      read: (object) => object,
+      changed: (changes) => this.#tell(changes.map((change) => ({ kind: 'namespace', ...change }))),
+    });
+    this.policies = this.#owners.policies;
+    this.shares = this.#owners.shares;
+    this.namespaces = this.#namespaces;
+  }
+
+  /** Whether each of the watches has told once all that there is. */
+  get isSynced(): boolean {
+    return this.#owners.isSynced && this.#namespaces.isSynced;
+  }
+
+  /** Counts up with every change that `snapshot()` can show. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /**
+   * Policies, shares and owners stay as they are now. Namespaces are never copied: those that the snapshot shows
+   * change with the cluster, so a decision that has to see one state of them must not wait in between.
+   */
+  snapshot(): ClusterSnapshot {
+    this.#snapshot ??= {
+      ...this.#owners.view(),
+      namespace: (name) => this.#namespaces.get(name),
+      namespaces: () => this.#namespaces.values(),
+    };
+    return this.#snapshot;
+  }
+
+  /** How a stored policy or share stands, and what is wrong with it. */
+  owner(id: OwnerId): LoadedOwner | undefined {
+    return this.#owners.of(id).get(ownerName(id));
+  }
+
+  owners(): Iterable<LoadedOwner> {
+    return this.#owners.all();
+  }
+
+  /** For metrics. */
+  ownerCounts(): OwnerCounts {
+    return this.#owners.counts();
+  }
+
+  /** Told of each change after all the news that it came with has been taken in. */
+  subscribe(listener: (change: ClusterChange) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  #tell(changes: readonly ClusterChange[]): void {
+    this.#version += changes.length;
+    for (const change of changes) for (const listener of this.#listeners) listener(change);
+  }
+}

@@ -1,0 +1,169 @@
+// Joins the role "reconciler": its watches, who writes for it, who elects it, and what it tells log and metrics.
+import { hostname } from 'node:os';
+import { ownMember } from '../api/json.ts';
+import { group, managedByLabel, managedByReeve } from '../api/names.ts';
+import { createEventRecorder, type EventRecorder } from '../kube/events.ts';
+import { pagedObjects } from '../kube/paged-objects.ts';
+import { resourcePath } from '../kube/resource-paths.ts';
+import type { Log } from '../observe/log.ts';
+import { ReconcileMetrics } from '../observe/reconcile-metrics.ts';
+import type { MetricsRegistry } from '../observe/registry.ts';
+import { createReconciler, type Reconciler, type WantedWatch } from '../reconcile/controller.ts';
+import type { KindProbe, ObjectWriter, OwnSecrets } from '../reconcile/ports.ts';
+import type { LiveCluster } from '../state/live-cluster.ts';
+import type { ClusterConnection } from './cluster-connection.ts';
+import { elect, type Election } from './election.ts';
+import { pacing } from './pacing.ts';
+import { reconcileObserver } from './reconcile-observer.ts';
+import type { Watches } from './watches.ts';
+
+export interface ReconcilerSettings {
+  readonly namespace: string;
+  readonly sharedNamespace: readonly string[];
+  readonly leaderElect: boolean;
+  readonly concurrency: number;
+  /** In milliseconds. */
+  readonly resync: number;
+  /** `v1/ResourceQuota`, `networking.k8s.io/v1/NetworkPolicy` */
+  readonly resourceKind: readonly string[];
+}
+
+export interface ReconcilerContext {
+  readonly connection: ClusterConnection;
+  readonly cluster: LiveCluster;
+  readonly watches: Watches;
+  readonly log: Log;
+  readonly registry: MetricsRegistry;
+  /** Told of an error of the program itself. */
+  readonly fail: (error: unknown) => void;
+}
+
+export interface RunningReconciler {
+  /** Ends the work in order: nothing is written any more, the events are out, the lead is free. */
+  stop(): Promise<void>;
+}
+
+const leaseName = 'reeve-reconciler';
+
+export async function startReconciler(
+  settings: ReconcilerSettings,
+  { connection, cluster, watches, log, registry, fail }: ReconcilerContext,
+): Promise<RunningReconciler> {
+  const { client } = connection;
+  const roles: { election: Election | undefined; reconciler: Reconciler | undefined } = {
+    election: undefined,
+    reconciler: undefined,
+  };
+  const metrics = new ReconcileMetrics(registry, {
+    isLeading: () => roles.election?.isLeader ?? false,
+    queued: () => roles.reconciler?.health().queued ?? 0,
+    oldestUnreconciledMs: () => roles.reconciler?.health().oldestUnreconciledMs ?? 0,
+  });
+  const events = eventsOf(connection, log);
+  const reconciler = createReconciler({
+    cluster,
+    writer: writerOf(connection),
+    ownSecrets: ownSecretsOf(connection),
+    kinds: kindProbeOf(connection),
+    events,
+    observer: reconcileObserver(log, metrics),
+    time: { ...pacing, monotonic: pacing.clock.monotonic },
+    sourceNamespaces: settings.sharedNamespace,
+    secretNames: undefined,
+    allowedKinds: settings.resourceKind.map(typeOf),
+    concurrency: settings.concurrency,
+    resyncMs: settings.resync,
+  });
+  roles.reconciler = reconciler;
+  for (const watch of reconciler.watches) await startWatch(watch, connection, watches, log);
+  const election = elect(
+    client,
+    { ...settings, name: leaseName },
+    log,
+    async (signal) => await reconciler.run(signal),
+    fail,
+  );
+  roles.election = election;
+  return {
+    stop: async () => {
+      await election.stop();
+      await events.flush();
+    },
+  };
+}
+
+/** A kind that nobody serves has no objects either: then there is nothing to watch. */
+async function startWatch(
+  { type, namespace, name, metadataOnly, isOptional, sink }: WantedWatch,
+  { discovery }: ClusterConnection,
+  watches: Watches,
+  log: Log,
+): Promise<void> {
+  const { apiVersion, kind } = type;
+  const served = await discovery.find(apiVersion, kind).catch(() => undefined);
+  if (served === undefined && isOptional) {
+    log.warn('kind not served', { apiVersion, kind });
+    sink.replaced([], '0');
+    return;
+  }
+  const plural = served?.plural ?? `${kind.toLowerCase()}s`;
+  watches.start(
+    {
+      path: resourcePath({ apiVersion, plural, namespace }),
+      metadataOnly,
+      ...(name === undefined ? {} : { fieldSelector: `metadata.name=${name}` }),
+    },
+    sink,
+  );
+}
+
+function writerOf({ writer }: ClusterConnection): ObjectWriter {
+  return {
+    apply: (object, options) => writer.apply(object, options),
+    mergePatch: (ref, patch, options) => writer.mergePatch(ref, patch, options),
+    remove: (ref, preconditions, signal) => writer.remove(ref, preconditions, optionsOf(signal)),
+    read: (ref, signal) => writer.read(ref, optionsOf(signal)),
+  };
+}
+
+function optionsOf(signal: AbortSignal | undefined): { readonly signal?: AbortSignal } {
+  return signal === undefined ? {} : { signal };
+}
+
+function ownSecretsOf({ client }: ClusterConnection): OwnSecrets {
+  const target = {
+    path: resourcePath({ apiVersion: 'v1', plural: 'secrets' }),
+    labelSelector: `${managedByLabel}=${managedByReeve}`,
+  };
+  return { listOwnSecrets: (signal) => pagedObjects(client, target, { page: 200, signal }) };
+}
+
+/** https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#delete-a-customresourcedefinition */
+function kindProbeOf({ writer }: ClusterConnection): KindProbe {
+  const plurals = { NamespacePolicy: 'namespacepolicies', SecretShare: 'secretshares' } as const;
+  return {
+    isKindTerminating: async (kind, signal) => {
+      const ref = {
+        apiVersion: 'apiextensions.k8s.io/v1',
+        kind: 'CustomResourceDefinition',
+        name: `${plurals[kind]}.${group}`,
+      };
+      const definition = await writer.read(ref, { signal });
+      return definition === undefined || ownMember(definition.metadata, 'deletionTimestamp') !== undefined;
+    },
+  };
+}
+
+function eventsOf({ client }: ClusterConnection, log: Log): EventRecorder {
+  return createEventRecorder(client, {
+    ...pacing,
+    component: 'reeve',
+    instance: hostname(),
+    onDrop: (reason) => log.debug('event dropped', { reason }),
+  });
+}
+
+function typeOf(text: string): { readonly apiVersion: string; readonly kind: string } {
+  const slash = text.lastIndexOf('/');
+  return { apiVersion: text.slice(0, slash), kind: text.slice(slash + 1) };
+}

@@ -1,0 +1,102 @@
+// Joins `reeve run`: one connection and one view of the cluster, and on them the roles that this process has.
+import { serverLimits } from '../admission/server-limits.ts';
+import type { ApiServerChoice } from '../kube/find-api-server.ts';
+import { AdmissionMetrics } from '../observe/admission-metrics.ts';
+import type { Log } from '../observe/log.ts';
+import { createProbes } from '../observe/probes.ts';
+import { MetricsRegistry } from '../observe/registry.ts';
+import { connect } from './cluster-connection.ts';
+import { watchCluster, type InstallSettings } from './cluster-view.ts';
+import { listen, urlOf } from './listen.ts';
+import { startReconciler, type ReconcilerSettings } from './reconciler-role.ts';
+import { Watches } from './watches.ts';
+import { startWebhookRole, type WebhookRoleSettings } from './webhook-role.ts';
+
+export interface RunSettings extends InstallSettings, ReconcilerSettings, WebhookRoleSettings {
+  readonly role: 'all' | 'webhook' | 'reconciler';
+  readonly kubeconfig: string | undefined;
+  readonly probesPort: number;
+}
+
+export interface RunningProgram {
+  /** For people: what it works on, and where it can be reached. */
+  readonly description: string;
+  /** Rejects with an error of the program itself, after which it must end. */
+  readonly failed: Promise<never>;
+  /** In order: no new work is taken on, what is under way ends, the lead is left to others, the connections close. */
+  stop(graceMs: number, signal: AbortSignal): Promise<void>;
+}
+
+/** Something that was started and ends in its turn, the last one first. */
+type Ending = (graceMs: number, signal: AbortSignal) => Promise<void>;
+
+/** Rejects with a StartError, whose text is for the operator. */
+export async function startProgram(
+  settings: RunSettings,
+  environment: ApiServerChoice['environment'],
+  log: Log,
+): Promise<RunningProgram> {
+  const endings: Ending[] = [];
+  const stop: Ending = async (graceMs, signal) => {
+    for (const end of endings.splice(0).toReversed()) await end(graceMs, signal);
+  };
+  try {
+    const started = await startParts(settings, environment, log, endings);
+    return { ...started, stop };
+  } catch (error) {
+    await stop(0, AbortSignal.abort());
+    throw error;
+  }
+}
+
+async function startParts(
+  settings: RunSettings,
+  environment: ApiServerChoice['environment'],
+  log: Log,
+  endings: Ending[],
+): Promise<Omit<RunningProgram, 'stop'>> {
+  const { promise: failed, reject: fail } = Promise.withResolvers<never>();
+  // Whoever runs the program waits for it; until then it must not count as an error that nobody sees.
+  failed.catch(() => undefined);
+  const registry = new MetricsRegistry();
+  const connection = await connect({ kubeconfig: settings.kubeconfig, environment }, settings.concurrency);
+  endings.push(async () => connection.client.close());
+  const watches = new Watches(connection.client, log, fail);
+  endings.push(() => watches.stop());
+  const state = { isLeaving: false };
+  const probes = createProbes({
+    isReady: () => !state.isLeaving && isReady(settings, watches),
+    metrics: registry,
+  });
+  const probesPort = await listen(probes, settings.probesPort, settings.host);
+  endings.push(async () => {
+    probes.close();
+    probes.closeAllConnections();
+  });
+  const cluster = watchCluster(settings, watches);
+  const context = { connection, cluster, watches, log, registry, fail };
+  const addresses = [`probes on ${urlOf('http', settings.host, probesPort)}`];
+  if (settings.role !== 'webhook') {
+    const reconciler = await startReconciler(settings, context);
+    endings.push(() => reconciler.stop());
+  }
+  if (settings.role !== 'reconciler') {
+    const metrics = new AdmissionMetrics(registry);
+    const webhook = await startWebhookRole(settings, { ...context, metrics, limits: serverLimits });
+    addresses.unshift(`reviews on ${webhook.url}`);
+    endings.push((graceMs, signal) => webhook.stop(graceMs, signal));
+  }
+  endings.push(async () => {
+    state.isLeaving = true;
+  });
+  const description = `role ${settings.role} on ${connection.description}; ${addresses.join(', ')}`;
+  return { description, failed };
+}
+
+/**
+ * A webhook decides by what it knows, and goes on while the API server cannot be watched: an API server that is away
+ * sends no reviews. A reconciler whose watches stall does not know what it is to do.
+ */
+function isReady({ role }: RunSettings, watches: Watches): boolean {
+  return role === 'webhook' ? watches.isSynced : watches.isHealthy;
+}

@@ -1,0 +1,171 @@
+// Questions for rights: what is asked, what is remembered and for how long, and what no answer means.
+import type { ServerResponse } from 'node:http';
+import { expect, test } from 'vitest';
+import { createAccessReviewer } from '../../../src/kube/access-review.ts';
+import type { AccessReviews, Person, Right } from '../../../src/kube/access-review.ts';
+import type { KubeClient } from '../../../src/kube/client.ts';
+import { clientOf, failureOf, sendJson, startStub, statusOf } from './stub-api-server.ts';
+import type { Answering, StubServer } from './stub-api-server.ts';
+
+const ann: Person = { username: 'ann', groups: ['dev', 'ops'] };
+const use: Right = { verb: 'use', group: 'reeve.dev', resource: 'namespacepolicies', name: 'a' };
+const { signal } = new AbortController();
+
+interface Setting {
+  readonly stub: StubServer;
+  readonly reviews: AccessReviews;
+  readonly pass: (milliseconds: number) => void;
+}
+
+async function start(answer: Answering): Promise<Setting> {
+  const stub = await startStub(answer);
+  let now = 0;
+  const reviews = createAccessReviewer(clientOf(stub), { monotonic: () => now });
+  return { stub, reviews, pass: (milliseconds) => void (now += milliseconds) };
+}
+
+const answering =
+  (status: unknown): Answering =>
+  (response) =>
+    sendJson(response, { kind: 'SubjectAccessReview', status }, 201);
+
+test('everything that is known of the person is sent', async () => {
+  const { stub, reviews } = await start(answering({ allowed: true }));
+  const person = {
+    ...ann,
+    uid: 'u',
+    extra: JSON.parse('{"__proto__":["x"],"a/b":["c","d"]}') as Person['extra'] & {},
+  };
+  const right = { ...use, namespace: 'x', subresource: 'status' };
+  await reviews.mayDo(person, right, signal);
+  await reviews.mayDo(ann, { verb: 'create', group: '', resource: 'secrets' }, signal);
+  expect(stub.requests.map(({ path }) => path)).toEqual([
+    '/apis/authorization.k8s.io/v1/subjectaccessreviews',
+    '/apis/authorization.k8s.io/v1/subjectaccessreviews',
+  ]);
+  const sent = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview' };
+  const first = {
+    ...sent,
+    spec: {
+      user: 'ann',
+      groups: ['dev', 'ops'],
+      uid: 'u',
+      extra: person.extra,
+      resourceAttributes: {
+        verb: 'use',
+        group: 'reeve.dev',
+        resource: 'namespacepolicies',
+        name: 'a',
+        namespace: 'x',
+        subresource: 'status',
+      },
+    },
+  };
+  const second = {
+    ...sent,
+    spec: {
+      user: 'ann',
+      groups: ['dev', 'ops'],
+      resourceAttributes: { verb: 'create', group: '', resource: 'secrets' },
+    },
+  };
+  expect(stub.requests.map(({ body }) => JSON.stringify(body))).toEqual(
+    [first, second].map((body) => JSON.stringify(body)),
+  );
+});
+
+test.each<[string, Answering, string]>([
+  ['allowed', answering({ allowed: true }), 'yes'],
+  ['allowed though somebody could not say', answering({ allowed: true, evaluationError: 'x' }), 'yes'],
+  ['not allowed', answering({ allowed: false }), 'no'],
+  ['denied', answering({ allowed: false, denied: true, reason: 'no' }), 'no'],
+  [
+    'not allowed because somebody could not say',
+    answering({ allowed: false, evaluationError: 'x' }),
+    'unknown',
+  ],
+  ['no status', answering(undefined), 'unknown'],
+  ['an odd status', answering({ allowed: 'true' }), 'unknown'],
+  ['forbidden', (response) => sendJson(response, statusOf(403, 'Forbidden'), 403), 'unknown'],
+  ['unavailable', (response) => sendJson(response, statusOf(503, 'ServiceUnavailable'), 503), 'unknown'],
+  ['garbage', (response) => response.end('{'), 'unknown'],
+])('%s', async (_, answer, expected) => {
+  const { reviews } = await start(answer);
+  expect(await reviews.mayDo(ann, use, signal)).toBe(expected);
+});
+
+test.each([
+  ['a yes for ten seconds', { allowed: true }, 9999, 1],
+  ['a yes for no longer', { allowed: true }, 10_000, 2],
+  ['a no for a second', { allowed: false }, 999, 1],
+  ['a no for no longer', { allowed: false }, 1000, 2],
+  ['no answer never', { allowed: false, evaluationError: 'x' }, 0, 2],
+])('remembers %s', async (_, status, milliseconds, asked) => {
+  const { stub, reviews, pass } = await start(answering(status));
+  await reviews.mayDo(ann, use, signal);
+  pass(milliseconds);
+  await reviews.mayDo(ann, use, signal);
+  expect(stub.requests).toHaveLength(asked);
+});
+
+test.each<[string, Person, Right]>([
+  ['another name', { ...ann, username: 'bob' }, use],
+  ['fewer groups', { ...ann, groups: ['dev'] }, use],
+  ['the same letters in other groups', { ...ann, groups: ['dev,ops'] }, use],
+  ['a UID', { ...ann, uid: 'u' }, use],
+  ['extra', { ...ann, extra: { a: ['b'] } }, use],
+  ['another verb', ann, { ...use, verb: 'get' }],
+  ['another group of the API', ann, { ...use, group: '' }],
+  ['another resource', ann, { ...use, resource: 'secretshares' }],
+  ['another object', ann, { ...use, name: 'b' }],
+  ['a namespace', ann, { ...use, namespace: 'b' }],
+  ['a subresource', ann, { ...use, subresource: 'b' }],
+])('an answer is for exactly what was asked: %s', async (_, person, right) => {
+  const { stub, reviews } = await start(answering({ allowed: true }));
+  await reviews.mayDo(ann, use, signal);
+  await reviews.mayDo(person, right, signal);
+  await reviews.mayDo(ann, use, signal);
+  expect(stub.requests).toHaveLength(2);
+});
+
+test('what was remembered longest is forgotten first', async () => {
+  const asked: unknown[] = [];
+  const client: KubeClient = {
+    request: ({ body }) => {
+      asked.push(body);
+      return Promise.resolve({ status: { allowed: true } });
+    },
+    stream: () => Promise.reject(new Error('nobody watches')),
+    close: () => undefined,
+  };
+  const reviews = createAccessReviewer(client, { monotonic: () => 0 });
+  const ask = (index: number): Promise<unknown> =>
+    reviews.mayDo(ann, { ...use, name: String(index) }, signal);
+  for (let index = 0; index <= 4096; index += 1) await ask(index);
+  await ask(1);
+  await ask(4096);
+  expect(asked).toHaveLength(4097);
+  await ask(0);
+  expect(asked).toHaveLength(4098);
+});
+
+test('the same question at the same time is asked once, and who goes away takes the answer from nobody', async () => {
+  const { promise: held, resolve } = Promise.withResolvers<ServerResponse>();
+  const { stub, reviews } = await start(resolve);
+  const leaving = new AbortController();
+  const first = failureOf(reviews.mayDo(ann, use, leaving.signal));
+  const second = reviews.mayDo(ann, use, signal);
+  leaving.abort('gone');
+  expect(await first).toBe('gone');
+  sendJson(await held, { status: { allowed: true } });
+  expect(await second).toBe('yes');
+  expect(stub.requests).toHaveLength(1);
+});
+
+test('a connection that breaks refuses nobody', async () => {
+  const { stub, reviews } = await start((response) => {
+    if (stub.requests.length === 1) response.socket?.destroy();
+    else sendJson(response, { status: { allowed: true } });
+  });
+  expect(await reviews.mayDo(ann, use, signal)).toBe('yes');
+});

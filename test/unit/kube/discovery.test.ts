@@ -1,0 +1,105 @@
+// Which kinds the API server has, asked as seldom as possible.
+import type { ServerResponse } from 'node:http';
+import { expect, test } from 'vitest';
+import { createDiscovery } from '../../../src/kube/discovery.ts';
+import type { Discovery } from '../../../src/kube/discovery.ts';
+import { clientOf, failureOf, sendJson, startStub, statusOf } from './stub-api-server.ts';
+import type { Answering, StubServer } from './stub-api-server.ts';
+
+const rbac = 'rbac.authorization.k8s.io/v1';
+const rbacList = {
+  kind: 'APIResourceList',
+  groupVersion: rbac,
+  resources: [
+    { name: 'roles', kind: 'Role', namespaced: true },
+    { name: 'clusterroles', kind: 'ClusterRole', namespaced: false },
+    { name: 'roles/odd', kind: 'Odd', namespaced: true },
+    { name: 'constructor', kind: '__proto__', namespaced: true },
+    null,
+    { name: 7, kind: 'Seven' },
+  ],
+};
+
+interface Setting {
+  readonly stub: StubServer;
+  readonly discovery: Discovery;
+  readonly pass: (milliseconds: number) => void;
+}
+
+async function start(answer: Answering): Promise<Setting> {
+  const stub = await startStub(answer);
+  let now = 0;
+  const discovery = createDiscovery(clientOf(stub), { monotonic: () => now });
+  return { stub, discovery, pass: (milliseconds) => void (now += milliseconds) };
+}
+
+test.each([
+  ['Role', { plural: 'roles', namespaced: true }],
+  ['ClusterRole', { plural: 'clusterroles', namespaced: false }],
+  ['__proto__', { plural: 'constructor', namespaced: true }],
+  ['Odd', undefined],
+  ['Seven', undefined],
+  ['toString', undefined],
+])('the kind %s', async (kind, expected) => {
+  const { stub, discovery } = await start((response) => sendJson(response, rbacList));
+  expect(await discovery.find(rbac, kind)).toEqual(expected);
+  expect(stub.requests.map(({ path }) => path)).toEqual(['/apis/rbac.authorization.k8s.io/v1']);
+});
+
+test('an answer without resources has no kinds', async () => {
+  const { discovery } = await start((response) => sendJson(response, { resources: 'x' }));
+  expect(await discovery.find('v1', 'Secret')).toBeUndefined();
+});
+
+test('a kind that is known is asked for again after ten minutes', async () => {
+  const { stub, discovery, pass } = await start((response) => sendJson(response, rbacList));
+  await discovery.find(rbac, 'Role');
+  pass(599_999);
+  await discovery.find(rbac, 'ClusterRole');
+  expect(stub.requests).toHaveLength(1);
+  pass(1);
+  await discovery.find(rbac, 'Role');
+  expect(stub.requests).toHaveLength(2);
+});
+
+test('a kind that is installed later is found half a minute later', async () => {
+  let isInstalled = false;
+  const { stub, discovery, pass } = await start((response) => {
+    if (isInstalled) sendJson(response, { resources: [{ name: 'foos', kind: 'Foo', namespaced: true }] });
+    else sendJson(response, statusOf(404, 'NotFound'), 404);
+  });
+  expect(await discovery.find('x.dev/v1', 'Foo')).toBeUndefined();
+  isInstalled = true;
+  pass(29_999);
+  expect(await discovery.find('x.dev/v1', 'Foo')).toBeUndefined();
+  expect(stub.requests).toHaveLength(1);
+  pass(1);
+  expect(await discovery.find('x.dev/v1', 'Foo')).toEqual({ plural: 'foos', namespaced: true });
+});
+
+test('who asks at the same time waits for the same answer, and may go away', async () => {
+  const { promise: held, resolve } = Promise.withResolvers<ServerResponse>();
+  const { stub, discovery } = await start(resolve);
+  const leaving = new AbortController();
+  const first = failureOf(discovery.find(rbac, 'Role', leaving.signal));
+  const others = [discovery.find(rbac, 'Role'), discovery.find(rbac, 'ClusterRole')];
+  leaving.abort('gone');
+  expect(await first).toBe('gone');
+  sendJson(await held, rbacList);
+  expect(await Promise.all(others)).toEqual([
+    { plural: 'roles', namespaced: true },
+    { plural: 'clusterroles', namespaced: false },
+  ]);
+  expect(stub.requests).toHaveLength(1);
+});
+
+test('a failure is no answer, and is not kept', async () => {
+  let code = 503;
+  const { discovery } = await start((response) => {
+    if (code === 200) sendJson(response, rbacList);
+    else sendJson(response, statusOf(code, 'ServiceUnavailable'), code);
+  });
+  expect(await failureOf(discovery.find(rbac, 'Role'))).toMatchObject({ code: 503 });
+  code = 200;
+  expect(await discovery.find(rbac, 'Role')).toEqual({ plural: 'roles', namespaced: true });
+});

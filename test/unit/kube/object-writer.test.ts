@@ -1,0 +1,174 @@
+// What is sent for each effect on an object, and what the answers mean.
+import { expect, test } from 'vitest';
+import { KubeError } from '../../../src/api/kube-error.ts';
+import type { KubeObject, ObjectRef } from '../../../src/api/kube-object.ts';
+import type { Discovery } from '../../../src/kube/discovery.ts';
+import { createObjectWriter } from '../../../src/kube/object-writer.ts';
+import type { ObjectWriter } from '../../../src/kube/object-writer.ts';
+import { clientOf, failureOf, sendJson, startStub, statusOf } from './stub-api-server.ts';
+import type { Answering, StubServer } from './stub-api-server.ts';
+
+const discovery: Discovery = {
+  find: (apiVersion, kind) =>
+    Promise.resolve(
+      `${apiVersion}/${kind}` === 'v1/Secret' ? { plural: 'secrets', namespaced: true } : undefined,
+    ),
+};
+const ref: ObjectRef = { apiVersion: 'v1', kind: 'Secret', namespace: 'x', name: 'y' };
+const secret: KubeObject = {
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { namespace: 'x', name: 'y' },
+  data: {},
+};
+const live = { ...secret, metadata: { ...secret.metadata, uid: 'u1', resourceVersion: '5' } };
+const path = '/api/v1/namespaces/x/secrets/y';
+const applyType = 'application/apply-patch+yaml';
+const mergeType = 'application/merge-patch+json';
+
+async function start(
+  answer: Answering,
+): Promise<{ readonly stub: StubServer; readonly writer: ObjectWriter }> {
+  const stub = await startStub(answer);
+  return { stub, writer: createObjectWriter(clientOf(stub), discovery) };
+}
+
+const mine = { fieldManager: 'reeve' };
+
+test.each<[string, (writer: ObjectWriter) => Promise<unknown>, object]>([
+  ['read', (w) => w.read(ref), { method: 'GET', path, query: {}, body: undefined }],
+  [
+    'create',
+    (w) => w.create(secret),
+    { method: 'POST', path: '/api/v1/namespaces/x/secrets', query: mine, body: secret },
+  ],
+  [
+    'create without a namespace',
+    (w) => w.create({ ...secret, metadata: {} }),
+    { method: 'POST', path: '/api/v1/secrets' },
+  ],
+  [
+    'apply',
+    (w) => w.apply(secret, { force: false }),
+    {
+      method: 'PATCH',
+      path,
+      query: { ...mine, force: 'false' },
+      body: secret,
+      headers: { 'content-type': applyType },
+    },
+  ],
+  [
+    'apply by force, dry, to the status',
+    (w) => w.apply(secret, { force: true, dryRun: true, subresource: 'status' }),
+    { path: `${path}/status`, query: { ...mine, force: 'true', dryRun: 'All' } },
+  ],
+  [
+    'merge patch',
+    (w) => w.mergePatch(ref, { metadata: { labels: { a: null } } }),
+    {
+      method: 'PATCH',
+      path,
+      query: mine,
+      body: { metadata: { labels: { a: null } } },
+      headers: { 'content-type': mergeType },
+    },
+  ],
+  [
+    'merge patch, dry, to the status',
+    (w) => w.mergePatch(ref, {}, { dryRun: true, subresource: 'status' }),
+    { path: `${path}/status`, query: { ...mine, dryRun: 'All' } },
+  ],
+])('%s', async (_, work, expected) => {
+  const { stub, writer } = await start((response) => sendJson(response, live));
+  expect(await work(writer)).toEqual(live);
+  expect(stub.requests).toMatchObject([expected]);
+});
+
+test('remove', async () => {
+  const { stub, writer } = await start((response) => sendJson(response, { kind: 'Status' }));
+  await writer.remove(ref, { uid: 'u1' });
+  await writer.remove(ref, { uid: 'u1', resourceVersion: '5' });
+  const options = { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Background' };
+  expect(stub.requests.map(({ method, path: sent, query, body }) => ({ method, sent, query, body }))).toEqual(
+    [
+      { method: 'DELETE', sent: path, query: {}, body: { ...options, preconditions: { uid: 'u1' } } },
+      {
+        method: 'DELETE',
+        sent: path,
+        query: {},
+        body: { ...options, preconditions: { uid: 'u1', resourceVersion: '5' } },
+      },
+    ],
+  );
+});
+
+test('what is not there reads as undefined, and is removed', async () => {
+  const { writer } = await start((response) => sendJson(response, statusOf(404, 'NotFound'), 404));
+  expect(await writer.read(ref)).toBeUndefined();
+  expect(await writer.remove(ref, { uid: 'u1' })).toBeUndefined();
+  expect(await failureOf(writer.apply(secret, { force: true }))).toMatchObject({ code: 404 });
+  expect(await failureOf(writer.mergePatch(ref, {}))).toMatchObject({ code: 404 });
+});
+
+test.each<[string, Answering, object | undefined]>([
+  [
+    'another object has the name now',
+    (response) => sendJson(response, { metadata: { uid: 'u2' } }),
+    undefined,
+  ],
+  ['nothing has the name now', (response) => sendJson(response, statusOf(404, 'NotFound'), 404), undefined],
+  ['the object has changed', (response) => sendJson(response, live), { code: 409, reason: 'Conflict' }],
+  ['nobody may look', (response) => sendJson(response, statusOf(403, 'Forbidden'), 403), { code: 409 }],
+])('a removal that meets a conflict because %s', async (_, look, expected) => {
+  const { writer } = await start((response, request) => {
+    if (request.method === 'GET') look(response, request);
+    else sendJson(response, statusOf(409, 'Conflict'), 409);
+  });
+  const error = await failureOf(writer.remove(ref, { uid: 'u1', resourceVersion: '4' }));
+  if (expected === undefined) expect(error).toBeUndefined();
+  else expect(error).toMatchObject(expected);
+});
+
+test('a kind that the API server does not have', async () => {
+  const { stub, writer } = await start((response) => sendJson(response, live));
+  const unknown = { ...ref, kind: 'Foo' };
+  expect(await writer.read(unknown)).toBeUndefined();
+  expect(await writer.remove(unknown, { uid: 'u1' })).toBeUndefined();
+  for (const work of [
+    writer.apply({ ...secret, kind: 'Foo' }, { force: true }),
+    writer.create({ metadata: {} }),
+  ]) {
+    expect(await failureOf(work)).toMatchObject({ code: 404, reason: 'KindNotServed', retryable: true });
+  }
+  expect(stub.requests).toEqual([]);
+});
+
+test('an object without a name never reaches the collection', async () => {
+  const { stub, writer } = await start((response) => sendJson(response, statusOf(404, 'NotFound'), 404));
+  await failureOf(writer.apply({ ...secret, metadata: { namespace: 'x' } }, { force: true }));
+  await writer.remove({ ...ref, name: '' }, { uid: 'u1' });
+  expect(stub.requests.map((request) => request.path)).toEqual([
+    '/api/v1/namespaces/x/secrets/%20',
+    '/api/v1/namespaces/x/secrets/%20',
+  ]);
+});
+
+test('an answer that is no object', async () => {
+  const { writer } = await start((response) => sendJson(response, { metadata: 'x' }));
+  const error = await failureOf(writer.apply(secret, { force: true }));
+  expect(error).toBeInstanceOf(KubeError);
+  expect(error).toMatchObject({ reason: 'MalformedAnswer' });
+});
+
+test.each<[string, (writer: ObjectWriter, signal: AbortSignal) => Promise<unknown>]>([
+  ['read', (w, signal) => w.read(ref, { signal })],
+  ['create', (w, signal) => w.create(secret, { signal })],
+  ['apply', (w, signal) => w.apply(secret, { force: true, signal })],
+  ['merge patch', (w, signal) => w.mergePatch(ref, {}, { signal })],
+  ['remove', (w, signal) => w.remove(ref, { uid: 'u1' }, { signal })],
+])('%s is given up when the signal says so', async (_, work) => {
+  const controller = new AbortController();
+  const { writer } = await start(() => controller.abort('lost the lease'));
+  expect(await failureOf(work(writer, controller.signal))).toBe('lost the lease');
+});

@@ -1,0 +1,136 @@
+// A real https server that answers as a test says, and keeps what it was sent.
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import { Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { TLSSocket } from 'node:tls';
+import { onTestFinished } from 'vitest';
+import { issueCertificates } from '../../../src/certs/issue.ts';
+import type { IssuedCertificates } from '../../../src/certs/issued.ts';
+import type { KubeClient } from '../../../src/kube/client.ts';
+import type { ApiServer, Credentials } from '../../../src/kube/credentials.ts';
+import { createKubeClient } from '../../../src/kube/https-client.ts';
+import type { KubeClientOptions } from '../../../src/kube/https-client.ts';
+
+export interface SeenRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: unknown;
+}
+
+export interface StubServer {
+  readonly url: URL;
+  readonly ca: string;
+  readonly requests: readonly SeenRequest[];
+  /** Every connection that was ever opened, in order. */
+  readonly connections: readonly TLSSocket[];
+  /** Ends the connection of this answer with a reset of TCP. */
+  reset(response: ServerResponse): void;
+}
+
+export type Answering = (response: ServerResponse, request: SeenRequest) => void;
+
+let certificates: Promise<IssuedCertificates> | undefined;
+
+/** The client judges the certificates by the real clock, so they are issued by it; once, because it takes a while. */
+export function stubCertificates(): Promise<IssuedCertificates> {
+  certificates ??= issueCertificates({
+    namespace: 'reeve-system',
+    now: new Date(),
+    caLifetimeDays: 2,
+    leafLifetimeDays: 1,
+    extraNames: ['127.0.0.1'],
+  });
+  return certificates;
+}
+
+/** Ends with the test that started it. */
+export async function startStub(answer: Answering): Promise<StubServer> {
+  const { ca, serving } = await stubCertificates();
+  const requests: SeenRequest[] = [];
+  const connections: TLSSocket[] = [];
+  const server = createServer({ cert: serving.certPem, key: serving.keyPem, keepAliveTimeout: 600_000 });
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const what = await seen(request);
+    requests.push(what);
+    answer(response, what);
+  };
+  server.on('request', (request, response) => void serve(request, response));
+  server.on('secureConnection', (socket) => connections.push(socket));
+  const sockets = new Map<number | undefined, Socket>();
+  server.on('connection', (socket) => {
+    if (socket instanceof Socket) sockets.set(socket.remotePort, socket);
+  });
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the server listens on a port');
+  return {
+    url: new URL(`https://127.0.0.1:${address.port}`),
+    ca: ca.certPem,
+    requests,
+    connections,
+    reset: (response) => sockets.get(response.socket?.remotePort)?.resetAndDestroy(),
+  };
+}
+
+async function seen(request: IncomingMessage): Promise<SeenRequest> {
+  const body = await text(request);
+  const url = new URL(request.url ?? '/', 'https://stub');
+  return {
+    method: request.method ?? '',
+    path: url.pathname,
+    query: Object.fromEntries(url.searchParams),
+    headers: request.headers,
+    body: body === '' ? undefined : JSON.parse(body),
+  };
+}
+
+/** A client with fixed credentials, unless the test has others. */
+export function clientOf(
+  stub: StubServer,
+  options: KubeClientOptions = {},
+  access: Partial<ApiServer> = {},
+): KubeClient {
+  const credentials: Credentials = {
+    headers: { Authorization: 'Bearer good' },
+    tls: { ca: stub.ca, rejectUnauthorized: true },
+  };
+  const apiServer: ApiServer = {
+    server: stub.url,
+    description: 'the stub',
+    authorize: () => Promise.resolve(credentials),
+    renew: () => Promise.resolve(credentials),
+    ...access,
+  };
+  const client = createKubeClient(apiServer, options);
+  onTestFinished(() => client.close());
+  return client;
+}
+
+export function sendJson(
+  response: ServerResponse,
+  value: unknown,
+  code = 200,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(code, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(value));
+}
+
+export function statusOf(code: number, reason: string, more: object = {}): object {
+  return { kind: 'Status', apiVersion: 'v1', status: 'Failure', message: 'no', reason, code, ...more };
+}
+
+export async function failureOf(work: Promise<unknown>): Promise<unknown> {
+  return await work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
