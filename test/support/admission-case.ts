@@ -2,13 +2,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseYaml } from '../../src/api/yaml.ts';
+import type { AnyReview } from '../../src/policy/review.ts';
 
 const fixtureRoot = 'test/fixtures/admission';
 const pki = 'test/fixtures/pki';
 
 interface CaseRequest {
   readonly operation: string;
-  readonly resource?: 'namespaces' | 'secrets' | 'roles' | 'rolebindings';
+  readonly resource?: AnyReview['resource'];
   readonly subResource?: string;
   readonly name?: string;
   readonly namespace?: string;
@@ -23,6 +24,8 @@ const kinds = {
   secrets: { group: '', version: 'v1', kind: 'Secret' },
   roles: { group: 'rbac.authorization.k8s.io', version: 'v1', kind: 'Role' },
   rolebindings: { group: 'rbac.authorization.k8s.io', version: 'v1', kind: 'RoleBinding' },
+  namespacepolicies: { group: 'reeve.dev', version: 'v1alpha1', kind: 'NamespacePolicy' },
+  secretshares: { group: 'reeve.dev', version: 'v1alpha1', kind: 'SecretShare' },
 };
 
 export interface FixtureFolder {

@@ -1,5 +1,6 @@
 // Prints one last line that counts the tests, so that a script can read the outcome of a run.
 import type { Reporter, TestModule } from 'vitest/node';
+import { clusterNotice } from './control-plane.ts';
 
 class CountingReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
@@ -13,6 +14,8 @@ class CountingReporter implements Reporter {
         else counts.skipped += 1;
       }
     }
+    const notices = new Set(modules.map(({ project }) => clusterNotice(project.getProvidedContext().cluster)));
+    for (const notice of notices) if (notice !== undefined) process.stdout.write(`${notice}\n`);
     process.stdout.write(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped\n`);
   }
 }

@@ -2,13 +2,18 @@
 import { parseNamespacePolicy } from '../../src/api/namespace-policy.ts';
 import { namespaceNameLabel, systemNamespaces } from '../../src/api/names.ts';
 import { renderProblem } from '../../src/api/problem.ts';
+import { parseSecretShare } from '../../src/api/secret-share.ts';
 import { unlimitedBudget, type Circumstances } from '../../src/policy/budget.ts';
 import { compilePolicy } from '../../src/policy/compile-policy.ts';
+import { compileShare } from '../../src/policy/compile-share.ts';
 import type { CompiledPolicy } from '../../src/policy/compiled-policy.ts';
-import { noShares } from '../../src/policy/share-set.ts';
+import type { CompiledShare } from '../../src/policy/compiled-share.ts';
+import { ShareSet } from '../../src/policy/share-set.ts';
+import type { OwnerKind } from '../../src/policy/owner.ts';
 import { PolicySet } from '../../src/policy/policy-set.ts';
 import type { KubeObject, ObjectMeta } from '../../src/api/kube-object.ts';
-import type { Review } from '../../src/policy/review.ts';
+import type { Install } from '../../src/policy/owners/install.ts';
+import type { OwnerReview, Review } from '../../src/policy/review.ts';
 import type { ClusterSnapshot } from '../../src/policy/snapshot.ts';
 import { clusterSnapshot } from '../../src/state/cluster-snapshot.ts';
 
@@ -17,18 +22,34 @@ export const circumstances: Circumstances = {
   budget: unlimitedBudget,
 };
 
+export const testInstall: Install = {
+  sourceNamespaces: ['reeve-shared'],
+  resourceKinds: [
+    { apiVersion: 'v1', kind: 'ConfigMap' },
+    { apiVersion: 'v1', kind: 'ResourceQuota' },
+  ],
+};
+
 /** The problems of the schema or of the engine, as text; nothing when the policy is fine. */
 export function problemsOf(name: string, spec: unknown): readonly string[] {
-  const parsed = parseNamespacePolicy(policyObject(name, spec));
+  const parsed = parseNamespacePolicy(ownerObject('NamespacePolicy', name, spec));
   if (!parsed.ok) return parsed.problems.map(renderProblem);
   const result = compilePolicy(parsed.policy);
   return result.ok ? [] : result.problems.map(renderProblem);
 }
 
 export function aPolicy(name: string, spec: unknown): CompiledPolicy {
-  const parsed = parseNamespacePolicy(policyObject(name, spec));
+  const parsed = parseNamespacePolicy(ownerObject('NamespacePolicy', name, spec));
   if (!parsed.ok) throw new Error(parsed.problems.map(renderProblem).join('; '));
   const result = compilePolicy(parsed.policy);
+  if (!result.ok) throw new Error(result.problems.map(renderProblem).join('; '));
+  return result.compiled;
+}
+
+export function aShare(name: string, spec: unknown): CompiledShare {
+  const parsed = parseSecretShare(ownerObject('SecretShare', name, spec));
+  if (!parsed.ok) throw new Error(parsed.problems.map(renderProblem).join('; '));
+  const result = compileShare(parsed.share);
   if (!result.ok) throw new Error(result.problems.map(renderProblem).join('; '));
   return result.compiled;
 }
@@ -36,10 +57,11 @@ export function aPolicy(name: string, spec: unknown): CompiledPolicy {
 export function aSnapshot(
   policies: readonly CompiledPolicy[],
   namespaces: readonly KubeObject[] = [],
+  shares: readonly CompiledShare[] = [],
 ): ClusterSnapshot {
   return clusterSnapshot(
     new PolicySet(policies, { excludedNamespaces: systemNamespaces }),
-    noShares,
+    new ShareSet(shares),
     namespaces,
   );
 }
@@ -85,6 +107,29 @@ export function aReview(
   };
 }
 
-function policyObject(name: string, spec: unknown): unknown {
-  return { apiVersion: 'reeve.dev/v1alpha1', kind: 'NamespacePolicy', metadata: { name }, spec };
+/** A write of a policy or share as the API server asks about it. */
+export function anOwnerReview(fields: Partial<OwnerReview> & Pick<OwnerReview, 'resource'>): OwnerReview {
+  const { object, oldObject } = fields;
+  const operation = object === undefined ? 'DELETE' : oldObject === undefined ? 'CREATE' : 'UPDATE';
+  return {
+    uid: 'uid',
+    subresource: '',
+    operation,
+    name: (object ?? oldObject)?.metadata.name ?? '',
+    namespace: '',
+    requester: { username: 'alice', groups: [] },
+    dryRun: false,
+    attributes: { operation },
+    ...fields,
+  };
+}
+
+/** As it is stored. */
+export function ownerObject(
+  kind: OwnerKind,
+  name: string,
+  spec: unknown,
+  metadata: ObjectMeta = {},
+): KubeObject {
+  return { apiVersion: 'reeve.dev/v1alpha1', kind, metadata: { name, ...metadata }, spec };
 }

@@ -4,14 +4,26 @@ import { isJsonObject } from '../../src/api/json.ts';
 export type Json = Record<string, unknown>;
 
 const rbac = 'rbac.authorization.k8s.io';
-const types: Readonly<
-  Record<string, { readonly group: string; readonly kind: string; readonly resource: string }>
-> = {
+const reeve = { group: 'reeve.dev', version: 'v1alpha1' };
+
+interface ResourceType {
+  readonly group: string;
+  readonly kind: string;
+  readonly resource: string;
+  /** v1, where nothing is said. */
+  readonly version?: string;
+}
+
+const types: Readonly<Record<string, ResourceType>> = {
   Namespace: { group: '', kind: 'Namespace', resource: 'namespaces' },
   Secret: { group: '', kind: 'Secret', resource: 'secrets' },
   Role: { group: rbac, kind: 'Role', resource: 'roles' },
   RoleBinding: { group: rbac, kind: 'RoleBinding', resource: 'rolebindings' },
+  NamespacePolicy: { ...reeve, kind: 'NamespacePolicy', resource: 'namespacepolicies' },
+  SecretShare: { ...reeve, kind: 'SecretShare', resource: 'secretshares' },
 };
+
+const none: ResourceType = { group: '', kind: '', resource: '' };
 
 export const testUid = '0c9d1a3e-5d6f-4d7e-9a0b-1c2d3e4f5a6b';
 
@@ -56,12 +68,44 @@ export function bindingObject(fields: Json = {}): Json {
   };
 }
 
+export function policyObject(spec: Json = {}, metadata: Json = {}): Json {
+  return {
+    apiVersion: 'reeve.dev/v1alpha1',
+    kind: 'NamespacePolicy',
+    metadata: { name: 'teams', ...metadata },
+    spec: {
+      validationActions: ['Deny'],
+      deletionPolicy: 'Delete',
+      maxDeletions: 20,
+      suspend: false,
+      ...spec,
+    },
+  };
+}
+
+export function shareObject(spec: Json = {}, metadata: Json = {}): Json {
+  return {
+    apiVersion: 'reeve.dev/v1alpha1',
+    kind: 'SecretShare',
+    metadata: { name: 'regcred', ...metadata },
+    spec: {
+      source: { namespace: 'reeve-shared', name: 'regcred' },
+      targets: { names: ['team-*'] },
+      deletionPolicy: 'Delete',
+      maxDeletions: 20,
+      suspend: false,
+      ...spec,
+    },
+  };
+}
+
 /** A CREATE of the object, with some fields of the request replaced; those that are undefined are left out. */
 export function requestFor(object: Json, changes: Json = {}): Json {
-  const type = types[String(object['kind'])] ?? { group: '', kind: '', resource: '' };
+  const type = types[String(object['kind'])] ?? none;
   const metadata = isJsonObject(object['metadata']) ? object['metadata'] : {};
-  const gvk = { group: type.group, version: 'v1', kind: type.kind };
-  const gvr = { group: type.group, version: 'v1', resource: type.resource };
+  const { group, version = 'v1', kind, resource } = type;
+  const gvk = { group, version, kind };
+  const gvr = { group, version, resource };
   return {
     uid: testUid,
     kind: gvk,
@@ -69,7 +113,7 @@ export function requestFor(object: Json, changes: Json = {}): Json {
     requestKind: gvk,
     requestResource: gvr,
     name: metadata['name'],
-    namespace: type.kind === 'Namespace' ? metadata['name'] : metadata['namespace'],
+    namespace: kind === 'Namespace' ? metadata['name'] : metadata['namespace'],
     operation: 'CREATE',
     userInfo: { username: 'alice', groups: ['developers', 'system:authenticated'] },
     object,

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 
-interface Output {
+export interface Output {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;

@@ -12,6 +12,7 @@ import { WebhookServer } from '../../src/admission/webhook-server.ts';
 import type { TlsPair } from '../../src/admission/webhook-server.ts';
 import { issueCertificates } from '../../src/certs/issue.ts';
 import type { ClusterSnapshot } from '../../src/policy/snapshot.ts';
+import { testInstall } from './engine.ts';
 import { HttpsClient } from './https-client.ts';
 
 class RecordingObserver implements AdmissionObserver {
@@ -71,10 +72,11 @@ export async function startTestWebhook(
   const ports: HandlerPorts = {
     snapshot: () => snapshot,
     namespaces: { find: () => Promise.resolve(undefined) },
-    access: { mayUse: () => Promise.resolve('no') },
+    access: { mayDo: () => Promise.resolve('no') },
     clock: { now: () => new Date(), monotonic: () => performance.now() },
     // No test depends on how fast the machine is.
     evaluationMs: 60_000,
+    install: testInstall,
     observer,
     ...changes,
   };

@@ -1,0 +1,67 @@
+// Single requests to a control plane as its administrator: to start it, and to make what its users need.
+import { readFile } from 'node:fs/promises';
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { RequestOptions } from 'node:https';
+import { text } from 'node:stream/consumers';
+import type { Layout } from './layout.ts';
+
+export interface Answer {
+  readonly status: number;
+  /** Parsed if it is JSON. */
+  readonly body: unknown;
+}
+
+const timeoutMs = 10_000;
+
+export class AdminClient {
+  readonly #server: string;
+  readonly #layout: Layout;
+
+  constructor(server: string, layout: Layout) {
+    this.#server = server;
+    this.#layout = layout;
+  }
+
+  async send(method: string, path: string, body?: unknown): Promise<Answer> {
+    const [ca, cert, key] = await Promise.all([
+      readFile(this.#layout.caFile),
+      readFile(this.#layout.adminCertificate),
+      readFile(this.#layout.userKey),
+    ]);
+    return await send(`${this.#server}${path}`, { method, ca, cert, key }, body);
+  }
+
+  /** Rejects with the reason unless the answer is a good one. */
+  async mustSend(method: string, path: string, body?: unknown): Promise<unknown> {
+    const answer = await this.send(method, path, body);
+    if (answer.status < 300) return answer.body;
+    throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  }
+}
+
+/** A connection of its own for each request: nothing is left open. */
+export function send(url: string, options: RequestOptions, body?: unknown): Promise<Answer> {
+  const content = body === undefined ? undefined : JSON.stringify(body);
+  const headers = content === undefined ? {} : { 'content-type': 'application/json' };
+  const request = url.startsWith('https:') ? httpsRequest : httpRequest;
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { ...options, headers, agent: false, timeout: timeoutMs }, (response) => {
+      text(response).then(
+        (received) => resolve({ status: response.statusCode ?? 0, body: parsed(received) }),
+        reject,
+      );
+    });
+    sent.on('timeout', () => sent.destroy(new Error(`no answer within ${timeoutMs} ms`)));
+    sent.on('error', reject);
+    sent.end(content);
+  });
+}
+
+function parsed(content: string): unknown {
+  try {
+    return JSON.parse(content);
+  } catch {
+    return content;
+  }
+}

@@ -1,0 +1,192 @@
+// Reads lines of the API server's audit log, and says of each request how many resourceVersions it changed.
+
+/** What we read of https://kubernetes.io/docs/reference/config-api/apiserver-audit.v1/#audit-k8s-io-v1-Event */
+interface AuditEvent {
+  readonly stage: string;
+  readonly requestURI: string;
+  readonly verb: string;
+  readonly user: { readonly username: string };
+  readonly impersonatedUser?: { readonly username: string };
+  readonly userAgent?: string;
+  readonly objectRef?: {
+    readonly resource?: string;
+    readonly namespace?: string;
+    readonly name?: string;
+    readonly apiGroup?: string;
+    readonly subresource?: string;
+  };
+  readonly responseStatus?: { readonly code?: number };
+  readonly requestObject?: { readonly dryRun?: readonly string[] };
+  readonly responseObject?: AuditedObject;
+  readonly requestReceivedTimestamp: string;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+interface AuditedObject {
+  readonly kind?: string;
+  readonly metadata?: {
+    readonly name?: string;
+    readonly uid?: string;
+    readonly resourceVersion?: string;
+    readonly deletionTimestamp?: string;
+    readonly finalizers?: readonly string[];
+  };
+  readonly spec?: { readonly finalizers?: readonly string[] };
+  readonly items?: readonly AuditedObject[];
+}
+
+export interface AuditRecord {
+  /** The one who counts: under impersonation, the one impersonated. */
+  readonly user: string;
+  readonly authenticatedAs: string;
+  readonly userAgent: string;
+  readonly verb: string;
+  /** `secrets`, `rolebindings.rbac.authorization.k8s.io`; empty for what is no resource. */
+  readonly resource: string;
+  readonly subresource: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uri: string;
+  /** `ResponseStarted` of a watch that has begun, `ResponseComplete` of a request that is over, `Panic`. */
+  readonly stage: string;
+  readonly status: number;
+  readonly isDryRun: boolean;
+  readonly receivedAt: string;
+  readonly annotations: Readonly<Record<string, string>>;
+  /** How many objects got another resourceVersion or were removed: more than one only by deletecollection. */
+  readonly changes: number;
+}
+
+/**
+ * What the API server is to write down. Leases and Events never count as writes. Whether a request changed anything
+ * stands in its response only: an apply that changes nothing is answered with 200 and the old resourceVersion.
+ */
+export const auditPolicy = {
+  apiVersion: 'audit.k8s.io/v1',
+  kind: 'Policy',
+  omitStages: ['RequestReceived'],
+  omitManagedFields: true,
+  rules: [
+    {
+      level: 'None',
+      resources: [
+        { group: '', resources: ['events'] },
+        { group: 'events.k8s.io', resources: ['events'] },
+        { group: 'coordination.k8s.io', resources: ['leases'] },
+      ],
+    },
+    { level: 'None', nonResourceURLs: ['*'] },
+    { level: 'Metadata', verbs: ['get', 'list', 'watch'] },
+    {
+      level: 'Metadata',
+      resources: [
+        { group: '', resources: ['serviceaccounts/token'] },
+        { group: 'authentication.k8s.io', resources: ['*'] },
+        { group: 'authorization.k8s.io', resources: ['*'] },
+      ],
+    },
+    { level: 'RequestResponse' },
+  ],
+};
+
+/** Takes the lines in their order from the first one on; holds what was seen of every object. */
+export class AuditParser {
+  readonly #versions = new Set<string>();
+
+  parse(line: string): AuditRecord {
+    const event = JSON.parse(line) as AuditEvent;
+    const isDryRun = isDry(event);
+    return {
+      ...requesterOf(event),
+      ...targetOf(event),
+      verb: event.verb,
+      uri: event.requestURI,
+      stage: event.stage,
+      status: event.responseStatus?.code ?? 0,
+      isDryRun,
+      receivedAt: event.requestReceivedTimestamp,
+      annotations: event.annotations ?? {},
+      changes: isDryRun || !isDone(event) ? 0 : this.#changesOf(event),
+    };
+  }
+
+  #changesOf({ verb, responseObject }: AuditEvent): number {
+    if (responseObject === undefined) return 0;
+    if (verb === 'deletecollection') return responseObject.items?.length ?? 0;
+    // An object that is gone at once is answered with a Status; one that waits for its finalizers, with itself.
+    if (verb === 'delete' && responseObject.kind === 'Status') return 1;
+    return this.#isNew(responseObject) || isRemoval(verb, responseObject) ? 1 : 0;
+  }
+
+  /** A resourceVersion is new once: whoever is answered with it later changed nothing. */
+  #isNew({ metadata }: AuditedObject): boolean {
+    if (metadata?.resourceVersion === undefined || metadata.uid === undefined) return false;
+    const version = `${metadata.uid}@${metadata.resourceVersion}`;
+    if (this.#versions.has(version)) return false;
+    this.#versions.add(version);
+    return true;
+  }
+}
+
+export interface WriteFilter {
+  readonly user?: string;
+  readonly resource?: string;
+  readonly namespace?: string;
+}
+
+/** The requests that changed something. */
+export function writesOf(records: readonly AuditRecord[], filter: WriteFilter = {}): readonly AuditRecord[] {
+  return records.filter(
+    (record) =>
+      record.changes > 0 &&
+      (filter.user === undefined || record.user === filter.user) &&
+      (filter.resource === undefined || record.resource === filter.resource) &&
+      (filter.namespace === undefined || record.namespace === filter.namespace),
+  );
+}
+
+export function countWrites(records: readonly AuditRecord[], filter: WriteFilter = {}): number {
+  return writesOf(records, filter).reduce((sum, { changes }) => sum + changes, 0);
+}
+
+type Requester = Pick<AuditRecord, 'user' | 'authenticatedAs' | 'userAgent'>;
+
+function requesterOf({ user, impersonatedUser, userAgent = '' }: AuditEvent): Requester {
+  return { user: (impersonatedUser ?? user).username, authenticatedAs: user.username, userAgent };
+}
+
+type Target = Pick<AuditRecord, 'resource' | 'subresource' | 'namespace' | 'name'>;
+
+function targetOf({ objectRef = {}, responseObject }: AuditEvent): Target {
+  const { resource = '', apiGroup, subresource = '', namespace = '', name } = objectRef;
+  return {
+    resource: apiGroup === undefined ? resource : `${resource}.${apiGroup}`,
+    subresource,
+    namespace,
+    // The request of a create does not name its object.
+    name: name ?? responseObject?.metadata?.name ?? '',
+  };
+}
+
+function isDone({ stage, responseStatus }: AuditEvent): boolean {
+  const code = responseStatus?.code ?? 0;
+  return stage === 'ResponseComplete' && code >= 200 && code < 300;
+}
+
+/** Only a delete may say it in its body. */
+function isDry({ requestURI, verb, requestObject }: AuditEvent): boolean {
+  const { searchParams } = new URL(requestURI, 'https://localhost');
+  return (
+    searchParams.has('dryRun') || (verb.startsWith('delete') && (requestObject?.dryRun ?? []).length > 0)
+  );
+}
+
+/** The update that takes away the last finalizer removes the object, and is answered with its last resourceVersion. */
+function isRemoval(verb: string, { metadata, spec }: AuditedObject): boolean {
+  return (
+    (verb === 'update' || verb === 'patch') &&
+    metadata?.deletionTimestamp !== undefined &&
+    (metadata.finalizers ?? []).length === 0 &&
+    (spec?.finalizers ?? []).length === 0
+  );
+}

@@ -1,0 +1,140 @@
+// Where the programs of the control plane come from: built by Go from this folder, else envtest's, else nowhere.
+import { spawn } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { access, mkdir, readFile, rename, rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+
+export type ClusterBinary =
+  /** One program that holds all three components as subcommands. */
+  | { readonly kind: 'built'; readonly path: string }
+  /** https://book.kubebuilder.io/reference/envtest.html: etcd and kube-apiserver, no controllers. */
+  | { readonly kind: 'assets'; readonly folder: string }
+  | { readonly kind: 'none'; readonly reason: string };
+
+export type ComponentName = 'etcd' | 'kube-apiserver' | 'kube-controller-manager';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const source = import.meta.dirname;
+const sourceFiles = ['go.mod', 'go.sum', 'main.go'] as const;
+
+/** A build that fails rejects: Go is there, so the tests are meant to run. */
+export async function findBinary(
+  env: Environment = process.env,
+  onProgress: (text: string) => void = () => undefined,
+): Promise<ClusterBinary> {
+  const go = await findProgram('go', env['PATH'] ?? '');
+  if (go !== undefined) return { kind: 'built', path: await builtBy(go, env, onProgress) };
+  const folder = env['KUBEBUILDER_ASSETS'] ?? '';
+  if (folder === '')
+    return { kind: 'none', reason: 'neither Go is on the PATH nor KUBEBUILDER_ASSETS is set' };
+  const missing = await missingOf(folder, ['etcd', 'kube-apiserver']);
+  if (missing.length === 0) return { kind: 'assets', folder };
+  return {
+    kind: 'none',
+    reason: `KUBEBUILDER_ASSETS has no ${missing.join(' and no ')}, and Go is not there`,
+  };
+}
+
+/** The program and its first arguments; undefined for what these binaries lack. */
+export function commandOf(binary: ClusterBinary, name: ComponentName): readonly string[] | undefined {
+  switch (binary.kind) {
+    case 'built':
+      return [binary.path, name];
+    case 'assets':
+      return name === 'kube-controller-manager' ? undefined : [join(binary.folder, name)];
+    case 'none':
+      return undefined;
+    default:
+      return binary satisfies never;
+  }
+}
+
+/** Where everything that is kept between runs goes. https://specifications.freedesktop.org/basedir-spec/latest/ */
+export function cacheFolder(env: Environment): string {
+  const base = env['XDG_CACHE_HOME'] ?? '';
+  return join(base.startsWith('/') ? base : join(homedir(), '.cache'), 'reeve');
+}
+
+/** The same key means the same binary. `toolchain`: Go, the platform, the flags of the build. */
+export function cacheKey(files: ReadonlyMap<string, Uint8Array>, toolchain: string): string {
+  const hash = createHash('sha256').update(JSON.stringify(toolchain));
+  for (const [name, content] of [...files].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    hash.update(JSON.stringify([name, createHash('sha256').update(content).digest('hex')]));
+  }
+  return hash.digest('hex').slice(0, 16);
+}
+
+/** kubectl refuses a server of the version that a plain build names. */
+export function kubernetesVersion(goMod: string): string {
+  const [, version] = /^\s*k8s\.io\/kubernetes (v\S+)/m.exec(goMod) ?? [];
+  if (version === undefined) throw new Error('go.mod does not name k8s.io/kubernetes');
+  return version;
+}
+
+async function builtBy(go: string, env: Environment, onProgress: (text: string) => void): Promise<string> {
+  const toolchain = await run(go, ['env', 'GOVERSION', 'GOOS', 'GOARCH'], env);
+  const contents = await Promise.all(sourceFiles.map((name) => readFile(join(source, name))));
+  const files = new Map(sourceFiles.map((name, index) => [name, contents[index] ?? Buffer.of()]));
+  const flags = buildFlags(kubernetesVersion(String(files.get('go.mod'))));
+  const key = cacheKey(files, `${toolchain} ${flags.join(' ')}`);
+  const path = join(cacheFolder(env), `controlplane-${key}`);
+  if ((await missingOf('', [path])).length === 0) return path;
+  onProgress('building the control plane for the tests; the first time this takes some minutes\n');
+  await build(go, env, path, flags);
+  return path;
+}
+
+function buildFlags(version: string): readonly string[] {
+  return ['-trimpath', '-ldflags', `-s -w -X k8s.io/component-base/version.gitVersion=${version}`];
+}
+
+/** Under a name of its own until it is whole: another process may be building the same one, and the last one wins. */
+async function build(go: string, env: Environment, path: string, flags: readonly string[]): Promise<void> {
+  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
+  await mkdir(cacheFolder(env), { recursive: true });
+  try {
+    await run(go, ['build', ...flags, '-o', temporary, '.'], env);
+    await rename(temporary, path);
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+async function run(go: string, args: readonly string[], env: Environment): Promise<string> {
+  const child = spawn(go, args, {
+    cwd: source,
+    env: { ...env, CGO_ENABLED: '0', GOWORK: 'off' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', resolve);
+  });
+  const [code, stdout, stderr] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
+  if (code === 0) return stdout;
+  throw new Error(`go ${args[0]} failed:\n${stderr.split('\n').slice(-20).join('\n')}`);
+}
+
+async function findProgram(name: string, path: string): Promise<string | undefined> {
+  const folders = path.split(delimiter).filter((folder) => folder !== '');
+  for (const folder of folders) {
+    if ((await missingOf(folder, [name])).length === 0) return join(folder, name);
+  }
+  return undefined;
+}
+
+async function missingOf(folder: string, names: readonly string[]): Promise<readonly string[]> {
+  const isMissing = await Promise.all(
+    names.map((name) =>
+      access(join(folder, name), constants.X_OK).then(
+        () => false,
+        () => true,
+      ),
+    ),
+  );
+  return names.filter((_, index) => isMissing[index]);
+}

@@ -1,0 +1,81 @@
+// One process of the control plane: started under guard, its output in a log file, ended by its own pid.
+import { spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Guard } from './guard.ts';
+import { endProcess, identify, isRunning, signalProcess } from './process-identity.ts';
+import type { ProcessIdentity } from './process-identity.ts';
+
+export interface ComponentCommand {
+  readonly name: string;
+  readonly program: string;
+  readonly args: readonly string[];
+  /** Where it runs; our own environment is not handed on. */
+  readonly cwd: string;
+}
+
+// A component that has not ended by then is killed; kube-apiserver takes 2 s and what its open requests need.
+const patienceMs = 20_000;
+
+export class Component {
+  readonly #command: ComponentCommand;
+  readonly #logFile: string;
+  #process: ProcessIdentity | undefined;
+
+  constructor(command: ComponentCommand, folder: string) {
+    this.#command = command;
+    this.#logFile = join(folder, `${command.name}.log`);
+  }
+
+  get name(): string {
+    return this.#command.name;
+  }
+
+  /** Of the last start. */
+  get process(): ProcessIdentity | undefined {
+    return this.#process;
+  }
+
+  get isRunning(): boolean {
+    return this.#process !== undefined && isRunning(this.#process);
+  }
+
+  /** The shell waits for a word from us, so that the guard knows the process before it becomes the component. */
+  async start(guard: Guard, home: string): Promise<void> {
+    if (this.isRunning) throw new Error(`${this.name} runs already`);
+    const { name, program, args, cwd } = this.#command;
+    const log = openSync(this.#logFile, 'a', 0o600);
+    const child = spawn('/bin/sh', ['-c', 'read -r _ && exec "$@"', name, program, ...args], {
+      cwd,
+      detached: true,
+      env: { PATH: process.env['PATH'], HOME: home },
+      stdio: ['pipe', log, log],
+    });
+    closeSync(log);
+    child.on('error', () => undefined);
+    child.stdin?.on('error', () => undefined);
+    child.unref();
+    this.#process = child.pid === undefined ? undefined : identify(child.pid);
+    if (this.#process === undefined) throw new Error(`${name} could not be started`);
+    await guard.watch(this.#process);
+    child.stdin?.end('\n');
+  }
+
+  async stop(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
+    if (this.#process !== undefined) await endProcess(this.#process, signal === 'SIGKILL' ? 0 : patienceMs);
+  }
+
+  /** It stands still, as on a machine that hangs: its connections stay open and nobody answers. */
+  pause(): void {
+    this.#signal('SIGSTOP');
+  }
+
+  resume(): void {
+    this.#signal('SIGCONT');
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    const sent = this.#process !== undefined && signalProcess(this.#process, signal);
+    if (!sent) throw new Error(`${this.name} does not run`);
+  }
+}

@@ -1,0 +1,165 @@
+// Starts a real Kubernetes control plane on loopback in a folder of its own, and leaves nothing of it behind.
+import { rm } from 'node:fs/promises';
+import { findBinary } from './binary.ts';
+import type { ClusterBinary } from './binary.ts';
+import { ClusterAccess } from './cluster-access.ts';
+import { componentsOf } from './components.ts';
+import type { ComponentFlags, Components } from './components.ts';
+import { fillFolder, makeFolder } from './folder.ts';
+import { etcdUrl } from './flags.ts';
+import { Guard } from './guard.ts';
+import { layoutOf, writeState } from './layout.ts';
+import { lastLines } from './logs.ts';
+import { freePorts } from './ports.ts';
+import {
+  apiServerIsReady,
+  bindControllerRoles,
+  controllersAreReady,
+  etcdIsReady,
+  waitUntilReady,
+} from './readiness.ts';
+
+export interface ControlPlaneOptions extends ComponentFlags {
+  /** Default: what `findBinary` finds. */
+  readonly binary?: ClusterBinary;
+  /** Must not exist yet; default: a new temporary one. */
+  readonly folder?: string;
+  /** Whether each controller acts as a service account of its own, as on most clusters, or all as one user. */
+  readonly serviceAccountCredentials?: boolean;
+  /** Whether the API server keeps an audit log; default true. */
+  readonly audit?: boolean;
+  /** Whether it ends when the process that started it dies without stopping it; default true. */
+  readonly endsWithUs?: boolean;
+}
+
+export type ComponentKind = keyof Components;
+
+export interface Outage {
+  /** The API server stays down until this is settled. */
+  readonly downFor?: () => Promise<unknown>;
+  /** SIGKILL: no goodbye, as when a machine is lost. */
+  readonly signal?: 'SIGTERM' | 'SIGKILL';
+}
+
+export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
+  const binary = options.binary ?? (await findBinary());
+  if (binary.kind === 'none') throw new Error(`no control plane: ${binary.reason}`);
+  const [etcd = 0, etcdPeer = 0, apiServer = 0] = await freePorts(3);
+  const ports = { etcd, etcdPeer, apiServer };
+  const server = `https://127.0.0.1:${apiServer}`;
+  const layout = layoutOf(await makeFolder(options.folder));
+  const guard = new Guard(layout.folder);
+  const components = componentsOf(binary, layout, ports, {
+    ...options,
+    audit: options.audit ?? true,
+    serviceAccountCredentials: options.serviceAccountCredentials ?? true,
+  });
+  const hasControllers = components.controllers !== undefined;
+  const access = new ClusterAccess(layout.folder, { server, etcd: etcdUrl(ports), hasControllers });
+  const plane = new ControlPlane(access, components, guard);
+  await plane.start(options);
+  return plane;
+}
+
+export class ControlPlane extends ClusterAccess {
+  readonly #components: Components;
+  readonly #guard: Guard;
+
+  constructor(access: ClusterAccess, components: Components, guard: Guard) {
+    super(access.folder, access);
+    this.#components = components;
+    this.#guard = guard;
+  }
+
+  /** For startControlPlane alone: leaves nothing behind when it fails. */
+  async start(options: ControlPlaneOptions): Promise<void> {
+    try {
+      await this.#startAll(options);
+      if (options.endsWithUs === false) await this.#guard.release();
+    } catch (error) {
+      const logs = await lastLines(this.folder);
+      await this.stop();
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new Error(`the control plane did not start: ${reason}\n${logs}`, { cause: error });
+    }
+  }
+
+  /** Ends every process and removes the folder. */
+  async stop(): Promise<void> {
+    const { etcd, apiServer, controllers } = this.#components;
+    await controllers?.stop();
+    await apiServer.stop();
+    await etcd.stop();
+    await rm(this.folder, { recursive: true, force: true });
+    await this.#guard.end();
+  }
+
+  async stopApiServer(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
+    await this.#components.apiServer.stop(signal);
+  }
+
+  /** On the port it had. */
+  async startApiServer(): Promise<void> {
+    await this.#runApiServer();
+    await this.#save();
+  }
+
+  async restartApiServer({ downFor, signal }: Outage = {}): Promise<void> {
+    await this.stopApiServer(signal);
+    await downFor?.();
+    await this.startApiServer();
+  }
+
+  /** It hangs: its connections stay open, and nobody answers. */
+  pause(component: ComponentKind): void {
+    this.#component(component).pause();
+  }
+
+  resume(component: ComponentKind): void {
+    this.#component(component).resume();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  async #startAll({ serviceAccountCredentials }: ControlPlaneOptions): Promise<void> {
+    const { etcd, controllers } = this.#components;
+    await fillFolder(layoutOf(this.folder), this.server);
+    await etcd.start(this.#guard, this.folder);
+    await waitUntilReady(etcd, () => etcdIsReady(this.etcd));
+    await this.#runApiServer();
+    if (controllers !== undefined) {
+      if (serviceAccountCredentials === false) await bindControllerRoles(this.admin);
+      await controllers.start(this.#guard, this.folder);
+      await waitUntilReady(controllers, () => controllersAreReady(this.admin));
+    }
+    await this.#save();
+  }
+
+  async #runApiServer(): Promise<void> {
+    const { apiServer } = this.#components;
+    await apiServer.start(this.#guard, this.folder);
+    await waitUntilReady(apiServer, () => apiServerIsReady(this.admin));
+  }
+
+  #component(kind: ComponentKind): NonNullable<Components[ComponentKind]> {
+    const component = this.#components[kind];
+    if (component === undefined) throw new Error(`this control plane has no ${kind}`);
+    return component;
+  }
+
+  /** Other processes take the folder for a control plane from the first time on. */
+  async #save(): Promise<void> {
+    const { etcd, apiServer, controllers } = this.#components;
+    const processes = [etcd, apiServer, controllers].flatMap((component) =>
+      component?.process === undefined ? [] : [{ name: component.name, ...component.process }],
+    );
+    await writeState(this.folder, {
+      server: this.server,
+      etcd: this.etcd,
+      hasControllers: this.hasControllers,
+      processes,
+    });
+  }
+}

@@ -1,0 +1,58 @@
+// The one control plane that a checkout of this repository has in the background: found, started and stopped.
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { cacheFolder, findBinary } from './binary.ts';
+import { openCluster } from './cluster-access.ts';
+import type { ClusterAccess } from './cluster-access.ts';
+import { startControlPlane } from './control-plane.ts';
+import { readState } from './layout.ts';
+import { endProcess, isRunning } from './process-identity.ts';
+
+type Say = (text: string) => void;
+
+const patienceMs = 20_000;
+
+/** The folder belongs to the checkout, so that two of them do not meet. */
+function devFolder(): string {
+  const checkout = resolve(import.meta.dirname, '..', '..');
+  const hash = createHash('sha256').update(checkout).digest('hex').slice(0, 12);
+  return join(cacheFolder(process.env), `cluster-${hash}`);
+}
+
+/** undefined unless all its components run. */
+export async function runningCluster(): Promise<ClusterAccess | undefined> {
+  const folder = devFolder();
+  const { processes = [] } = (await readState(folder)) ?? {};
+  return processes.length > 0 && processes.every(isRunning) ? await openCluster(folder) : undefined;
+}
+
+export async function clusterUp(say: Say): Promise<ClusterAccess> {
+  const running = await runningCluster();
+  if (running !== undefined) {
+    say('the control plane runs already');
+    return running;
+  }
+  const folder = devFolder();
+  if ((await readState(folder)) !== undefined) {
+    say('what is left of a control plane that was cut off is removed');
+    await clusterDown();
+  }
+  if (existsSync(folder))
+    throw new Error('another `up` is starting it; if not, `down` removes what is left of it');
+  const binary = await findBinary(process.env, (text) => say(text.trimEnd()));
+  const plane = await startControlPlane({ binary, folder, audit: false, endsWithUs: false });
+  if (!plane.hasControllers) say('it has no controllers, which come only with Go');
+  return plane;
+}
+
+/** Says whether there was anything to stop. */
+export async function clusterDown(): Promise<boolean> {
+  const folder = devFolder();
+  const { processes = [] } = (await readState(folder)) ?? {};
+  for (const component of processes.toReversed()) await endProcess(component, patienceMs);
+  const existed = existsSync(folder);
+  await rm(folder, { recursive: true, force: true });
+  return existed;
+}

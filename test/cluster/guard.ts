@@ -1,0 +1,59 @@
+// Our end of the watchdog: sees to it that no process and no folder outlives this process, however it ends.
+import { spawn } from 'node:child_process';
+import type { ChildProcessByStdio } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { Writable } from 'node:stream';
+import type { ProcessIdentity } from './process-identity.ts';
+import type { WatchdogMessage } from './watchdog.ts';
+
+export class Guard {
+  readonly #watchdog: ChildProcessByStdio<Writable, null, null>;
+
+  /** The folder, if one is given, is removed with the last process. */
+  constructor(folder?: string) {
+    const script = join(import.meta.dirname, 'watchdog.ts');
+    // Of a session of its own, so that it also survives what ends our whole process group.
+    this.#watchdog = spawn(process.execPath, folder === undefined ? [script] : [script, folder], {
+      cwd: '/',
+      detached: true,
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
+    this.#watchdog.on('error', () => undefined);
+    this.#watchdog.stdin.on('error', () => undefined);
+    this.#watchdog.unref();
+  }
+
+  get pid(): number | undefined {
+    return this.#watchdog.pid;
+  }
+
+  /** Once this is settled, nothing can happen to us that leaves the process behind. */
+  watch(identity: ProcessIdentity): Promise<void> {
+    return this.#tell({ kind: 'watch', process: identity });
+  }
+
+  /** From now on, what was watched lives on without us. */
+  async release(): Promise<void> {
+    await this.#tell({ kind: 'release' });
+    this.#watchdog.stdin.end();
+  }
+
+  /** For when all is stopped: nothing is left, not even the watchdog. */
+  async end(): Promise<void> {
+    if (this.#watchdog.exitCode !== null || this.#watchdog.signalCode !== null) return;
+    this.#watchdog.ref();
+    const ended = once(this.#watchdog, 'exit');
+    await this.release();
+    await ended;
+  }
+
+  #tell(message: WatchdogMessage): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#watchdog.stdin.write(`${JSON.stringify(message)}\n`, (error) => {
+        if (error) reject(new Error('the watchdog of the control plane does not run'));
+        else resolve();
+      });
+    });
+  }
+}

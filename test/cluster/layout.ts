@@ -1,0 +1,73 @@
+// Where everything of a control plane lies in its folder, and what the folder says of it to other processes.
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ProcessIdentity } from './process-identity.ts';
+
+export interface NamedProcess extends ProcessIdentity {
+  readonly name: string;
+}
+
+export interface ClusterState {
+  readonly server: string;
+  readonly etcd: string;
+  /** Without them nothing is collected, no default service account is made and the role `edit` is empty. */
+  readonly hasControllers: boolean;
+  /** In the order of their start. */
+  readonly processes: readonly NamedProcess[];
+}
+
+export interface Layout {
+  readonly folder: string;
+  readonly kubeconfig: string;
+  readonly controllersKubeconfig: string;
+  readonly state: string;
+  readonly etcdData: string;
+  readonly auditPolicy: string;
+  readonly auditLog: string;
+  readonly users: string;
+  readonly caFile: string;
+  readonly caKey: string;
+  readonly serverCertificate: string;
+  readonly serverKey: string;
+  readonly userKey: string;
+  readonly adminCertificate: string;
+  readonly tokenKey: string;
+  readonly tokenPublicKey: string;
+}
+
+export function layoutOf(folder: string): Layout {
+  return {
+    folder,
+    kubeconfig: join(folder, 'kubeconfig'),
+    controllersKubeconfig: join(folder, 'controllers.kubeconfig'),
+    state: join(folder, 'cluster.json'),
+    etcdData: join(folder, 'etcd'),
+    auditPolicy: join(folder, 'audit-policy.yaml'),
+    auditLog: join(folder, 'audit.log'),
+    users: join(folder, 'users'),
+    caFile: join(folder, 'ca.crt'),
+    caKey: join(folder, 'ca.key'),
+    serverCertificate: join(folder, 'apiserver.crt'),
+    serverKey: join(folder, 'apiserver.key'),
+    userKey: join(folder, 'user.key'),
+    adminCertificate: join(folder, 'admin.crt'),
+    tokenKey: join(folder, 'service-account.key'),
+    tokenPublicKey: join(folder, 'service-account.pub'),
+  };
+}
+
+/** Whoever reads it meanwhile sees the old or the new one. */
+export async function writeState(folder: string, state: ClusterState): Promise<void> {
+  const path = layoutOf(folder).state;
+  await writeFile(`${path}.tmp`, `${JSON.stringify(state, undefined, 2)}\n`, { mode: 0o600 });
+  await rename(`${path}.tmp`, path);
+}
+
+/** undefined when there is none. */
+export async function readState(folder: string): Promise<ClusterState | undefined> {
+  try {
+    return JSON.parse(await readFile(layoutOf(folder).state, 'utf8')) as ClusterState;
+  } catch {
+    return undefined;
+  }
+}

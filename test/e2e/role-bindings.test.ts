@@ -1,0 +1,69 @@
+// A namespace gets its RoleBinding: whenever it was made, after a restart, and again after somebody took it away.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { kubectl, mustKubectl } from '../support/kubectl.ts';
+import { installReeve, startReeve, type Reeve } from '../support/reeve.ts';
+import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
+
+const policy = `
+apiVersion: reeve.dev/v1alpha1
+kind: NamespacePolicy
+metadata: {name: rb-ad-groups}
+spec:
+  match: {names: ["rb-*"]}
+  contents:
+    roleBindings:
+    - name: ad-kubernetes-\${namespaceObject.metadata.name}
+      roleRef: {kind: ClusterRole, name: edit}
+      subjects: [{kind: Group, name: "ad-kubernetes-\${namespaceObject.metadata.name}"}]
+`;
+
+describeControllers('RoleBindings', () => {
+  const cluster = sharedCluster();
+  let reeve: Reeve;
+
+  beforeAll(async () => {
+    await installReeve(cluster);
+    reeve = await startReeve(cluster);
+  });
+  afterAll(async () => {
+    await mustKubectl(['delete', 'nspol', 'rb-ad-groups', '--ignore-not-found', '--timeout=60s'], cluster);
+    await reeve.stop();
+  });
+
+  const bindingIn = async (namespace: string): Promise<string> => {
+    const name = `ad-kubernetes-${namespace}`;
+    const columns = '-o=jsonpath={.roleRef.kind}/{.roleRef.name} {.subjects[*].kind}/{.subjects[*].name}';
+    const { stdout, stderr } = await kubectl(['get', 'rolebinding', name, '-n', namespace, columns], cluster);
+    return stdout || stderr;
+  };
+  const bindingOf = (namespace: string): string => `ClusterRole/edit Group/ad-kubernetes-${namespace}`;
+
+  test('a namespace that was there before the policy', async () => {
+    await mustKubectl(['create', 'namespace', 'rb-before'], cluster);
+    await mustKubectl(['apply', '-f', '-'], { ...cluster, input: policy });
+    await eventually(() => bindingIn('rb-before')).toBe(bindingOf('rb-before'));
+  });
+
+  test('a new namespace', async () => {
+    await mustKubectl(['create', 'namespace', 'rb-new'], cluster);
+    await eventually(() => bindingIn('rb-new')).toBe(bindingOf('rb-new'));
+  });
+
+  test('the group may edit in its namespace, and nowhere else', async () => {
+    const as = { ...cluster, as: 'ann', asGroup: ['ad-kubernetes-rb-new', 'system:authenticated'] };
+    expect((await kubectl(['auth', 'can-i', 'create', 'deployments', '-n', 'rb-new'], as)).stdout).toBe(
+      'yes\n',
+    );
+    expect((await kubectl(['auth', 'can-i', 'create', 'deployments', '-n', 'rb-before'], as)).stdout).toBe(
+      'no\n',
+    );
+  });
+
+  test('deleted, it comes again', async () => {
+    const args = ['delete', 'rolebinding', 'ad-kubernetes-rb-new', '-n', 'rb-new'];
+    const emergency = { ...cluster, as: 'admin', asGroup: ['system:masters', 'reeve:break-glass'] };
+    await mustKubectl(args, emergency);
+    await eventually(() => bindingIn('rb-new')).toBe(bindingOf('rb-new'));
+  });
+});

@@ -1,0 +1,121 @@
+// Stands for kube-proxy: forwards connections to the replicas that say they are ready, each in its turn.
+import { once } from 'node:events';
+import { get } from 'node:http';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
+
+export interface Replica {
+  readonly port: number;
+  /** Its plain HTTP port, where /readyz answers 200 once it wants requests. */
+  readonly probesPort: number;
+}
+
+const pollMs = 50;
+// A kubelet gives a probe 1 s: https://kubernetes.io/docs/concepts/workloads/pods/probes/
+const probeTimeoutMs = 1000;
+
+/** As in a cluster, a connection stays with its replica, also when that is no longer ready. */
+export class Balancer {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  readonly #polls = new Map<Replica, NodeJS.Timeout>();
+  #replicas: readonly Replica[];
+  #ready: readonly Replica[] = [];
+  #turn = 0;
+  #isClosed = false;
+
+  constructor(replicas: readonly Replica[]) {
+    this.#replicas = replicas;
+    this.#server = createServer({ allowHalfOpen: true }, (socket) => this.#forward(socket));
+    for (const replica of replicas) void this.#poll(replica);
+  }
+
+  /** On a free port of 127.0.0.1, or on the one given. */
+  async listen(port = 0): Promise<number> {
+    this.#server.listen(port, '127.0.0.1');
+    await once(this.#server, 'listening');
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Those that answered their last probe well. */
+  get ready(): readonly Replica[] {
+    return this.#ready;
+  }
+
+  /** From now on these, as when a Deployment replaces its pods. */
+  setReplicas(replicas: readonly Replica[]): void {
+    const added = replicas.filter((replica) => !this.#replicas.includes(replica));
+    this.#replicas = replicas;
+    this.#ready = this.#ready.filter((replica) => replicas.includes(replica));
+    for (const replica of added) void this.#poll(replica);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const timer of this.#polls.values()) clearTimeout(timer);
+    for (const socket of this.#sockets) socket.destroy();
+    this.#server.close();
+    if (this.#server.listening) await once(this.#server, 'close');
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #poll(replica: Replica): Promise<void> {
+    const answer = await isReady(replica);
+    if (this.#isClosed || !this.#replicas.includes(replica)) return;
+    this.#ready = this.#replicas.filter((other) =>
+      other === replica ? answer : this.#ready.includes(other),
+    );
+    const timer = setTimeout(() => void this.#poll(replica), pollMs);
+    this.#polls.set(replica, timer);
+  }
+
+  #forward(client: Socket): void {
+    this.#track(client);
+    const candidates = this.#ready.map((_, index) => this.#ready[(this.#turn + index) % this.#ready.length]);
+    this.#turn += 1;
+    this.#connect(
+      client,
+      candidates.flatMap((replica) => replica ?? []),
+    );
+  }
+
+  /** One that has just gone away refuses the connection; then the next one gets it. */
+  #connect(client: Socket, [replica, ...others]: readonly Replica[]): void {
+    if (replica === undefined || client.destroyed) {
+      client.destroy();
+      return;
+    }
+    const upstream = connect({ port: replica.port, host: '127.0.0.1', allowHalfOpen: true });
+    this.#track(upstream);
+    const refused = (): void => this.#connect(client, others);
+    upstream.once('error', refused);
+    upstream.once('connect', () => {
+      upstream.off('error', refused);
+      client.pipe(upstream).pipe(client);
+      client.once('close', () => upstream.destroy());
+      upstream.once('close', () => client.destroy());
+    });
+  }
+
+  #track(socket: Socket): void {
+    this.#sockets.add(socket);
+    // Whatever goes wrong with a connection ends it, for both sides.
+    socket.on('error', () => undefined);
+    socket.once('close', () => this.#sockets.delete(socket));
+  }
+}
+
+function isReady({ probesPort }: Replica): Promise<boolean> {
+  return new Promise((resolve) => {
+    const options = { host: '127.0.0.1', port: probesPort, path: '/readyz', agent: false };
+    const probe = get({ ...options, timeout: probeTimeoutMs }, (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    });
+    probe.on('timeout', () => probe.destroy());
+    probe.on('error', () => resolve(false));
+  });
+}

@@ -1,0 +1,52 @@
+// Before the tests that need one: starts one control plane for the whole run, and tells them where it is.
+import type { TestProject } from 'vitest/node';
+import { findBinary } from '../cluster/binary.ts';
+import { startControlPlane } from '../cluster/control-plane.ts';
+import type { ControlPlane } from '../cluster/control-plane.ts';
+
+export type ProvidedCluster =
+  | {
+      readonly kind: 'running';
+      readonly folder: string;
+      readonly kubeconfig: string;
+      readonly server: string;
+      readonly etcd: string;
+      readonly caFile: string;
+      readonly hasControllers: boolean;
+    }
+  | { readonly kind: 'none'; readonly reason: string };
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    cluster: ProvidedCluster;
+  }
+}
+
+/** Set to `required`, a run without a control plane fails, where a contributor's only says what it left out. */
+const variable = 'REEVE_CLUSTER_TESTS';
+
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const binary = await findBinary(process.env, (text) => void process.stderr.write(text));
+  if (binary.kind === 'none') {
+    if (process.env[variable] === 'required') throw new Error(`no control plane: ${binary.reason}`);
+    project.provide('cluster', { kind: 'none', reason: binary.reason });
+    return () => Promise.resolve();
+  }
+  const plane = await startControlPlane({ binary });
+  project.provide('cluster', provided(plane));
+  return () => plane.stop();
+}
+
+function provided(plane: ControlPlane): ProvidedCluster {
+  const { folder, kubeconfig, server, etcd, caFile, hasControllers } = plane;
+  return { kind: 'running', folder, kubeconfig, server, etcd, caFile, hasControllers };
+}
+
+/** What the closing summary says of it; undefined when nothing was left out. */
+export function clusterNotice(cluster: ProvidedCluster | undefined): string | undefined {
+  if (cluster === undefined) return undefined;
+  if (cluster.kind === 'none')
+    return `NOT TESTED ON A CLUSTER: the tests on a real control plane were skipped, because ${cluster.reason}`;
+  if (cluster.hasControllers) return undefined;
+  return 'NOT ALL TESTED ON A CLUSTER: without Go there are no controllers, so the tests that need them were skipped';
+}

@@ -1,0 +1,163 @@
+// Reeve on a real control plane, as it ships: its manifests, its own service accounts, its own processes from source.
+import { ReeveProcess, type Output } from './serve-process.ts';
+import { writeCertificateFiles } from '../../src/certs/files.ts';
+import { issueCertificates } from '../../src/certs/issue.ts';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ClusterAccess } from '../cluster/cluster-access.ts';
+import { freePorts } from '../cluster/ports.ts';
+import { get } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { eventually } from './eventually.ts';
+import { kubectl, mustKubectl } from './kubectl.ts';
+
+const namespace = 'reeve-system';
+const accounts = {
+  all: 'reeve-reconciler',
+  reconciler: 'reeve-reconciler',
+  webhook: 'reeve-webhook',
+} as const;
+
+export interface ReeveOptions {
+  readonly role?: keyof typeof accounts;
+  /** What API servers are told: that of a balancer before several replicas; default: the port of this one. */
+  readonly servicePort?: number;
+  readonly args?: readonly string[];
+  /** Where it finds the API server; default: directly, with a token of its service account. */
+  readonly kubeconfig?: string;
+}
+
+/** Everything of manifests/ but the Pods, which nothing here would run. */
+export async function installReeve(cluster: ClusterAccess): Promise<void> {
+  await mustKubectl(['apply', '-f', 'manifests/crds'], cluster);
+  await mustKubectl(
+    ['wait', '--for=condition=Established', '-f', 'manifests/crds', '--timeout=60s'],
+    cluster,
+  );
+  await mustKubectl(
+    ['apply', '-f', 'manifests/install', '-f', 'manifests/all-in-one/10-rights.yaml'],
+    cluster,
+  );
+  // Nothing here makes a cluster IP work; an external name leads to the port of the webhook configuration itself.
+  await kubectl(['delete', 'service', 'reeve-webhook', '-n', namespace, '--ignore-not-found'], cluster);
+  const service = ['create', 'service', 'externalname', 'reeve-webhook', '-n', namespace];
+  await mustKubectl([...service, '--external-name=localhost'], cluster);
+}
+
+export class Reeve {
+  readonly port: number;
+  readonly probesPort: number;
+  readonly #process: ReeveProcess;
+
+  constructor(process: ReeveProcess, port: number, probesPort: number) {
+    this.#process = process;
+    this.port = port;
+    this.probesPort = probesPort;
+  }
+
+  /** All that it printed, log included. */
+  get output(): string {
+    return `${this.#process.stdout}${this.#process.stderr}`;
+  }
+
+  async isReady(): Promise<boolean> {
+    return (await this.#get('/readyz')).code === 200;
+  }
+
+  async metrics(): Promise<string> {
+    return (await this.#get('/metrics')).body;
+  }
+
+  /** The value of a sample, `reeve_leader` or `name{label="value"}`; undefined when it is not there. */
+  async metric(sample: string): Promise<number | undefined> {
+    const line = (await this.metrics()).split('\n').find((each) => each.startsWith(`${sample} `));
+    return line === undefined ? undefined : Number(line.slice(sample.length + 1));
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.#process.kill(signal);
+  }
+
+  async ended(): Promise<Output> {
+    return await this.#process.ended();
+  }
+
+  /** As Kubernetes ends a Pod. */
+  async stop(): Promise<Output> {
+    this.#process.kill('SIGTERM');
+    return await this.#process.ended();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#process[Symbol.asyncDispose]();
+  }
+
+  async #get(path: string): Promise<{ readonly code: number; readonly body: string }> {
+    const { promise, resolve, reject } = Promise.withResolvers<{ code: number; body: string }>();
+    get({ host: '127.0.0.1', port: this.probesPort, path, agent: false }, (response) => {
+      text(response).then((body) => resolve({ code: response.statusCode ?? 0, body }), reject);
+    }).on('error', () => resolve({ code: 0, body: '' }));
+    return await promise;
+  }
+}
+
+/** Does not wait until it is ready. */
+export async function spawnReeve(cluster: ClusterAccess, options: ReeveOptions = {}): Promise<Reeve> {
+  const { role = 'all', args = [] } = options;
+  const [port = 0, probesPort = 0] = await freePorts(2);
+  const kubeconfig = options.kubeconfig ?? (await cluster.tokenKubeconfig(namespace, accounts[role]));
+  const process = new ReeveProcess([
+    'run',
+    `--role=${role}`,
+    `--kubeconfig=${kubeconfig}`,
+    `--certs-dir=${await certificates(cluster)}`,
+    '--host=127.0.0.1',
+    `--port=${port}`,
+    `--probes-port=${probesPort}`,
+    `--service-port=${options.servicePort ?? port}`,
+    '--drain-grace=0s',
+    '--log-level=debug',
+    ...args,
+  ]);
+  return new Reeve(process, port, probesPort);
+}
+
+/** Waits until it is ready and, for a webhook, until API servers ask it. */
+export async function startReeve(cluster: ClusterAccess, options: ReeveOptions = {}): Promise<Reeve> {
+  const reeve = await spawnReeve(cluster, options);
+  try {
+    await eventually(async () => ((await reeve.isReady()) ? 'ready' : reeve.output)).toBe('ready');
+    if (options.role !== 'reconciler') await webhookIsAsked(cluster);
+  } catch (error) {
+    await reeve[Symbol.asyncDispose]();
+    throw error;
+  }
+  return reeve;
+}
+
+/** A policy that no program would take: as soon as it is refused, the webhook is in force. */
+async function webhookIsAsked(cluster: ClusterAccess): Promise<void> {
+  const policy = {
+    apiVersion: 'reeve.dev/v1alpha1',
+    kind: 'NamespacePolicy',
+    metadata: { name: 'is-the-webhook-asked' },
+    spec: { match: { matchConditions: [{ name: 'x', expression: 'namespaceObject.' }] } },
+  };
+  const path = '/apis/reeve.dev/v1alpha1/namespacepolicies?dryRun=All';
+  await eventually(async () => {
+    const { status, body } = await cluster.admin.send('POST', path, policy);
+    return `${status} ${JSON.stringify(body)}`;
+  }).toMatch(/^403 .*admission webhook/);
+}
+
+async function certificates(cluster: ClusterAccess): Promise<string> {
+  const folder = join(cluster.folder, 'reeve-certs');
+  if (existsSync(folder)) return folder;
+  const lifetimes = { caLifetimeDays: 30, leafLifetimeDays: 30 };
+  await writeCertificateFiles(
+    folder,
+    await issueCertificates({ namespace, now: new Date(), ...lifetimes }),
+    false,
+  );
+  return folder;
+}
