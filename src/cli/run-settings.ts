@@ -19,6 +19,7 @@ import {
 } from './setting-kinds.ts';
 import type { Settings, Values } from './settings.ts';
 
+const failurePolicies = ['Ignore', 'Fail'] as const;
 const roles = ['all', 'webhook', 'reconciler'] as const;
 const aDayMs = 86_400_000;
 
@@ -56,7 +57,7 @@ export const runSettings = {
     'Whether to apply the webhook configurations; without it, apply manifests/webhooks yourself.',
     true,
   ),
-  secretsRbacFailurePolicy: choice('Ignore', ['Ignore', 'Fail'], {
+  secretsRbacFailurePolicy: choice('Ignore', failurePolicies, {
     placeholder: 'POLICY',
     help: 'Whether Secrets, Roles and RoleBindings can be written while no webhook answers.',
   }),

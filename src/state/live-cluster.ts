@@ -30,7 +30,7 @@ export class LiveCluster {
   readonly namespaces: WatchSink;
   readonly #owners: LiveOwners;
   readonly #namespaces: ObjectStore<KubeObject>;
-  readonly #listeners: ((change: ClusterChange) => void)[] = [];
+  readonly #listeners = new Set<(change: ClusterChange) => void>();
   #snapshot: ClusterSnapshot | undefined;
   #version = 0;
 
@@ -87,9 +87,10 @@ export class LiveCluster {
     return this.#owners.counts();
   }
 
-  /** Told of each change after all the news that it came with has been taken in. */
-  subscribe(listener: (change: ClusterChange) => void): void {
-    this.#listeners.push(listener);
+  /** Told of each change after all the news that it came with has been taken in; the result ends that. */
+  subscribe(listener: (change: ClusterChange) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
   #tell(changes: readonly ClusterChange[]): void {

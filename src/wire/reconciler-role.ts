@@ -13,6 +13,7 @@ import type { KindProbe, ObjectWriter, OwnSecrets } from '../reconcile/ports.ts'
 import type { LiveCluster } from '../state/live-cluster.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
 import { elect, type Election } from './election.ts';
+import { objectTypeOf } from './object-type.ts';
 import { pacing } from './pacing.ts';
 import { reconcileObserver } from './reconcile-observer.ts';
 import type { Watches } from './watches.ts';
@@ -70,7 +71,7 @@ export async function startReconciler(
     time: { ...pacing, monotonic: pacing.clock.monotonic },
     sourceNamespaces: settings.sharedNamespace,
     secretNames: undefined,
-    allowedKinds: settings.resourceKind.map(typeOf),
+    allowedKinds: settings.resourceKind.map(objectTypeOf),
     concurrency: settings.concurrency,
     resyncMs: settings.resync,
   });
@@ -161,9 +162,4 @@ function eventsOf({ client }: ClusterConnection, log: Log): EventRecorder {
     instance: hostname(),
     onDrop: (reason) => log.debug('event dropped', { reason }),
   });
-}
-
-function typeOf(text: string): { readonly apiVersion: string; readonly kind: string } {
-  const slash = text.lastIndexOf('/');
-  return { apiVersion: text.slice(0, slash), kind: text.slice(slash + 1) };
 }

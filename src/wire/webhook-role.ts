@@ -5,6 +5,7 @@ import { createNamespaceFinder } from '../kube/namespace-finder.ts';
 import type { AdmissionMetrics } from '../observe/admission-metrics.ts';
 import type { Log } from '../observe/log.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
+import { objectTypeOf } from './object-type.ts';
 import { startAdmission, type AdmissionSettings } from './admission-server.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
 import { keepConfigurations, type ConfigurationSettings } from './webhook-configurations.ts';
@@ -12,6 +13,8 @@ import { StartError } from './start-error.ts';
 
 export interface WebhookRoleSettings extends AdmissionSettings, ConfigurationSettings {
   readonly manageWebhooks: boolean;
+  readonly sharedNamespace: readonly string[];
+  readonly resourceKind: readonly string[];
 }
 
 export interface WebhookContext {
@@ -38,6 +41,10 @@ export async function startWebhookRole(
     snapshot: () => (cluster.isSynced ? cluster.snapshot() : undefined),
     namespaces: createNamespaceFinder(connection.client),
     access: createAccessReviewer(connection.client),
+    install: {
+      sourceNamespaces: settings.sharedNamespace,
+      resourceKinds: settings.resourceKind.map(objectTypeOf),
+    },
   };
   countPolicies(cluster, metrics);
   const admission = await startAdmission(settings, sources, { log, metrics }, limits);

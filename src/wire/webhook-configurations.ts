@@ -1,0 +1,172 @@
+// Keeps the webhook configurations as they should be: applied by one replica once it serves, and again when they differ.
+import { isDeepStrictEqual } from 'node:util';
+import { KubeError } from '../api/kube-error.ts';
+import type { KubeObject, ObjectRef } from '../api/kube-object.ts';
+import type { ObjectWriter } from '../kube/object-writer.ts';
+import type { Log } from '../observe/log.ts';
+import type { LiveCluster } from '../state/live-cluster.ts';
+import {
+  isNewer,
+  judgedKinds,
+  versionAnnotation,
+  webhookConfigurations,
+  type WebhookConfigurations,
+  type WebhookTemplates,
+} from '../state/webhook-configurations.ts';
+import type { ClusterConnection } from './cluster-connection.ts';
+import { excludedNamespaces, type InstallSettings } from './cluster-view.ts';
+import { elect, type Election } from './election.ts';
+import { pacing } from './pacing.ts';
+import { readProgramVersion, readWebhookTemplates } from './shipped-files.ts';
+
+export interface ConfigurationSettings extends InstallSettings {
+  readonly serviceName: string;
+  readonly servicePort: number;
+  readonly secretsRbacFailurePolicy: 'Ignore' | 'Fail';
+  readonly leaderElect: boolean;
+}
+
+export interface KeeperContext {
+  readonly connection: ClusterConnection;
+  readonly cluster: LiveCluster;
+  readonly log: Log;
+  readonly fail: (error: unknown) => void;
+}
+
+const leaseName = 'reeve-webhook';
+/** The ClusterRole with which the garbage collector removes the configurations. */
+const ownerRole: ObjectRef = {
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'ClusterRole',
+  name: 'reeve-webhook',
+};
+const reconcilerAccount = 'reeve-reconciler';
+/** How often what is there is compared with what should be, when no policy changes. */
+const checkMs = 10_000;
+
+/** Call it once reviews are answered: until then nobody must be sent here. */
+export function keepConfigurations(
+  settings: ConfigurationSettings,
+  caPem: string,
+  { connection, cluster, log, fail }: KeeperContext,
+): Election {
+  const { client } = connection;
+  return elect(
+    client,
+    { ...settings, name: leaseName },
+    log,
+    async (signal) => {
+      const [templates, version] = await Promise.all([readWebhookTemplates(), readProgramVersion()]);
+      const keeper = new ConfigurationKeeper(connection.writer, settings, { caPem, templates, version }, log);
+      await keeper.run(cluster, signal);
+    },
+    fail,
+  );
+}
+
+interface Shipped {
+  readonly caPem: string;
+  readonly templates: WebhookTemplates;
+  readonly version: string;
+}
+
+interface Applied {
+  readonly wanted: KubeObject;
+  readonly resourceVersion: unknown;
+}
+
+class ConfigurationKeeper {
+  readonly #writer: ObjectWriter;
+  readonly #settings: ConfigurationSettings;
+  readonly #shipped: Shipped;
+  readonly #log: Log;
+  readonly #applied = new Map<string, Applied>();
+
+  constructor(writer: ObjectWriter, settings: ConfigurationSettings, shipped: Shipped, log: Log) {
+    this.#writer = writer;
+    this.#settings = settings;
+    this.#shipped = shipped;
+    this.#log = log;
+  }
+
+  async run(cluster: LiveCluster, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      // Before the policies are known, nobody can say which kinds they have rules for.
+      if (cluster.isSynced) await this.#tryToKeep(cluster, signal);
+      await untilDue(cluster, signal);
+    }
+  }
+
+  async #tryToKeep(cluster: LiveCluster, signal: AbortSignal): Promise<void> {
+    try {
+      const role = await this.#writer.read(ownerRole, { signal });
+      if (role?.metadata.uid === undefined) {
+        this.#log.warn('webhook configurations not applied: the install lacks a ClusterRole', {
+          name: ownerRole.name,
+        });
+        return;
+      }
+      const { validating, mutating } = this.#wanted(cluster, role.metadata.uid);
+      for (const configuration of [mutating, validating]) await this.#keep(configuration, signal);
+    } catch (error) {
+      if (!(error instanceof KubeError)) {
+        if (signal.aborted) return;
+        throw error;
+      }
+      const { code, reason } = error;
+      this.#log.warn('webhook configurations not applied', { code, reason });
+    }
+  }
+
+  #wanted(cluster: LiveCluster, ownerUid: string): WebhookConfigurations {
+    const { namespace, serviceName, servicePort, secretsRbacFailurePolicy } = this.#settings;
+    return webhookConfigurations(this.#shipped.templates, {
+      caBundle: this.#shipped.caPem,
+      service: { namespace, name: serviceName, port: servicePort },
+      excludedNamespaces: excludedNamespaces(this.#settings),
+      reconcilerUsername: `system:serviceaccount:${namespace}:${reconcilerAccount}`,
+      failurePolicyOfSecretsAndRbac: secretsRbacFailurePolicy,
+      judged: judgedKinds(cluster.snapshot().policies),
+      owner: { name: ownerRole.name, uid: ownerUid },
+      version: this.#shipped.version,
+    });
+  }
+
+  async #keep(wanted: KubeObject, signal: AbortSignal): Promise<void> {
+    const { apiVersion = '', kind = '', metadata } = wanted;
+    const live = await this.#writer.read({ apiVersion, kind, name: metadata.name ?? '' }, { signal });
+    const version = live?.metadata.annotations?.[versionAnnotation];
+    if (version !== undefined && isNewer(version, this.#shipped.version)) {
+      this.#log.warn('webhook configuration left to a newer version', { kind, version });
+      return;
+    }
+    const applied = this.#applied.get(kind);
+    const isSame =
+      live !== undefined &&
+      applied?.resourceVersion === live.metadata['resourceVersion'] &&
+      isDeepStrictEqual(applied?.wanted, wanted);
+    if (isSame) return;
+    const stored = await this.#writer.apply(wanted, { force: true, signal });
+    const { resourceVersion } = stored.metadata;
+    this.#applied.set(kind, { wanted, resourceVersion });
+    if (resourceVersion !== live?.metadata['resourceVersion'])
+      this.#log.info('webhook configuration applied', { kind });
+  }
+}
+
+/** Soon after a policy has changed, else when it is time to look again. */
+async function untilDue(cluster: LiveCluster, signal: AbortSignal): Promise<void> {
+  const { promise: changed, resolve } = Promise.withResolvers<void>();
+  const unsubscribe = cluster.subscribe((change) => {
+    if (change.kind === 'owner') resolve();
+  });
+  const slept = new AbortController();
+  const ended = AbortSignal.any([signal, slept.signal]);
+  const wait = cluster.isSynced ? checkMs : 50;
+  try {
+    await Promise.race([changed, pacing.sleep(wait, ended).catch(() => undefined)]);
+  } finally {
+    slept.abort();
+    unsubscribe();
+  }
+}
