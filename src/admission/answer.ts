@@ -1,8 +1,9 @@
 // What a review is answered, as data: the outcome of every path through admission.
+import { ownerId } from '../policy/owner.ts';
 import type { JsonPatchOperation } from '../policy/patch.ts';
 import { auditAnnotations, causesOf, refusalMessage, warningLines } from '../policy/message.ts';
 import type { Cause } from '../policy/message.ts';
-import type { Review } from '../policy/review.ts';
+import type { AnyReview } from '../policy/review.ts';
 import type { Verdict, Violation } from '../policy/verdict.ts';
 import type { Fault } from './fault.ts';
 import type { BrokenRule, DecisionKind } from './ports.ts';
@@ -42,7 +43,7 @@ export function mutated(patch: readonly JsonPatchOperation[], policies: readonly
   return { ...allowed, decision: patch.length === 0 ? 'allowed' : 'mutated', patch, policies };
 }
 
-export function judged(verdict: Verdict, review: Review): Answer {
+export function judged(verdict: Verdict, review: AnyReview): Answer {
   return {
     ...allowed,
     decision: verdict.allowed ? 'allowed' : verdict.overBudget ? 'unavailable' : 'denied',
@@ -59,7 +60,7 @@ export function judged(verdict: Verdict, review: Review): Answer {
   };
 }
 
-function refusalOf(verdict: Verdict, review: Review): Refusal {
+function refusalOf(verdict: Verdict, review: AnyReview): Refusal {
   const message = refusalMessage(verdict, review);
   const causes = causesOf(verdict);
   return verdict.overBudget
@@ -67,8 +68,9 @@ function refusalOf(verdict: Verdict, review: Review): Refusal {
     : { code: 403, reason: 'Forbidden', message, causes };
 }
 
-function brokenRule({ policy, rule }: Violation, action: BrokenRule['action']): BrokenRule {
-  return { policy, rule, action };
+/** A share must not pass for a policy of its name. */
+function brokenRule({ policy, by, rule }: Violation, action: BrokenRule['action']): BrokenRule {
+  return { policy: by === 'share' ? ownerId('SecretShare', policy) : policy, rule, action };
 }
 
 export function malformed({ code, path, problem }: Fault): Answer {

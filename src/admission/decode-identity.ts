@@ -32,9 +32,16 @@ export function decodeIdentity(
   // The request of a deletecollection is without the name, which is in the object alone.
   const name = agreed([texts.value.name, ...names]);
   if (name === undefined) return faulty(mismatch('name', 'metadata.name'));
-  return target.resource === 'namespaces'
-    ? namespaceIdentity(texts.value.namespace, name)
-    : namespacedIdentity(texts.value.namespace, name, all);
+  const { namespace } = texts.value;
+  switch (target.resource) {
+    case 'namespaces':
+      return namespaceIdentity(namespace, name);
+    case 'namespacepolicies':
+    case 'secretshares':
+      return clusterIdentity(namespace, name, all);
+    default:
+      return namespacedIdentity(namespace, name, all);
+  }
 }
 
 /**
@@ -44,6 +51,16 @@ export function decodeIdentity(
 function namespaceIdentity(namespace: string, name: string): Decoding<Identity> {
   if (agreed([namespace, name]) === undefined) return faulty(mismatch('namespace', 'metadata.name'));
   return decoded({ name, namespace: name });
+}
+
+function clusterIdentity(
+  namespace: string,
+  name: string,
+  objects: readonly KubeObject[],
+): Decoding<Identity> {
+  const isPlaced = namespace !== '' || objects.some(({ metadata }) => (metadata.namespace ?? '') !== '');
+  if (isPlaced) return faulty(badRequest('request.namespace', 'accepted: none; the kind is cluster-scoped'));
+  return decoded({ name, namespace: '' });
 }
 
 function namespacedIdentity(

@@ -1,6 +1,6 @@
 // Turns the bytes of a body into a review that the engine can judge, or says why there is none.
 import type { JsonObject } from '../api/json.ts';
-import { requestAttributes, type Review } from '../policy/review.ts';
+import { isOwnerResource, requestAttributes, type AnyReview } from '../policy/review.ts';
 import { decodeEnvelope } from './decode-envelope.ts';
 import { decodeIdentity, placedIn } from './decode-identity.ts';
 import type { ReviewedObjects } from './decode-identity.ts';
@@ -18,7 +18,7 @@ import { describeRequest } from './subject.ts';
 import type { Subject } from './subject.ts';
 
 export type DecodedReview =
-  | { readonly kind: 'review'; readonly subject: Subject; readonly review: Review }
+  | { readonly kind: 'review'; readonly subject: Subject; readonly review: AnyReview }
   /** Nothing to judge here: a mutating hook has no opinion on it. */
   | { readonly kind: 'passed'; readonly subject: Subject }
   | { readonly kind: 'faulty'; readonly subject: Subject; readonly fault: Fault }
@@ -63,11 +63,13 @@ function decodeGuarded(
   request: JsonObject,
   target: Target,
   endpoint: Endpoint,
-): Decoding<Review | undefined> {
+): Decoding<AnyReview | undefined> {
   const requester = decodeRequester(request['userInfo']);
   if (!requester.ok) return requester;
   const dryRun = request['dryRun'] ?? false;
   if (typeof dryRun !== 'boolean') return faulty(wrongType('request.dryRun', dryRun, 'true or false'));
+  // Nothing is ever set on objects of our own kinds.
+  if (endpoint === 'mutate' && isOwnerResource(target.resource)) return decoded(undefined);
   // A patch on DELETE is an error of the hook, which refuses even where its failurePolicy is Ignore.
   // https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/apiserver/pkg/admission/plugin/webhook/mutating/dispatcher.go
   if (endpoint === 'mutate' && target.operation === 'DELETE') return decoded(undefined);
@@ -105,7 +107,7 @@ function decodeObjects(request: JsonObject, target: Target): Decoding<ReviewedOb
 const none = decoded(undefined);
 
 function placedObjects(objects: ReviewedObjects, target: Target, namespace: string): ReviewedObjects {
-  if (target.resource === 'namespaces') return objects;
+  if (namespace === '' || target.resource === 'namespaces') return objects;
   return {
     ...(objects.object === undefined ? {} : { object: placedIn(objects.object, namespace) }),
     ...(objects.oldObject === undefined ? {} : { oldObject: placedIn(objects.oldObject, namespace) }),

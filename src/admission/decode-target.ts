@@ -1,12 +1,13 @@
 // Reads what a request is about: which resource, which subresource, which operation.
 import { isJsonObject, type JsonObject } from '../api/json.ts';
-import type { Operation, ReviewedResource, Subresource } from '../policy/review.ts';
+import { group as ourGroup, version as ourVersion } from '../api/names.ts';
+import type { AnyReview, Operation, OwnerResource, Subresource } from '../policy/review.ts';
 import { badRequest, decoded, faulty, forbidden, wrongType } from './fault.ts';
 import type { Decoding, Fault } from './fault.ts';
 import { isAbsent } from './json-value.ts';
 
 export interface Target {
-  readonly resource: ReviewedResource;
+  readonly resource: AnyReview['resource'];
   readonly subresource: Subresource;
   readonly operation: Operation;
   readonly kind: GroupVersionKind;
@@ -25,7 +26,7 @@ interface GroupVersionKind {
 }
 
 interface Guarded extends GroupVersionKind {
-  readonly resource: ReviewedResource;
+  readonly resource: AnyReview['resource'];
   readonly subresources: readonly Subresource[];
 }
 
@@ -41,7 +42,13 @@ const guarded: readonly Guarded[] = [
   { resource: 'secrets', group: '', version: 'v1', kind: 'Secret', subresources: [''] },
   { resource: 'roles', group: rbacGroup, version: 'v1', kind: 'Role', subresources: [''] },
   { resource: 'rolebindings', group: rbacGroup, version: 'v1', kind: 'RoleBinding', subresources: [''] },
+  ourKind('namespacepolicies', 'NamespacePolicy'),
+  ourKind('secretshares', 'SecretShare'),
 ];
+
+function ourKind(resource: OwnerResource, kind: string): Guarded {
+  return { resource, group: ourGroup, version: ourVersion, kind, subresources: [''] };
+}
 
 export function decodeTarget(request: JsonObject): Decoding<Target | Stray> {
   const { operation } = request;
@@ -55,7 +62,10 @@ export function decodeTarget(request: JsonObject): Decoding<Target | Stray> {
   if (operation === 'CONNECT')
     return stray(badRequest('request.operation', 'accepted: CREATE, UPDATE, DELETE'));
   const subresource = decodeSubresource(request['subResource'], resource.value);
-  if (!subresource.ok) return subresource;
+  if (!subresource.ok) {
+    // The status of our own kinds is ours to write, and no hook of ours asks for it.
+    return resource.value.group === ourGroup ? stray(subresource.fault) : subresource;
+  }
   const fault = kindFault(request['kind'], resource.value);
   if (fault !== undefined) return faulty(fault);
   return decoded({

@@ -3,10 +3,14 @@ import { budgetUntil } from '../policy/budget.ts';
 import type { Circumstances } from '../policy/budget.ts';
 import { decide } from '../policy/decide.ts';
 import { mutate } from '../policy/mutate.ts';
-import type { Review } from '../policy/review.ts';
+import { decideOwner } from '../policy/owners/decide-owner.ts';
+import type { Install } from '../policy/owners/install.ts';
+import { isOwnerReview } from '../policy/review.ts';
+import type { AnyReview, OwnerReview, Review } from '../policy/review.ts';
 import { settle } from '../policy/settle.ts';
 import type { ClusterSnapshot } from '../policy/snapshot.ts';
-import { judged, mutated, outOfTime } from './answer.ts';
+import type { Decision } from '../policy/verdict.ts';
+import { allowed, judged, mutated, outOfTime } from './answer.ts';
 import type { Answer } from './answer.ts';
 import type { Deadline } from './deadline.ts';
 import { askRights, completeSnapshot } from './lookups.ts';
@@ -18,9 +22,22 @@ export interface JudgePorts {
   readonly clock: Clock;
   /** How long the policies may take over one review. */
   readonly evaluationMs: number;
+  readonly install: Install;
 }
 
 export async function judgeReview(
+  endpoint: Endpoint,
+  review: AnyReview,
+  snapshot: ClusterSnapshot,
+  ports: JudgePorts,
+  deadline: Deadline,
+): Promise<Answer> {
+  return isOwnerReview(review)
+    ? await judgeOwner(endpoint, review, snapshot, ports, deadline)
+    : await judgeOther(endpoint, review, snapshot, ports, deadline);
+}
+
+async function judgeOther(
   endpoint: Endpoint,
   review: Review,
   known: ClusterSnapshot,
@@ -31,24 +48,39 @@ export async function judgeReview(
   if (!completed.ok) return completed.answer;
   if (deadline.isOver) return outOfTime;
   const { snapshot } = completed;
+  const circumstances = circumstancesOf(ports, deadline);
   switch (endpoint) {
     case 'mutate':
-      return mutateReview(review, snapshot, circumstancesOf(ports, deadline));
+      return mutateReview(review, snapshot, circumstances);
     case 'validate':
-      return await validateReview(review, snapshot, ports, deadline);
+      return await settled(review, decide(review, snapshot, circumstances), ports, deadline);
     default:
       return endpoint satisfies never;
   }
 }
 
-async function validateReview(
-  review: Review,
+/** However many namespaces there are, a policy must always be mendable: these take as long as the request may. */
+async function judgeOwner(
+  endpoint: Endpoint,
+  review: OwnerReview,
   snapshot: ClusterSnapshot,
   ports: JudgePorts,
   deadline: Deadline,
 ): Promise<Answer> {
-  const decision = decide(review, snapshot, circumstancesOf(ports, deadline));
-  const rights = await askRights(review.requester, decision.rights, ports.access, deadline);
+  if (endpoint === 'mutate') return allowed;
+  const { clock, install } = ports;
+  const budget = budgetUntil(deadline.at, () => clock.monotonic());
+  const decision = decideOwner(review, snapshot, { now: clock.now(), budget, install });
+  return await settled(review, decision, ports, deadline);
+}
+
+async function settled(
+  review: AnyReview,
+  decision: Decision,
+  { access }: JudgePorts,
+  deadline: Deadline,
+): Promise<Answer> {
+  const rights = await askRights(review.requester, decision.rights, access, deadline);
   if (rights === undefined) return outOfTime;
   return judged(settle(decision, rights, review), review);
 }
@@ -56,7 +88,8 @@ async function validateReview(
 function mutateReview(review: Review, snapshot: ClusterSnapshot, circumstances: Circumstances): Answer {
   const { patch, denials, policies, overBudget } = mutate(review, snapshot, circumstances);
   if (denials.length === 0 && !overBudget) return mutated(patch, policies);
-  return judged({ allowed: false, denials, warnings: [], audits: [], policies, overBudget }, review);
+  const verdict = { allowed: false, denials, warnings: [], audits: [], notices: [], policies, overBudget };
+  return judged(verdict, review);
 }
 
 function circumstancesOf({ clock, evaluationMs }: JudgePorts, deadline: Deadline): Circumstances {

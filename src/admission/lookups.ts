@@ -4,7 +4,7 @@ import { clipped } from '../api/text.ts';
 import type { KubeObject } from '../api/kube-object.ts';
 import type { Requester, Review } from '../policy/review.ts';
 import type { ClusterSnapshot } from '../policy/snapshot.ts';
-import type { AccessAnswer, UseRight } from '../policy/verdict.ts';
+import { rightKey, type AccessAnswer, type Right, type RightKey } from '../policy/verdict.ts';
 import { outOfTime, unknownNamespace } from './answer.ts';
 import type { Answer } from './answer.ts';
 import type { Deadline } from './deadline.ts';
@@ -41,17 +41,20 @@ function withNamespace(snapshot: ClusterSnapshot, name: string, found: KubeObjec
   };
 }
 
-/** All at once; undefined when the time ran out. */
+/** All at once, each question once; undefined when the time ran out. */
 export async function askRights(
   requester: Requester,
-  rights: readonly UseRight[],
+  rights: readonly Right[],
   reviewer: AccessReviewer,
   deadline: Deadline,
-): Promise<ReadonlyMap<UseRight, AccessAnswer> | undefined> {
+): Promise<ReadonlyMap<RightKey, AccessAnswer> | undefined> {
   if (rights.length === 0) return new Map();
+  const questions = [...new Map(rights.map((right) => [rightKey(right), right] as const))];
   const asked = await deadline.within((signal) =>
     Promise.all(
-      rights.map(async (right) => [right, await answerTo(reviewer, requester, right, signal)] as const),
+      questions.map(
+        async ([key, right]) => [key, await answerTo(reviewer, requester, right, signal)] as const,
+      ),
     ),
   );
   return asked.inTime ? new Map(asked.value) : undefined;
@@ -60,11 +63,11 @@ export async function askRights(
 async function answerTo(
   reviewer: AccessReviewer,
   requester: Requester,
-  right: UseRight,
+  right: Right,
   signal: AbortSignal,
 ): Promise<AccessAnswer> {
   try {
-    return await reviewer.mayUse(requester, right, signal);
+    return await reviewer.mayDo(requester, right, signal);
   } catch {
     return 'unknown';
   }

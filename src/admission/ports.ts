@@ -2,7 +2,7 @@
 import type { KubeObject } from '../api/kube-object.ts';
 import type { Requester } from '../policy/review.ts';
 import type { ClusterSnapshot } from '../policy/snapshot.ts';
-import type { AccessAnswer, UseRight } from '../policy/verdict.ts';
+import type { AccessAnswer, Right } from '../policy/verdict.ts';
 import type { ValidationAction } from '../api/namespace-policy.ts';
 import type { Subject } from './subject.ts';
 
@@ -18,7 +18,7 @@ export interface NamespaceFinder {
 
 /** Says whether a person holds a right; 'unknown' (no answer) refuses like 'no'. */
 export interface AccessReviewer {
-  mayUse(requester: Requester, right: UseRight, signal: AbortSignal): Promise<AccessAnswer>;
+  mayDo(requester: Requester, right: Right, signal: AbortSignal): Promise<AccessAnswer>;
 }
 
 export type DecisionKind = 'allowed' | 'denied' | 'mutated' | 'malformed' | 'unavailable' | 'error';

@@ -1,4 +1,5 @@
 // Writes an answer as an AdmissionReview. https://pkg.go.dev/k8s.io/api/admission/v1#AdmissionResponse
+import { group } from '../api/names.ts';
 import type { Answer, Refusal } from './answer.ts';
 import { reviewApiVersion, reviewKind } from './decode-envelope.ts';
 import type { Subject } from './subject.ts';
@@ -32,8 +33,18 @@ function statusOf({ code, reason, message, causes }: Refusal, subject: Subject):
 /** `kind` of the details is the resource, as in the answers of the API server itself. */
 function kindOf({ resource }: Subject): { readonly group?: string; readonly kind?: string } {
   const [kind = ''] = resource.split('/');
-  if (kind === 'other') return {};
-  return kind.startsWith('role') ? { group: 'rbac.authorization.k8s.io', kind } : { kind };
+  switch (kind) {
+    case 'other':
+      return {};
+    case 'roles':
+    case 'rolebindings':
+      return { group: 'rbac.authorization.k8s.io', kind };
+    case 'namespacepolicies':
+    case 'secretshares':
+      return { group, kind };
+    default:
+      return { kind };
+  }
 }
 
 function base64(text: string): string {

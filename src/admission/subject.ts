@@ -14,7 +14,14 @@ export interface Subject {
 }
 
 const operations: readonly unknown[] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'];
-const resources: readonly unknown[] = ['namespaces', 'secrets', 'roles', 'rolebindings'];
+const resources: readonly unknown[] = [
+  'namespaces',
+  'secrets',
+  'roles',
+  'rolebindings',
+  'namespacepolicies',
+  'secretshares',
+];
 const subresources: readonly unknown[] = ['status', 'finalize'];
 
 export function describeRequest(uid: string, request: JsonObject): Subject {

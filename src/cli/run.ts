@@ -10,7 +10,11 @@ export async function runOnCluster(
   io: RunningIo,
 ): Promise<number> {
   return await runUntilStopped(options, io, async (log) => {
-    const { description, failed, stop } = await startProgram(options, environment, log);
-    return { readyLine: `reeve runs: ${description}`, failed, stop };
+    const program = await startProgram(options, environment, log);
+    return {
+      readyLine: `reeve runs: ${program.description}`,
+      failed: program.failed,
+      stop: (graceMs, signal) => program.stop(graceMs, signal),
+    };
   });
 }

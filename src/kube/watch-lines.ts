@@ -1,5 +1,6 @@
 // Cuts the bytes of a watch into lines, however the network has cut them.
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
+import { isUtf8 } from 'node:buffer';
 import { malformedAnswer } from './answer-fault.ts';
 
 const newline = 0x0a;
@@ -49,10 +50,7 @@ class LineBuffer {
   }
 }
 
-function decoded(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw malformedAnswer();
-  }
+function decoded(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw malformedAnswer();
+  return bytes.toString('utf8');
 }

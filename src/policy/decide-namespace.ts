@@ -2,29 +2,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Budget, Circumstances } from './budget.ts';
 import type { CompiledPolicy } from './compiled-policy.ts';
+import { steeringOf, type Matched, type Reached } from './decide-steering.ts';
 import { defaultOwners } from './default-owners.ts';
 import { judge, matchErrorFinding } from './judge.ts';
 import { matchNamespace, type MatchResult } from './match.ts';
 import { annotationsOf, isSameMap, isTerminating, labelsOf, nameOf, valueOf } from './metadata.ts';
 import type { KubeObject } from '../api/kube-object.ts';
 import type { Review } from './review.ts';
-import type { OwnsDefault, StepContext } from './rule.ts';
+import type { StepContext } from './rule.ts';
 import type { ClusterSnapshot } from './snapshot.ts';
-import { asStored, isWorthReaching, steeringRight, steeringSides, withDefaultedKeys } from './steering.ts';
-import { nothingToDecide, type Decision, type Finding, type UseRight } from './verdict.ts';
-
-interface Matched {
-  readonly policy: CompiledPolicy;
-  readonly before: MatchResult;
-  readonly after: MatchResult;
-}
-
-/** The policies that match what is written, and which of them sets which default. */
-interface Reached {
-  readonly matched: readonly Matched[];
-  readonly policies: ReadonlySet<CompiledPolicy>;
-  readonly ownerOf: (policy: CompiledPolicy) => OwnsDefault;
-}
+import { asStored } from './steering.ts';
+import { nothingToDecide, type Decision, type Finding } from './verdict.ts';
 
 const no: MatchResult = { kind: 'no' };
 
@@ -49,6 +37,7 @@ export function decideNamespace(
   return {
     findings,
     rights,
+    notices: [],
     policies: matched.filter(isMatched).map(({ policy }) => policy.name),
     // Wherever the budget ran out, it stays spent, so this speaks for all steps at once.
     overBudget: budget.isSpent(),
@@ -187,32 +176,4 @@ function countUpTo<T>(
     if (isCounted(item)) count += 1;
   }
   return count;
-}
-
-function steeringOf(
-  reached: Reached,
-  review: Review,
-  after: KubeObject,
-  snapshot: ClusterSnapshot,
-  budget: Budget,
-): readonly UseRight[] {
-  const plain = steeringSides(review, after);
-  // What a default adds to the old side stands on the new one already, so no further policy can come into question.
-  const concerned = snapshot.policies
-    .candidates('namespaces', [plain.before, after])
-    .filter((policy) => !reached.policies.has(policy) || isWorthReaching(policy));
-  if (concerned.length === 0) return [];
-  const setters = reached.matched.map(({ policy, before }) => ({
-    policy,
-    ownsDefault: reached.ownerOf(policy),
-    isNew: before.kind !== 'yes',
-  }));
-  const sides = withDefaultedKeys(plain, setters, review);
-  const rights: UseRight[] = [];
-  for (const policy of concerned) {
-    if (budget.isSpent()) break;
-    const right = steeringRight(policy, reached.policies.has(policy), sides, review, budget);
-    if (right !== undefined) rights.push(right);
-  }
-  return rights;
 }

@@ -34,7 +34,7 @@ export function decideNamespaced(
     return judge(policy, rulesFor(policy, review), context, budget, findings);
   });
   const policies = matching.map(({ name }) => name);
-  return { findings, rights: [], policies, overBudget: !isComplete || budget.isSpent() };
+  return { ...nothingToDecide, findings, policies, overBudget: !isComplete || budget.isSpent() };
 }
 
 /** Those with rules for the object; a match that errors becomes a finding. */

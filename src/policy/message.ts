@@ -1,6 +1,6 @@
 // Puts verdicts into words: the refusal that a person reads, warnings, audit annotations and the causes of a Status.
 import { clipped } from '../api/text.ts';
-import type { Review } from './review.ts';
+import type { AnyReview } from './review.ts';
 import type { Verdict, Violation } from './verdict.ts';
 
 const mostListed = 100;
@@ -14,6 +14,8 @@ const kinds = {
   secrets: 'Secret',
   roles: 'Role',
   rolebindings: 'RoleBinding',
+  namespacepolicies: 'NamespacePolicy',
+  secretshares: 'SecretShare',
 } as const;
 
 export interface Cause {
@@ -23,7 +25,7 @@ export interface Cause {
 }
 
 /** One readable text that names every violation, with the policy, the rule, the place, what was found and what would do. */
-export function refusalMessage(verdict: Verdict, review: Review): string {
+export function refusalMessage(verdict: Verdict, review: AnyReview): string {
   const lines = verdict.denials.map(violationLine);
   if (verdict.overBudget) lines.push('the policies took longer to evaluate than one request may take');
   const subject = `${kinds[review.resource]} ${clipped(review.name === '' ? 'without a name' : review.name)}`;
@@ -36,9 +38,8 @@ export function refusalMessage(verdict: Verdict, review: Review): string {
 
 /** Single lines within the limits of the API. https://pkg.go.dev/k8s.io/api/admission/v1#AdmissionResponse */
 export function warningLines(verdict: Verdict): readonly string[] {
-  const lines = [
-    ...new Set(verdict.warnings.map((violation) => clipped(violationLine(violation), longestWarning))),
-  ];
+  const texts = [...verdict.notices, ...verdict.warnings.map(violationLine)];
+  const lines = [...new Set(texts.map((text) => clipped(text, longestWarning)))];
   if (lines.length <= mostWarnings) return lines;
   const listed = lines.slice(0, mostWarnings - 1);
   return [...listed, `and ${lines.length - listed.length} more warnings`];
@@ -52,16 +53,23 @@ export function auditAnnotations(verdict: Verdict): Readonly<Record<string, stri
 export function causesOf(verdict: Verdict): readonly Cause[] {
   return verdict.denials.slice(0, mostListed).map((violation) => ({
     reason: causeReason(violation),
-    message: `found ${violation.found}; accepted: ${violation.accepted} (policy ${violation.policy}, ${violation.rule})`,
+    message: `found ${violation.found}; accepted: ${violation.accepted} (${speaker(violation)}${violation.rule})`,
     field: violation.path,
   }));
 }
 
-export function violationLine({ policy, rule, path, found, accepted }: Violation): string {
-  return `policy ${policy}, ${rule}: ${path}: found ${found}; accepted: ${accepted}`;
+export function violationLine(violation: Violation): string {
+  const { rule, path, found, accepted } = violation;
+  // About an object of our own kinds, the path says all that the rule would.
+  const source = violation.by === 'reeve' ? '' : `${speaker(violation)}${rule}: `;
+  return `${source}${path}: found ${found}; accepted: ${accepted}`;
+}
+
+function speaker({ by, policy }: Violation): string {
+  return by === 'reeve' ? '' : `${by ?? 'policy'} ${policy}, `;
 }
 
 function causeReason({ rule, found }: Violation): Cause['reason'] {
-  if (rule === 'steering') return 'FieldValueForbidden';
+  if (rule === 'steering' || rule === 'fuse') return 'FieldValueForbidden';
   return found === 'nothing' ? 'FieldValueRequired' : 'FieldValueInvalid';
 }

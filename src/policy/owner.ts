@@ -17,6 +17,10 @@ export function parseOwnerId(text: string | undefined): OwnerId | undefined {
   return kind === undefined || name === '' ? undefined : ownerId(kind, name);
 }
 
+export function kindOfOwner(id: OwnerId): OwnerKind {
+  return id.startsWith('NamespacePolicy/') ? 'NamespacePolicy' : 'SecretShare';
+}
+
 export function ownerName(id: OwnerId): string {
   return id.slice(id.indexOf('/') + 1);
 }

@@ -1,7 +1,10 @@
 // What the engine is asked: one admission request, decoded and checked, as plain data.
 import type { KubeObject } from '../api/kube-object.ts';
 
+/** What policies have rules for. */
 export type ReviewedResource = 'namespaces' | 'secrets' | 'roles' | 'rolebindings';
+/** Our own kinds: their writes decide what becomes of objects in namespaces. */
+export type OwnerResource = 'namespacepolicies' | 'secretshares';
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE';
 export type Subresource = '' | 'status' | 'finalize';
 
@@ -12,14 +15,13 @@ export interface Requester {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
-export interface Review {
+interface AdmissionRequest {
   readonly uid: string;
-  readonly resource: ReviewedResource;
   readonly subresource: Subresource;
   readonly operation: Operation;
   /** Empty before the API server has named an object that was sent with `generateName`. */
   readonly name: string;
-  /** For a Namespace: its own name. */
+  /** For a Namespace: its own name; empty for everything else that is cluster-scoped. */
   readonly namespace: string;
   readonly requester: Requester;
   readonly dryRun: boolean;
@@ -31,6 +33,24 @@ export interface Review {
   readonly oldObject?: KubeObject;
   /** The fields of `request` that expressions may read: kind, resource, name, operation, userInfo, dryRun, options ... */
   readonly attributes: Readonly<Record<string, unknown>>;
+}
+
+export interface Review extends AdmissionRequest {
+  readonly resource: ReviewedResource;
+}
+
+export interface OwnerReview extends AdmissionRequest {
+  readonly resource: OwnerResource;
+}
+
+export type AnyReview = Review | OwnerReview;
+
+export function isOwnerReview(review: AnyReview): review is OwnerReview {
+  return isOwnerResource(review.resource);
+}
+
+export function isOwnerResource(resource: AnyReview['resource']): resource is OwnerResource {
+  return resource === 'namespacepolicies' || resource === 'secretshares';
 }
 
 /**

@@ -1,62 +1,96 @@
 // Settles a decision once the rights it asks for have been answered: allowed or not, and what to tell.
-import { mastersGroup, useVerb, group } from '../api/names.ts';
+import { group, mastersGroup, useVerb } from '../api/names.ts';
 import { clipped } from '../api/text.ts';
 import { quoted } from './wording.ts';
-import type { Review } from './review.ts';
-import type { AccessAnswer, Decision, UseRight, Verdict, Violation } from './verdict.ts';
+import type { AnyReview } from './review.ts';
+import {
+  rightKey,
+  type AccessAnswer,
+  type Decision,
+  type Right,
+  type RightKey,
+  type Verdict,
+  type Violation,
+} from './verdict.ts';
 
 export function settle(
   decision: Decision,
-  answers: ReadonlyMap<UseRight, AccessAnswer>,
-  review: Review,
+  answers: ReadonlyMap<RightKey, AccessAnswer>,
+  review: AnyReview,
 ): Verdict {
   const having = (action: 'Deny' | 'Warn' | 'Audit'): readonly Violation[] =>
     decision.findings.filter(({ actions }) => actions.includes(action)).map(({ violation }) => violation);
+  const answerTo = (right: Right): AccessAnswer => answers.get(rightKey(right)) ?? 'unknown';
   // Steering is a guard, not a rule: it refuses whatever the policy's validationActions say.
   const steering = decision.rights
-    .filter((right) => answers.get(right) !== 'yes' && !isOnlyForRequesters(right, decision))
-    .map((right) => steeringViolation(right, answers.get(right) ?? 'unknown', review));
+    .filter((right) => answerTo(right) !== 'yes' && !isOnlyForRequesters(right, decision))
+    .map((right) => missingRight(right, answerTo(right), review));
   const denials = [...having('Deny'), ...steering];
   return {
     allowed: denials.length === 0 && !decision.overBudget,
     denials,
     warnings: having('Warn'),
     audits: having('Audit'),
+    notices: decision.notices,
     policies: decision.policies,
     overBudget: decision.overBudget,
   };
 }
 
 /** Where a policy lets nobody but its requesters create, the right to use it would not help: that has been said. */
-function isOnlyForRequesters(right: UseRight, { findings }: Decision): boolean {
-  return findings.some(
-    ({ violation, actions }) =>
-      violation.policy === right.name &&
-      violation.rule === 'namespaces.requesters' &&
-      actions.includes('Deny'),
+function isOnlyForRequesters(right: Right, { findings }: Decision): boolean {
+  return (
+    isPolicy(right) &&
+    findings.some(
+      ({ violation, actions }) =>
+        violation.policy === right.name &&
+        violation.rule === 'namespaces.requesters' &&
+        actions.includes('Deny'),
+    )
   );
 }
 
-function steeringViolation(right: UseRight, answer: AccessAnswer, review: Review): Violation {
-  const user = quoted(review.requester.username);
+function isPolicy(right: Right): boolean {
+  return right.group === group && right.resource === 'namespacepolicies';
+}
+
+function speakerOf(right: Right): Pick<Violation, 'by'> {
+  if (isPolicy(right)) return {};
+  return { by: right.group === group && right.resource === 'secretshares' ? 'share' : 'reeve' };
+}
+
+function missingRight(right: Right, answer: AccessAnswer, { requester }: AnyReview): Violation {
+  const user = quoted(requester.username);
   const doubt = answer === 'unknown' ? ' (nobody could say whether the right is there)' : '';
   return {
-    policy: right.name,
+    policy: right.name ?? '',
+    ...speakerOf(right),
     rule: 'steering',
     path: 'metadata',
-    found: `user ${user} would ${right.effect}, without the right to use it${doubt}`,
-    accepted: `a user of group ${mastersGroup}, or one with that right, which this grants: ${grantLine(right, review)}`,
+    found: `user ${user} would ${right.effect}, without the right to ${right.verb} it${doubt}`,
+    accepted: `a user of group ${mastersGroup}, or one with that right, which this grants: ${grantLine(right, requester.username)}`,
   };
 }
 
 /** A line for the shell that gives the person the right. */
-function grantLine({ resource, name }: UseRight, { requester }: Review): string {
-  const role = `reeve-use-${name}`;
-  const user = shellWord(requester.username);
+function grantLine(right: Right, username: string): string {
+  const { verb, resource, name, namespace } = right;
+  const role = roleName(right);
+  const kind = namespace === undefined ? 'clusterrole' : 'role';
+  const where = namespace === undefined ? '' : ` --namespace=${namespace}`;
+  const type = right.group === '' ? resource : `${resource}.${right.group}`;
+  const only = name === undefined ? '' : ` --resource-name=${name}`;
   return (
-    `kubectl create clusterrole ${role} --verb=${useVerb} --resource=${resource}.${group} --resource-name=${name} && ` +
-    `kubectl create clusterrolebinding ${role} --clusterrole=${role} --user=${user}`
+    `kubectl create ${kind} ${role}${where} --verb=${verb} --resource=${type}${only} && ` +
+    `kubectl create ${kind}binding ${role}${where} --${kind}=${role} --user=${shellWord(username)}`
   );
+}
+
+/** A policy and a share of one name must not come to the same role. */
+function roleName(right: Right): string {
+  const { verb, resource, name } = right;
+  const what = verb === useVerb && isPolicy(right) ? [] : [resource];
+  return ['reeve', verb, ...what, ...(name === undefined ? [] : [name])].join('-');
 }
 
 /** Quoted so that a name with spaces or quotes stays one word of the shell. */

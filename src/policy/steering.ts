@@ -1,16 +1,20 @@
-// Steering: which policies a write of a Namespace would bring it under, take it from, or make contain something else.
+// Steering: which policies and shares a write of a Namespace would bring it under, take it from, or get other objects from.
 import { isDeepStrictEqual } from 'node:util';
-import { namespaceNameLabel, nobodysName } from '../api/names.ts';
+import type { RequestersSpec } from '../api/namespace-policy.ts';
+import { group, namespaceNameLabel, nobodysName, useVerb } from '../api/names.ts';
 import type { Budget } from './budget.ts';
 import type { CompiledPolicy } from './compiled-policy.ts';
+import type { CompiledShare } from './compiled-share.ts';
+import { policyProvider, shareProvider, type Provider } from './contents/provider.ts';
 import { matchNamespace } from './match.ts';
 import { labelsOf, metadataMap, nameOf, valueOf, withMetadata, type MetadataField } from './metadata.ts';
 import type { KubeObject } from '../api/kube-object.ts';
+import { kindOfOwner, ownerName, type OwnerId } from './owner.ts';
 import type { Review } from './review.ts';
 import type { OwnsDefault } from './rule.ts';
 import { renderDefault } from './rules/default-keys.ts';
 import { isRequester } from './rules/requesters.ts';
-import type { UseRight } from './verdict.ts';
+import type { Right } from './verdict.ts';
 
 /** The two sides that are compared. */
 export interface SteeringSides {
@@ -43,51 +47,65 @@ export function withDefaultedKeys(
   return { before, contained: isSame ? before : withMissing(sides.contained, keys), after: sides.after };
 }
 
-/** The right to use the policy, when the write decides what the policy does with this namespace. */
+/** A policy or share that a write of a Namespace can bring it under, or take it from. */
+export interface SteeringTarget {
+  readonly provider: Provider;
+  /** Who may bring namespaces under it without the right to. */
+  readonly requesters: RequestersSpec | undefined;
+  /** Whether a namespace gains anything by coming under it, beyond rules. */
+  readonly isWorthReaching: boolean;
+}
+
+export function policyTarget(policy: CompiledPolicy): SteeringTarget {
+  const { contents, requesters } = policy;
+  const isWorthReaching = contents.length > 0 || requesters !== undefined;
+  return { provider: policyProvider(policy), requesters, isWorthReaching };
+}
+
+export function shareTarget(share: CompiledShare): SteeringTarget {
+  return { provider: shareProvider(share), requesters: undefined, isWorthReaching: true };
+}
+
+/** The right to use the policy or share, when the write decides what it does with this namespace. */
 export function steeringRight(
-  policy: CompiledPolicy,
+  target: SteeringTarget,
   matchesAfter: boolean,
   sides: SteeringSides,
-  review: Review,
+  { requester }: Review,
   budget: Budget,
-): UseRight | undefined {
-  const effect = effectOf(policy, matchesAfter, sides, budget);
+): Right | undefined {
+  const effect = effectOf(target, matchesAfter, sides, budget);
   if (effect === undefined) return undefined;
-  if (policy.requesters !== undefined && isRequester(policy.requesters, review.requester)) return undefined;
-  return { resource: 'namespacepolicies', name: policy.name, effect };
+  if (target.requesters !== undefined && isRequester(target.requesters, requester)) return undefined;
+  return useRight(target.provider.id, effect);
 }
 
 function effectOf(
-  policy: CompiledPolicy,
+  { provider, isWorthReaching }: SteeringTarget,
   matchesAfter: boolean,
   sides: SteeringSides,
   budget: Budget,
 ): string | undefined {
-  const matchedBefore = matchNamespace(policy.match, sides.before, budget).kind === 'yes';
+  const matchedBefore = matchNamespace(provider.match, sides.before, budget).kind === 'yes';
   if (!matchesAfter) return matchedBefore ? 'take the namespace from it' : undefined;
   if (matchedBefore) {
-    return hasOtherContents(policy, sides, budget) ? 'change what the namespace gets from it' : undefined;
+    return providesOther(provider, sides, budget) ? 'change what the namespace gets from it' : undefined;
   }
-  return isWorthReaching(policy) ? 'bring the namespace under it' : undefined;
-}
-
-/** Whether a namespace gains anything by coming under the policy, beyond rules. */
-export function isWorthReaching({ contents, requesters }: CompiledPolicy): boolean {
-  return contents.length > 0 || requesters !== undefined;
+  return isWorthReaching ? 'bring the namespace under it' : undefined;
 }
 
 /** An error on both sides, or where there was nothing before, is no change. */
-function hasOtherContents(
-  policy: CompiledPolicy,
-  { contained, after }: SteeringSides,
-  budget: Budget,
-): boolean {
-  return policy.contents.some((content) => {
-    const old = content.render(contained, budget);
-    const now = content.render(after, budget);
-    if (now.kind === 'error') return old.kind === 'present';
-    return !isDeepStrictEqual(old, now);
+function providesOther(provider: Provider, { contained, after }: SteeringSides, budget: Budget): boolean {
+  const old = provider.render(contained, budget);
+  return provider.render(after, budget).some((now, index) => {
+    if (now.kind === 'error') return old[index]?.kind === 'present';
+    return !isDeepStrictEqual(old[index], now);
   });
+}
+
+function useRight(id: OwnerId, effect: string): Right {
+  const resource = kindOfOwner(id) === 'NamespacePolicy' ? 'namespacepolicies' : 'secretshares';
+  return { verb: useVerb, group, resource, name: ownerName(id), effect };
 }
 
 /** A policy that matches the namespace after the write. */

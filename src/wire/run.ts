@@ -28,7 +28,7 @@ export interface RunningProgram {
 }
 
 /** Something that was started and ends in its turn, the last one first. */
-type Ending = (graceMs: number, signal: AbortSignal) => Promise<void>;
+type Ending = (graceMs: number, signal: AbortSignal) => Promise<void> | void;
 
 /** Rejects with a StartError, whose text is for the operator. */
 export async function startProgram(
@@ -37,7 +37,7 @@ export async function startProgram(
   log: Log,
 ): Promise<RunningProgram> {
   const endings: Ending[] = [];
-  const stop: Ending = async (graceMs, signal) => {
+  const stop = async (graceMs: number, signal: AbortSignal): Promise<void> => {
     for (const end of endings.splice(0).toReversed()) await end(graceMs, signal);
   };
   try {
@@ -60,7 +60,7 @@ async function startParts(
   failed.catch(() => undefined);
   const registry = new MetricsRegistry();
   const connection = await connect({ kubeconfig: settings.kubeconfig, environment }, settings.concurrency);
-  endings.push(async () => connection.client.close());
+  endings.push(() => connection.client.close());
   const watches = new Watches(connection.client, log, fail);
   endings.push(() => watches.stop());
   const state = { isLeaving: false };
@@ -69,7 +69,7 @@ async function startParts(
     metrics: registry,
   });
   const probesPort = await listen(probes, settings.probesPort, settings.host);
-  endings.push(async () => {
+  endings.push(() => {
     probes.close();
     probes.closeAllConnections();
   });
@@ -86,7 +86,7 @@ async function startParts(
     addresses.unshift(`reviews on ${webhook.url}`);
     endings.push((graceMs, signal) => webhook.stop(graceMs, signal));
   }
-  endings.push(async () => {
+  endings.push(() => {
     state.isLeaving = true;
   });
   const description = `role ${settings.role} on ${connection.description}; ${addresses.join(', ')}`;

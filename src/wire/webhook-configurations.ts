@@ -6,13 +6,13 @@ import type { ObjectWriter } from '../kube/object-writer.ts';
 import type { Log } from '../observe/log.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import {
-  isNewer,
   judgedKinds,
   versionAnnotation,
   webhookConfigurations,
   type WebhookConfigurations,
   type WebhookTemplates,
 } from '../state/webhook-configurations.ts';
+import { isNewer } from '../state/program-version.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
 import { excludedNamespaces, type InstallSettings } from './cluster-view.ts';
 import { elect, type Election } from './election.ts';
@@ -136,8 +136,8 @@ class ConfigurationKeeper {
     const { apiVersion = '', kind = '', metadata } = wanted;
     const live = await this.#writer.read({ apiVersion, kind, name: metadata.name ?? '' }, { signal });
     const version = live?.metadata.annotations?.[versionAnnotation];
-    if (version !== undefined && isNewer(version, this.#shipped.version)) {
-      this.#log.warn('webhook configuration left to a newer version', { kind, version });
+    if (isNewer(version, this.#shipped.version)) {
+      this.#log.warn('webhook configuration left to a newer version', { kind, version: version ?? '' });
       return;
     }
     const applied = this.#applied.get(kind);

@@ -13,12 +13,13 @@ import type { Endpoint } from '../../src/admission/ports.ts';
 import { mastersGroup, systemNamespaces } from '../../src/api/names.ts';
 import { RULES } from '../../src/api/namespace-policy.ts';
 import { stringifyYaml } from '../../src/api/yaml.ts';
-import { noShares } from '../../src/policy/share-set.ts';
+import { ShareSet } from '../../src/policy/share-set.ts';
 import { PolicySet } from '../../src/policy/policy-set.ts';
 import type { ClusterSnapshot } from '../../src/policy/snapshot.ts';
 import { clusterSnapshot } from '../../src/state/cluster-snapshot.ts';
 import { loadNamespaceFiles } from '../../src/state/namespace-files.ts';
 import { loadPolicyFiles } from '../../src/state/policy-files.ts';
+import { testInstall } from '../support/engine.ts';
 import { fixtureFolders, readRequest, reviewBody, type FixtureFolder } from '../support/admission-case.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');
@@ -27,15 +28,16 @@ const folders = fixtureFolders();
 const ports = {
   namespaces: { find: () => Promise.resolve(undefined) },
   access: {
-    mayUse: ({ groups }: { readonly groups: readonly string[] }) =>
+    mayDo: ({ groups }: { readonly groups: readonly string[] }) =>
       Promise.resolve(groups.includes(mastersGroup) ? ('yes' as const) : ('no' as const)),
   },
   clock: { now: () => now, monotonic: () => 0 },
   evaluationMs: 1000,
+  install: testInstall,
 };
 
 async function load({ path }: FixtureFolder): Promise<ClusterSnapshot> {
-  const { policies, problems } = await loadPolicyFiles(join(path, 'policies.yaml'));
+  const { policies, shares, problems } = await loadPolicyFiles(join(path, 'policies.yaml'));
   expect(problems).toEqual([]);
   const cluster = join(path, 'cluster.yaml');
   const loaded = existsSync(cluster) ? await loadNamespaceFiles(cluster) : { namespaces: [], problems: [] };
@@ -44,7 +46,7 @@ async function load({ path }: FixtureFolder): Promise<ClusterSnapshot> {
     policies.map(({ compiled }) => compiled),
     { excludedNamespaces: systemNamespaces },
   );
-  return clusterSnapshot(set, noShares, loaded.namespaces);
+  return clusterSnapshot(set, new ShareSet(shares.map(({ compiled }) => compiled)), loaded.namespaces);
 }
 
 async function answerOf(
@@ -112,5 +114,16 @@ test('every rule has a folder, and every other folder is one of the engine as a 
   const others = names.filter(
     (name) => !(RULES as readonly string[]).includes(name) && name !== 'validations',
   );
-  expect(others.toSorted()).toEqual(['actions', 'exceptions', 'match', 'mutation', 'steering']);
+  expect(others.toSorted()).toEqual([
+    'actions',
+    'exceptions',
+    'match',
+    'mutation',
+    'owners.fuse',
+    'owners.match',
+    'owners.reach',
+    'owners.spec',
+    'steering',
+    'steering-by-share',
+  ]);
 });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   bindingObject,
   namespaceObject,
+  policyObject,
   responseOf,
   reviewJson,
   secretObject,
@@ -43,7 +44,7 @@ beforeAll(async () => {
     [knownNamespace('team-a'), knownNamespace('elsewhere')],
   );
   target = await startTestWebhook(await issueTestPair(), snapshot, {
-    access: { mayUse: () => Promise.resolve('yes') },
+    access: { mayDo: () => Promise.resolve('yes') },
   });
 });
 afterAll(() => target.close());
@@ -143,6 +144,13 @@ describe('odd, and allowed', () => {
       'DELETE without a name',
       secretObject(),
       { operation: 'DELETE', name: '', object: null, oldObject: secretObject() },
+    ],
+    ['a status that is not ours', { ...policyObject({ match: { names: ['x'] } }), status: 5 }, {}],
+    ['a policy without a namespace', policyObject({ match: { names: ['x'] } }), { namespace: null }],
+    [
+      'a policy that is deleted without a name',
+      policyObject({ match: { names: ['x'] } }),
+      { operation: 'DELETE', name: '', object: null, oldObject: policyObject({ match: { names: ['x'] } }) },
     ],
     ['data that is not base64', secretObject({ data: { a: '%%%' } }), {}],
     ['data and stringData with one key', secretObject({ data: { a: 'eA==' }, stringData: { a: 'y' } }), {}],

@@ -2,7 +2,7 @@
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { HandlerPorts } from '../../src/admission/webhook-handler.ts';
 import type { TlsPair } from '../../src/admission/webhook-server.ts';
-import type { UseRight } from '../../src/policy/verdict.ts';
+import type { Right } from '../../src/policy/verdict.ts';
 import type { ClusterSnapshot } from '../../src/policy/snapshot.ts';
 import {
   namespaceObject,
@@ -127,10 +127,10 @@ describe('rights', () => {
     ['no', false],
     ['unknown', false],
   ] as const)('the answer %s: allowed is %s', async (answer, allowed) => {
-    const asked: UseRight[] = [];
+    const asked: Right[] = [];
     await start(snapshotOf({ provides, other: { ...provides } }), {
       access: {
-        mayUse: (requester, right) => {
+        mayDo: (requester, right) => {
           expect(requester.username).toBe('alice');
           asked.push(right);
           return Promise.resolve(answer);
@@ -151,14 +151,14 @@ describe('rights', () => {
   });
 
   test('an answer that fails is no answer, and none is a no', async () => {
-    await start(snapshotOf({ provides }), { access: { mayUse: () => Promise.reject(new Error('c4n4ry')) } });
+    await start(snapshotOf({ provides }), { access: { mayDo: () => Promise.reject(new Error('c4n4ry')) } });
     const { status } = await ask('/validate', steering);
     expect(status?.code).toBe(403);
     expect(JSON.stringify(status)).not.toContain('c4n4ry');
   });
 
   test('an answer that does not come in time: 504', async () => {
-    await start(snapshotOf({ provides }), { access: { mayUse: () => never } });
+    await start(snapshotOf({ provides }), { access: { mayDo: () => never } });
     expect((await ask('/validate?timeout=1s', steering)).status?.code).toBe(504);
   });
 });

@@ -42,7 +42,7 @@ beforeAll(async () => {
   };
   const known = ['defaulted', 'denied', 'audited'].map((name) => knownNamespace(name));
   target = await startTestWebhook(await issueTestPair(), snapshotOf(specs, known), {
-    access: { mayUse: () => Promise.resolve('yes') },
+    access: { mayDo: () => Promise.resolve('yes') },
   });
 });
 afterAll(() => target.close());

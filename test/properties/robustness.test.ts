@@ -3,10 +3,13 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decodeReview } from '../../src/admission/decode-review.ts';
 import { decide } from '../../src/policy/decide.ts';
+import { decideOwner } from '../../src/policy/owners/decide-owner.ts';
+import { isOwnerReview, type AnyReview } from '../../src/policy/review.ts';
 import { refusalMessage, warningLines } from '../../src/policy/message.ts';
 import { mutate } from '../../src/policy/mutate.ts';
 import { settle } from '../../src/policy/settle.ts';
-import { aNamespace, aPolicy, aSnapshot, circumstances } from '../support/engine.ts';
+import type { Decision } from '../../src/policy/verdict.ts';
+import { aNamespace, aPolicy, aSnapshot, circumstances, testInstall } from '../support/engine.ts';
 
 const everything = aPolicy('everything', {
   match: { matchConditions: [{ name: 'c', expression: "namespaceObject.metadata.name != 'x'" }] },
@@ -63,10 +66,25 @@ const metadata = fc.record(
   },
   { requiredKeys: [] },
 );
+const spec = fc.record(
+  {
+    match: fc.oneof(fc.record({ names: fc.constantFrom(['*'], ['n*'], ['a']) }), junk),
+    targets: fc.oneof(fc.record({ names: fc.constantFrom(['*'], ['n*'], ['a']) }), junk),
+    source: fc.oneof(fc.constant({ namespace: 'reeve-shared', name: 's' }), junk),
+    contents: fc.oneof(
+      fc.constant({ resources: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' } }] }),
+      junk,
+    ),
+    suspend: fc.oneof(fc.boolean(), junk),
+    maxDeletions: fc.oneof(fc.constantFrom(0, 20), junk),
+  },
+  { requiredKeys: [] },
+);
 const object = fc.record(
   {
     metadata: fc.oneof(metadata, junk),
     type: fc.oneof(fc.constantFrom('kubernetes.io/tls', 'kubernetes.io/dockerconfigjson'), junk),
+    spec: fc.oneof(spec, junk),
     data: fc.oneof(
       fc.dictionary(fc.constantFrom('tls.crt', 'tls.key', '.dockerconfigjson', '__proto__'), text),
       junk,
@@ -83,6 +101,8 @@ const kinds = [
   ['secrets', '', 'Secret'],
   ['roles', 'rbac.authorization.k8s.io', 'Role'],
   ['rolebindings', 'rbac.authorization.k8s.io', 'RoleBinding'],
+  ['namespacepolicies', 'reeve.dev', 'NamespacePolicy'],
+  ['secretshares', 'reeve.dev', 'SecretShare'],
 ] as const;
 const request = fc
   .tuple(fc.constantFrom(...kinds), fc.constantFrom('CREATE', 'UPDATE', 'DELETE'), object, object, text, junk)
@@ -91,10 +111,10 @@ const request = fc
     kind: 'AdmissionReview',
     request: {
       uid: 'u',
-      kind: { group, version: 'v1', kind },
-      resource: { group, version: 'v1', resource },
+      kind: { group, version: versionOf(group), kind },
+      resource: { group, version: versionOf(group), resource },
       operation,
-      namespace: resource === 'namespaces' ? '' : 'ns',
+      namespace: resource === 'namespaces' || group === 'reeve.dev' ? '' : 'ns',
       userInfo: { username: `u${username}`, groups: [] },
       object: operation === 'DELETE' ? null : now,
       oldObject: operation === 'CREATE' ? null : before,
@@ -102,13 +122,23 @@ const request = fc
     },
   }));
 
+function versionOf(group: string): string {
+  return group === 'reeve.dev' ? 'v1alpha1' : 'v1';
+}
+
+function decisionOn(review: AnyReview): Decision {
+  return isOwnerReview(review)
+    ? decideOwner(review, snapshot, { ...circumstances, install: testInstall })
+    : decide(review, snapshot, circumstances);
+}
+
 test('random reviews of guarded resources', () => {
   fc.assert(
     fc.property(request, fc.constantFrom('validate' as const, 'mutate' as const), (review, endpoint) => {
       const decoded = decodeReview(Buffer.from(JSON.stringify(review)), endpoint);
       if (decoded.kind !== 'review') return;
-      const verdict = settle(decide(decoded.review, snapshot, circumstances), new Map(), decoded.review);
-      mutate(decoded.review, snapshot, circumstances);
+      const verdict = settle(decisionOn(decoded.review), new Map(), decoded.review);
+      if (!isOwnerReview(decoded.review)) mutate(decoded.review, snapshot, circumstances);
       // The only line breaks are those of our own list, and no character can steer a terminal.
       const lines = refusalMessage(verdict, decoded.review).split(/\n(?=- )/u);
       expect(lines.join('')).not.toMatch(/[\p{Cc}\p{Cs}\p{Zl}]/u);

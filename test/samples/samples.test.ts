@@ -17,8 +17,8 @@ const reviews = join(samples, 'reviews');
 const files = readdirSync(reviews).toSorted();
 
 describe('the files', () => {
-  it('policies load without a problem', async () => {
-    const { policies, problems } = await loadPolicyFiles(join(samples, 'policies'));
+  it('policies and shares load without a problem', async () => {
+    const { policies, shares, problems } = await loadPolicyFiles(join(samples, 'policies'));
     expect(problems).toEqual([]);
     expect(policies.map(({ policy }) => policy.metadata.name).toSorted()).toEqual([
       'database-clients',
@@ -31,6 +31,10 @@ describe('the files', () => {
       'team-secret-labels',
       'team-secrets',
       'team-tls-advice',
+    ]);
+    expect(shares.map(({ share }) => share.metadata.name).toSorted()).toEqual([
+      'mail-relay',
+      'registry-pull',
     ]);
   });
 

@@ -14,7 +14,9 @@ class CountingReporter implements Reporter {
         else counts.skipped += 1;
       }
     }
-    const notices = new Set(modules.map(({ project }) => clusterNotice(project.getProvidedContext().cluster)));
+    const notices = new Set(
+      modules.map(({ project }) => clusterNotice(project.getProvidedContext().cluster)),
+    );
     for (const notice of notices) if (notice !== undefined) process.stdout.write(`${notice}\n`);
     process.stdout.write(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped\n`);
   }

@@ -8,7 +8,7 @@ import type { ClusterAccess } from '../cluster/cluster-access.ts';
 import { freePorts } from '../cluster/ports.ts';
 import { get } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { eventually } from './eventually.ts';
+import { until } from './until.ts';
 import { kubectl, mustKubectl } from './kubectl.ts';
 
 const namespace = 'reeve-system';
@@ -58,6 +58,10 @@ export class Reeve {
   /** All that it printed, log included. */
   get output(): string {
     return `${this.#process.stdout}${this.#process.stderr}`;
+  }
+
+  get hasEnded(): boolean {
+    return this.#process.hasEnded;
   }
 
   async isReady(): Promise<boolean> {
@@ -126,7 +130,11 @@ export async function spawnReeve(cluster: ClusterAccess, options: ReeveOptions =
 export async function startReeve(cluster: ClusterAccess, options: ReeveOptions = {}): Promise<Reeve> {
   const reeve = await spawnReeve(cluster, options);
   try {
-    await eventually(async () => ((await reeve.isReady()) ? 'ready' : reeve.output)).toBe('ready');
+    await until(
+      async () => reeve.hasEnded || (await reeve.isReady()),
+      () => `ready: ${reeve.output}`,
+    );
+    if (reeve.hasEnded) throw new Error(`it ended: ${reeve.output}`);
     if (options.role !== 'reconciler') await webhookIsAsked(cluster);
   } catch (error) {
     await reeve[Symbol.asyncDispose]();
@@ -144,10 +152,15 @@ async function webhookIsAsked(cluster: ClusterAccess): Promise<void> {
     spec: { match: { matchConditions: [{ name: 'x', expression: 'namespaceObject.' }] } },
   };
   const path = '/apis/reeve.dev/v1alpha1/namespacepolicies?dryRun=All';
-  await eventually(async () => {
-    const { status, body } = await cluster.admin.send('POST', path, policy);
-    return `${status} ${JSON.stringify(body)}`;
-  }).toMatch(/^403 .*admission webhook/);
+  let last = '';
+  await until(
+    async () => {
+      const { status, body } = await cluster.admin.send('POST', path, policy);
+      last = `${status} ${JSON.stringify(body)}`;
+      return /^403 .*admission webhook/.test(last);
+    },
+    () => `the webhook is asked: ${last}`,
+  );
 }
 
 async function certificates(cluster: ClusterAccess): Promise<string> {

@@ -1,6 +1,7 @@
 // What a copy of a shared Secret holds, made from its source; or why none can be made.
 import { isJsonObject, ownMember, type JsonObject } from '../../api/json.ts';
 import type { KubeObject } from '../../api/kube-object.ts';
+import { uncopiedTypes } from '../../api/secret-share/secret-names.ts';
 import type { CompiledShare } from '../compiled-share.ts';
 import { parseOwnerId } from '../owner.ts';
 import { annotationsOf, labelsOf, valueOf } from '../metadata.ts';
@@ -21,13 +22,6 @@ export type CopyState =
   | { readonly kind: 'ready'; readonly payload: CopyPayload }
   | { readonly kind: 'unread' }
   | { readonly kind: 'unavailable'; readonly reason: CopyReason; readonly message: string };
-
-/** Copies of these would hand out an identity, or would be taken for the state of a release. */
-export const uncopiedTypes: readonly string[] = [
-  'kubernetes.io/service-account-token',
-  'bootstrap.kubernetes.io/token',
-  'helm.sh/release.v1',
-];
 
 export function copyOf(share: CompiledShare, source: KubeObject): CopyState {
   const type = share.copy.type === '' ? typeOf(source) : share.copy.type;

@@ -13,3 +13,13 @@ export function groupOf(apiVersion: string): string {
   const slash = apiVersion.indexOf('/');
   return slash === -1 ? '' : apiVersion.slice(0, slash);
 }
+
+/** `RoleBinding` of `rbac.authorization.k8s.io/RoleBinding/dev-team`. */
+export function kindOfKey(key: ObjectKey): string {
+  return key.split('/', 2)[1] ?? '';
+}
+
+/** `dev-team` of it: no name of an object holds a slash. */
+export function nameOfKey(key: ObjectKey): string {
+  return key.slice(key.lastIndexOf('/') + 1);
+}

@@ -8,7 +8,7 @@ import type { Claim } from './claim.ts';
 import type { Observed } from './observed.ts';
 import { failed, synced, type Outcome } from './outcome.ts';
 import { isWhollyOurs, objectOf, refusalOf } from './own-write.ts';
-import type { PlanInput } from './plan-input.ts';
+import type { ClaimScope, PlanInput } from './plan-input.ts';
 
 export type ClaimStep =
   /** Its payload has to be known before anything can be said. */
@@ -24,10 +24,13 @@ export interface WriteStep {
   readonly live: Observed | undefined;
   /** Keys of a Secret that are not ours to have there. */
   readonly surplusKeys: readonly string[];
+  /** Of the payload of a Secret; empty for all else. */
+  readonly payloadHash: string;
 }
 
 export function planClaim(claim: Claim, live: Observed | undefined, input: PlanInput): ClaimStep | Outcome {
-  if (!input.isAllowed(claim)) return notAllowed(claim);
+  const scope = input.scopeOf(claim);
+  if (scope !== 'allowed') return outOfScope(claim, scope);
   if (live?.isTerminating === true)
     return failed(claim, 'Terminating', 'the object is being deleted and waits for its finalizers');
   return claim.content.kind === 'copy'
@@ -66,7 +69,8 @@ function planWrite(
   if (difference === 'none') return synced(claim);
   const surplusKeys = surplusOf(live, payload);
   const kind = difference === 'maybe' ? 'check' : difference;
-  return allowedWrite({ kind, claim, object, live, surplusKeys }, input);
+  const payloadHash = payload?.facts.hash ?? '';
+  return allowedWrite({ kind, claim, object, live, surplusKeys, payloadHash }, input);
 }
 
 /** The copies stay when the source goes, and where there is none yet there will be none. */
@@ -105,11 +109,16 @@ function surplusOf(live: Observed | undefined, payload: CopyPayload | undefined)
   return live.content.facts.keys.filter((key) => !Object.hasOwn(payload.data, key));
 }
 
-function notAllowed(claim: Claim): Outcome {
+function outOfScope(claim: Claim, scope: Exclude<ClaimScope, 'allowed'>): Outcome {
   const { apiVersion, kind } = claim.type;
-  return failed(
-    claim,
-    'KindNotAllowed',
-    `this installation does not let policies provide ${kind} of ${apiVersion}`,
-  );
+  if (scope === 'unknown') {
+    const message = `${kind} of ${apiVersion} cannot be watched: the cluster may not serve it, or not to Reeve`;
+    return failed(claim, 'KindUnavailable', message);
+  }
+  if (claim.content.kind === 'copy') {
+    const message = `this installation does not let Secrets of the name ${claim.name} be shared`;
+    return failed(claim, 'NameNotAllowed', message);
+  }
+  const message = `this installation does not let policies provide ${kind} of ${apiVersion}`;
+  return failed(claim, 'KindNotAllowed', message);
 }

@@ -10,6 +10,12 @@ import type { FuseVerdict } from './fuse.ts';
 import type { ObjectKey } from './object-key.ts';
 import type { Observed } from './observed.ts';
 
+/**
+ * Whether the install lets policies and shares provide that object. `unknown`: it does, but nobody can say whether there
+ * is one, as where the API server does not serve the kind.
+ */
+export type ClaimScope = 'allowed' | 'not-allowed' | 'unknown';
+
 export interface PlanInput {
   readonly namespaceObject: KubeObject;
   readonly snapshot: ClusterSnapshot;
@@ -20,7 +26,6 @@ export interface PlanInput {
   readonly liveOf: (key: ObjectKey) => Observed | undefined;
   readonly copyStateOf: (share: CompiledShare) => CopyState;
   readonly fuseOf: (owner: OwnerId) => FuseVerdict;
-  /** Whether the install lets policies provide objects of that kind. */
-  readonly isAllowed: (claim: Claim) => boolean;
+  readonly scopeOf: (claim: Claim) => ClaimScope;
   readonly now: Date;
 }

@@ -62,10 +62,9 @@ function providedBy(claim: Claim, winner: OwnerId): Outcome {
 
 /** An object of ours that nobody wants in this namespace. */
 function planUnclaimed(live: Observed, input: PlanInput): Step | Outcome | undefined {
-  const { owner } = live;
-  if (owner === undefined || live.isTerminating || isFrozen(owner, input)) return undefined;
-  if (input.desired.expired.get(owner)?.has(live.key) === true)
-    return { kind: 'delete', owner, live, isExpired: true };
+  if (!isOwned(live) || live.isTerminating || isFrozen(live.owner, input)) return undefined;
+  const { owner, key } = live;
+  if (isExpired(live, input.desired)) return { kind: 'delete', owner, live, isExpired: true };
   const verdict = input.fuseOf(owner);
   switch (verdict.kind) {
     case 'delete':
@@ -74,11 +73,32 @@ function planUnclaimed(live: Observed, input: PlanInput): Step | Outcome | undef
       return { kind: 'release', owner, live };
     case 'hold': {
       const message = `${verdict.count} objects would be deleted, and the limit is ${verdict.limit}`;
-      return undesired({ owner, key: live.key }, 'TooManyDeletions', message);
+      return undesired({ owner, key }, 'TooManyDeletions', message);
     }
     default:
       return verdict satisfies never;
   }
+}
+
+type Owned = Observed & { readonly owner: OwnerId };
+
+function isOwned(live: Observed): live is Owned {
+  return live.owner !== undefined;
+}
+
+/** Whether the fuse counts the object: it would be deleted for its owner, and not because its time is over. */
+export function isUnwanted(live: Observed, input: Pick<PlanInput, 'snapshot' | 'desired'>): live is Owned {
+  return (
+    isOwned(live) &&
+    !live.isTerminating &&
+    !input.desired.claims.has(live.key) &&
+    !isFrozen(live.owner, input) &&
+    !isExpired(live, input.desired)
+  );
+}
+
+function isExpired({ owner, key }: Owned, { expired }: PlanInput['desired']): boolean {
+  return expired.get(owner)?.has(key) === true;
 }
 
 /** What does not load, is suspended, or could not be worked out for this namespace keeps what it has. */

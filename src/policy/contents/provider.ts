@@ -4,6 +4,7 @@ import type { Budget } from '../budget.ts';
 import type { CompiledPolicy } from '../compiled-policy.ts';
 import type { CompiledShare } from '../compiled-share.ts';
 import type { CompiledMatch } from '../match.ts';
+import { nameOf } from '../metadata.ts';
 import { ownerId, type OwnerId } from '../owner.ts';
 import type { ObjectType } from './compile-contents.ts';
 import type { Rendered } from './content-template.ts';
@@ -31,6 +32,13 @@ export function policyProvider(policy: CompiledPolicy): Provider {
   };
 }
 
+const absent = { kind: 'absent' } as const;
+
+/** A source is never its own target. */
+function isSource({ source, copy }: CompiledShare, namespaceObject: KubeObject): boolean {
+  return source.name === copy.name && source.namespace === nameOf(namespaceObject);
+}
+
 export const secretObjectType: ObjectType = { apiVersion: 'v1', kind: 'Secret' };
 
 export function shareProvider(share: CompiledShare): Provider {
@@ -43,6 +51,6 @@ export function shareProvider(share: CompiledShare): Provider {
     id: ownerId('SecretShare', share.name),
     match: share.match,
     isSuspended: share.isSuspended,
-    render: () => [{ kind: 'present', value }],
+    render: (namespaceObject) => [isSource(share, namespaceObject) ? absent : { kind: 'present', value }],
   };
 }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { decodeReview } from '../../../src/admission/decode-review.ts';
 import type { DecodedReview } from '../../../src/admission/decode-review.ts';
-import type { Review } from '../../../src/policy/review.ts';
+import type { AnyReview } from '../../../src/policy/review.ts';
 import {
   bindingObject,
   namespaceObject,
@@ -26,7 +26,7 @@ function decodeRequest(
   return decode(reviewOf(requestFor(object, changes)), endpoint);
 }
 
-function reviewFrom(decoded: DecodedReview): Review {
+function reviewFrom(decoded: DecodedReview): AnyReview {
   if (decoded.kind !== 'review') throw new Error(JSON.stringify(decoded));
   return decoded.review;
 }

@@ -18,3 +18,14 @@ test.each([
   });
   expect([name, namespace, user]).toEqual([shown, shown, shown]);
 });
+
+test.each([
+  ['secrets', undefined, 'secrets'],
+  ['namespaces', 'status', 'namespaces/status'],
+  ['namespacepolicies', undefined, 'namespacepolicies'],
+  ['secretshares', 'status', 'secretshares/status'],
+  ['secretshares', 'x'.repeat(9), 'secretshares'],
+  ['pods', undefined, 'other'],
+])('the resource %s with subresource %s is shown as %s', (resource, subResource, shown) => {
+  expect(describeRequest('uid', { resource: { resource }, subResource }).resource).toBe(shown);
+});

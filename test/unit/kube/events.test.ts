@@ -152,6 +152,18 @@ describe('repetitions', () => {
     expect(time.sleeping).toEqual([]);
   });
 
+  test('while it is being written are not forgotten', async () => {
+    const { time, server, recorder } = begin(async () => {
+      await time.sleep(500);
+      return json({});
+    });
+    recorder.record(restored);
+    await time.advance(100);
+    recorder.record(restored);
+    await time.advance(70_000);
+    expect(bodies(server)).toMatchObject([{ metadata: {} }, { series: { count: 2 } }]);
+  });
+
   test('after six minutes of quiet begin a new Event', async () => {
     const { time, server, recorder } = begin();
     recorder.record(restored);
@@ -227,6 +239,14 @@ describe('too many', () => {
     await flushed;
     expect([drops.length, time.sleeping]).toEqual([5000, []]);
   });
+});
+
+test('there is something to flush only after an event', async () => {
+  const { server, recorder } = begin();
+  await recorder.flush();
+  recorder.record(restored);
+  await recorder.flush();
+  expect(server.requests.map(({ method }) => method)).toEqual(['POST']);
 });
 
 describe('a server that', () => {

@@ -1,6 +1,6 @@
 // Who leads, from when, until when, and what the Lease says about it.
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { KubeRequest } from '../../../src/kube/client.ts';
+import type { KubeClient, KubeRequest } from '../../../src/kube/client.ts';
 import { electLeader } from '../../../src/kube/lease.ts';
 import type { Candidacy, LeaseOptions } from '../../../src/kube/lease.ts';
 import { FakeApiServer, FakeObject, networkError, refusal, silence } from '../../support/fake-api-server.ts';
@@ -275,12 +275,29 @@ describe('stop', () => {
   });
 });
 
-test('an exception of a listener is not swallowed, and ends the lead', async () => {
-  const { time, lease } = world();
-  const fault = new Error('a fault of the program');
-  let lead: AbortSignal | undefined;
+interface Heedless {
+  readonly candidacy: Candidacy;
+  readonly heard: string[];
+}
+
+/** With a client that finishes what it has begun, whatever its signal says. */
+function standHeedlessly(
+  { time, lease }: World,
+  onLead: (signal: AbortSignal) => void,
+  onWrite = () => undefined,
+): Heedless {
+  const heard: string[] = [];
+  const server = new FakeApiServer(time, (request) => lease.answer(request));
+  const client: KubeClient = {
+    request: ({ signal: _signal, ...request }) => {
+      if (request.method !== 'GET') onWrite();
+      return server.request(request);
+    },
+    stream: (request) => server.stream(request),
+    close: () => undefined,
+  };
   const candidacy = electLeader(
-    new FakeApiServer(time, (request) => lease.answer(request)),
+    client,
     {
       namespace: 'reeve-system',
       name: 'reeve-leader',
@@ -292,12 +309,34 @@ test('an exception of a listener is not swallowed, and ends the lead', async () 
     },
     {
       onLead: (signal) => {
-        lead = signal;
-        throw fault;
+        heard.push('lead');
+        onLead(signal);
       },
-      onLost: () => undefined,
+      onLost: () => heard.push('lost'),
     },
   );
+  return { candidacy, heard };
+}
+
+test('whoever stops while taking the lead does not lead', async () => {
+  const here = world();
+  const { candidacy, heard } = standHeedlessly(
+    here,
+    () => undefined,
+    () => void candidacy.stop(),
+  );
+  await here.time.settle();
+  await candidacy.stopped;
+  expect([candidacy.isLeader, here.lease.spec['holderIdentity'], ...heard]).toEqual([false, '']);
+});
+
+test('an exception of a listener is not swallowed, and ends the lead', async () => {
+  const fault = new Error('a fault of the program');
+  let lead: AbortSignal | undefined;
+  const { candidacy } = standHeedlessly(world(), (signal) => {
+    lead = signal;
+    throw fault;
+  });
   await expect(candidacy.stopped).rejects.toBe(fault);
   expect([candidacy.isLeader, lead?.aborted]).toEqual([false, true]);
 });

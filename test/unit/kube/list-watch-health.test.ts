@@ -1,8 +1,11 @@
 // When a list-watch counts as healthy, how it ends, and that no fault of the program is swallowed.
 import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../../src/api/json.ts';
 import type { WatchSink } from '../../../src/api/watch-sink.ts';
+import { listWatch } from '../../../src/kube/list-watch.ts';
 import { FakeStream, networkError, refusal, silence, stream } from '../../support/fake-api-server.ts';
 import type { Script } from '../../support/fake-api-server.ts';
+import { VirtualTime } from '../../support/virtual-time.ts';
 import {
   RecordingSink,
   added,
@@ -73,6 +76,23 @@ describe('stop', () => {
     expect(time.sleeping).toEqual([]);
     await time.advance(600_000);
     expect([server.requests.length, troubles.length]).toEqual(before);
+  });
+
+  test('lets no list through that comes all the same', async () => {
+    const sink = new RecordingSink();
+    const time = new VirtualTime();
+    const page = Promise.withResolvers<JsonObject>();
+    const deaf = {
+      request: () => page.promise,
+      stream: () => Promise.reject(networkError()),
+      close: () => undefined,
+    };
+    const pacing = { clock: time, random: () => 0, sleep: () => Promise.resolve() };
+    const health = listWatch(deaf, { path: '/api/v1/secrets' }, sink, pacing);
+    health.stop();
+    page.resolve({ apiVersion: 'v1', kind: 'SecretList', metadata: { resourceVersion: '1' } });
+    await health.stopped;
+    expect([...sink.told, health.isSynced]).toEqual([false]);
   });
 
   test('lets nothing through that has come already', async () => {

@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { auditAnnotations, causesOf, refusalMessage, warningLines } from '../../../src/policy/message.ts';
+import {
+  auditAnnotations,
+  causesOf,
+  refusalMessage,
+  violationLine,
+  warningLines,
+} from '../../../src/policy/message.ts';
 import { nothingToDecide, type Verdict, type Violation } from '../../../src/policy/verdict.ts';
 import { settle } from '../../../src/policy/settle.ts';
 import { aNamespace, aReview } from '../../support/engine.ts';
@@ -49,6 +55,30 @@ test('warnings are distinct single lines within the limits of the API', () => {
   expect(long).not.toMatch(/\p{Cc}/u);
 });
 
+test('notices come first, and count among the warnings', () => {
+  const notices = [
+    'SecretShare/regcred now reaches 1 namespace: a',
+    `NamespacePolicy/p now reaches 1 namespace: ${'n'.repeat(300)}`,
+    ...Array.from({ length: 20 }, (_, i) => `notice ${i}`),
+  ];
+  const lines = warningLines(verdict({ notices, warnings: [violation('1')] }));
+  expect(lines).toHaveLength(16);
+  expect(lines[0]).toBe(notices[0]);
+  expect(Array.from(lines[1] ?? '')).toHaveLength(256);
+  expect(lines.at(-1)).toBe('and 8 more warnings');
+});
+
+test('a share is called one, and Reeve does not name itself', () => {
+  const share = { ...violation('nothing'), by: 'share' as const };
+  const own = { ...violation('nothing'), policy: '', by: 'reeve' as const, rule: 'spec' };
+  expect(violationLine(share)).toMatch(/^share p, namespaces.required: metadata/);
+  expect(violationLine(own)).toBe('metadata.labels["a"]: found nothing; accepted: x');
+  expect(causesOf(verdict({ denials: [share, own] })).map(({ message }) => message)).toEqual([
+    'found nothing; accepted: x (share p, namespaces.required)',
+    'found nothing; accepted: x (spec)',
+  ]);
+});
+
 test('audited violations become one annotation, and none none', () => {
   expect(auditAnnotations(verdict({}))).toEqual({});
   expect(auditAnnotations(verdict({ audits: [violation('1'), violation('2')] }))['violations']).toMatch(
@@ -57,10 +87,10 @@ test('audited violations become one annotation, and none none', () => {
 });
 
 test('causes say what kind of problem it is', () => {
-  const steering = { ...violation('user "x"'), rule: 'steering' };
+  const guards = ['steering', 'fuse'].map((rule) => ({ ...violation('x'), rule }));
   expect(
-    causesOf(verdict({ denials: [violation('nothing'), violation('1'), steering] })).map(
+    causesOf(verdict({ denials: [violation('nothing'), violation('1'), ...guards] })).map(
       ({ reason }) => reason,
     ),
-  ).toEqual(['FieldValueRequired', 'FieldValueInvalid', 'FieldValueForbidden']);
+  ).toEqual(['FieldValueRequired', 'FieldValueInvalid', 'FieldValueForbidden', 'FieldValueForbidden']);
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { decide } from '../../../src/policy/decide.ts';
 import type { CompiledPolicy } from '../../../src/policy/compiled-policy.ts';
 import type { ObjectMeta } from '../../../src/api/kube-object.ts';
-import { aNamespace, aPolicy, aReview, aSnapshot, circumstances } from '../../support/engine.ts';
+import { aNamespace, aPolicy, aReview, aShare, aSnapshot, circumstances } from '../../support/engine.ts';
 
 const provides = { resources: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' } }] };
 const needsTeam = {
@@ -222,4 +222,76 @@ describe('a default stands on the old side only where this write makes it be set
   ] as const)('%s', ([, before, after, rights]) => {
     expect(rightsFor([gold, basic, golden], before, after)).toEqual(rights);
   });
+});
+
+describe('shares', () => {
+  const share = aShare('regcred', {
+    source: { namespace: 'reeve-shared', name: 'regcred' },
+    targets: { namespaceSelector: { matchLabels: { pull: 'true' } } },
+  });
+  const pulls = { name: 'n', labels: { pull: 'true' } };
+  const snapshot = aSnapshot([], [], [share]);
+  const into = aReview({ oldObject: aNamespace({ name: 'n' }), object: aNamespace(pulls) });
+  const outOf = aReview({ oldObject: aNamespace(pulls), object: aNamespace({ name: 'n' }) });
+  const state = {
+    id: 'SecretShare/regcred',
+    uid: 'u',
+    generation: 1,
+    resourceVersion: '1',
+    isValid: true,
+    isDeleting: false,
+    hasFinalizer: true,
+    provides: true,
+    isSuspended: false,
+    deletionPolicy: 'Delete',
+    maxDeletions: 20,
+    confirmation: undefined,
+    confirmationUsed: undefined,
+  } as const;
+
+  test('the right is that to use the share', () => {
+    expect(decide(into, snapshot, circumstances).rights).toEqual([
+      {
+        verb: 'use',
+        group: 'reeve.dev',
+        resource: 'secretshares',
+        name: 'regcred',
+        effect: 'bring the namespace under it',
+      },
+    ]);
+    expect(decide(outOf, snapshot, circumstances).rights).toMatchObject([
+      { name: 'regcred', effect: 'take the namespace from it' },
+    ]);
+  });
+
+  test('one that is being deleted provides nothing any more, and needs no right', () => {
+    const owners = new Map([[state.id, { ...state, isDeleting: true }]]);
+    for (const review of [into, outOf]) {
+      expect(decide(review, { ...snapshot, owners }, circumstances).rights).toEqual([]);
+    }
+  });
+
+  test('of one that does not load, the last good version counts; and one that is suspended will be resumed', () => {
+    for (const change of [{ isValid: false }, { isSuspended: true }]) {
+      const owners = new Map([[state.id, { ...state, ...change }]]);
+      expect(decide(into, { ...snapshot, owners }, circumstances).rights).toHaveLength(1);
+    }
+  });
+
+  test('an excluded namespace is nobody’s', () => {
+    const all = aShare('all', { source: { namespace: 'a', name: 'b' }, targets: { names: ['*'] } });
+    const review = aReview({ object: aNamespace({ name: 'kube-system' }) });
+    expect(decide(review, aSnapshot([], [], [all]), circumstances).rights).toEqual([]);
+  });
+});
+
+test('the rights of policies come before those of shares, each by name', () => {
+  const contents = { resources: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' } }] };
+  const policies = ['z', 'a'].map((name) => aPolicy(name, { match: { names: ['n'] }, contents }));
+  const shares = ['y', 'b'].map((name) =>
+    aShare(name, { source: { namespace: 'reeve-shared', name: 's' }, targets: { names: ['n'] } }),
+  );
+  const review = aReview({ object: aNamespace({ name: 'n' }) });
+  const { rights } = decide(review, aSnapshot(policies, [], shares), circumstances);
+  expect(rights.map(({ name }) => name)).toEqual(['a', 'z', 'b', 'y']);
 });

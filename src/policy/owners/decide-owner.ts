@@ -1,0 +1,103 @@
+// Decides a write or a deletion of a policy or share: what is wrong with it, and what it would do to the namespaces there are.
+import { isDeepStrictEqual } from 'node:util';
+import type { KubeObject } from '../../api/kube-object.ts';
+import { apiVersion } from '../../api/names.ts';
+import { renderPath, type Problem } from '../../api/problem.ts';
+import type { Circumstances } from '../budget.ts';
+import { isTerminating } from '../metadata.ts';
+import { ownerId, type OwnerKind } from '../owner.ts';
+import type { OwnerResource, OwnerReview } from '../review.ts';
+import type { ClusterSnapshot } from '../snapshot.ts';
+import { nothingToDecide, type Decision, type Finding } from '../verdict.ts';
+import type { OwnerChange } from './change.ts';
+import { differenceOf } from './difference.ts';
+import { fuseFinding } from './fuse-guard.ts';
+import { sourceProblems, type Install } from './install.ts';
+import { loadOwner, type OwnerDefinition, type OwnerLoad } from './load-owner.ts';
+import { unmatchedFinding } from './match-guard.ts';
+import { noticesOf, unknownNotice } from './notices.ts';
+
+export interface OwnerCircumstances extends Circumstances {
+  readonly install: Install;
+}
+
+const kinds: Readonly<Record<OwnerResource, OwnerKind>> = {
+  namespacepolicies: 'NamespacePolicy',
+  secretshares: 'SecretShare',
+};
+
+export function decideOwner(
+  review: OwnerReview,
+  snapshot: ClusterSnapshot,
+  circumstances: OwnerCircumstances,
+): Decision {
+  if (isUntouched(review)) return nothingToDecide;
+  const kind = kinds[review.resource];
+  const { object, oldObject } = review;
+  const after = object === undefined ? undefined : loadOwner(kind, writtenPart(kind, object));
+  const problems = [
+    ...(after?.ok === false ? after.problems : []),
+    ...(object === undefined ? [] : sourceProblems(kind, object, circumstances.install)),
+  ];
+  if (problems.length > 0) return { ...nothingToDecide, findings: problems.map(specFinding) };
+  const before = oldObject === undefined ? undefined : loadOwner(kind, writtenPart(kind, oldObject));
+  const id = ownerId(kind, review.name);
+  const change = { id, before: definitionIn(before), after: definitionIn(after) };
+  return decideChange(review, change, snapshot, circumstances);
+}
+
+/** Whatever is wrong with a spec that stays, or with an object that goes, must not hold up its finalizers. */
+function isUntouched({ object, oldObject }: OwnerReview): boolean {
+  if (oldObject === undefined) return false;
+  if (isTerminating(oldObject)) return true;
+  return object !== undefined && isDeepStrictEqual(object['spec'], oldObject['spec']);
+}
+
+function decideChange(
+  review: OwnerReview,
+  change: OwnerChange,
+  snapshot: ClusterSnapshot,
+  circumstances: OwnerCircumstances,
+): Decision {
+  const difference = differenceOf(change, snapshot, circumstances);
+  const fuse = fuseFinding(review, change, difference);
+  const unmatched = unmatchedFinding(change, difference);
+  // What is refused is said there.
+  const told = {
+    ...difference,
+    ...(fuse === undefined ? {} : { dropped: new Map<string, number>() }),
+    ...(unmatched === undefined ? {} : { unmatched: [] }),
+  };
+  const isUnknown = review.oldObject !== undefined && change.before === undefined;
+  return {
+    ...nothingToDecide,
+    findings: [unmatched, fuse].filter((finding) => finding !== undefined),
+    notices: [
+      ...(isUnknown ? [unknownNotice(change)] : []),
+      ...noticesOf(change, told, circumstances.install),
+    ],
+    overBudget: circumstances.budget.isSpent(),
+  };
+}
+
+/** The API server has judged the rest of the metadata, and may come to take more than we know of. */
+function writtenPart(kind: OwnerKind, { metadata, spec }: KubeObject): unknown {
+  return { apiVersion, kind, metadata: { name: metadata.name }, spec };
+}
+
+function definitionIn(load: OwnerLoad | undefined): OwnerDefinition | undefined {
+  return load?.ok === true ? load.definition : undefined;
+}
+
+function specFinding({ path, found, accepted, offset }: Problem): Finding {
+  const where = offset === undefined ? '' : ` (character ${offset + 1} of the text)`;
+  const violation = {
+    policy: '',
+    by: 'reeve',
+    rule: 'spec',
+    path: renderPath(path),
+    found: `${found}${where}`,
+    accepted,
+  } as const;
+  return { violation, actions: ['Deny'] };
+}

@@ -1,0 +1,52 @@
+// What the installation lets policies and shares do, whatever they say: where sources may be, and which kinds are provided.
+import { ownMember } from '../../api/json.ts';
+import type { KubeObject } from '../../api/kube-object.ts';
+import type { Problem } from '../../api/problem.ts';
+import { alternatives } from '../../api/text.ts';
+import type { ObjectType } from '../contents/compile-contents.ts';
+import { groupOf } from '../contents/object-key.ts';
+import type { OwnerKind } from '../owner.ts';
+import { quoted } from '../wording.ts';
+import type { OwnerDefinition } from './load-owner.ts';
+
+export interface Install {
+  /** The namespaces of the Secrets that may be shared. */
+  readonly sourceNamespaces: readonly string[];
+  /** What policies may provide as `contents.resources`; undefined where nobody has said: without a cluster. */
+  readonly resourceKinds: readonly ObjectType[] | undefined;
+}
+
+/** Read without the schema, so that an author learns of it together with all else that is wrong. */
+export function sourceProblems(
+  kind: OwnerKind,
+  { spec }: Pick<KubeObject, string>,
+  { sourceNamespaces }: Install,
+): readonly Problem[] {
+  const namespace = ownMember(ownMember(spec, 'source'), 'namespace');
+  // What is no text is a problem of the schema.
+  if (kind !== 'SecretShare' || typeof namespace !== 'string' || sourceNamespaces.includes(namespace))
+    return [];
+  const names = alternatives(sourceNamespaces);
+  const accepted = names === '' ? 'nothing: the installation names no namespaces for sources' : names;
+  return [{ path: ['spec', 'source', 'namespace'], found: quoted(namespace), accepted }];
+}
+
+/** The kinds of a policy's `contents.resources` that will not be made, each once. */
+export function kindsNotAllowed(
+  definition: OwnerDefinition,
+  { resourceKinds }: Install,
+): readonly ObjectType[] {
+  if (definition.kind !== 'NamespacePolicy' || resourceKinds === undefined) return [];
+  const allowed = new Set(resourceKinds.map(groupKind));
+  const unlike = new Map<string, ObjectType>();
+  for (const { apiVersion, kind } of definition.object.spec.contents?.resources ?? []) {
+    const type = { apiVersion, kind };
+    if (!allowed.has(groupKind(type))) unlike.set(groupKind(type), type);
+  }
+  return [...unlike.values()];
+}
+
+/** The version is only a view of a kind. */
+export function groupKind({ apiVersion, kind }: ObjectType): string {
+  return `${groupOf(apiVersion)}/${kind}`;
+}

@@ -1,0 +1,46 @@
+// Conditions as Kubernetes has them: one aspect each, with the moment at which it last turned.
+// https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api-conventions.md#typical-status-properties
+import { isJsonObject, ownMember } from '../../api/json.ts';
+
+export interface Condition {
+  readonly type: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  readonly message: string;
+}
+
+export interface StampedCondition extends Condition {
+  readonly lastTransitionTime: string;
+}
+
+/** Of those that an object has; undefined where there is none of the type, or nothing that is one. */
+export function conditionOf(status: unknown, type: string): StampedCondition | undefined {
+  const conditions = ownMember(status, 'conditions');
+  if (!Array.isArray(conditions)) return undefined;
+  return conditions.find((each): each is StampedCondition => isCondition(each) && each.type === type);
+}
+
+function isCondition(value: unknown): value is StampedCondition {
+  const texts = ['type', 'status', 'reason', 'message', 'lastTransitionTime'];
+  return isJsonObject(value) && texts.every((field) => typeof ownMember(value, field) === 'string');
+}
+
+/** It turned when its status changed; a new reason or message is no turn. */
+export function stamped(
+  condition: Condition,
+  before: StampedCondition | undefined,
+  now: Date,
+): StampedCondition {
+  const { type, status, reason, message } = condition;
+  const lastTransitionTime = before?.status === status ? before.lastTransitionTime : seconds(now);
+  return { type, status, reason, message, lastTransitionTime };
+}
+
+/** metav1.Time holds no fractions. */
+function seconds(time: Date): string {
+  return time.toISOString().replace(/\.\d+Z$/, 'Z');
+}
+
+export function isSameCondition(a: Condition, b: Condition | undefined): boolean {
+  return a.status === b?.status && a.reason === b.reason && a.message === b.message;
+}

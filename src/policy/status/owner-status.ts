@@ -1,0 +1,78 @@
+// The status of a policy or share as it is to be stored, and whether what is stored differs from it.
+import { isDeepStrictEqual } from 'node:util';
+import { isJsonObject, ownMember, type JsonObject } from '../../api/json.ts';
+import { clipped } from '../../api/text.ts';
+import { kindOfOwner, type OwnerState } from '../owner.ts';
+import { conditionOf, stamped } from './condition.ts';
+import type { Failure } from './owner-part.ts';
+import type { NamespaceViolation } from './owner-tally.ts';
+import { ownerConditions, type OwnerFacts } from './owner-verdict.ts';
+
+export interface StatusFacts extends OwnerFacts {
+  readonly matched: number;
+  readonly violations: { readonly count: number; readonly top: readonly NamespaceViolation[] };
+  /** Whether nothing is left that a confirmation could be for. */
+  readonly isConfirmationSpent: boolean;
+}
+
+/** As long as a text of a status may be. */
+const longestNote = 1024;
+
+/** `stored`: the status that the object has now. */
+export function ownerStatus(facts: StatusFacts, stored: unknown, now: Date): JsonObject {
+  const { state, counts, failures, matched, violations } = facts;
+  const observedGeneration = state.generation;
+  const { desired, synced, conflicts, failed } = counts;
+  const conditions = ownerConditions(facts).map((condition) => ({
+    ...stamped(condition, conditionOf(stored, condition.type), now),
+    observedGeneration,
+  }));
+  const confirmationUsed = spentConfirmation(state, facts.isConfirmationSpent);
+  return {
+    observedGeneration,
+    ...(kindOfOwner(state.id) === 'NamespacePolicy' ? policyFields(matched, violations) : {}),
+    desired,
+    synced,
+    conflicts,
+    failed,
+    failures: failures.map(failureNote),
+    ...(confirmationUsed === undefined ? {} : { confirmationUsed }),
+    conditions,
+  };
+}
+
+function policyFields(matched: number, { count, top }: StatusFacts['violations']): JsonObject {
+  return { matched, violations: count, topViolations: top.map(violationNote) };
+}
+
+/** Spent until it is changed or removed. */
+function spentConfirmation(
+  { confirmation, confirmationUsed }: OwnerState,
+  isSpent: boolean,
+): string | undefined {
+  if (confirmation === undefined) return undefined;
+  return isSpent || confirmation === confirmationUsed ? confirmation.slice(0, longestNote) : undefined;
+}
+
+function failureNote(failure: Failure): JsonObject {
+  return notes({ ...failure });
+}
+
+function violationNote({ namespace, rule, path, found, accepted }: NamespaceViolation): JsonObject {
+  return notes({ namespace, rule, path, found, accepted });
+}
+
+function notes(fields: Readonly<Record<string, string>>): JsonObject {
+  return Object.fromEntries(Object.entries(fields).map(([name, text]) => [name, clipped(text, longestNote)]));
+}
+
+/** The merge patch that makes one of the other; undefined when they are the same. */
+export function statusPatch(stored: unknown, wanted: JsonObject): JsonObject | undefined {
+  const before = isJsonObject(stored) ? stored : {};
+  const surplus = Object.keys(before).filter((field) => !Object.hasOwn(wanted, field));
+  const changed = Object.entries(wanted).filter(
+    ([field, value]) => !isDeepStrictEqual(ownMember(before, field), value),
+  );
+  if (surplus.length === 0 && changed.length === 0) return undefined;
+  return { ...Object.fromEntries(surplus.map((field) => [field, null])), ...Object.fromEntries(changed) };
+}

@@ -1,0 +1,121 @@
+// How a policy or share is doing, as conditions: is all there (Ready), is work under way (Reconciling), who must act (Stalled).
+// https://github.com/kubernetes-sigs/cli-utils/blob/master/pkg/kstatus/README.md
+import type { CopyState } from '../contents/copy.ts';
+import { confirmDeletionsAnnotation } from '../../api/names.ts';
+import { clipped } from '../../api/text.ts';
+import { kindOfOwner, ownerName, type OwnerId, type OwnerState } from '../owner.ts';
+import type { Condition } from './condition.ts';
+import type { Failure } from './owner-part.ts';
+import type { Counts } from './owner-tally.ts';
+
+export interface OwnerFacts {
+  readonly state: OwnerState;
+  /** What is wrong with the stored version, if it does not load. */
+  readonly problem: string | undefined;
+  readonly counts: Counts;
+  readonly failures: readonly Failure[];
+  /** Namespaces that have still to be looked at since it changed last. */
+  readonly waiting: number;
+  /** Objects that the fuse keeps from being deleted. */
+  readonly held: { readonly count: number; readonly limit: number } | undefined;
+  /** Of a share. */
+  readonly source: CopyState | undefined;
+}
+
+interface Verdict {
+  readonly status: 'True' | 'False';
+  readonly reason: string;
+  readonly message: string;
+  readonly is?: 'reconciling' | 'stalled';
+}
+
+const longestMessage = 1024;
+
+export function ownerConditions(facts: OwnerFacts): readonly Condition[] {
+  const { status, reason, message, is } = verdictOn(facts);
+  const about = { reason, message: clipped(message, longestMessage) };
+  const source = facts.source === undefined ? [] : [sourceAvailable(facts.source)];
+  return [
+    { type: 'Ready', status, ...about },
+    ...source,
+    is === 'reconciling'
+      ? { type: 'Reconciling', status: 'True', ...about }
+      : { type: 'Reconciling', status: 'False', reason: 'Done', message: 'no work is under way' },
+    is === 'stalled'
+      ? { type: 'Stalled', status: 'True', ...about }
+      : { type: 'Stalled', status: 'False', reason: 'NotStalled', message: 'nobody has to act first' },
+  ];
+}
+
+/** The first of these that holds. */
+function verdictOn(facts: OwnerFacts): Verdict {
+  const { state, problem, held, waiting, source } = facts;
+  if (state.isDeleting) return deleting(facts);
+  if (!state.isValid) return stalled('Invalid', problem ?? 'it does not load; what it owns is kept as it is');
+  if (held !== undefined) return stalled('TooManyDeletions', heldMessage(state.id, held));
+  if (waiting > 0) return reconciling('Reconciling', `${plural(waiting, 'namespace')} still to be done`);
+  if (source?.kind === 'unavailable') return notReady(source.reason, source.message);
+  return settled(facts);
+}
+
+function settled({ state, counts, failures }: OwnerFacts): Verdict {
+  const first = failureLine(failures);
+  if (counts.failed + counts.stuck > 0)
+    return notReady('Failed', `${plural(counts.failed + counts.stuck, 'object')} failed; ${first}`);
+  if (counts.conflicts > 0) return notReady('Conflicts', `${plural(counts.conflicts, 'conflict')}; ${first}`);
+  if (state.isSuspended) return ready('Suspended', 'it is suspended: nothing is made, changed or deleted');
+  return ready(
+    'Synced',
+    counts.desired === 0
+      ? 'there is nothing to provide'
+      : `${plural(counts.desired, 'object')} ${counts.desired === 1 ? 'is' : 'are'} there and as they should be`,
+  );
+}
+
+function deleting({ counts, failures }: OwnerFacts): Verdict {
+  if (counts.stuck > 0) return { ...notReady('Failed', failureLine(failures)), is: 'reconciling' };
+  return reconciling(
+    'Deleting',
+    'it is being deleted, and its objects are deleted, handed over or released first',
+  );
+}
+
+function heldMessage(id: OwnerId, { count, limit }: NonNullable<OwnerFacts['held']>): string {
+  const resource = kindOfOwner(id) === 'NamespacePolicy' ? 'namespacepolicy' : 'secretshare';
+  const command = `kubectl annotate ${resource} ${ownerName(id)} ${confirmDeletionsAnnotation}=${count} --overwrite`;
+  return `${plural(count, 'object')} would be deleted, and maxDeletions is ${limit}; to confirm: ${command}`;
+}
+
+function failureLine([first]: readonly Failure[]): string {
+  if (first === undefined) return '';
+  const { namespace, kind, name, message } = first;
+  const what = kind === undefined ? '' : ` ${kind} ${name ?? ''}`;
+  return `first in namespace ${namespace}:${what} ${message}`;
+}
+
+function sourceAvailable(source: CopyState): Condition {
+  const type = 'SourceAvailable';
+  return source.kind === 'unavailable'
+    ? { type, status: 'False', reason: source.reason, message: source.message }
+    : { type, status: 'True', reason: 'Available', message: 'the source is there and can be copied' };
+}
+
+function ready(reason: string, message: string): Verdict {
+  return { status: 'True', reason, message };
+}
+
+function notReady(reason: string, message: string): Verdict {
+  return { status: 'False', reason, message };
+}
+
+function reconciling(reason: string, message: string): Verdict {
+  return { ...notReady(reason, message), is: 'reconciling' };
+}
+
+function stalled(reason: string, message: string): Verdict {
+  return { ...notReady(reason, message), is: 'stalled' };
+}
+
+function plural(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? '' : 's'}`;
+}

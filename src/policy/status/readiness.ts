@@ -1,0 +1,44 @@
+// The condition reeve.dev/Ready of a Namespace: whether all is there that policies and shares provide.
+import { readyCondition } from '../../api/names.ts';
+import { clipped } from '../../api/text.ts';
+import type { Desired } from '../contents/desired.ts';
+import { kindOfKey, nameOfKey } from '../contents/object-key.ts';
+import type { Outcome } from '../contents/outcome.ts';
+import type { Condition } from './condition.ts';
+
+const longestMessage = 1024;
+
+export function readinessOf(
+  { claims, frozen }: Pick<Desired, 'claims' | 'frozen'>,
+  outcomes: readonly Outcome[],
+): Condition {
+  const missing = firstMissing(outcomes);
+  if (missing !== undefined) {
+    const { owner, key, reason, message } = missing;
+    return notReady(reason, `${kindOfKey(key)} ${nameOfKey(key)} of ${owner}: ${message}`);
+  }
+  for (const [owner, { reason, message }] of frozen)
+    if (reason !== 'Suspended') return notReady(reason, `${owner}: ${message}`);
+  // The same words however many there are: a further share must not cost a write in every namespace.
+  return claims.size === 0
+    ? ready('NothingProvided', 'no policy or share provides anything here')
+    : ready('Synced', 'everything that policies and shares provide is there');
+}
+
+/** The same one however the work was ordered. */
+function firstMissing(outcomes: readonly Outcome[]): Outcome | undefined {
+  return outcomes
+    .filter(({ isMissing }) => isMissing)
+    .reduce<Outcome | undefined>(
+      (first, each) => (first === undefined || each.key < first.key ? each : first),
+      undefined,
+    );
+}
+
+function ready(reason: string, message: string): Condition {
+  return { type: readyCondition, status: 'True', reason, message };
+}
+
+function notReady(reason: string, message: string): Condition {
+  return { type: readyCondition, status: 'False', reason, message: clipped(message, longestMessage) };
+}

@@ -1,0 +1,118 @@
+// Keeps our finalizer on policies and shares from before their first object until their last one is gone.
+// https://kubernetes.io/docs/concepts/overview/working-with-objects/finalizers/
+import { KubeError } from '../api/kube-error.ts';
+import type { KubeObject } from '../api/kube-object.ts';
+import { apiVersion, cleanupFinalizer } from '../api/names.ts';
+import { isTerminating } from '../policy/metadata.ts';
+import { kindOfOwner, ownerName, type OwnerId, type OwnerState } from '../policy/owner.ts';
+import type { ObjectWriter, ReconcileObserver } from './ports.ts';
+
+export interface FinalizersOptions {
+  readonly stateOf: (owner: OwnerId) => OwnerState | undefined;
+  readonly writer: Pick<ObjectWriter, 'read' | 'mergePatch'>;
+  readonly observer: Pick<ReconcileObserver, 'wroteOwn'>;
+}
+
+export class Finalizers {
+  readonly #options: FinalizersOptions;
+  readonly #adding = new Map<OwnerId, Promise<void>>();
+  /** UID and version of owners on which we have put it, until their watch tells of it. */
+  readonly #added = new Map<OwnerId, string>();
+  /** How many objects are being made in the name of an owner at this moment. */
+  readonly #making = new Map<OwnerId, number>();
+
+  constructor(options: FinalizersOptions) {
+    this.#options = options;
+  }
+
+  isMaking(owner: OwnerId): boolean {
+    return this.#making.has(owner);
+  }
+
+  /**
+   * Does the work once the finalizer stands, and keeps it there meanwhile. False: the owner may not have objects any more.
+   * Rejects with a KubeError, or as the work does.
+   */
+  async holding(owner: OwnerId, signal: AbortSignal, work: () => Promise<void>): Promise<boolean> {
+    this.#making.set(owner, (this.#making.get(owner) ?? 0) + 1);
+    try {
+      await this.ensure(owner, signal);
+      if (!this.#mayHaveObjects(owner)) return false;
+      await work();
+      return true;
+    } finally {
+      const left = (this.#making.get(owner) ?? 0) - 1;
+      if (left > 0) this.#making.set(owner, left);
+      else this.#making.delete(owner);
+    }
+  }
+
+  /** Puts it on an owner that lacks it and is not going. */
+  async ensure(owner: OwnerId, signal: AbortSignal): Promise<void> {
+    const state = this.#options.stateOf(owner);
+    if (state === undefined || state.isDeleting) return;
+    if (state.hasFinalizer || this.#added.get(owner) === versionOf(state)) return;
+    const adding = this.#adding.get(owner) ?? this.#add(owner, state, signal);
+    this.#adding.set(owner, adding);
+    await adding;
+  }
+
+  /** Takes it off an owner that goes. */
+  async remove(owner: OwnerId, signal: AbortSignal): Promise<void> {
+    const state = this.#options.stateOf(owner);
+    if (state?.isDeleting !== true || !state.hasFinalizer) return;
+    await this.#change(owner, state, false, signal);
+    this.#added.delete(owner);
+  }
+
+  #mayHaveObjects(owner: OwnerId): boolean {
+    const state = this.#options.stateOf(owner);
+    return state !== undefined && !state.isDeleting && state.isValid;
+  }
+
+  async #add(owner: OwnerId, state: OwnerState, signal: AbortSignal): Promise<void> {
+    try {
+      if (await this.#change(owner, state, true, signal)) this.#added.set(owner, versionOf(state));
+    } finally {
+      this.#adding.delete(owner);
+    }
+  }
+
+  /** Others may have finalizers there too, so the list is read and written back in the version that was read. */
+  async #change(
+    owner: OwnerId,
+    { uid }: OwnerState,
+    isWanted: boolean,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { writer, observer } = this.#options;
+    const ref = { apiVersion, kind: kindOfOwner(owner), name: ownerName(owner) };
+    const object = await writer.read(ref, signal);
+    if (object?.metadata.uid !== uid) return false;
+    const before = finalizersOf(object);
+    if (before.includes(cleanupFinalizer) === isWanted) return true;
+    // None can be added to what is being deleted.
+    if (isWanted && isTerminating(object)) return false;
+    const others = before.filter((each) => each !== cleanupFinalizer);
+    const finalizers = isWanted ? [...others, cleanupFinalizer] : others;
+    try {
+      const { resourceVersion } = object.metadata;
+      await writer.mergePatch(ref, { metadata: { resourceVersion, finalizers } }, { signal });
+    } catch (error) {
+      if (error instanceof KubeError && error.code === 404) return false;
+      throw error;
+    }
+    observer.wroteOwn('finalizer');
+    return true;
+  }
+}
+
+/** The version that lacks it: while that is all the watch has told, our own write is still on its way to us. */
+function versionOf({ uid, resourceVersion }: OwnerState): string {
+  return `${uid}/${resourceVersion}`;
+}
+
+function finalizersOf({ metadata }: KubeObject): readonly string[] {
+  const { finalizers } = metadata;
+  return Array.isArray(finalizers) ? finalizers.filter((each) => typeof each === 'string') : [];
+}

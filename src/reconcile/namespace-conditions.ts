@@ -1,0 +1,145 @@
+// Keeps the condition reeve.dev/Ready of every Namespace; after the objects, because those are what people wait for.
+import { KubeError } from '../api/kube-error.ts';
+import type { KubeObject } from '../api/kube-object.ts';
+import { readyCondition } from '../api/names.ts';
+import { conditionOf, isSameCondition, stamped, type Condition } from '../policy/status/condition.ts';
+import type { StampedCondition } from '../policy/status/condition.ts';
+import type { ObjectWriter, ReconcileObserver, Time } from './ports.ts';
+import { done, WorkQueue, type Attempt, type Handled } from './queue.ts';
+import { isNewer } from './resource-version.ts';
+import { writeFault } from './write-fault.ts';
+
+export interface NamespaceConditionsOptions {
+  readonly namespaceOf: (name: string) => KubeObject | undefined;
+  readonly writer: Pick<ObjectWriter, 'apply'>;
+  readonly observer: Pick<ReconcileObserver, 'wroteOwn' | 'faulted'>;
+  readonly time: Time;
+  /** Whether objects wait to be written. */
+  readonly isBusy: () => boolean;
+}
+
+interface Wanted {
+  readonly condition: Condition;
+  readonly since: number;
+}
+
+interface Written {
+  readonly uid: string | undefined;
+  readonly resourceVersion: string;
+  readonly condition: StampedCondition | undefined;
+}
+
+const concurrency = 8;
+/** Objects come first, but not for longer than this. */
+const longestWaitMs = 2000;
+const waitMs = 50;
+
+export class NamespaceConditions {
+  readonly #options: NamespaceConditionsOptions;
+  readonly queue: WorkQueue<string>;
+  readonly #wanted = new Map<string, Wanted>();
+  /** Our own writes, of which the watch may not have told yet. */
+  readonly #written = new Map<string, Written>();
+  #isOpen = false;
+
+  constructor(options: NamespaceConditionsOptions) {
+    this.#options = options;
+    this.queue = new WorkQueue<string>({
+      concurrency,
+      time: options.time,
+      handle: (name, attempt) => this.#write(name, attempt),
+      faulted: (name, error) => options.observer.faulted(`condition of namespace ${name}`, error),
+    });
+  }
+
+  want(name: string, condition: Condition): void {
+    if (isSameCondition(condition, this.#currentOf(name))) {
+      this.#wanted.delete(name);
+      return;
+    }
+    this.#wanted.set(name, { condition, since: this.#options.time.monotonic() });
+    if (this.#isOpen) this.queue.add(name);
+  }
+
+  forget(name: string): void {
+    this.#wanted.delete(name);
+    this.#written.delete(name);
+  }
+
+  /** Nothing is written before this. */
+  open(): void {
+    this.#isOpen = true;
+    for (const name of this.#wanted.keys()) this.queue.add(name);
+  }
+
+  close(): void {
+    this.#isOpen = false;
+    this.#wanted.clear();
+  }
+
+  async #write(name: string, { signal }: Attempt): Promise<Handled> {
+    const { time, isBusy, namespaceOf, writer, observer } = this.#options;
+    const wanted = this.#wanted.get(name);
+    const namespaceObject = namespaceOf(name);
+    if (wanted === undefined || namespaceObject === undefined) return done;
+    if (isBusy() && time.monotonic() - wanted.since < longestWaitMs) {
+      this.queue.addAfter(name, waitMs);
+      return done;
+    }
+    const condition = stamped(wanted.condition, this.#currentOf(name), time.now());
+    try {
+      const options = { force: true, subresource: 'status', signal } as const;
+      const answer = await writer.apply(applied(namespaceObject, condition), options);
+      this.#took(name, answer);
+    } catch (error) {
+      return this.#failed(error);
+    }
+    observer.wroteOwn('condition');
+    // Unless another one has come to be wanted meanwhile.
+    if (this.#wanted.get(name) === wanted) this.#wanted.delete(name);
+    else this.queue.add(name);
+    return done;
+  }
+
+  #took(name: string, answer: KubeObject): void {
+    const { uid, resourceVersion } = answer.metadata;
+    if (typeof resourceVersion !== 'string') return;
+    this.#written.set(name, {
+      uid,
+      resourceVersion,
+      condition: conditionOf(answer['status'], readyCondition),
+    });
+  }
+
+  #failed(error: unknown): Handled {
+    // It has been deleted and made again: the watch will tell.
+    if (error instanceof KubeError && (error.code === 422 || error.code === 409)) return done;
+    const fault = writeFault(error, 'change');
+    if (fault.kind === 'transient') return { kind: 'retry', leastMs: fault.leastMs };
+    if (fault.kind !== 'lasting') return done;
+    this.#options.observer.faulted('the condition of a namespace', error);
+    return { kind: 'retry', leastMs: fault.leastMs ?? longestWaitMs };
+  }
+
+  #currentOf(name: string): StampedCondition | undefined {
+    const watched = this.#options.namespaceOf(name);
+    const written = this.#written.get(name);
+    if (watched === undefined) return undefined;
+    const { uid, resourceVersion } = watched.metadata;
+    if (written?.uid === uid && isNewer(written?.resourceVersion ?? '', String(resourceVersion)))
+      return written?.condition;
+    this.#written.delete(name);
+    return conditionOf(watched['status'], readyCondition);
+  }
+}
+
+/** Only our own condition is ours: the API server keeps those of others, by their type. */
+function applied({ metadata }: KubeObject, condition: StampedCondition): KubeObject {
+  const { name = '', uid } = metadata;
+  return {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name, ...(uid === undefined ? {} : { uid }) },
+    status: { conditions: [condition] },
+  };
+}

@@ -1,0 +1,110 @@
+// Carries out single writes of the objects that we provide, so that none can hit another object than the one planned for.
+import type { JsonObject } from '../api/json.ts';
+import { KubeError } from '../api/kube-error.ts';
+import type { KubeObject, ObjectRef } from '../api/kube-object.ts';
+import { appliedAnnotation, managedByLabel, ownerAnnotation } from '../api/names.ts';
+import { observeObject, observeSecret, type Observed } from '../policy/contents/observed.ts';
+import type { WriteStep } from '../policy/contents/plan-claim.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { comparable, type DryRuns } from './dry-runs.ts';
+import type { ObjectWriter } from './ports.ts';
+import { nothingThere } from './resource-version.ts';
+
+export class ObjectWrites {
+  readonly #writer: ObjectWriter;
+  readonly #dryRuns: DryRuns;
+
+  constructor(writer: ObjectWriter, dryRuns: DryRuns) {
+    this.#writer = writer;
+    this.#dryRuns = dryRuns;
+  }
+
+  async create({ object }: WriteStep, signal: AbortSignal): Promise<Observed> {
+    return await this.#apply(object, { resourceVersion: nothingThere }, signal);
+  }
+
+  async update({ object, surplusKeys }: WriteStep, live: Observed, signal: AbortSignal): Promise<Observed> {
+    const { uid, resourceVersion } = live;
+    if (surplusKeys.length === 0) return await this.#apply(object, { uid, resourceVersion }, signal);
+    // Applying leaves alone what others have put there. One patch, so that nobody sees a Secret between two states.
+    const patch = withoutKeys(object, surplusKeys, resourceVersion);
+    return observed(live, await this.#writer.mergePatch(refOf(live), patch, { signal }));
+  }
+
+  /** Undefined: there is nothing to write. */
+  async check({ object }: WriteStep, live: Observed, signal: AbortSignal): Promise<Observed | undefined> {
+    if (live.content.kind !== 'object' || this.#dryRuns.isKnown(object, live.content.object))
+      return undefined;
+    const { uid, resourceVersion } = live;
+    const applied = withPreconditions(object, { uid, resourceVersion });
+    const result = await this.#writer.apply(applied, { force: true, dryRun: true, signal });
+    if (!isDeepStrictEqual(comparable(result), comparable(live.content.object)))
+      return await this.#apply(object, { uid, resourceVersion }, signal);
+    this.#dryRuns.remember(object, live.content.object);
+    return undefined;
+  }
+
+  async remove(live: Observed, signal: AbortSignal): Promise<void> {
+    const { uid, resourceVersion } = live;
+    await this.#writer.remove(refOf(live), { uid, resourceVersion }, signal);
+  }
+
+  async removeIfThere(live: Observed, signal: AbortSignal): Promise<void> {
+    try {
+      await this.remove(live, signal);
+    } catch (error) {
+      if (!(error instanceof KubeError) || error.code !== 404) throw error;
+    }
+  }
+
+  /** The object stays; what it carries of ours goes. */
+  async release(live: Observed, signal: AbortSignal): Promise<Observed> {
+    const { resourceVersion } = live;
+    const patch = {
+      metadata: {
+        resourceVersion,
+        labels: { [managedByLabel]: null },
+        annotations: { [ownerAnnotation]: null, [appliedAnnotation]: null },
+      },
+    };
+    return observed(live, await this.#writer.mergePatch(refOf(live), patch, { signal }));
+  }
+
+  async #apply(object: KubeObject, preconditions: JsonObject, signal: AbortSignal): Promise<Observed> {
+    const result = await this.#writer.apply(withPreconditions(object, preconditions), {
+      force: true,
+      signal,
+    });
+    const { apiVersion = '', kind = '' } = object;
+    const answer = observed({ type: { apiVersion, kind } }, result);
+    if (answer.content.kind === 'object') this.#dryRuns.remember(object, answer.content.object);
+    return answer;
+  }
+}
+
+function observed({ type }: Pick<Observed, 'type'>, object: KubeObject): Observed {
+  return type.kind === 'Secret' && type.apiVersion === 'v1'
+    ? observeSecret(object)
+    : observeObject(type, object);
+}
+
+export function refOf({ type, namespace, name }: Pick<Observed, 'type' | 'namespace' | 'name'>): ObjectRef {
+  return { ...type, namespace, name };
+}
+
+function withPreconditions(object: KubeObject, preconditions: JsonObject): KubeObject {
+  return { ...object, metadata: { ...object.metadata, ...preconditions } };
+}
+
+function withoutKeys(
+  object: KubeObject,
+  surplusKeys: readonly string[],
+  resourceVersion: string,
+): JsonObject {
+  const { labels, annotations } = object.metadata;
+  // Makes own members of all keys, `__proto__` too.
+  const nulls = surplusKeys.map((key) => [key, null] as const);
+  const data = Object.fromEntries([...Object.entries(object['data'] ?? {}), ...nulls]);
+  const immutable = object['immutable'] === true ? { immutable: true } : {};
+  return { metadata: { resourceVersion, labels, annotations }, data, ...immutable };
+}

@@ -1,0 +1,192 @@
+// Keeps the status and the finalizer of one policy or share.
+import { KubeError } from '../api/kube-error.ts';
+import { renderProblem } from '../api/problem.ts';
+import type { CopyState } from '../policy/contents/copy.ts';
+import { isManaged } from '../policy/contents/desired.ts';
+import type { OwnerId, OwnerState } from '../policy/owner.ts';
+import { ownerStatus, type StatusFacts } from '../policy/status/owner-status.ts';
+import type { LiveCluster } from '../state/live-cluster.ts';
+import type { LoadedOwner } from '../state/stored-owner.ts';
+import type { Announcer } from './events.ts';
+import type { Finalizers } from './finalizers.ts';
+import type { FuseBox } from './fuse-box.ts';
+import type { ObservedObjects } from './observed-objects.ts';
+import type { OwnerLedger } from './owner-ledger.ts';
+import type { OwnerStatuses } from './owner-statuses.ts';
+import type { ReconcileObserver, Time } from './ports.ts';
+import { done, type Attempt, type Handled } from './queue.ts';
+import type { Sources } from './sources.ts';
+import { writeFault } from './write-fault.ts';
+
+export interface OwnerWorkerOptions {
+  readonly cluster: LiveCluster;
+  readonly ledger: OwnerLedger;
+  readonly objects: ObservedObjects;
+  readonly sources: Sources;
+  readonly fuse: FuseBox;
+  readonly finalizers: Finalizers;
+  readonly statuses: OwnerStatuses;
+  readonly announcer: Announcer;
+  readonly observer: ReconcileObserver;
+  readonly time: Time;
+  /** Look at the owner again then. */
+  readonly again: (owner: OwnerId, milliseconds: number) => void;
+}
+
+/** For so long after a change, what the namespaces say of it is waited for before anything is written. */
+const settleMs = 1000;
+/** At most one status in so long. */
+const coalesceMs = 500;
+
+export class OwnerWorker {
+  readonly #options: OwnerWorkerOptions;
+  readonly #writtenAt = new Map<OwnerId, number>();
+  readonly #held = new Set<OwnerId>();
+  #isOpen = false;
+
+  constructor(options: OwnerWorkerOptions) {
+    this.#options = options;
+  }
+
+  /** No status is written before this. */
+  open(): void {
+    this.#isOpen = true;
+  }
+
+  close(): void {
+    this.#isOpen = false;
+    this.#writtenAt.clear();
+    this.#held.clear();
+  }
+
+  async reconcile(owner: OwnerId, { signal }: Attempt): Promise<Handled> {
+    const loaded = this.#options.cluster.owner(owner);
+    if (loaded === undefined) {
+      this.#forget(owner);
+      return done;
+    }
+    try {
+      if (loaded.state.isDeleting) {
+        if (await this.#letGo(loaded.state, signal)) return done;
+      } else if (loaded.state.provides && loaded.state.isValid)
+        await this.#options.finalizers.ensure(owner, signal);
+      if (this.#isOpen && this.#isDue(owner)) await this.#keepStatus(owner, signal);
+      return done;
+    } catch (error) {
+      if (!(error instanceof KubeError)) throw error;
+      return this.#failed(owner, error);
+    }
+  }
+
+  #forget(owner: OwnerId): void {
+    const { ledger, statuses } = this.#options;
+    ledger.forgetOwner(owner);
+    statuses.forget(owner);
+    this.#writtenAt.delete(owner);
+    this.#held.delete(owner);
+  }
+
+  /**
+   * Whether nothing holds the owner any more. Objects that are being deleted already, or whose namespaces are going or
+   * are not ours to touch, hold nothing.
+   */
+  async #letGo({ id }: OwnerState, signal: AbortSignal): Promise<boolean> {
+    const { cluster, objects, finalizers } = this.#options;
+    const snapshot = cluster.snapshot();
+    const holders = [...objects.countsOf(id).keys()].some((name) => {
+      const namespaceObject = snapshot.namespace(name);
+      return namespaceObject !== undefined && isManaged(namespaceObject, snapshot);
+    });
+    if (holders || finalizers.isMaking(id)) return false;
+    await finalizers.remove(id, signal);
+    return true;
+  }
+
+  /** Otherwise it comes back when it is. */
+  #isDue(owner: OwnerId): boolean {
+    const { ledger, time, again } = this.#options;
+    const now = time.monotonic();
+    const waiting = ledger.waiting(owner);
+    const settles = waiting === undefined ? now : waiting.since + settleMs;
+    const due = Math.max(settles, (this.#writtenAt.get(owner) ?? -Infinity) + coalesceMs);
+    if (due <= now) return true;
+    again(owner, due - now);
+    return false;
+  }
+
+  async #keepStatus(owner: OwnerId, signal: AbortSignal): Promise<void> {
+    const { cluster, statuses, time } = this.#options;
+    const source = await this.#sourceOf(cluster.owner(owner), signal);
+    const loaded = cluster.owner(owner);
+    if (loaded === undefined) return;
+    const wrote = await statuses.keep(
+      loaded.state,
+      (stored) => ownerStatus(this.#factsOf(owner, loaded, source), stored, time.now()),
+      signal,
+    );
+    if (wrote) this.#writtenAt.set(owner, time.monotonic());
+  }
+
+  #factsOf(
+    owner: OwnerId,
+    { state, definition, problems }: LoadedOwner,
+    source: CopyState | undefined,
+  ): StatusFacts {
+    const { ledger, fuse } = this.#options;
+    const tally = ledger.tallyOf(owner);
+    const [problem] = problems;
+    const quota =
+      definition?.kind === 'NamespacePolicy' ? definition.object.spec.namespaces?.quota : undefined;
+    const waiting = ledger.waiting(owner)?.count ?? 0;
+    return {
+      state,
+      problem: problem === undefined ? undefined : renderProblem(problem),
+      counts: tally.counts,
+      failures: tally.failures(),
+      waiting,
+      held: this.#heldBy(state),
+      source,
+      matched: tally.matched,
+      violations: tally.violations(quota),
+      isConfirmationSpent: waiting === 0 && !state.isDeleting && fuse.outstanding(owner) === 0,
+    };
+  }
+
+  /** Told once, when it begins. */
+  #heldBy({ id, isDeleting }: OwnerState): StatusFacts['held'] {
+    const { fuse, announcer, observer } = this.#options;
+    const verdict = isDeleting || fuse.outstanding(id) === 0 ? undefined : fuse.verdictOf(id);
+    if (verdict?.kind !== 'hold') {
+      this.#held.delete(id);
+      return undefined;
+    }
+    const { count, limit } = verdict;
+    if (!this.#held.has(id)) {
+      this.#held.add(id);
+      observer.held(id, count, limit);
+      announcer.owner(
+        id,
+        'TooManyDeletions',
+        `${count} objects would be deleted, and maxDeletions is ${limit}`,
+      );
+    }
+    return { count, limit };
+  }
+
+  async #sourceOf(loaded: LoadedOwner | undefined, signal: AbortSignal): Promise<CopyState | undefined> {
+    if (loaded?.definition?.kind !== 'SecretShare') return undefined;
+    const { sources } = this.#options;
+    const { compiled } = loaded.definition;
+    if (sources.copyStateOf(compiled).kind === 'unread') await sources.read(compiled, signal);
+    return sources.copyStateOf(compiled);
+  }
+
+  #failed(owner: OwnerId, error: KubeError): Handled {
+    const fault = writeFault(error, 'change');
+    if (fault.kind === 'transient') return { kind: 'retry', leastMs: fault.leastMs };
+    // The watch will tell that it is gone.
+    if (fault.kind !== 'lasting') return done;
+    this.#options.observer.faulted(`status or finalizer of ${owner}`, error);
+    return { kind: 'retry', leastMs: fault.leastMs ?? settleMs };
+  }
+}

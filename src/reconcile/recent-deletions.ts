@@ -1,0 +1,45 @@
+// How many objects have been deleted for each owner within the last minute.
+import type { OwnerId } from '../policy/owner.ts';
+
+export const recentMs = 60_000;
+
+export class RecentDeletions {
+  readonly #monotonic: () => number;
+  /** When each was deleted, the first one first. */
+  readonly #times = new Map<OwnerId, number[]>();
+
+  constructor(monotonic: () => number) {
+    this.#monotonic = monotonic;
+  }
+
+  add(owner: OwnerId): void {
+    const times = this.#times.get(owner);
+    if (times === undefined) this.#times.set(owner, [this.#monotonic()]);
+    else times.push(this.#monotonic());
+  }
+
+  count(owner: OwnerId): number {
+    return this.#recent(owner).length;
+  }
+
+  /** In how many milliseconds the first of them counts no more. */
+  nextLapse(owner: OwnerId): number | undefined {
+    const [first] = this.#recent(owner);
+    return first === undefined ? undefined : first + recentMs - this.#monotonic();
+  }
+
+  #recent(owner: OwnerId): readonly number[] {
+    const times = this.#times.get(owner);
+    if (times === undefined) return [];
+    const since = this.#monotonic() - recentMs;
+    const [first] = times;
+    if (first !== undefined && first > since) return times;
+    const index = times.findIndex((time) => time > since);
+    if (index === -1) {
+      this.#times.delete(owner);
+      return [];
+    }
+    times.splice(0, index);
+    return times;
+  }
+}

@@ -1,0 +1,53 @@
+// Who has to be looked at after a change: which namespaces, and which policies and shares.
+import { isDeepStrictEqual } from 'node:util';
+import { matchNamespace, type CompiledMatch } from '../policy/match.ts';
+import { nameOf } from '../policy/metadata.ts';
+import type { OwnerId } from '../policy/owner.ts';
+import type { ClusterSnapshot } from '../policy/snapshot.ts';
+import type { OwnerChange } from '../state/live-owners.ts';
+import type { LoadedOwner } from '../state/stored-owner.ts';
+import type { ObservedObjects } from './observed-objects.ts';
+import type { OwnerLedger } from './owner-ledger.ts';
+
+/** Whether the change can make a difference in any namespace; a status that was written does not. */
+export function concernsNamespaces({ before, after }: Pick<OwnerChange, 'before' | 'after'>): boolean {
+  return before?.definition !== after?.definition || !isDeepStrictEqual(steering(before), steering(after));
+}
+
+/** What of its state decides about objects. */
+function steering(loaded: LoadedOwner | undefined): unknown {
+  if (loaded === undefined) return undefined;
+  const {
+    resourceVersion: _version,
+    generation: _generation,
+    hasFinalizer: _finalizer,
+    ...rest
+  } = loaded.state;
+  return rest;
+}
+
+/** The namespaces that it has reached, that it reaches now, and where objects name it. */
+export function namespacesOf(
+  owner: OwnerId,
+  after: LoadedOwner | undefined,
+  {
+    snapshot,
+    ledger,
+    objects,
+  }: {
+    readonly snapshot: ClusterSnapshot;
+    readonly ledger: OwnerLedger;
+    readonly objects: ObservedObjects;
+  },
+): ReadonlySet<string> {
+  const names = new Set<string>([...ledger.tallyOf(owner).namespaces, ...objects.countsOf(owner).keys()]);
+  const match: CompiledMatch | undefined = after?.definition?.compiled.match;
+  if (match === undefined) return names;
+  for (const namespaceObject of snapshot.namespaces()) {
+    const name = nameOf(namespaceObject);
+    if (names.has(name) || snapshot.policies.isExcluded(name)) continue;
+    if (matchNamespace(match, namespaceObject).kind !== 'no') names.add(name);
+  }
+  // Those that are not there, or are left alone, would be waited for in vain.
+  return new Set([...names].filter((name) => snapshot.namespace(name) !== undefined));
+}

@@ -1,0 +1,157 @@
+// The Secrets that shares name as their sources: watched by metadata, read only where a share names them.
+import type { KubeObject } from '../api/kube-object.ts';
+import type { WatchSink } from '../api/watch-sink.ts';
+import type { CompiledShare } from '../policy/compiled-share.ts';
+import { copyOf, unavailable, type CopyState } from '../policy/contents/copy.ts';
+import type { ObjectWriter } from './ports.ts';
+import { isNewer } from './resource-version.ts';
+
+export type SourceId = `${string}/${string}`;
+
+interface Version {
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
+
+interface Payload extends Version {
+  readonly secret: KubeObject;
+  readonly copies: WeakMap<CompiledShare, CopyState>;
+}
+
+const unread: CopyState = { kind: 'unread' };
+
+export interface SourcesOptions {
+  readonly namespaces: readonly string[];
+  readonly writer: Pick<ObjectWriter, 'read'>;
+  /** Another version of a source is there, or it came, or it is gone. */
+  readonly changed: (id: SourceId) => void;
+}
+
+/** The payloads leave it in copies only, which go into writes and nowhere else. */
+export class Sources {
+  readonly #options: SourcesOptions;
+  readonly #unsynced: Set<string>;
+  readonly #versions = new Map<SourceId, Version>();
+  readonly #payloads = new Map<SourceId, Payload>();
+  readonly #reading = new Map<SourceId, Promise<void>>();
+
+  constructor(options: SourcesOptions) {
+    this.#options = options;
+    this.#unsynced = new Set(options.namespaces);
+  }
+
+  get isSynced(): boolean {
+    return this.#unsynced.size === 0;
+  }
+
+  /** For a watch of the metadata of all Secrets in that namespace. */
+  sink(namespace: string): WatchSink {
+    return {
+      replaced: (secrets) => this.#replaced(namespace, secrets),
+      changed: (secret) => this.#told(secret),
+      removed: ({ metadata }) => {
+        const id = sourceId(namespace, metadata.name ?? '');
+        if (this.#versions.get(id)?.uid === metadata.uid) this.#gone(id);
+      },
+    };
+  }
+
+  copyStateOf(share: CompiledShare): CopyState {
+    const { namespace, name } = share.source;
+    if (!this.#options.namespaces.includes(namespace)) return notAllowed(namespace);
+    const id = sourceId(namespace, name);
+    const version = this.#versions.get(id);
+    if (version === undefined) return missing(id);
+    const payload = this.#payloads.get(id);
+    if (payload === undefined || !isSame(payload, version)) return unread;
+    const known = payload.copies.get(share);
+    if (known !== undefined) return known;
+    const copy = copyOf(share, payload.secret);
+    payload.copies.set(share, copy);
+    return copy;
+  }
+
+  /** Reads the payload once for all who ask at the same time. Rejects with a KubeError. */
+  async read({ source }: CompiledShare, signal: AbortSignal): Promise<void> {
+    const id = sourceId(source.namespace, source.name);
+    const reading = this.#reading.get(id) ?? this.#read(id, source, signal);
+    this.#reading.set(id, reading);
+    await reading;
+  }
+
+  /** Forgets the payloads of all other Secrets. */
+  retain(shares: readonly CompiledShare[]): void {
+    const named = new Set(shares.map(({ source }) => sourceId(source.namespace, source.name)));
+    for (const id of this.#payloads.keys()) if (!named.has(id)) this.#payloads.delete(id);
+  }
+
+  async #read(
+    id: SourceId,
+    { namespace, name }: CompiledShare['source'],
+    signal: AbortSignal,
+  ): Promise<void> {
+    try {
+      const secret = await this.#options.writer.read(
+        { apiVersion: 'v1', kind: 'Secret', namespace, name },
+        signal,
+      );
+      if (secret === undefined) this.#gone(id);
+      else this.#keep(id, secret);
+    } finally {
+      this.#reading.delete(id);
+    }
+  }
+
+  #keep(id: SourceId, secret: KubeObject): void {
+    const version = versionOf(secret);
+    const watched = this.#versions.get(id);
+    // Gone while it was read; or read by a server that is behind, and to be read again.
+    if (watched === undefined || isNewer(watched.resourceVersion, version.resourceVersion)) return;
+    this.#versions.set(id, version);
+    this.#payloads.set(id, { ...version, secret, copies: new WeakMap() });
+    // Those who have been served from the version before are to be served again.
+    if (!isSame(watched, version)) this.#options.changed(id);
+  }
+
+  #told(secret: KubeObject): void {
+    const id = sourceId(secret.metadata.namespace ?? '', secret.metadata.name ?? '');
+    const version = versionOf(secret);
+    const known = this.#versions.get(id);
+    if (known !== undefined && !isNewer(version.resourceVersion, known.resourceVersion)) return;
+    this.#versions.set(id, version);
+    this.#options.changed(id);
+  }
+
+  #gone(id: SourceId): void {
+    this.#payloads.delete(id);
+    if (this.#versions.delete(id)) this.#options.changed(id);
+  }
+
+  #replaced(namespace: string, secrets: readonly KubeObject[]): void {
+    const present = new Set(secrets.map(({ metadata }) => sourceId(namespace, metadata.name ?? '')));
+    for (const id of this.#versions.keys())
+      if (id.startsWith(`${namespace}/`) && !present.has(id)) this.#gone(id);
+    for (const secret of secrets) this.#told(secret);
+    this.#unsynced.delete(namespace);
+  }
+}
+
+export function sourceId(namespace: string, name: string): SourceId {
+  return `${namespace}/${name}`;
+}
+
+function versionOf({ metadata: { uid = '', resourceVersion } }: KubeObject): Version {
+  return { uid, resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : '' };
+}
+
+function isSame(a: Version, b: Version): boolean {
+  return a.uid === b.uid && a.resourceVersion === b.resourceVersion;
+}
+
+function notAllowed(namespace: string): CopyState {
+  return unavailable('SourceNotAllowed', `this installation has no sources in namespace ${namespace}`);
+}
+
+function missing(id: SourceId): CopyState {
+  return unavailable('SourceMissing', `there is no Secret ${id}`);
+}

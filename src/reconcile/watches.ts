@@ -1,0 +1,82 @@
+// Which watches the reconciler has to be fed by, for what an installation lets policies and shares provide.
+import type { WatchSink } from '../api/watch-sink.ts';
+import type { ObjectType } from '../policy/contents/compile-contents.ts';
+import { roleBindingType } from '../policy/contents/compile-contents.ts';
+import type { Claim } from '../policy/contents/claim.ts';
+import { observeObject, observeSecretMetadata } from '../policy/contents/observed.ts';
+import type { ClaimScope } from '../policy/contents/plan-input.ts';
+import { secretObjectType } from '../policy/contents/provider.ts';
+import type { ObservedObjects } from './observed-objects.ts';
+import type { Sources } from './sources.ts';
+
+/** One list-watch that the reconciler wants to be fed by, from the time it is made. */
+export interface WantedWatch {
+  readonly type: ObjectType;
+  /** Undefined: in all namespaces. */
+  readonly namespace?: string;
+  /** Only objects of this name (fieldSelector metadata.name). Undefined: of any name. */
+  readonly name?: string;
+  /** Ask for PartialObjectMetadata: the rest must not even come into memory. */
+  readonly metadataOnly: boolean;
+  /** Work begins without it: the API server may not serve the kind. */
+  readonly isOptional: boolean;
+  readonly sink: WatchSink;
+}
+
+export interface ProvidedScope {
+  readonly sourceNamespaces: readonly string[];
+  /** The names of Secrets that may be shared; undefined: all. */
+  readonly secretNames: readonly string[] | undefined;
+  readonly allowedKinds: readonly ObjectType[];
+}
+
+export function wantedWatches(
+  { sourceNamespaces, secretNames, allowedKinds }: ProvidedScope,
+  objects: ObservedObjects,
+  sources: Sources,
+): readonly WantedWatch[] {
+  const secrets = (name?: string): WantedWatch => ({
+    type: secretObjectType,
+    ...(name === undefined ? {} : { name }),
+    metadataOnly: true,
+    isOptional: false,
+    sink: objects.sink(secretObjectType, observeSecretMetadata, name),
+  });
+  const kind = (type: ObjectType, isOptional: boolean): WantedWatch => ({
+    type,
+    metadataOnly: false,
+    isOptional,
+    sink: objects.sink(type, (object) => observeObject(type, object)),
+  });
+  const source = (namespace: string): WantedWatch => ({
+    type: secretObjectType,
+    namespace,
+    metadataOnly: true,
+    isOptional: false,
+    sink: sources.sink(namespace),
+  });
+  return [
+    kind(roleBindingType, false),
+    ...(secretNames === undefined ? [secrets()] : secretNames.map((name) => secrets(name))),
+    ...allowedKinds.map((type) => kind(type, true)),
+    ...sourceNamespaces.map(source),
+  ];
+}
+
+/** Whether an object may be provided at all, and whether it is known if there is one. */
+export function scopeOf(
+  { type, name, content }: Claim,
+  { secretNames, allowedKinds }: ProvidedScope,
+  objects: ObservedObjects,
+): ClaimScope {
+  const isAllowed =
+    content.kind === 'copy'
+      ? (secretNames?.includes(name) ?? true)
+      : isSame(type, roleBindingType) || allowedKinds.some((each) => isSame(each, type));
+  if (!isAllowed) return 'not-allowed';
+  return objects.isKnown({ type, name }) ? 'allowed' : 'unknown';
+}
+
+function isSame(a: ObjectType, b: ObjectType): boolean {
+  return a.kind === b.kind && a.apiVersion === b.apiVersion;
+}

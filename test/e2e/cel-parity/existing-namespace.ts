@@ -1,0 +1,20 @@
+// The one namespace that is really there: the one that the subjects change, delete and fill.
+import { vi } from 'vitest';
+import type { ClusterAccess } from '../../cluster/cluster-access.ts';
+import { existing, existingPath } from './subjects.ts';
+
+const patience = { timeout: 60_000, interval: 50 };
+
+export async function makeExisting({ admin }: ClusterAccess): Promise<unknown> {
+  return await vi.waitFor(async () => {
+    // An earlier run may have left one that is still going.
+    await admin.mustSend('POST', '/api/v1/namespaces', existing);
+    return await admin.mustSend('GET', existingPath);
+  }, patience);
+}
+
+export async function removeExisting({ admin, hasControllers }: ClusterAccess): Promise<void> {
+  await admin.send('DELETE', existingPath);
+  // Somebody has to say that it is empty.
+  if (!hasControllers) await admin.send('PUT', `${existingPath}/finalize`, { ...existing, spec: {} });
+}

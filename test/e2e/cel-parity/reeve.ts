@@ -1,0 +1,24 @@
+// The verdicts of our engine.
+import { compileExpression } from '../../../src/policy/cel/expression.ts';
+import type { Bindings } from '../../../src/policy/cel/expression.ts';
+import { requestAttributes } from '../../../src/policy/review.ts';
+
+export type ResultType = 'bool' | 'string';
+
+/** The variables of `validations`, and the one of `match` and `contents`. */
+const scope = {
+  variables: ['object', 'oldObject', 'request', 'namespaceObject'],
+  requestFields: requestAttributes,
+} as const;
+
+export function compilesHere(source: string, result: ResultType): boolean {
+  return compileExpression(source, scope, result).ok;
+}
+
+export function answerHere(source: string, result: ResultType, bindings: Bindings): string {
+  const compiled = compileExpression(source, scope, result);
+  if (!compiled.ok) return `does not compile: ${compiled.problem.message}`;
+  const evaluation = compiled.expression.evaluate(bindings);
+  if (!evaluation.ok) return 'error';
+  return typeof evaluation.value === 'string' ? `'${evaluation.value}'` : String(evaluation.value);
+}

@@ -1,0 +1,125 @@
+// The guard does not hinder the controllers of Kubernetes: namespaces end, collected objects go, status is written.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { mustKubectl } from '../support/kubectl.ts';
+import { describeControllers } from '../support/shared-cluster.ts';
+import { apply, guardSays, isGone, makeTenantNamespace, refusal, startGuardScene } from './guard-scene.ts';
+import type { GuardScene } from './guard-scene.ts';
+import { guardedKinds, largeManifest, manifest, markedManifest, markLabel } from './guarded-objects.ts';
+
+const held = 'example.com/held';
+const release = JSON.stringify({ metadata: { finalizers: null } });
+
+/** Most clusters give each controller an account; others have one user for all. Neither is named in the guard. */
+const identities = [
+  { name: 'accounts of their own', serviceAccountCredentials: true },
+  { name: 'one user', serviceAccountCredentials: false },
+] as const;
+
+for (const { name, serviceAccountCredentials } of identities) {
+  describeControllers(`the guard and controllers with ${name}`, { timeout: 120_000 }, () => {
+    let scene: GuardScene;
+
+    beforeAll(async () => {
+      scene = await startGuardScene({ serviceAccountCredentials }, 'guarded');
+    }, 180_000);
+
+    afterAll(() => scene.plane.stop());
+
+    it('lets a namespace end with everything in it', async () => {
+      await makeTenantNamespace(scene, 'ending');
+      for (const kind of guardedKinds) {
+        await apply(scene.reeve, markedManifest(kind, { name: 'kept', namespace: 'ending' }));
+        await apply(scene.tenant, manifest(kind, { name: 'own', namespace: 'ending' }));
+      }
+      await mustKubectl(['delete', 'namespace', 'ending', '--wait=false'], scene.administrator);
+      expect(await isGone(scene, ['namespace', 'ending'])).toBe(true);
+    });
+
+    it('lets anybody who may delete do so in a namespace that ends, and nobody change', async () => {
+      await makeTenantNamespace(scene, 'held');
+      const own = { name: 'own', namespace: 'held', finalizers: [held] };
+      await apply(scene.tenant, manifest('configmap', own));
+      await apply(
+        scene.reeve,
+        markedManifest('secret', { name: 'kept', namespace: 'held', finalizers: [held] }),
+      );
+      await mustKubectl(['delete', 'namespace', 'held', '--wait=false'], scene.administrator);
+      const secret = ['secret', 'kept', '-n', 'held'];
+      expect(await refusal(['label', ...secret, 'touched=yes'], scene.tenant)).toContain(guardSays);
+      await mustKubectl(['delete', ...secret, '--wait=false'], scene.tenant);
+      await mustKubectl(['patch', ...secret, '--type=merge', '-p', release], scene.tenant);
+      expect(await isGone(scene, secret)).toBe(true);
+      await mustKubectl(
+        ['patch', 'configmap', 'own', '-n', 'held', '--type=merge', '-p', release],
+        scene.tenant,
+      );
+      expect(await isGone(scene, ['namespace', 'held'])).toBe(true);
+    });
+
+    it.each([
+      { type: 'merge', patch: release },
+      { type: 'strategic', patch: release },
+      { type: 'json', patch: JSON.stringify([{ op: 'remove', path: '/metadata/finalizers' }]) },
+    ])('lets anybody take a finalizer away ($type patch)', async ({ type, patch }) => {
+      const kept = ['configmap', `finalized-${type}`, '-n', 'guarded'];
+      await apply(
+        scene.reeve,
+        markedManifest('configmap', { name: `finalized-${type}`, namespace: 'guarded', finalizers: [held] }),
+      );
+      await mustKubectl(['delete', ...kept, '--wait=false'], scene.reeve);
+      await mustKubectl(['patch', ...kept, `--type=${type}`, '-p', patch], scene.tenant);
+      expect(await isGone(scene, kept)).toBe(true);
+    });
+
+    it.each(['secret', 'configmap'] as const)('lets a finalizer be taken from a large %s', async (kind) => {
+      const large = [kind, 'large', '-n', 'guarded'];
+      await apply(
+        scene.reeve,
+        largeManifest(kind, { name: 'large', namespace: 'guarded', finalizers: [held] }),
+      );
+      expect(await refusal(['label', ...large, 'touched=yes'], scene.tenant)).toContain(guardSays);
+      await mustKubectl(['patch', ...large, '--type=merge', '-p', release], scene.tenant);
+      expect(await mustKubectl(['delete', ...large], scene.reeve)).toContain('deleted');
+    });
+
+    it.each(['foreground', 'orphan', 'background'])(
+      'lets the garbage collector finish a deletion: %s',
+      async (cascade) => {
+        const parent = `parent-${cascade}`;
+        await apply(scene.reeve, markedManifest('configmap', { name: parent, namespace: 'guarded' }));
+        const uid = await mustKubectl(
+          ['get', 'configmap', parent, '-n', 'guarded', '-o=jsonpath={.metadata.uid}'],
+          scene.administrator,
+        );
+        const ownerReferences = [
+          { apiVersion: 'v1', kind: 'ConfigMap', name: parent, uid, blockOwnerDeletion: true },
+        ];
+        const child = ['configmap', `child-${cascade}`, '-n', 'guarded'];
+        await apply(
+          scene.tenant,
+          manifest('configmap', { name: `child-${cascade}`, namespace: 'guarded', ownerReferences }),
+        );
+        await mustKubectl(
+          ['delete', 'configmap', parent, '-n', 'guarded', `--cascade=${cascade}`, '--wait=false'],
+          scene.reeve,
+        );
+        expect(await isGone(scene, ['configmap', parent, '-n', 'guarded'])).toBe(true);
+        if (cascade === 'orphan') await mustKubectl(['get', ...child], scene.tenant);
+        else expect(await isGone(scene, child)).toBe(true);
+      },
+    );
+
+    it('leaves the status to whoever writes it', async () => {
+      const quota = { apiVersion: 'v1', kind: 'ResourceQuota' };
+      const metadata = { name: 'kept', namespace: 'guarded', labels: { [markLabel]: 'reeve' } };
+      await apply(scene.reeve, JSON.stringify({ ...quota, metadata, spec: { hard: { pods: '5' } } }));
+      const status = JSON.stringify({ status: { hard: { pods: '5' }, used: { pods: '0' } } });
+      const kept = ['resourcequota', 'kept', '-n', 'guarded'];
+      const patch = ['patch', '--subresource=status', ...kept, '--type=merge', '-p', status];
+      await mustKubectl(patch, scene.administrator);
+      const used = await mustKubectl(['get', ...kept, '-o=jsonpath={.status.used.pods}'], scene.tenant);
+      expect(used).toBe('0');
+      expect(await refusal(['label', ...kept, 'touched=yes'], scene.administrator)).toContain(guardSays);
+    });
+  });
+}

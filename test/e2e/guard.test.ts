@@ -1,0 +1,226 @@
+// The guard on a real API server: nobody but Reeve writes what Reeve keeps, and everything else passes.
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { kubectl, mustKubectl } from '../support/kubectl.ts';
+import type { KubectlOptions } from '../support/kubectl.ts';
+import { describeControllers } from '../support/shared-cluster.ts';
+import { apply, guardSays, patience, refusal, startGuardScene, type GuardScene } from './guard-scene.ts';
+import { collectionOf, guardedKinds, manifest, markedManifest, markLabel, owner } from './guarded-objects.ts';
+import type { GuardedKind } from './guarded-objects.ts';
+
+const namespace = 'guarded';
+
+interface Attempt {
+  readonly attempt: string;
+  readonly args: (kind: GuardedKind) => readonly string[];
+  readonly input?: (kind: GuardedKind) => string;
+}
+
+function metadataPatch(metadata: unknown): string {
+  return JSON.stringify({ metadata });
+}
+
+function patching(type: string, patch: string): Attempt['args'] {
+  return (kind) => ['patch', kind, 'kept', `--type=${type}`, '-p', patch];
+}
+
+/** There is nothing yet that could have an owner. */
+const marking: readonly Attempt[] = [
+  {
+    attempt: 'creates a marked one',
+    args: () => ['create', '-f', '-'],
+    input: (kind) => markedManifest(kind, { name: 'new', namespace }),
+  },
+  {
+    attempt: 'creates a marked one whose name is generated',
+    args: () => ['create', '-f', '-'],
+    input: (kind) => markedManifest(kind, { generateName: 'new-', namespace }),
+  },
+  {
+    attempt: 'applies a marked one',
+    args: () => ['apply', '--server-side', '-f', '-'],
+    input: (kind) => markedManifest(kind, { name: 'new', namespace }),
+  },
+  { attempt: 'marks its own', args: (kind) => ['label', kind, 'own', `${markLabel}=reeve`] },
+];
+
+const touched = { labels: { touched: 'yes' } };
+const addLabel = JSON.stringify([{ op: 'add', path: '/metadata/labels/touched', value: 'yes' }]);
+const owners = [
+  { apiVersion: 'v1', kind: 'ConfigMap', name: 'own', uid: '5b5c3a52-7f0e-4a53-9d0b-000000000000' },
+];
+const replacing = (metadata: object, make = markedManifest): Pick<Attempt, 'args' | 'input'> => ({
+  args: () => ['replace', '-f', '-'],
+  input: (kind) => make(kind, { name: 'kept', namespace, ...metadata }),
+});
+
+const changing: readonly Attempt[] = [
+  { attempt: 'replaces it', ...replacing(touched) },
+  { attempt: 'replaces it by one without the mark', ...replacing({}, manifest) },
+  { attempt: 'patches it (merge)', args: patching('merge', metadataPatch(touched)) },
+  { attempt: 'patches it (strategic)', args: patching('strategic', metadataPatch(touched)) },
+  { attempt: 'patches it (JSON)', args: patching('json', addLabel) },
+  {
+    attempt: 'applies to it in the name of Reeve',
+    args: () => ['apply', '--server-side', '--force-conflicts', '--field-manager=reeve', '-f', '-'],
+    input: (kind) => markedManifest(kind, { name: 'kept', namespace, ...touched }),
+  },
+  { attempt: 'takes the mark away', args: (kind) => ['label', kind, 'kept', `${markLabel}-`] },
+  { attempt: 'changes the mark', args: (kind) => ['label', '--overwrite', kind, 'kept', `${markLabel}=me`] },
+  { attempt: 'takes the owner away', args: (kind) => ['annotate', kind, 'kept', 'reeve.dev/owner-'] },
+  {
+    attempt: 'leaves it to the garbage collector',
+    args: patching('merge', metadataPatch({ ownerReferences: owners })),
+  },
+  {
+    attempt: 'changes more than finalizers',
+    args: patching('merge', metadataPatch({ ...touched, finalizers: ['example.com/held'] })),
+  },
+  { attempt: 'deletes it', args: (kind) => ['delete', kind, 'kept', '--wait=false'] },
+  {
+    attempt: 'deletes the whole collection',
+    args: (kind) => [
+      'delete',
+      '--raw',
+      `${collectionOf(kind, namespace)}?labelSelector=${markLabel}%3Dreeve`,
+    ],
+  },
+];
+
+const onEachKind = (attempts: readonly Attempt[]): readonly (Attempt & { readonly kind: GuardedKind })[] =>
+  guardedKinds.flatMap((kind) => attempts.map((each) => ({ kind, ...each })));
+
+/** All of them may do anything by RBAC. */
+const others: readonly (Omit<KubectlOptions, 'kubeconfig'> & { readonly who: string })[] = [
+  { who: 'a cluster administrator' },
+  { who: 'the webhook', as: 'system:serviceaccount:reeve-system:reeve-webhook' },
+  { who: 'an account that is called so elsewhere', as: 'system:serviceaccount:guarded:reeve-reconciler' },
+  { who: 'a controller', as: 'system:serviceaccount:kube-system:generic-garbage-collector' },
+  { who: 'the controller manager', as: 'system:kube-controller-manager' },
+  { who: 'a group of a similar name', as: 'someone', asGroup: ['reeve:break-glass-2'] },
+];
+
+/** Impersonation drops one's own user and groups, so who breaks the glass needs the right to keep them. */
+const emergencyRights = [
+  { apiGroups: [''], resources: ['users'], resourceNames: ['administrator'], verbs: ['impersonate'] },
+  { apiGroups: [''], resources: ['groups'], resourceNames: ['administrators'], verbs: ['impersonate'] },
+];
+
+describeControllers('the guard', { timeout: 120_000 }, () => {
+  let scene: GuardScene;
+
+  beforeAll(async () => {
+    scene = await startGuardScene({}, namespace);
+    for (const kind of guardedKinds) {
+      await apply(scene.reeve, markedManifest(kind, { name: 'kept', namespace }));
+      await apply(scene.tenant, manifest(kind, { name: 'own', namespace }));
+    }
+  }, 180_000);
+
+  afterAll(() => scene.plane.stop());
+
+  async function attemptOf(each: Attempt & { readonly kind: GuardedKind }): Promise<string> {
+    const versions = await versionsOf(each.kind);
+    const input = each.input === undefined ? {} : { input: each.input(each.kind) };
+    const said = await refusal(['-n', namespace, ...each.args(each.kind)], { ...scene.tenant, ...input });
+    expect(await versionsOf(each.kind)).toBe(versions);
+    return said;
+  }
+
+  async function versionsOf(kind: GuardedKind): Promise<string> {
+    const columns = '-o=custom-columns=name:.metadata.name,version:.metadata.resourceVersion';
+    return await mustKubectl(['get', kind, '-n', namespace, columns], scene.administrator);
+  }
+
+  it.each(onEachKind(marking))('refuses a tenant who $attempt: $kind', async (each) => {
+    expect(await attemptOf(each)).toContain(`only Reeve sets it: leave it out`);
+  });
+
+  it.each(onEachKind(changing))('refuses a tenant who $attempt: $kind', async (each) => {
+    const said = await attemptOf(each);
+    expect(said).toMatch(/Reeve keeps (Secret|ConfigMap|RoleBinding) kept for NamespacePolicy\/guarded/);
+    expect(said).toContain(`change or delete that instead (kubectl edit ${owner.toLowerCase()})`);
+  });
+
+  it.each(guardedKinds)('leaves a tenant what is its own: %s', async (kind) => {
+    await apply(
+      scene.tenant,
+      manifest(kind, { name: 'free', namespace, labels: { [markLabel]: 'somebody' } }),
+    );
+    await mustKubectl(['label', kind, 'free', '-n', namespace, 'touched=yes'], scene.tenant);
+    const removed = await mustKubectl(['delete', kind, 'free', '-n', namespace], scene.tenant);
+    expect(removed).toContain('"free" deleted');
+  });
+
+  it.each(guardedKinds)('lets Reeve make, change, release, take over and delete: %s', async (kind) => {
+    const passing = { name: 'passing', namespace };
+    await apply(scene.reeve, markedManifest(kind, passing));
+    await apply(scene.reeve, markedManifest(kind, { ...passing, ...touched }));
+    const release = metadataPatch({ labels: { [markLabel]: null } });
+    await mustKubectl(
+      ['patch', kind, 'passing', '-n', namespace, '--type=merge', '-p', release],
+      scene.reeve,
+    );
+    await apply(scene.reeve, markedManifest(kind, passing));
+    const removed = await mustKubectl(['delete', kind, 'passing', '-n', namespace], scene.reeve);
+    expect(removed).toContain('"passing" deleted');
+  });
+
+  it.each(others)('refuses $who', async ({ as, asGroup = [] }) => {
+    const impersonation = as === undefined ? {} : { as, asGroup: [...asGroup, 'system:masters'] };
+    const who = { ...scene.administrator, ...impersonation };
+    expect(await refusal(['label', 'configmap', 'kept', '-n', namespace, 'touched=yes'], who)).toContain(
+      guardSays,
+    );
+    expect(await refusal(['delete', 'configmap', 'kept', '-n', namespace, '--wait=false'], who)).toContain(
+      guardSays,
+    );
+  });
+
+  it.each(['namespace/default', 'clusterrole/view', 'crd/secretshares.reeve.dev'])(
+    'refuses the mark on what has no namespace: %s',
+    async (what) => {
+      expect(await refusal(['label', what, `${markLabel}=reeve`], scene.administrator)).toContain(guardSays);
+    },
+  );
+
+  it('refuses the mark on policies and shares, which are their authors’', async () => {
+    const metadata = { name: 'marked', labels: { [markLabel]: 'reeve' } };
+    const input = JSON.stringify({
+      apiVersion: 'reeve.dev/v1alpha1',
+      kind: 'NamespacePolicy',
+      metadata,
+      spec: {},
+    });
+    expect(await refusal(['create', '-f', '-'], { ...scene.administrator, input })).toContain(guardSays);
+  });
+
+  it('lets an administrator pass who asks to break the glass', async () => {
+    const broken = ['configmap', 'broken', '-n', namespace];
+    await apply(scene.reeve, markedManifest('configmap', { name: 'broken', namespace }));
+    await grantEmergency();
+    const kubeconfig = await scene.plane.clientKubeconfig('administrator', ['administrators']);
+    // What has just been granted is not yet known everywhere.
+    await vi.waitFor(async () => {
+      expect(await refusal(['delete', ...broken], { kubeconfig })).toContain(guardSays);
+    }, patience);
+    const emergency = { kubeconfig, as: 'administrator', asGroup: ['administrators', 'reeve:break-glass'] };
+    await vi.waitFor(() => mustKubectl(['delete', ...broken], emergency), patience);
+    const outsider = { kubeconfig: scene.tenant.kubeconfig, as: 'tenant', asGroup: ['reeve:break-glass'] };
+    const { stderr } = await kubectl(['delete', 'configmap', 'kept', '-n', namespace], outsider);
+    expect(stderr).toContain('cannot impersonate');
+  });
+
+  /** The group may do everything in namespaces, and impersonate itself with the group of the emergency. */
+  async function grantEmergency(): Promise<void> {
+    const group = '--group=administrators';
+    const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole' };
+    const input = JSON.stringify({ ...role, metadata: { name: 'be-oneself' }, rules: emergencyRights });
+    await mustKubectl(['create', '-f', '-'], { ...scene.administrator, input });
+    for (const name of ['admin', 'be-oneself', 'reeve-break-glass']) {
+      await mustKubectl(
+        ['create', 'clusterrolebinding', `test-${name}`, `--clusterrole=${name}`, group],
+        scene.administrator,
+      );
+    }
+  }
+});

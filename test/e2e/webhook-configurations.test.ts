@@ -1,0 +1,348 @@
+// The webhook configurations on a real API server: what is asked about, what is not, and what works while nobody answers.
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { isJsonObject, type JsonObject } from '../../src/api/json.ts';
+import { parseYaml } from '../../src/api/yaml.ts';
+import { webhookConfigurations } from '../../src/state/webhook-configurations.ts';
+import { startControlPlane, type ControlPlane } from '../cluster/control-plane.ts';
+import { kubectl, mustKubectl, type KubectlOptions } from '../support/kubectl.ts';
+import { describeControllers } from '../support/shared-cluster.ts';
+import { startRecordingWebhook, type RecordingWebhook } from './recording-webhook.ts';
+
+const patience = { timeout: 60_000, interval: 200 };
+const all = { secrets: true, roles: true, rolebindings: true, secretDefaults: true };
+
+function template(name: string): JsonObject {
+  const [document] = parseYaml(readFileSync(`manifests/webhooks/${name}.yaml`, 'utf8')).documents;
+  if (document?.kind === 'data' && isJsonObject(document.value)) return document.value;
+  throw new Error(`${name}.yaml holds no object`);
+}
+
+const policy = (name: string, spec: object = {}): string =>
+  JSON.stringify({ apiVersion: 'reeve.dev/v1alpha1', kind: 'NamespacePolicy', metadata: { name }, spec });
+const finalizers = (names: readonly string[]): string => JSON.stringify({ metadata: { finalizers: names } });
+const merge = (what: readonly string[], patch: unknown): readonly string[] => [
+  'patch',
+  ...what,
+  '--type=merge',
+  `-p=${typeof patch === 'string' ? patch : JSON.stringify(patch)}`,
+];
+const confirm = (value: string): readonly string[] => [
+  'annotate',
+  '--overwrite',
+  'nspol',
+  'p',
+  `reeve.dev/confirm-deletions${value}`,
+];
+
+interface Step {
+  readonly step: string;
+  readonly args: readonly string[];
+  readonly input?: string;
+  readonly as?: string;
+  readonly asGroup?: readonly string[];
+  readonly asked: readonly string[];
+}
+
+const reconciler = 'system:serviceaccount:reeve-system:reeve-reconciler';
+const emergency = { as: 'someone', asGroup: ['system:masters', 'reeve:break-glass'] };
+const both = (what: string): readonly string[] => [`mutate ${what}`, `validate ${what}`];
+
+/** In this order, on one cluster. */
+const steps: readonly Step[] = [
+  { step: 'a namespace is created', args: ['create', 'ns', 'a'], asked: both('CREATE namespaces') },
+  { step: 'it is labeled', args: ['label', 'ns', 'a', 'x=y'], asked: both('UPDATE namespaces') },
+  {
+    step: 'it is labeled through its status',
+    args: [...merge(['ns', 'a'], { metadata: { labels: { x: 'z' } } }), '--subresource=status'],
+    asked: ['validate UPDATE namespaces/status'],
+  },
+  {
+    step: 'its finalizers are written',
+    args: ['replace', '--raw', '/api/v1/namespaces/a/finalize', '-f', '-'],
+    input: JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'a' },
+      spec: { finalizers: ['kubernetes'] },
+    }),
+    asked: ['validate UPDATE namespaces/finalize'],
+  },
+  { step: 'Reeve sets a default', args: ['label', 'ns', 'a', 'z=y'], as: reconciler, asked: [] },
+  { step: 'somebody breaks the glass', args: ['label', 'ns', 'a', 'v=w'], ...emergency, asked: [] },
+  ...['kube-system', 'kube-public', 'kube-node-lease', 'reeve-system', 'reeve-shared', 'default'].map(
+    (name) => ({
+      step: `${name} is labeled, which is excluded`,
+      args: ['label', 'ns', name, 'x=y'],
+      asked: [],
+    }),
+  ),
+  {
+    step: 'it is labeled to look like one that is excluded',
+    args: ['label', '--overwrite', 'ns', 'a', 'kubernetes.io/metadata.name=kube-system'],
+    asked: both('UPDATE namespaces'),
+  },
+  {
+    step: 'a policy is created',
+    args: ['create', '-f', '-'],
+    input: policy('p'),
+    asked: ['validate CREATE namespacepolicies'],
+  },
+  {
+    step: 'its spec changes',
+    args: merge(['nspol', 'p'], { spec: { suspend: true } }),
+    asked: ['validate UPDATE namespacepolicies'],
+  },
+  {
+    step: 'Reeve changes its spec',
+    args: merge(['nspol', 'p'], { spec: { suspend: false } }),
+    as: reconciler,
+    asked: ['validate UPDATE namespacepolicies'],
+  },
+  {
+    step: 'its spec changes in an emergency',
+    args: merge(['nspol', 'p'], { spec: { suspend: true } }),
+    ...emergency,
+    asked: [],
+  },
+  { step: 'deletions are confirmed', args: confirm('=1'), asked: ['validate UPDATE namespacepolicies'] },
+  { step: 'more deletions are confirmed', args: confirm('=2'), asked: ['validate UPDATE namespacepolicies'] },
+  { step: 'it is annotated otherwise', args: ['annotate', 'nspol', 'p', 'x=y'], asked: [] },
+  {
+    step: 'the confirmation is taken back',
+    args: confirm('-'),
+    asked: ['validate UPDATE namespacepolicies'],
+  },
+  { step: 'it is labeled', args: ['label', 'nspol', 'p', 'x=y'], asked: [] },
+  { step: 'it gets a finalizer', args: merge(['nspol', 'p'], finalizers(['reeve.dev/cleanup'])), asked: [] },
+  {
+    step: 'its status is written',
+    args: [...merge(['nspol', 'p'], { status: { matched: 1 } }), '--subresource=status'],
+    asked: [],
+  },
+  {
+    step: 'it is deleted',
+    args: ['delete', 'nspol', 'p', '--wait=false'],
+    asked: ['validate DELETE namespacepolicies'],
+  },
+  { step: 'its finalizer is taken away', args: merge(['nspol', 'p'], finalizers([])), asked: [] },
+  {
+    step: 'a Secret is created',
+    args: ['create', 'secret', 'generic', 's', '-n', 'a'],
+    asked: both('CREATE secrets'),
+  },
+  { step: 'it is labeled', args: ['label', 'secret', 's', '-n', 'a', 'x=y'], asked: both('UPDATE secrets') },
+  { step: 'it is deleted', args: ['delete', 'secret', 's', '-n', 'a'], asked: [] },
+  {
+    step: 'Reeve creates one',
+    args: ['create', 'secret', 'generic', 's', '-n', 'a'],
+    as: reconciler,
+    asked: [],
+  },
+  {
+    step: 'one is created in kube-system',
+    args: ['create', 'secret', 'generic', 's', '-n', 'kube-system'],
+    asked: [],
+  },
+  {
+    step: 'a Role is created',
+    args: ['create', 'role', 'r', '-n', 'a', '--verb=get', '--resource=pods'],
+    asked: ['validate CREATE roles'],
+  },
+  {
+    step: 'a RoleBinding is created',
+    args: ['create', 'rolebinding', 'r', '-n', 'a', '--clusterrole=view', '--user=x'],
+    asked: ['validate CREATE rolebindings'],
+  },
+  { step: 'other kinds are written', args: ['create', 'configmap', 'c', '-n', 'a'], asked: [] },
+  {
+    step: 'a finalizer holds something',
+    args: merge(['configmap', 'c', '-n', 'a'], finalizers(['example.com/held'])),
+    asked: [],
+  },
+  // The namespace controller writes conditions meanwhile.
+  {
+    step: 'the namespace is deleted',
+    args: ['delete', 'ns', 'a', '--wait=false'],
+    asked: ['validate DELETE namespaces'],
+  },
+  { step: 'it is deleted once more', args: ['delete', 'ns', 'a', '--wait=false'], asked: [] },
+  {
+    step: 'it is labeled while it ends',
+    args: ['label', 'ns', 'a', 'late=y'],
+    asked: both('UPDATE namespaces'),
+  },
+  {
+    step: 'nothing holds it any more',
+    args: merge(['configmap', 'c', '-n', 'a'], finalizers([])),
+    asked: [],
+  },
+  { step: 'it goes', args: ['wait', 'ns', 'a', '--for=delete', '--timeout=60s'], asked: [] },
+];
+
+interface Outage {
+  readonly what: string;
+  readonly args: readonly string[];
+  readonly input?: string;
+  readonly as?: string;
+  readonly asGroup?: readonly string[];
+}
+
+const refusedInOutage: readonly Outage[] = [
+  { what: 'a new namespace', args: ['create', 'ns', 'b'] },
+  { what: 'another label on a namespace', args: ['label', 'ns', 'kept', 'x=y'] },
+  {
+    what: 'another label through the status of a namespace',
+    args: [...merge(['ns', 'kept'], { metadata: { labels: { x: 'z' } } }), '--subresource=status'],
+  },
+  { what: 'the deletion of a namespace', args: ['delete', 'ns', 'kept', '--wait=false'] },
+  { what: 'a new policy', args: ['create', '-f', '-'], input: policy('q') },
+  { what: 'the deletion of a policy', args: ['delete', 'nspol', 'held', '--wait=false'] },
+];
+
+const lease = ['lease', 'reeve-webhook', '-n', 'reeve-system'];
+
+/** In this order, on one cluster. */
+const passedInOutage: readonly Outage[] = [
+  { what: 'kube-system', args: ['label', 'ns', 'kube-system', 'out=age'] },
+  { what: 'the namespace of Reeve', args: ['label', 'ns', 'reeve-system', 'out=age'] },
+  { what: 'leases', args: merge(lease, { spec: { holderIdentity: 'somebody' } }) },
+  {
+    what: 'nodes',
+    args: ['create', '-f', '-'],
+    input: JSON.stringify({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } }),
+  },
+  { what: 'Secrets, by default', args: ['create', 'secret', 'generic', 's', '-n', 'kept'] },
+  { what: 'Roles, by default', args: ['create', 'role', 'r', '-n', 'kept', '--verb=get', '--resource=pods'] },
+  {
+    what: 'RoleBindings, by default',
+    args: ['create', 'rolebinding', 'r', '-n', 'kept', '--clusterrole=view', '--user=x'],
+  },
+  { what: 'what Reeve writes on namespaces', args: ['label', 'ns', 'kept', 'x=y'], as: reconciler },
+  { what: 'an emergency', args: ['create', 'ns', 'c'], ...emergency },
+  { what: 'taking a finalizer from a policy', args: merge(['nspol', 'held'], finalizers([])) },
+  { what: 'what a namespace waits for', args: merge(['configmap', 'c', '-n', 'ending'], finalizers([])) },
+  { what: 'the end of that namespace', args: ['wait', 'ns', 'ending', '--for=delete', '--timeout=60s'] },
+  {
+    what: 'the deletion of the ClusterRole that owns the configurations',
+    args: ['delete', 'clusterrole', 'reeve-webhook'],
+  },
+  {
+    what: 'that the garbage collector removes them',
+    args: [
+      'wait',
+      'validatingwebhookconfiguration/reeve',
+      'mutatingwebhookconfiguration/reeve',
+      '--for=delete',
+      '--timeout=60s',
+    ],
+  },
+];
+
+describeControllers('the webhook configurations', { timeout: 120_000 }, () => {
+  let plane: ControlPlane;
+  let webhook: RecordingWebhook;
+  let administrator: KubectlOptions;
+
+  beforeAll(async () => {
+    plane = await startControlPlane({ audit: false });
+    webhook = await startRecordingWebhook('reeve-system');
+    administrator = { kubeconfig: plane.kubeconfig };
+    await mustKubectl(['apply', '-f', 'manifests/crds', '-f', 'manifests/install'], administrator);
+    const service = ['service', 'reeve-webhook', '-n', 'reeve-system'];
+    await mustKubectl(['delete', ...service], administrator);
+    await mustKubectl(
+      ['create', 'service', 'externalname', ...service.slice(1), '--external-name=localhost'],
+      administrator,
+    );
+    for (const name of ['ending', 'kept']) await mustKubectl(['create', 'namespace', name], administrator);
+    await mustKubectl(['create', '-f', '-'], { ...administrator, input: policy('held') });
+    await mustKubectl(merge(['nspol', 'held'], finalizers(['reeve.dev/cleanup'])), administrator);
+    await applyConfigurations();
+  }, 180_000);
+
+  afterAll(async () => {
+    await webhook.stop();
+    await plane.stop();
+  });
+
+  /** As the program does, under the account of the webhook; twice, since the second time it is no creation. */
+  async function applyConfigurations(): Promise<void> {
+    const kubeconfig = await plane.tokenKubeconfig('reeve-system', 'reeve-webhook');
+    const uid = await mustKubectl(['get', 'clusterrole', 'reeve-webhook', '-o=jsonpath={.metadata.uid}'], {
+      kubeconfig,
+    });
+    const { validating, mutating } = webhookConfigurations(
+      { validating: template('validating'), mutating: template('mutating') },
+      {
+        caBundle: webhook.caPem,
+        service: { namespace: 'reeve-system', name: 'reeve-webhook', port: webhook.port },
+        excludedNamespaces: ['reeve-system', 'reeve-shared', 'default'],
+        reconcilerUsername: reconciler,
+        failurePolicyOfSecretsAndRbac: 'Ignore',
+        judged: all,
+        owner: { name: 'reeve-webhook', uid },
+        version: '0.1.0',
+      },
+    );
+    const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [validating, mutating] });
+    for (const _ of [1, 2]) {
+      await mustKubectl(['apply', '--server-side', '--field-manager=reeve', '-f', '-'], {
+        kubeconfig,
+        input,
+      });
+    }
+    await vi.waitFor(async () => {
+      await mustKubectl(
+        ['create', 'role', 'probe', '-n', 'kept', '--verb=get', '--resource=pods', '--dry-run=server'],
+        administrator,
+      );
+      await mustKubectl(
+        ['label', '--overwrite', 'ns', 'kept', 'probe=yes', '--dry-run=server'],
+        administrator,
+      );
+      expect(webhook.take()).toEqual(['validate CREATE roles', ...both('UPDATE namespaces')]);
+    }, patience);
+  }
+
+  it.each(steps)('$step', async ({ args, input, as, asGroup, asked }) => {
+    const who = as === undefined ? {} : { as, asGroup: asGroup ?? ['system:masters'] };
+    await mustKubectl(args, { ...administrator, ...who, ...(input === undefined ? {} : { input }) });
+    expect(webhook.take()).toEqual(asked);
+  });
+
+  it('end with the webhook in an outage', async () => {
+    await mustKubectl(['create', 'configmap', 'c', '-n', 'ending'], administrator);
+    await mustKubectl(
+      merge(['configmap', 'c', '-n', 'ending'], finalizers(['example.com/held'])),
+      administrator,
+    );
+    await mustKubectl(['delete', 'ns', 'ending', '--wait=false'], administrator);
+    await webhook.stop();
+    expect(webhook.take()).toEqual(['validate DELETE namespaces']);
+  });
+
+  it.each(refusedInOutage)('refuse in an outage: $what', async ({ args, input }) => {
+    const { code, stderr } = await kubectl(args, {
+      ...administrator,
+      ...(input === undefined ? {} : { input }),
+    });
+    expect(code, stderr).toBe(1);
+    expect(stderr).toMatch(/failed calling webhook "\w+\.validate\.reeve\.dev"/);
+  });
+
+  it.each(passedInOutage)('let pass in an outage: $what', async ({ args, input, as, asGroup }) => {
+    const who = as === undefined ? {} : { as, asGroup: asGroup ?? ['system:masters'] };
+    const { code, stderr } = await kubectl(args, {
+      ...administrator,
+      ...who,
+      ...(input === undefined ? {} : { input }),
+    });
+    expect(code, stderr).toBe(0);
+  });
+
+  it('are gone then, and nothing is refused any more', async () => {
+    await vi.waitFor(() => mustKubectl(['create', 'ns', 'b'], administrator), patience);
+    expect(await mustKubectl(['get', 'ns', 'b'], administrator)).toContain('Active');
+  });
+});

@@ -1,0 +1,167 @@
+// What must hold of steering and of the fuse for any policies, shares and namespaces: policies and shares are one thing.
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { KubeObject } from '../../src/api/kube-object.ts';
+import { decide } from '../../src/policy/decide.ts';
+import { desired, isManaged } from '../../src/policy/contents/desired.ts';
+import { ownerId, type OwnerId } from '../../src/policy/owner.ts';
+import { decideOwner } from '../../src/policy/owners/decide-owner.ts';
+import type { ClusterSnapshot } from '../../src/policy/snapshot.ts';
+import type { Decision } from '../../src/policy/verdict.ts';
+import {
+  aNamespace,
+  anOwnerReview,
+  aPolicy,
+  aReview,
+  aShare,
+  aSnapshot,
+  circumstances,
+  ownerObject,
+  testInstall,
+} from '../support/engine.ts';
+
+const key = fc.constantFrom('team', 'pull', 'constructor');
+const value = fc.constantFrom('', 'true', 'red');
+const labels = fc.dictionary(key, value, { maxKeys: 3 });
+const name = fc.constantFrom('a', 'ab', 'b', 'kube-system');
+const globs = fc.constantFrom(['*'], ['a*'], ['b'], ['a', 'b']);
+const terms = fc.oneof(
+  fc.record({ names: globs }),
+  fc.record({ names: globs, excludeNames: fc.constantFrom(['a'], ['*b']) }),
+  fc.record({ namespaceSelector: fc.record({ matchLabels: fc.dictionary(key, value, { maxKeys: 2 }) }) }),
+  fc.record({
+    namespaceSelector: fc.record({
+      matchExpressions: fc.constantFrom(
+        [{ key: 'team', operator: 'Exists' }],
+        [{ key: 'pull', operator: 'NotIn', values: ['true'] }],
+      ),
+    }),
+  }),
+);
+const source = { namespace: 'reeve-shared', name: 's' };
+
+test('a share steers as a policy does that matches the same and provides the same everywhere', () => {
+  const contents = { resources: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' } }] };
+  fc.assert(
+    fc.property(terms, name, fc.option(labels), labels, (match, called, before, after) => {
+      const review = aReview({
+        object: aNamespace({ name: called, labels: after }),
+        ...(before === null ? {} : { oldObject: aNamespace({ name: called, labels: before }) }),
+      });
+      const effects = (snapshot: ClusterSnapshot): readonly string[] =>
+        decide(review, snapshot, circumstances).rights.map(({ effect }) => effect);
+      const byPolicy = effects(aSnapshot([aPolicy('p', { match, contents })]));
+      expect(effects(aSnapshot([], [], [aShare('p', { source, targets: match })]))).toEqual(byPolicy);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+const entry = fc.constantFrom(
+  'x',
+  'y',
+  '${namespaceObject.metadata.name}',
+  "${namespaceObject.metadata.labels['team']}",
+  '${string(1 / (size(namespaceObject.metadata.name) - 1))}',
+);
+/** An error without the label, where there are others. */
+const condition = { name: 'c', expression: "namespaceObject.metadata.labels['team'] == 'red'" };
+const policySpec = fc.record({
+  match: fc.oneof(
+    terms,
+    terms.map((each) => ({ ...each, matchConditions: [condition] })),
+  ),
+  maxDeletions: fc.constant(1_000_000),
+  contents: fc.record({
+    resources: fc
+      .uniqueArray(entry, { maxLength: 3 })
+      .map((names) =>
+        names.map((each) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: each } })),
+      ),
+  }),
+});
+const shareSpec = fc.record({
+  source: fc.constant(source),
+  targets: terms,
+  target: fc.record({ name: fc.constantFrom('x', 'y') }),
+  maxDeletions: fc.constant(1_000_000),
+});
+const cluster = fc.record({
+  namespaces: fc
+    .uniqueArray(fc.record({ name, labels }), { selector: (each) => each.name })
+    .map((all) => all.map(aNamespace)),
+  policies: fc
+    .array(policySpec, { maxLength: 2 })
+    .map((specs) => specs.map((spec, index) => aPolicy(`other-${index}`, spec))),
+  shares: fc
+    .array(shareSpec, { maxLength: 2 })
+    .map((specs) => specs.map((spec, index) => aShare(`other-${index}`, spec))),
+});
+type Cluster = typeof cluster extends fc.Arbitrary<infer T> ? T : never;
+
+/** The number of objects that the owner wants in the first snapshot, and nobody in the second. */
+function lossesOf(owner: OwnerId, before: ClusterSnapshot, after: ClusterSnapshot): number {
+  const lossesIn = (namespaceObject: KubeObject): number => {
+    const { claims, frozen } = desired(namespaceObject, after, circumstances.now);
+    // What cannot be worked out stays as it is.
+    if (frozen.has(owner)) return 0;
+    return [...desired(namespaceObject, before, circumstances.now).claims.values()]
+      .flat()
+      .filter((claim) => claim.owner === owner && !claims.has(claim.key)).length;
+  };
+  return [...before.namespaces()]
+    .filter((each) => isManaged(each, before))
+    .reduce((sum, each) => sum + lossesIn(each), 0);
+}
+
+function deletedSaid({ notices }: Decision): number {
+  const count = notices
+    .map((notice) => / deletes (\d+) /.exec(notice)?.[1])
+    .find((text) => text !== undefined);
+  return Number(count ?? 0);
+}
+
+function decisionOn(
+  kind: 'NamespacePolicy' | 'SecretShare',
+  old: unknown,
+  now: unknown,
+  known: ClusterSnapshot,
+) {
+  const review = anOwnerReview({
+    resource: kind === 'SecretShare' ? 'secretshares' : 'namespacepolicies',
+    oldObject: ownerObject(kind, 'own', old),
+    ...(now === null ? {} : { object: ownerObject(kind, 'own', now) }),
+  });
+  return decideOwner(review, known, { ...circumstances, install: testInstall });
+}
+
+test('what a write of a policy deletes is the difference of what is desired with the old and the new one', () => {
+  fc.assert(
+    fc.property(cluster, policySpec, fc.option(policySpec), (all: Cluster, old, now) => {
+      const withOwn = (spec: unknown) =>
+        aSnapshot(
+          [...all.policies, ...(spec === null ? [] : [aPolicy('own', spec)])],
+          all.namespaces,
+          all.shares,
+        );
+      const said = deletedSaid(decisionOn('NamespacePolicy', old, now, withOwn(old)));
+      expect(said).toBe(lossesOf(ownerId('NamespacePolicy', 'own'), withOwn(old), withOwn(now)));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('what a write of a share deletes is the difference of what is desired with the old and the new one', () => {
+  fc.assert(
+    fc.property(cluster, shareSpec, fc.option(shareSpec), (all: Cluster, old, now) => {
+      const withOwn = (spec: unknown) =>
+        aSnapshot(all.policies, all.namespaces, [
+          ...all.shares,
+          ...(spec === null ? [] : [aShare('own', spec)]),
+        ]);
+      const said = deletedSaid(decisionOn('SecretShare', old, now, withOwn(old)));
+      expect(said).toBe(lossesOf(ownerId('SecretShare', 'own'), withOwn(old), withOwn(now)));
+    }),
+    { numRuns: 1000 },
+  );
+});

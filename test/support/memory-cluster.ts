@@ -1,0 +1,377 @@
+// An API server in memory, as far as the reconciler uses one: versions, preconditions, apply, finalizers, watches.
+import { isDeepStrictEqual } from 'node:util';
+import { setImmediate } from 'node:timers/promises';
+import { isJsonObject, type JsonObject } from '../../src/api/json.ts';
+import { KubeError } from '../../src/api/kube-error.ts';
+import type { KubeObject, ObjectRef } from '../../src/api/kube-object.ts';
+import { managedByLabel, managedByReeve } from '../../src/api/names.ts';
+import type { WatchSink } from '../../src/api/watch-sink.ts';
+import type {
+  ApplyOptions,
+  ObjectWriter,
+  OwnSecrets,
+  PatchOptions,
+  Preconditions,
+} from '../../src/reconcile/ports.ts';
+import { appliedTo, mergedInto, without } from './memory-merge.ts';
+
+export interface MemoryWatch {
+  readonly type: { readonly apiVersion: string; readonly kind: string };
+  readonly namespace?: string;
+  readonly name?: string;
+  readonly metadataOnly?: boolean;
+  readonly sink: WatchSink;
+}
+
+interface Feed extends MemoryWatch {
+  readonly pending: (() => void)[];
+}
+
+/** One request that changed a resourceVersion. */
+export interface Write {
+  readonly by: 'reeve' | 'user';
+  readonly verb: 'create' | 'update' | 'delete';
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly subresource: string;
+}
+
+type Fault = (verb: string, ref: ObjectRef) => KubeError | undefined;
+
+const clusterScoped = new Set(['Namespace', 'NamespacePolicy', 'SecretShare']);
+const withStatus = new Set(['Namespace', 'NamespacePolicy', 'SecretShare', 'ResourceQuota']);
+
+export class MemoryCluster implements ObjectWriter, OwnSecrets {
+  readonly writes: Write[] = [];
+  /** Of requests of Reeve, those that only read. */
+  reads = 0;
+  /** Answers of Reeve's requests take so many turns of the event loop. */
+  latency: () => number = () => 0;
+  /** Watches that hold their news back until `deliver`. */
+  isLagging = false;
+  fault: Fault = () => undefined;
+  readonly #objects = new Map<string, KubeObject>();
+  /** What Reeve has applied last, by object: what it leaves out of the next apply is removed. */
+  readonly #applied = new Map<string, JsonObject>();
+  readonly #feeds: Feed[] = [];
+  readonly #now: () => Date;
+  #version = 100;
+  #uids = 0;
+
+  constructor(now: () => Date) {
+    this.#now = now;
+  }
+
+  // What tests do, as any other user.
+
+  get(ref: ObjectRef): KubeObject | undefined {
+    return this.#objects.get(idOf(ref));
+  }
+
+  list(kind: string, namespace?: string): readonly KubeObject[] {
+    return [...this.#objects.values()].filter(
+      (object) =>
+        object.kind === kind && (namespace === undefined || object.metadata.namespace === namespace),
+    );
+  }
+
+  /** Creates it, or replaces all of it but its metadata that is the server's. */
+  put(object: KubeObject): KubeObject {
+    const known = this.get(refTo(object));
+    if (known === undefined) return this.#create(object, 'user');
+    const { uid, creationTimestamp, deletionTimestamp, finalizers, generation } = known.metadata;
+    const kept = { uid, creationTimestamp, deletionTimestamp, finalizers, generation };
+    const status = withStatus.has(object.kind ?? '') ? { status: known['status'] } : {};
+    const metadata = { ...withoutUndefined(kept), ...object.metadata };
+    return this.#store(known, withoutUndefined({ ...object, ...status, metadata }), 'user', '');
+  }
+
+  change(ref: ObjectRef, patch: JsonObject): KubeObject {
+    return this.#patch(ref, patch, {}, 'user');
+  }
+
+  delete(ref: ObjectRef): void {
+    const known = this.get(ref);
+    if (known !== undefined) this.#delete(known, 'user');
+  }
+
+  /** What the namespace controller does in the end. */
+  finishNamespace(name: string): void {
+    for (const object of this.#objects.values())
+      if (object.metadata.namespace === name) this.#remove(object, 'user');
+    const known = this.get({ apiVersion: 'v1', kind: 'Namespace', name });
+    if (known !== undefined) this.#remove(known, 'user');
+  }
+
+  // Watches.
+
+  watch(watch: MemoryWatch): void {
+    const feed = { ...watch, pending: [] };
+    this.#feeds.push(feed);
+    const objects = [...this.#objects.values()].filter((object) => covers(feed, object));
+    const version = String(this.#version);
+    this.#tell(feed, () =>
+      feed.sink.replaced(
+        objects.map((object) => shown(feed, object)),
+        version,
+      ),
+    );
+  }
+
+  /** As after 410: what has not been told is lost, and the whole state comes instead. */
+  relist(): void {
+    for (const feed of this.#feeds) {
+      feed.pending.length = 0;
+      const objects = [...this.#objects.values()].filter((object) => covers(feed, object));
+      const version = String(this.#version);
+      this.#tell(feed, () =>
+        feed.sink.replaced(
+          objects.map((object) => shown(feed, object)),
+          version,
+        ),
+      );
+    }
+  }
+
+  get hasNews(): boolean {
+    return this.#feeds.some(({ pending }) => pending.length > 0);
+  }
+
+  /** The next piece of news of one of the watches that have some. */
+  deliver(choose: (count: number) => number = () => 0): void {
+    const feeds = this.#feeds.filter(({ pending }) => pending.length > 0);
+    feeds[choose(feeds.length)]?.pending.shift()?.();
+  }
+
+  // What Reeve does.
+
+  async apply(object: KubeObject, options: ApplyOptions): Promise<KubeObject> {
+    const { dryRun = false, subresource = '' } = options;
+    await this.#arrive('apply', refTo(object), options.signal);
+    const known = this.get(refTo(object));
+    const { uid, resourceVersion, ...metadata } = object.metadata;
+    const wanted = { ...object, metadata };
+    if (known === undefined) {
+      if (uid !== undefined || subresource !== '') throw failure(uid === undefined ? 404 : 409);
+      return await this.#answer(this.#create(wanted, 'reeve', dryRun));
+    }
+    checkPreconditions(known, uid, resourceVersion);
+    const before = this.#applied.get(`${known.metadata.uid ?? ''}/${subresource}`) ?? {};
+    const next = onlyStatus(known, appliedTo(known, before, wanted), subresource);
+    if (!dryRun) this.#applied.set(`${known.metadata.uid ?? ''}/${subresource}`, wanted);
+    return await this.#answer(dryRun ? next : this.#store(known, next, 'reeve', subresource));
+  }
+
+  async mergePatch(ref: ObjectRef, patch: JsonObject, options: PatchOptions = {}): Promise<KubeObject> {
+    await this.#arrive('patch', ref, options.signal);
+    return await this.#answer(this.#patch(ref, patch, options, 'reeve'));
+  }
+
+  async remove(ref: ObjectRef, { uid, resourceVersion }: Preconditions, signal?: AbortSignal): Promise<void> {
+    await this.#arrive('delete', ref, signal);
+    const known = this.get(ref);
+    if (known === undefined) throw failure(404);
+    if (known.metadata.uid !== uid) throw failure(409);
+    if (resourceVersion !== undefined && known.metadata['resourceVersion'] !== resourceVersion)
+      throw failure(409);
+    this.#delete(known, 'reeve');
+  }
+
+  async read(ref: ObjectRef, signal?: AbortSignal): Promise<KubeObject | undefined> {
+    await this.#arrive('read', ref, signal);
+    this.reads += 1;
+    return this.get(ref);
+  }
+
+  async *listOwnSecrets(signal: AbortSignal): AsyncGenerator<KubeObject> {
+    await this.#arrive('list', { apiVersion: 'v1', kind: 'Secret', name: '' }, signal);
+    yield* this.list('Secret').filter(({ metadata }) => metadata.labels?.[managedByLabel] === managedByReeve);
+  }
+
+  async #arrive(verb: string, ref: ObjectRef, signal: AbortSignal | undefined): Promise<void> {
+    for (let turns = this.latency(); turns > 0; turns -= 1) await setImmediate();
+    signal?.throwIfAborted();
+    const error = this.fault(verb, ref);
+    if (error !== undefined) throw error;
+  }
+
+  async #answer(object: KubeObject): Promise<KubeObject> {
+    for (let turns = this.latency(); turns > 0; turns -= 1) await setImmediate();
+    return object;
+  }
+
+  #patch(ref: ObjectRef, patch: JsonObject, { subresource = '' }: { readonly subresource?: string }, by: Write['by']): KubeObject {
+    const known = this.get(ref);
+    if (known === undefined) throw failure(404);
+    const { uid, resourceVersion } = isJsonObject(patch['metadata']) ? patch['metadata'] : {};
+    checkPreconditions(known, uid, resourceVersion);
+    return this.#store(known, onlyStatus(known, mergedInto(known, patch), subresource), by, subresource);
+  }
+
+  #create(object: KubeObject, by: Write['by'], dryRun = false): KubeObject {
+    this.#checkNamespace(object);
+    const name = object.metadata.name ?? '';
+    const isNamespace = object.kind === 'Namespace';
+    const labels = isNamespace
+      ? { 'kubernetes.io/metadata.name': name, ...object.metadata.labels }
+      : object.metadata.labels;
+    const created: KubeObject = withoutUndefined({
+      ...object,
+      ...(isNamespace ? { spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } } : {}),
+      metadata: withoutUndefined({
+        ...object.metadata,
+        labels,
+        uid: `uid-${(this.#uids += 1)}`,
+        creationTimestamp: this.#now()
+          .toISOString()
+          .replace(/\.\d+Z$/, 'Z'),
+        ...(object.apiVersion?.startsWith('reeve.dev/') === true ? { generation: 1 } : {}),
+      }),
+    });
+    if (dryRun) return created;
+    if (by === 'reeve') this.#applied.set(`${created.metadata.uid ?? ''}/`, object);
+    return this.#commit(created, by, 'create', '');
+  }
+
+  #checkNamespace({ kind = '', metadata: { namespace = '' } }: KubeObject): void {
+    if (clusterScoped.has(kind)) return;
+    const found = this.get({ apiVersion: 'v1', kind: 'Namespace', name: namespace });
+    if (found === undefined) throw failure(404);
+    if (found.metadata.deletionTimestamp !== undefined) throw failure(403, ['NamespaceTerminating']);
+  }
+
+  #store(known: KubeObject, next: KubeObject, by: Write['by'], subresource: string): KubeObject {
+    checkImmutable(known, next);
+    const plain = {
+      ...next,
+      metadata: { ...next.metadata, resourceVersion: known.metadata['resourceVersion'] },
+    };
+    if (isDeepStrictEqual(plain, known)) return known;
+    const generation = known.metadata['generation'];
+    const isOurs = typeof generation === 'number' && !isDeepStrictEqual(known['spec'], next['spec']);
+    const metadata = isOurs ? { ...plain.metadata, generation: generation + 1 } : plain.metadata;
+    const isOver = metadata.deletionTimestamp !== undefined && !hasFinalizers({ ...plain, metadata });
+    if (isOver && known.kind !== 'Namespace') return this.#remove({ ...plain, metadata }, by);
+    return this.#commit({ ...plain, metadata }, by, 'update', subresource);
+  }
+
+  #delete(known: KubeObject, by: Write['by']): void {
+    if (known.metadata.deletionTimestamp !== undefined) return;
+    if (!hasFinalizers(known) && known.kind !== 'Namespace') {
+      this.#remove(known, by);
+      return;
+    }
+    const deletionTimestamp = this.#now()
+      .toISOString()
+      .replace(/\.\d+Z$/, 'Z');
+    const phase =
+      known.kind === 'Namespace' ? { status: { ...(known['status'] as object), phase: 'Terminating' } } : {};
+    this.#commit(
+      { ...known, ...phase, metadata: { ...known.metadata, deletionTimestamp } },
+      by,
+      'delete',
+      '',
+    );
+  }
+
+  #remove(known: KubeObject, by: Write['by']): KubeObject {
+    const last = { ...known, metadata: { ...known.metadata, resourceVersion: this.#nextVersion() } };
+    this.#objects.delete(idOf(refTo(known)));
+    this.#note(last, by, 'delete', '');
+    for (const feed of this.#feeds.filter((each) => covers(each, last)))
+      this.#tell(feed, () => feed.sink.removed(shown(feed, last)));
+    return last;
+  }
+
+  #commit(object: KubeObject, by: Write['by'], verb: Write['verb'], subresource: string): KubeObject {
+    const stored = { ...object, metadata: { ...object.metadata, resourceVersion: this.#nextVersion() } };
+    this.#objects.set(idOf(refTo(stored)), stored);
+    this.#note(stored, by, verb, subresource);
+    for (const feed of this.#feeds.filter((each) => covers(each, stored)))
+      this.#tell(feed, () => feed.sink.changed(shown(feed, stored)));
+    return stored;
+  }
+
+  #note(object: KubeObject, by: Write['by'], verb: Write['verb'], subresource: string): void {
+    const { namespace = '', name = '' } = object.metadata;
+    this.writes.push({ by, verb, kind: object.kind ?? '', namespace, name, subresource });
+  }
+
+  #tell(feed: Feed, news: () => void): void {
+    feed.pending.push(news);
+    if (!this.isLagging)
+      void setImmediate().then(() => (this.isLagging ? undefined : feed.pending.shift()?.()));
+  }
+
+  #nextVersion(): string {
+    this.#version += 1;
+    return String(this.#version);
+  }
+}
+
+export function failure(code: number, causes: readonly string[] = [], retryAfterMs?: number): KubeError {
+  const reasons: Record<number, string> = {
+    403: 'Forbidden',
+    404: 'NotFound',
+    409: 'Conflict',
+    422: 'Invalid',
+  };
+  return new KubeError({
+    code,
+    reason: reasons[code] ?? 'InternalError',
+    causes,
+    retryable: code === 0 || code === 429 || code >= 500,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
+}
+
+function checkPreconditions({ metadata }: KubeObject, uid: unknown, resourceVersion: unknown): void {
+  if (resourceVersion !== undefined && resourceVersion !== metadata['resourceVersion']) throw failure(409);
+  if (uid !== undefined && uid !== metadata.uid) throw failure(422);
+}
+
+function checkImmutable(known: KubeObject, next: KubeObject): void {
+  if (known.kind === 'RoleBinding' && !isDeepStrictEqual(known['roleRef'], next['roleRef']))
+    throw failure(422);
+  if (known.kind !== 'Secret') return;
+  if ((known['type'] ?? 'Opaque') !== (next['type'] ?? 'Opaque')) throw failure(422);
+  const isSame = isDeepStrictEqual(known['data'], next['data']) && next['immutable'] === true;
+  if (known['immutable'] === true && !isSame) throw failure(422);
+}
+
+function onlyStatus(known: KubeObject, next: KubeObject, subresource: string): KubeObject {
+  if (!withStatus.has(known.kind ?? '')) return next;
+  if (subresource === 'status') return { ...known, status: next['status'] };
+  return withoutUndefined({ ...next, status: known['status'] });
+}
+
+function hasFinalizers({ metadata: { finalizers } }: KubeObject): boolean {
+  return Array.isArray(finalizers) && finalizers.length > 0;
+}
+
+function covers({ type, namespace, name }: MemoryWatch, object: KubeObject): boolean {
+  return (
+    object.kind === type.kind &&
+    object.apiVersion === type.apiVersion &&
+    (namespace === undefined || object.metadata.namespace === namespace) &&
+    (name === undefined || object.metadata.name === name)
+  );
+}
+
+function shown({ metadataOnly = false }: MemoryWatch, object: KubeObject): KubeObject {
+  if (!metadataOnly) return object;
+  return { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata', metadata: object.metadata };
+}
+
+function refTo({ apiVersion = '', kind = '', metadata: { namespace, name = '' } }: KubeObject): ObjectRef {
+  return { apiVersion, kind, name, ...(namespace === undefined ? {} : { namespace }) };
+}
+
+function idOf({ kind, namespace = '', name }: ObjectRef): string {
+  return `${kind}/${namespace}/${name}`;
+}
+
+function withoutUndefined<T extends object>(object: object): T {
+  return without(object, (value) => value === undefined) as T;
+}

@@ -1,0 +1,198 @@
+// A reconciler at work on a cluster in memory, in a time that passes only when a test says so.
+import { setImmediate } from 'node:timers/promises';
+import type { KubeObject, ObjectRef } from '../../src/api/kube-object.ts';
+import { apiVersion, systemNamespaces } from '../../src/api/names.ts';
+import type { ObjectType } from '../../src/policy/contents/compile-contents.ts';
+import type { OwnerKind } from '../../src/policy/owner.ts';
+import { createReconciler, type Reconciler, type ReconcilerOptions } from '../../src/reconcile/controller.ts';
+import type { RecordedEvent, ReconcileObserver, Time } from '../../src/reconcile/ports.ts';
+import { LiveCluster } from '../../src/state/live-cluster.ts';
+import { MemoryCluster, type Write } from './memory-cluster.ts';
+import { VirtualTime } from './virtual-time.ts';
+
+export const start = new Date('2026-11-21T12:00:00Z');
+export const quotaType: ObjectType = { apiVersion: 'v1', kind: 'ResourceQuota' };
+
+export type HarnessOptions = Partial<ReconcilerOptions>;
+
+/** Everything that anybody was told, to look for what nobody may be told. */
+export interface Told {
+  readonly events: RecordedEvent[];
+  readonly observed: (readonly [string, ...unknown[]])[];
+  readonly faults: unknown[];
+}
+
+export class Harness {
+  readonly virtual = new VirtualTime();
+  readonly time: Time = {
+    now: () => new Date(start.getTime() + this.virtual.monotonic()),
+    monotonic: () => this.virtual.monotonic(),
+    sleep: async (milliseconds, signal) => await this.virtual.sleep(milliseconds, signal),
+    random: () => 0.5,
+  };
+  readonly memory: MemoryCluster;
+  readonly told: Told = { events: [], observed: [], faults: [] };
+  terminatingKinds: readonly OwnerKind[] = [];
+  readonly #options: HarnessOptions;
+  #run: { readonly abort: AbortController; readonly ended: Promise<void> } | undefined;
+  #reconciler: Reconciler | undefined;
+
+  constructor(options: HarnessOptions = {}, memory?: MemoryCluster) {
+    this.#options = options;
+    this.memory = memory ?? new MemoryCluster(() => this.time.now());
+  }
+
+  get reconciler(): Reconciler {
+    if (this.#reconciler === undefined) throw new Error('it has not been started');
+    return this.#reconciler;
+  }
+
+  /** As a new process would. */
+  start(): void {
+    const cluster = new LiveCluster({
+      excludedNamespaces: [...systemNamespaces, 'reeve-system', 'reeve-shared'],
+    });
+    const reconciler = createReconciler({
+      cluster,
+      writer: this.memory,
+      ownSecrets: this.memory,
+      kinds: {
+        isKindTerminating: async (kind) => await Promise.resolve(this.terminatingKinds.includes(kind)),
+      },
+      events: { record: (event) => this.told.events.push(event) },
+      observer: this.#observer(),
+      time: this.time,
+      sourceNamespaces: ['reeve-shared'],
+      secretNames: undefined,
+      allowedKinds: [quotaType],
+      ...this.#options,
+    });
+    this.memory.watch({ type: { apiVersion, kind: 'NamespacePolicy' }, sink: cluster.policies });
+    this.memory.watch({ type: { apiVersion, kind: 'SecretShare' }, sink: cluster.shares });
+    this.memory.watch({ type: { apiVersion: 'v1', kind: 'Namespace' }, sink: cluster.namespaces });
+    for (const watch of reconciler.watches) this.memory.watch(watch);
+    const abort = new AbortController();
+    this.#reconciler = reconciler;
+    this.#run = { abort, ended: reconciler.run(abort.signal) };
+  }
+
+  async stop(): Promise<void> {
+    this.#run?.abort.abort();
+    await this.#run?.ended;
+    this.#run = undefined;
+  }
+
+  /** Until nothing is left to be done within so long. */
+  async settle(horizonMs = 3000): Promise<void> {
+    for (;;) {
+      await this.quiet();
+      const { nextDue } = this.reconciler.health();
+      const wait = nextDue === undefined ? Infinity : nextDue - this.virtual.monotonic();
+      const isStarting = !this.reconciler.health().hasPassed;
+      if (wait > horizonMs && !isStarting) return;
+      await this.virtual.advance(wait > horizonMs ? 20 : Math.max(wait, 0));
+    }
+  }
+
+  /** Until nothing is left to be done at this moment. */
+  async quiet(): Promise<void> {
+    for (let calm = 0; calm < 3; calm += 1) {
+      await setImmediate();
+      if (this.memory.isLagging) this.memory.deliver();
+      if (this.memory.hasNews || !this.reconciler.health().isIdle) calm = 0;
+    }
+  }
+
+  /** What Reeve has written since the last time that this was asked. */
+  takeWrites(): readonly Write[] {
+    return this.memory.writes.splice(0).filter(({ by }) => by === 'reeve');
+  }
+
+  namespace(
+    name: string,
+    labels: Readonly<Record<string, string>> = {},
+    annotations?: Record<string, string>,
+  ): void {
+    const metadata = { name, labels, ...(annotations === undefined ? {} : { annotations }) };
+    this.memory.put({ apiVersion: 'v1', kind: 'Namespace', metadata });
+  }
+
+  policy(name: string, spec: object, annotations: Readonly<Record<string, string>> = {}): void {
+    this.memory.put({
+      apiVersion,
+      kind: 'NamespacePolicy',
+      metadata: { name, annotations },
+      spec: defaulted(spec),
+    });
+  }
+
+  share(name: string, spec: object, annotations: Readonly<Record<string, string>> = {}): void {
+    this.memory.put({
+      apiVersion,
+      kind: 'SecretShare',
+      metadata: { name, annotations },
+      spec: defaulted(spec),
+    });
+  }
+
+  secret(namespace: string, name: string, data: Readonly<Record<string, string>>, more: object = {}): void {
+    this.memory.put({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { namespace, name },
+      type: 'Opaque',
+      data: Object.fromEntries(Object.entries(data).map(([key, text]) => [key, btoa(text)])),
+      ...more,
+    });
+  }
+
+  get(kind: string, name: string, namespace?: string): KubeObject | undefined {
+    return this.memory.get(refTo(kind, name, namespace));
+  }
+
+  status(kind: OwnerKind, name: string): Record<string, unknown> {
+    return (this.get(kind, name)?.['status'] ?? {}) as Record<string, unknown>;
+  }
+
+  condition(kind: string, name: string, type = 'Ready'): Record<string, unknown> | undefined {
+    const status = this.get(kind, name)?.['status'] as { conditions?: Record<string, unknown>[] } | undefined;
+    return status?.conditions?.find((each) => each['type'] === type);
+  }
+
+  #observer(): ReconcileObserver {
+    const note =
+      (name: string) =>
+      (...values: unknown[]) => {
+        this.told.observed.push([name, ...values]);
+      };
+    return {
+      wrote: note('wrote'),
+      failed: note('failed'),
+      contended: note('contended'),
+      reconciled: () => undefined,
+      wroteOwn: note('wroteOwn'),
+      held: note('held'),
+      passed: note('passed'),
+      faulted: (where, error) => this.told.faults.push([where, error]),
+    };
+  }
+}
+
+export function refTo(kind: string, name: string, namespace?: string): ObjectRef {
+  const versions: Record<string, string> = {
+    NamespacePolicy: apiVersion,
+    SecretShare: apiVersion,
+    RoleBinding: 'rbac.authorization.k8s.io/v1',
+  };
+  return {
+    apiVersion: versions[kind] ?? 'v1',
+    kind,
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+  };
+}
+
+/** What the API server fills in. */
+function defaulted(spec: object): object {
+  return { deletionPolicy: 'Delete', maxDeletions: 20, suspend: false, ...spec };
+}
