@@ -5,7 +5,7 @@ import type { Problem } from '../api/problem.ts';
 import { describeValue } from '../api/text.ts';
 import { ownerKinds, type OwnerKind } from '../policy/owner.ts';
 import type { FileProblem } from './file-problem.ts';
-import { loadOwner, ownerKindOf, type OwnerDefinition } from './load-owner.ts';
+import { loadOwner, ownerKindOf, type OwnerDefinition } from '../policy/owners/load-owner.ts';
 import { firstOfEach, inOrder } from './located.ts';
 import { readYamlFiles } from './yaml-files.ts';
 import { readObjects, type LocatedObject } from './yaml-objects.ts';

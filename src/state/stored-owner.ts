@@ -6,7 +6,7 @@ import { cleanupFinalizer, confirmDeletionsAnnotation } from '../api/names.ts';
 import { renderProblem, type Problem } from '../api/problem.ts';
 import { annotationsOf, isTerminating, nameOf, valueOf } from '../policy/metadata.ts';
 import { ownerId, type OwnerKind, type OwnerState } from '../policy/owner.ts';
-import { loadOwner, type OwnerDefinition, type OwnerLoad } from './load-owner.ts';
+import { loadOwner, type OwnerDefinition, type OwnerLoad } from '../policy/owners/load-owner.ts';
 
 /**
  * `loaded`: the stored version is in force. `last-good`: that one does not load, and an earlier one is in force.

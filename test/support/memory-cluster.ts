@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { setImmediate } from 'node:timers/promises';
 import { isJsonObject, type JsonObject } from '../../src/api/json.ts';
 import { KubeError } from '../../src/api/kube-error.ts';
-import type { KubeObject, ObjectRef } from '../../src/api/kube-object.ts';
+import type { KubeObject, ObjectMeta, ObjectRef } from '../../src/api/kube-object.ts';
 import { managedByLabel, managedByReeve } from '../../src/api/names.ts';
 import type { WatchSink } from '../../src/api/watch-sink.ts';
 import type {
@@ -83,7 +83,7 @@ export class MemoryCluster implements ObjectWriter, OwnSecrets {
     const { uid, creationTimestamp, deletionTimestamp, finalizers, generation } = known.metadata;
     const kept = { uid, creationTimestamp, deletionTimestamp, finalizers, generation };
     const status = withStatus.has(object.kind ?? '') ? { status: known['status'] } : {};
-    const metadata = { ...withoutUndefined(kept), ...object.metadata };
+    const metadata = { ...withoutUndefinedFields(kept), ...object.metadata };
     return this.#store(known, withoutUndefined({ ...object, ...status, metadata }), 'user', '');
   }
 
@@ -201,7 +201,12 @@ export class MemoryCluster implements ObjectWriter, OwnSecrets {
     return object;
   }
 
-  #patch(ref: ObjectRef, patch: JsonObject, { subresource = '' }: { readonly subresource?: string }, by: Write['by']): KubeObject {
+  #patch(
+    ref: ObjectRef,
+    patch: JsonObject,
+    { subresource = '' }: { readonly subresource?: string },
+    by: Write['by'],
+  ): KubeObject {
     const known = this.get(ref);
     if (known === undefined) throw failure(404);
     const { uid, resourceVersion } = isJsonObject(patch['metadata']) ? patch['metadata'] : {};
@@ -219,7 +224,7 @@ export class MemoryCluster implements ObjectWriter, OwnSecrets {
     const created: KubeObject = withoutUndefined({
       ...object,
       ...(isNamespace ? { spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } } : {}),
-      metadata: withoutUndefined({
+      metadata: withoutUndefinedFields({
         ...object.metadata,
         labels,
         uid: `uid-${(this.#uids += 1)}`,
@@ -372,6 +377,10 @@ function idOf({ kind, namespace = '', name }: ObjectRef): string {
   return `${kind}/${namespace}/${name}`;
 }
 
-function withoutUndefined<T extends object>(object: object): T {
-  return without(object, (value) => value === undefined) as T;
+function withoutUndefined(object: object): KubeObject {
+  return without(object, (value) => value === undefined) as KubeObject;
+}
+
+function withoutUndefinedFields(metadata: object): ObjectMeta {
+  return without(metadata, (value) => value === undefined) as ObjectMeta;
 }

@@ -43,8 +43,8 @@ function merged(known: unknown, wanted: unknown, key = ''): unknown {
     );
   }
   if (keyedLists.has(key) && Array.isArray(known) && Array.isArray(wanted)) {
-    const others = known.filter((item) => !wanted.some((each) => own(each, 'type') === own(item, 'type')));
-    return [...others, ...wanted];
+    const isApplied = (item: unknown) => wanted.some((each) => own(each, 'type') === own(item, 'type'));
+    return [...known.filter((item: unknown) => !isApplied(item)), ...wanted] as unknown[];
   }
   return wanted;
 }

@@ -1,5 +1,6 @@
 // A reconciler at work on a cluster in memory, in a time that passes only when a test says so.
 import { setImmediate } from 'node:timers/promises';
+import { afterEach } from 'vitest';
 import type { KubeObject, ObjectRef } from '../../src/api/kube-object.ts';
 import { apiVersion, systemNamespaces } from '../../src/api/names.ts';
 import type { ObjectType } from '../../src/policy/contents/compile-contents.ts';
@@ -20,6 +21,19 @@ export interface Told {
   readonly events: RecordedEvent[];
   readonly observed: (readonly [string, ...unknown[]])[];
   readonly faults: unknown[];
+}
+
+/** Makes reconcilers for the tests of a file; each is stopped after its test, which fails if the program was at fault. */
+export function useHarness(): (...options: ConstructorParameters<typeof Harness>) => Harness {
+  const made: Harness[] = [];
+  afterEach(async () => {
+    for (const harness of made.splice(0)) await harness.end();
+  });
+  return (...options) => {
+    const harness = new Harness(...options);
+    made.push(harness);
+    return harness;
+  };
 }
 
 export class Harness {
@@ -80,6 +94,12 @@ export class Harness {
     this.#run?.abort.abort();
     await this.#run?.ended;
     this.#run = undefined;
+  }
+
+  async end(): Promise<void> {
+    await this.stop();
+    const [fault] = this.told.faults;
+    if (fault !== undefined) throw new Error('the reconciler was at fault', { cause: fault });
   }
 
   /** Until nothing is left to be done within so long. */

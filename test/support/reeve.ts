@@ -20,6 +20,8 @@ const accounts = {
 
 export interface ReeveOptions {
   readonly role?: keyof typeof accounts;
+  /** That of an earlier one, so that the webhook configurations need no change. */
+  readonly port?: number;
   /** What API servers are told: that of a balancer before several replicas; default: the port of this one. */
   readonly servicePort?: number;
   readonly args?: readonly string[];
@@ -108,7 +110,8 @@ export class Reeve {
 /** Does not wait until it is ready. */
 export async function spawnReeve(cluster: ClusterAccess, options: ReeveOptions = {}): Promise<Reeve> {
   const { role = 'all', args = [] } = options;
-  const [port = 0, probesPort = 0] = await freePorts(2);
+  const [freePort = 0, probesPort = 0] = await freePorts(2);
+  const port = options.port ?? freePort;
   const kubeconfig = options.kubeconfig ?? (await cluster.tokenKubeconfig(namespace, accounts[role]));
   const process = new ReeveProcess([
     'run',
