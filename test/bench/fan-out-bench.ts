@@ -2,7 +2,8 @@
 import { findBinary } from '../cluster/binary.ts';
 import { startControlPlane } from '../cluster/control-plane.ts';
 import { FanOut } from '../support/fan-out.ts';
-import { installReeve, startReeve } from '../support/reeve.ts';
+import { installReeve } from '../cluster/reeve-install.ts';
+import { startReeve } from '../support/reeve.ts';
 import { isKept, verdict } from './bound.ts';
 import { median, medianRatio } from './statistics.ts';
 

@@ -1,9 +1,5 @@
 // Installs Reeve on a control plane from manifests/, and runs it from source under the service account it ships with.
-import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { writeCertificateFiles } from '../../src/certs/files.ts';
-import { issueCertificates } from '../../src/certs/issue.ts';
-import { kubectl, mustKubectl } from '../support/kubectl.ts';
 import { send } from './admin-client.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 import { Component } from './component.ts';
@@ -12,14 +8,13 @@ import { readState, writeState } from './layout.ts';
 import { freePorts } from './ports.ts';
 import { isRunning } from './process-identity.ts';
 import { waitUntilReady } from './readiness.ts';
+import { installReeve, reeveCertificates, reeveNamespace } from './reeve-install.ts';
 
 type Say = (text: string) => void;
 
 const root = resolve(import.meta.dirname, '..', '..');
 const program = join(root, 'src', 'main.ts');
-const namespace = 'reeve-system';
 const serviceAccount = 'reeve-reconciler';
-const service = 'reeve-webhook';
 
 interface ReevePlaces {
   readonly kubeconfig: string;
@@ -35,7 +30,10 @@ export function reeveArguments(places: ReevePlaces): readonly string[] {
     '--role=all',
     `--kubeconfig=${places.kubeconfig}`,
     `--certs-dir=${places.certsFolder}`,
+    '--host=127.0.0.1',
     `--port=${places.port}`,
+    // Nothing here makes a cluster IP work: API servers come to this port itself.
+    `--service-port=${places.port}`,
     `--probes-port=${places.probesPort}`,
   ];
 }
@@ -48,11 +46,10 @@ export async function reeveUp(cluster: ClusterAccess, say: Say): Promise<void> {
     return;
   }
   const [port = 0, probesPort = 0] = await freePorts(2);
-  await install(cluster);
-  await pointServiceAt(cluster);
+  await installReeve(cluster);
   const places = {
-    kubeconfig: await cluster.tokenKubeconfig(namespace, serviceAccount),
-    certsFolder: await certificates(cluster),
+    kubeconfig: await cluster.tokenKubeconfig(reeveNamespace, serviceAccount),
+    certsFolder: await reeveCertificates(cluster),
     port,
     probesPort,
   };
@@ -82,38 +79,4 @@ async function startUnguarded(reeve: Component, cluster: ClusterAccess, probesPo
   } finally {
     await guard.end();
   }
-}
-
-async function install(cluster: ClusterAccess): Promise<void> {
-  await mustKubectl(['apply', '-f', 'manifests/crds'], cluster);
-  await mustKubectl(
-    ['wait', '--for=condition=Established', '-f', 'manifests/crds', '--timeout=60s'],
-    cluster,
-  );
-  await mustKubectl(['apply', '-f', 'manifests/install'], cluster);
-  // What `--role all` needs beyond that; nothing here runs the pods of a Deployment.
-  await mustKubectl(['apply', '-f', 'manifests/all-in-one'], cluster);
-}
-
-/** Nothing here makes a cluster IP work; an external name leads to the port of the webhook configuration itself. */
-async function pointServiceAt(cluster: ClusterAccess): Promise<void> {
-  await kubectl(['delete', 'service', service, '-n', namespace, '--ignore-not-found'], cluster);
-  await mustKubectl(
-    ['create', 'service', 'externalname', service, '-n', namespace, '--external-name=localhost'],
-    cluster,
-  );
-}
-
-async function certificates(cluster: ClusterAccess): Promise<string> {
-  const folder = join(cluster.folder, 'reeve-certs');
-  if (existsSync(folder)) return folder;
-
-  const issued = await issueCertificates({
-    namespace,
-    now: new Date(),
-    caLifetimeDays: 30,
-    leafLifetimeDays: 30,
-  });
-  await writeCertificateFiles(folder, issued, false);
-  return folder;
 }

@@ -4,7 +4,8 @@ import { writesOf } from '../cluster/audit-record.ts';
 import { startControlPlane, type ControlPlane } from '../cluster/control-plane.ts';
 import { FanOut } from '../support/fan-out.ts';
 import { mustKubectl } from '../support/kubectl.ts';
-import { installReeve, startReeve, type Reeve } from '../support/reeve.ts';
+import { installReeve } from '../cluster/reeve-install.ts';
+import { startReeve, type Reeve } from '../support/reeve.ts';
 import { describeCluster } from '../support/shared-cluster.ts';
 
 const user = 'system:serviceaccount:reeve-system:reeve-reconciler';

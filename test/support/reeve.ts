@@ -1,17 +1,12 @@
 // Reeve on a real control plane, as it ships: its manifests, its own service accounts, its own processes from source.
 import { ReeveProcess, type Output } from './serve-process.ts';
-import { writeCertificateFiles } from '../../src/certs/files.ts';
-import { issueCertificates } from '../../src/certs/issue.ts';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { ClusterAccess } from '../cluster/cluster-access.ts';
 import { freePorts } from '../cluster/ports.ts';
+import { reeveCertificates, reeveNamespace as namespace } from '../cluster/reeve-install.ts';
 import { get } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { until } from './until.ts';
-import { kubectl, mustKubectl } from './kubectl.ts';
 
-const namespace = 'reeve-system';
 const accounts = {
   all: 'reeve-reconciler',
   reconciler: 'reeve-reconciler',
@@ -27,23 +22,6 @@ export interface ReeveOptions {
   readonly args?: readonly string[];
   /** Where it finds the API server; default: directly, with a token of its service account. */
   readonly kubeconfig?: string;
-}
-
-/** Everything of manifests/ but the Pods, which nothing here would run. */
-export async function installReeve(cluster: ClusterAccess): Promise<void> {
-  await mustKubectl(['apply', '-f', 'manifests/crds'], cluster);
-  await mustKubectl(
-    ['wait', '--for=condition=Established', '-f', 'manifests/crds', '--timeout=60s'],
-    cluster,
-  );
-  await mustKubectl(
-    ['apply', '-f', 'manifests/install', '-f', 'manifests/all-in-one/10-rights.yaml'],
-    cluster,
-  );
-  // Nothing here makes a cluster IP work; an external name leads to the port of the webhook configuration itself.
-  await kubectl(['delete', 'service', 'reeve-webhook', '-n', namespace, '--ignore-not-found'], cluster);
-  const service = ['create', 'service', 'externalname', 'reeve-webhook', '-n', namespace];
-  await mustKubectl([...service, '--external-name=localhost'], cluster);
 }
 
 export class Reeve {
@@ -117,7 +95,7 @@ export async function spawnReeve(cluster: ClusterAccess, options: ReeveOptions =
     'run',
     `--role=${role}`,
     `--kubeconfig=${kubeconfig}`,
-    `--certs-dir=${await certificates(cluster)}`,
+    `--certs-dir=${await reeveCertificates(cluster)}`,
     '--host=127.0.0.1',
     `--port=${port}`,
     `--probes-port=${probesPort}`,
@@ -164,16 +142,4 @@ async function webhookIsAsked(cluster: ClusterAccess): Promise<void> {
     },
     () => `the webhook is asked: ${last}`,
   );
-}
-
-async function certificates(cluster: ClusterAccess): Promise<string> {
-  const folder = join(cluster.folder, 'reeve-certs');
-  if (existsSync(folder)) return folder;
-  const lifetimes = { caLifetimeDays: 30, leafLifetimeDays: 30 };
-  await writeCertificateFiles(
-    folder,
-    await issueCertificates({ namespace, now: new Date(), ...lifetimes }),
-    false,
-  );
-  return folder;
 }

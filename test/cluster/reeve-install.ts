@@ -1,0 +1,39 @@
+// Installs Reeve on a control plane from manifests/, as far as there is no node to run Pods on.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeCertificateFiles } from '../../src/certs/files.ts';
+import { issueCertificates } from '../../src/certs/issue.ts';
+import { kubectl, mustKubectl } from '../support/kubectl.ts';
+import type { ClusterAccess } from './cluster-access.ts';
+
+export const reeveNamespace = 'reeve-system';
+
+/** Everything of manifests/ but the Pods, which nothing here would run. */
+export async function installReeve(cluster: ClusterAccess): Promise<void> {
+  await mustKubectl(['apply', '-f', 'manifests/crds'], cluster);
+  await mustKubectl(
+    ['wait', '--for=condition=Established', '-f', 'manifests/crds', '--timeout=60s'],
+    cluster,
+  );
+  await mustKubectl(
+    ['apply', '-f', 'manifests/install', '-f', 'manifests/all-in-one/10-rights.yaml'],
+    cluster,
+  );
+  // Nothing here makes a cluster IP work; an external name leads to the port of the webhook configuration itself.
+  await kubectl(['delete', 'service', 'reeve-webhook', '-n', reeveNamespace, '--ignore-not-found'], cluster);
+  const service = ['create', 'service', 'externalname', 'reeve-webhook', '-n', reeveNamespace];
+  await mustKubectl([...service, '--external-name=localhost'], cluster);
+}
+
+/** One pair for all replicas, and the authority that the webhook configurations carry. */
+export async function reeveCertificates(cluster: ClusterAccess): Promise<string> {
+  const folder = join(cluster.folder, 'reeve-certs');
+  if (existsSync(folder)) return folder;
+  const lifetimes = { caLifetimeDays: 30, leafLifetimeDays: 30 };
+  await writeCertificateFiles(
+    folder,
+    await issueCertificates({ namespace: reeveNamespace, now: new Date(), ...lifetimes }),
+    false,
+  );
+  return folder;
+}
