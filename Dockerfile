@@ -18,10 +18,12 @@ WORKDIR /reeve
 COPY --from=build /reeve/package.json ./
 COPY --from=build /reeve/node_modules ./node_modules
 COPY --from=build /reeve/dist ./dist
+# What the program applies once it serves.
+COPY manifests/webhooks ./manifests/webhooks
 ENV NODE_ENV=production REEVE_HOST=0.0.0.0
 # A number, so that Kubernetes can see that it is not root (runAsNonRoot).
 USER 65532:65532
 EXPOSE 8443 8081
 # Nothing is written to disk but with --certs-dir. The flags take away what no part of the program uses.
 ENTRYPOINT ["node", "--disable-proto=delete", "--disallow-code-generation-from-strings", "--no-addons", "dist/main.js"]
-CMD ["serve", "--policies", "/policies"]
+CMD ["run"]

@@ -36,9 +36,8 @@ export function readLease(lease: JsonObject): LeaseRecord {
   };
 }
 
-export function newLease(namespace: string, name: string, claim: Claim): JsonObject {
-  const spec = { ...claimedSpec(claim), acquireTime: microTime(claim.now), leaseTransitions: 0 };
-  return { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { namespace, name }, spec };
+export function emptyLease(namespace: string, name: string): JsonObject {
+  return { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { namespace, name } };
 }
 
 /** Keeps the moment it was acquired when the claimant holds it already. */
@@ -70,5 +69,6 @@ function specOf(lease: JsonObject): JsonObject {
 
 function transitionsOf(lease: JsonObject): number {
   const transitions = specOf(lease)['leaseTransitions'];
-  return typeof transitions === 'number' ? transitions : 0;
+  // The first holder is no transition.
+  return typeof transitions === 'number' ? transitions : -1;
 }

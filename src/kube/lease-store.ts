@@ -2,7 +2,7 @@
 import { KubeError } from '../api/kube-error.ts';
 import { fieldManager } from '../api/names.ts';
 import type { KubeClient } from './client.ts';
-import { claimedLease, newLease, readLease, releasedLease } from './lease-record.ts';
+import { claimedLease, emptyLease, readLease, releasedLease } from './lease-record.ts';
 import type { Claim, LeaseRecord } from './lease-record.ts';
 
 export interface RequestLimits {
@@ -36,10 +36,19 @@ export class LeaseStore {
 
   /** Makes the Lease when there is none to claim. */
   async claim(record: LeaseRecord | undefined, claim: Claim, limits: RequestLimits): Promise<LeaseRecord> {
-    if (record !== undefined) return await this.#replace(claimedLease(record, claim), limits);
-    const body = newLease(this.#namespace, this.#name, claim);
+    const claimable = record ?? (await this.#make(limits));
+    // Somebody else has made and claimed it meanwhile.
+    if (record === undefined && claimable.holder !== '')
+      throw new KubeError({ code: 409, reason: 'Conflict', retryable: true });
+    return await this.#replace(claimedLease(claimable, claim), limits);
+  }
+
+  /** By apply, which RBAC can limit to one name where a POST cannot. It leaves alone what another has made. */
+  async #make(limits: RequestLimits): Promise<LeaseRecord> {
+    const contentType = 'application/apply-patch+yaml';
+    const body = emptyLease(this.#namespace, this.#name);
     return readLease(
-      await this.#client.request({ method: 'POST', path: this.#collection, query, body, ...limits }),
+      await this.#client.request({ method: 'PATCH', path: this.#path, query, contentType, body, ...limits }),
     );
   }
 
@@ -52,11 +61,7 @@ export class LeaseStore {
     return readLease(await this.#client.request({ method: 'PUT', path: this.#path, query, body, ...limits }));
   }
 
-  get #collection(): string {
-    return `/apis/coordination.k8s.io/v1/namespaces/${this.#namespace}/leases`;
-  }
-
   get #path(): string {
-    return `${this.#collection}/${this.#name}`;
+    return `/apis/coordination.k8s.io/v1/namespaces/${this.#namespace}/leases/${this.#name}`;
   }
 }

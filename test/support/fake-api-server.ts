@@ -178,17 +178,14 @@ export class FakeObject {
 
   answer({ method, path, body }: KubeRequest): Answer {
     const given = body as JsonObject | undefined;
-    if (method === 'POST') return this.#create(path, given);
-    if (path !== this.#path || this.#object === undefined) return refusal(404, 'NotFound');
+    if (path !== this.#path) return refusal(404, 'NotFound');
+    // Server-side apply of nothing but a name.
+    if (method === 'PATCH') return this.#object === undefined ? this.#stored(given) : json(this.#object);
+    if (this.#object === undefined) return refusal(404, 'NotFound');
     if (method === 'GET') return json(this.#object);
     const version = (given?.['metadata'] as JsonObject | undefined)?.['resourceVersion'];
     if (version !== String(this.#version)) return refusal(409, 'Conflict');
     return this.#stored(given);
-  }
-
-  #create(path: string, given: JsonObject | undefined): Answer {
-    if (!this.#path.startsWith(`${path}/`)) return refusal(404, 'NotFound');
-    return this.#object === undefined ? this.#stored(given) : refusal(409, 'AlreadyExists');
   }
 
   #stored(given: JsonObject | undefined): Answer {

@@ -93,7 +93,7 @@ describe('taking the lead', () => {
         leaseDurationSeconds: 15,
         acquireTime: '2030-01-01T00:00:00.000000Z',
         renewTime: '2030-01-01T00:00:04.000000Z',
-        leaseTransitions: 1,
+        leaseTransitions: 0,
       },
     });
   });
@@ -254,7 +254,8 @@ describe('stop', () => {
     const here = world();
     const candidate = stand(here, 'a');
     candidate.link.interfere = (request) => {
-      if (request.method !== 'POST') return undefined;
+      // The claim, and not the release that follows.
+      if (request.method !== 'PUT' || here.lease.spec['holderIdentity'] !== undefined) return undefined;
       here.lease.answer(request);
       return silence;
     };
