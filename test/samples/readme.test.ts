@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { flagName, variableName, type Settings } from '../../src/cli/settings.ts';
+import { runSettings } from '../../src/cli/run-settings.ts';
 import { serveSettings } from '../../src/cli/serve-settings.ts';
 import { certsSettings } from '../../src/config.ts';
 import { isJsonObject } from '../../src/api/json.ts';
@@ -66,6 +67,7 @@ describe('the policy to begin with', () => {
 
 describe('the tables', () => {
   it.each([
+    ['`reeve run`', runSettings],
     ['`reeve serve`', serveSettings],
     ['`reeve certs`', certsSettings],
   ] as const)('flags of %s', (line, settings) => {
