@@ -5,9 +5,11 @@ import { existing, existingPath } from './subjects.ts';
 
 const patience = { timeout: 60_000, interval: 50 };
 
-export async function makeExisting({ admin }: ClusterAccess): Promise<unknown> {
+/** Also when an earlier run has left one. */
+export async function makeExisting(cluster: ClusterAccess): Promise<unknown> {
+  const { admin } = cluster;
+  await removeExisting(cluster);
   return await vi.waitFor(async () => {
-    // An earlier run may have left one that is still going.
     await admin.mustSend('POST', '/api/v1/namespaces', existing);
     return await admin.mustSend('GET', existingPath);
   }, patience);

@@ -51,12 +51,17 @@ function verdictOf(warnings: ReadonlySet<string>, index: number): string {
   return isTrue ? 'true' : 'error';
 }
 
+/** Quoted, a text comes over whole; unquoted, one of several lines or of spaces gives way to the fixed message. */
+export function quotedSource(message: string): string {
+  return `strings.quote(${message}\n)`;
+}
+
 /** What stands before each text tells whose it is. */
 function messageJudge(name: string, messages: readonly string[]): Judge {
   const validations = messages.map((message, index) => ({
     expression: 'false',
     message: `${index}: error`,
-    messageExpression: `'${index}=' + (${message}\n)`,
+    messageExpression: `'${index}=' + ${quotedSource(message)}`,
   }));
   return { name, questions: messages, validations, read: textOf };
 }
@@ -64,7 +69,9 @@ function messageJudge(name: string, messages: readonly string[]): Judge {
 function textOf(warnings: ReadonlySet<string>, index: number): string {
   const mark = `${index}=`;
   const found = [...warnings].find((warning) => warning.startsWith(mark));
-  return found === undefined ? 'error' : `'${found.slice(mark.length)}'`;
+  if (found === undefined) return 'error';
+  if (!found.endsWith('"')) throw new Error(`text ${index} was cut off`);
+  return found.slice(mark.length);
 }
 
 function chunks<T>(items: readonly T[], size: number): readonly (readonly T[])[] {

@@ -27,14 +27,18 @@ export async function dismiss(client: ApiClient, { name }: Judge): Promise<void>
   }
 }
 
-/** In the order of the questions; rejects as long as the policy is not in force. */
-export async function ask(client: ApiClient, judge: Judge, subject: Subject): Promise<readonly string[]> {
+/** By question; undefined as long as the policy is not in force. */
+export async function ask(
+  client: ApiClient,
+  judge: Judge,
+  subject: Subject,
+): Promise<ReadonlyMap<string, string> | undefined> {
   const answer = await client.mustSend(requestOf(subject, judge.name));
   const head = `Validation failed for ValidatingAdmissionPolicy '${judge.name}' with binding '${judge.name}': `;
   const own = answer.warnings.filter((text) => text.startsWith(head)).map((text) => text.slice(head.length));
   const warnings = new Set(own);
-  if (!warnings.has(lastWarning)) throw new Error(`${judge.name} did not get through ${subject.name}`);
-  return judge.questions.map((_, index) => judge.read(warnings, index));
+  if (!warnings.has(lastWarning)) return undefined;
+  return new Map(judge.questions.map((question, index) => [question, judge.read(warnings, index)]));
 }
 
 /** Which of the expressions the API server refuses to store. */

@@ -20,5 +20,5 @@ export function answerHere(source: string, result: ResultType, bindings: Binding
   if (!compiled.ok) return `does not compile: ${compiled.problem.message}`;
   const evaluation = compiled.expression.evaluate(bindings);
   if (!evaluation.ok) return 'error';
-  return typeof evaluation.value === 'string' ? `'${evaluation.value}'` : String(evaluation.value);
+  return String(evaluation.value);
 }

@@ -95,7 +95,7 @@ const broken = {
 };
 
 const extreme = {
-  labels: { team: 'a', env: '0', replicas: '-0', tier: '-1'.slice(1) },
+  labels: { team: 'a', env: '0', replicas: '007', tier: '1' },
   annotations: {
     contact: 'a@b@c',
     link: 'http://[2001:db8::1]/?q=%E2%82%AC&q#',
@@ -193,7 +193,7 @@ export const subjects: readonly Subject[] = [
     body: {
       apiVersion: 'v1',
       kind: 'Namespace',
-      metadata: { name: longest, labels: { team: 'y'.repeat(63) }, annotations: { note: 'z'.repeat(3000) } },
+      metadata: { name: longest, labels: { team: 'y'.repeat(63) }, annotations: { note: 'z'.repeat(70) } },
     },
   },
   {

@@ -1,5 +1,5 @@
 // Checks what can be known of literal arguments before an expression runs, as Kubernetes does.
-import type { Call } from '../syntax/ast.ts';
+import type { Call, Node } from '../syntax/ast.ts';
 import { CompileProblem } from '../syntax/problem.ts';
 import { checkFormat } from '../library/format-check.ts';
 import { Failure } from '../values/failure.ts';
@@ -40,9 +40,25 @@ function checkTime({ name, args: [argument] }: Call): void {
 
 /** The conversion of a literal, done once. */
 export function foldConversion(node: Call, step: Step): Step {
-  if (node.target !== undefined || !CONVERSIONS.has(node.name) || node.args[0]?.kind !== 'literal')
-    return step;
+  const [argument] = node.args;
+  if (argument === undefined || !isConstant(node)) return step;
   const value = step(new Frame({}));
-  if (value instanceof Failure) throw new CompileProblem(value.message, node.args[0].offset);
+  if (value instanceof Failure) throw new CompileProblem(value.message, argument.offset);
   return () => value;
+}
+
+/** What Kubernetes evaluates before an expression runs; nothing is computed, `1 + 1` is not one. */
+export function isConstant(node: Node): boolean {
+  switch (node.kind) {
+    case 'literal':
+      return true;
+    case 'call':
+      return node.target === undefined && CONVERSIONS.has(node.name) && node.args.every(isConstant);
+    case 'list':
+      return node.elements.every(({ value }) => isConstant(value));
+    case 'map':
+      return node.entries.every(({ key, value }) => isConstant(key) && isConstant(value));
+    default:
+      return false;
+  }
 }

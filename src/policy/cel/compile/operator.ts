@@ -1,5 +1,5 @@
 // Compiles the operators: types by their overloads, and steps for each.
-import type { Call } from '../syntax/ast.ts';
+import type { Call, Node } from '../syntax/ast.ts';
 import {
   BOOL,
   BYTES,
@@ -101,7 +101,14 @@ export function compileOperator(compilation: Compilation, node: Call): Compiled 
   const given = args.map(({ type }) => type);
   const resolution = operator && resolveOverloads(compilation.unifier, operator.signatures, given);
   if (resolution === undefined) throw noOverload(compilation.unifier, node, given);
+  const [, container] = node.args;
+  if (node.name === '_in_' && isEmptyList(container)) return { type: resolution.type, step: () => false };
   return { type: resolution.type, step: operatorStep(node.name, args) };
+}
+
+/** Nothing is in it, and Kubernetes does not even evaluate what is looked for. */
+function isEmptyList(node: Node | undefined): boolean {
+  return node?.kind === 'list' && node.elements.length === 0;
 }
 
 function operatorStep(name: string, [left, right]: readonly Compiled[]): Step {

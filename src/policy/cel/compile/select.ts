@@ -1,6 +1,7 @@
 // Compiles `a.b`, `a.?b` and has(a.b).
 import type { Select } from '../syntax/ast.ts';
 import { CompileProblem } from '../syntax/problem.ts';
+import { REQUEST, typeOfObjectField } from '../types/request-type.ts';
 import { BOOL, DYN, optionalOf, typeText, type Type } from '../types/type.ts';
 import { failed, Failure, missing } from '../values/failure.ts';
 import { findKey, hasKey, isMap } from '../values/map.ts';
@@ -45,7 +46,8 @@ function compileOperand(compilation: Compilation, node: Select): Compiled {
   if (!requestFields.includes(node.field)) {
     throw new CompileProblem(`of request only ${requestFields.join(', ')} can be read here`, node.offset);
   }
-  return compileGlobal(compilation, operand) ?? compilation.compile(operand);
+  const request = compileGlobal(compilation, operand);
+  return request === undefined ? compilation.compile(operand) : { ...request, type: REQUEST };
 }
 
 function typeOfField(compilation: Compilation, type: Type, node: Select): Type {
@@ -58,8 +60,12 @@ function typeOfField(compilation: Compilation, type: Type, node: Select): Type {
     case 'dyn':
       return DYN;
     default:
-      throw new CompileProblem(`a value of type ${typeText(type)} has no fields`, node.offset);
+      return typeOfObjectField(type, node.field) ?? refuseField(type, node);
   }
+}
+
+function refuseField(type: Type, { field, offset }: Select): never {
+  throw new CompileProblem(`a value of type ${typeText(type)} has no field ${field.slice(0, 60)}`, offset);
 }
 
 function plainField(operand: Value, field: string, absent: Failure): Value {

@@ -6,17 +6,18 @@ import { Boxed } from '../values/value.ts';
 import { isRequestUri } from '../values/url.ts';
 import { defineFunction, defineMethod, type FunctionDefinition } from './define.ts';
 
-type Test = (text: string) => boolean;
+/** What is wrong, in as many parts as Kubernetes has it; nothing with a text that is valid. */
+type Check = (text: string) => readonly string[];
 
 class NamedFormat extends Boxed {
   readonly kind = 'kubernetes.NamedFormat';
   readonly name: string;
-  readonly test: Test;
+  readonly check: Check;
 
-  constructor(name: string, test: Test) {
+  constructor(name: string, check: Check) {
     super();
     this.name = name;
-    this.test = test;
+    this.check = check;
   }
 
   equals(other: this): boolean {
@@ -31,20 +32,43 @@ const UUID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$/;
 const TIME = /^(\d{2}):(\d{2}):(\d{2})(.\d+)?(z|[+-]\d{2}:\d{2})$/;
 
-const isLabel: Test = (text) => text.length <= 63 && LABEL.test(text);
-const isLabel1035: Test = (text) => text.length <= 63 && LABEL_1035.test(text);
-const isSubdomain: Test = (text) => text.length <= 253 && text.split('.').every((label) => LABEL.test(label));
+const checkLabel = bounded('dns1123Label', 63, (text) => LABEL.test(text));
+const checkLabel1035 = bounded('dns1035Label', 63, (text) => LABEL_1035.test(text));
+const checkLabelValue = bounded('labelValue', 63, (text) => LABEL_VALUE.test(text));
+const checkSubdomain = bounded('dns1123Subdomain', 253, (text) =>
+  text.split('.').every((label) => LABEL.test(label)),
+);
 
-/** A prefix may end in a dash: what follows it will not. */
-function prefixOf(test: Test): Test {
-  return (text) => test(text.length > 1 && text.endsWith('-') ? `${text.slice(0, -2)}a` : text);
+function simple(name: string, isValid: (text: string) => boolean): Check {
+  return (text) => (isValid(text) ? [] : [`this is not a valid ${name}`]);
 }
 
-function isQualifiedName(text: string): boolean {
-  const slash = text.indexOf('/');
-  const name = text.slice(slash + 1);
-  if (name === '' || name.length > 63 || !LABEL_VALUE.test(name)) return false;
-  return slash === -1 || isSubdomain(text.slice(0, slash));
+/** That a text is too long is said beside what else is wrong with it. */
+function bounded(name: string, maxBytes: number, isValid: (text: string) => boolean): Check {
+  const check = simple(name, isValid);
+  return (text) => [
+    ...(Buffer.byteLength(text) > maxBytes ? [`this has more than ${maxBytes} bytes`] : []),
+    ...check(text),
+  ];
+}
+
+/** A prefix may end in a dash: what follows it will not. */
+function prefixOf(check: Check): Check {
+  return (text) => check(text.length > 1 && text.endsWith('-') ? `${text.slice(0, -2)}a` : text);
+}
+
+function checkQualifiedName(text: string): readonly string[] {
+  const parts = text.split('/');
+  const name = parts.at(-1) ?? '';
+  if (parts.length > 2) return ['this has more than one slash'];
+  return [
+    ...(parts.length === 1 ? [] : checkNamePrefix(parts[0] ?? '')),
+    ...(name === '' ? ['the name is empty', 'the name is not valid'] : checkLabelValue(name)),
+  ];
+}
+
+function checkNamePrefix(prefix: string): readonly string[] {
+  return prefix === '' ? ['the prefix is empty'] : checkSubdomain(prefix);
 }
 
 function isDate(text: string): boolean {
@@ -59,23 +83,23 @@ function isDateTime(text: string): boolean {
   return isDate(date) && hours <= '23' && minutes <= '59' && seconds <= '59';
 }
 
-const TESTS: Readonly<Record<string, Test>> = {
-  dns1123Label: isLabel,
-  dns1123Subdomain: isSubdomain,
-  dns1035Label: isLabel1035,
-  qualifiedName: isQualifiedName,
-  dns1123LabelPrefix: prefixOf(isLabel),
-  dns1123SubdomainPrefix: prefixOf(isSubdomain),
-  dns1035LabelPrefix: prefixOf(isLabel1035),
-  labelValue: (text) => text.length <= 63 && LABEL_VALUE.test(text),
-  uri: isRequestUri,
-  uuid: (text) => UUID.test(text),
-  byte: (text) => BASE64.test(text),
-  date: isDate,
-  datetime: isDateTime,
+const CHECKS: Readonly<Record<string, Check>> = {
+  dns1123Label: checkLabel,
+  dns1123Subdomain: checkSubdomain,
+  dns1035Label: checkLabel1035,
+  qualifiedName: checkQualifiedName,
+  dns1123LabelPrefix: prefixOf(checkLabel),
+  dns1123SubdomainPrefix: prefixOf(checkSubdomain),
+  dns1035LabelPrefix: prefixOf(checkLabel1035),
+  labelValue: checkLabelValue,
+  uri: simple('uri', isRequestUri),
+  uuid: simple('uuid', (text) => UUID.test(text)),
+  byte: simple('byte', (text) => BASE64.test(text)),
+  date: simple('date', isDate),
+  datetime: simple('datetime', isDateTime),
 };
 const FORMATS: ReadonlyMap<string, NamedFormat> = new Map(
-  Object.entries(TESTS).map(([name, test]) => [name, new NamedFormat(name, test)]),
+  Object.entries(CHECKS).map(([name, check]) => [name, new NamedFormat(name, check)]),
 );
 const FORMAT = typeOfKind<NamedFormat>('kubernetes.NamedFormat');
 
@@ -85,7 +109,8 @@ export const namedFormatFunctions: readonly FunctionDefinition[] = [
     const format = FORMATS.get(name);
     return format === undefined ? NONE : new Optional(format);
   }),
-  defineMethod('validate', [FORMAT, STRING], optionalOf(listOf(STRING)), (format, text) =>
-    format.test(text) ? NONE : new Optional([`this is not a valid ${format.name}`]),
-  ),
+  defineMethod('validate', [FORMAT, STRING], optionalOf(listOf(STRING)), (format, text) => {
+    const problems = format.check(text);
+    return problems.length === 0 ? NONE : new Optional(problems);
+  }),
 ];

@@ -5,9 +5,16 @@ import type { AnyMap } from '../values/map.ts';
 import type { Optional } from '../values/optional.ts';
 import type { Duration, Timestamp } from '../values/time.ts';
 
+/** Objects with fixed fields; when an expression runs they are maps. */
+export type ObjectKind =
+  | 'kubernetes.AdmissionRequest'
+  | 'kubernetes.GroupVersionKind'
+  | 'kubernetes.GroupVersionResource'
+  | 'kubernetes.UserInfo';
+
 /** `V` is the shape its values have; it exists for the compiler only. */
 export interface Type<out V = Value> {
-  readonly kind: Kind | 'dyn' | 'param';
+  readonly kind: Kind | ObjectKind | 'dyn' | 'param';
   /** Element types; for a type parameter its name. */
   readonly params: readonly Type[];
   readonly name?: string;

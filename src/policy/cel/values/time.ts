@@ -70,10 +70,13 @@ export class Duration extends Boxed {
     return this.nanos / unit;
   }
 
+  /** As Go does it, by way of a double: of long ones the nanoseconds are lost. */
   override toString(): string {
     const magnitude = this.nanos < 0n ? -this.nanos : this.nanos;
-    const text = `${magnitude / SECOND}${fractionText(magnitude % SECOND)}s`;
-    return this.nanos < 0n ? `-${text}` : text;
+    const seconds = Number(magnitude / SECOND) + Number(magnitude % SECOND) / 1e9;
+    // JavaScript writes the shortest ones with an exponent.
+    const text = magnitude < 1000n ? `0${fractionText(magnitude)}` : String(seconds);
+    return this.nanos < 0n ? `-${text}s` : `${text}s`;
   }
 }
 

@@ -64,7 +64,7 @@ export const collections: Topic = {
     '["team", "env"].filter(k, !(k in object.metadata.labels)) == []',
     '{"blue": 1, "red": 2}[object.metadata.labels.team] == 1',
     '{"prod": ["gold"], "dev": ["gold", "silver", ""]}[object.metadata.labels.env].exists(t, t == object.metadata.labels.tier)',
-    '{"a": 1, "b": 2} == {"b": 2.0, "a": 1u}',
+    '{"a": dyn(1), "b": dyn(2)} == {"b": dyn(2.0), "a": dyn(1u)}',
     'sets.contains(["team", "env", "tier"], object.metadata.labels.map(k, k))',
     'sets.contains(object.metadata.labels.map(k, k), ["team", "env"])',
     'sets.intersects(object.metadata.annotations.list.split(","), ["d", "é"])',

@@ -54,6 +54,7 @@ export const presence: Topic = {
     'optional.none() == object.metadata.?generateName',
     '[?object.metadata.?labels.?team, ?object.metadata.?labels.?env].size() == 2',
     '{?"team": object.metadata.?labels.?team}.size() == 1',
+    'has(object.for)',
     'object == null',
     'oldObject == null',
     'oldObject != null && oldObject.metadata.name == object.metadata.name',
