@@ -112,6 +112,8 @@ export default defineConfig({
     'typescript/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
     // The compiler's noImplicitReturns says the same, and knows `satisfies never`.
     'typescript/consistent-return': 'off',
+    // Beside `expect` itself, what polls an expectation, and what states a property.
+    'vitest/expect-expect': ['error', { assertFunctionNames: ['expect', 'expect*', 'eventually', 'assert'] }],
     'vitest/no-focused-tests': 'error',
     'vitest/no-disabled-tests': 'error',
     // The second argument says what was seen when the first was not as it should be.

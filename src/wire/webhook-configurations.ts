@@ -133,25 +133,30 @@ class ConfigurationKeeper {
   }
 
   async #keep(wanted: KubeObject, signal: AbortSignal): Promise<void> {
-    const { apiVersion = '', kind = '', metadata } = wanted;
-    const live = await this.#writer.read({ apiVersion, kind, name: metadata.name ?? '' }, { signal });
-    const version = live?.metadata.annotations?.[versionAnnotation];
+    const ref = refOf(wanted);
+    const { kind } = ref;
+    const live = (await this.#writer.read(ref, { signal }))?.metadata;
+    const version = live?.annotations?.[versionAnnotation];
     if (isNewer(version, this.#shipped.version)) {
       this.#log.warn('webhook configuration left to a newer version', { kind, version: version ?? '' });
       return;
     }
-    const applied = this.#applied.get(kind);
-    const isSame =
-      live !== undefined &&
-      applied?.resourceVersion === live.metadata['resourceVersion'] &&
-      isDeepStrictEqual(applied?.wanted, wanted);
-    if (isSame) return;
-    const stored = await this.#writer.apply(wanted, { force: true, signal });
-    const { resourceVersion } = stored.metadata;
+    if (live !== undefined && this.#isApplied(wanted, live)) return;
+    const { resourceVersion } = (await this.#writer.apply(wanted, { force: true, signal })).metadata;
     this.#applied.set(kind, { wanted, resourceVersion });
-    if (resourceVersion !== live?.metadata['resourceVersion'])
+    if (resourceVersion !== live?.['resourceVersion'])
       this.#log.info('webhook configuration applied', { kind });
   }
+
+  /** Neither has anybody written it since, nor should it be something else by now. */
+  #isApplied(wanted: KubeObject, live: KubeObject['metadata']): boolean {
+    const applied = this.#applied.get(wanted.kind ?? '');
+    return applied?.resourceVersion === live['resourceVersion'] && isDeepStrictEqual(applied?.wanted, wanted);
+  }
+}
+
+function refOf({ apiVersion = '', kind = '', metadata: { name = '' } }: KubeObject): ObjectRef {
+  return { apiVersion, kind, name };
 }
 
 /** Soon after a policy has changed, else when it is time to look again. */

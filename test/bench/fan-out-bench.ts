@@ -19,7 +19,7 @@ export async function benchFanOut(): Promise<boolean> {
   }
   await using cluster = await startControlPlane({ binary, audit: false });
   await installReeve(cluster);
-  await using _reeve = await startReeve(cluster, { args: ['--log-level=info'] });
+  const reeve = await startReeve(cluster, { args: ['--log-level=info'] });
   const fanOut = await FanOut.prepare(cluster);
   try {
     const [raw, shared]: [number[], number[]] = [[], []];
@@ -31,6 +31,7 @@ export async function benchFanOut(): Promise<boolean> {
     return report(raw.slice(1), shared.slice(1), fanOut.count);
   } finally {
     fanOut.close();
+    await reeve.stop();
   }
 }
 

@@ -21,6 +21,7 @@ spec:
 
 describeControllers('RoleBindings', () => {
   const cluster = sharedCluster();
+  const { kubeconfig } = cluster;
   let reeve: Reeve;
 
   beforeAll(async () => {
@@ -29,6 +30,7 @@ describeControllers('RoleBindings', () => {
   });
   afterAll(async () => {
     await mustKubectl(['delete', 'nspol', 'rb-ad-groups', '--ignore-not-found', '--timeout=60s'], cluster);
+    await mustKubectl(['delete', 'ns', 'rb-before', 'rb-new', 'rb-meanwhile', '--wait=false'], cluster);
     await reeve.stop();
   });
 
@@ -42,7 +44,7 @@ describeControllers('RoleBindings', () => {
 
   test('a namespace that was there before the policy', async () => {
     await mustKubectl(['create', 'namespace', 'rb-before'], cluster);
-    await mustKubectl(['apply', '-f', '-'], { ...cluster, input: policy });
+    await mustKubectl(['apply', '-f', '-'], { kubeconfig, input: policy });
     await eventually(() => bindingIn('rb-before')).toBe(bindingOf('rb-before'));
   });
 
@@ -52,7 +54,7 @@ describeControllers('RoleBindings', () => {
   });
 
   test('the group may edit in its namespace, and nowhere else', async () => {
-    const as = { ...cluster, as: 'ann', asGroup: ['ad-kubernetes-rb-new', 'system:authenticated'] };
+    const as = { kubeconfig, as: 'ann', asGroup: ['ad-kubernetes-rb-new', 'system:authenticated'] };
     expect((await kubectl(['auth', 'can-i', 'create', 'deployments', '-n', 'rb-new'], as)).stdout).toBe(
       'yes\n',
     );
@@ -61,10 +63,36 @@ describeControllers('RoleBindings', () => {
     );
   });
 
+  const emergency = { kubeconfig, as: 'admin', asGroup: ['system:masters', 'reeve:break-glass'] };
+
   test('deleted, it comes again', async () => {
-    const args = ['delete', 'rolebinding', 'ad-kubernetes-rb-new', '-n', 'rb-new'];
-    const emergency = { ...cluster, as: 'admin', asGroup: ['system:masters', 'reeve:break-glass'] };
-    await mustKubectl(args, emergency);
+    await mustKubectl(['delete', 'rolebinding', 'ad-kubernetes-rb-new', '-n', 'rb-new'], emergency);
     await eventually(() => bindingIn('rb-new')).toBe(bindingOf('rb-new'));
+  });
+
+  test('tampered with, it is put right', async () => {
+    const more = '{"subjects":[{"kind":"Group","name":"everybody","apiGroup":"rbac.authorization.k8s.io"}]}';
+    const patch = [
+      'patch',
+      'rolebinding',
+      'ad-kubernetes-rb-new',
+      '-n',
+      'rb-new',
+      '--type=merge',
+      '-p',
+      more,
+    ];
+    expect(await mustKubectl(patch, emergency)).toContain('patched');
+    await eventually(() => bindingIn('rb-new')).toBe(bindingOf('rb-new'));
+  });
+
+  test('what happened while it was down is made good after a restart', async () => {
+    await reeve.stop();
+    await mustKubectl(['delete', 'rolebinding', 'ad-kubernetes-rb-before', '-n', 'rb-before'], emergency);
+    // The webhook is down too, so a new namespace takes the same right.
+    await mustKubectl(['create', 'namespace', 'rb-meanwhile'], emergency);
+    reeve = await startReeve(cluster);
+    await eventually(() => bindingIn('rb-before')).toBe(bindingOf('rb-before'));
+    await eventually(() => bindingIn('rb-meanwhile')).toBe(bindingOf('rb-meanwhile'));
   });
 });
