@@ -1,0 +1,289 @@
+// What manifests/install and manifests/all-in-one promise, as far as the files alone can say it.
+import { describe, expect, it } from 'vitest';
+import { readCommand } from '../../../src/config.ts';
+import { runSettings } from '../../../src/cli/run-settings.ts';
+import { flagName } from '../../../src/cli/settings.ts';
+import { manifestObjects } from '../../support/manifest-files.ts';
+import type { ManifestObject } from '../../support/manifest-files.ts';
+
+const install = manifestObjects('install');
+const all = [...install, ...manifestObjects('all-in-one')];
+
+interface Rule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+  readonly resourceNames?: readonly string[];
+}
+
+interface Reference {
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace?: string;
+}
+
+interface Container {
+  readonly image: string;
+  readonly args: readonly string[];
+  readonly securityContext: unknown;
+  readonly resources: { readonly requests: object; readonly limits: object };
+  readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
+  readonly livenessProbe: Probe;
+  readonly readinessProbe: Probe;
+  readonly startupProbe: Probe;
+}
+
+interface Probe {
+  readonly httpGet: { readonly path: string; readonly port: string };
+}
+
+interface PodTemplate {
+  readonly metadata: { readonly labels: Readonly<Record<string, string>> };
+  readonly spec: {
+    readonly containers: readonly Container[];
+    readonly securityContext: object;
+    readonly serviceAccountName: string;
+    readonly terminationGracePeriodSeconds: number;
+    readonly topologySpreadConstraints?: readonly unknown[];
+    readonly priorityClassName: string;
+  };
+}
+
+function ofKind(...kinds: readonly string[]): readonly ManifestObject[] {
+  return all.filter(({ kind }) => kinds.includes(kind));
+}
+
+function templateOf({ object }: ManifestObject): PodTemplate {
+  return (object['spec'] as { readonly template: PodTemplate }).template;
+}
+
+function containerOf(deployment: ManifestObject): Container {
+  const [container, ...more] = templateOf(deployment).spec.containers;
+  if (container === undefined || more.length > 0) throw new Error('one container was expected');
+  return container;
+}
+
+const deployments = ofKind('Deployment');
+const roles = ofKind('ClusterRole', 'Role').filter(({ name }) => name !== 'reeve-break-glass');
+const rules = roles.flatMap(({ name, object }) =>
+  (object['rules'] as Rule[]).map((rule) => ({ name, rule })),
+);
+
+describe('the files', () => {
+  it('come in the order in which their objects need each other', () => {
+    const firstOf = (kind: string): number => install.findIndex((each) => each.kind === kind);
+    const order = [
+      'Namespace',
+      'ServiceAccount',
+      'ClusterRole',
+      'Lease',
+      'ValidatingAdmissionPolicy',
+      'Deployment',
+    ];
+    expect(order.map(firstOf)).toEqual(order.map(firstOf).toSorted((a, b) => a - b));
+    expect(order.map(firstOf)).not.toContain(-1);
+  });
+
+  it('hold no object twice', () => {
+    const ids = all.map(({ kind, name, object }) => `${kind}/${namespaceOf(object)}/${name}`);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('never carry the mark of what Reeve owns, which would give them to the reconciler', () => {
+    const labels = all.map(({ object }) => (object['metadata'] as { labels: Record<string, string> }).labels);
+    const pods = deployments.map((each) => templateOf(each).metadata.labels);
+    for (const each of [...labels, ...pods]) {
+      expect(each['app.kubernetes.io/part-of']).toBe('reeve');
+      expect(each).not.toHaveProperty(['app.kubernetes.io/managed-by']);
+    }
+  });
+
+  it('name namespaces and objects of their own only', () => {
+    const namespaces = new Set(all.map(({ object }) => namespaceOf(object)));
+    expect([...namespaces].toSorted()).toEqual(['', 'reeve-system']);
+    expect(all.map(({ name }) => name).filter((name) => !name.startsWith('reeve'))).toEqual([]);
+  });
+});
+
+function namespaceOf(object: ManifestObject['object']): string {
+  return (object['metadata'] as { readonly namespace?: string }).namespace ?? '';
+}
+
+describe('the roles', () => {
+  it.each(rules)('of $name name all that they give', ({ rule }) => {
+    const named = [...rule.apiGroups, ...rule.resources, ...rule.verbs, ...(rule.resourceNames ?? [])];
+    expect(named.filter((each) => each.includes('*'))).toEqual([]);
+    const known = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'bind'];
+    expect(rule.verbs.filter((verb) => !known.includes(verb))).toEqual([]);
+  });
+
+  it.each(rules)('of $name give no way to more rights', ({ rule }) => {
+    if (rule.apiGroups.includes('rbac.authorization.k8s.io')) {
+      expect(['clusterroles', 'rolebindings']).toEqual(expect.arrayContaining([...rule.resources]));
+    }
+    if (rule.resources.includes('clusterroles')) {
+      expect(rule.verbs).toHaveLength(1);
+      expect(['bind', 'get']).toContain(rule.verbs[0]);
+      expect(rule.resourceNames).toBeDefined();
+    }
+    const withNames = ['leases', 'customresourcedefinitions', 'validatingwebhookconfigurations'];
+    if (rule.resources.some((resource) => withNames.includes(resource))) {
+      expect(rule.resourceNames).toBeDefined();
+    }
+    expect(rule.resources).not.toContain('pods');
+    expect(rule.resources).not.toContain('serviceaccounts/token');
+  });
+
+  it('hand out view and edit, and nothing else', () => {
+    const bound = rules.filter(({ rule }) => rule.verbs.includes('bind'));
+    expect(bound.map(({ rule }) => rule.resourceNames)).toEqual([['view', 'edit']]);
+  });
+
+  it('are bound to the two accounts alone', () => {
+    const accounts = new Set(ofKind('ServiceAccount').map(({ name }) => name));
+    for (const { object } of ofKind('ClusterRoleBinding', 'RoleBinding')) {
+      const { roleRef, subjects } = object as { roleRef?: Reference; subjects?: readonly Reference[] };
+      expect(roles.map(({ kind, name }) => `${kind}/${name}`)).toContain(`${roleRef?.kind}/${roleRef?.name}`);
+      expect(subjects).toHaveLength(1);
+      expect(subjects?.[0]).toMatchObject({ kind: 'ServiceAccount', namespace: 'reeve-system' });
+      expect(accounts).toContain(subjects?.[0]?.name);
+    }
+  });
+
+  it('let whoever has it ask for the emergency group, and give that to nobody', () => {
+    const breakGlass = ofKind('ClusterRole').find(({ name }) => name === 'reeve-break-glass');
+    expect(breakGlass?.object['rules']).toEqual([
+      {
+        apiGroups: [''],
+        resources: ['groups'],
+        resourceNames: ['reeve:break-glass'],
+        verbs: ['impersonate'],
+      },
+    ]);
+    expect(JSON.stringify(ofKind('ClusterRoleBinding'))).not.toContain('break-glass');
+  });
+
+  it('let the webhook write nothing of the tenants, and read no Secret', () => {
+    const ofWebhook = rules.filter(({ name }) => name === 'reeve-webhook');
+    const written = ofWebhook.filter(({ rule }) =>
+      rule.verbs.some((verb) => !['get', 'list', 'watch'].includes(verb)),
+    );
+    expect(written.flatMap(({ rule }) => rule.resources).toSorted()).toEqual([
+      'leases',
+      'mutatingwebhookconfigurations',
+      'subjectaccessreviews',
+      'validatingwebhookconfigurations',
+    ]);
+    expect(ofWebhook.flatMap(({ rule }) => rule.resources)).not.toContain('secrets');
+  });
+
+  it('cover the kinds that policies may provide by default, and no others', () => {
+    const given = rules
+      .filter(({ name }) => name === 'reeve-reconciler-resources')
+      .flatMap(({ rule }) => rule.resources);
+    const kinds = (runSettings.resourceKind.fallback?.value ?? []).map(
+      (kind) => kind.split('/').at(-1) ?? '',
+    );
+    const plurals = kinds.map((kind) =>
+      (kind.endsWith('y') ? `${kind.slice(0, -1)}ies` : `${kind}s`).toLowerCase(),
+    );
+    expect(given.toSorted()).toEqual(plurals.toSorted());
+  });
+});
+
+describe.each(deployments)('the Deployment $name', (deployment) => {
+  const container = containerOf(deployment);
+  const template = templateOf(deployment);
+
+  it('gives the program flags that it knows', () => {
+    const known = new Set(Object.keys(runSettings).map(flagName));
+    const [command, ...flags] = container.args;
+    expect(command).toBe('run');
+    expect(flags.map((flag) => flag.split('=')[0]).filter((flag) => !known.has(flag ?? ''))).toEqual([]);
+    expect(readCommand(container.args, {})).toMatchObject({
+      kind: 'run',
+      settings: { namespace: 'reeve-system' },
+    });
+  });
+
+  it('runs as the account of its role', () => {
+    const role = container.args.find((arg) => arg.startsWith('--role='))?.slice('--role='.length);
+    expect(template.spec.serviceAccountName).toBe(role === 'webhook' ? 'reeve-webhook' : 'reeve-reconciler');
+    expect(template.metadata.labels['app.kubernetes.io/component']).toBe(role);
+    expect('reeve.dev/answers-reviews' in template.metadata.labels).toBe(role !== 'reconciler');
+  });
+
+  it('asks for as little as the restricted Pod Security Standard demands, and less', () => {
+    expect(template.spec.securityContext).toMatchObject({
+      runAsNonRoot: true,
+      runAsUser: 65532,
+      runAsGroup: 65532,
+      seccompProfile: { type: 'RuntimeDefault' },
+    });
+    expect(container.securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+    expect(JSON.stringify(deployment.object)).not.toMatch(/host(Network|PID|IPC|Path|Port)|privileged/);
+  });
+
+  it('is asked for its health where the program answers', () => {
+    const { startupProbe, readinessProbe, livenessProbe, ports } = container;
+    expect([startupProbe, readinessProbe, livenessProbe].map(({ httpGet }) => httpGet)).toEqual([
+      { path: '/livez', port: 'probes' },
+      { path: '/readyz', port: 'probes' },
+      { path: '/livez', port: 'probes' },
+    ]);
+    const numbers = Object.fromEntries(ports.map(({ name, containerPort }) => [name, containerPort]));
+    expect(numbers['probes']).toBe(runSettings.probesPort.fallback?.value);
+    expect([undefined, runSettings.port.fallback?.value]).toContain(numbers['webhook']);
+  });
+
+  it('outlives its drain, and is scheduled before what it judges', () => {
+    const { terminationGracePeriodSeconds, priorityClassName } = template.spec;
+    const command = readCommand(container.args, {});
+    const drainMs = command.kind === 'run' ? command.settings.drainGrace : Number.NaN;
+    expect(terminationGracePeriodSeconds * 1000).toBeGreaterThanOrEqual(drainMs + 30_000);
+    expect(priorityClassName).toBe('system-cluster-critical');
+    expect(container.resources.requests).toHaveProperty('memory');
+    expect(container.resources.limits).toHaveProperty('memory');
+  });
+
+  it('keeps a replica at work while it is replaced', () => {
+    const spec = deployment.object['spec'] as { replicas: number; strategy: { rollingUpdate: object } };
+    expect(spec.strategy.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 });
+    if (deployment.name === 'reeve') return;
+    expect(spec.replicas).toBe(2);
+    expect(template.spec.topologySpreadConstraints).toHaveLength(2);
+    expect(ofKind('PodDisruptionBudget').map(({ name }) => name)).toContain(deployment.name);
+  });
+});
+
+it('the Service leads to the Pods that answer reviews, and to nothing else', () => {
+  const [service] = ofKind('Service');
+  const spec = service?.object['spec'] as { selector: Record<string, string>; ports: readonly object[] };
+  expect(spec.ports).toEqual([
+    { name: 'webhook', port: runSettings.servicePort.fallback?.value, targetPort: 'webhook' },
+  ]);
+  expect(service?.name).toBe(runSettings.serviceName.fallback?.value);
+  const selected = deployments.filter((each) => {
+    const { labels } = templateOf(each).metadata;
+    return Object.entries(spec.selector).every(([key, value]) => labels[key] === value);
+  });
+  expect(selected.map(({ name }) => name)).toEqual(['reeve-webhook', 'reeve']);
+});
+
+it('the guard is in force, for everything that is marked, and has no way around it but the emergency', () => {
+  const [guard, binding] = ofKind('ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding');
+  const spec = guard?.object['spec'] as { matchConditions: readonly { name: string }[] };
+  expect(spec).toMatchObject({
+    failurePolicy: 'Fail',
+    matchConstraints: {
+      objectSelector: { matchLabels: { 'app.kubernetes.io/managed-by': 'reeve' } },
+      resourceRules: [{ apiGroups: ['*'], apiVersions: ['*'], resources: ['*'], scope: '*' }],
+    },
+  });
+  expect(spec.matchConditions.map(({ name }) => name)).toEqual(['not-reeve', 'no-emergency']);
+  expect(binding?.object['spec']).toEqual({ policyName: guard?.name, validationActions: ['Deny'] });
+});
