@@ -1,0 +1,40 @@
+// What the reconciler counts, and that gauges are asked when they are read.
+import { expect, test } from 'vitest';
+import { ReconcileMetrics } from '../../../src/observe/reconcile-metrics.ts';
+import { MetricsRegistry } from '../../../src/observe/registry.ts';
+
+test('counts writes, failures and rounds, and measures what waits', async () => {
+  const registry = new MetricsRegistry();
+  const now = { leads: false, queued: 0, oldestMs: 0 };
+  const metrics = new ReconcileMetrics(registry, {
+    isLeading: () => now.leads,
+    queued: () => now.queued,
+    oldestUnreconciledMs: () => now.oldestMs,
+  });
+  expect(await registry.render()).toContain('reeve_leader 0');
+  Object.assign(now, { leads: true, queued: 3, oldestMs: 1500 });
+  metrics.wrote('create', 'Secret');
+  metrics.wrote('create', 'Secret');
+  metrics.failed('RoleBinding', 'RefusedByPolicy');
+  metrics.contended('Secret');
+  metrics.reconciled(20, false);
+  metrics.reconciled(20, true);
+  metrics.wroteOwn('status');
+  metrics.faulted();
+  const lines = (await registry.render()).split('\n');
+  for (const line of [
+    'reeve_leader 1',
+    'reeve_reconcile_queued 3',
+    'reeve_reconcile_oldest_seconds 1.5',
+    'reeve_reconcile_writes_total{verb="create",kind="Secret"} 2',
+    'reeve_reconcile_failures_total{kind="RoleBinding",reason="RefusedByPolicy"} 1',
+    'reeve_reconcile_contended_total{kind="Secret"} 1',
+    'reeve_reconcile_rounds_total{result="done"} 1',
+    'reeve_reconcile_rounds_total{result="retry"} 1',
+    'reeve_reconcile_duration_seconds_bucket{le="0.025"} 2',
+    'reeve_reconcile_own_writes_total{what="status"} 1',
+    'reeve_reconcile_faults_total 1',
+  ]) {
+    expect(lines).toContain(line);
+  }
+});
