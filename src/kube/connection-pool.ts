@@ -45,6 +45,11 @@ export class ConnectionPool {
     this.#setStreams(this.#streams - 1);
   }
 
+  /** Those that carry nothing now; what is under way goes on. */
+  dropIdle(): void {
+    for (const agent of this.#agents) destroyIdle(agent);
+  }
+
   close(): void {
     for (const agent of this.#agents) agent.destroy();
   }
@@ -57,5 +62,9 @@ export class ConnectionPool {
 
 function retire(agent: Agent): void {
   agent.maxFreeSockets = 0;
+  destroyIdle(agent);
+}
+
+function destroyIdle(agent: Agent): void {
   for (const sockets of Object.values(agent.freeSockets)) sockets?.forEach((socket) => socket.destroy());
 }

@@ -15,7 +15,7 @@ export interface Series {
 
 /** After so long without another one, the next is a new Event. */
 const seriesMs = 360_000;
-/** Of one object: so many Events at once, and then one in five minutes. */
+/** Of one object and type: so many Events at once, and then one in five minutes. */
 const burst = 25;
 const refillMs = 300_000;
 const mostRemembered = 1000;
@@ -43,14 +43,15 @@ export class EventTable {
       known.lastAt = time.at;
       return known;
     }
-    if (!this.#hasRoom(event.regarding, time.at)) return undefined;
+    if (!this.#hasRoom(event, time.at)) return undefined;
     const series = { event, first: time.now, name: name(), count: 1, last: time.now, lastAt: time.at };
     this.#series.set(key, series);
     return series;
   }
 
-  #hasRoom(regarding: EventSubject, at: number): boolean {
-    const key = JSON.stringify(identityOf(regarding));
+  /** However much goes well, what goes wrong has room of its own. */
+  #hasRoom({ regarding, type }: RecordedEvent, at: number): boolean {
+    const key = JSON.stringify([type, identityOf(regarding)]);
     const before = this.#buckets.get(key) ?? { tokens: burst, at };
     const tokens = Math.min(burst, before.tokens + (at - before.at) / refillMs);
     const hasRoom = tokens >= 1;

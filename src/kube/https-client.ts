@@ -1,16 +1,19 @@
 // Speaks to the API server: JSON as it is in both directions, and every failure as a KubeError.
 import type { IncomingMessage } from 'node:http';
 import type { RequestOptions } from 'node:https';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isJsonObject } from '../api/json.ts';
 import type { JsonObject } from '../api/json.ts';
 import { KubeError } from '../api/kube-error.ts';
 import { abortable } from './abortable.ts';
+import { onceAdmitted } from './busy-server.ts';
 import type { KubeClient, KubeRequest } from './client.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import type { ApiServer, Credentials } from './credentials.ts';
 import { kubeErrorOfAnswer } from './failed-answer.ts';
 import { chunksOf, exchange, readBody } from './http-exchange.ts';
 import type { UsedSockets } from './http-exchange.ts';
+import type { Pacing } from './pacing.ts';
 import { RequestLimits } from './request-limits.ts';
 
 export interface KubeClientOptions {
@@ -21,10 +24,16 @@ export interface KubeClientOptions {
   /** Longer answers are refused; 64 MiB unless given. */
   readonly maxAnswerBytes?: number;
   readonly userAgent?: string;
+  /** For requests that the server has no time for. */
+  readonly pacing?: Pick<Pacing, 'random' | 'sleep'>;
 }
 
 const mebibyte = 1024 * 1024;
 const mostOfFailure = mebibyte;
+const realPacing: Pick<Pacing, 'random' | 'sleep'> = {
+  random: () => Math.random(),
+  sleep: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }),
+};
 const applyPatch = 'application/apply-patch+yaml';
 
 export function createKubeClient(apiServer: ApiServer, options: KubeClientOptions = {}): KubeClient {
@@ -45,6 +54,7 @@ class HttpsKubeClient implements KubeClient {
       timeoutMs: 30_000,
       maxAnswerBytes: 64 * mebibyte,
       userAgent: 'reeve',
+      pacing: realPacing,
       ...options,
     };
     this.#pool = new ConnectionPool(this.#options.maxConnections);
@@ -53,9 +63,11 @@ class HttpsKubeClient implements KubeClient {
   async request(request: KubeRequest): Promise<JsonObject> {
     const limits = new RequestLimits(request.signal, request.timeoutMs ?? this.#options.timeoutMs);
     try {
-      const response = await this.#succeed(request, limits.signal);
+      const send = (): Promise<IncomingMessage> => this.#succeed(request, limits.signal);
+      const response = await onceAdmitted(send, limits, this.#options.pacing);
       return objectIn(await readBody(response, this.#options.maxAnswerBytes), response);
     } catch (error) {
+      this.#judgeConnections(limits);
       limits.signal.throwIfAborted();
       throw error;
     } finally {
@@ -77,6 +89,7 @@ class HttpsKubeClient implements KubeClient {
       return chunksOf(response, limits.signal);
     } catch (error) {
       end();
+      this.#judgeConnections(limits);
       limits.signal.throwIfAborted();
       throw error;
     }
@@ -85,6 +98,11 @@ class HttpsKubeClient implements KubeClient {
   close(): void {
     this.#isClosed = true;
     this.#pool.close();
+  }
+
+  /** What swallowed one request may swallow the next: a gateway forgets all its connections at once, and tells nobody. */
+  #judgeConnections({ isTimedOut }: RequestLimits): void {
+    if (isTimedOut) this.#pool.dropIdle();
   }
 
   /** Credentials may have been replaced since they were read: a refusal is worth a second try with new ones. */

@@ -58,11 +58,16 @@ export function listWatch(
 const steadyMs = 5000;
 /** A watch that goes wrong so often in a row may never go right from that version. */
 const mostDoubts = 2;
+/** For a server that cannot be had: whoever tries it seldom hears late that it is back. Lists cost it more. */
+const watchBounds = { leastMs: 200, mostMs: 10_000 };
+/** For a watch that was accepted and then cut: who waits long now hears of nothing, though the server is well. */
+const cutBounds = { leastMs: 200, mostMs: 2000 };
 const expired = 410;
 const wentBack = 'WentBack';
 
 /** How a watch ended. */
 interface WatchEnd {
+  readonly wasOpen: boolean;
   readonly hadProgress: boolean;
   readonly error: KubeError | undefined;
 }
@@ -76,6 +81,7 @@ class ListWatch implements WatchHealth {
   readonly #synced = Promise.withResolvers<void>();
   readonly #listBackoff: Backoff;
   readonly #watchBackoff: Backoff;
+  readonly #cutBackoff: Backoff;
   #isSynced = false;
   #lastHeard = 0;
   /** Everything up to this version has been told to the sink. */
@@ -88,7 +94,8 @@ class ListWatch implements WatchHealth {
     this.#sink = sink;
     this.#options = options;
     this.#listBackoff = new Backoff(options.random);
-    this.#watchBackoff = new Backoff(options.random);
+    this.#watchBackoff = new Backoff(options.random, watchBounds);
+    this.#cutBackoff = new Backoff(options.random, cutBounds);
     this.#heard();
     this.stopped = this.#run();
   }
@@ -120,16 +127,20 @@ class ListWatch implements WatchHealth {
 
   async #run(): Promise<void> {
     while (!this.#isStopped()) {
-      const listed = await this.#list();
-      if (this.#isStopped()) return;
-      if (listed === undefined) continue;
-      this.#sink.replaced(listed.objects, listed.resourceVersion);
-      this.#version = listed.resourceVersion;
-      this.#isSynced = true;
-      this.#synced.resolve();
-      this.#watchBackoff.reset();
-      await this.#watchUntilDoubtful();
+      if (await this.#tellAll()) await this.#watchUntilDoubtful();
     }
+  }
+
+  /** By itself: as long as a function waits, it holds all that it knows, and a watch may last for ever. */
+  async #tellAll(): Promise<boolean> {
+    const listed = await this.#list();
+    if (this.#isStopped() || listed === undefined) return false;
+    this.#sink.replaced(listed.objects, listed.resourceVersion);
+    this.#version = listed.resourceVersion;
+    this.#isSynced = true;
+    this.#synced.resolve();
+    this.#watchBackoff.reset();
+    return true;
   }
 
   async #list(): Promise<ListedState | undefined> {
@@ -149,16 +160,16 @@ class ListWatch implements WatchHealth {
   async #watchUntilDoubtful(): Promise<void> {
     let doubts = 0;
     while (!this.#isStopped()) {
-      const { hadProgress, error } = await this.#watchOnce();
-      if (hadProgress) {
+      const end = await this.#watchOnce();
+      const { error } = end;
+      if (end.hadProgress) {
         doubts = 0;
-        this.#listBackoff.reset();
-        this.#watchBackoff.reset();
+        for (const backoff of [this.#listBackoff, this.#watchBackoff, this.#cutBackoff]) backoff.reset();
       }
       doubts += error === undefined ? 0 : doubtsAbout(error);
       // Not reset by a list alone: a watch that always expires would otherwise list for ever, without a pause.
       if (doubts >= mostDoubts) return await this.#waitAfter('watch', error, this.#listBackoff);
-      await this.#waitAfter('watch', error, this.#watchBackoff);
+      await this.#waitAfter('watch', error, wasCut(end) ? this.#cutBackoff : this.#watchBackoff);
     }
   }
 
@@ -167,17 +178,20 @@ class ListWatch implements WatchHealth {
     const seconds = Math.floor(watchSeconds.least + random() * (watchSeconds.most - watchSeconds.least));
     const began = clock.monotonic();
     const request = watchRequest(this.#target, this.#version, seconds);
-    const options = { pacing: this.#options, stallMs, signal: this.#stop.signal };
+    let wasOpen = false;
     let hadProgress = false;
+    const end = (error: KubeError | undefined): WatchEnd => ({ wasOpen, hadProgress, error });
+    const onOpen = (): void => void (wasOpen = true);
+    const options = { pacing: this.#options, stallMs, signal: this.#stop.signal, onOpen };
     for await (const event of watchStream(this.#client, request, options)) {
       if (this.#isStopped()) break;
-      if (event.kind === 'failed') return { hadProgress, error: event.error };
-      if (isOlder(event.resourceVersion, this.#version)) return { hadProgress, error: noAnswer(wentBack) };
+      if (event.kind === 'failed') return end(event.error);
+      if (isOlder(event.resourceVersion, this.#version)) return end(noAnswer(wentBack));
       this.#tell(event);
       hadProgress = true;
     }
-    if (hadProgress || clock.monotonic() - began >= steadyMs) return { hadProgress: true, error: undefined };
-    return { hadProgress, error: noAnswer('ClosedEarly') };
+    hadProgress ||= clock.monotonic() - began >= steadyMs;
+    return end(hadProgress ? undefined : noAnswer('ClosedEarly'));
   }
 
   #tell(event: Exclude<WatchEvent, { kind: 'failed' }>): void {
@@ -195,6 +209,11 @@ class ListWatch implements WatchHealth {
     else this.#options.onTrouble?.({ phase, error: { code: error.code, reason: error.reason }, retryInMs });
     await pause(this.#options, retryInMs, this.#stop.signal);
   }
+}
+
+/** By the way to the server, not by what the server said. */
+function wasCut({ wasOpen, error }: WatchEnd): boolean {
+  return wasOpen && (error === undefined || error.code === 0);
 }
 
 /** Whether the version to go on from may be the trouble, rather than the server or the way to it. */

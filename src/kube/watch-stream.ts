@@ -13,6 +13,8 @@ export interface WatchOptions {
   /** How long a watch may say nothing. */
   readonly stallMs: number;
   readonly signal: AbortSignal;
+  /** The server has accepted the watch. */
+  onOpen(): void;
 }
 
 /** Ends silently when the server ends it or the signal aborts, and with an event of kind `failed` otherwise. */
@@ -25,6 +27,7 @@ export async function* watchStream(
   const guarding = watchdog.guard();
   try {
     const chunks = await client.stream({ ...request, signal: watchdog.signal });
+    options.onOpen();
     for await (const line of linesOf(chunks)) {
       watchdog.heard();
       const event = readWatchEvent(line);

@@ -1,7 +1,7 @@
 // Turns a policy as it is written into one that can decide, or says everything that is wrong with it.
 import type { NamespacePolicy, NamespacePolicySpec } from '../api/namespace-policy.ts';
 import type { Problem } from '../api/problem.ts';
-import type { Compilation } from './compilation.ts';
+import { mapped, type Compilation } from './compilation.ts';
 import { compileMatch } from './compile-match.ts';
 import {
   compileNamespaceRules,
@@ -30,9 +30,17 @@ export function compilePolicy(policy: NamespacePolicy): PolicyCompilation {
     problems.push(...part.problems);
     return otherwise;
   };
-  const requirements = take(compileRequirements(spec.namespaces?.required ?? {}), []);
-  const namespaceDefaults = take(compileDefaults(spec.namespaces?.defaults, 'namespaces'), []);
-  const secretDefaults = take(compileDefaults(spec.secrets?.defaults, 'secrets'), []);
+  // What compiles counts even where something beside it does not: it may contradict the rest.
+  const takeEach = <T>(parts: readonly Compilation<T>[]): readonly T[] =>
+    parts.flatMap((part) =>
+      take<readonly T[]>(
+        mapped(part, (value) => [value]),
+        [],
+      ),
+    );
+  const requirements = takeEach(compileRequirements(spec.namespaces?.required ?? {}));
+  const namespaceDefaults = takeEach(compileDefaults(spec.namespaces?.defaults, 'namespaces'));
+  const secretDefaults = takeEach(compileDefaults(spec.secrets?.defaults, 'secrets'));
   const match = take(compileMatch(spec.match), nothingMatches);
   const result: CompiledPolicy = {
     name: policy.metadata.name,

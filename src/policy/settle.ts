@@ -72,18 +72,28 @@ function missingRight(right: Right, answer: AccessAnswer, { requester }: AnyRevi
   };
 }
 
-/** A line for the shell that gives the person the right. */
+/** A line for the shell that gives the person the right; it works again for the next one who needs the same. */
 function grantLine(right: Right, username: string): string {
-  const { verb, resource, name, namespace } = right;
   const role = roleName(right);
-  const kind = namespace === undefined ? 'clusterrole' : 'role';
-  const where = namespace === undefined ? '' : ` --namespace=${namespace}`;
-  const type = right.group === '' ? resource : `${resource}.${right.group}`;
-  const only = name === undefined ? '' : ` --resource-name=${name}`;
+  const user = clipped(username, 253);
+  const kind = right.namespace === undefined ? 'clusterrole' : 'role';
+  const where = right.namespace === undefined ? '' : ` --namespace=${right.namespace}`;
+  const binding = shellWord(`${role}-${user.replaceAll(/[^A-Za-z0-9@:._-]/g, '-')}`);
   return (
-    `kubectl create ${kind} ${role}${where} --verb=${verb} --resource=${type}${only} && ` +
-    `kubectl create ${kind}binding ${role}${where} --${kind}=${role} --user=${shellWord(username)}`
+    `echo ${quotedForShell(roleManifest(right, role))} | kubectl apply -f - && ` +
+    `kubectl create ${kind}binding ${binding}${where} --${kind}=${role} --user=${shellWord(user)}`
   );
+}
+
+/** `kubectl create clusterrole` does not take the verb `use` for other kinds than one that is no more. */
+function roleManifest({ verb, group: apiGroup, resource, name, namespace }: Right, role: string): string {
+  const resourceNames = name === undefined ? {} : { resourceNames: [name] };
+  return JSON.stringify({
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: namespace === undefined ? 'ClusterRole' : 'Role',
+    metadata: { name: role, namespace },
+    rules: [{ apiGroups: [apiGroup], resources: [resource], ...resourceNames, verbs: [verb] }],
+  });
 }
 
 /** A policy and a share of one name must not come to the same role. */
@@ -93,8 +103,11 @@ function roleName(right: Right): string {
   return ['reeve', verb, ...what, ...(name === undefined ? [] : [name])].join('-');
 }
 
-/** Quoted so that a name with spaces or quotes stays one word of the shell. */
 function shellWord(text: string): string {
-  const shown = clipped(text, 253);
-  return /^[A-Za-z0-9@:._/-]+$/.test(shown) ? shown : `'${shown.replaceAll("'", `'\\''`)}'`;
+  return /^[A-Za-z0-9@:._/-]+$/.test(text) ? text : quotedForShell(text);
+}
+
+/** One word of the shell, whatever spaces and quotes are in it. */
+function quotedForShell(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

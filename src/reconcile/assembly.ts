@@ -11,7 +11,7 @@ import { Finalizers } from './finalizers.ts';
 import { FuseBox } from './fuse-box.ts';
 import { NamespaceConditions } from './namespace-conditions.ts';
 import { NamespacePlanner } from './namespace-planner.ts';
-import { NamespaceWorker } from './namespace-worker.ts';
+import { NamespaceWorker, patience, type NamespaceWorkerOptions } from './namespace-worker.ts';
 import { ObjectWrites } from './object-writes.ts';
 import { ObservedObjects, type ObservedChange } from './observed-objects.ts';
 import { OwnerLedger } from './owner-ledger.ts';
@@ -42,8 +42,8 @@ export interface Hooks {
   sourceChanged(source: SourceId): void;
   /** All objects of another kind are known. */
   kindSynced(): void;
-  /** A namespace has been looked at. */
-  roundEnded(namespace: string): void;
+  /** A namespace has been looked at, and what was found is reported. */
+  concluded(namespace: string): void;
   ownerReported(owner: OwnerId): void;
 }
 
@@ -81,9 +81,10 @@ export function assemble(options: AssemblyOptions, hooks: Hooks): Assembly {
     time,
     isBusy: () => namespaces.queued > 0,
   });
-  const namespaceWorker = makeNamespaceWorker(options, knowledge, tools, conditions, (name, milliseconds) =>
-    namespaces.addAfter(name, milliseconds),
-  );
+  const namespaceWorker = makeNamespaceWorker(options, knowledge, tools, conditions, {
+    again: (name, milliseconds) => namespaces.addAfter(name, milliseconds),
+    concluded: (name) => hooks.concluded(name),
+  });
   const namespaces = new WorkQueue<string>({
     concurrency: options.concurrency ?? usualConcurrency,
     time,
@@ -91,7 +92,8 @@ export function assemble(options: AssemblyOptions, hooks: Hooks): Assembly {
       try {
         return await namespaceWorker.reconcile(name, attempt);
       } finally {
-        hooks.roundEnded(name);
+        // One that cannot be had to an end must not keep all others waiting for it.
+        if (attempt.failures >= patience) hooks.concluded(name);
       }
     },
     faulted: (name, error) => observer.faulted(`namespace ${name}`, error),
@@ -149,7 +151,7 @@ function makeNamespaceWorker(
   knowledge: Knowledge,
   tools: Tools,
   conditions: NamespaceConditions,
-  again: (name: string, milliseconds: number) => void,
+  news: Pick<NamespaceWorkerOptions, 'again' | 'concluded'>,
 ): NamespaceWorker {
   const { cluster, writer, observer, time } = options;
   const snapshot = () => cluster.snapshot();
@@ -171,6 +173,6 @@ function makeNamespaceWorker(
     repairer: new Repairer({ audits, writer, observer }),
     audits,
     conditions,
-    again,
+    ...news,
   });
 }

@@ -6,7 +6,7 @@ import type { OwnerChange } from '../state/live-owners.ts';
 import type { Assembly, Hooks } from './assembly.ts';
 import type { ObservedChange } from './observed-objects.ts';
 import type { ReconcileObserver, Time } from './ports.ts';
-import { concernsNamespaces, namespacesOf } from './schedule.ts';
+import { concernsNamespaces, differsInReadinessAlone, namespacesOf } from './schedule.ts';
 import { sourceId, type SourceId } from './sources.ts';
 
 export interface DispatcherOptions {
@@ -91,7 +91,7 @@ export class Dispatcher implements Hooks {
     if (this.#isWorking) this.addAll();
   }
 
-  roundEnded(namespace: string): void {
+  concluded(namespace: string): void {
     if (this.#pass?.left.delete(namespace) === true) this.#endPassIfOver();
   }
 
@@ -111,8 +111,9 @@ export class Dispatcher implements Hooks {
     if (before?.metadata.uid !== after?.metadata.uid) conditions.forget(name);
     if (after === undefined) {
       ledger.drop(name);
-      this.roundEnded(name);
-    } else namespaces.add(name);
+      this.concluded(name);
+    } else if (differsInReadinessAlone(before, after)) conditions.changed(name);
+    else namespaces.add(name);
     // Objects in a namespace that goes hold nobody.
     for (const { state } of this.#options.cluster.owners()) if (state.isDeleting) owners.add(state.id);
   }

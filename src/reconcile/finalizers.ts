@@ -15,7 +15,7 @@ export interface FinalizersOptions {
 
 export class Finalizers {
   readonly #options: FinalizersOptions;
-  readonly #adding = new Map<OwnerId, Promise<void>>();
+  readonly #adding = new Map<OwnerId, Promise<boolean>>();
   /** UID and version of owners on which we have put it, until their watch tells of it. */
   readonly #added = new Map<OwnerId, string>();
   /** How many objects are being made in the name of an owner at this moment. */
@@ -36,8 +36,7 @@ export class Finalizers {
   async holding(owner: OwnerId, signal: AbortSignal, work: () => Promise<void>): Promise<boolean> {
     this.#making.set(owner, (this.#making.get(owner) ?? 0) + 1);
     try {
-      await this.ensure(owner, signal);
-      if (!this.#mayHaveObjects(owner)) return false;
+      if (!(await this.ensure(owner, signal)) || !this.#mayHaveObjects(owner)) return false;
       await work();
       return true;
     } finally {
@@ -47,14 +46,14 @@ export class Finalizers {
     }
   }
 
-  /** Puts it on an owner that lacks it and is not going. */
-  async ensure(owner: OwnerId, signal: AbortSignal): Promise<void> {
+  /** Puts it on an owner that lacks it. False: the owner goes, or is gone, whatever the watch has told so far. */
+  async ensure(owner: OwnerId, signal: AbortSignal): Promise<boolean> {
     const state = this.#options.stateOf(owner);
-    if (state === undefined || state.isDeleting) return;
-    if (state.hasFinalizer || this.#added.get(owner) === versionOf(state)) return;
+    if (state === undefined || state.isDeleting) return false;
+    if (state.hasFinalizer || this.#added.get(owner) === versionOf(state)) return true;
     const adding = this.#adding.get(owner) ?? this.#add(owner, state, signal);
     this.#adding.set(owner, adding);
-    await adding;
+    return await adding;
   }
 
   /** Takes it off an owner that goes. */
@@ -70,9 +69,11 @@ export class Finalizers {
     return state !== undefined && !state.isDeleting && state.isValid;
   }
 
-  async #add(owner: OwnerId, state: OwnerState, signal: AbortSignal): Promise<void> {
+  async #add(owner: OwnerId, state: OwnerState, signal: AbortSignal): Promise<boolean> {
     try {
-      if (await this.#change(owner, state, true, signal)) this.#added.set(owner, versionOf(state));
+      const isThere = await this.#change(owner, state, true, signal);
+      if (isThere) this.#added.set(owner, versionOf(state));
+      return isThere;
     } finally {
       this.#adding.delete(owner);
     }

@@ -1,6 +1,6 @@
 // The fuse at work: judges each owner by what is there now and what has gone lately, and remembers what it let go.
 import { judgeFuse, type FuseVerdict } from '../policy/contents/fuse.ts';
-import { kindOfOwner, type OwnerId, type OwnerKind } from '../policy/owner.ts';
+import { kindOfOwner, type OwnerId, type OwnerState } from '../policy/owner.ts';
 import type { ClusterSnapshot } from '../policy/snapshot.ts';
 import type { Census } from './census.ts';
 import type { KindProbe, Time } from './ports.ts';
@@ -13,19 +13,11 @@ export interface FuseBoxOptions {
   readonly time: Time;
 }
 
-interface Probe {
-  readonly until: number;
-  readonly answer: Promise<boolean>;
-  isTerminating: boolean;
-}
-
-/** For so long an answer about the definition of a kind is good. */
-const probeMs = 3000;
-
 export class FuseBox {
   readonly #options: FuseBoxOptions;
   readonly #recent: RecentDeletions;
-  readonly #probes = new Map<OwnerKind, Probe>();
+  /** By UIDs of owners that go: whether the definition of their kind was going when they had been seen to go. */
+  readonly #goWithKind = new Map<string, boolean>();
   /** UIDs of owners that go and whose objects are released: what is left of them must not come to be deleted after all. */
   readonly #released = new Set<string>();
 
@@ -34,19 +26,29 @@ export class FuseBox {
     this.#recent = new RecentDeletions(() => options.time.monotonic());
   }
 
-  /** Finds out what has to be asked before these can be judged. Rejects with a KubeError: then nobody is. */
-  async prepare(owners: Iterable<OwnerId>, signal: AbortSignal): Promise<void> {
-    const states = this.#options.snapshot().owners;
-    const kinds = new Set([...owners].filter((id) => states.get(id)?.isDeleting === true).map(kindOfOwner));
-    await Promise.all([...kinds].map((kind) => this.#probe(kind, signal)));
+  /** Whether all is known that has to be asked before these can be judged. */
+  isPrepared(owners: readonly OwnerId[]): boolean {
+    return this.#unasked(owners).length === 0;
+  }
+
+  /** Asks for it. Rejects with a KubeError: then nobody is judged. */
+  async prepare(owners: readonly OwnerId[], signal: AbortSignal): Promise<void> {
+    const unasked = Map.groupBy(this.#unasked(owners), ({ id }) => kindOfOwner(id));
+    await Promise.all(
+      [...unasked].map(async ([kind, states]) => {
+        const isTerminating = await this.#options.kinds.isKindTerminating(kind, signal);
+        const { owners: known } = this.#options.snapshot();
+        for (const { id, uid } of states)
+          if (known.get(id)?.uid === uid) this.#goWithKind.set(uid, isTerminating);
+      }),
+    );
   }
 
   verdictOf(owner: OwnerId): FuseVerdict {
     const state = this.#options.snapshot().owners.get(owner);
     if (state !== undefined && this.#released.has(state.uid)) return { kind: 'release' };
     const count = { outstanding: this.outstanding(owner), recent: this.#recent.count(owner) };
-    const isTerminating = this.#probes.get(kindOfOwner(owner))?.isTerminating === true;
-    const verdict = judgeFuse(state, count, isTerminating);
+    const verdict = judgeFuse(state, count, this.#goWithKind.get(state?.uid ?? '') === true);
     if (state?.isDeleting === true && verdict.kind === 'release') this.#released.add(state.uid);
     return verdict;
   }
@@ -67,23 +69,14 @@ export class FuseBox {
 
   forgetOwner(uid: string): void {
     this.#released.delete(uid);
+    this.#goWithKind.delete(uid);
   }
 
-  async #probe(kind: OwnerKind, signal: AbortSignal): Promise<void> {
-    const { kinds, time } = this.#options;
-    const known = this.#probes.get(kind);
-    if (known !== undefined && time.monotonic() < known.until) {
-      await known.answer;
-      return;
-    }
-    const answer = kinds.isKindTerminating(kind, signal);
-    const probe: Probe = { until: time.monotonic() + probeMs, answer, isTerminating: false };
-    this.#probes.set(kind, probe);
-    try {
-      probe.isTerminating = await answer;
-    } catch (error) {
-      this.#probes.delete(kind);
-      throw error;
-    }
+  /** The definition of a kind goes before what is of the kind, so only what is asked after that is an answer. */
+  #unasked(owners: readonly OwnerId[]): readonly OwnerState[] {
+    const states = this.#options.snapshot().owners;
+    return owners
+      .flatMap((id) => states.get(id) ?? [])
+      .filter(({ uid, isDeleting }) => isDeleting && !this.#goWithKind.has(uid));
   }
 }

@@ -37,7 +37,10 @@ const waitMs = 50;
 export class NamespaceConditions {
   readonly #options: NamespaceConditionsOptions;
   readonly queue: WorkQueue<string>;
+  /** What is still to be written. */
   readonly #wanted = new Map<string, Wanted>();
+  /** What each namespace is to have, written or not. */
+  readonly #last = new Map<string, Condition>();
   /** Our own writes, of which the watch may not have told yet. */
   readonly #written = new Map<string, Written>();
   #isOpen = false;
@@ -53,6 +56,7 @@ export class NamespaceConditions {
   }
 
   want(name: string, condition: Condition): void {
+    this.#last.set(name, condition);
     if (isSameCondition(condition, this.#currentOf(name))) {
       this.#wanted.delete(name);
       return;
@@ -61,7 +65,14 @@ export class NamespaceConditions {
     if (this.#isOpen) this.queue.add(name);
   }
 
+  /** It has been changed, by us or by somebody else. */
+  changed(name: string): void {
+    const last = this.#last.get(name);
+    if (last !== undefined) this.want(name, last);
+  }
+
   forget(name: string): void {
+    this.#last.delete(name);
     this.#wanted.delete(name);
     this.#written.delete(name);
   }
@@ -74,6 +85,7 @@ export class NamespaceConditions {
 
   close(): void {
     this.#isOpen = false;
+    this.#last.clear();
     this.#wanted.clear();
   }
 
@@ -113,7 +125,7 @@ export class NamespaceConditions {
 
   #failed(error: unknown): Handled {
     // It has been deleted and made again: the watch will tell.
-    if (error instanceof KubeError && (error.code === 422 || error.code === 409)) return done;
+    if (error instanceof KubeError && error.code === 422) return done;
     const fault = writeFault(error, 'change');
     if (fault.kind === 'transient') return { kind: 'retry', leastMs: fault.leastMs };
     if (fault.kind !== 'lasting') return done;

@@ -7,6 +7,7 @@ import { observeSecret, type Observed } from '../policy/contents/observed.ts';
 import { failed, type Outcome } from '../policy/contents/outcome.ts';
 import type { ClaimScope } from '../policy/contents/plan-input.ts';
 import { planNamespace, type Step } from '../policy/contents/plan.ts';
+import type { OwnerId } from '../policy/owner.ts';
 import type { ClusterSnapshot } from '../policy/snapshot.ts';
 import type { Desires } from './desires.ts';
 import type { DoneStep } from './events.ts';
@@ -53,8 +54,7 @@ export class NamespacePlanner {
   async plan(name: string, signal: AbortSignal): Promise<NamespacePlan | undefined> {
     const faults = new Map<ObjectKey, WriteFault>();
     for (let round = 1; ; round += 1) {
-      const owners = this.#options.objects.ours(name).flatMap(({ owner }) => owner ?? []);
-      await this.#options.fuse.prepare(owners, signal);
+      await this.#prepare(name, signal);
       // From here to the end of the plan nothing is waited for: it is made from one state.
       const planned = this.#planNow(name);
       if (planned === undefined) return undefined;
@@ -76,6 +76,13 @@ export class NamespacePlanner {
     return (
       current !== undefined && isManaged(current, snapshot) && this.#options.desires.of(current) === desired
     );
+  }
+
+  /** Another owner may begin to go while one is asked about. */
+  async #prepare(name: string, signal: AbortSignal): Promise<void> {
+    const { objects, fuse } = this.#options;
+    const owners = (): readonly OwnerId[] => objects.ours(name).flatMap(({ owner }) => owner ?? []);
+    while (!fuse.isPrepared(owners())) await fuse.prepare(owners(), signal);
   }
 
   #planNow(name: string): (NamespacePlan & { readonly reads: readonly ReadStep[] }) | undefined {

@@ -30,12 +30,14 @@ export interface NamespaceWorkerOptions {
   readonly announcer: Announcer;
   readonly observer: ReconcileObserver;
   readonly time: Time;
+  /** There is nothing more to be found out about the namespace for now. */
+  readonly concluded: (name: string) => void;
   /** Look at the namespace again then. */
   readonly again: (name: string, milliseconds: number) => void;
 }
 
 /** A fault that may be over in a moment is not reported until it has been met so often in a row. */
-const patience = 4;
+export const patience = 4;
 
 export class NamespaceWorker {
   readonly #options: NamespaceWorkerOptions;
@@ -59,7 +61,7 @@ export class NamespaceWorker {
   }
 
   async #run(name: string, { failures, signal }: Attempt, round: number): Promise<RoundResult> {
-    const { planner, ledger, conditions } = this.#options;
+    const { planner, ledger, conditions, concluded } = this.#options;
     const result = new RoundResult();
     const repaired = await this.#repair(name, signal);
     result.addFault(repaired.fault);
@@ -67,6 +69,7 @@ export class NamespaceWorker {
     if (plan === undefined) {
       ledger.drop(name);
       conditions.forget(name);
+      concluded(name);
       return result;
     }
     for (const fault of plan.faults) result.addFault(fault);
@@ -76,6 +79,7 @@ export class NamespaceWorker {
     if (!isComplete || (result.isTransient && failures < patience)) return result;
     this.#report(name, plan, [...repaired.outcomes, ...plan.outcomes, ...result.outcomes], round);
     this.#planAhead(name, plan, result);
+    concluded(name);
     return result;
   }
 

@@ -1,7 +1,7 @@
 // Keeps the status and the finalizer of one policy or share.
 import { KubeError } from '../api/kube-error.ts';
 import { renderProblem } from '../api/problem.ts';
-import type { CopyState } from '../policy/contents/copy.ts';
+import { unavailable, type CopyState } from '../policy/contents/copy.ts';
 import { isManaged } from '../policy/contents/desired.ts';
 import type { OwnerId, OwnerState } from '../policy/owner.ts';
 import { ownerStatus, type StatusFacts } from '../policy/status/owner-status.ts';
@@ -175,10 +175,18 @@ export class OwnerWorker {
 
   async #sourceOf(loaded: LoadedOwner | undefined, signal: AbortSignal): Promise<CopyState | undefined> {
     if (loaded?.definition?.kind !== 'SecretShare') return undefined;
-    const { sources } = this.#options;
+    const { sources, again } = this.#options;
     const { compiled } = loaded.definition;
-    if (sources.copyStateOf(compiled).kind === 'unread') await sources.read(compiled, signal);
-    return sources.copyStateOf(compiled);
+    if (sources.copyStateOf(compiled).kind !== 'unread') return sources.copyStateOf(compiled);
+    try {
+      await sources.read(compiled, signal);
+      return sources.copyStateOf(compiled);
+    } catch (error) {
+      const fault = writeFault(error, 'change');
+      if (fault.kind !== 'lasting') throw error;
+      again(loaded.state.id, fault.leastMs ?? settleMs);
+      return unavailable('SourceUnreadable', fault.message);
+    }
   }
 
   #failed(owner: OwnerId, error: KubeError): Handled {

@@ -5,7 +5,8 @@ export interface RetryBounds {
   readonly mostMs: number;
 }
 
-const usualBounds: RetryBounds = { leastMs: 100, mostMs: 300_000 };
+/** An API server that was away for a minute is made use of again soon after. */
+const usualBounds: RetryBounds = { leastMs: 100, mostMs: 30_000 };
 
 export class RetryDelays<K> {
   readonly #random: () => number;

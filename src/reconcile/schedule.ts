@@ -1,5 +1,8 @@
 // Who has to be looked at after a change: which namespaces, and which policies and shares.
 import { isDeepStrictEqual } from 'node:util';
+import { isJsonObject, ownMember } from '../api/json.ts';
+import type { KubeObject } from '../api/kube-object.ts';
+import { readyCondition } from '../api/names.ts';
 import { matchNamespace, type CompiledMatch } from '../policy/match.ts';
 import { nameOf } from '../policy/metadata.ts';
 import type { OwnerId } from '../policy/owner.ts';
@@ -24,6 +27,23 @@ function steering(loaded: LoadedOwner | undefined): unknown {
     ...rest
   } = loaded.state;
   return rest;
+}
+
+/**
+ * Whether nothing has changed but our own condition: most likely we have written it, and what could not be done before
+ * will not be possible because of it.
+ */
+export function differsInReadinessAlone(before: KubeObject | undefined, after: KubeObject): boolean {
+  return before !== undefined && isDeepStrictEqual(withoutReadiness(before), withoutReadiness(after));
+}
+
+function withoutReadiness({ metadata, status, ...rest }: KubeObject): unknown {
+  const { resourceVersion: _version, managedFields: _fields, ...kept } = metadata;
+  const { conditions, ...others } = isJsonObject(status) ? status : {};
+  const theirs = Array.isArray(conditions)
+    ? conditions.filter((condition) => ownMember(condition, 'type') !== readyCondition)
+    : [];
+  return { ...rest, metadata: kept, status: { ...others, conditions: theirs } };
 }
 
 /** The namespaces that it has reached, that it reaches now, and where objects name it. */

@@ -27,7 +27,8 @@ export function writeFault(error: unknown, writing: Writing): WriteFault {
   const { code, reason, causes, retryAfterMs = 0 } = error;
   if (causes.includes('NamespaceTerminating')) return { kind: 'namespace-ends' };
   // For what is made, it is the namespace that is not there, which its watch will tell; or the kind, and nobody will.
-  if (code === 404) return writing === 'create' ? { kind: 'transient', reason, leastMs: 0 } : { kind: 'gone' };
+  if (code === 404)
+    return writing === 'create' ? { kind: 'transient', reason, leastMs: 0 } : { kind: 'gone' };
   if (code === 409) return { kind: 'transient', reason, leastMs: 0 };
   if (code === 403) return insufficient;
   if (isTransient(error)) return { kind: 'transient', reason, leastMs: retryAfterMs };

@@ -16,6 +16,7 @@ export class AuditLog {
   readonly #records: AuditRecord[] = [];
   readonly #markers = new Set<string>();
   #offset = 0;
+  #lastTurn: Promise<void> = Promise.resolve();
 
   constructor(path: string, admin: AdminClient) {
     this.#path = path;
@@ -44,7 +45,14 @@ export class AuditLog {
     }
   }
 
+  /** One after the other: two at once would both read on from the same place. */
   async #readOn(): Promise<void> {
+    const turn = this.#lastTurn.then(() => this.#readNext());
+    this.#lastTurn = turn.catch(() => undefined);
+    await turn;
+  }
+
+  async #readNext(): Promise<void> {
     const content = await this.#unread();
     const end = content.lastIndexOf('\n') + 1;
     this.#offset += end;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { writeCertificateFiles } from '../../src/certs/files.ts';
 import { issueCertificates } from '../../src/certs/issue.ts';
 import { kubectl, mustKubectl } from '../support/kubectl.ts';
+import { until } from '../support/until.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 
 export const reeveNamespace = 'reeve-system';
@@ -11,9 +12,11 @@ export const reeveNamespace = 'reeve-system';
 /** Everything of manifests/ but the Pods, which nothing here would run. */
 export async function installReeve(cluster: ClusterAccess): Promise<void> {
   await mustKubectl(['apply', '-f', 'manifests/crds'], cluster);
-  await mustKubectl(
-    ['wait', '--for=condition=Established', '-f', 'manifests/crds', '--timeout=60s'],
-    cluster,
+  // Told at once to wait for one that has no conditions yet, kubectl gives up.
+  const wait = ['wait', '--for=condition=Established', '-f', 'manifests/crds', '--timeout=60s'];
+  await until(
+    async () => (await kubectl(wait, cluster)).code === 0,
+    () => 'the kinds are served',
   );
   await mustKubectl(
     ['apply', '-f', 'manifests/install', '-f', 'manifests/all-in-one/10-rights.yaml'],

@@ -25,7 +25,7 @@ for (const { name, serviceAccountCredentials } of identities) {
 
     afterAll(() => scene.plane.stop());
 
-    it('lets a namespace end with everything in it', async () => {
+    it.concurrent('lets a namespace end with everything in it', async () => {
       await makeTenantNamespace(scene, 'ending');
       for (const kind of guardedKinds) {
         await apply(scene.reeve, markedManifest(kind, { name: 'kept', namespace: 'ending' }));
@@ -35,28 +35,31 @@ for (const { name, serviceAccountCredentials } of identities) {
       expect(await isGone(scene, ['namespace', 'ending'])).toBe(true);
     });
 
-    it('lets anybody who may delete do so in a namespace that ends, and nobody change', async () => {
-      await makeTenantNamespace(scene, 'held');
-      const own = { name: 'own', namespace: 'held', finalizers: [held] };
-      await apply(scene.tenant, manifest('configmap', own));
-      await apply(
-        scene.reeve,
-        markedManifest('secret', { name: 'kept', namespace: 'held', finalizers: [held] }),
-      );
-      await mustKubectl(['delete', 'namespace', 'held', '--wait=false'], scene.administrator);
-      const secret = ['secret', 'kept', '-n', 'held'];
-      expect(await refusal(['label', ...secret, 'touched=yes'], scene.tenant)).toContain(guardSays);
-      await mustKubectl(['delete', ...secret, '--wait=false'], scene.tenant);
-      await mustKubectl(['patch', ...secret, '--type=merge', '-p', release], scene.tenant);
-      expect(await isGone(scene, secret)).toBe(true);
-      await mustKubectl(
-        ['patch', 'configmap', 'own', '-n', 'held', '--type=merge', '-p', release],
-        scene.tenant,
-      );
-      expect(await isGone(scene, ['namespace', 'held'])).toBe(true);
-    });
+    it.concurrent(
+      'lets anybody who may delete do so in a namespace that ends, and nobody change',
+      async () => {
+        await makeTenantNamespace(scene, 'held');
+        const own = { name: 'own', namespace: 'held', finalizers: [held] };
+        await apply(scene.tenant, manifest('configmap', own));
+        await apply(
+          scene.reeve,
+          markedManifest('secret', { name: 'kept', namespace: 'held', finalizers: [held] }),
+        );
+        await mustKubectl(['delete', 'namespace', 'held', '--wait=false'], scene.administrator);
+        const secret = ['secret', 'kept', '-n', 'held'];
+        expect(await refusal(['label', ...secret, 'touched=yes'], scene.tenant)).toContain(guardSays);
+        await mustKubectl(['delete', ...secret, '--wait=false'], scene.tenant);
+        await mustKubectl(['patch', ...secret, '--type=merge', '-p', release], scene.tenant);
+        expect(await isGone(scene, secret)).toBe(true);
+        await mustKubectl(
+          ['patch', 'configmap', 'own', '-n', 'held', '--type=merge', '-p', release],
+          scene.tenant,
+        );
+        expect(await isGone(scene, ['namespace', 'held'])).toBe(true);
+      },
+    );
 
-    it.each([
+    it.concurrent.each([
       { type: 'merge', patch: release },
       { type: 'strategic', patch: release },
       { type: 'json', patch: JSON.stringify([{ op: 'remove', path: '/metadata/finalizers' }]) },
@@ -71,18 +74,21 @@ for (const { name, serviceAccountCredentials } of identities) {
       expect(await isGone(scene, kept)).toBe(true);
     });
 
-    it.each(['secret', 'configmap'] as const)('lets a finalizer be taken from a large %s', async (kind) => {
-      const large = [kind, 'large', '-n', 'guarded'];
-      await apply(
-        scene.reeve,
-        largeManifest(kind, { name: 'large', namespace: 'guarded', finalizers: [held] }),
-      );
-      expect(await refusal(['label', ...large, 'touched=yes'], scene.tenant)).toContain(guardSays);
-      await mustKubectl(['patch', ...large, '--type=merge', '-p', release], scene.tenant);
-      expect(await mustKubectl(['delete', ...large], scene.reeve)).toContain('deleted');
-    });
+    it.concurrent.each(['secret', 'configmap'] as const)(
+      'lets a finalizer be taken from a large %s',
+      async (kind) => {
+        const large = [kind, 'large', '-n', 'guarded'];
+        await apply(
+          scene.reeve,
+          largeManifest(kind, { name: 'large', namespace: 'guarded', finalizers: [held] }),
+        );
+        expect(await refusal(['label', ...large, 'touched=yes'], scene.tenant)).toContain(guardSays);
+        await mustKubectl(['patch', ...large, '--type=merge', '-p', release], scene.tenant);
+        expect(await mustKubectl(['delete', ...large], scene.reeve)).toContain('deleted');
+      },
+    );
 
-    it.each(['foreground', 'orphan', 'background'])(
+    it.concurrent.each(['foreground', 'orphan', 'background'])(
       'lets the garbage collector finish a deletion: %s',
       async (cascade) => {
         const parent = `parent-${cascade}`;
@@ -109,7 +115,7 @@ for (const { name, serviceAccountCredentials } of identities) {
       },
     );
 
-    it('leaves the status to whoever writes it', async () => {
+    it.concurrent('leaves the status to whoever writes it', async () => {
       const quota = { apiVersion: 'v1', kind: 'ResourceQuota' };
       const metadata = { name: 'kept', namespace: 'guarded', labels: { [markLabel]: 'reeve' } };
       await apply(scene.reeve, JSON.stringify({ ...quota, metadata, spec: { hard: { pods: '5' } } }));

@@ -42,11 +42,14 @@ function merged(known: unknown, wanted: unknown, key = ''): unknown {
       ]),
     );
   }
-  if (keyedLists.has(key) && Array.isArray(known) && Array.isArray(wanted)) {
-    const isApplied = (item: unknown) => wanted.some((each) => own(each, 'type') === own(item, 'type'));
-    return [...known.filter((item: unknown) => !isApplied(item)), ...wanted] as unknown[];
-  }
+  if (keyedLists.has(key) && Array.isArray(known) && Array.isArray(wanted))
+    return mergedByType(known, wanted);
   return wanted;
+}
+
+function mergedByType(known: readonly unknown[], wanted: readonly unknown[]): readonly unknown[] {
+  const isApplied = (item: unknown) => wanted.some((each) => own(each, 'type') === own(item, 'type'));
+  return [...known.filter((item) => !isApplied(item)), ...wanted];
 }
 
 function patched(known: unknown, patch: unknown): unknown {

@@ -1,6 +1,6 @@
 // A reconciler at work on a cluster in memory, in a time that passes only when a test says so.
 import { setImmediate } from 'node:timers/promises';
-import { afterEach } from 'vitest';
+import { KubeError } from '../../src/api/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../../src/api/kube-object.ts';
 import { apiVersion, systemNamespaces } from '../../src/api/names.ts';
 import type { ObjectType } from '../../src/policy/contents/compile-contents.ts';
@@ -14,26 +14,15 @@ import { VirtualTime } from './virtual-time.ts';
 export const start = new Date('2026-11-21T12:00:00Z');
 export const quotaType: ObjectType = { apiVersion: 'v1', kind: 'ResourceQuota' };
 
+const mostTurns = 1000;
+
 export type HarnessOptions = Partial<ReconcilerOptions>;
 
 /** Everything that anybody was told, to look for what nobody may be told. */
 export interface Told {
   readonly events: RecordedEvent[];
   readonly observed: (readonly [string, ...unknown[]])[];
-  readonly faults: unknown[];
-}
-
-/** Makes reconcilers for the tests of a file; each is stopped after its test, which fails if the program was at fault. */
-export function useHarness(): (...options: ConstructorParameters<typeof Harness>) => Harness {
-  const made: Harness[] = [];
-  afterEach(async () => {
-    for (const harness of made.splice(0)) await harness.end();
-  });
-  return (...options) => {
-    const harness = new Harness(...options);
-    made.push(harness);
-    return harness;
-  };
+  readonly faults: { readonly where: string; readonly error: unknown }[];
 }
 
 export class Harness {
@@ -51,8 +40,15 @@ export class Harness {
   #run: { readonly abort: AbortController; readonly ended: Promise<void> } | undefined;
   #reconciler: Reconciler | undefined;
 
-  constructor(options: HarnessOptions = {}, memory?: MemoryCluster) {
+  readonly #unserved: Set<string>;
+
+  constructor(
+    options: HarnessOptions = {},
+    memory?: MemoryCluster,
+    { unserved = [] }: { readonly unserved?: readonly string[] } = {},
+  ) {
     this.#options = options;
+    this.#unserved = new Set(unserved);
     this.memory = memory ?? new MemoryCluster(() => this.time.now());
   }
 
@@ -84,10 +80,22 @@ export class Harness {
     this.memory.watch({ type: { apiVersion, kind: 'NamespacePolicy' }, sink: cluster.policies });
     this.memory.watch({ type: { apiVersion, kind: 'SecretShare' }, sink: cluster.shares });
     this.memory.watch({ type: { apiVersion: 'v1', kind: 'Namespace' }, sink: cluster.namespaces });
-    for (const watch of reconciler.watches) this.memory.watch(watch);
-    const abort = new AbortController();
+    for (const watch of reconciler.watches)
+      if (!this.#unserved.has(watch.type.kind)) this.memory.watch(watch);
     this.#reconciler = reconciler;
-    this.#run = { abort, ended: reconciler.run(abort.signal) };
+    this.rerun();
+  }
+
+  /** The lead is taken, by a process that has been there for a while. */
+  rerun(): void {
+    const abort = new AbortController();
+    this.#run = { abort, ended: this.reconciler.run(abort.signal) };
+  }
+
+  /** A kind comes to be served. */
+  serve(kind: string): void {
+    this.#unserved.delete(kind);
+    for (const watch of this.reconciler.watches) if (watch.type.kind === kind) this.memory.watch(watch);
   }
 
   async stop(): Promise<void> {
@@ -98,13 +106,15 @@ export class Harness {
 
   async end(): Promise<void> {
     await this.stop();
-    const [fault] = this.told.faults;
+    // A failing API server is no fault of the program.
+    const fault = this.told.faults.find(({ error }) => !(error instanceof KubeError));
     if (fault !== undefined) throw new Error('the reconciler was at fault', { cause: fault });
   }
 
   /** Until nothing is left to be done within so long. */
   async settle(horizonMs = 3000): Promise<void> {
-    for (;;) {
+    for (let turns = 0; ; turns += 1) {
+      if (turns > mostTurns) throw new Error('it does not come to rest');
       await this.quiet();
       const { nextDue } = this.reconciler.health();
       const wait = nextDue === undefined ? Infinity : nextDue - this.virtual.monotonic();
@@ -116,7 +126,8 @@ export class Harness {
 
   /** Until nothing is left to be done at this moment. */
   async quiet(): Promise<void> {
-    for (let calm = 0; calm < 3; calm += 1) {
+    for (let calm = 0, turns = 0; calm < 3; calm += 1, turns += 1) {
+      if (turns > 10 * mostTurns) throw new Error('it does not come to rest at one moment');
       await setImmediate();
       if (this.memory.isLagging) this.memory.deliver();
       if (this.memory.hasNews || !this.reconciler.health().isIdle) calm = 0;
@@ -193,7 +204,7 @@ export class Harness {
       wroteOwn: note('wroteOwn'),
       held: note('held'),
       passed: note('passed'),
-      faulted: (where, error) => this.told.faults.push([where, error]),
+      faulted: (where, error) => this.told.faults.push({ where, error }),
     };
   }
 }

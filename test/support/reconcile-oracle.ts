@@ -1,9 +1,13 @@
 // Says, from what is stored alone, whether a cluster is as policies and shares want it.
+import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../src/api/kube-object.ts';
 import { managedByLabel, managedByReeve, ownerAnnotation, systemNamespaces } from '../../src/api/names.ts';
+import { ownMember } from '../../src/api/json.ts';
+import type { CompiledShare } from '../../src/policy/compiled-share.ts';
+import type { ObjectType } from '../../src/policy/contents/compile-contents.ts';
 import type { Claim } from '../../src/policy/contents/claim.ts';
-import { copyOf } from '../../src/policy/contents/copy.ts';
-import { desired, isManaged } from '../../src/policy/contents/desired.ts';
+import { copyOf, type CopyState } from '../../src/policy/contents/copy.ts';
+import { desired, isManaged, type Desired } from '../../src/policy/contents/desired.ts';
 import { objectKey } from '../../src/policy/contents/object-key.ts';
 import { parseOwnerId } from '../../src/policy/owner.ts';
 import type { ClusterSnapshot } from '../../src/policy/snapshot.ts';
@@ -13,54 +17,79 @@ import type { MemoryCluster } from './memory-cluster.ts';
 /** What is not as it should be, in words; nothing when all is well. */
 export function deviations(memory: MemoryCluster, now: Date): readonly string[] {
   const snapshot = snapshotOf(memory);
-  return [...snapshot.namespaces()].flatMap((namespaceObject) => {
-    if (!isManaged(namespaceObject, snapshot)) return [];
-    const namespace = namespaceObject.metadata.name ?? '';
-    const wanted = desired(namespaceObject, snapshot, now);
-    const found: string[] = [];
-    for (const [key, [winner]] of wanted.claims) {
-      if (winner === undefined || wanted.frozen.has(winner.owner)) continue;
-      const fault = faultOf(memory, namespace, winner);
-      if (fault !== undefined) found.push(`${namespace} ${key}: ${fault}`);
-    }
-    for (const live of oursIn(memory, namespace)) {
-      const key = objectKey(
-        { apiVersion: live.apiVersion ?? '', kind: live.kind ?? '' },
-        live.metadata.name ?? '',
-      );
-      const owner = parseOwnerId(live.metadata.annotations?.[ownerAnnotation]);
-      const state = owner === undefined ? undefined : snapshot.owners.get(owner);
-      const isFrozen =
-        owner !== undefined &&
-        (wanted.frozen.has(owner) || state?.isSuspended === true || state?.isValid === false);
-      if (!wanted.claims.has(key) && !isFrozen) found.push(`${namespace} ${key}: nobody wants it`);
-    }
-    return found;
+  return [...snapshot.namespaces()]
+    .filter((namespaceObject) => isManaged(namespaceObject, snapshot))
+    .flatMap((namespaceObject) => {
+      const namespace = namespaceObject.metadata.name ?? '';
+      const wanted = desired(namespaceObject, snapshot, now);
+      const found = [
+        ...missing(memory, namespace, wanted, snapshot),
+        ...unwanted(memory, namespace, wanted, snapshot),
+      ];
+      return found.map((fault) => `${namespace} ${fault}`);
+    });
+}
+
+function missing(
+  memory: MemoryCluster,
+  namespace: string,
+  wanted: Desired,
+  snapshot: ClusterSnapshot,
+): readonly string[] {
+  return [...wanted.claims].flatMap(([key, [winner]]) => {
+    if (winner === undefined || wanted.frozen.has(winner.owner)) return [];
+    const live = memory.get({ ...winner.type, namespace, name: winner.name });
+    if (live !== undefined && (!isOurs(live) || isGoing(live) || isKept(live, wanted, snapshot))) return [];
+    const fault = faultOf(memory, live, winner);
+    return fault === undefined ? [] : [`${key}: ${fault}`];
   });
+}
+
+function unwanted(
+  memory: MemoryCluster,
+  namespace: string,
+  wanted: Desired,
+  snapshot: ClusterSnapshot,
+): readonly string[] {
+  return oursIn(memory, namespace).flatMap((live) => {
+    const { apiVersion = '', kind = '', metadata } = live;
+    const key = objectKey({ apiVersion, kind }, metadata.name ?? '');
+    return wanted.claims.has(key) || isKept(live, wanted, snapshot) ? [] : [`${key}: nobody wants it`];
+  });
+}
+
+/** Its owner does not load, is suspended, or cannot be worked out: then it stays as it is. */
+function isKept(live: KubeObject, { frozen }: Desired, { owners }: ClusterSnapshot): boolean {
+  const owner = parseOwnerId(live.metadata.annotations?.[ownerAnnotation]);
+  const state = owner === undefined ? undefined : owners.get(owner);
+  return owner === undefined || frozen.has(owner) || state?.isSuspended === true || state?.isValid === false;
 }
 
 function faultOf(
   memory: MemoryCluster,
-  namespace: string,
-  { content, type, name, owner }: Claim,
+  live: KubeObject | undefined,
+  { content, type, owner }: Claim,
 ): string | undefined {
-  const live = memory.get({ ...type, namespace, name });
-  if (content.kind === 'copy') {
-    const source = memory.get({ ...type, ...content.share.source });
-    const copy = source === undefined ? undefined : copyOf(content.share, source);
-    // Without a source, copies stay as they are, and none are made.
-    if (copy?.kind !== 'ready') return undefined;
-    if (live === undefined) return 'it is missing';
-    if (!isOurs(live)) return undefined;
-    if (JSON.stringify(live['data']) !== JSON.stringify(copy.payload.data)) return 'its data differ';
-    if (live['type'] !== copy.payload.type) return 'its type differs';
-  } else {
-    if (live === undefined) return 'it is missing';
-    if (!isOurs(live)) return undefined;
-    for (const field of ['roleRef', 'subjects', 'spec'])
-      if (JSON.stringify(live[field]) !== JSON.stringify(content.body[field])) return `its ${field} differs`;
-  }
+  const copy = content.kind === 'copy' ? copyFrom(memory, content.share, type) : undefined;
+  // Without a source, copies stay as they are, and none are made.
+  if (content.kind === 'copy' && copy?.kind !== 'ready') return undefined;
+  if (live === undefined) return 'it is missing';
+  const wanted = copy?.kind === 'ready' ? { ...copy.payload } : content.kind === 'object' ? content.body : {};
+  const differing = ['roleRef', 'subjects', 'spec', 'data', 'type'].find(
+    (field) => !isDeepStrictEqual(live[field], ownMember(wanted, field)),
+  );
+  if (differing !== undefined) return `its ${differing} differs`;
   return live.metadata.annotations?.[ownerAnnotation] === owner ? undefined : 'it names another owner';
+}
+
+function copyFrom(memory: MemoryCluster, share: CompiledShare, type: ObjectType): CopyState | undefined {
+  const source = memory.get({ ...type, ...share.source });
+  return source === undefined ? undefined : copyOf(share, source);
+}
+
+/** Somebody's finalizer holds it; there is nothing to be done before it is gone. */
+function isGoing({ metadata }: KubeObject): boolean {
+  return metadata.deletionTimestamp !== undefined;
 }
 
 function isOurs({ metadata: { labels } }: KubeObject): boolean {

@@ -125,7 +125,7 @@ export async function startReeve(cluster: ClusterAccess, options: ReeveOptions =
 }
 
 /** A policy that no program would take: as soon as it is refused, the webhook is in force. */
-async function webhookIsAsked(cluster: ClusterAccess): Promise<void> {
+export async function webhookIsAsked(cluster: ClusterAccess): Promise<void> {
   const policy = {
     apiVersion: 'reeve.dev/v1alpha1',
     kind: 'NamespacePolicy',

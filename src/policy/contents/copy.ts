@@ -15,7 +15,8 @@ export interface CopyPayload {
   readonly facts: SecretFacts;
 }
 
-export type CopyReason = 'SourceMissing' | 'SourceNotAllowed' | 'SourceTypeForbidden' | 'KeyMissing';
+export type CopyReason =
+  'SourceMissing' | 'SourceNotAllowed' | 'SourceTypeForbidden' | 'SourceUnreadable' | 'KeyMissing';
 
 /** The state of the source of a share. `unread`: it is there, and its payload has to be fetched first. */
 export type CopyState =

@@ -26,7 +26,9 @@ export function judgeFuse(
   if (owner.isDeleting && (owner.isSuspended || !owner.isValid || isKindTerminating))
     return { kind: 'release' };
   const count = outstanding + recent;
-  if (count <= owner.maxDeletions || confirmedCount(owner) >= count) return { kind: 'delete' };
+  // Of one that goes, the hook told the person what is there, and whoever says that number must not have it released.
+  const toConfirm = owner.isDeleting ? outstanding : count;
+  if (count <= owner.maxDeletions || confirmedCount(owner) >= toConfirm) return { kind: 'delete' };
   return owner.isDeleting ? { kind: 'release' } : { kind: 'hold', count, limit: owner.maxDeletions };
 }
 

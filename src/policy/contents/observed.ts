@@ -66,8 +66,16 @@ export function observeSecret(secret: KubeObject): Observed {
     return { ...identity, content: { kind: 'foreign' } };
   return {
     ...identity,
-    content: { kind: 'secret', facts: secretFacts(secret), labels: secret.metadata },
+    content: { kind: 'secret', facts: secretFacts(secret), labels: comparedMetadata(secret) },
   };
+}
+
+/** `kubectl apply` writes the whole object into it, payload and all. */
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
+
+function comparedMetadata(secret: KubeObject): KubeObject['metadata'] {
+  const { [lastApplied]: _payload, ...annotations } = annotationsOf(secret);
+  return { labels: labelsOf(secret), annotations };
 }
 
 function identityOf(type: ObjectType, object: KubeObject): Omit<Observed, 'content'> {

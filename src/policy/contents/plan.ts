@@ -25,9 +25,10 @@ export function planNamespace(input: PlanInput): Plan {
     if ('kind' in result) steps.push(result);
     else outcomes.push(result);
   };
-  for (const [key, [winner, ...losers]] of input.desired.claims) {
-    if (winner === undefined) continue;
+  for (const [key, claims] of input.desired.claims) {
     const live = input.liveOf(key);
+    const [winner, ...losers] = byPrecedence(claims, live, input);
+    if (winner === undefined) continue;
     take(planWinner(winner, live, input));
     for (const loser of losers) outcomes.push(providedBy(loser, winner.owner));
   }
@@ -37,6 +38,19 @@ export function planNamespace(input: PlanInput): Plan {
     if (result !== undefined) take(result);
   }
   return { steps, outcomes };
+}
+
+/** By name; but who is frozen keeps what it has, and takes nothing from those who can act. */
+function byPrecedence(
+  claims: readonly Claim[],
+  live: Observed | undefined,
+  { desired: { frozen } }: PlanInput,
+): readonly Claim[] {
+  const rank = ({ owner }: Claim): number => {
+    if (!frozen.has(owner)) return 1;
+    return owner === live?.owner ? 0 : 2;
+  };
+  return claims.toSorted((a, b) => rank(a) - rank(b));
 }
 
 function planWinner(claim: Claim, live: Observed | undefined, input: PlanInput): Step | Outcome {

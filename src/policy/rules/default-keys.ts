@@ -1,7 +1,7 @@
 // namespaces.defaults and secrets.defaults: labels and annotations that are set where they are missing.
 import type { DefaultsSpec } from '../../api/namespace-policy.ts';
 import type { Evaluation, ExpressionScope } from '../cel/expression.ts';
-import { allOf, compiled, refused, type Compilation } from '../compilation.ts';
+import { compiled, refused, type Compilation } from '../compilation.ts';
 import { isLabelValue } from '../../api/kubernetes-names.ts';
 import { keyPath, metadataMap, valueOf, type MetadataField } from '../metadata.ts';
 import { quoted } from '../wording.ts';
@@ -27,13 +27,9 @@ const scope: ExpressionScope = {
 export function compileDefaults(
   defaults: DefaultsSpec | undefined,
   block: 'namespaces' | 'secrets',
-): Compilation<readonly DefaultKey[]> {
-  return allOf(
-    (['labels', 'annotations'] as const).flatMap((field) =>
-      Object.entries(defaults?.[field] ?? {}).map(([key, source]) =>
-        compileDefault(block, field, key, source),
-      ),
-    ),
+): readonly Compilation<DefaultKey>[] {
+  return (['labels', 'annotations'] as const).flatMap((field) =>
+    Object.entries(defaults?.[field] ?? {}).map(([key, source]) => compileDefault(block, field, key, source)),
   );
 }
 

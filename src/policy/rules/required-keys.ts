@@ -1,6 +1,6 @@
 // namespaces.required: labels and annotations that a namespace must carry, with the values they may have.
 import type { RequiredKey, RequiredSpec } from '../../api/namespace-policy.ts';
-import { allOf, compiled, mapped, type Compilation } from '../compilation.ts';
+import { compiled, mapped, type Compilation } from '../compilation.ts';
 import { keyPath, metadataMap, valueOf, type MetadataField } from '../metadata.ts';
 import { compilePattern } from '../pattern.ts';
 import { alternatives } from '../../api/text.ts';
@@ -14,11 +14,9 @@ export interface Requirement {
   accepts(value: string): boolean;
 }
 
-export function compileRequirements(required: RequiredSpec): Compilation<readonly Requirement[]> {
-  return allOf(
-    (['labels', 'annotations'] as const).flatMap((field) =>
-      Object.entries(required[field] ?? {}).map(([key, rule]) => compileRequirement(field, key, rule)),
-    ),
+export function compileRequirements(required: RequiredSpec): readonly Compilation<Requirement>[] {
+  return (['labels', 'annotations'] as const).flatMap((field) =>
+    Object.entries(required[field] ?? {}).map(([key, rule]) => compileRequirement(field, key, rule)),
   );
 }
 

@@ -20,25 +20,38 @@ const longestNote = 1024;
 
 /** `stored`: the status that the object has now. */
 export function ownerStatus(facts: StatusFacts, stored: unknown, now: Date): JsonObject {
-  const { state, counts, failures, matched, violations } = facts;
+  const { state } = facts;
   const observedGeneration = state.generation;
-  const { desired, synced, conflicts, failed } = counts;
   const conditions = ownerConditions(facts).map((condition) => ({
     ...stamped(condition, conditionOf(stored, condition.type), now),
     observedGeneration,
   }));
   const confirmationUsed = spentConfirmation(state, facts.isConfirmationSpent);
   return {
+    // Of what does not load nothing can be counted, and everything is kept as it was when it did.
+    ...(state.isValid ? countedFields(facts) : keptFields(stored)),
     observedGeneration,
+    ...(confirmationUsed === undefined ? {} : { confirmationUsed }),
+    conditions,
+  };
+}
+
+function countedFields({ state, counts, failures, matched, violations }: StatusFacts): JsonObject {
+  const { desired, synced, conflicts, failed } = counts;
+  return {
     ...(kindOfOwner(state.id) === 'NamespacePolicy' ? policyFields(matched, violations) : {}),
     desired,
     synced,
     conflicts,
     failed,
     failures: failures.map(failureNote),
-    ...(confirmationUsed === undefined ? {} : { confirmationUsed }),
-    conditions,
   };
+}
+
+function keptFields(stored: unknown): JsonObject {
+  if (!isJsonObject(stored)) return {};
+  const { confirmationUsed: _used, ...kept } = stored;
+  return kept;
 }
 
 function policyFields(matched: number, { count, top }: StatusFacts['violations']): JsonObject {

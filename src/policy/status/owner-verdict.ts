@@ -3,7 +3,7 @@
 import type { CopyState } from '../contents/copy.ts';
 import { confirmDeletionsAnnotation } from '../../api/names.ts';
 import { clipped } from '../../api/text.ts';
-import { kindOfOwner, ownerName, type OwnerId, type OwnerState } from '../owner.ts';
+import { kindOfOwner, ownerName, type OwnerState } from '../owner.ts';
 import type { Condition } from './condition.ts';
 import type { Failure } from './owner-part.ts';
 import type { Counts } from './owner-tally.ts';
@@ -52,7 +52,7 @@ function verdictOn(facts: OwnerFacts): Verdict {
   const { state, problem, held, waiting, source } = facts;
   if (state.isDeleting) return deleting(facts);
   if (!state.isValid) return stalled('Invalid', problem ?? 'it does not load; what it owns is kept as it is');
-  if (held !== undefined) return stalled('TooManyDeletions', heldMessage(state.id, held));
+  if (held !== undefined) return stalled('TooManyDeletions', heldMessage(state, held));
   if (waiting > 0) return reconciling('Reconciling', `${plural(waiting, 'namespace')} still to be done`);
   if (source?.kind === 'unavailable') return notReady(source.reason, source.message);
   return settled(facts);
@@ -60,16 +60,24 @@ function verdictOn(facts: OwnerFacts): Verdict {
 
 function settled({ state, counts, failures }: OwnerFacts): Verdict {
   const first = failureLine(failures);
+  if (state.isSuspended) return suspended(counts, first);
   if (counts.failed + counts.stuck > 0)
     return notReady('Failed', `${plural(counts.failed + counts.stuck, 'object')} failed; ${first}`);
   if (counts.conflicts > 0) return notReady('Conflicts', `${plural(counts.conflicts, 'conflict')}; ${first}`);
-  if (state.isSuspended) return ready('Suspended', 'it is suspended: nothing is made, changed or deleted');
   return ready(
     'Synced',
     counts.desired === 0
       ? 'there is nothing to provide'
       : `${plural(counts.desired, 'object')} ${counts.desired === 1 ? 'is' : 'are'} there and as they should be`,
   );
+}
+
+function suspended({ failed, stuck, conflicts }: Counts, first: string): Verdict {
+  const message = 'it is suspended: nothing is made, changed or deleted';
+  const unlike = failed + stuck + conflicts;
+  return unlike === 0
+    ? ready('Suspended', message)
+    : notReady('Suspended', `${message}; ${plural(unlike, 'object')} not as it wants them, ${first}`);
 }
 
 function deleting({ counts, failures }: OwnerFacts): Verdict {
@@ -80,9 +88,14 @@ function deleting({ counts, failures }: OwnerFacts): Verdict {
   );
 }
 
-function heldMessage(id: OwnerId, { count, limit }: NonNullable<OwnerFacts['held']>): string {
+function heldMessage(
+  { id, confirmation }: OwnerState,
+  { count, limit }: NonNullable<OwnerFacts['held']>,
+): string {
   const resource = kindOfOwner(id) === 'NamespacePolicy' ? 'namespacepolicy' : 'secretshare';
-  const command = `kubectl annotate ${resource} ${ownerName(id)} ${confirmDeletionsAnnotation}=${count} --overwrite`;
+  // One that is spent counts again only when it is changed.
+  const number = confirmation === String(count) ? count + 1 : count;
+  const command = `kubectl annotate ${resource} ${ownerName(id)} ${confirmDeletionsAnnotation}=${number} --overwrite`;
   return `${plural(count, 'object')} would be deleted, and maxDeletions is ${limit}; to confirm: ${command}`;
 }
 

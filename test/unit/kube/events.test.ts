@@ -227,6 +227,15 @@ describe('too many', () => {
     expect(server.requests).toHaveLength(27);
   });
 
+  test('that went well leave room for one that went wrong', async () => {
+    const { time, server, recorder, drops } = begin();
+    for (let index = 0; index < 26; index += 1) recorder.record({ ...aboutShare, note: `note ${index}` });
+    recorder.record({ ...aboutShare, type: 'Warning' });
+    await time.settle();
+    await time.settle();
+    expect([server.requests.length, drops]).toEqual([26, ['limited']]);
+  });
+
   test('in all while nobody answers are dropped, and memory stays bounded', async () => {
     const { time, server, recorder, drops } = begin(() => silence);
     for (let index = 0; index < 5000; index += 1) {

@@ -89,6 +89,22 @@ test('a reset of a new connection is a failure', async () => {
   expect(stub.requests).toHaveLength(1);
 });
 
+test('after a request that was swallowed, the next one goes out on a new connection', async () => {
+  const waiting: ServerResponse[] = [];
+  const stub = await startStub((response) => {
+    // The three connections are kept, and then swallow all that is sent on them.
+    if (stub.requests.length <= 3) {
+      waiting.push(response);
+      if (waiting.length === 3) for (const held of waiting) sendJson(held, {});
+    } else if (stub.connections.indexOf(response.socket as never) >= 3) sendJson(response, {});
+  });
+  const client = clientOf(stub);
+  await Promise.all([1, 2, 3].map(() => client.request(get)));
+  expect(await failureOf(client.request({ ...get, timeoutMs: 50 }))).toMatchObject({ reason: 'Timeout' });
+  await client.request({ ...get, timeoutMs: 30_000 });
+  expect(stub.connections).toHaveLength(4);
+});
+
 async function textOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of stream) chunks.push(chunk);

@@ -242,6 +242,17 @@ const cases: readonly Case[] = [
     troubles: ['watch 0 ClosedEarly: 200', 'watch 0 ClosedEarly: 400', 'watch 0 ClosedEarly: 800'],
   },
   {
+    name: 'a watch that says nothing and is cut again and again is soon resumed, however long that goes on',
+    answers: [
+      listed,
+      ...Array.from({ length: 6 }, () => stream([], networkError())),
+      stream([added('b', 11)]),
+    ],
+    asked: ['list', ...Array.from({ length: 7 }, () => 'watch 10')],
+    told: ['all at 10: a:1', '+b:11'],
+    troubles: [200, 400, 800, 1000, 1000, 1000].map((milliseconds) => `watch 0 ECONNRESET: ${milliseconds}`),
+  },
+  {
     name: 'a server that is away does not make the version doubtful',
     answers: [
       listed,
@@ -271,6 +282,14 @@ test.for(cases)('$name', async ({ answers: scripted, asked, told, troubles }) =>
     told,
     troubles,
   });
+});
+
+test('a server that is away for long is tried every five to ten seconds', async () => {
+  const tries = Array.from({ length: 10 }, () => refusal(0, 'ECONNREFUSED'));
+  const { time, troubles } = run(answers(listed, ...tries, open), new RecordingSink());
+  await time.advance(60_000);
+  const waits = [200, 400, 800, 1600, 3200, 5000, 5000, 5000, 5000, 5000];
+  expect(troubles).toEqual(waits.map((milliseconds) => `watch 0 ECONNREFUSED: ${milliseconds}`));
 });
 
 describe('what is asked for', () => {

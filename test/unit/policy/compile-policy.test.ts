@@ -64,6 +64,20 @@ describe('a policy that cannot be meant is refused, with every reason', () => {
       ],
     ],
     [
+      'a contradiction beside something that does not compile',
+      {
+        namespaces: {
+          required: { labels: { team: { pattern: '^a$' }, env: { pattern: '(' } } },
+          defaults: { labels: { team: 'b', env: '${nobody}' } },
+        },
+      },
+      [
+        'spec.namespaces.required.labels.env.pattern',
+        'spec.namespaces.defaults.labels.env',
+        'spec.namespaces.defaults.labels.team',
+      ],
+    ],
+    [
       'an exception from a validation that does not exist',
       {
         validations: [{ name: 'a', expression: 'true' }],

@@ -63,26 +63,28 @@ describe('who refuses', () => {
 });
 
 describe('the line that grants the right', () => {
+  const aRole = '"apiVersion":"rbac.authorization.k8s.io/v1","kind":';
+  const aBinding = '| kubectl apply -f - && kubectl create';
   test.for([
     [
       use,
-      'kubectl create clusterrole reeve-use-p --verb=use --resource=namespacepolicies.reeve.dev --resource-name=p && ' +
-        'kubectl create clusterrolebinding reeve-use-p --clusterrole=reeve-use-p --user=alice',
+      `echo '{${aRole}"ClusterRole","metadata":{"name":"reeve-use-p"},"rules":[{"apiGroups":["reeve.dev"],"resources":["namespacepolicies"],"resourceNames":["p"],"verbs":["use"]}]}' ` +
+        `${aBinding} clusterrolebinding reeve-use-p-alice --clusterrole=reeve-use-p --user=alice`,
     ],
     [
       useShare,
-      'kubectl create clusterrole reeve-use-secretshares-p --verb=use --resource=secretshares.reeve.dev --resource-name=p && ' +
-        'kubectl create clusterrolebinding reeve-use-secretshares-p --clusterrole=reeve-use-secretshares-p --user=alice',
+      `echo '{${aRole}"ClusterRole","metadata":{"name":"reeve-use-secretshares-p"},"rules":[{"apiGroups":["reeve.dev"],"resources":["secretshares"],"resourceNames":["p"],"verbs":["use"]}]}' ` +
+        `${aBinding} clusterrolebinding reeve-use-secretshares-p-alice --clusterrole=reeve-use-secretshares-p --user=alice`,
     ],
     [
       { verb: 'get', group: '', resource: 'secrets', name: 's', namespace: 'ns', effect: 'read it' },
-      'kubectl create role reeve-get-secrets-s --namespace=ns --verb=get --resource=secrets --resource-name=s && ' +
-        'kubectl create rolebinding reeve-get-secrets-s --namespace=ns --role=reeve-get-secrets-s --user=alice',
+      `echo '{${aRole}"Role","metadata":{"name":"reeve-get-secrets-s","namespace":"ns"},"rules":[{"apiGroups":[""],"resources":["secrets"],"resourceNames":["s"],"verbs":["get"]}]}' ` +
+        `${aBinding} rolebinding reeve-get-secrets-s-alice --namespace=ns --role=reeve-get-secrets-s --user=alice`,
     ],
     [
       { verb: 'create', group: 'apps', resource: 'deployments', effect: 'make them' },
-      'kubectl create clusterrole reeve-create-deployments --verb=create --resource=deployments.apps && ' +
-        'kubectl create clusterrolebinding reeve-create-deployments --clusterrole=reeve-create-deployments --user=alice',
+      `echo '{${aRole}"ClusterRole","metadata":{"name":"reeve-create-deployments"},"rules":[{"apiGroups":["apps"],"resources":["deployments"],"verbs":["create"]}]}' ` +
+        `${aBinding} clusterrolebinding reeve-create-deployments-alice --clusterrole=reeve-create-deployments --user=alice`,
     ],
   ] as const)('%j', ([right, line]) => {
     expect(refusalsFor([right])[0]?.accepted).toBe(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { unlimitedBudget } from '../../../src/policy/budget.ts';
-import { aNamespace, aPolicy } from '../../support/engine.ts';
+import { unlimitedBudget } from '../../../../src/policy/budget.ts';
+import { aNamespace, aPolicy } from '../../../support/engine.ts';
 
 const binding = {
   name: 'ad-kubernetes-${namespaceObject.metadata.name}',
@@ -21,7 +21,12 @@ const quota = {
 const [roleBinding, resource] = aPolicy('p', {
   contents: { roleBindings: [binding], resources: [quota] },
 }).contents;
-const namespace = aNamespace({ name: 'n', labels: { team: 'red' } });
+const namespace = aNamespace({
+  name: 'n',
+  labels: { team: 'red' },
+  creationTimestamp: '2026-11-21T12:00:00Z',
+});
+const rbac = 'rbac.authorization.k8s.io';
 
 describe('what a policy provides is rendered for a namespace', () => {
   test('a RoleBinding: its name and the names of its subjects', () => {
@@ -29,9 +34,14 @@ describe('what a policy provides is rendered for a namespace', () => {
       kind: 'present',
       value: {
         name: 'ad-kubernetes-n',
-        roleRef: { kind: 'ClusterRole', name: 'edit' },
-        subjects: [{ kind: 'Group', name: 'team-red' }],
-        expiresAfter: '8h',
+        body: {
+          apiVersion: `${rbac}/v1`,
+          kind: 'RoleBinding',
+          metadata: { name: 'ad-kubernetes-n' },
+          roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'edit' },
+          subjects: [{ apiGroup: rbac, kind: 'Group', name: 'team-red' }],
+        },
+        expiresAt: Date.parse('2026-11-21T20:00:00Z'),
       },
     });
   });
@@ -40,10 +50,29 @@ describe('what a policy provides is rendered for a namespace', () => {
     expect(resource?.render(namespace, unlimitedBudget)).toEqual({
       kind: 'present',
       value: {
-        ...quota,
-        metadata: { name: 'team', annotations: { 'example.com/${x}': 'literal ${x}' } },
-        spec: { hard: { pods: '50' }, list: ['n', 5, true, null], kind: 'n' },
+        name: 'team',
+        body: {
+          ...quota,
+          metadata: { name: 'team', annotations: { 'example.com/${x}': 'literal ${x}' } },
+          spec: { hard: { pods: '50' }, list: ['n', 5, true, null], kind: 'n' },
+        },
       },
+    });
+  });
+
+  test('a service account keeps no group, which the API server does not give it either', () => {
+    const [content] = aPolicy('p', {
+      contents: {
+        roleBindings: [
+          {
+            ...binding,
+            subjects: [{ kind: 'ServiceAccount', name: 'ci', namespace: '${namespaceObject.metadata.name}' }],
+          },
+        ],
+      },
+    }).contents;
+    expect(content?.render(namespace, unlimitedBudget)).toMatchObject({
+      value: { body: { subjects: [{ kind: 'ServiceAccount', name: 'ci', namespace: 'n' }] } },
     });
   });
 

@@ -1,0 +1,356 @@
+// The rules on Namespaces as people meet them: with kubectl, with rights of RBAC, and the words they are refused with.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { installReeve } from '../cluster/reeve-install.ts';
+import { eventually } from '../support/eventually.ts';
+import { mustKubectl } from '../support/kubectl.ts';
+import { startReeve, type Reeve } from '../support/reeve.ts';
+import { describeCluster, sharedCluster } from '../support/shared-cluster.ts';
+import { allowed, dryRun, must, refused, type Command } from './support/attempt.ts';
+import { cleanUp } from './support/clean-up.ts';
+import {
+  annotateNamespace as annotate,
+  applyNamespace,
+  createNamespace as create,
+  deleteNamespace as remove,
+  labelNamespace as label,
+  sneakNamespace as sneak,
+  waysToRelabel,
+} from './support/namespace-commands.ts';
+import { policyAbout as about, ruleCases } from './support/namespace-rule-cases.ts';
+import { policy, type WrittenObject } from './support/objects.ts';
+import { emergency, grant, namespaceRules, person } from './support/people.ts';
+import { applyPolicies } from './support/policies.ts';
+
+const prefix = 'ad-ns-';
+const required = { labels: { team: { pattern: '^[a-z]+$' } } };
+const robot = 'system:serviceaccount:ad-ns-ci:robot';
+
+const policies = [
+  ...ruleCases.map(({ topic, spec }) => about(topic, spec)),
+  about('all', {
+    namespaces: { name: { pattern: '[0-9]$' }, required },
+    validations: [{ name: 'never', expression: 'false', message: 'not today' }],
+  }),
+  about('kept', { namespaces: { immutable: { labels: ['team'] } } }),
+  about('default', {
+    namespaces: {
+      defaults: { labels: { tier: 'gold' }, annotations: { 'created-by': '${request.userInfo.username}' } },
+    },
+  }),
+  policy('ad-ns-joined', {
+    match: { namespaceSelector: { matchLabels: { 'ad-ns-kind': 'shop' } } },
+    namespaces: { required, defaults: { labels: { tier: 'bronze' } } },
+  }),
+  about('asked', {
+    namespaces: {
+      requesters: { groups: ['ad-ns-platform'], users: ['ad-ns-eve'], serviceAccounts: ['ad-ns-ci/robot'] },
+    },
+  }),
+  about('counted', { namespaces: { quota: { label: 'team', max: 2 } } }),
+  about('locked', { namespaces: { deletion: { protect: true } } }),
+  about('warned', {
+    validationActions: ['Warn'],
+    namespaces: { required, defaults: { labels: { tier: 'tin' } } },
+  }),
+  about('audited', { validationActions: ['Audit'], namespaces: { required } }),
+  about('both', { validationActions: ['Warn', 'Audit'], namespaces: { required } }),
+  about('excepted', {
+    namespaces: { name: { pattern: '-(old|late|new)$' }, required },
+    exceptions: [
+      { namespaces: ['ad-ns-excepted-o*'], rules: ['namespaces.required'], reason: 'it was there before' },
+      {
+        namespaces: ['ad-ns-excepted-late'],
+        rules: ['namespaces.required'],
+        expiresAt: '2026-01-01T00:00:00Z',
+      },
+    ],
+  }),
+  about('graced', { namespaces: { required } }),
+  policy('ad-ns-system', {
+    match: { names: ['kube-*', 'reeve-*', 'ad-ns-excluded*'] },
+    namespaces: { required: { labels: { never: {} } } },
+  }),
+];
+
+describeCluster('the rules on Namespaces', () => {
+  const cluster = sharedCluster();
+  /** May do everything with Namespaces as far as RBAC goes. */
+  const lead = person(cluster, 'ad-ns-lead');
+  const audit = cluster.auditLog();
+  let reeve: Reeve;
+
+  beforeAll(async () => {
+    await installReeve(cluster);
+    reeve = await startReeve(cluster, { role: 'webhook', args: ['--exclude-namespace=ad-ns-excluded'] });
+    const users = ['ad-ns-lead', 'ad-ns-eve', 'ad-ns-mallory', robot];
+    await grant(cluster, { name: 'ad-ns-managers', rules: namespaceRules, users });
+    await must(create('ad-ns-graced-a', { labels: { team: 'Old' } }), cluster);
+    await must(create('ad-ns-joins', { labels: { team: 'shop' } }), cluster);
+    await must(create('ad-ns-stays', { labels: { team: 'Old' } }), cluster);
+    await applyPolicies(prefix, policies, cluster);
+  });
+  afterAll(async () => {
+    await cleanUp(cluster, prefix);
+    await reeve.stop();
+  });
+
+  async function metadataOf(name: string): Promise<WrittenObject['metadata']> {
+    const { metadata } = JSON.parse(
+      await mustKubectl(['get', 'namespace', name, '-o=json'], cluster),
+    ) as WrittenObject;
+    return metadata;
+  }
+
+  describe('refuse what breaks them, and nothing else', { concurrent: true }, () => {
+    it.each(ruleCases)('$topic', async ({ topic, good, bad, says }) => {
+      const name = `ad-ns-${topic}-${bad.name}`;
+      const [said, heard] = await Promise.all([
+        refused(create(name, bad), lead),
+        allowed(create(`ad-ns-${topic}-${good.name}`, good), lead),
+      ]);
+      expect(said).toBe(`Namespace ${name} is refused: policy ad-ns-${topic}, ${says}`);
+      expect(heard).toBe('');
+    });
+
+    it('all that is wrong is said at once', async () => {
+      expect(await refused(create('ad-ns-all-wrong'), lead)).toBe(
+        [
+          'Namespace ad-ns-all-wrong is refused for 3 reasons:',
+          '- policy ad-ns-all, namespaces.name: metadata.name: found "ad-ns-all-wrong"; accepted: a name that matches [0-9]$',
+          '- policy ad-ns-all, namespaces.required: metadata.labels["team"]: found nothing; accepted: a value that matches ^[a-z]+$',
+          '- policy ad-ns-all, validations/never: object: found one that breaks the rule: not today; accepted: one that keeps it',
+        ].join('\n'),
+      );
+    });
+  });
+
+  describe('hold however a Namespace is changed', () => {
+    beforeAll(() => must(applyNamespace('ad-ns-kept-a', { labels: { team: 'a' } }), lead));
+
+    it.each(waysToRelabel)('$way', async ({ way, relabel }) => {
+      expect(await refused(relabel('ad-ns-kept-a', { team: 'b' }), lead)).toBe(
+        'Namespace ad-ns-kept-a is refused: policy ad-ns-kept, namespaces.immutable: ' +
+          'metadata.labels["team"]: found "b"; accepted: "a", which it was set to',
+      );
+      await allowed(relabel('ad-ns-kept-a', { team: 'a', note: way }), lead);
+      expect((await metadataOf('ad-ns-kept-a')).labels).toMatchObject({ team: 'a', note: way });
+    });
+
+    it('what is wrong already does not stand in the way of other changes', async () => {
+      const says = 'policy ad-ns-graced, namespaces.required: metadata.labels["team"]: found';
+      await allowed(label('ad-ns-graced-a', 'other=yes'), lead);
+      await allowed(annotate('ad-ns-graced-a', 'other=yes'), lead);
+      expect(await refused(label('ad-ns-graced-a', 'team=Older'), lead)).toContain(`${says} "Older"`);
+      expect(await refused(label('ad-ns-graced-a', 'team-'), lead)).toContain(`${says} nothing`);
+      await allowed(label('ad-ns-graced-a', 'team=new'), lead);
+      expect(await refused(label('ad-ns-graced-a', 'team=Old'), lead)).toContain(`${says} "Old"`);
+    });
+
+    it('but a Namespace that comes under a policy keeps all its rules', async () => {
+      expect(await refused(label('ad-ns-stays', 'ad-ns-kind=shop'), lead)).toContain(
+        'policy ad-ns-joined, namespaces.required: metadata.labels["team"]: found "Old"',
+      );
+    });
+  });
+
+  describe('defaults', () => {
+    const says = 'policy ad-ns-default, namespaces.defaults: metadata.';
+
+    it('are set where something is missing', async () => {
+      await allowed(create('ad-ns-default-a'), lead);
+      await allowed(create('ad-ns-default-b', { labels: { tier: 'silver' } }), lead);
+      expect(await metadataOf('ad-ns-default-a')).toMatchObject({
+        labels: { tier: 'gold' },
+        annotations: { 'created-by': 'ad-ns-lead' },
+      });
+      expect((await metadataOf('ad-ns-default-b')).labels).toMatchObject({ tier: 'silver' });
+    });
+
+    it('come back when they are removed, and may otherwise be changed', async () => {
+      await allowed(label('ad-ns-default-b', 'tier-'), lead);
+      expect((await metadataOf('ad-ns-default-b')).labels).toMatchObject({ tier: 'silver' });
+      await allowed(label('ad-ns-default-b', 'tier=gold'), lead);
+    });
+
+    it('say for good who has made a Namespace', async () => {
+      const forged = { annotations: { 'created-by': 'somebody' } };
+      expect(await refused(create('ad-ns-default-c', forged), lead)).toContain(
+        `${says}annotations["created-by"]: found "somebody"; accepted: "ad-ns-lead"`,
+      );
+      expect(await refused(annotate('ad-ns-default-a', 'created-by=somebody'), lead)).toContain(
+        `${says}annotations["created-by"]: found "somebody"; accepted: "ad-ns-lead", which it was set to`,
+      );
+      await allowed(annotate('ad-ns-default-a', 'created-by-'), lead);
+      expect((await metadataOf('ad-ns-default-a')).annotations).toMatchObject({ 'created-by': 'ad-ns-lead' });
+    });
+
+    it('are set on a Namespace that comes under a policy', async () => {
+      await allowed(label('ad-ns-joins', 'ad-ns-kind=shop'), lead);
+      expect((await metadataOf('ad-ns-joins')).labels).toMatchObject({ tier: 'bronze' });
+    });
+
+    // Each run makes another name, so no two say the same.
+    const eachRun = (command: Command): readonly Command[] => [
+      {
+        args: [...command.args, '--dry-run=server'],
+        ...(command.input === undefined ? {} : { input: command.input }),
+        isReal: true,
+      },
+      { ...command, isReal: true },
+    ];
+
+    it('are demanded of a Namespace that gets past the mutation', async () => {
+      const annotations = { 'created-by': 'somebody' };
+      for (const run of eachRun(sneak('ad-ns-default-'))) {
+        expect(await refused(run, lead)).toContain(`${says}labels["tier"]: found nothing; accepted: "gold"`);
+      }
+      for (const run of eachRun(sneak('ad-ns-default-', { labels: { tier: 'x' }, annotations }))) {
+        expect(await refused(run, lead)).toContain(`${says}annotations["created-by"]: found "somebody"`);
+      }
+    });
+
+    it('are then to be given by whoever creates it', async () => {
+      const wanted = { labels: { tier: 'x' }, annotations: { 'created-by': 'ad-ns-lead' } };
+      const { args, input = '' } = sneak('ad-ns-default-', wanted);
+      const labels = await mustKubectl([...args, '-o=jsonpath={.metadata.labels}'], { ...lead, input });
+      expect(labels).toMatch(/"kubernetes.io\/metadata.name":"ad-ns-default-\w+"/);
+    });
+  });
+
+  describe('requesters', { concurrent: true }, () => {
+    it.each([
+      { what: 'a user', who: person(cluster, 'ad-ns-eve') },
+      { what: 'a group', who: person(cluster, 'ad-ns-mallory', 'ad-ns-platform', 'system:authenticated') },
+      { what: 'an account', who: person(cluster, robot) },
+    ])('may create: $what', async ({ what, who }) => {
+      expect(await allowed(create(`ad-ns-asked-${what.replaceAll(' ', '-')}`), who)).toBe('');
+    });
+
+    it.each([
+      { user: 'ad-ns-mallory', groups: [] },
+      { user: 'ad-ns-root', groups: ['system:masters'] },
+    ])('are the only ones who may create: $user is none', async ({ user, groups }) => {
+      expect(await refused(create('ad-ns-asked-other'), person(cluster, user, ...groups))).toBe(
+        `Namespace ad-ns-asked-other is refused: policy ad-ns-asked, namespaces.requesters: request.userInfo: found user "${user}"; ` +
+          'accepted: group "ad-ns-platform", user "ad-ns-eve", service account "ad-ns-ci/robot"',
+      );
+    });
+  });
+
+  it('quota: a team has so many Namespaces and no more, however it comes by them', async () => {
+    const full =
+      'found 2 other namespaces with "shop" already; accepted: at most 2 namespaces with one value';
+    const third = create('ad-ns-counted-c', { labels: { team: 'shop' } });
+    await allowed(create('ad-ns-counted-a', { labels: { team: 'shop' } }), lead);
+    await allowed(create('ad-ns-counted-b', { labels: { team: 'shop' } }), lead);
+    await eventually(async () => (await dryRun(third, lead)).stderr).toContain(full);
+    expect(await refused(third, lead)).toBe(
+      `Namespace ad-ns-counted-c is refused: policy ad-ns-counted, namespaces.quota: metadata.labels["team"]: ${full}`,
+    );
+    await allowed(create('ad-ns-counted-d', { labels: { team: 'mail' } }), lead);
+    expect(await refused(label('ad-ns-counted-d', 'team=shop'), lead)).toContain(full);
+    await allowed(label('ad-ns-counted-a', 'team=mail'), lead);
+    await eventually(async () => (await dryRun(third, lead)).code).toBe(0);
+    await allowed(third, lead);
+  });
+
+  describe('deletion protection', () => {
+    beforeAll(async () => {
+      for (const name of ['a', 'b', 'c']) await must(create(`ad-ns-locked-${name}`), lead);
+    });
+
+    it.each(['background', 'foreground', 'orphan'])('refuses a deletion: %s', async (cascade) => {
+      expect(await refused(remove('ad-ns-locked-a', cascade), lead)).toBe(
+        'Namespace ad-ns-locked-a is refused: policy ad-ns-locked, namespaces.deletion: ' +
+          'metadata.annotations["reeve.dev/allow-deletion"]: found nothing; accepted: ' +
+          'deletion after kubectl annotate namespace ad-ns-locked-a --overwrite reeve.dev/allow-deletion=ad-ns-locked-a',
+      );
+    });
+
+    it('ends with the command that it names', async () => {
+      await must(annotate('ad-ns-locked-a', 'reeve.dev/allow-deletion=yes'), lead);
+      const said = await refused(remove('ad-ns-locked-a'), lead);
+      expect(said).toContain('found "yes"; accepted: deletion after kubectl annotate');
+      const [, line = ''] = /after kubectl (annotate .*)$/.exec(said) ?? [];
+      await mustKubectl(line.split(' '), lead);
+      await allowed(remove('ad-ns-locked-a'), lead);
+    });
+
+    it('refuses an owner, with whom the Namespace would go', async () => {
+      const role = ['clusterrole', 'ad-ns-managers'];
+      const uid = await mustKubectl(['get', ...role, '-o=jsonpath={.metadata.uid}'], cluster);
+      const apiVersion = 'rbac.authorization.k8s.io/v1';
+      const owner = { apiVersion, kind: 'ClusterRole', name: 'ad-ns-managers', uid };
+      const patch = JSON.stringify({ metadata: { ownerReferences: [owner] } });
+      const own = { args: ['patch', 'namespace', 'ad-ns-locked-b', '--type=merge', '-p', patch] };
+      expect(await refused(own, lead)).toContain(
+        'metadata.ownerReferences[0]: found owner ClusterRole ad-ns-managers; accepted: no new owner, ' +
+          'whose end would be the end of the namespace too, or one after kubectl annotate namespace',
+      );
+      await must(annotate('ad-ns-locked-b', 'reeve.dev/allow-deletion=ad-ns-locked-b'), lead);
+      await allowed(own, lead);
+    });
+
+    it('lets pass what ends already', async () => {
+      const held = { name: 'held', namespace: 'ad-ns-locked-c', finalizers: ['example.com/held'] };
+      const input = JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: held });
+      await must({ args: ['create', '-f', '-'], input }, cluster);
+      expect(await refused(remove('ad-ns-locked-c'), lead)).toContain('namespaces.deletion');
+      await must(remove('ad-ns-locked-c'), emergency(cluster));
+      expect(await allowed(remove('ad-ns-locked-c'), lead)).toBe('');
+      const release = '-p={"metadata":{"finalizers":null}}';
+      await mustKubectl(
+        ['patch', 'configmap', 'held', '-n', 'ad-ns-locked-c', '--type=merge', release],
+        cluster,
+      );
+    });
+  });
+
+  describe('validationActions', () => {
+    const broken = (topic: string): string =>
+      `policy ad-ns-${topic}, namespaces.required: metadata.labels["team"]: found nothing; accepted: a value that matches ^[a-z]+$`;
+    async function auditedOf(name: string): Promise<readonly (string | undefined)[]> {
+      const records = (await audit.records()).filter((record) => record.name === name);
+      return records.map(({ annotations }) => annotations['namespaces.validate.reeve.dev/violations']);
+    }
+
+    it('Warn: it is allowed, and the person is told', async () => {
+      expect(await allowed(create('ad-ns-warned-a'), lead)).toBe(`Warning: ${broken('warned')}\n`);
+      expect(await auditedOf('ad-ns-warned-a')).toEqual([undefined, undefined]);
+    });
+
+    it('Audit: it is allowed, and stands in the audit log', async () => {
+      expect(await allowed(create('ad-ns-audited-a'), lead)).toBe('');
+      expect(await auditedOf('ad-ns-audited-a')).toEqual([broken('audited'), broken('audited')]);
+    });
+
+    it('Warn and Audit: both', async () => {
+      expect(await allowed(create('ad-ns-both-a'), lead)).toBe(`Warning: ${broken('both')}\n`);
+      expect(await auditedOf('ad-ns-both-a')).toEqual([broken('both'), broken('both')]);
+    });
+
+    it('without Deny, defaults are set and not demanded', async () => {
+      expect((await metadataOf('ad-ns-warned-a')).labels).toMatchObject({ tier: 'tin' });
+      await must(sneak('ad-ns-warned-', { labels: { team: 'shop' } }), lead);
+    });
+  });
+
+  describe('exceptions', { concurrent: true }, () => {
+    it('let a Namespace off the rules they name, and no others', async () => {
+      await allowed(create('ad-ns-excepted-old'), lead);
+      expect(await refused(create('ad-ns-excepted-odd'), lead)).toMatch(/ is refused: .*namespaces\.name:/);
+    });
+
+    it.each(['new', 'late'])('are not for others, nor for ever: %s', async (name) => {
+      const said = await refused(create(`ad-ns-excepted-${name}`), lead);
+      expect(said).toMatch(/ is refused: .*namespaces\.required:/);
+    });
+  });
+
+  it('are never for the namespaces of Kubernetes, of Reeve, and those that the install excludes', async () => {
+    const system = ['kube-system', 'kube-public', 'kube-node-lease', 'reeve-system', 'reeve-shared'];
+    await mustKubectl(['label', 'namespace', ...system, 'ad-ns=x', '--dry-run=server'], lead);
+    await allowed(create('ad-ns-excluded'), lead);
+    expect(await refused(create('ad-ns-excluded-not'), lead)).toContain('policy ad-ns-system,');
+  });
+});

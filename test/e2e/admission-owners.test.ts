@@ -1,0 +1,261 @@
+// Policies and shares as their authors write them: what is refused, and what they are told of what they are about to do.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { installReeve } from '../cluster/reeve-install.ts';
+import { kubectl, mustKubectl } from '../support/kubectl.ts';
+import { startReeve, type Reeve } from '../support/reeve.ts';
+import { describeCluster, sharedCluster } from '../support/shared-cluster.ts';
+import { until } from '../support/until.ts';
+import { allowed, dryRun, must, refused, type Command } from './support/attempt.ts';
+import { cleanUp } from './support/clean-up.ts';
+import { createNamespace } from './support/namespace-commands.ts';
+import { policy, roleBinding, share } from './support/objects.ts';
+import { emergency, grant, person } from './support/people.ts';
+import { runLine } from './support/shell.ts';
+import { file, patch, waysToWrite } from './support/ways-to-write.ts';
+
+const prefix = 'ad-ow-';
+const everywhere = { names: ['ad-ow-ns-*'] };
+const three = '3 namespaces: ad-ow-ns-a, ad-ow-ns-b, ad-ow-ns-c';
+const contents = { roleBindings: [roleBinding('reader', 'ad-ow-staff')] };
+
+/** Nothing here can be said by the schema of a CRD. */
+const wrong = policy('ad-ow-wrong', {
+  match: {
+    matchConditions: [
+      { name: 'cut', expression: 'namespaceObject.' },
+      { name: 'strange', expression: "object.metadata.name == 'x'" },
+    ],
+  },
+  namespaces: {
+    name: { pattern: '(' },
+    required: { labels: { team: { pattern: '^a$' } } },
+    defaults: { labels: { team: 'b' }, annotations: { by: '${nobody}' } },
+  },
+  validations: [{ name: 'number', expression: '1' }],
+  exceptions: [{ namespaces: ['x'], rules: ['validations/other'] }],
+});
+
+describeCluster('policies and shares at admission', () => {
+  const cluster = sharedCluster();
+  /** May write policies and shares, and read what they are about. */
+  const author = person(cluster, 'ad-ow-author');
+  let reeve: Reeve;
+
+  beforeAll(async () => {
+    await installReeve(cluster);
+    reeve = await startReeve(cluster, { role: 'webhook' });
+    const verbs = ['get', 'list', 'create', 'update', 'patch', 'delete'];
+    const ours = { apiGroups: ['reeve.dev'], resources: ['namespacepolicies', 'secretshares'], verbs };
+    await grant(cluster, { name: 'ad-ow-authors', rules: [ours], users: ['ad-ow-author'] });
+    for (const name of ['a', 'b', 'c']) await must(createNamespace(`ad-ow-ns-${name}`), cluster);
+    const probe = file(['create'], policy('ad-ow-probe', { match: everywhere }));
+    await until(
+      async () => (await dryRun(probe, author)).stderr.includes(three),
+      async () => `the namespaces are known: ${(await dryRun(probe, author)).stderr}`,
+    );
+  });
+  afterAll(async () => {
+    await cleanUp(cluster, prefix);
+    await reeve.stop();
+  });
+
+  const create = (object: object): Command => file(['create'], object);
+  const storedSpec = async (kind: string, name: string): Promise<string> =>
+    await mustKubectl(['get', kind, name, '-o=jsonpath={.spec}'], cluster);
+
+  describe('what is wrong', () => {
+    it('is refused, all of it at once', async () => {
+      const said = await refused(create(wrong), author);
+      expect(said.split('\n').map((line) => line.replace(/: found .*/, ''))).toEqual([
+        'NamespacePolicy ad-ow-wrong is refused for 7 reasons:',
+        '- spec.namespaces.defaults.annotations.by',
+        '- spec.match.matchConditions[0].expression',
+        '- spec.match.matchConditions[1].expression',
+        '- spec.namespaces.name.pattern',
+        '- spec.validations[0].expression',
+        '- spec.namespaces.defaults.labels.team',
+        '- spec.exceptions[0].rules[0]',
+      ]);
+    });
+
+    it('is refused by the API server where its schema can say it, all of it at once', async () => {
+      const spec = {
+        match: { names: ['AD'] },
+        existing: 'Perhaps',
+        contents: { roleBindings: [{ ...roleBinding('x', 'y'), roleRef: { kind: 'Role', name: 'x' } }] },
+      };
+      const said = await refused(create(policy('ad-ow-wrong', spec)), author);
+      for (const path of [
+        'spec.match.names[0]',
+        'spec.existing',
+        'spec.contents.roleBindings[0].roleRef.kind',
+      ]) {
+        expect(said).toContain(`* ${path}: `);
+      }
+      const both = policy('ad-ow-wrong', { match: {}, validationActions: ['Deny', 'Warn'] });
+      expect(await refused(create(both), author)).toContain('Deny or Warn, not both');
+    });
+
+    it('each of several in one file is refused for itself', async () => {
+      const good = policy('ad-ow-right', { match: everywhere });
+      const items = [
+        wrong,
+        good,
+        share('ad-ow-wrong', { source: { namespace: 'default', name: 'x' }, targets: everywhere }),
+      ];
+      const { code, stderr } = await kubectl(['apply', '-f', '-'], {
+        ...author,
+        input: JSON.stringify({ apiVersion: 'v1', kind: 'List', items }),
+      });
+      expect(code).toBe(1);
+      expect(stderr).toContain('NamespacePolicy ad-ow-wrong is refused for 7 reasons:');
+      expect(stderr).toContain('SecretShare ad-ow-wrong is refused: spec.source.namespace: found "default"');
+      expect(await mustKubectl(['get', 'nspol', 'ad-ow-right', '-o=name'], cluster)).toContain('ad-ow-right');
+    });
+
+    it('a field that nobody knows is refused by kubectl, and otherwise pruned by the API server', async () => {
+      const unknown = policy('ad-ow-unknown', {
+        match: everywhere,
+        nmaespaces: {},
+        namespaces: { requird: {} },
+      });
+      expect(await refused(create(unknown), author)).toContain(
+        'strict decoding error: unknown field "spec.namespaces.requird", unknown field "spec.nmaespaces"',
+      );
+      await allowed(file(['create', '--validate=ignore'], unknown), author);
+      expect(JSON.parse(await storedSpec('nspol', 'ad-ow-unknown'))).toMatchObject({ namespaces: {} });
+      expect(await storedSpec('nspol', 'ad-ow-unknown')).not.toMatch(/requird|nmaespaces/);
+    });
+
+    it('a policy that denies, and cannot say whether it matches a Namespace', async () => {
+      const condition = { name: 'tier', expression: "namespaceObject.metadata.labels.tier == 'x'" };
+      const vague = policy('ad-ow-vague', { match: { ...everywhere, matchConditions: [condition] } });
+      expect(await refused(create(vague), author)).toContain(
+        'spec.match.matchConditions: found an error for 3 namespaces: ad-ow-ns-a, ad-ow-ns-b, ad-ow-ns-c (tier: ',
+      );
+    });
+  });
+
+  describe('a share with a source outside of the namespaces for sources', () => {
+    const good = share('ad-ow-share', {
+      source: { namespace: 'reeve-shared', name: 'ad-ow' },
+      targets: everywhere,
+    });
+    const says = (found: string): string =>
+      `SecretShare ad-ow-share is refused: spec.source.namespace: found "${found}"; accepted: reeve-shared`;
+
+    it('is refused when it is created', async () => {
+      const source = { namespace: 'kube-system', name: 'ad-ow' };
+      expect(await refused(create({ ...good, spec: { ...(good.spec as object), source } }), author)).toBe(
+        says('kube-system'),
+      );
+      expect(await allowed(file(['apply'], good), author)).toBe(
+        `Warning: SecretShare/ad-ow-share now reaches ${three}\n`,
+      );
+    });
+
+    // No API server takes a strategic patch of a custom kind.
+    const ways = waysToWrite.filter(({ way }) => way !== 'strategic-patch');
+
+    it.each(ways)('is refused when it is changed: $way', async ({ write }) => {
+      expect(await refused(write(good, ['spec', 'source', 'namespace'], 'default'), author)).toBe(
+        says('default'),
+      );
+    });
+  });
+
+  describe('what does not load, but is stored', () => {
+    const finalizers = (names: readonly string[]): Command =>
+      patch(wrong, 'merge', { metadata: { finalizers: names } });
+
+    beforeAll(async () => {
+      await must(file(['create'], wrong), emergency(cluster));
+      await must(finalizers(['example.com/held', 'example.com/also']), emergency(cluster));
+    });
+
+    it('can lose a finalizer, be labeled and have its status written', async () => {
+      expect(await allowed(finalizers(['example.com/held']), author)).toBe('');
+      expect(await allowed({ args: ['label', 'nspol', 'ad-ow-wrong', 'x=y'] }, author)).toBe('');
+      const status = patch(wrong, 'merge', { status: { matched: 1 } }, '--subresource=status');
+      expect(await allowed(status, cluster)).toBe('');
+    });
+
+    it('cannot become something else that does not load', async () => {
+      expect(await refused(patch(wrong, 'merge', { spec: { suspend: true } }), author)).toContain(
+        'for 7 reasons',
+      );
+    });
+
+    it('can be deleted, and then lose its last finalizer', async () => {
+      expect(await allowed({ args: ['delete', 'nspol', 'ad-ow-wrong', '--wait=false'] }, author)).toContain(
+        'NamespacePolicy/ad-ow-wrong: the stored version is not valid, so whatever it made is released, not deleted',
+      );
+      expect(await allowed(finalizers([]), author)).toBe('');
+      const { stderr } = await kubectl(['get', 'nspol', 'ad-ow-wrong'], cluster);
+      expect(stderr).toContain('NotFound');
+    });
+
+    it('can be mended', async () => {
+      await must(file(['create'], wrong), emergency(cluster));
+      const mended = policy('ad-ow-wrong', { match: everywhere });
+      expect(await allowed(file(['replace'], mended), author)).toContain(
+        'NamespacePolicy/ad-ow-wrong: the stored version is not valid, so nobody can say beforehand what this deletes',
+      );
+    });
+  });
+
+  describe('an author is told', () => {
+    const spec = { match: everywhere, maxDeletions: 1, contents };
+    const reach = policy('ad-ow-reach', spec);
+    const two = 'namespaces: ad-ow-ns-b, ad-ow-ns-c';
+    const fewer = { ...reach, spec: { ...spec, match: { names: ['ad-ow-ns-a'] } } };
+
+    it('whom a policy reaches', async () => {
+      expect(await allowed(file(['apply'], reach), author)).toBe(
+        `Warning: NamespacePolicy/ad-ow-reach now reaches ${three}\n`,
+      );
+    });
+
+    it('that a change deletes more than it may, and how it may', async () => {
+      const said = await refused(file(['apply'], fewer), author);
+      expect(said).toBe(
+        `NamespacePolicy ad-ow-reach is refused: spec.maxDeletions: found 2 objects that this would delete, beyond the limit of 1, in ${two}; ` +
+          'accepted: at most 1, or the annotation reeve.dev/confirm-deletions: "2" set in the same write: ' +
+          'kubectl annotate --local -f FILE --overwrite reeve.dev/confirm-deletions=2 -o yaml | kubectl apply -f -',
+      );
+      const path = join(cluster.folder, 'ad-ow-fewer.json');
+      await writeFile(path, JSON.stringify(fewer));
+      await runLine(/kubectl annotate .*$/.exec(said)?.[0].replace('FILE', path) ?? '', cluster);
+      expect(JSON.parse(await storedSpec('nspol', 'ad-ow-reach'))).toMatchObject(fewer.spec);
+      await must(file(['apply'], reach), author);
+    });
+
+    it('that a deletion deletes more than it may, and how it may', async () => {
+      const deletion = { args: ['delete', 'nspol', 'ad-ow-reach', '--wait=false'] };
+      const said = await refused(deletion, author);
+      expect(said).toContain('found 3 objects that this would delete, beyond the limit of 1');
+      expect(said).toContain(
+        'annotate namespacepolicies.reeve.dev ad-ow-reach --overwrite reeve.dev/confirm-deletions=3',
+      );
+      await runLine(/kubectl annotate .*$/.exec(said)?.[0] ?? '', cluster);
+      const removed = three.replace('3 ', '');
+      expect(await allowed(deletion, author)).toBe(
+        `Warning: NamespacePolicy/ad-ow-reach no longer reaches ${three}\n` +
+          `Warning: NamespacePolicy/ad-ow-reach deletes 3 objects in ${removed}\n`,
+      );
+    });
+
+    it('what the install does not allow a policy to provide', async () => {
+      const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'x' } };
+      const other = policy('ad-ow-kinds', {
+        match: { names: ['ad-ow-none'] },
+        contents: { resources: [deployment] },
+      });
+      expect(await allowed(create(other), author)).toBe(
+        'Warning: NamespacePolicy/ad-ow-kinds provides kinds that this installation does not allow, and that will not be made: apps/v1/Deployment\n',
+      );
+    });
+  });
+});

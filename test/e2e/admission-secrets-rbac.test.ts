@@ -1,0 +1,314 @@
+// The rules on Secrets, Roles and RoleBindings as the administrator of one namespace meets them, with kubectl.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { installReeve } from '../cluster/reeve-install.ts';
+import { mustKubectl } from '../support/kubectl.ts';
+import { until } from '../support/until.ts';
+import { startReeve, type Reeve } from '../support/reeve.ts';
+import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
+import { allowed, dryRun, must, refused } from './support/attempt.ts';
+import { cleanUp } from './support/clean-up.ts';
+import { createNamespace } from './support/namespace-commands.ts';
+import { policy, type WrittenObject } from './support/objects.ts';
+import { emergency, person } from './support/people.ts';
+import { applyPolicies } from './support/policies.ts';
+import { canary, secretCases, secretRules, type SecretSource } from './support/secret-rule-cases.ts';
+import { file, waysToWrite, type Manifest } from './support/ways-to-write.ts';
+
+const prefix = 'ad-sr-';
+const rbac = 'rbac.authorization.k8s.io/v1';
+
+const secret = (namespace: string, name: string, { annotations, ...rest }: SecretSource): Manifest => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name, namespace, ...(annotations === undefined ? {} : { annotations }) },
+  ...rest,
+});
+const role = (name: string, rule: object): Manifest => ({
+  apiVersion: rbac,
+  kind: 'Role',
+  metadata: { name, namespace: 'ad-sr-a' },
+  rules: [{ apiGroups: ['example.com'], resources: ['widgets'], verbs: ['get'], ...rule }],
+});
+const binding = (name: string, roleName: string, subject: object, kind = 'ClusterRole'): Manifest => ({
+  apiVersion: rbac,
+  kind: 'RoleBinding',
+  metadata: { name, namespace: 'ad-sr-a' },
+  roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind, name: roleName },
+  subjects: [subject],
+});
+const group = (name: string): object => ({ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name });
+const user = (name: string): object => ({ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name });
+const account = (namespace: string, name: string): object => ({ kind: 'ServiceAccount', name, namespace });
+
+const plain = { stringData: { a: 'x' } };
+
+const inNamespace = (namespace: string, spec: object): WrittenObject =>
+  policy(namespace, { match: { names: [namespace] }, ...spec });
+
+const policies = [
+  inNamespace('ad-sr-a', {
+    secrets: secretRules,
+    rbac: {
+      allowedRoleRefs: ['ClusterRole/view', 'ClusterRole/edit', 'Role/ad-sr-*'],
+      forbiddenSubjects: ['Group/system:authenticated', 'ServiceAccount/kube-system/*'],
+      forbidWildcardRules: true,
+    },
+  }),
+  inNamespace('ad-sr-b', { secrets: { allowedTypes: ['Opaque'] } }),
+  inNamespace('ad-sr-c', { secrets: { forbiddenTypes: ['helm.sh/release.v1'] } }),
+  inNamespace('ad-sr-warn', { validationActions: ['Warn', 'Audit'], secrets: { maxBytes: 10 } }),
+  inNamespace('ad-sr-new', { secrets: { maxBytes: 10 } }),
+];
+
+/** The webhooks for these kinds come with the first policy that has rules for them, and API servers learn of it later. */
+const probes = [
+  file(['create'], secret('ad-sr-a', 'probe', { stringData: { a: 'x'.repeat(7000) } })),
+  file(['create'], role('probe', { verbs: ['*'] })),
+  file(['create'], binding('probe', 'admin', user('ad-sr-ann'))),
+];
+
+describeControllers('the rules on Secrets, Roles and RoleBindings', () => {
+  const cluster = sharedCluster();
+  /** Has the role `admin` in the namespaces, and nothing elsewhere. */
+  const tenant = person(cluster, 'ad-sr-tenant');
+  let reeve: Reeve;
+
+  beforeAll(async () => {
+    await installReeve(cluster);
+    reeve = await startReeve(cluster, { role: 'webhook' });
+    for (const name of ['ad-sr-a', 'ad-sr-b', 'ad-sr-c', 'ad-sr-warn']) {
+      await must(createNamespace(name, { labels: { team: 'shop' } }), cluster);
+      await bindTenant(name, '--clusterrole=admin');
+    }
+    // Nobody can give what they do not have; of what this person gives, only Reeve refuses anything.
+    await must(
+      file(['create'], role('everything', { apiGroups: ['*'], resources: ['*'], verbs: ['*'] })),
+      cluster,
+    );
+    await bindTenant('ad-sr-a', '--role=everything');
+    await must(file(['create'], secret('ad-sr-a', 'old', { stringData: { a: 'x'.repeat(7000) } })), cluster);
+    await applyPolicies(prefix, policies, cluster);
+    for (const probe of probes) {
+      await until(
+        async () => (await dryRun(probe, tenant)).stderr.includes('policy ad-sr-a'),
+        () => 'rules in force',
+      );
+    }
+    const defaulted = file(
+      ['create', '-o=jsonpath={.metadata.labels.team}'],
+      secret('ad-sr-a', 'probe', plain),
+    );
+    await until(
+      async () => (await dryRun(defaulted, tenant)).stdout === 'shop',
+      () => 'defaults in force',
+    );
+  });
+  afterAll(async () => {
+    await cleanUp(cluster, prefix);
+    await reeve.stop();
+  });
+
+  async function bindTenant(namespace: string, roleRef: string): Promise<void> {
+    const name = roleRef.replace(/^.*=/, '');
+    const args = ['create', 'rolebinding', name, '-n', namespace, roleRef, '--user=ad-sr-tenant'];
+    await mustKubectl(args, cluster);
+  }
+  async function stored(what: string): Promise<WrittenObject> {
+    return JSON.parse(await mustKubectl(['get', what, '-n', 'ad-sr-a', '-o=json'], cluster)) as WrittenObject;
+  }
+
+  describe('of Secrets, each is told without what the Secret holds', { concurrent: true }, () => {
+    it.each(secretCases)('$what', async ({ what, good, bad, says }) => {
+      const lines = says.map((line) => `policy ad-sr-a, ${line}`);
+      const [said, heard] = await Promise.all([
+        refused(file(['create'], secret('ad-sr-a', `${what}-bad`, bad)), tenant),
+        allowed(file(['create'], secret('ad-sr-a', `${what}-good`, good)), tenant),
+      ]);
+      expect(said).toBe(
+        lines.length === 1
+          ? `Secret ${what}-bad is refused: ${lines[0]}`
+          : [`Secret ${what}-bad is refused for ${lines.length} reasons:`, ...lines].join('\n- '),
+      );
+      expect(said).not.toContain(canary);
+      expect(heard).toBe('');
+    });
+
+    it('allowedTypes', async () => {
+      const other = { type: 'example.com/other', stringData: { a: canary } };
+      expect(await refused(file(['create'], secret('ad-sr-b', 'other', other)), tenant)).toBe(
+        'Secret other is refused: policy ad-sr-b, secrets.allowedTypes: type: found "example.com/other"; accepted: "Opaque"',
+      );
+      expect(await allowed(file(['create'], secret('ad-sr-b', 'opaque', plain)), tenant)).toBe('');
+    });
+
+    it('releases of Helm are judged only where they are named', async () => {
+      const release = { type: 'helm.sh/release.v1', stringData: { release: canary.repeat(500) } };
+      expect(await allowed(file(['create'], secret('ad-sr-a', 'release', release)), tenant)).toBe('');
+      expect(await refused(file(['create'], secret('ad-sr-c', 'release', release)), tenant)).toContain(
+        'policy ad-sr-c, secrets.forbiddenTypes: type: found "helm.sh/release.v1"',
+      );
+    });
+
+    it('Warn tells, and lets pass', async () => {
+      const heard = await allowed(
+        file(['create'], secret('ad-sr-warn', 'large', { stringData: { a: canary } })),
+        tenant,
+      );
+      expect(heard).toBe(
+        'Warning: policy ad-sr-warn, secrets.maxBytes: data: found 16 bytes; accepted: at most 10 bytes\n',
+      );
+    });
+  });
+
+  describe('of Secrets, hold however one is changed', () => {
+    const base64 = (text: string): object => ({ a: Buffer.from(text).toString('base64') });
+    const metadata = { name: 'kept', namespace: 'ad-sr-a' };
+    const kept = { apiVersion: 'v1', kind: 'Secret', metadata, data: base64('x') };
+    beforeAll(() => must(file(['apply'], kept), tenant));
+
+    it.each(waysToWrite)('$way', async ({ write }) => {
+      expect(await refused(write(kept, ['data'], base64(canary.repeat(500))), tenant)).toBe(
+        'Secret kept is refused: policy ad-sr-a, secrets.maxBytes: data: found 8000 bytes; accepted: at most 6000 bytes',
+      );
+      expect(await allowed(write(kept, ['data'], base64('another')), tenant)).toBe('');
+    });
+
+    it('what is too large already can be labeled, and go', async () => {
+      expect(await allowed({ args: ['label', 'secret', 'old', '-n', 'ad-sr-a', 'x=y'] }, tenant)).toBe('');
+      expect(await allowed({ args: ['delete', 'secret', 'old', '-n', 'ad-sr-a'] }, tenant)).toBe('');
+    });
+  });
+
+  describe('defaults of Secrets', () => {
+    it('are set, and come back', async () => {
+      await allowed(file(['create'], secret('ad-sr-a', 'defaulted', plain)), tenant);
+      const metadata = { labels: { team: 'shop' }, annotations: { 'created-by': 'ad-sr-tenant' } };
+      expect((await stored('secret/defaulted')).metadata).toMatchObject(metadata);
+      await allowed({ args: ['label', 'secret', 'defaulted', '-n', 'ad-sr-a', 'team-'] }, tenant);
+      await allowed({ args: ['annotate', 'secret', 'defaulted', '-n', 'ad-sr-a', 'created-by-'] }, tenant);
+      expect((await stored('secret/defaulted')).metadata).toMatchObject(metadata);
+    });
+
+    it('say for good who has made it, and show no annotation', async () => {
+      const forged = { ...plain, annotations: { 'created-by': canary } };
+      const said = await refused(file(['create'], secret('ad-sr-a', 'forged', forged)), tenant);
+      expect(said).toBe(
+        'Secret forged is refused: policy ad-sr-a, secrets.defaults: metadata.annotations["created-by"]: found another value; accepted: "ad-sr-tenant"',
+      );
+    });
+  });
+
+  describe('of RoleBindings and Roles', { concurrent: true }, () => {
+    it.each([
+      {
+        what: 'roleref',
+        good: binding('roleref-good', 'view', user('ad-sr-ann')),
+        bad: binding('roleref-bad', 'admin', user('ad-sr-ann')),
+        says: 'rbac.allowedRoleRefs: roleRef: found ClusterRole/admin; accepted: ClusterRole/view, ClusterRole/edit or Role/ad-sr-*',
+      },
+      {
+        what: 'role',
+        good: binding('role-good', 'ad-sr-own', user('ad-sr-ann'), 'Role'),
+        bad: binding('role-bad', 'everything', user('ad-sr-ann'), 'Role'),
+        says: 'rbac.allowedRoleRefs: roleRef: found Role/everything; accepted: ClusterRole/view, ClusterRole/edit or Role/ad-sr-*',
+      },
+      {
+        what: 'group',
+        good: binding('group-good', 'view', group('ad-sr-team')),
+        bad: binding('group-bad', 'view', group('system:authenticated')),
+        says: 'rbac.forbiddenSubjects: subjects[0]: found Group/system:authenticated; accepted: no subject Group/system:authenticated',
+      },
+      {
+        what: 'account',
+        good: binding('account-good', 'view', account('ad-sr-a', 'default')),
+        bad: binding('account-bad', 'view', account('kube-system', 'default')),
+        says: 'rbac.forbiddenSubjects: subjects[0]: found ServiceAccount/kube-system/default; accepted: no subject ServiceAccount/kube-system/*',
+      },
+      {
+        what: 'spelling',
+        good: binding('spelling-good', 'view', user('system:serviceaccount:ad-sr-a:default')),
+        bad: binding('spelling-bad', 'view', user('system:serviceaccount:kube-system:default')),
+        says: 'rbac.forbiddenSubjects: subjects[0]: found User/system:serviceaccount:kube-system:default; accepted: no subject ServiceAccount/kube-system/*',
+      },
+      {
+        what: 'verbs',
+        good: role('verbs-good', {}),
+        bad: role('verbs-bad', { verbs: ['*'] }),
+        says: 'rbac.forbidWildcardRules: rules[0].verbs: found "*"; accepted: verbs named one by one',
+      },
+      {
+        what: 'resources',
+        good: role('resources-good', { resources: ['widgets/status'] }),
+        bad: role('resources-bad', { resources: ['*/status'] }),
+        says: 'rbac.forbidWildcardRules: rules[0].resources: found "*/status"; accepted: resources named one by one',
+      },
+    ])('$what', async ({ good, bad, says }) => {
+      const [said, heard] = await Promise.all([
+        refused(file(['create'], bad), tenant),
+        allowed(file(['create'], good), tenant),
+      ]);
+      expect(said).toBe(`${bad.kind} ${bad.metadata.name} is refused: policy ad-sr-a, ${says}`);
+      expect(heard).toBe('');
+    });
+
+    it('they are for administrators too, but for an emergency', async () => {
+      const bad = file(['create'], binding('root', 'cluster-admin', user('ad-sr-ann')));
+      expect(await refused(bad, cluster)).toContain(
+        'rbac.allowedRoleRefs: roleRef: found ClusterRole/cluster-admin',
+      );
+      expect(await allowed(bad, emergency(cluster))).toBe('');
+    });
+  });
+
+  describe('of RoleBindings and Roles, hold however one is changed', () => {
+    const keptBinding = binding('kept', 'view', user('ad-sr-ann'));
+    const keptRole = role('kept', {});
+    beforeAll(async () => {
+      await must(file(['apply'], keptBinding), tenant);
+      await must(file(['apply'], keptRole), tenant);
+    });
+
+    it.each(waysToWrite)('a RoleBinding: $way', async ({ write }) => {
+      const change = write(keptBinding, ['subjects'], [user('ad-sr-ann'), group('system:authenticated')]);
+      expect(await refused(change, tenant)).toContain('subjects[1]: found Group/system:authenticated');
+      const other = write(keptBinding, ['subjects'], [user('ad-sr-ann'), group('ad-sr-team')]);
+      expect(await allowed(other, tenant)).toBe('');
+    });
+
+    it.each(waysToWrite)('a Role: $way', async ({ write }) => {
+      const rule = { apiGroups: ['example.com'], resources: ['widgets'] };
+      const change = write(keptRole, ['rules'], [{ ...rule, verbs: ['get', '*'] }]);
+      expect(await refused(change, tenant)).toContain('rules[0].verbs: found "*"');
+      expect(await allowed(write(keptRole, ['rules'], [{ ...rule, verbs: ['list'] }]), tenant)).toBe('');
+    });
+
+    it('kubectl set subject', async () => {
+      const set = ['set', 'subject', 'rolebinding', 'kept', '-n', 'ad-sr-a'];
+      expect(await refused({ args: [...set, '--group=system:authenticated'] }, tenant)).toContain(
+        'found Group/system:authenticated',
+      );
+      expect(await allowed({ args: [...set, '--group=ad-sr-team'] }, tenant)).toBe('');
+    });
+
+    it('kubectl auth reconcile', async () => {
+      const bad = {
+        ...file(['auth', 'reconcile'], binding('reconciled', 'admin', user('ad-sr-ann'))),
+        isReal: true,
+      };
+      expect(await refused(bad, tenant)).toContain('found ClusterRole/admin');
+    });
+  });
+
+  it('rules on what is written do not hold up the deletion of all objects at once', async () => {
+    for (const path of ['api/v1/namespaces/ad-sr-a/secrets', `apis/${rbac}/namespaces/ad-sr-a/roles`]) {
+      await mustKubectl(['delete', '--raw', `/${path}?labelSelector=!never`], tenant);
+    }
+    expect(await mustKubectl(['get', 'secrets,roles', '-n', 'ad-sr-a', '-o=name'], cluster)).toBe('');
+  });
+
+  it('hold in a Namespace from its first moment', async () => {
+    await must(createNamespace('ad-sr-new'), cluster);
+    const large = file(['create'], secret('ad-sr-new', 'large', { stringData: { a: canary } }));
+    expect(await refused(large, cluster)).toContain('policy ad-sr-new, secrets.maxBytes');
+  });
+});

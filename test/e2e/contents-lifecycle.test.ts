@@ -1,0 +1,217 @@
+// When contents come, stay and go: with what the namespace says, with whom they belong to, and with time.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { installReeve } from '../cluster/reeve-install.ts';
+import { startReeve, type Reeve } from '../support/reeve.ts';
+import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
+import { inTime } from './support/in-time.ts';
+import { Namesakes } from './support/namesakes.ts';
+import { configMap, policy, roleBinding, share, source } from './support/objects.ts';
+import { Rounds } from './support/rounds.ts';
+import { Stage } from './support/stage.ts';
+
+const label = (name: string): string => `\${namespaceObject.metadata.labels['${name}']}`;
+
+describeControllers('contents', () => {
+  const stage = new Stage(sharedCluster(), 'ho-li-');
+  const rounds = new Rounds(stage);
+  const namesakes = new Namesakes(stage, 'ho-li-');
+  let reeve: Reeve;
+
+  beforeAll(async () => {
+    await installReeve(stage.cluster);
+    reeve = await startReeve(stage.cluster);
+    await rounds.begin('ho-li-');
+    // It is looked at again in the last test.
+    const binding = { ...roleBinding('team', 'readers'), expiresAfter: '12s' };
+    await stage.apply(namesakes.policy('expires', { roleBindings: [binding] }, { maxDeletions: 0 }));
+    await namesakes.makeNamespace('expires');
+  });
+  afterAll(async () => {
+    await stage.cleanUp();
+    await reeve.stop();
+  });
+
+  test('that expire are there until then', async () => {
+    const ref = namesakes.objectIn('expires', 'RoleBinding', 'team');
+    await inTime(() => stage.ownersOf(ref)).toEqual(['NamespacePolicy/ho-li-expires']);
+  });
+
+  test('that are not to be deleted lose the marks of Reeve, and nothing else', async () => {
+    const contents = {
+      roleBindings: [roleBinding('team', 'readers')],
+      resources: [configMap('team', { key: 'value' })],
+    };
+    const refs = [
+      namesakes.objectIn('orphan', 'RoleBinding', 'team'),
+      namesakes.objectIn('orphan', 'ConfigMap', 'team'),
+    ];
+    const namespace = await namesakes.provide('orphan', contents, { deletionPolicy: 'Orphan' });
+    const before = await stage.uidsOf(...refs);
+    await stage.apply(
+      namesakes.policy('orphan', { roleBindings: contents.roleBindings }, { deletionPolicy: 'Orphan' }),
+    );
+    await inTime(() => stage.ownersOf(...refs)).toEqual(['NamespacePolicy/ho-li-orphan', 'nobody']);
+    await namesakes.deselect('orphan');
+    await inTime(() => stage.ownersOf(...refs)).toEqual(['nobody', 'nobody']);
+    await stage.remove(namesakes.refTo('orphan'));
+    await rounds.pass(namespace);
+    expect(await stage.uidsOf(...refs)).toEqual(before);
+    for (const ref of refs) {
+      const { metadata } = await stage.mustGet(ref);
+      expect([metadata.labels, metadata.annotations]).toEqual([undefined, undefined]);
+    }
+  });
+
+  test('of a suspended policy are neither made, changed nor deleted, until it is resumed', async () => {
+    const contents = (group: string) => ({
+      roleBindings: [roleBinding('old', 'readers'), roleBinding('team', group)],
+    });
+    const namespace = await namesakes.provide('suspend', contents('readers'));
+    const later = { roleBindings: [roleBinding('team', 'writers'), roleBinding('new', 'readers')] };
+    const refs = ['old', 'team', 'new'].map((name) => namesakes.objectIn('suspend', 'RoleBinding', name));
+    await stage.apply(namesakes.policy('suspend', later, { suspend: true }));
+    await inTime(() => stage.condition(namesakes.refTo('suspend'))).toBe('False Suspended');
+    const owner = 'NamespacePolicy/ho-li-suspend';
+    await stage.inEmergency(
+      'patch',
+      'rolebinding',
+      'old',
+      '-n',
+      namespace,
+      '--type=merge',
+      '-p={"subjects":null}',
+    );
+    await rounds.pass(namespace);
+    expect(await stage.ownersOf(...refs)).toEqual([owner, owner, 'absent']);
+    expect((await rounds.writes(namespace)).length).toBe(2);
+    console.log(await stage.failures(namesakes.refTo('suspend')));
+    await stage.apply(namesakes.policy('suspend', later));
+    await inTime(() => stage.ownersOf(...refs)).toEqual(['absent', owner, owner]);
+    await inTime(() => stage.condition(namesakes.refTo('suspend'))).toBe('True Synced');
+  });
+
+  describe('that the labels of the namespace decide', () => {
+    test('are not there without the label, and follow it', async () => {
+      const namespace = await namesakes.makeNamespace('label');
+      const resources = [configMap('always', {}), configMap('settings', { team: label('team') })];
+      await stage.apply(namesakes.policy('label', { resources }));
+      await inTime(() => stage.condition(namesakes.refTo('label'))).toBe('True Synced');
+      const settings = namesakes.objectIn('label', 'ConfigMap', 'settings');
+      expect(await stage.ownersOf(settings)).toEqual(['absent']);
+      expect((await stage.mustGet(namesakes.refTo('label'))).status?.desired).toBe(1);
+      for (const team of ['red', 'blue']) {
+        await stage.kubectl('label', 'namespace', namespace, `team=${team}`, '--overwrite');
+        await inTime(async () => (await stage.get(settings))?.['data']).toEqual({ team });
+      }
+      await stage.kubectl('label', 'namespace', namespace, 'team-');
+      await inTime(() => stage.ownersOf(settings)).toEqual(['absent']);
+    });
+
+    test('stay as they are when they cannot be worked out', async () => {
+      const namespace = await namesakes.makeNamespace('render', { share: '2' });
+      const share = "${string(10 / int(namespaceObject.metadata.labels['share']))}";
+      const resources = [configMap('always', { share: label('share') }), configMap('settings', { share })];
+      await stage.apply(namesakes.policy('render', { resources }));
+      const refs = ['always', 'settings'].map((name) => namesakes.objectIn('render', 'ConfigMap', name));
+      const data = async () => Promise.all(refs.map(async (ref) => (await stage.get(ref))?.['data']));
+      await inTime(data).toEqual([{ share: '2' }, { share: '5' }]);
+      await stage.kubectl('label', 'namespace', namespace, 'share=0', '--overwrite');
+      await inTime(() => stage.condition(namesakes.refTo('render'))).toBe('False Failed');
+      console.log(await stage.failures(namesakes.refTo('render')), await data());
+      await stage.inEmergency('delete', 'configmap', 'settings', '-n', namespace);
+      await rounds.pass(namespace);
+      console.log(
+        await stage.failures(namesakes.refTo('render')),
+        await data(),
+        await rounds.writes(namespace),
+      );
+      await stage.kubectl('label', 'namespace', namespace, 'share=5', '--overwrite');
+      await inTime(data).toEqual([{ share: '5' }, { share: '2' }]);
+    });
+
+    test('stay as they are while a match condition is neither true nor false', async () => {
+      const namespace = await namesakes.makeNamespace('match', { size: '2' });
+      const matchConditions = [
+        { name: 'large', expression: "int(namespaceObject.metadata.labels['size']) > 1" },
+      ];
+      const match = { names: [namespace], matchConditions };
+      const contents = { roleBindings: [roleBinding('team', 'readers')] };
+      // One that denied would refuse the change of the label.
+      await stage.apply(policy(namespace, { match, contents, validationActions: ['Warn'] }));
+      const ref = namesakes.objectIn('match', 'RoleBinding', 'team');
+      const owner = `NamespacePolicy/${namespace}`;
+      await inTime(() => stage.ownersOf(ref)).toEqual([owner]);
+      await stage.kubectl('label', 'namespace', namespace, 'size=large', '--overwrite');
+      await inTime(() => stage.condition(namesakes.refTo('match'))).toBe('False Failed');
+      console.log(await stage.failures(namesakes.refTo('match')));
+      await rounds.pass(namespace);
+      expect(await stage.ownersOf(ref)).toEqual([owner]);
+      await stage.kubectl('label', 'namespace', namespace, 'size=1', '--overwrite');
+      await inTime(() => stage.ownersOf(ref)).toEqual(['absent']);
+    });
+  });
+
+  test('come again when the namespace is deleted and made again', async () => {
+    const namespace = await namesakes.provide('again', { roleBindings: [roleBinding('team', 'readers')] });
+    const ref = namesakes.objectIn('again', 'RoleBinding', 'team');
+    const [before] = await stage.uidsOf(ref);
+    await stage.kubectl('delete', 'namespace', namespace, '--timeout=60s');
+    await inTime(async () => (await stage.mustGet(namesakes.refTo('again'))).status?.desired).toBe(0);
+    await namesakes.makeNamespace('again');
+    await inTime(() => stage.ownersOf(ref)).toEqual([`NamespacePolicy/${namespace}`]);
+    expect(await stage.uidsOf(ref)).not.toEqual([before]);
+    await inTime(() => stage.namespaceCondition(namespace)).toBe('True Synced');
+  });
+
+  test('that another policy refuses are not written, and that is reported', async () => {
+    const namespace = await namesakes.makeNamespace('refused');
+    const match = { names: [namespace] };
+    await stage.apply(policy('ho-li-rules', { match, rbac: { allowedRoleRefs: ['ClusterRole/view'] } }));
+    const roleBindings = [roleBinding('allowed', 'readers'), roleBinding('refused', 'writers', 'edit')];
+    await stage.apply(namesakes.policy('refused', { roleBindings }));
+    await inTime(() => stage.condition(namesakes.refTo('refused'))).toBe('False Failed');
+    console.log(await stage.failures(namesakes.refTo('refused')));
+    const refs = ['allowed', 'refused'].map((name) => namesakes.objectIn('refused', 'RoleBinding', name));
+    expect(await stage.ownersOf(...refs)).toEqual([`NamespacePolicy/${namespace}`, 'absent']);
+    await stage.remove({ kind: 'NamespacePolicy', name: 'ho-li-rules' });
+    await inTime(() => stage.condition(namesakes.refTo('refused'))).toBe('True Synced');
+  });
+
+  test('never come to excluded namespaces', async () => {
+    const namespace = await namesakes.makeNamespace('excluded');
+    const excluded = ['kube-system', 'kube-public', 'kube-node-lease', 'reeve-system', 'reeve-shared'];
+    const names = [...excluded, namespace];
+    await stage.apply(source('ho-li-source', { user: 'ann' }));
+    const name = 'ho-li-excluded';
+    const written = await stage.apply(
+      policy(name, { match: { names }, contents: { roleBindings: [roleBinding(name, 'readers')] } }),
+      share(name, {
+        source: { namespace: 'reeve-shared', name: 'ho-li-source' },
+        targets: { names },
+        target: { name },
+      }),
+    );
+    expect(written).toBe(
+      `Warning: NamespacePolicy/${name} now reaches 1 namespace: ${namespace}\n` +
+        `Warning: SecretShare/${name} now reaches 1 namespace: ${namespace}\n`,
+    );
+    for (const kind of ['NamespacePolicy', 'SecretShare'] as const) {
+      await inTime(() => stage.condition({ kind, name })).toBe('True Synced');
+      expect((await stage.mustGet({ kind, name })).status?.desired).toBe(1);
+    }
+    for (const place of excluded) {
+      const refs = (['RoleBinding', 'Secret'] as const).map((kind) => ({ kind, name, namespace: place }));
+      expect(await stage.ownersOf(...refs)).toEqual(['absent', 'absent']);
+      expect(await stage.namespaceCondition(place)).toBe('there is no condition reeve.dev/Ready');
+    }
+  });
+
+  test('that expire go then, whatever limit there is to deletions', async () => {
+    const ref = namesakes.objectIn('expires', 'RoleBinding', 'team');
+    await inTime(() => stage.ownersOf(ref)).toEqual(['absent']);
+    await inTime(() => stage.condition(namesakes.refTo('expires'))).toBe('True Synced');
+    await rounds.pass('ho-li-expires');
+    const what = 'rolebindings.rbac.authorization.k8s.io team';
+    expect(await rounds.writes('ho-li-expires')).toEqual([`patch ${what}`, `delete ${what}`]);
+  });
+});

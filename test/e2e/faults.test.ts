@@ -1,0 +1,239 @@
+// Reeve while the way to the API server, or the API server itself, fails: nothing is missed, and nothing is written that need not be.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startControlPlane, type ControlPlane } from '../cluster/control-plane.ts';
+import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
+import { until } from '../support/until.ts';
+import { BoundToken } from './support/bound-token.ts';
+import { FaultScene } from './support/fault-scene.ts';
+import { configMap, policy, roleBinding, type Ref } from './support/objects.ts';
+import { limitRequests, liftLimit } from './support/request-limit.ts';
+import type { Stage } from './support/stage.ts';
+import { TrackedContents } from './support/tracked-contents.ts';
+import { WritingRival } from './support/writing-rival.ts';
+import { once, WrittenObjects } from './support/written-objects.ts';
+
+const allWell = [true, true, true];
+const ready = 'reeve.dev/Ready';
+const namespaceRef = (name: string): Ref => ({ kind: 'Namespace', name });
+
+/** Waits until Reeve says that all is there. */
+async function isReady(stage: Stage, namespace: string): Promise<void> {
+  await until(
+    async () => (await stage.condition(namespaceRef(namespace), ready)) === 'True Synced',
+    () => stage.condition(namespaceRef(namespace), ready),
+  );
+}
+
+describeControllers('faults', () => {
+  /** On the control plane that all tests share. */
+  let near: FaultScene;
+  /** On one that may be broken. */
+  let plane: ControlPlane;
+  let far: FaultScene;
+  let token: BoundToken;
+
+  beforeAll(async () => {
+    const starting = startControlPlane({
+      // Otherwise the API server goes on serving from memory what etcd has forgotten.
+      apiServerFlags: ['--watch-cache-sizes=namespaces#0,secrets#0'],
+    });
+    [near, plane] = await Promise.all([FaultScene.start(sharedCluster(), 'fa-'), starting]);
+    token = new BoundToken(plane);
+    far = await FaultScene.start(plane, 'fa-', () => token.kubeconfig());
+  });
+  afterAll(async () => {
+    await Promise.all([near.stop(), far.stop()]);
+    await plane.stop();
+  });
+
+  const expectNoWriteInVain = async (contents: TrackedContents): Promise<void> => {
+    expect(await contents.written()).toEqual(contents.necessary);
+  };
+
+  test.concurrent('every connection is cut, again and again', async () => {
+    const contents = await TrackedContents.prepare(near.stage, 'fa-cut');
+    near.proxy.cutEvery(700);
+    await contents.add(8);
+    await contents.settled();
+    await contents.strip('fa-cut-1', 'fa-cut-2', 'fa-cut-3');
+    await contents.settled();
+    await contents.changeSource();
+    await contents.settled();
+    await contents.changePolicy();
+    await contents.settled();
+    await Promise.all([contents.replace('fa-cut-4'), contents.remove('fa-cut-5', 'fa-cut-6')]);
+    await contents.settled();
+    await near.proxy.heal();
+    await contents.add(1);
+    await contents.settled();
+    await expectNoWriteInVain(contents);
+    expect(await near.health()).toEqual(allWell);
+  });
+
+  test.concurrent(
+    'what happened unseen is forgotten by the API server before the connection comes back',
+    async () => {
+      const contents = await TrackedContents.prepare(far.stage, 'fa-old');
+      await contents.changePolicy();
+      await contents.settled();
+      far.proxy.refuse();
+      far.proxy.cut();
+      await contents.strip('fa-old-0');
+      await Promise.all([contents.replace('fa-old-1'), contents.remove('fa-old-2'), contents.add(2)]);
+      await contents.changeSource();
+      await plane.compact();
+      await far.proxy.heal();
+      await contents.settled();
+      await expectNoWriteInVain(contents);
+      expect(far.reconciler.output).toContain('"code":410');
+      expect(await far.health()).toEqual(allWell);
+    },
+  );
+
+  test('the token is replaced, and the one before is good no longer', async () => {
+    const contents = await TrackedContents.prepare(far.stage, 'fa-token');
+    const { old } = await token.replace();
+    // It remembers for a while who has shown a good token.
+    await plane.restartApiServer({ signal: 'SIGKILL' });
+    expect(await token.isGood(old)).toBe(false);
+    await contents.add(2);
+    await contents.settled();
+    await expectNoWriteInVain(contents);
+  });
+
+  test.concurrent('somebody changes an object back again and again', async () => {
+    const { stage, cluster, reconciler } = near;
+    const written = new WrittenObjects(cluster);
+    const settings = configMap('settings', { by: 'reeve' });
+    const resources = [settings, configMap('others', { by: 'reeve' })];
+    const contended = 'reeve_reconcile_contended_total{kind="ConfigMap"}';
+    const count = async (): Promise<number> =>
+      (await written.in(['fa-rival'])).filter((write) => write.endsWith('/settings')).length;
+    await stage.kubectl('create', 'namespace', 'fa-rival');
+    const rival = await WritingRival.begin(cluster, 'fa-rival', 'settings');
+    await stage.apply(policy('fa-rival', { match: { names: ['fa-rival'] }, contents: { resources } }));
+    // Ten times at once, once more after a pause, and then there is a longer pause.
+    let seen = 0;
+    await until(
+      async () => (seen = await count()) === 11,
+      () => `written ${seen} times`,
+    );
+    await until(
+      async () => (await stage.condition(namespaceRef('fa-rival'), ready)) === 'False Contended',
+      () => stage.condition(namespaceRef('fa-rival'), ready),
+    );
+    // The rest of the namespace is kept as ever.
+    await stage.inEmergency('delete', 'configmap', 'others', '-n', 'fa-rival');
+    await until(
+      async () =>
+        (await stage.get({ kind: 'ConfigMap', name: 'others', namespace: 'fa-rival' })) !== undefined,
+      () => 'the other ConfigMap',
+    );
+    expect(await count()).toBe(11);
+    expect(await reconciler.metric(contended)).toBeGreaterThan(0);
+    await rival.giveUp();
+    await isReady(stage, 'fa-rival');
+    expect(await count()).toBe(12);
+  });
+
+  test.concurrent('a right is taken away and given back', async () => {
+    const { stage, cluster, reconciler } = near;
+    const written = new WrittenObjects(cluster);
+    const quota = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'limits' } };
+    await stage.apply(
+      policy('fa-right', {
+        match: { names: ['fa-right-*'] },
+        contents: {
+          roleBindings: [roleBinding('people', 'fa-people')],
+          resources: [{ ...quota, spec: { hard: { pods: '50' } } }],
+        },
+      }),
+    );
+    const without = { rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['*'] }] };
+    const role = ['clusterrole', 'reeve-reconciler-resources'];
+    await stage.kubectl('patch', ...role, '--type=merge', `-p=${JSON.stringify(without)}`);
+    await stage.kubectl('create', 'namespace', 'fa-right-1');
+    await until(
+      async () =>
+        (await stage.condition(namespaceRef('fa-right-1'), ready)) === 'False InsufficientPermissions',
+      () => stage.condition(namespaceRef('fa-right-1'), ready),
+    );
+    const failures = 'reeve_reconcile_failures_total{kind="ResourceQuota",reason="InsufficientPermissions"}';
+    expect(await reconciler.metric(failures)).toBeGreaterThan(0);
+    expect(await written.in(['fa-right-1'])).toEqual(['create rolebindings fa-right-1/people']);
+    await stage.kubectl('apply', '-f', 'manifests/install/23-reconciler-resources.yaml');
+    const t0 = performance.now();
+    await until(
+      async () => (await stage.condition(namespaceRef('fa-right-1'), ready)) === 'True Synced',
+      () => stage.condition(namespaceRef('fa-right-1'), ready),
+    );
+    console.log('right', performance.now() - t0);
+    expect(await written.in(['fa-right-1'])).toEqual(
+      once(['fa-right-1'], 'create resourcequotas limits', 'create rolebindings people'),
+    );
+  });
+
+  test.concurrent('the API server is away for twenty seconds', async () => {
+    const contents = await TrackedContents.prepare(far.stage, 'fa-away');
+    await plane.restartApiServer({
+      downFor: async () => {
+        const over = sleep(20_000);
+        await far.leads(false);
+        await over;
+        // It is not asked anything now, and what it knows is still the last word.
+        expect(await far.webhook.isReady()).toBe(true);
+      },
+    });
+    const t0 = performance.now();
+    await contents.add(2);
+    await contents.strip('fa-away-0');
+    await contents.settled();
+    console.log('away', performance.now() - t0);
+    await expectNoWriteInVain(contents);
+    await far.leads(true);
+  });
+
+  test('etcd stands still for ten seconds', async () => {
+    const contents = await TrackedContents.prepare(far.stage, 'fa-etcd');
+    await contents.add(20);
+    plane.pause('etcd');
+    await sleep(10_000);
+    plane.resume('etcd');
+    await contents.settled();
+    await expectNoWriteInVain(contents);
+    await far.leads(true);
+    expect(await far.health()).toEqual(allWell);
+  });
+
+  test.concurrent('the API server has no time: 429', async () => {
+    const contents = await TrackedContents.prepare(far.stage, 'fa-busy');
+    const written = new WrittenObjects(plane);
+    await limitRequests(plane);
+    await written.forget();
+    await contents.add(30);
+    await contents.changePolicy();
+    await contents.settled();
+    await liftLimit(plane);
+    const refused = (await written.records()).filter(({ status }) => status === 429);
+    console.log(refused.length, (await written.records()).length);
+    await expectNoWriteInVain(contents);
+    expect(await far.health()).toEqual(allWell);
+  });
+
+  test.concurrent('a gateway forgets every connection, and tells nobody', async () => {
+    const contents = await TrackedContents.prepare(near.stage, 'fa-silent');
+    // Many requests at once leave many connections behind that are kept for the next ones.
+    await contents.add(8);
+    await contents.settled();
+    near.proxy.silence('open');
+    const before = near.reconciler.output.length;
+    await near.renews(2);
+    await contents.add(1);
+    // In the end somebody on the way notices.
+    near.proxy.cut();
+    await contents.settled();
+    expect(near.reconciler.output.slice(before)).not.toContain('lead lost');
+    await expectNoWriteInVain(contents);
+  });
+});

@@ -1,0 +1,225 @@
+// How many objects one change may take away: asked before it is made, and again before anything is deleted.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { installReeve } from '../cluster/reeve-install.ts';
+import { kubectl } from '../support/kubectl.ts';
+import { startReeve, type Reeve } from '../support/reeve.ts';
+import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
+import { inTime } from './support/in-time.ts';
+import { namespaceObject, roleBinding, source, type WrittenObject } from './support/objects.ts';
+import { provider, providerSource, type Provider } from './support/provider.ts';
+import { Stage } from './support/stage.ts';
+
+const confirmation = 'reeve.dev/confirm-deletions';
+
+describeControllers('the fuse', () => {
+  const stage = new Stage(sharedCluster(), 'ho-fu-');
+  let webhook: Reeve;
+  let reconciler: Reeve;
+
+  beforeAll(async () => {
+    await installReeve(stage.cluster);
+    webhook = await startReeve(stage.cluster, { role: 'webhook' });
+    reconciler = await startReeve(stage.cluster, { role: 'reconciler' });
+    await stage.apply(source(providerSource, { user: 'ann' }));
+  });
+  afterAll(async () => {
+    await stage.cleanUp();
+    await reconciler.stop();
+    await webhook.stop();
+  });
+
+  async function makeNamespaces(group: string, count: number): Promise<readonly string[]> {
+    const names = Array.from({ length: count }, (_, index) => `ho-fu-${group}-${index + 1}`);
+    await stage.apply(...names.map((name) => namespaceObject(name, { fuse: group })));
+    return names;
+  }
+
+  const labelled = (group: string): object => ({ namespaceSelector: { matchLabels: { fuse: group } } });
+
+  async function leave(...names: readonly string[]): Promise<void> {
+    await stage.kubectl('label', 'namespace', ...names, 'fuse-');
+  }
+
+  /** In which of them its object is, for it. */
+  async function holders(
+    { ref, objectIn }: Provider,
+    namespaces: readonly string[],
+  ): Promise<readonly string[]> {
+    const owners = await stage.ownersOf(...namespaces.map(objectIn));
+    return namespaces.filter((_, index) => owners[index] === `${ref.kind}/${ref.name}`);
+  }
+
+  async function reaches(it: Provider, namespaces: readonly string[]): Promise<void> {
+    await inTime(() => holders(it, namespaces)).toEqual(namespaces);
+    await inTime(() => stage.condition(it.ref)).toBe('True Synced');
+  }
+
+  async function refusal(written: WrittenObject): Promise<string> {
+    const { code, stderr } = await stage.tryApply([written]);
+    expect(code, stderr).toBe(1);
+    return stderr;
+  }
+
+  describe.each([
+    { kind: 'NamespacePolicy', resource: 'namespacepolicies' },
+    { kind: 'SecretShare', resource: 'secretshares' },
+  ] as const)('asks the author of a $kind before it is written', ({ kind, resource }) => {
+    const group = kind.toLowerCase();
+    const name = `ho-fu-${group}`;
+    const it = provider(kind, name);
+    const id = `${kind}/${name}`;
+    const all = [1, 2, 3, 4, 5, 6].map((number) => `${name}-${number}`);
+    const [first = '', ...others] = all;
+    const last = others.slice(-1);
+
+    test('and says what it comes to reach', async () => {
+      await makeNamespaces(group, all.length);
+      // The hook knows them a moment later.
+      await inTime(async () => (await stage.dryRun(it.write(labelled(group)))).stderr).toBe(
+        `Warning: ${id} now reaches 6 namespaces: ${all.slice(0, 5).join(', ')} and 1 more\n`,
+      );
+      expect(await stage.apply(it.write({ names: all.slice(0, 3) }))).toBe(
+        `Warning: ${id} now reaches 3 namespaces: ${all.slice(0, 3).join(', ')}\n`,
+      );
+      expect(await stage.apply(it.write(labelled(group)))).toBe(
+        `Warning: ${id} now reaches 3 namespaces: ${all.slice(3).join(', ')}\n`,
+      );
+      await reaches(it, all);
+    });
+
+    test('and refuses what deletes too much, whatever limit it brings along', async () => {
+      const names = { names: [first] };
+      const found = `found 5 objects that this would delete, beyond the limit of 2, in namespaces: ${others.join(', ')}`;
+      const accepted = `accepted: at most 2, or the annotation ${confirmation}: "5" set in the same write`;
+      const said = `${kind} ${name} is refused: spec.maxDeletions: ${found}; ${accepted}`;
+      expect(await refusal(it.write(names))).toContain(said);
+      expect(await refusal(it.write(names, { maxDeletions: 100 }))).toContain(said);
+      expect(await refusal(it.write(names, {}, { [confirmation]: '4' }))).toContain(said);
+      await reaches(it, all);
+    });
+
+    test('and says what it deletes within the limit', async () => {
+      expect(await stage.apply(it.write({ ...labelled(group), excludeNames: last }))).toBe(
+        `Warning: ${id} no longer reaches 1 namespace: ${last.join()}\n` +
+          `Warning: ${id} deletes 1 object in namespace: ${last.join()}\n`,
+      );
+      await inTime(() => holders(it, all)).toEqual(all.slice(0, -1));
+    });
+
+    test('and takes a number said with the write, for no other write', async () => {
+      const confirmed = { [confirmation]: '5' };
+      const gone = others.slice(0, -1).join(', ');
+      expect(await stage.apply(it.write({ names: [first] }, {}, confirmed))).toContain(
+        `Warning: ${id} deletes 4 objects in namespaces: ${gone}\n`,
+      );
+      await inTime(() => holders(it, all)).toEqual([first]);
+      await stage.apply(it.write(labelled(group), {}, confirmed));
+      await reaches(it, all);
+      expect(await refusal(it.write({ names: [first] }, {}, confirmed))).toContain(
+        `the annotation ${confirmation}: "6" set in the same write`,
+      );
+    });
+
+    test('and takes the number that stands on what is to be deleted', async () => {
+      await stage.apply(it.write(labelled(group)));
+      const { code, stderr } = await kubectl(['delete', resource, name], stage.administrator);
+      expect(code).toBe(1);
+      const command = `kubectl annotate ${resource}.reeve.dev ${name} --overwrite ${confirmation}=6`;
+      expect(stderr).toContain(`accepted: at most 2, or first: ${command}`);
+      await stage.kubectl(...command.split(' ').slice(1));
+      await stage.remove(it.ref);
+      expect(await stage.ownersOf(...all.map(it.objectIn))).toEqual(all.map(() => 'absent'));
+    });
+  });
+
+  const both = (name: string): readonly Provider[] => [
+    provider('NamespacePolicy', name),
+    provider('SecretShare', name),
+  ];
+
+  /** What is done while nobody looks comes to be known at once. */
+  async function meanwhile(act: () => Promise<void>): Promise<void> {
+    await reconciler.stop();
+    await act();
+    reconciler = await startReeve(stage.cluster, { role: 'reconciler' });
+  }
+
+  /** Runs what the status says would confirm it. */
+  async function confirm({ ref }: Provider): Promise<string> {
+    const { status } = await stage.mustGet(ref);
+    const message = status?.conditions?.find(({ type }) => type === 'Stalled')?.message ?? '';
+    const [what = '', command = ''] = message.split('; to confirm: kubectl ');
+    await stage.kubectl(...command.split(' '));
+    return what;
+  }
+
+  async function isHeld({ ref }: Provider): Promise<void> {
+    await inTime(() => stage.condition(ref, 'Stalled')).toBe('True TooManyDeletions');
+    expect(await stage.condition(ref)).toBe('False TooManyDeletions');
+  }
+
+  test('nothing is deleted when more namespaces leave than may, until somebody says the number', async () => {
+    const all = await makeNamespaces('left', 4);
+    const [first = '', ...others] = all;
+    const owners = both('ho-fu-left');
+    await stage.apply(...owners.map((it) => it.write(labelled('left'))));
+    for (const it of owners) await reaches(it, all);
+    for (const number of ['3', '4']) {
+      await meanwhile(async () => leave(...others));
+      for (const it of owners) {
+        await isHeld(it);
+        expect(await holders(it, all)).toEqual(all);
+        expect(await confirm(it)).toBe('3 objects would be deleted, and maxDeletions is 2');
+        await inTime(() => holders(it, all)).toEqual([first]);
+        await inTime(() => stage.condition(it.ref)).toBe('True Synced');
+        // It is spent: it counts for nothing the next time, and another one is asked for.
+        expect((await stage.mustGet(it.ref)).status?.confirmationUsed).toBe(number);
+      }
+      await makeNamespaces('left', 4);
+      for (const it of owners) await reaches(it, all);
+    }
+  });
+
+  test('namespaces that leave one by one count together for a minute', async () => {
+    const all = await makeNamespaces('one-by-one', 4);
+    const [first = '', second = '', third = ''] = all;
+    const it = provider('NamespacePolicy', 'ho-fu-one-by-one');
+    await stage.apply(it.write(labelled('one-by-one')));
+    await reaches(it, all);
+    await leave(first);
+    await inTime(() => holders(it, all)).toEqual(all.slice(1));
+    await leave(second);
+    await inTime(() => holders(it, all)).toEqual(all.slice(2));
+    await leave(third);
+    await isHeld(it);
+    expect(await holders(it, all)).toEqual(all.slice(2));
+    expect(await confirm(it)).toBe('3 objects would be deleted, and maxDeletions is 2');
+    await inTime(() => holders(it, all)).toEqual(all.slice(3));
+  });
+
+  test('whose time is over goes, however many there are', async () => {
+    const all = await makeNamespaces('expiry', 3);
+    const it = provider('NamespacePolicy', 'ho-fu-expiry');
+    const limit = { maxDeletions: 0 };
+    await stage.apply(it.write(labelled('expiry'), limit));
+    await reaches(it, all);
+    const binding = roleBinding('ho-fu-expiry', 'readers');
+    const expiresAt = new Date(Date.now() + 1000).toISOString();
+    const contents = { roleBindings: [{ ...binding, expiresAt }] };
+    await stage.apply(it.write(labelled('expiry'), { ...limit, contents }));
+    await inTime(() => holders(it, all)).toEqual([]);
+    await inTime(() => stage.condition(it.ref)).toBe('True Synced');
+  });
+
+  test('who goes past the hook, without the number, leaves its objects behind', async () => {
+    const all = await makeNamespaces('past', 3);
+    const owners = both('ho-fu-past');
+    await stage.apply(...owners.map((it) => it.write(labelled('past'))));
+    for (const it of owners) await reaches(it, all);
+    for (const { ref, objectIn } of owners) {
+      await stage.inEmergency('delete', ref.kind, ref.name, '--timeout=60s');
+      expect(await stage.ownersOf(...all.map(objectIn))).toEqual(all.map(() => 'nobody'));
+    }
+    for (const name of all) expect(await stage.deletionsIn(name)).toEqual([]);
+  });
+});

@@ -1,0 +1,252 @@
+// Two that provide the same objects: who has them, and that a namespace is never without while one of them provides them.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { installReeve } from '../cluster/reeve-install.ts';
+
+import { mustKubectl } from '../support/kubectl.ts';
+import { startReeve, type Reeve } from '../support/reeve.ts';
+import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
+import { inTime } from './support/in-time.ts';
+import { policy, source } from './support/objects.ts';
+import { Rivals, sourceName, type Side, type Wishes } from './support/rivals.ts';
+import { Stage } from './support/stage.ts';
+
+const absent = ['absent', 'absent', 'absent'];
+const synced = ['True Synced', 'True Synced'];
+const conflicts = ['False Conflicts', 'False Conflicts'];
+
+describeControllers('two that provide the same', () => {
+  const stage = new Stage(sharedCluster(), 'ho-');
+  let reeve: Reeve;
+
+  beforeAll(async () => {
+    await installReeve(stage.cluster);
+    reeve = await startReeve(stage.cluster);
+    await stage.apply(
+      source(sourceName, { user: 'ann', password: 'one' }),
+      source('ho-other-source', { user: 'bob' }),
+    );
+  });
+  afterAll(async () => {
+    await stage.cleanUp();
+    await reeve.stop();
+  });
+
+  /** Both are there, `a` has all: `b` says so, in its status. */
+  async function settled(rivals: Rivals): Promise<void> {
+    await inTime(() => rivals.owners()).toEqual(rivals.of('a'));
+    await inTime(() => rivals.readiness('a')).toEqual(synced);
+    await inTime(() => rivals.readiness('b')).toEqual(conflicts);
+    const { namespace } = rivals;
+    const who = `${namespace}-a provides it already`;
+    expect(await rivals.failures('b')).toEqual([
+      `${namespace} ConfigMap shared: ProvidedByAnother, NamespacePolicy/${who}`,
+      `${namespace} RoleBinding shared: ProvidedByAnother, NamespacePolicy/${who}`,
+      `${namespace} Secret shared: ProvidedByAnother, SecretShare/${who}`,
+    ]);
+    // Whoever provides it, the namespace has it.
+    await inTime(() => stage.namespaceCondition(namespace)).toBe('True Synced');
+  }
+
+  const comings = [
+    { coming: 'a-b', order: ['a', 'b'] },
+    { coming: 'b-a', order: ['b', 'a'] },
+    { coming: 'both', order: [] },
+  ] as const;
+
+  async function inEveryOrder(end: string, act: (rivals: Rivals) => Promise<void>): Promise<void> {
+    await Promise.all(
+      comings.map(async ({ coming, order }) => {
+        const rivals = new Rivals(stage, `ho-${coming}-${end}`);
+        await rivals.makeNamespace();
+        const first = order[0];
+        if (first === undefined) await stage.apply(...rivals.written('b', {}), ...rivals.written('a', {}));
+        else await rivals.come(first);
+        const begun = first ?? 'a';
+        await inTime(() => rivals.owners()).toEqual(rivals.of(begun));
+        const before = await rivals.uids();
+        if (order[1] !== undefined) await rivals.come(order[1]);
+        await settled(rivals);
+        expect(await rivals.uids()).toEqual(before);
+        await act(rivals);
+        expect(await rivals.owners()).toEqual(absent);
+        await inTime(() => stage.namespaceCondition(rivals.namespace)).toBe('True NothingProvided');
+      }),
+    );
+  }
+
+  /** One side goes, the other has everything as it was, and then goes too. */
+  async function goes(rivals: Rivals, first: Side): Promise<void> {
+    const other = first === 'a' ? 'b' : 'a';
+    const before = await rivals.uids();
+    await rivals.go(first);
+    expect(await rivals.owners()).toEqual(rivals.of(other));
+    expect(await rivals.uids()).toEqual(before);
+    await inTime(() => rivals.readiness(other)).toEqual(synced);
+    expect(await stage.deletionsIn(rivals.namespace)).toEqual([]);
+    await rivals.go(other);
+  }
+
+  test('in whatever order they came, the one that has everything goes first', async () => {
+    await inEveryOrder('winner', async (rivals) => goes(rivals, 'a'));
+  });
+
+  test('in whatever order they came, the one that has nothing goes first', async () => {
+    await inEveryOrder('loser', async (rivals) => goes(rivals, 'b'));
+  });
+
+  test('in whatever order they came, both go at once', async () => {
+    await inEveryOrder('both', async (rivals) => rivals.go('a', 'b'));
+  });
+
+  test('in whatever order they came, both lose the namespace at once', async () => {
+    await inEveryOrder('deselect', async (rivals) => {
+      await rivals.deselect();
+      await inTime(() => rivals.owners()).toEqual(absent);
+      await inTime(() => rivals.readiness('a')).toEqual(synced);
+      await inTime(() => rivals.readiness('b')).toEqual(synced);
+    });
+  });
+
+  /** `a` has everything, and `b` would have it. */
+  async function both(name: string, a: Wishes, b: Wishes): Promise<Rivals> {
+    const rivals = new Rivals(stage, `ho-${name}`);
+    await rivals.makeNamespace();
+    await stage.apply(...rivals.written('a', a), ...rivals.written('b', b));
+    await settled(rivals);
+    return rivals;
+  }
+
+  const ofAnn = { group: 'readers', data: { key: 'value', more: 'of it' } };
+  const ofBob = { group: 'writers', data: { key: 'other' }, source: 'ho-other-source' };
+  const annsContents = ['view: readers', ofAnn.data, { user: 'ann', password: 'one' }];
+  const bobsContents = ['view: writers', ofBob.data, { user: 'bob' }];
+
+  test('who gets the objects changes them in place, as far as they are otherwise', async () => {
+    const rivals = await both('content', ofAnn, ofBob);
+    const before = await rivals.uids();
+    expect(await rivals.contents()).toEqual(annsContents);
+    await rivals.go('a');
+    expect(await rivals.owners()).toEqual(rivals.of('b'));
+    expect(await rivals.contents()).toEqual(bobsContents);
+    await rivals.come('a', ofAnn);
+    await settled(rivals);
+    expect(await rivals.contents()).toEqual(annsContents);
+    expect(await rivals.uids()).toEqual(before);
+    expect(await stage.deletionsIn(rivals.namespace)).toEqual([]);
+  });
+
+  test('what cannot be changed is deleted and made anew, one right after the other', async () => {
+    const rivals = await both(
+      'replaced',
+      { role: 'view', immutable: true },
+      { role: 'edit', immutable: true, source: 'ho-other-source' },
+    );
+    const [binding, settings, secret] = await rivals.uids();
+    const begun = (await stage.reeveWrites(rivals.namespace)).length;
+    await rivals.go('a');
+    expect(await rivals.owners()).toEqual(rivals.of('b'));
+    expect(await rivals.contents()).toEqual(['edit: readers', { key: 'value' }, { user: 'bob' }]);
+    const after = await rivals.uids();
+    expect(after[1]).toBe(settings);
+    expect(after[0]).not.toBe(binding);
+    expect(after[2]).not.toBe(secret);
+    const writes = (await stage.reeveWrites(rivals.namespace)).slice(begun);
+    for (const what of ['rolebindings.rbac.authorization.k8s.io shared', 'secrets shared']) {
+      const own = writes.filter((each) => each.endsWith(` ${what}`));
+      expect(own).toEqual([`delete ${what}`, `patch ${what}`]);
+      const at = writes.indexOf(`delete ${what}`);
+      expect(writes.slice(at, at + 2)).toEqual(own);
+    }
+  });
+
+  test('the fuse counts nothing that is handed over, neither in the hook nor in the reconciler', async () => {
+    const rivals = await both('fuse', { maxDeletions: 0 }, {});
+    await rivals.go('a');
+    expect(await rivals.owners()).toEqual(rivals.of('b'));
+    await inTime(() => rivals.readiness('b')).toEqual(synced);
+  });
+
+  test('the one that has everything is deleted and made again at once', async () => {
+    const rivals = await both('again', {}, {});
+    const before = await rivals.uids();
+    const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: rivals.written('a', {}) });
+    await mustKubectl(['replace', '--force', '-f', '-'], { ...stage.administrator, input });
+    await settled(rivals);
+    expect(await rivals.uids()).toEqual(before);
+    expect(await stage.deletionsIn(rivals.namespace)).toEqual([]);
+  });
+
+  test('whose time is over loses its object to the other', async () => {
+    const rivals = await both('expiry', {}, {});
+    const before = await rivals.uids();
+    await rivals.come('a', { expiresAt: new Date(Date.now() + 1000).toISOString() });
+    const [binding] = rivals.objects;
+    await inTime(() => stage.ownersOf(binding)).toEqual(['NamespacePolicy/ho-expiry-b']);
+    await inTime(() => rivals.readiness('a')).toEqual(synced);
+    expect(await rivals.uids()).toEqual(before);
+  });
+
+  test('who is suspended keeps what it has until it goes', async () => {
+    const rivals = new Rivals(stage, 'ho-suspended');
+    await rivals.makeNamespace();
+    await rivals.come('a', ofAnn);
+    await inTime(() => rivals.owners()).toEqual(rivals.of('a'));
+    const before = await rivals.uids();
+    await rivals.come('a', { ...ofAnn, suspend: true });
+    await inTime(() => rivals.readiness('a')).toEqual(['True Suspended', 'True Suspended']);
+    await rivals.come('b', ofBob);
+    await inTime(() => rivals.readiness('b')).toEqual(conflicts);
+    expect(await rivals.owners()).toEqual(rivals.of('a'));
+    expect(await rivals.contents()).toEqual(annsContents);
+    await rivals.go('a');
+    expect(await rivals.owners()).toEqual(rivals.of('b'));
+    expect(await rivals.contents()).toEqual(bobsContents);
+    expect(await rivals.uids()).toEqual(before);
+  });
+
+  test('who comes suspended takes nothing, and then what it wants when it is resumed', async () => {
+    const rivals = new Rivals(stage, 'ho-comes-suspended');
+    await rivals.makeNamespace();
+    await rivals.come('b', ofBob);
+    await inTime(() => rivals.owners()).toEqual(rivals.of('b'));
+    const before = await rivals.uids();
+    await rivals.come('a', { ...ofAnn, suspend: true });
+    await inTime(() => rivals.readiness('a')).toEqual(['False Suspended', 'False Suspended']);
+    expect((await rivals.failures('a'))[0]).toBe(
+      'ho-comes-suspended ConfigMap shared: ProvidedByAnother, NamespacePolicy/ho-comes-suspended-b provides it already',
+    );
+    await inTime(() => rivals.readiness('b')).toEqual(synced);
+    await inTime(() => stage.namespaceCondition(rivals.namespace)).toBe('True Synced');
+    // Whoever has them keeps them, meanwhile.
+    await stage.inEmergency('delete', 'configmap', 'shared', '-n', rivals.namespace);
+    await inTime(() => rivals.owners()).toEqual(rivals.of('b'));
+    await rivals.come('a', ofAnn);
+    await settled(rivals);
+    expect(await rivals.contents()).toEqual(annsContents);
+    const [binding, , secret] = await rivals.uids();
+    expect([binding, secret]).toEqual([before[0], before[2]]);
+  });
+
+  test('a policy that does not load any more keeps what it has until it goes', async () => {
+    const rivals = new Rivals(stage, 'ho-invalid');
+    await rivals.makeNamespace();
+    await rivals.come('a', ofAnn);
+    await inTime(() => rivals.owners()).toEqual(rivals.of('a'));
+    const before = await rivals.uids();
+    // No hook would let it pass, and the schema cannot know.
+    const matchConditions = [{ name: 'broken', expression: 'namespaceObject.' }];
+    await stage.applyInEmergency(policy('ho-invalid-a', { match: { matchConditions } }));
+    await inTime(() => rivals.readiness('a')).toEqual(['False Invalid', 'True Synced']);
+    await rivals.come('b', ofBob);
+    await inTime(() => rivals.readiness('b')).toEqual(conflicts);
+    expect((await rivals.failures('b'))[0]).toBe(
+      'ho-invalid ConfigMap shared: OwnedByAnother, NamespacePolicy/ho-invalid-a has it, and that is not to be changed at present',
+    );
+    expect(await rivals.owners()).toEqual(rivals.of('a'));
+    expect(await rivals.contents()).toEqual(annsContents);
+    await rivals.go('a');
+    expect(await rivals.owners()).toEqual(rivals.of('b'));
+    expect(await rivals.contents()).toEqual(bobsContents);
+    expect(await rivals.uids()).toEqual(before);
+  });
+});

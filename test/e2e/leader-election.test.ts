@@ -1,0 +1,228 @@
+// Several replicas of Reeve, and one alone: exactly one writes, each object once, and no end of a replica is noticed.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { installReeve } from '../cluster/reeve-install.ts';
+import { startReeve } from '../support/reeve.ts';
+import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
+import { until } from '../support/until.ts';
+import { Fleet } from './support/fleet.ts';
+import { configMap, policy, roleBinding } from './support/objects.ts';
+import { ReviewTraffic } from './support/review-traffic.ts';
+import { Stage } from './support/stage.ts';
+import { once, WrittenObjects } from './support/written-objects.ts';
+import { startFaultProxy, type FaultProxy } from '../support/fault-proxy.ts';
+
+const prefix = 'fa-le-';
+const lease = '/apis/coordination.k8s.io/v1/namespaces/reeve-system/leases/reeve-reconciler';
+
+/** Provides each namespace that matches with two objects. */
+function basics(name: string, namespaces: string) {
+  return policy(name, {
+    match: { names: [namespaces] },
+    contents: {
+      roleBindings: [roleBinding('fa-edit', 'fa-people')],
+      resources: [configMap('fa-settings', { a: 'b' })],
+    },
+    maxDeletions: 1000,
+  });
+}
+const creates = ['create configmaps fa-settings', 'create rolebindings fa-edit'];
+
+/** What ReviewTraffic says of a namespace that was given its default, and found good after that. */
+const judged = '201 {"team":"fa"}';
+const leaseMs = 15_000;
+
+interface Lease {
+  readonly spec?: {
+    readonly holderIdentity?: string;
+    readonly acquireTime?: string;
+    readonly renewTime?: string;
+  };
+}
+
+const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
+const timeOf = (text = ''): number => Date.parse(text);
+
+describeControllers('replicas', () => {
+  const cluster = sharedCluster();
+  const stage = new Stage(cluster, prefix);
+  const written = new WrittenObjects(cluster);
+
+  beforeAll(async () => {
+    await installReeve(cluster);
+    // Before there is a webhook, and past one that an earlier test may have left behind.
+    await stage.applyInEmergency(
+      basics('fa-le-basics', 'fa-le-many-*'),
+      policy('fa-le-defaults', {
+        match: { names: ['fa-le-traffic-*'] },
+        namespaces: { defaults: { labels: { team: 'fa' } } },
+      }),
+    );
+  });
+
+  const leaseOf = async (): Promise<NonNullable<Lease['spec']>> => {
+    const { spec = {} } = (await cluster.admin.mustSend('GET', lease)) as Lease;
+    return spec;
+  };
+  const makeNamespaces = async (...names: readonly string[]): Promise<void> => {
+    await Promise.all(
+      names.map((name) =>
+        cluster.admin.mustSend('POST', '/api/v1/namespaces', {
+          apiVersion: 'v1',
+          kind: 'Namespace',
+          metadata: { name },
+        }),
+      ),
+    );
+  };
+  /** The policy says that all is there that it provides. */
+  const done = async (name: string, desired: number): Promise<void> => {
+    let last = '';
+    await until(
+      async () => {
+        const { status } = await stage.mustGet({ kind: 'NamespacePolicy', name });
+        last = `${status?.synced} of ${status?.desired}`;
+        return last === `${desired} of ${desired}`;
+      },
+      () => `all ${desired} of ${name}: ${last}`,
+    );
+  };
+
+  test('one alone leads without a Lease', async () => {
+    const before = await leaseOf();
+    const alone = await startReeve(cluster, { args: ['--leader-elect=false'] });
+    await makeNamespaces('fa-le-solo');
+    await stage.apply(basics('fa-le-solo', 'fa-le-solo'));
+    await done('fa-le-solo', 2);
+    expect(await alone.metric('reeve_leader')).toBe(1);
+    expect(await leaseOf()).toEqual(before);
+    await alone.stop();
+    expect(await written.in(['fa-le-solo'])).toEqual(once(['fa-le-solo'], ...creates));
+  });
+
+  describe('two webhooks and two reconcilers', () => {
+    let fleet: Fleet;
+    let proxy: FaultProxy;
+    beforeAll(async () => {
+      fleet = await Fleet.start(cluster);
+    });
+    afterAll(async () => {
+      await stage.cleanUp();
+      await fleet.stop();
+      proxy.close();
+    });
+
+    test('one reconciler leads, the other is ready too, and each object is written once', async () => {
+      const leader = await fleet.leader();
+      const others = fleet.reconcilers.filter((each) => each !== leader);
+      expect(await Promise.all(others.map((each) => each.metric('reeve_leader')))).toEqual([0]);
+      expect(await Promise.all(fleet.reconcilers.map((each) => each.isReady()))).toEqual([true, true]);
+      const namespaces = ['fa-le-many-1', 'fa-le-many-2', 'fa-le-many-3', 'fa-le-many-4'];
+      await makeNamespaces(...namespaces);
+      await done('fa-le-basics', 8);
+      expect(await written.in(namespaces)).toEqual(once(namespaces, ...creates));
+      expect(await written.conditionsOf(namespaces)).toEqual([1, 1, 1, 1]);
+    });
+
+    test('told to end, the leader leaves its Lease free', async () => {
+      const leader = await fleet.leader();
+      const before = await leaseOf();
+      fleet.takeAway(leader);
+      await leader.stop();
+      expect((await leaseOf()).holderIdentity).not.toBe(before.holderIdentity);
+      await fleet.leader();
+      await makeNamespaces('fa-le-many-5');
+      await done('fa-le-basics', 10);
+      expect(await written.in(['fa-le-many-5'])).toEqual(once(['fa-le-many-5'], ...creates));
+    });
+
+    test.concurrent(
+      'killed, the leader is followed by another when its Lease is over, which does what was left undone',
+      async () => {
+        const leader = await fleet.leader();
+        proxy = await startFaultProxy(new URL(cluster.server));
+        const account = await cluster.tokenKubeconfig('reeve-system', 'reeve-reconciler');
+        await fleet.addReconciler({ kubeconfig: await proxy.kubeconfigLike(account) });
+        fleet.takeAway(leader);
+        leader.kill('SIGKILL');
+        await leader.ended();
+        const before = await leaseOf();
+        await makeNamespaces('fa-le-many-6', 'fa-le-killed');
+        await stage.apply(basics('fa-le-killed', 'fa-le-killed'));
+        await fleet.leader();
+        const after = await leaseOf();
+        expect(after.holderIdentity).not.toBe(before.holderIdentity);
+        expect(timeOf(after.acquireTime) - timeOf(before.renewTime)).toBeGreaterThanOrEqual(leaseMs);
+        await done('fa-le-killed', 2);
+        await done('fa-le-basics', 12);
+        const namespaces = ['fa-le-many-6', 'fa-le-killed'];
+        expect(await written.in(namespaces)).toEqual(once(namespaces, ...creates));
+      },
+    );
+
+    test.concurrent('webhooks are replaced one after the other, and no request is lost', async () => {
+      const traffic = new ReviewTraffic(cluster, 'fa-le-traffic-');
+      for (const old of fleet.webhooks) {
+        await fleet.addWebhook();
+        old.kill('SIGTERM');
+        expect(await old.isReady()).toBe(false);
+        await fleet.noMoreFor(old);
+        expect((await old.ended()).code).toBe(0);
+        await traffic.answered(50);
+      }
+      expect(Object.keys(await traffic.stop())).toEqual([judged]);
+    });
+
+    test('a webhook that is killed takes with it what it was asked at that moment, and lets nothing pass', async () => {
+      const traffic = new ReviewTraffic(cluster, 'fa-le-traffic-');
+      await traffic.answered(50);
+      const [killed] = fleet.webhooks;
+      killed?.kill('SIGKILL');
+      await killed?.ended();
+      if (killed !== undefined) await fleet.noMoreFor(killed);
+      await traffic.answered(2 * traffic.lanes);
+      const { [judged]: before, ...failed } = traffic.outcomes;
+      await traffic.answered(50);
+      const { [judged]: after, ...failedSince } = await traffic.stop();
+      console.log(failed, before, after);
+      expect(failedSince).toEqual(failed);
+      expect(sum(Object.values(failed))).toBeLessThanOrEqual(traffic.lanes);
+      expect(Object.keys(failed).filter((outcome) => outcome.startsWith('201'))).toEqual([]);
+    });
+
+    test('standing still for longer than its Lease lasts, the leader does nothing twice when it goes on', async () => {
+      const paused = await fleet.leader();
+      await fleet.addReconciler();
+      const namespaces = Array.from({ length: 40 }, (_, index) => `fa-le-paused-${index}`);
+      await makeNamespaces(...namespaces);
+      proxy.delay(50);
+      await stage.apply(basics('fa-le-paused', 'fa-le-paused-*'));
+      await eventually(async () => (await written.in(namespaces)).length).toBeGreaterThan(0);
+      paused.kill('SIGSTOP');
+      fleet.takeAway(paused);
+      expect((await written.in(namespaces)).length).toBeLessThan(namespaces.length);
+      await fleet.leader();
+      await done('fa-le-paused', 80);
+      paused.kill('SIGCONT');
+      fleet.putBack(paused);
+      await eventually(() => paused.metric('reeve_leader')).toBe(0);
+      await eventually(() => paused.isReady()).toBe(true);
+      await makeNamespaces('fa-le-paused-40');
+      await done('fa-le-paused', 82);
+      const all = [...namespaces, 'fa-le-paused-40'];
+      expect(await written.in(all)).toEqual(once(all, ...creates));
+    });
+
+    test('over all these changes, each object was written once', async () => {
+      const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
+      const namespaces = [
+        'fa-le-solo',
+        'fa-le-killed',
+        ...numbers(6).map((index) => `fa-le-many-${index + 1}`),
+        ...numbers(41).map((index) => `fa-le-paused-${index}`),
+      ];
+      expect(await written.in(namespaces)).toEqual(once(namespaces, ...creates));
+      console.log(JSON.stringify(await written.conditionsOf(namespaces)));
+    });
+  });
+});

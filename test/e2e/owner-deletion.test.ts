@@ -1,0 +1,164 @@
+// A policy or share that is deleted goes, whatever becomes of its namespaces, its source, itself or its kind.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startControlPlane } from '../cluster/control-plane.ts';
+import { installReeve } from '../cluster/reeve-install.ts';
+import { startReeve, type Reeve } from '../support/reeve.ts';
+import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
+import { inTime } from './support/in-time.ts';
+import { namespaceObject, policy, source, type Ref } from './support/objects.ts';
+import { provider, providerSource, type Provider } from './support/provider.ts';
+import { Stage } from './support/stage.ts';
+
+const labelled = (group: string): object => ({ namespaceSelector: { matchLabels: { goes: group } } });
+
+function both(name: string): readonly [Provider, Provider] {
+  return [provider('NamespacePolicy', name), provider('SecretShare', name)];
+}
+
+/** Two namespaces, and a policy and a share that provide something in both of them. */
+class Scene {
+  readonly namespaces: readonly [string, string];
+  readonly providers: readonly [Provider, Provider];
+  readonly #stage: Stage;
+
+  constructor(stage: Stage, group: string) {
+    this.#stage = stage;
+    this.namespaces = [`ho-go-${group}-1`, `ho-go-${group}-2`];
+    this.providers = both(`ho-go-${group}`);
+  }
+
+  static async begin(stage: Stage, group: string): Promise<Scene> {
+    const scene = new Scene(stage, group);
+    await stage.apply(...scene.namespaces.map((name) => namespaceObject(name, { goes: group })));
+    await stage.apply(...scene.providers.map((each) => each.write(labelled(group))));
+    await inTime(() => stage.ownersOf(...scene.objects)).toEqual(
+      scene.providers.flatMap(({ ref }) => scene.namespaces.map(() => `${ref.kind}/${ref.name}`)),
+    );
+    return scene;
+  }
+
+  get owners(): readonly [Ref, Ref] {
+    const [{ ref: first }, { ref: second }] = this.providers;
+    return [first, second];
+  }
+
+  get objects(): readonly Ref[] {
+    return this.providers.flatMap(({ objectIn }) => this.namespaces.map(objectIn));
+  }
+
+  objectsIn(namespace: string): readonly Ref[] {
+    return this.providers.map(({ objectIn }) => objectIn(namespace));
+  }
+
+  /** Fails unless both are gone within a minute. */
+  async end(): Promise<void> {
+    await this.#stage.remove(...this.owners);
+  }
+
+  async owned(): Promise<readonly string[]> {
+    return await this.#stage.ownersOf(...this.objects);
+  }
+}
+
+describeControllers('a policy and a share that are deleted', () => {
+  const stage = new Stage(sharedCluster(), 'ho-go-');
+  let reeve: Reeve;
+
+  beforeAll(async () => {
+    await installReeve(stage.cluster);
+    reeve = await startReeve(stage.cluster);
+    await stage.apply(source(providerSource, { user: 'ann' }));
+  });
+  afterAll(async () => {
+    await stage.cleanUp();
+    await reeve.stop();
+  });
+
+  const gone = ['absent', 'absent', 'absent', 'absent'];
+  const released = ['nobody', 'nobody', 'nobody', 'nobody'];
+
+  async function setFinalizers(refs: readonly Ref[], finalizers: readonly string[]): Promise<void> {
+    const patch = JSON.stringify({ metadata: { finalizers } });
+    for (const { kind, name, namespace = '' } of refs)
+      await stage.kubectl('patch', kind, name, '-n', namespace, '--type=merge', '-p', patch);
+  }
+
+  async function isEnding(ref: Ref): Promise<boolean> {
+    return (await stage.get(ref))?.metadata.deletionTimestamp !== undefined;
+  }
+
+  test('take their objects with them', async () => {
+    const scene = await Scene.begin(stage, 'all');
+    await scene.end();
+    expect(await scene.owned()).toEqual(gone);
+  });
+
+  test('do not wait for a namespace that ends, and that somebody else keeps from ending', async () => {
+    const scene = await Scene.begin(stage, 'ending');
+    const [ending, other] = scene.namespaces;
+    const held = scene.objectsIn(ending);
+    await setFinalizers(held, ['example.com/hold']);
+    await stage.kubectl('delete', 'namespace', ending, '--wait=false');
+    await scene.end();
+    expect(await stage.ownersOf(...scene.objectsIn(other))).toEqual(['absent', 'absent']);
+    expect(await stage.ownersOf(...held)).toEqual(scene.owners.map(({ kind, name }) => `${kind}/${name}`));
+    await setFinalizers(held, []);
+  });
+
+  test('do not wait for an object that somebody else keeps from ending', async () => {
+    const scene = await Scene.begin(stage, 'held');
+    const [first] = scene.namespaces;
+    const held = scene.objectsIn(first);
+    await setFinalizers(held, ['example.com/hold']);
+    await scene.end();
+    expect(await Promise.all(held.map(isEnding))).toEqual([true, true]);
+    await setFinalizers(held, []);
+    await inTime(() => scene.owned()).toEqual(gone);
+  });
+
+  test('do not need their source', async () => {
+    const scene = await Scene.begin(stage, 'source');
+    await stage.remove({ kind: 'Secret', name: providerSource, namespace: 'reeve-shared' });
+    await inTime(() => stage.condition(scene.owners[1], 'SourceAvailable')).toBe('False SourceMissing');
+    await scene.end();
+    expect(await scene.owned()).toEqual(gone);
+    await stage.apply(source(providerSource, { user: 'ann' }));
+  });
+
+  test('release their objects when they are suspended', async () => {
+    const scene = await Scene.begin(stage, 'suspended');
+    await stage.apply(...scene.providers.map((each) => each.write(labelled('suspended'), { suspend: true })));
+    await scene.end();
+    expect(await scene.owned()).toEqual(released);
+  });
+
+  test('release their objects when they do not load', async () => {
+    const scene = await Scene.begin(stage, 'invalid');
+    const [{ name }] = scene.owners;
+    const matchConditions = [{ name: 'broken', expression: 'namespaceObject.' }];
+    await stage.applyInEmergency(policy(name, { match: { matchConditions } }));
+    await inTime(() => stage.condition(scene.owners[0])).toBe('False Invalid');
+    await scene.end();
+    expect(await scene.owned()).toEqual(['nobody', 'nobody', 'absent', 'absent']);
+  });
+});
+
+describeControllers('a kind that is deleted', () => {
+  test('leaves everything that its policies and shares provided, and can be installed again', async () => {
+    await using plane = await startControlPlane();
+    await installReeve(plane);
+    await using reeve = await startReeve(plane);
+    const stage = new Stage(plane, 'ho-go-');
+    await stage.apply(source(providerSource, { user: 'ann' }));
+    const scene = await Scene.begin(stage, 'kind');
+    const definitions = ['namespacepolicies.reeve.dev', 'secretshares.reeve.dev'];
+    await stage.kubectl('delete', 'crd', ...definitions, '--timeout=60s');
+    expect(await scene.owned()).toEqual(['nobody', 'nobody', 'nobody', 'nobody']);
+    for (const name of scene.namespaces) expect(await stage.deletionsIn(name)).toEqual([]);
+    console.time('again');
+    await installReeve(plane);
+    expect(reeve.hasEnded).toBe(false);
+    await Scene.begin(stage, 'again');
+    console.timeEnd('again');
+  });
+});

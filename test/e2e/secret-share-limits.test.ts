@@ -1,0 +1,239 @@
+// What a share leaves alone: sources that are not there or must not be copied, Secrets of tenants, and all that it need not read.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { installReeve } from '../cluster/reeve-install.ts';
+import { eventually } from '../support/eventually.ts';
+import { kubectl, mustKubectl } from '../support/kubectl.ts';
+import { startReeve, type Reeve } from '../support/reeve.ts';
+import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
+import { namespaceObject, share } from './support/objects.ts';
+import { startRecordingProxy, type RecordingProxy } from './support/recording-proxy.ts';
+import { base64, secret, secretRef, Secrets, shareOf, shareRef, sourceNamespace } from './support/secrets.ts';
+import { reconcilerUser, Stage } from './support/stage.ts';
+
+const prefix = 'sh-lim-';
+const [first, second] = ['sh-lim-1', 'sh-lim-2'];
+
+/** Values that can be told from everything else wherever they turn up. */
+const marks = {
+  /** Of a tenant's own Secret. */
+  tenant: 'mark-of-a-tenant',
+  /** Of a tenant's own Secret that has the name of a copy. */
+  conflict: 'mark-of-a-conflict',
+  /** Of a Secret among the sources that no share names. */
+  unshared: 'mark-of-nobody',
+  /** Of a source. */
+  shared: 'mark-of-a-source',
+};
+
+describeControllers('what SecretShares leave alone', () => {
+  const cluster = sharedCluster();
+  const stage = new Stage(cluster, prefix);
+  const secrets = new Secrets(stage, prefix);
+  let proxy: RecordingProxy;
+  let reeve: Reeve;
+
+  beforeAll(async () => {
+    await installReeve(cluster);
+    proxy = await startRecordingProxy(cluster);
+    for (const text of Object.values(marks)) proxy.lookFor(base64(text));
+    const account = await cluster.tokenKubeconfig('reeve-system', 'reeve-reconciler');
+    // Some of it is there when Reeve starts, and some comes afterwards.
+    await secrets.create(
+      namespaceObject(first),
+      secret({ name: 'sh-lim-own', namespace: first }, { value: marks.tenant }),
+      secret({ name: 'sh-lim-unshared' }, { value: marks.unshared }),
+    );
+    reeve = await startReeve(cluster, { kubeconfig: await proxy.kubeconfigLike(account) });
+    await secrets.create(
+      namespaceObject(second),
+      secret({ name: 'sh-lim-own', namespace: second }, { value: marks.tenant }),
+      secret({ name: 'sh-lim-unshared-too' }, { value: marks.unshared }),
+    );
+  });
+  afterAll(async () => {
+    await stage.cleanUp();
+    await reeve.stop();
+    await proxy.close();
+  });
+
+  const targets = { names: ['sh-lim-*'] };
+  const sourceOf = (name: string): Promise<string> => stage.condition(shareRef(name), 'SourceAvailable');
+  const readyOf = (name: string): Promise<string> => stage.condition(shareRef(name));
+
+  describe('the source', () => {
+    test('gone: the copies stay, no new one is made; back: all have what it has now', async () => {
+      await secrets.shareInto('sh-lim-gone', [first]);
+      const copy = await secrets.in(first, 'sh-lim-gone');
+      await stage.kubectl('delete', 'secret', 'sh-lim-gone', '-n', sourceNamespace);
+      await eventually(() => sourceOf('sh-lim-gone')).toBe('False SourceMissing');
+      expect(await readyOf('sh-lim-gone')).toBe('False SourceMissing');
+      await stage.apply(shareOf('sh-lim-gone', targets));
+      await eventually(() => stage.failures(shareRef('sh-lim-gone'))).toEqual([
+        `${second} Secret sh-lim-gone: SourceMissing, there is no Secret ${sourceNamespace}/sh-lim-gone`,
+      ]);
+      expect(await secrets.namespacesWith('sh-lim-gone')).toEqual([first]);
+      expect(await secrets.in(first, 'sh-lim-gone')).toEqual(copy);
+      await stage.apply(secret({ name: 'sh-lim-gone' }, { value: 'two' }));
+      await eventually(() => secrets.value(first, 'sh-lim-gone')).toBe('two');
+      await eventually(() => secrets.value(second, 'sh-lim-gone')).toBe('two');
+      await eventually(() => sourceOf('sh-lim-gone')).toBe('True Available');
+      await eventually(() => readyOf('sh-lim-gone')).toBe('True Synced');
+      await stage.remove(shareRef('sh-lim-gone'));
+    });
+
+    const account = { 'kubernetes.io/service-account.name': 'default' };
+    test.each([
+      { type: 'kubernetes.io/service-account-token', annotations: account },
+      { type: 'bootstrap.kubernetes.io/token', annotations: {} },
+      { type: 'helm.sh/release.v1', annotations: {} },
+    ])('of type $type: never copied, not under another type either', async ({ type, annotations }) => {
+      const name = `sh-lim-${type.split('/')[1]}`.replace('.v1', '');
+      const target = { type: 'Opaque', name: `${name}-copy` };
+      await stage.apply(
+        secret({ name, annotations }, { value: 'one' }, { type }),
+        shareOf(name, targets),
+        share(`${name}-typed`, { source: { namespace: sourceNamespace, name }, targets, target }),
+      );
+      for (const each of [name, `${name}-typed`]) {
+        await eventually(() => sourceOf(each)).toBe('False SourceTypeForbidden');
+        await eventually(() => readyOf(each)).toBe('False SourceTypeForbidden');
+      }
+      expect(await secrets.namespacesWith(name)).toEqual([]);
+      expect(await secrets.namespacesWith(target.name)).toEqual([]);
+      await stage.remove(shareRef(name), shareRef(`${name}-typed`));
+    });
+
+    test('without a key that the share names: nothing is made or changed until it has it', async () => {
+      const target = { keys: [{ from: 'later', to: 'value' }] };
+      await stage.apply(
+        secret({ name: 'sh-lim-key' }, { value: 'one' }),
+        shareOf('sh-lim-key', targets, { target }),
+      );
+      await eventually(() => sourceOf('sh-lim-key')).toBe('False KeyMissing');
+      expect(await secrets.namespacesWith('sh-lim-key')).toEqual([]);
+      await stage.apply(secret({ name: 'sh-lim-key' }, { later: 'two' }));
+      await eventually(() => secrets.value(first, 'sh-lim-key')).toBe('two');
+      await eventually(() => sourceOf('sh-lim-key')).toBe('True Available');
+      await stage.apply(secret({ name: 'sh-lim-key' }, { value: 'three' }));
+      await eventually(() => sourceOf('sh-lim-key')).toBe('False KeyMissing');
+      expect(await secrets.value(first, 'sh-lim-key')).toBe('two');
+      await stage.remove(shareRef('sh-lim-key'));
+    });
+
+    test.each([first, 'kube-system', 'reeve-system'])('in namespace %s: refused', async (namespace) => {
+      const source = { namespace, name: 'sh-lim-own' };
+      const { code, stderr } = await stage.tryApply([share('sh-lim-refused', { source, targets })]);
+      expect(code).toBe(1);
+      expect(stderr).toContain('spec.source.namespace');
+      expect(stderr).toContain(sourceNamespace);
+      expect(await stage.get(shareRef('sh-lim-refused'))).toBeUndefined();
+    });
+
+    test('and where nobody refused it, nothing is read there', async () => {
+      const source = { namespace: first, name: 'sh-lim-own' };
+      await stage.applyInEmergency(
+        share('sh-lim-forced', { source, targets, target: { name: 'sh-lim-forced' } }),
+      );
+      await eventually(() => sourceOf('sh-lim-forced')).toBe('False SourceNotAllowed');
+      expect(await secrets.namespacesWith('sh-lim-forced')).toEqual([]);
+      await stage.remove(shareRef('sh-lim-forced'));
+    });
+  });
+
+  describe('a Secret of the tenant with the name of a copy', () => {
+    const tenant = { ...stage.administrator, as: 'sh-lim-tenant' };
+
+    test('stays as it is, and everybody is told', async () => {
+      await mustKubectl(
+        ['create', 'rolebinding', 'tenant', '-n', first, '--clusterrole=edit', '--user=sh-lim-tenant'],
+        cluster,
+      );
+      await secrets.create(secret({ name: 'sh-lim-taken', namespace: first }, { value: marks.conflict }));
+      const own = await secrets.in(first, 'sh-lim-taken');
+      await stage.apply(secret({ name: 'sh-lim-taken' }, { value: 'one' }), shareOf('sh-lim-taken', targets));
+      await eventually(() => readyOf('sh-lim-taken')).toBe('False Conflicts');
+      expect((await stage.mustGet(shareRef('sh-lim-taken'))).status).toMatchObject({
+        desired: 2,
+        synced: 1,
+        conflicts: 1,
+        failed: 0,
+        failures: [{ namespace: first, kind: 'Secret', name: 'sh-lim-taken', reason: 'AlreadyExists' }],
+      });
+      expect(await secrets.in(first, 'sh-lim-taken')).toEqual(own);
+      const events = ['get', 'events', '-n', first, '--field-selector=involvedObject.name=sh-lim-taken'];
+      await eventually(async () => (await kubectl(events, cluster)).stdout).toMatch(
+        /Warning +AlreadyExists +secret\/sh-lim-taken +SecretShare\/sh-lim-taken: .*reeve\.dev\/adopt=true/,
+      );
+      await eventually(() => stage.namespaceCondition(first)).toBe('False AlreadyExists');
+    });
+
+    test('is taken over when the tenant says so', async () => {
+      const uid = await secrets.uid(first, 'sh-lim-taken');
+      const label = ['label', 'secret', 'sh-lim-taken', '-n', first, 'reeve.dev/adopt=true'];
+      await eventually(async () => (await kubectl(label, tenant)).code).toBe(0);
+      await eventually(() => secrets.value(first, 'sh-lim-taken')).toBe('one');
+      expect(await stage.ownersOf(secretRef(first, 'sh-lim-taken'))).toEqual(['SecretShare/sh-lim-taken']);
+      expect(await secrets.uid(first, 'sh-lim-taken')).toBe(uid);
+      await eventually(() => readyOf('sh-lim-taken')).toBe('True Synced');
+      await eventually(() => stage.namespaceCondition(first)).toBe('True Synced');
+    });
+
+    test('from then on it is a copy, which the tenant cannot change', async () => {
+      const change = ['label', 'secret', 'sh-lim-taken', '-n', first, 'mine=true'];
+      expect((await kubectl(change, tenant)).stderr).toContain('SecretShare/sh-lim-taken');
+      await stage.apply(secret({ name: 'sh-lim-taken' }, { value: 'two' }));
+      await eventually(() => secrets.value(first, 'sh-lim-taken')).toBe('two');
+      await stage.remove(shareRef('sh-lim-taken'));
+      expect(await secrets.namespacesWith('sh-lim-taken')).toEqual([]);
+    });
+  });
+
+  describe('the payloads of all other Secrets', () => {
+    const path = (namespace: string, name: string): string =>
+      `/api/v1/namespaces/${namespace}/secrets/${name}`;
+
+    test('never reach Reeve', async () => {
+      await secrets.create(secret({ name: 'sh-lim-read' }, { value: marks.shared }));
+      await stage.apply(shareOf('sh-lim-read', targets));
+      await eventually(() => readyOf('sh-lim-read')).toBe('True Synced');
+      expect(proxy.pathsWith(base64(marks.tenant))).toEqual([]);
+      expect(proxy.pathsWith(base64(marks.unshared))).toEqual([]);
+      // After it had been offered, and by its name.
+      expect(proxy.pathsWith(base64(marks.conflict))).toEqual([path(first, 'sh-lim-taken')]);
+      // That nothing was found above is no accident.
+      const names = [first, second, sourceNamespace].map((namespace) => path(namespace, 'sh-lim-read'));
+      expect(proxy.pathsWith(base64(marks.shared))).toEqual(names.sort());
+    });
+
+    test('are not asked for: lists are of metadata or of copies, and single ones are sources or copies', async () => {
+      const reads = proxy.requests.filter(
+        (request) =>
+          request.method === 'GET' &&
+          /^\/api\/v1\/(.*\/)?secrets(\/|$)/.test(request.path) &&
+          !request.isMetadataOnly,
+      );
+      const selectors = reads
+        .filter((request) => request.path.endsWith('/secrets'))
+        .map((request) => request.query.get('labelSelector'));
+      expect(new Set(selectors)).toEqual(new Set(['app.kubernetes.io/managed-by=reeve']));
+      const ours = (await cluster.auditLog().records()).filter(
+        ({ user, resource, name }) =>
+          user === reconcilerUser && resource === 'secrets' && name.startsWith(prefix),
+      );
+      const written = ours.filter(({ verb }) => verb === 'patch');
+      const allowed = new Set([
+        ...written.map(({ namespace, name }) => path(namespace, name)),
+        ...['gone', 'key', 'taken', 'read'].map((name) => path(sourceNamespace, `sh-lim-${name}`)),
+        ...['service-account-token', 'token', 'release'].map((name) =>
+          path(sourceNamespace, `sh-lim-${name}`),
+        ),
+      ]);
+      const single = reads.filter((request) => !request.path.endsWith('/secrets'));
+      expect(single.filter((request) => !allowed.has(request.path))).toEqual([]);
+      // As the API server tells it.
+      const got = ours.filter(({ verb }) => verb === 'get');
+      expect(got.length).toBeGreaterThan(0);
+      expect(got.filter(({ namespace, name }) => !allowed.has(path(namespace, name)))).toEqual([]);
+    });
+  });
+});

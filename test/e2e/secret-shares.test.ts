@@ -1,0 +1,315 @@
+// One Secret, declared once, is in every namespace that is to have it, and stays there as it should be.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { installReeve } from '../cluster/reeve-install.ts';
+import { startReeve, type Reeve } from '../support/reeve.ts';
+import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
+import { namespaceObject, share, type WrittenObject } from './support/objects.ts';
+import {
+  base64,
+  managedLabel,
+  secret,
+  Secrets,
+  shareOf,
+  shareRef,
+  sourceNamespace,
+} from './support/secrets.ts';
+import { Stage } from './support/stage.ts';
+import { undeletableSecrets } from './support/undeletable.ts';
+
+const prefix = 'sh-';
+
+describeControllers('SecretShares', () => {
+  const cluster = sharedCluster();
+  const stage = new Stage(cluster, prefix);
+  const secrets = new Secrets(stage, prefix);
+  let reeve: Reeve;
+
+  beforeAll(async () => {
+    await installReeve(cluster);
+    reeve = await startReeve(cluster);
+    await stage.apply(...['sh-a', 'sh-b', 'sh-c'].map((name) => namespaceObject(name)));
+  });
+  afterAll(async () => {
+    await stage.cleanUp();
+    await reeve.stop();
+  });
+
+  const shareInto = (name: string, namespaces: readonly string[], rest?: object) =>
+    secrets.shareInto(name, namespaces, rest);
+
+  describe('which namespaces', () => {
+    const labeled = (name: string, key: string): WrittenObject => namespaceObject(name, { [key]: 'yes' });
+    const byLabel = (key: string): object => ({ namespaceSelector: { matchLabels: { [key]: 'yes' } } });
+
+    test('those with the label, new ones at once, and none from which it is taken', async () => {
+      await stage.apply(
+        labeled('sh-label-1', 'sh-label'),
+        secret({ name: 'sh-label' }, { value: 'one' }),
+        shareOf('sh-label', byLabel('sh-label')),
+      );
+      await eventually(() => secrets.namespacesWith('sh-label')).toEqual(['sh-label-1']);
+      await stage.apply(labeled('sh-label-2', 'sh-label'));
+      await eventually(() => secrets.namespacesWith('sh-label')).toEqual(['sh-label-1', 'sh-label-2']);
+      await stage.kubectl('label', 'namespace', 'sh-label-1', 'sh-label-');
+      await eventually(() => secrets.namespacesWith('sh-label')).toEqual(['sh-label-2']);
+      await stage.kubectl('label', 'namespace', 'sh-label-1', 'sh-label=yes');
+      await eventually(() => secrets.namespacesWith('sh-label')).toEqual(['sh-label-1', 'sh-label-2']);
+    });
+
+    test('by whole names with *, without the excluded ones, and only if the label is there too', async () => {
+      const names = { names: ['sh-glob-*'], excludeNames: ['sh-glob-old-*'] };
+      await stage.apply(
+        namespaceObject('sh-glob-none'),
+        ...['sh-glob-a', 'sh-glob-old-b', 'sh-not-sh-glob-c'].map((name) => labeled(name, 'sh-glob')),
+        secret({ name: 'sh-glob' }, { value: 'one' }),
+        shareOf('sh-glob', { ...names, ...byLabel('sh-glob') }),
+      );
+      await eventually(() => stage.condition(shareRef('sh-glob'))).toBe('True Synced');
+      expect(await secrets.namespacesWith('sh-glob')).toEqual(['sh-glob-a']);
+    });
+
+    test.each([
+      { what: 'an empty selector', targets: { namespaceSelector: {} }, name: 'sh-all-selector' },
+      { what: '*', targets: { names: ['*'] }, name: 'sh-all-names' },
+    ])('all of them by $what, but none of Kubernetes and of Reeve', async ({ targets, name }) => {
+      const never = ['kube-node-lease', 'kube-public', 'kube-system', 'reeve-shared', 'reeve-system'];
+      // A name that the source has not: else it would stand for a copy in its own namespace.
+      const target = { name: `${name}-copy` };
+      const missing = async (): Promise<readonly string[]> => {
+        const [all, found] = await Promise.all([
+          secrets.activeNamespaces(),
+          secrets.allNamespacesWith(target.name),
+        ]);
+        return all.filter((namespace) => !found.includes(namespace));
+      };
+      await stage.apply(
+        secret({ name }, { value: 'one' }),
+        shareOf(name, targets, { target, maxDeletions: 1000 }),
+      );
+      await eventually(missing).toEqual(never);
+      await stage.apply(namespaceObject(`${name}-new`));
+      await eventually(() => secrets.value(`${name}-new`, target.name)).toBe('one');
+      expect(await missing()).toEqual(never);
+      await stage.remove(shareRef(name));
+      expect(await secrets.allNamespacesWith(target.name)).toEqual([]);
+    });
+
+    test('one that is deleted is left alone while it goes, and served when it is made again', async () => {
+      await stage.apply(namespaceObject('sh-going'), secret({ name: 'probe', namespace: 'sh-going' }, {}));
+      await shareInto('sh-ns', ['sh-a', 'sh-going']);
+      await shareInto('sh-ns-end', ['sh-going']);
+      await using undeletable = await undeletableSecrets(stage, 'sh-going', 'probe');
+      await stage.kubectl('delete', 'namespace', 'sh-going', '--wait=false');
+      const before = await stage.reeveWrites('sh-going');
+      const copy = await secrets.in('sh-going', 'sh-ns');
+      await stage.apply(secret({ name: 'sh-ns' }, { value: 'two' }));
+      await eventually(() => secrets.value('sh-a', 'sh-ns')).toBe('two');
+      await eventually(async () => (await stage.mustGet(shareRef('sh-ns'))).status).toMatchObject({
+        desired: 1,
+        synced: 1,
+      });
+      // A share that goes does not wait for what the namespace takes with it.
+      await stage.remove(shareRef('sh-ns-end'));
+      expect(await secrets.value('sh-going', 'sh-ns-end')).toBe('one');
+      expect(await stage.reeveWrites('sh-going')).toEqual(before);
+      expect(await secrets.in('sh-going', 'sh-ns')).toEqual(copy);
+      await undeletable[Symbol.asyncDispose]();
+      await stage.kubectl('wait', '--for=delete', 'namespace/sh-going', '--timeout=60s');
+      await stage.apply(namespaceObject('sh-going'));
+      await eventually(() => secrets.value('sh-going', 'sh-ns')).toBe('two');
+    });
+  });
+
+  describe('what a copy looks like', () => {
+    const copied = async (name: string, source: WrittenObject, target: object = {}) => {
+      await stage.apply(source, shareOf(name, { names: ['sh-a'] }, { target }));
+      await eventually(() => stage.condition(shareRef(name))).toBe('True Synced');
+      return await secrets.in('sh-a', name);
+    };
+
+    test('name, type and data of its source, whose labels and annotations stay there', async () => {
+      const labels = { app: 'registry', 'argocd.argoproj.io/instance': 'platform' };
+      const data = { '.dockerconfigjson': '{"auths":{}}' };
+      const type = 'kubernetes.io/dockerconfigjson';
+      const source = secret({ name: 'sh-plain', labels, annotations: { note: 'ours' } }, data, { type });
+      const copy = await copied('sh-plain', source);
+      expect(copy).toMatchObject({ type, data: source['data'] });
+      expect(copy?.metadata.labels).toEqual(managedLabel);
+      expect(copy?.metadata.annotations).toEqual({ 'reeve.dev/owner': 'SecretShare/sh-plain' });
+      expect(copy).not.toHaveProperty('immutable');
+    });
+
+    test('the name, type, keys and labels that the share gives, and immutable', async () => {
+      const source = secret({ name: 'sh-form' }, { user: 'ann', password: 'secret', other: 'left' });
+      const target = {
+        name: 'sh-form-copy',
+        type: 'example.com/database',
+        keys: [
+          { from: 'user', to: 'DB_USER' },
+          { from: 'password', to: 'DB_PASSWORD' },
+          { from: 'password', to: 'password' },
+        ],
+        labels: { team: 'databases' },
+        immutable: true,
+      };
+      expect(await copied('sh-form', source, target)).toBeUndefined();
+      const copy = await secrets.in('sh-a', 'sh-form-copy');
+      const password = base64('secret');
+      expect(copy).toMatchObject({ type: 'example.com/database', immutable: true });
+      expect(copy?.data).toEqual({ DB_USER: base64('ann'), DB_PASSWORD: password, password });
+      expect(copy?.metadata.labels).toEqual({ team: 'databases', ...managedLabel });
+    });
+
+    /** To compare objects would be to trust in how that treats `__proto__`. */
+    const membersOf = (data: unknown): ReadonlyMap<string, unknown> => new Map(Object.entries(data ?? {}));
+    const awkward = {
+      ['__proto__']: 'plain',
+      constructor: 'too',
+      '.hidden': '',
+      'bytes.bin': Uint8Array.from({ length: 512 }, (_, index) => index % 256),
+      'utf-8': 'ä €\u0000\n',
+    };
+
+    test('every byte, under whatever key', async () => {
+      const source = secret({ name: 'sh-bytes' }, awkward);
+      const copy = await copied('sh-bytes', source);
+      expect(membersOf(copy?.data)).toEqual(membersOf(source['data']));
+    });
+
+    test('keys of these names can be given and taken as well', async () => {
+      const keys = [
+        { from: '__proto__', to: 'taken' },
+        { from: 'bytes.bin', to: '__proto__' },
+      ];
+      const copy = await copied('sh-keys', secret({ name: 'sh-keys' }, awkward), { keys });
+      expect(membersOf(copy?.data)).toEqual(
+        new Map([
+          ['__proto__', base64(awkward['bytes.bin'])],
+          ['taken', base64('plain')],
+        ]),
+      );
+    });
+  });
+
+  describe('what somebody does to a copy is undone', () => {
+    const shapeOf = async (namespace: string, name: string): Promise<unknown> => {
+      const found = await secrets.in(namespace, name);
+      if (found === undefined) return undefined;
+      const { type, data, immutable, metadata } = found;
+      return { type, data, immutable, labels: metadata.labels, annotations: metadata.annotations };
+    };
+    const target = { labels: { team: 'sh-platform' } };
+
+    beforeAll(() => shareInto('sh-kept', ['sh-a', 'sh-b'], { target }));
+
+    test.each([
+      { what: 'another value', patch: { data: { value: base64('evil') } } },
+      { what: 'one more key', patch: { data: { extra: base64('evil') } } },
+      { what: 'a key taken away', patch: { data: { value: null } } },
+      { what: 'another label', patch: { metadata: { labels: { team: 'mallory' } } } },
+      { what: 'a label taken away', patch: { metadata: { labels: { team: null } } } },
+      { what: 'another value, and immutable', patch: { data: { value: base64('evil') }, immutable: true } },
+      { what: 'nothing but immutable', patch: { immutable: true } },
+    ])('$what', async ({ patch }) => {
+      const before = await shapeOf('sh-a', 'sh-kept');
+      await secrets.tamper('sh-a', 'sh-kept', patch);
+      await eventually(() => shapeOf('sh-a', 'sh-kept')).toEqual(before);
+    });
+
+    test('deletion of one, and of all at once', async () => {
+      for (const which of [
+        ['sh-kept', '-n', 'sh-b'],
+        ['-A', '-l', 'team=sh-platform'],
+      ]) {
+        await stage.inEmergency('delete', 'secret', ...which);
+        await eventually(() => secrets.namespacesWith('sh-kept')).toEqual(['sh-a', 'sh-b']);
+      }
+    });
+
+    test('another type, which nobody can change: made anew', async () => {
+      const suspend = (value: boolean): Promise<string> =>
+        stage.kubectl('patch', 'sshare', 'sh-kept', '--type=merge', `-p={"spec":{"suspend":${value}}}`);
+      const before = await shapeOf('sh-a', 'sh-kept');
+      await suspend(true);
+      await eventually(() => stage.condition(shareRef('sh-kept'))).toBe('True Suspended');
+      const metadata = {
+        name: 'sh-kept',
+        namespace: 'sh-a',
+        labels: { ...target.labels, ...managedLabel },
+        annotations: { 'reeve.dev/owner': 'SecretShare/sh-kept' },
+      };
+      await stage.inEmergency('delete', 'secret', 'sh-kept', '-n', 'sh-a');
+      const type = 'example.com/forged';
+      await stage.applyInEmergency(secret(metadata, { value: 'one' }, { type }));
+      await suspend(false);
+      await eventually(() => secrets.in('sh-a', 'sh-kept')).toMatchObject({ type: 'Opaque' });
+      expect(await shapeOf('sh-a', 'sh-kept')).toEqual(before);
+    });
+
+    test('but not for ever: without our mark it is the namespace that has it', async () => {
+      const labels = { 'app.kubernetes.io/managed-by': null };
+      await secrets.tamper('sh-a', 'sh-kept', { metadata: { labels }, data: { value: base64('mine') } });
+      await eventually(() => stage.condition(shareRef('sh-kept'))).toBe('False Conflicts');
+      expect(await secrets.value('sh-a', 'sh-kept')).toBe('mine');
+    });
+  });
+
+  describe('what a change does', () => {
+    test('another value, and keys that come and go, reach every copy', async () => {
+      const names = ['sh-a', 'sh-b', 'sh-c'];
+      await shareInto('sh-change', names);
+      const data = () => Promise.all(names.map(async (name) => (await secrets.in(name, 'sh-change'))?.data));
+      await stage.apply(secret({ name: 'sh-change' }, { value: 'two', more: 'x' }));
+      const two = { value: base64('two'), more: base64('x') };
+      await eventually(data).toEqual([two, two, two]);
+      await stage.apply(secret({ name: 'sh-change' }, { other: 'three' }));
+      const three = { other: base64('three') };
+      await eventually(data).toEqual([three, three, three]);
+    });
+
+    test('an immutable copy is made anew', async () => {
+      await shareInto('sh-fixed', ['sh-a'], { target: { immutable: true } });
+      const before = await secrets.uid('sh-a', 'sh-fixed');
+      await stage.apply(secret({ name: 'sh-fixed' }, { value: 'two' }));
+      await eventually(() => secrets.value('sh-a', 'sh-fixed')).toBe('two');
+      expect(await secrets.uid('sh-a', 'sh-fixed')).not.toBe(before);
+      expect(await secrets.in('sh-a', 'sh-fixed')).toHaveProperty('immutable', true);
+      await stage.apply(shareOf('sh-fixed', { names: ['sh-a'] }));
+      await eventually(
+        async () => (await secrets.in('sh-a', 'sh-fixed')) ?? { immutable: true },
+      ).not.toHaveProperty('immutable');
+    });
+
+    test('a source of another type makes the copies anew', async () => {
+      await shareInto('sh-type', ['sh-a']);
+      const before = await secrets.uid('sh-a', 'sh-type');
+      await stage.kubectl('delete', 'secret', 'sh-type', '-n', sourceNamespace);
+      await stage.apply(secret({ name: 'sh-type' }, { value: 'one' }, { type: 'example.com/other' }));
+      await eventually(() => secrets.in('sh-a', 'sh-type')).toMatchObject({ type: 'example.com/other' });
+      expect(await secrets.uid('sh-a', 'sh-type')).not.toBe(before);
+    });
+
+    test('another name of the copies, or another source, leaves nothing behind', async () => {
+      const target = { name: 'sh-moved' };
+      await shareInto('sh-move', ['sh-a']);
+      await stage.apply(shareOf('sh-move', { names: ['sh-a'] }, { target }));
+      await eventually(() => secrets.value('sh-a', 'sh-moved')).toBe('one');
+      await eventually(() => secrets.namespacesWith('sh-move')).toEqual([]);
+      const source = { namespace: sourceNamespace, name: 'sh-move-2' };
+      await stage.apply(
+        secret({ name: 'sh-move-2' }, { value: 'two' }),
+        share('sh-move', { source, targets: { names: ['sh-a'] }, target }),
+      );
+      await eventually(() => secrets.value('sh-a', 'sh-moved')).toBe('two');
+    });
+
+    test('a share that is deleted takes its copies with it, and is gone when they are', async () => {
+      await shareInto('sh-end', ['sh-a', 'sh-b']);
+      expect((await stage.mustGet(shareRef('sh-end'))).metadata.finalizers).toEqual(['reeve.dev/cleanup']);
+      await stage.remove(shareRef('sh-end'));
+      expect(await secrets.namespacesWith('sh-end')).toEqual([]);
+      expect(await secrets.value(sourceNamespace, 'sh-end')).toBe('one');
+    });
+  });
+});

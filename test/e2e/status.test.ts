@@ -1,0 +1,344 @@
+// What people see of Reeve at work: columns, conditions, counts and events, all true, and none of it written for nothing.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { writesOf } from '../cluster/audit-record.ts';
+import { installReeve } from '../cluster/reeve-install.ts';
+import { eventually } from '../support/eventually.ts';
+import { startReeve, type Reeve } from '../support/reeve.ts';
+import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
+import { watchWithKubectl } from './support/kubectl-watch.ts';
+import { configMap, namespaceObject, policy, roleBinding, type Ref } from './support/objects.ts';
+import { base64, secret, Secrets, shareOf, shareRef } from './support/secrets.ts';
+import { reconcilerUser, Stage } from './support/stage.ts';
+
+const prefix = 'sh-st-';
+/** Which no program would take; but the schema does. */
+const matchConditions = [{ name: 'broken', expression: 'namespaceObject.' }];
+const both = { names: ['sh-st-a', 'sh-st-b'] };
+
+describeControllers('what people see', () => {
+  const cluster = sharedCluster();
+  const stage = new Stage(cluster, prefix);
+  const secrets = new Secrets(stage, prefix);
+  const audit = cluster.auditLog();
+  let reeve: Reeve;
+
+  beforeAll(async () => {
+    await installReeve(cluster);
+    reeve = await startReeve(cluster);
+    await stage.apply(
+      ...['sh-st-a', 'sh-st-b', 'sh-st-none'].map((name) => namespaceObject(name)),
+      policy('sh-st-policy', {
+        match: both,
+        namespaces: { required: { labels: { 'sh-st-team': {} } } },
+        contents: { roleBindings: [roleBinding('readers', 'readers')] },
+      }),
+    );
+    await secrets.shareInto('sh-st-share', both.names);
+  });
+  afterAll(async () => {
+    await stage.cleanUp();
+    await reeve.stop();
+  });
+
+  const forbidden = 'example.com/forbidden';
+  /** A share with a copy that is there, one in conflict and one that is refused. */
+  const mixed = [
+    ...['sh-st-1', 'sh-st-2', 'sh-st-3'].map((name) => namespaceObject(name)),
+    policy('sh-st-refuses', { match: { names: ['sh-st-2'] }, secrets: { forbiddenTypes: [forbidden] } }),
+    secret({ name: 'sh-st-mixed', namespace: 'sh-st-1' }, { value: 'own' }),
+    secret({ name: 'sh-st-mixed' }, { value: 'one' }, { type: forbidden }),
+    shareOf('sh-st-mixed', { names: ['sh-st-1', 'sh-st-2', 'sh-st-3'] }),
+  ];
+  const policyRef = (name: string): Ref => ({ kind: 'NamespacePolicy', name });
+  const statusOf = async (ref: Ref) => (await stage.mustGet(ref)).status;
+
+  const events = async (namespace: string, name: string): Promise<string> =>
+    await stage.kubectl('get', 'events', '-n', namespace, `--field-selector=involvedObject.name=${name}`);
+
+  describe('kubectl', () => {
+    /** Without what depends on the moment, and on what else there is. */
+    const table = async (...args: readonly string[]): Promise<readonly string[]> => {
+      const lines = (await stage.kubectl('get', ...args)).split('\n');
+      return lines
+        .filter((line) => line.startsWith('NAME ') || line.includes(prefix))
+        .map((line) => line.replaceAll(/ +/g, ' ').replace(/ [\dms]+$/, ' AGE'));
+    };
+
+    test('get shows how it goes', async () => {
+      await eventually(() => table('nspol,sshare')).toEqual([
+        'NAME MATCHED DESIRED SYNCED VIOLATIONS READY AGE',
+        'namespacepolicy.reeve.dev/sh-st-policy 2 2 2 2 True AGE',
+        'NAME SOURCE DESIRED SYNCED CONFLICTS READY AGE',
+        'secretshare.reeve.dev/sh-st-share sh-st-share 2 2 0 True AGE',
+      ]);
+      expect(await table('nspol', '-o=wide')).toEqual([
+        'NAME MATCHED DESIRED SYNCED CONFLICTS FAILED VIOLATIONS ACTIONS SUSPENDED READY REASON AGE',
+        'sh-st-policy 2 2 2 0 0 2 ["Deny"] false True Synced AGE',
+      ]);
+      expect(await table('sshare', '-o=wide')).toEqual([
+        'NAME SOURCE SOURCE-NAMESPACE DESIRED SYNCED CONFLICTS FAILED SUSPENDED READY REASON AGE',
+        'sh-st-share sh-st-share reeve-shared 2 2 0 0 false True Synced AGE',
+      ]);
+    });
+
+    test('wait waits for policies, shares and namespaces', async () => {
+      const ready = ['--for=condition=Ready', 'nspol/sh-st-policy', 'sshare/sh-st-share'];
+      expect(await stage.kubectl('wait', ...ready, '--timeout=60s')).toBe(
+        'namespacepolicy.reeve.dev/sh-st-policy condition met\nsecretshare.reeve.dev/sh-st-share condition met\n',
+      );
+      const namespaces = ['namespace/sh-st-a', 'namespace/sh-st-b', 'namespace/sh-st-none'];
+      const output = await stage.kubectl(
+        'wait',
+        '--for=condition=reeve.dev/Ready',
+        ...namespaces,
+        '--timeout=60s',
+      );
+      expect(output).toBe(namespaces.map((name) => `${name} condition met\n`).join(''));
+      expect(await stage.namespaceCondition('sh-st-a')).toBe('True Synced');
+      expect(await stage.namespaceCondition('sh-st-none')).toBe('True NothingProvided');
+    });
+
+    test('wait knows a namespace in which something is missing, and that says what comes first', async () => {
+      await stage.apply(...['sh-st-y', 'sh-st-x'].map((name) => shareOf(name, { names: ['sh-st-none'] })));
+      const wait = ['wait', 'namespace/sh-st-none', '--timeout=60s'];
+      await stage.kubectl(...wait, '--for=condition=reeve.dev/Ready=false');
+      await eventually(() => conditionIn('sh-st-none')).toMatchObject({
+        reason: 'SourceMissing',
+        message: 'Secret sh-st-x of SecretShare/sh-st-x: there is no Secret reeve-shared/sh-st-x',
+      });
+      await stage.remove(shareRef('sh-st-x'), shareRef('sh-st-y'));
+      await stage.kubectl(...wait, '--for=condition=reeve.dev/Ready');
+      expect(await stage.namespaceCondition('sh-st-none')).toBe('True NothingProvided');
+    });
+
+    const conditionIn = async (name: string) => {
+      const status = await statusOf({ kind: 'Namespace', name });
+      return status?.conditions?.find(({ type }) => type === 'reeve.dev/Ready');
+    };
+
+    test.each(['kube-node-lease', 'kube-public', 'kube-system', 'reeve-shared', 'reeve-system'])(
+      'shows no condition on %s',
+      async (name) => {
+        expect(await conditionIn(name)).toBeUndefined();
+      },
+    );
+  });
+
+  describe('the status', () => {
+    test('counts what is there, what is in conflict and what is refused, and says where', async () => {
+      await stage.apply(...mixed);
+      await eventually(() => stage.condition(shareRef('sh-st-mixed'))).toBe('False Failed');
+      const { metadata, status } = await stage.mustGet(shareRef('sh-st-mixed'));
+      expect(status).toMatchObject({ desired: 3, synced: 1, conflicts: 1, failed: 1 });
+      const object = { kind: 'Secret', name: 'sh-st-mixed' };
+      expect(status?.failures).toMatchObject([
+        { namespace: 'sh-st-1', ...object, reason: 'AlreadyExists' },
+        { namespace: 'sh-st-2', ...object, reason: 'RefusedByPolicy' },
+      ]);
+      expect(status?.failures?.[0]?.message).toContain('reeve.dev/adopt=true');
+      expect(status?.failures?.[1]?.message).toContain('secrets.forbiddenTypes');
+      expect(await secrets.namespacesWith('sh-st-mixed')).toEqual(['sh-st-1', 'sh-st-3']);
+      const { generation } = metadata;
+      expect(status?.observedGeneration).toBe(generation);
+      expect(status?.conditions).toMatchObject([
+        { type: 'Ready', status: 'False', reason: 'Failed', observedGeneration: generation },
+        { type: 'SourceAvailable', status: 'True', reason: 'Available', observedGeneration: generation },
+        { type: 'Reconciling', status: 'False', observedGeneration: generation },
+        { type: 'Stalled', status: 'False', observedGeneration: generation },
+      ]);
+    });
+
+    test('speaks of the version that is stored, and is ready again with the next one', async () => {
+      await stage.apply(shareOf('sh-st-mixed', { names: ['sh-st-3'] }));
+      await eventually(() => stage.condition(shareRef('sh-st-mixed'))).toBe('True Synced');
+      expect(await statusOf(shareRef('sh-st-mixed'))).toMatchObject({
+        observedGeneration: 2,
+        desired: 1,
+        synced: 1,
+        conflicts: 0,
+        failed: 0,
+        failures: [],
+      });
+    });
+
+    test('counts the rules that existing namespaces break, until they are mended', async () => {
+      const violation = (namespace: string) => ({
+        namespace,
+        rule: 'namespaces.required',
+        path: 'metadata.labels["sh-st-team"]',
+      });
+      expect(await statusOf(policyRef('sh-st-policy'))).toMatchObject({
+        violations: 2,
+        topViolations: [violation('sh-st-a'), violation('sh-st-b')],
+      });
+      await stage.kubectl('label', 'namespace', 'sh-st-a', 'sh-st-team=blue');
+      await eventually(() => statusOf(policyRef('sh-st-policy'))).toMatchObject({
+        violations: 1,
+        topViolations: [violation('sh-st-b')],
+      });
+    });
+
+    test('existing: Repair adds the defaults that are missing, and changes nothing', async () => {
+      await stage.kubectl('label', 'namespace', 'sh-st-1', 'sh-st-tier=silver');
+      const defaults = { labels: { 'sh-st-tier': 'gold', 'sh-st-name': '${namespaceObject.metadata.name}' } };
+      const spec = { match: { names: ['sh-st-1', 'sh-st-2'] }, namespaces: { defaults } };
+      const labels = async () => [
+        (await stage.mustGet({ kind: 'Namespace', name: 'sh-st-1' })).metadata.labels,
+        (await stage.mustGet({ kind: 'Namespace', name: 'sh-st-2' })).metadata.labels,
+      ];
+      await stage.apply(policy('sh-st-repairs', spec));
+      await eventually(() => statusOf(policyRef('sh-st-repairs'))).toMatchObject({ violations: 3 });
+      expect((await labels())[1]).not.toHaveProperty('sh-st-tier');
+      await stage.apply(policy('sh-st-repairs', { ...spec, existing: 'Repair' }));
+      await eventually(labels).toMatchObject([
+        { 'sh-st-tier': 'silver', 'sh-st-name': 'sh-st-1' },
+        { 'sh-st-tier': 'gold', 'sh-st-name': 'sh-st-2' },
+      ]);
+      await eventually(() => statusOf(policyRef('sh-st-repairs'))).toMatchObject({ violations: 0 });
+    });
+
+    test('of a stored policy that does not load is Stalled, and all that it owns stays', async () => {
+      const contents = { roleBindings: [roleBinding('sh-st-kept', 'readers')] };
+      const bindings = both.names.map((namespace): Ref => ({
+        kind: 'RoleBinding',
+        namespace,
+        name: 'sh-st-kept',
+      }));
+      await stage.apply(policy('sh-st-invalid', { match: both, contents }));
+      await eventually(() => stage.condition(policyRef('sh-st-invalid'))).toBe('True Synced');
+      const uids = await stage.uidsOf(...bindings);
+      await stage.applyInEmergency(policy('sh-st-invalid', { match: { matchConditions } }));
+      await eventually(() => stage.condition(policyRef('sh-st-invalid'), 'Stalled')).toBe('True Invalid');
+      expect(await stage.condition(policyRef('sh-st-invalid'))).toBe('False Invalid');
+      // Something else that passes through the same namespaces shows that they have been looked at.
+      await secrets.shareInto('sh-st-later', both.names);
+      expect(await stage.uidsOf(...bindings)).toEqual(uids);
+    });
+  });
+
+  describe('events', () => {
+    test('are on the copy, where its tenant sees them, and on the share', async () => {
+      await eventually(() => events('sh-st-a', 'sh-st-share')).toMatch(
+        /Normal +Created +secret\/sh-st-share +Created for SecretShare\/sh-st-share/,
+      );
+      await eventually(() => events('default', 'sh-st-share')).toMatch(
+        /Normal +Created +secretshare\/sh-st-share +Created Secret sh-st-share in namespace sh-st-b/,
+      );
+      expect(await stage.kubectl('describe', 'sshare', 'sh-st-share')).toMatch(
+        /Created Secret .* in namespace sh-st-a/,
+      );
+      expect(await events('sh-st-1', 'sh-st-mixed')).toMatch(/Warning +AlreadyExists +secret\/sh-st-mixed/);
+      expect(await events('default', 'sh-st-mixed')).toMatch(
+        /Warning +RefusedByPolicy +secretshare\/sh-st-mixed/,
+      );
+    });
+
+    test('that come again and again are one, whose count is there at the latest when Reeve ends', async () => {
+      for (const value of ['1', '2', '3']) {
+        await secrets.tamper('sh-st-a', 'sh-st-share', { data: { value: base64(value) } });
+        await eventually(() => secrets.value('sh-st-a', 'sh-st-share')).toBe('one');
+      }
+      await reeve.stop();
+      const format = '{range .items[?(@.reason=="Updated")]}{.series.count}{"\\n"}{end}';
+      const about = '--field-selector=involvedObject.kind=Secret,involvedObject.name=sh-st-share';
+      const counts = await stage.kubectl('get', 'events', '-n', 'sh-st-a', about, `-o=jsonpath=${format}`);
+      reeve = await startReeve(cluster);
+      expect(counts).toBe('3\n');
+    });
+  });
+
+  describe('without cause nothing is written', () => {
+    test('while 30 namespaces come, the share stays ready and tells of them in a few writes', async () => {
+      await stage.apply(secret({ name: 'sh-st-churn' }, { value: 'one' }));
+      await stage.apply(shareOf('sh-st-churn', { names: ['sh-st-churn-*'] }));
+      await eventually(() => stage.condition(shareRef('sh-st-churn'))).toBe('True Synced');
+      const ready = '{.status.conditions[?(@.type=="Ready")].status}';
+      await using watch = await watchWithKubectl(
+        cluster,
+        ['sshare', 'sh-st-churn'],
+        `${ready} {.status.desired} {.status.synced}`,
+      );
+      const before = (await statusWrites('sh-st-churn')).length;
+      const began = performance.now();
+      for (let number = 1; number <= 30; number += 1)
+        await cluster.admin.mustSend('POST', '/api/v1/namespaces', namespaceObject(`sh-st-churn-${number}`));
+      await eventually(() => watch.lines.at(-1)).toBe('True 30 30');
+      const seconds = (performance.now() - began) / 1000;
+      const writes = (await statusWrites('sh-st-churn')).length - before;
+      expect(watch.lines.filter((line) => !line.startsWith('True '))).toEqual([]);
+      // At most two a second, however much happens.
+      expect(writes).toBeLessThanOrEqual(Math.floor(2 * seconds) + 2);
+    });
+
+    test('and what is wrong is not lost among the events of what went well', async () => {
+      await stage.apply(
+        namespaceObject('sh-st-taken'),
+        secret({ name: 'sh-st-churn', namespace: 'sh-st-taken' }, { value: 'own' }),
+        shareOf('sh-st-churn', { names: ['sh-st-churn-*', 'sh-st-taken'] }),
+      );
+      await eventually(() => stage.condition(shareRef('sh-st-churn'))).toBe('False Conflicts');
+      await eventually(() => events('default', 'sh-st-churn')).toMatch(/Warning +AlreadyExists +secretshare/);
+    });
+
+    const statusWrites = async (name: string) => {
+      const about = { user: reconcilerUser, resource: 'secretshares.reeve.dev' };
+      const writes = writesOf(await audit.records(), about);
+      return writes.filter((write) => write.name === name && write.subresource === 'status');
+    };
+
+    test('a restart with nothing to do makes no write', async () => {
+      const quota = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'sh-st' } };
+      await stage.apply(
+        // The API server stores these otherwise than they are written.
+        policy('sh-st-more', {
+          match: both,
+          secrets: { defaults: { labels: { origin: '${namespaceObject.metadata.name}' } } },
+          contents: {
+            roleBindings: [{ ...roleBinding('sh-st-for-a-while', 'readers'), expiresAfter: '8h' }],
+            resources: [
+              { ...quota, spec: { hard: { 'limits.cpu': '1000m', 'limits.memory': '1024Mi' } } },
+              configMap('sh-st', { a: 'b' }),
+            ],
+          },
+        }),
+        secret({ name: 'sh-st-fixed' }, { value: 'one' }),
+        shareOf('sh-st-fixed', both, {
+          target: { immutable: true, name: 'sh-st-other', labels: { x: 'y' } },
+        }),
+        shareOf('sh-st-missing', both),
+        policy('sh-st-broken', {
+          match: both,
+          namespaces: { required: { labels: { 'sh-st-team': {} } } },
+          contents: { roleBindings: [roleBinding('sh-st-broken', 'readers')] },
+        }),
+        secret({ name: 'sh-st-paused' }, { value: 'one' }),
+        shareOf('sh-st-paused', both, { suspend: true }),
+        ...mixed,
+      );
+      await eventually(() => stage.condition(policyRef('sh-st-more'))).toBe('True Synced');
+      await eventually(() => stage.condition(shareRef('sh-st-fixed'))).toBe('True Synced');
+      await eventually(() => secrets.in('sh-st-a', 'sh-st-other')).toMatchObject({
+        metadata: { labels: { x: 'y', origin: 'sh-st-a' } },
+      });
+      await eventually(() => stage.condition(shareRef('sh-st-missing'))).toBe('False SourceMissing');
+      await eventually(() => stage.condition(shareRef('sh-st-mixed'))).toBe('False Failed');
+      await eventually(() => stage.namespaceCondition('sh-st-a')).toBe('False SourceMissing');
+      await secrets.shareInto('sh-st-canary', ['sh-st-none']);
+      await eventually(() => stage.condition(shareRef('sh-st-canary'))).toBe('True Synced');
+      await eventually(() => stage.condition(policyRef('sh-st-broken'))).toBe('True Synced');
+      await stage.applyInEmergency(policy('sh-st-broken', { match: { matchConditions } }));
+      await eventually(() => stage.condition(policyRef('sh-st-broken'))).toBe('False Invalid');
+      await reeve.stop();
+      const before = writesOf(await audit.records(), { user: reconcilerUser }).length;
+      // On the same port: another one would have to be told to the API server.
+      const port = [`--port=${reeve.port}`, `--service-port=${reeve.port}`];
+      reeve = await startReeve(cluster, { args: port });
+      // Its status tells of it only after all namespaces and their owners have been looked at.
+      await stage.apply(shareOf('sh-st-canary', { names: ['sh-st-none', 'sh-st-1'] }));
+      await eventually(() => statusOf(shareRef('sh-st-canary'))).toMatchObject({ synced: 2 });
+      const writes = writesOf(await audit.records(), { user: reconcilerUser }).slice(before);
+      const others = writes.filter(({ name }) => name !== 'sh-st-canary');
+      expect(others).toEqual([]);
+    });
+  });
+});

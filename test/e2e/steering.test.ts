@@ -1,0 +1,236 @@
+// Steering: who may decide which policies and shares a Namespace comes under, and what it gets from them.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { installReeve } from '../cluster/reeve-install.ts';
+import { eventually } from '../support/eventually.ts';
+import { mustKubectl } from '../support/kubectl.ts';
+import { startReeve, type Reeve } from '../support/reeve.ts';
+import { describeCluster, sharedCluster } from '../support/shared-cluster.ts';
+import { until } from '../support/until.ts';
+import { allowed, dryRun, must, refused } from './support/attempt.ts';
+import { cleanUp } from './support/clean-up.ts';
+import {
+  annotateNamespace as annotate,
+  applyNamespace,
+  createNamespace as create,
+  deleteNamespace as remove,
+  labelNamespace as label,
+  waysToRelabel,
+} from './support/namespace-commands.ts';
+import { policy, roleBinding, share } from './support/objects.ts';
+import { grant, namespaceRules, person } from './support/people.ts';
+import { applyPolicies } from './support/policies.ts';
+import { runLine } from './support/shell.ts';
+import { file } from './support/ways-to-write.ts';
+
+const prefix = 'ad-st-';
+const webhookUser = 'system:serviceaccount:reeve-system:reeve-webhook';
+const byTeam =
+  "${has(namespaceObject.metadata.labels.team) ? namespaceObject.metadata.labels.team : 'nobody'}";
+const having = (key: string, value: string): object => ({
+  namespaceSelector: { matchLabels: { [key]: value } },
+});
+
+const policies = [
+  policy('ad-st-team', {
+    match: having('ad-st-tier', 'team'),
+    contents: { roleBindings: [roleBinding('team', `ad-st-${byTeam}`)] },
+  }),
+  policy('ad-st-named', {
+    match: { names: ['ad-st-named-*'] },
+    contents: { roleBindings: [roleBinding('named', 'ad-st-staff')] },
+  }),
+  // Nobody can bring a Namespace under this one, for each is there already.
+  policy('ad-st-every', {
+    match: { names: ['*'] },
+    contents: { roleBindings: [roleBinding('every', 'ad-st-staff')] },
+  }),
+  policy('ad-st-ruled', {
+    match: having('ad-st-ruled', 'yes'),
+    namespaces: { required: { labels: { 'ad-st-ruled': {} } } },
+  }),
+  policy('ad-st-asked', {
+    match: having('ad-st-tier', 'asked'),
+    namespaces: { requesters: { groups: ['ad-st-platform'] } },
+  }),
+  policy('ad-st-given', {
+    match: { names: ['ad-st-given-*'] },
+    namespaces: { defaults: { labels: { 'ad-st-pull': 'true' } } },
+  }),
+];
+/** Of the name of a policy, on purpose. */
+const shared = share('ad-st-team', {
+  source: { namespace: 'reeve-shared', name: 'ad-st-source' },
+  targets: having('ad-st-pull', 'true'),
+});
+
+const says = (effect: string, who = 'ad-st-lead', by = 'policy ad-st-team'): string =>
+  `${by}, steering: metadata: found user "${who}" would ${effect}, without the right to use it; accepted: ` +
+  'a user of group system:masters, or one with that right, which this grants: echo ';
+
+describeCluster('steering', () => {
+  const cluster = sharedCluster();
+  /** May do everything with Namespaces as far as RBAC goes. */
+  const lead = person(cluster, 'ad-st-lead');
+  /** The same, and is of a group that may use the policies and shares. */
+  const owner = person(cluster, 'ad-st-owner', 'ad-st-owners', 'system:authenticated');
+  const audit = cluster.auditLog();
+  let earlier = 0;
+  let reeve: Reeve;
+
+  beforeAll(async () => {
+    await installReeve(cluster);
+    earlier = (await audit.records()).length;
+    reeve = await startReeve(cluster, { role: 'webhook' });
+    const users = ['lead', 'owner', 'eve', 'new', "o'neil"].map((name) => `ad-st-${name}`);
+    await grant(cluster, { name: 'ad-st-managers', rules: namespaceRules, users });
+    const use = {
+      apiGroups: ['reeve.dev'],
+      resources: ['namespacepolicies', 'secretshares'],
+      verbs: ['use'],
+    };
+    const resourceNames = ['ad-st-team', 'ad-st-named', 'ad-st-ruled'];
+    await grant(cluster, {
+      name: 'ad-st-users',
+      rules: [{ ...use, resourceNames }],
+      groups: ['ad-st-owners'],
+    });
+    const everything = { apiGroups: ['*'], resources: ['*'], verbs: ['*'] };
+    await grant(cluster, { name: 'ad-st-root', rules: [everything], users: ['ad-st-root'] });
+    await must(file(['apply'], shared), cluster);
+    await applyPolicies(prefix, policies, cluster);
+    await must(applyNamespace('ad-st-plain'), cluster);
+    await must(create('ad-st-in', { labels: { 'ad-st-tier': 'team', 'ad-st-ruled': 'yes' } }), cluster);
+    await must(create('ad-st-gets', { labels: { 'ad-st-pull': 'true' } }), cluster);
+    const probe = label('ad-st-plain', 'ad-st-pull=true');
+    await until(
+      async () => (await dryRun(probe, lead)).code === 1,
+      () => 'the share in force',
+    );
+  });
+  afterAll(async () => {
+    await cleanUp(cluster, prefix, 'reeve-use-');
+    await reeve.stop();
+  });
+
+  describe('needs the right to use what a Namespace comes under, leaves, or gets something else from', () => {
+    it.each([
+      {
+        what: 'created into a policy',
+        command: create('ad-st-seeded', { labels: { 'ad-st-tier': 'team' } }),
+        said: says('bring the namespace under it'),
+      },
+      {
+        what: 'created into a policy by its name',
+        command: create('ad-st-named-a'),
+        said: says('bring the namespace under it', 'ad-st-lead', 'policy ad-st-named'),
+      },
+      {
+        what: 'created into a share',
+        command: create('ad-st-sown', { labels: { 'ad-st-pull': 'true' } }),
+        said: says('bring the namespace under it', 'ad-st-lead', 'share ad-st-team'),
+      },
+      {
+        what: 'labeled into a share',
+        command: label('ad-st-plain', 'ad-st-pull=true'),
+        said: says('bring the namespace under it', 'ad-st-lead', 'share ad-st-team'),
+      },
+      {
+        what: 'labeled out of a share',
+        command: label('ad-st-gets', 'ad-st-pull-'),
+        said: says('take the namespace from it', 'ad-st-lead', 'share ad-st-team'),
+      },
+      {
+        what: 'with other contents',
+        command: label('ad-st-in', 'team=shop'),
+        said: says('change what the namespace gets from it'),
+      },
+      {
+        what: 'labeled out of a policy',
+        command: label('ad-st-in', 'ad-st-tier-'),
+        said: says('take the namespace from it'),
+      },
+      {
+        what: 'labeled out of mere rules',
+        command: label('ad-st-in', 'ad-st-ruled-'),
+        said: says('take the namespace from it', 'ad-st-lead', 'policy ad-st-ruled'),
+      },
+    ])('$what', async ({ command, said }) => {
+      expect(await refused(command, lead)).toContain(` is refused: ${said}`);
+      expect(await allowed(command, owner)).toBe('');
+    });
+
+    it.each(waysToRelabel)('by $way', async ({ relabel }) => {
+      expect(await refused(relabel('ad-st-plain', { 'ad-st-tier': 'team' }), lead)).toContain(
+        says('bring the namespace under it'),
+      );
+    });
+  });
+
+  describe('is not', () => {
+    it('what changes nothing of that', async () => {
+      await must(create('ad-st-free', { labels: { team: 'shop' } }), lead);
+      expect(await allowed(label('ad-st-free', 'team=mail', 'ad-st-ruled=yes'), lead)).toBe('');
+      await must(create('ad-st-kept', { labels: { 'ad-st-tier': 'team', team: 'shop' } }), owner);
+      expect(await allowed(label('ad-st-kept', 'other=yes'), lead)).toBe('');
+      expect(await allowed(annotate('ad-st-kept', 'team=mail'), lead)).toBe('');
+    });
+
+    it('a deletion', async () => {
+      expect(await allowed(remove('ad-st-kept'), lead)).toBe('');
+    });
+
+    it('what the default of a policy leads to', async () => {
+      expect(await allowed(create('ad-st-given-a'), lead)).toBe('');
+      expect(await allowed(create('ad-st-given-b', { labels: { 'ad-st-pull': 'true' } }), lead)).toBe('');
+      const labels = ['get', 'namespace', 'ad-st-given-a', '-o=jsonpath={.metadata.labels.ad-st-pull}'];
+      expect(await mustKubectl(labels, cluster)).toBe('true');
+      expect(await refused(label('ad-st-given-a', 'ad-st-pull=no'), lead)).toContain(
+        'share ad-st-team, steering',
+      );
+    });
+  });
+
+  it('is open to whoever a policy names as requester', async () => {
+    await must(create('ad-st-moves'), lead);
+    const command = label('ad-st-moves', 'ad-st-tier=asked');
+    expect(await refused(command, lead)).toContain('policy ad-st-asked, steering');
+    const requester = person(cluster, 'ad-st-eve', 'ad-st-platform', 'system:authenticated');
+    expect(await allowed(command, requester)).toBe('');
+    expect(await allowed(label('ad-st-moves', 'ad-st-tier-'), requester)).toBe('');
+  });
+
+  it.each([
+    { who: 'a cluster-admin by RBAC', name: 'ad-st-root', groups: [] },
+    { who: 'a member of system:masters', name: 'ad-st-chief', groups: ['system:masters'] },
+  ])('is open to $who', async ({ name, groups }) => {
+    const labels = { 'ad-st-tier': 'team', 'ad-st-pull': 'true' };
+    expect(await allowed(create(`${name}s`, { labels }), person(cluster, name, ...groups))).toBe('');
+  });
+
+  // The second one needs the same right, and has a name that a shell could take for something else.
+  it.each(['ad-st-new', "ad-st-o'neil"])(
+    'is open to whoever gets the right by the lines of the refusal: %s',
+    async (name) => {
+      const command = create(`ad-st-granted-${name.length}`, {
+        labels: { 'ad-st-tier': 'team', 'ad-st-pull': 'true' },
+      });
+      const somebody = person(cluster, name);
+      const [first, ...lines] = (await refused(command, somebody)).split('\n');
+      expect(first).toMatch(/is refused for 2 reasons:$/);
+      expect(lines[0]).toContain(says('bring the namespace under it', name));
+      expect(lines[1]).toContain(says('bring the namespace under it', name, 'share ad-st-team'));
+      for (const line of lines) await runLine(/echo .*$/.exec(line)?.[0] ?? '', cluster);
+      await eventually(async () => (await dryRun(command, somebody)).code).toBe(0);
+      expect(await allowed(command, somebody)).toBe('');
+    },
+  );
+
+  it('is asked about by the webhook under its own account', async () => {
+    const asked = (await audit.records())
+      .slice(earlier)
+      .filter(({ resource }) => resource === 'subjectaccessreviews.authorization.k8s.io');
+    expect(new Set(asked.map(({ user, verb, status }) => `${user} ${verb} ${status}`))).toEqual(
+      new Set([`${webhookUser} create 201`]),
+    );
+  });
+});

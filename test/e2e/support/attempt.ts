@@ -1,0 +1,63 @@
+// Runs a command of kubectl as a dry run and for real: both must end alike.
+import { expect } from 'vitest';
+import { kubectl, mustKubectl, type KubectlOptions, type KubectlOutput } from '../../support/kubectl.ts';
+
+export interface Command {
+  readonly args: readonly string[];
+  /** For `-f -`. */
+  readonly input?: string;
+  /** What there is no dry run of, such as --raw. */
+  readonly isReal?: boolean;
+}
+
+/** What kubectl said of a refusal, without how it came by it; fails when the command or its dry run was not refused. */
+export async function refused(command: Command, who: KubectlOptions): Promise<string> {
+  const outputs = await Promise.all(runs(command).map((run) => ended(run, who)));
+  const [said = '', ...others] = outputs.map((output) => wordsOf(command, output));
+  for (const other of others) expect(other, 'the dry run').toBe(said);
+  return said;
+}
+
+/** What kubectl said beside its result: its warnings. */
+export async function allowed(command: Command, who: KubectlOptions): Promise<string> {
+  const heard: string[] = [];
+  for (const run of runs(command)) {
+    const { code, stderr } = await ended(run, who);
+    expect(code, `it was to be allowed: ${run.args.join(' ')}\n${stderr}`).toBe(0);
+    heard.push(stderr);
+  }
+  const [said = '', ...others] = heard;
+  for (const other of others) expect(other, 'the dry run').toBe(said);
+  return said;
+}
+
+/** How a dry run ends, for tests that wait for what the webhook learns from a watch. */
+export async function dryRun(command: Command, who: KubectlOptions): Promise<KubectlOutput> {
+  return await ended(dry(command), who);
+}
+
+/** For the steps that only prepare a test. */
+export async function must(command: Command, who: KubectlOptions): Promise<string> {
+  return await mustKubectl(command.args, optionsOf(command, who));
+}
+
+function runs(command: Command): readonly Command[] {
+  return command.isReal === true ? [command] : [dry(command), command];
+}
+
+function dry(command: Command): Command {
+  return { ...command, args: [...command.args, '--dry-run=server'] };
+}
+
+async function ended(command: Command, who: KubectlOptions): Promise<KubectlOutput> {
+  return await kubectl(command.args, optionsOf(command, who));
+}
+
+function optionsOf({ input }: Command, who: KubectlOptions): KubectlOptions {
+  return input === undefined ? who : { ...who, input };
+}
+
+function wordsOf({ args }: Command, { code, stderr }: KubectlOutput): string {
+  expect(code, `it was to be refused: ${args.join(' ')}\n${stderr}`).toBe(1);
+  return stderr.trimEnd().replace(/^(?:.*\n)*?.* denied the request: /, '');
+}

@@ -1,0 +1,71 @@
+// A token of the reconciler's account that can be taken back, in a file as in a Pod, where another can take its place.
+import { randomUUID } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { ClusterAccess } from '../../cluster/cluster-access.ts';
+
+const namespace = 'reeve-system';
+const account = 'reeve-reconciler';
+const secrets = `/api/v1/namespaces/${namespace}/secrets`;
+
+export class BoundToken {
+  readonly #cluster: ClusterAccess;
+  readonly #file: string;
+  /** Of a Secret: it is good for as long as there is one. */
+  #name = '';
+
+  constructor(cluster: ClusterAccess) {
+    this.#cluster = cluster;
+    this.#file = join(cluster.folder, `token-${randomUUID()}`);
+  }
+
+  /** The path of a kubeconfig that names the file. */
+  async kubeconfig(): Promise<string> {
+    await this.#issue();
+    const like = await this.#cluster.tokenKubeconfig(namespace, account);
+    const config = JSON.parse(await readFile(like, 'utf8')) as {
+      readonly users: readonly { name: string }[];
+    };
+    const users = config.users.map(({ name }) => ({ name, user: { tokenFile: this.#file } }));
+    const path = join(dirname(like), `token-file-${randomUUID()}`);
+    await writeFile(path, JSON.stringify({ ...config, users }), { mode: 0o600 });
+    return path;
+  }
+
+  /** Another is in the file then, and the one before is good no longer; the API server may remember it for 10 s. */
+  async replace(): Promise<{ readonly old: string }> {
+    const before = { name: this.#name, token: await readFile(this.#file, 'utf8') };
+    await this.#issue();
+    await this.#cluster.admin.mustSend('DELETE', `${secrets}/${before.name}`);
+    return { old: before.token };
+  }
+
+  /** Whether the API server takes it for what it was. */
+  async isGood(token: string): Promise<boolean> {
+    const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } };
+    const path = '/apis/authentication.k8s.io/v1/tokenreviews';
+    const answer = await this.#cluster.admin.mustSend('POST', path, review);
+    return (
+      (answer as { readonly status: { readonly authenticated?: boolean } }).status.authenticated === true
+    );
+  }
+
+  /** https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/#bound-service-account-tokens */
+  async #issue(): Promise<void> {
+    const { admin } = this.#cluster;
+    const name = `fa-token-${randomUUID()}`;
+    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name } };
+    const { metadata } = (await admin.mustSend('POST', secrets, secret)) as {
+      readonly metadata: { readonly uid: string };
+    };
+    const boundObjectRef = { apiVersion: 'v1', kind: 'Secret', name, uid: metadata.uid };
+    const answer = await admin.mustSend(
+      'POST',
+      `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`,
+      { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { boundObjectRef } },
+    );
+    const { token } = (answer as { readonly status: { readonly token: string } }).status;
+    await writeFile(this.#file, token, { mode: 0o600 });
+    this.#name = name;
+  }
+}

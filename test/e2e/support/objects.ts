@@ -1,0 +1,106 @@
+// The objects that tests of contents and shares write and read, and where the API server has them.
+
+const places = {
+  Namespace: '/api/v1/namespaces',
+  ConfigMap: '/api/v1/configmaps',
+  LimitRange: '/api/v1/limitranges',
+  ResourceQuota: '/api/v1/resourcequotas',
+  Secret: '/api/v1/secrets',
+  NetworkPolicy: '/apis/networking.k8s.io/v1/networkpolicies',
+  RoleBinding: '/apis/rbac.authorization.k8s.io/v1/rolebindings',
+  NamespacePolicy: '/apis/reeve.dev/v1alpha1/namespacepolicies',
+  SecretShare: '/apis/reeve.dev/v1alpha1/secretshares',
+} as const;
+
+export type Kind = keyof typeof places;
+
+export interface Ref {
+  readonly kind: Kind;
+  readonly name: string;
+  /** Of namespaced kinds. */
+  readonly namespace?: string;
+}
+
+type Texts = Readonly<Record<string, string>>;
+
+interface Metadata {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly labels?: Texts;
+  readonly annotations?: Texts;
+  readonly ownerReferences?: readonly object[];
+  readonly finalizers?: readonly string[];
+}
+
+export interface WrittenObject {
+  readonly apiVersion: string;
+  readonly kind: Kind;
+  readonly metadata: Metadata;
+  readonly [field: string]: unknown;
+}
+
+export interface StoredObject extends WrittenObject {
+  readonly metadata: Metadata & {
+    readonly uid: string;
+    readonly resourceVersion: string;
+    readonly generation?: number;
+    readonly creationTimestamp: string;
+    readonly deletionTimestamp?: string;
+  };
+  readonly status?: {
+    readonly observedGeneration?: number;
+    readonly matched?: number;
+    readonly desired?: number;
+    readonly synced?: number;
+    readonly conflicts?: number;
+    readonly failed?: number;
+    readonly confirmationUsed?: string;
+    readonly failures?: readonly {
+      readonly namespace: string;
+      readonly kind?: string;
+      readonly name?: string;
+      readonly reason: string;
+      readonly message?: string;
+    }[];
+    readonly conditions?: readonly {
+      readonly type: string;
+      readonly status: string;
+      readonly reason: string;
+      readonly message: string;
+    }[];
+  };
+}
+
+export function pathOf({ kind, name, namespace }: Ref): string {
+  const place = places[kind];
+  if (namespace === undefined) return `${place}/${name}`;
+  const end = place.lastIndexOf('/');
+  return `${place.slice(0, end)}/namespaces/${namespace}${place.slice(end)}/${name}`;
+}
+
+export function namespaceObject(name: string, labels: Texts = {}): WrittenObject {
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } };
+}
+
+export function policy(name: string, spec: object, annotations: Texts = {}): WrittenObject {
+  return { apiVersion: 'reeve.dev/v1alpha1', kind: 'NamespacePolicy', metadata: { name, annotations }, spec };
+}
+
+export function share(name: string, spec: object, annotations: Texts = {}): WrittenObject {
+  return { apiVersion: 'reeve.dev/v1alpha1', kind: 'SecretShare', metadata: { name, annotations }, spec };
+}
+
+/** A Secret that may be shared. */
+export function source(name: string, stringData: Texts): WrittenObject {
+  return { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace: 'reeve-shared' }, stringData };
+}
+
+/** As an item of `contents.resources`. */
+export function configMap(name: string, data: Texts): object {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data };
+}
+
+/** As an item of `contents.roleBindings`. */
+export function roleBinding(name: string, group: string, role = 'view'): object {
+  return { name, roleRef: { kind: 'ClusterRole', name: role }, subjects: [{ kind: 'Group', name: group }] };
+}

@@ -1,0 +1,34 @@
+// A policy or a share that provides one object in every namespace it matches, whichever of the two it is.
+import { policy, roleBinding, share, type Ref, type WrittenObject } from './objects.ts';
+
+export interface Provider {
+  readonly ref: Ref;
+  /** What it provides in a namespace. */
+  objectIn(namespace: string): Ref;
+  /** With at most two deletions, unless more is said. */
+  write(match: object, more?: object, annotations?: Readonly<Record<string, string>>): WrittenObject;
+}
+
+/** The Secret that such shares share, for the test to make. */
+export const providerSource = 'ho-provider-source';
+
+export function provider(kind: 'NamespacePolicy' | 'SecretShare', name: string): Provider {
+  const maxDeletions = 2;
+  const ref = { kind, name };
+  if (kind === 'NamespacePolicy') {
+    const contents = { roleBindings: [roleBinding(name, 'readers')] };
+    return {
+      ref,
+      objectIn: (namespace) => ({ kind: 'RoleBinding', name, namespace }),
+      write: (match, more, annotations) =>
+        policy(name, { match, contents, maxDeletions, ...more }, annotations),
+    };
+  }
+  const source = { namespace: 'reeve-shared', name: providerSource };
+  return {
+    ref,
+    objectIn: (namespace) => ({ kind: 'Secret', name, namespace }),
+    write: (targets, more, annotations) =>
+      share(name, { source, targets, target: { name }, maxDeletions, ...more }, annotations),
+  };
+}

@@ -1,0 +1,17 @@
+// Runs a line that Reeve tells people to run, as they would: in a shell, as the administrator.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { dirname, join } from 'node:path';
+
+const run = promisify(execFile);
+
+/** Rejects when it fails. */
+export async function runLine(
+  line: string,
+  { kubeconfig }: { readonly kubeconfig: string },
+): Promise<string> {
+  const home = join(dirname(kubeconfig), 'kubectl-home');
+  const env = { PATH: process.env['PATH'], KUBECONFIG: kubeconfig, HOME: home };
+  const { stdout } = await run('sh', ['-c', line], { env });
+  return stdout;
+}

@@ -1,0 +1,178 @@
+// What a person does on a cluster with Reeve, and what they see there of policies, shares and what those provide.
+import { countWrites, writesOf, type AuditRecord } from '../../cluster/audit-record.ts';
+import type { AuditLog } from '../../cluster/audit-log.ts';
+import type { ClusterAccess } from '../../cluster/cluster-access.ts';
+import { kubectl, mustKubectl, type KubectlOptions, type KubectlOutput } from '../../support/kubectl.ts';
+import { pathOf, type Ref, type StoredObject, type WrittenObject } from './objects.ts';
+
+/** Who creates, changes and deletes what policies and shares provide. */
+export const reconcilerUser = 'system:serviceaccount:reeve-system:reeve-reconciler';
+
+/** A kubectl sends ten requests and then five a second; a deletion takes two. */
+const mostAtOnce = 5;
+
+export class Stage {
+  readonly cluster: ClusterAccess;
+  readonly administrator: KubectlOptions;
+  /** Whom hooks and guard let pass. */
+  readonly emergency: KubectlOptions;
+  readonly #prefix: string;
+  readonly #audit: AuditLog;
+
+  /** All that a test makes on it begins with the prefix. */
+  constructor(cluster: ClusterAccess, prefix: string) {
+    const { kubeconfig } = cluster;
+    this.cluster = cluster;
+    this.administrator = { kubeconfig };
+    this.emergency = { kubeconfig, as: 'admin', asGroup: ['system:masters', 'reeve:break-glass'] };
+    this.#prefix = prefix;
+    this.#audit = cluster.auditLog();
+  }
+
+  /** As one `kubectl apply`; what it warned of. */
+  async apply(...objects: readonly WrittenObject[]): Promise<string> {
+    const { code, stderr } = await this.tryApply(objects, this.administrator);
+    if (code === 0) return stderr;
+    throw new Error(`it was not applied: ${stderr}`);
+  }
+
+  async tryApply(objects: readonly WrittenObject[], who = this.administrator): Promise<KubectlOutput> {
+    return await this.#applied(objects, who);
+  }
+
+  /** What the API server would say, without anything being stored. */
+  async dryRun(...objects: readonly WrittenObject[]): Promise<KubectlOutput> {
+    return await this.#applied(objects, this.administrator, '--dry-run=server');
+  }
+
+  async kubectl(...args: readonly string[]): Promise<string> {
+    return await mustKubectl(args, this.administrator);
+  }
+
+  async inEmergency(...args: readonly string[]): Promise<string> {
+    return await mustKubectl(args, this.emergency);
+  }
+
+  /** Past every hook, so also what no hook would let pass. */
+  async applyInEmergency(...objects: readonly WrittenObject[]): Promise<void> {
+    const { code, stderr } = await this.tryApply(objects, this.emergency);
+    if (code !== 0) throw new Error(`it was not applied: ${stderr}`);
+  }
+
+  /** Waits until they are gone, which an owner is when nothing names it any more. */
+  async remove(...refs: readonly Ref[]): Promise<void> {
+    const groups = Map.groupBy(refs, ({ kind, namespace = '' }) => `${kind}/${namespace}`);
+    await Promise.all(
+      [...groups.values()].map(async (group) => {
+        const [{ kind = '', namespace } = {}] = group;
+        const where = namespace === undefined ? [] : ['-n', namespace];
+        await this.kubectl('delete', kind, ...group.map(({ name }) => name), ...where, '--timeout=60s');
+      }),
+    );
+  }
+
+  /** Undefined when it is not there. */
+  async get(ref: Ref): Promise<StoredObject | undefined> {
+    const { status, body } = await this.cluster.admin.send('GET', pathOf(ref));
+    if (status === 404) return undefined;
+    if (status === 200) return body as StoredObject;
+    throw new Error(`GET ${pathOf(ref)}: ${status} ${JSON.stringify(body)}`);
+  }
+
+  async mustGet(ref: Ref): Promise<StoredObject> {
+    const object = await this.get(ref);
+    if (object === undefined) throw new Error(`there is no ${pathOf(ref)}`);
+    return object;
+  }
+
+  /** For whom Reeve keeps each of them: `absent`, `nobody`, or the policy or share. */
+  async ownersOf(...refs: readonly Ref[]): Promise<readonly string[]> {
+    return await Promise.all(refs.map(async (ref) => ownerIn(await this.get(ref))));
+  }
+
+  async uidsOf(...refs: readonly Ref[]): Promise<readonly (string | undefined)[]> {
+    return await Promise.all(refs.map(async (ref) => (await this.get(ref))?.metadata.uid));
+  }
+
+  /** `True Synced`, as soon as it speaks of the version that is stored. */
+  async condition(ref: Ref, type = 'Ready'): Promise<string> {
+    const { metadata, status } = await this.mustGet(ref);
+    if (status?.observedGeneration !== metadata.generation) return 'it has not been observed yet';
+    const found = status?.conditions?.find((condition) => condition.type === type);
+    return found === undefined ? `there is no condition ${type}` : `${found.status} ${found.reason}`;
+  }
+
+  async namespaceCondition(name: string): Promise<string> {
+    return await this.condition({ kind: 'Namespace', name }, 'reeve.dev/Ready');
+  }
+
+  /** What its status says is wrong: `namespace Kind name: reason, message`. */
+  async failures(ref: Ref): Promise<readonly string[]> {
+    const { metadata, status } = await this.mustGet(ref);
+    if (status?.observedGeneration !== metadata.generation) return ['it has not been observed yet'];
+    return (status?.failures ?? []).map(
+      ({ namespace, kind, name, reason, message }) =>
+        `${namespace} ${kind === undefined ? '' : `${kind} ${name}: `}${reason}, ${message}`,
+    );
+  }
+
+  /** The writes of Reeve in a namespace that has its name for itself: `patch configmaps settings`. */
+  async reeveWrites(namespace: string): Promise<readonly string[]> {
+    const records = writesOf(await this.#audit.records(), { user: reconcilerUser, namespace });
+    return records.filter(({ resource }) => resource !== 'namespaces').map(told);
+  }
+
+  /** Of whatever objects, by whomever, ended or merely begun. */
+  async deletionsIn(namespace: string): Promise<readonly string[]> {
+    const records = writesOf(await this.#audit.records(), { namespace });
+    return records.filter(({ verb }) => verb.startsWith('delete')).map(told);
+  }
+
+  async countReeveWrites(): Promise<number> {
+    return countWrites(await this.#audit.records(), { user: reconcilerUser });
+  }
+
+  async cleanUp(): Promise<void> {
+    await Promise.all(['nspol', 'sshare'].map((kind) => this.#removeAll(kind)));
+    await this.#removeAll('namespace', '--wait=false');
+    await this.#removeAll('secret', '--namespace=reeve-shared');
+  }
+
+  async #applied(
+    items: readonly WrittenObject[],
+    who: KubectlOptions,
+    ...options: readonly string[]
+  ): Promise<KubectlOutput> {
+    const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
+    return await kubectl(['apply', '-f', '-', ...options], { ...who, input });
+  }
+
+  async #removeAll(kind: string, ...options: readonly string[]): Promise<void> {
+    const names = await this.#namesOf(kind, ...options.filter((each) => each.startsWith('--namespace')));
+    const parts = Array.from({ length: Math.ceil(names.length / mostAtOnce) }, (_, index) =>
+      names.slice(index * mostAtOnce, (index + 1) * mostAtOnce),
+    );
+    await Promise.all(
+      parts.map((part) =>
+        this.inEmergency('delete', kind, ...part, ...options, '--ignore-not-found', '--timeout=60s'),
+      ),
+    );
+  }
+
+  async #namesOf(kind: string, ...where: readonly string[]): Promise<readonly string[]> {
+    const output = await this.kubectl('get', kind, ...where, '-o=jsonpath={.items[*].metadata.name}');
+    return output.split(' ').filter((name) => name.startsWith(this.#prefix));
+  }
+}
+
+function ownerIn(object: StoredObject | undefined): string {
+  if (object === undefined) return 'absent';
+  const { labels = {}, annotations = {} } = object.metadata;
+  const owner = annotations['reeve.dev/owner'];
+  if (labels['app.kubernetes.io/managed-by'] === 'reeve') return owner ?? 'marked, without an owner';
+  return owner === undefined ? 'nobody' : `not marked, of ${owner}`;
+}
+
+function told({ verb, resource, name }: AuditRecord): string {
+  return `${verb} ${resource} ${name}`;
+}

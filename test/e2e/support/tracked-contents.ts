@@ -1,0 +1,198 @@
+// Namespaces whose contents Reeve keeps, the ways in which those change, and a record of what each change makes necessary.
+import { isDeepStrictEqual } from 'node:util';
+import { until } from '../../support/until.ts';
+import { configMap, policy, roleBinding, share, source, type WrittenObject } from './objects.ts';
+import type { Stage } from './stage.ts';
+import { once, WrittenObjects } from './written-objects.ts';
+
+const binding = 'create rolebindings people';
+const copy = 'create secrets credential';
+
+interface Listed {
+  readonly metadata: { readonly name: string; readonly namespace: string };
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+export class TrackedContents {
+  readonly #stage: Stage;
+  /** Of the namespaces; the policy and the share have it as their name. */
+  readonly #name: string;
+  readonly #written: WrittenObjects;
+  readonly #namespaces = new Set<string>();
+  /** Also those that are gone. */
+  readonly #everMade = new Set<string>();
+  #necessary: string[] = [];
+  #made = 0;
+  #secretValue = 0;
+  #settings = 0;
+
+  private constructor(stage: Stage, name: string) {
+    this.#stage = stage;
+    this.#name = name;
+    this.#written = new WrittenObjects(stage.cluster);
+  }
+
+  /** Reeve must run. */
+  static async prepare(stage: Stage, name: string): Promise<TrackedContents> {
+    const contents = new TrackedContents(stage, name);
+    await stage.apply(contents.#source, contents.#share, contents.#policy);
+    await contents.add(4);
+    await contents.settled();
+    return contents;
+  }
+
+  get namespaces(): readonly string[] {
+    return [...this.#namespaces];
+  }
+
+  /** The writes without which it would not be as it is now, each as often as it takes. */
+  get necessary(): readonly string[] {
+    return this.#necessary.toSorted();
+  }
+
+  /** The writes that Reeve made. */
+  async written(): Promise<readonly string[]> {
+    return await this.#written.in([...this.#everMade]);
+  }
+
+  /** Namespaces come. */
+  async add(count: number): Promise<void> {
+    const names = Array.from({ length: count }, (_, index) => `${this.#name}-${this.#made + index}`);
+    this.#made += count;
+    await this.#make(names);
+  }
+
+  /** Namespaces go. */
+  async remove(...names: readonly string[]): Promise<void> {
+    await this.#stage.kubectl('delete', 'namespace', ...names, '--timeout=60s');
+    for (const name of names) this.#namespaces.delete(name);
+  }
+
+  /** Namespaces go, and others of the same names come. */
+  async replace(...names: readonly string[]): Promise<void> {
+    await this.remove(...names);
+    await this.#make(names);
+  }
+
+  /** Somebody deletes what Reeve has put there. */
+  async strip(...names: readonly string[]): Promise<void> {
+    for (const name of names)
+      await this.#stage.inEmergency('delete', '-n', name, 'secret/credential', 'rolebinding/people');
+    this.#need(names, binding, copy);
+  }
+
+  async changeSource(): Promise<void> {
+    this.#secretValue += 1;
+    await this.#stage.apply(this.#source);
+    this.#need(this.namespaces, 'update secrets credential');
+  }
+
+  async changePolicy(): Promise<void> {
+    this.#settings += 1;
+    await this.#stage.apply(this.#policy);
+    this.#need(this.namespaces, `${this.#settings === 1 ? 'create' : 'update'} configmaps settings`);
+  }
+
+  /** Waits until the cluster is as it should be, and policy, share and namespaces say so. */
+  async settled(): Promise<void> {
+    const desired = this.#desired();
+    let seen: unknown;
+    await until(
+      async () => {
+        seen = await this.#seen();
+        return isDeepStrictEqual(seen, desired);
+      },
+      () => `${JSON.stringify(desired)}; there is: ${JSON.stringify(seen)}`,
+    );
+  }
+
+  async #make(names: readonly string[]): Promise<void> {
+    await Promise.all(
+      names.map((name) =>
+        this.#stage.cluster.admin.mustSend('POST', '/api/v1/namespaces', {
+          apiVersion: 'v1',
+          kind: 'Namespace',
+          metadata: { name },
+        }),
+      ),
+    );
+    for (const name of names) {
+      this.#namespaces.add(name);
+      this.#everMade.add(name);
+    }
+    this.#need(names, binding, copy, ...(this.#settings === 0 ? [] : ['create configmaps settings']));
+  }
+
+  #need(namespaces: readonly string[], ...writes: readonly string[]): void {
+    this.#necessary.push(...once(namespaces, ...writes));
+  }
+
+  get #source(): WrittenObject {
+    return source(this.#name, { value: String(this.#secretValue) });
+  }
+
+  get #share(): WrittenObject {
+    return share(this.#name, {
+      source: { namespace: 'reeve-shared', name: this.#name },
+      targets: { names: [`${this.#name}-*`] },
+      target: { name: 'credential' },
+      maxDeletions: 1000,
+    });
+  }
+
+  get #policy(): WrittenObject {
+    const settings = this.#settings === 0 ? [] : [configMap('settings', { value: String(this.#settings) })];
+    return policy(this.#name, {
+      match: { names: [`${this.#name}-*`] },
+      contents: { roleBindings: [roleBinding('people', 'fa-people')], resources: settings },
+      maxDeletions: 1000,
+    });
+  }
+
+  #desired(): readonly string[] {
+    const secret = Buffer.from(String(this.#secretValue)).toString('base64');
+    const perNamespace = this.#settings === 0 ? 1 : 2;
+    const count = this.#namespaces.size;
+    return [
+      ...this.namespaces.flatMap((name) => [
+        `${name} True Synced`,
+        `${name}/credential ${secret}`,
+        `${name}/people`,
+        ...(this.#settings === 0 ? [] : [`${name}/settings ${this.#settings}`]),
+      ]),
+      `policy: ${perNamespace * count} of ${perNamespace * count}, True Synced`,
+      `share: ${count} of ${count}, True Synced`,
+    ].sort();
+  }
+
+  async #seen(): Promise<readonly string[]> {
+    const marked = '?labelSelector=app.kubernetes.io%2Fmanaged-by%3Dreeve';
+    const [secrets, settings, bindings, ...summaries] = await Promise.all([
+      this.#list(`/api/v1/secrets${marked}`),
+      this.#list(`/api/v1/configmaps${marked}`),
+      this.#list(`/apis/rbac.authorization.k8s.io/v1/rolebindings${marked}`),
+      this.#summary('policy', 'NamespacePolicy'),
+      this.#summary('share', 'SecretShare'),
+      ...this.namespaces.map(async (name) => {
+        const condition = await this.#stage.condition({ kind: 'Namespace', name }, 'reeve.dev/Ready');
+        return `${name} ${condition}`;
+      }),
+    ]);
+    return [...[...secrets, ...settings, ...bindings].map(told), ...summaries].sort();
+  }
+
+  async #list(path: string): Promise<readonly Listed[]> {
+    const list = (await this.#stage.cluster.admin.mustSend('GET', path)) as { readonly items: Listed[] };
+    return list.items.filter(({ metadata }) => metadata.namespace.startsWith(`${this.#name}-`));
+  }
+
+  async #summary(what: string, kind: 'NamespacePolicy' | 'SecretShare'): Promise<string> {
+    const ref = { kind, name: this.#name };
+    const [{ status }, condition] = await Promise.all([this.#stage.mustGet(ref), this.#stage.condition(ref)]);
+    return `${what}: ${status?.synced} of ${status?.desired}, ${condition}`;
+  }
+}
+
+function told({ metadata: { name, namespace }, data = {} }: Listed): string {
+  return [`${namespace}/${name}`, ...Object.values(data)].join(' ');
+}

@@ -1,0 +1,50 @@
+// Another controller that has its own idea of what an object should hold, and sets it again as soon as it is changed.
+import type { KubeObject } from '../../../src/api/kube-object.ts';
+import type { KubeClient } from '../../../src/kube/client.ts';
+import { findApiServer } from '../../../src/kube/find-api-server.ts';
+import { createKubeClient } from '../../../src/kube/https-client.ts';
+import { listWatch, type WatchHealth } from '../../../src/kube/list-watch.ts';
+import { pacing } from '../../../src/wire/pacing.ts';
+import type { ClusterAccess } from '../../cluster/cluster-access.ts';
+
+export class WritingRival {
+  readonly #client: KubeClient;
+  readonly #watch: WatchHealth;
+  readonly #writes = new Set<Promise<unknown>>();
+
+  private constructor(client: KubeClient, namespace: string, name: string) {
+    this.#client = client;
+    const path = `/api/v1/namespaces/${namespace}/configmaps`;
+    const object = `${path}/${name}`;
+    const revert = (seen: KubeObject): void => this.#revert(object, seen);
+    this.#watch = listWatch(
+      client,
+      { path, fieldSelector: `metadata.name=${name}` },
+      { replaced: (all) => all.forEach(revert), changed: revert, removed: () => undefined },
+      pacing,
+    );
+  }
+
+  /** Wants `by: rival` in that ConfigMap. The guard lets nobody else through than those who break the glass. */
+  static async begin(cluster: ClusterAccess, namespace: string, name: string): Promise<WritingRival> {
+    const groups = ['system:masters', 'reeve:break-glass'];
+    const kubeconfig = await cluster.clientKubeconfig('rival', groups);
+    const client = createKubeClient(await findApiServer({ kubeconfig, environment: {} }));
+    return new WritingRival(client, namespace, name);
+  }
+
+  async giveUp(): Promise<void> {
+    this.#watch.stop();
+    await this.#watch.stopped;
+    await Promise.all(this.#writes);
+    this.#client.close();
+  }
+
+  #revert(path: string, seen: KubeObject): void {
+    if ((seen['data'] as { readonly by?: string } | undefined)?.by === 'rival') return;
+    // In the version that was seen: if somebody has changed it since, the watch tells that, too.
+    const body = { ...seen, data: { by: 'rival' } };
+    const write = this.#client.request({ method: 'PUT', path, body }).catch(() => undefined);
+    this.#writes.add(write);
+  }
+}

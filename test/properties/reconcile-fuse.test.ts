@@ -1,0 +1,95 @@
+// Whatever happens, within a minute nobody loses more objects than its limit without a confirmation.
+import { setImmediate } from 'node:timers/promises';
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { ownerAnnotation } from '../../src/api/names.ts';
+import { bindingPolicy } from '../support/provided.ts';
+import { Harness, refTo } from '../support/reconcile-harness.ts';
+
+const limit = 2;
+const namespaces = Array.from({ length: 8 }, (_, index) => `n${index}`);
+
+interface Deletion {
+  readonly owner: string;
+  readonly at: number;
+}
+
+/** Every deletion of an object by Reeve, with its owner. */
+function deletionsOf(h: Harness): readonly Deletion[] {
+  const deletions: Deletion[] = [];
+  const { remove } = h.memory;
+  h.memory.remove = async (ref, preconditions, signal) => {
+    const owner = h.memory.get(ref)?.metadata.annotations?.[ownerAnnotation] ?? '';
+    await remove.call(h.memory, ref, preconditions, signal);
+    deletions.push({ owner, at: h.virtual.monotonic() });
+  };
+  return deletions;
+}
+
+function mostWithinAMinute(deletions: readonly Deletion[]): number {
+  const counts = deletions.map(
+    ({ owner, at }) =>
+      deletions.filter((each) => each.owner === owner && each.at >= at && each.at < at + 60_000).length,
+  );
+  return Math.max(0, ...counts);
+}
+
+const match = fc.constantFrom<object>(
+  { namespaceSelector: { matchLabels: { a: 'yes' } } },
+  { namespaceSelector: { matchLabels: { a: 'no' } } },
+  { names: ['n0', 'n1', 'n2'] },
+  { names: ['*'] },
+  { names: ['none'] },
+);
+
+const op = fc.oneof(
+  fc.record({
+    kind: fc.constant('relabel' as const),
+    name: fc.constantFrom(...namespaces),
+    a: fc.constantFrom('yes', 'no'),
+  }),
+  fc.record({ kind: fc.constant('policy' as const), name: fc.constantFrom('p', 'q'), term: match }),
+  fc.record({ kind: fc.constant('delete' as const), name: fc.constantFrom('p', 'q') }),
+  fc.record({ kind: fc.constant('wait' as const), seconds: fc.constantFrom(1, 20, 61) }),
+  fc.record({ kind: fc.constant('turns' as const), count: fc.nat(12) }),
+);
+
+type Op = typeof op extends fc.Arbitrary<infer T> ? T : never;
+
+async function happen(h: Harness, each: Op): Promise<void> {
+  switch (each.kind) {
+    case 'relabel':
+      return h.namespace(each.name, { a: each.a });
+    case 'policy':
+      if (h.get('NamespacePolicy', each.name)?.metadata.deletionTimestamp !== undefined) return;
+      return h.policy(each.name, bindingPolicy({ maxDeletions: limit, match: each.term }));
+    case 'delete':
+      return h.memory.delete(refTo('NamespacePolicy', each.name));
+    case 'wait':
+      return await h.virtual.advance(each.seconds * 1000);
+    case 'turns':
+      for (let turn = 0; turn < each.count; turn += 1) await setImmediate();
+      return undefined;
+    default:
+      return each satisfies never;
+  }
+}
+
+test('the fuse holds', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(op, { minLength: 1, maxLength: 30 }), fc.nat(2), async (ops, latency) => {
+      const h = new Harness();
+      const deletions = deletionsOf(h);
+      h.memory.latency = () => latency;
+      for (const name of namespaces) h.namespace(name, { a: 'yes' });
+      for (const name of ['p', 'q']) h.policy(name, bindingPolicy({ maxDeletions: limit }));
+      h.start();
+      await h.settle();
+      for (const each of ops) await happen(h, each);
+      await h.settle(200_000);
+      await h.end();
+      expect(mostWithinAMinute(deletions)).toBeLessThanOrEqual(limit);
+    }),
+    { numRuns: 300 },
+  );
+});

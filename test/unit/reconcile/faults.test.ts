@@ -1,0 +1,230 @@
+import { describe, expect, test } from 'vitest';
+import { bindingPolicy, quotaOf, bindingOf, shareOf, team, teams } from '../../support/provided.ts';
+import { failure } from '../../support/memory-cluster.ts';
+import { refTo, type Harness } from '../../support/reconcile-harness.ts';
+import { useHarness } from '../../support/use-harness.ts';
+
+const harness = useHarness();
+
+async function begun(): Promise<Harness> {
+  const h = harness();
+  h.start();
+  for (const name of ['a', 'b']) h.namespace(name, team);
+  await h.settle();
+  h.takeWrites();
+  return h;
+}
+
+/** So many requests of that kind fail in that way. */
+function failing(
+  h: Harness,
+  verb: string,
+  kind: string,
+  code: number,
+  times = Infinity,
+  namespace?: string,
+): () => number {
+  let count = 0;
+  h.memory.fault = (each, ref) => {
+    const isIt =
+      each === verb && ref.kind === kind && (namespace === undefined || ref.namespace === namespace);
+    if (!isIt || count >= times) return undefined;
+    count += 1;
+    return failure(code);
+  };
+  return () => count;
+}
+
+describe('a write that fails', () => {
+  test.each([409, 429, 500, 503, 0])(
+    'with %i for a moment is tried again, and nothing is said of it',
+    async (code) => {
+      const h = await begun();
+      failing(h, 'apply', 'RoleBinding', code, 3);
+      h.policy('p', bindingPolicy());
+      await h.settle(10_000);
+      expect(h.memory.list('RoleBinding')).toHaveLength(2);
+      const statuses = h
+        .takeWrites()
+        .filter(({ subresource, kind }) => subresource === 'status' && kind === 'NamespacePolicy');
+      expect([
+        h.status('NamespacePolicy', 'p')['synced'],
+        h.status('NamespacePolicy', 'p')['failed'],
+        statuses.length,
+      ]).toEqual([2, 0, statuses.length]);
+      expect(statuses.length).toBeLessThanOrEqual(2);
+    },
+  );
+
+  test('with 503 for long is reported, and done when the server is back', async () => {
+    const h = await begun();
+    failing(h, 'apply', 'RoleBinding', 503);
+    h.policy('p', bindingPolicy());
+    await h.settle(10_000);
+    await h.virtual.advance(10_000);
+    expect(h.status('NamespacePolicy', 'p')).toMatchObject({
+      failed: 2,
+      failures: [{ reason: 'ApiError' }, {}],
+    });
+    h.memory.fault = () => undefined;
+    await h.settle(70_000);
+    expect(h.status('NamespacePolicy', 'p')).toMatchObject({ failed: 0, synced: 2 });
+  });
+
+  test('with 422 is reported and not tried again, until something changes', async () => {
+    const h = await begun();
+    const tries = failing(h, 'apply', 'RoleBinding', 422);
+    h.policy('p', bindingPolicy());
+    await h.settle(60_000);
+    expect(tries()).toBe(2);
+    expect(h.status('NamespacePolicy', 'p')).toMatchObject({
+      failed: 2,
+      failures: [{ namespace: 'a', kind: 'RoleBinding', name: 'devs', reason: 'Rejected' }, {}],
+    });
+    expect(h.condition('Namespace', 'a', 'reeve.dev/Ready')).toMatchObject({
+      status: 'False',
+      reason: 'Rejected',
+    });
+    h.policy('p', bindingPolicy({}, { subjects: [{ kind: 'User', name: 'x' }] }));
+    await h.settle();
+    expect(tries()).toBe(4);
+  });
+
+  test('with 403 is reported, and tried again now and then', async () => {
+    const h = await begun();
+    const tries = failing(h, 'apply', 'RoleBinding', 403, Infinity, 'a');
+    h.policy('p', bindingPolicy());
+    await h.settle();
+    expect(h.status('NamespacePolicy', 'p')).toMatchObject({
+      failed: 1,
+      synced: 1,
+      failures: [{ reason: 'InsufficientPermissions' }],
+    });
+    expect(tries()).toBe(1);
+    await h.virtual.advance(31_000);
+    expect(tries()).toBe(2);
+    h.memory.fault = () => undefined;
+    await h.settle(70_000);
+    expect(h.status('NamespacePolicy', 'p')).toMatchObject({ failed: 0 });
+  });
+
+  test('keeps neither the other objects of the namespace nor other namespaces from being done', async () => {
+    const h = await begun();
+    failing(h, 'apply', 'RoleBinding', 500, Infinity, 'a');
+    h.policy('p', { match: teams, contents: { roleBindings: [bindingOf()], resources: [quotaOf()] } });
+    await h.settle(200);
+    expect(h.memory.list('ResourceQuota')).toHaveLength(2);
+    expect(h.memory.list('RoleBinding')).toHaveLength(1);
+  });
+
+  test('because the namespace goes is no failure', async () => {
+    const h = await begun();
+    h.memory.isLagging = true;
+    h.memory.delete(refTo('Namespace', 'a'));
+    h.policy('p', bindingPolicy());
+    await h.settle();
+    expect(h.status('NamespacePolicy', 'p')).toMatchObject({ matched: 1, synced: 1, failed: 0 });
+    expect(h.told.observed.filter(([name]) => name === 'failed')).toEqual([]);
+  });
+
+  test('is told to the observer by name and reason alone', async () => {
+    const h = await begun();
+    failing(h, 'apply', 'RoleBinding', 422);
+    h.policy('p', bindingPolicy());
+    await h.settle();
+    expect(h.told.observed).toContainEqual([
+      'failed',
+      { namespace: 'a', kind: 'RoleBinding', name: 'devs', owner: 'NamespacePolicy/p' },
+      'Rejected',
+    ]);
+  });
+});
+
+describe('a deletion that fails', () => {
+  test('is reported, and holds the owner', async () => {
+    const h = await begun();
+    h.policy('p', bindingPolicy());
+    await h.settle();
+    failing(h, 'delete', 'RoleBinding', 403);
+    h.memory.delete(refTo('NamespacePolicy', 'p'));
+    await h.settle();
+    expect(h.condition('NamespacePolicy', 'p')).toMatchObject({ status: 'False', reason: 'Failed' });
+    h.memory.fault = () => undefined;
+    await h.settle(70_000);
+    expect([h.get('NamespacePolicy', 'p'), h.memory.list('RoleBinding')]).toEqual([undefined, []]);
+  });
+
+  test('because the object is gone already has succeeded', async () => {
+    const h = await begun();
+    h.policy('p', bindingPolicy());
+    await h.settle();
+    h.memory.isLagging = true;
+    h.memory.delete(refTo('RoleBinding', 'devs', 'a'));
+    h.memory.delete(refTo('NamespacePolicy', 'p'));
+    await h.settle();
+    expect([h.get('NamespacePolicy', 'p'), h.memory.list('RoleBinding')]).toEqual([undefined, []]);
+  });
+});
+
+describe('a reading that fails', () => {
+  test('is tried again', async () => {
+    const h = await begun();
+    h.namespace('reeve-shared');
+    h.secret('reeve-shared', 'regcred', { k: 'v' });
+    failing(h, 'read', 'Secret', 500, 3);
+    h.share('s', shareOf());
+    await h.settle(10_000);
+    expect(h.status('SecretShare', 's')).toMatchObject({ synced: 2, failed: 0 });
+  });
+
+  test('because it is not allowed is reported', async () => {
+    const h = await begun();
+    h.namespace('reeve-shared');
+    h.secret('reeve-shared', 'regcred', { k: 'v' });
+    failing(h, 'read', 'Secret', 403);
+    h.share('s', shareOf());
+    await h.settle();
+    expect(h.condition('SecretShare', 's', 'SourceAvailable')).toMatchObject({
+      status: 'False',
+      reason: 'SourceUnreadable',
+    });
+    expect(h.status('SecretShare', 's')).toMatchObject({
+      failed: 2,
+      failures: [{ reason: 'InsufficientPermissions' }, {}],
+    });
+    h.memory.fault = () => undefined;
+    await h.settle(70_000);
+    expect(h.condition('SecretShare', 's')).toMatchObject({ status: 'True' });
+  });
+});
+
+test('an object that somebody changes back again and again is left alone for a while', async () => {
+  const h = await begun();
+  h.policy('p', bindingPolicy());
+  await h.settle();
+  h.takeWrites();
+  const { apply } = h.memory;
+  let fights = 0;
+  h.memory.apply = async (object, options) => {
+    const answer = await apply.call(h.memory, object, options);
+    if (object.kind === 'RoleBinding' && object.metadata.namespace === 'a' && fights < 100) {
+      fights += 1;
+      setImmediate(() => h.memory.change(refTo('RoleBinding', 'devs', 'a'), { subjects: [] }));
+    }
+    return answer;
+  };
+  h.memory.change(refTo('RoleBinding', 'devs', 'a'), { subjects: [] });
+  await h.settle(1000);
+  expect(fights).toBeLessThanOrEqual(10);
+  expect(h.told.observed).toContainEqual([
+    'contended',
+    { namespace: 'a', kind: 'RoleBinding', name: 'devs', owner: 'NamespacePolicy/p' },
+  ]);
+  expect(h.status('NamespacePolicy', 'p')).toMatchObject({
+    synced: 1,
+    failures: [{ namespace: 'a', reason: 'Contended' }],
+  });
+  h.memory.apply = apply;
+  await h.settle(10_000);
+  expect(h.status('NamespacePolicy', 'p')).toMatchObject({ synced: 2, failed: 0 });
+});

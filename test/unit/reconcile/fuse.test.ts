@@ -1,0 +1,235 @@
+import { describe, expect, test } from 'vitest';
+import { bindingPolicy, shareOf, team } from '../../support/provided.ts';
+import { failure } from '../../support/memory-cluster.ts';
+import { refTo, type Harness } from '../../support/reconcile-harness.ts';
+import { useHarness } from '../../support/use-harness.ts';
+
+const harness = useHarness();
+const confirm = (count: string) => ({ 'reeve.dev/confirm-deletions': count });
+
+async function inNamespaces(
+  count: number,
+  spec: object = bindingPolicy({ maxDeletions: 3 }),
+): Promise<Harness> {
+  const h = harness();
+  for (let index = 0; index < count; index += 1) h.namespace(`n${index}`, team);
+  h.policy('p', spec);
+  h.start();
+  await h.settle();
+  expect(h.memory.list('RoleBinding')).toHaveLength(count);
+  return h;
+}
+
+const nothing = bindingPolicy({ maxDeletions: 3, match: { names: ['none'] } });
+const left = (h: Harness) => h.memory.list('RoleBinding').length;
+const marked = (h: Harness) =>
+  h.memory
+    .list('RoleBinding')
+    .filter(({ metadata }) => metadata.annotations?.['reeve.dev/owner'] !== undefined).length;
+
+describe('the fuse', () => {
+  test('lets as many objects go at once as the limit says', async () => {
+    const h = await inNamespaces(3);
+    h.policy('p', nothing);
+    await h.settle();
+    expect(left(h)).toBe(0);
+    expect(h.condition('NamespacePolicy', 'p', 'Stalled')).toMatchObject({ status: 'False' });
+  });
+
+  test('keeps all of them where it would be more, and says how to confirm it', async () => {
+    const h = await inNamespaces(4);
+    h.policy('p', nothing);
+    await h.settle();
+    expect(left(h)).toBe(4);
+    const message = 'kubectl annotate namespacepolicy p reeve.dev/confirm-deletions=4 --overwrite';
+    expect(h.condition('NamespacePolicy', 'p', 'Stalled')).toMatchObject({
+      status: 'True',
+      reason: 'TooManyDeletions',
+      message: expect.stringContaining(message) as string,
+    });
+    expect(h.condition('NamespacePolicy', 'p')).toMatchObject({
+      status: 'False',
+      reason: 'TooManyDeletions',
+    });
+    expect(h.told.events.filter(({ reason }) => reason === 'TooManyDeletions')).toHaveLength(1);
+    expect(h.told.observed).toContainEqual(['held', 'NamespacePolicy/p', 4, 3]);
+    // Nobody changes its mind by waiting.
+    await h.settle(120_000);
+    expect(left(h)).toBe(4);
+  });
+
+  test.each<readonly [string, number]>([
+    ['3', 4],
+    ['4', 0],
+    ['100', 0],
+    ['four', 4],
+    ['-5', 4],
+    ['4.0', 4],
+  ])('with a confirmation of %s, %i of four stay', async (count, expected) => {
+    const h = await inNamespaces(4);
+    h.policy('p', nothing);
+    await h.settle();
+    h.memory.change(refTo('NamespacePolicy', 'p'), { metadata: { annotations: confirm(count) } });
+    await h.settle();
+    expect(left(h)).toBe(expected);
+  });
+
+  test('a confirmation counts once', async () => {
+    const h = await inNamespaces(4);
+    h.policy('p', nothing, confirm('4'));
+    await h.settle();
+    expect([left(h), h.status('NamespacePolicy', 'p')['confirmationUsed']]).toEqual([0, '4']);
+    h.policy('p', bindingPolicy({ maxDeletions: 3 }), confirm('4'));
+    await h.settle();
+    await h.virtual.advance(61_000);
+    h.policy('p', nothing, confirm('4'));
+    await h.settle();
+    expect(left(h)).toBe(4);
+    h.policy('p', nothing, confirm('5'));
+    await h.settle();
+    expect([left(h), h.status('NamespacePolicy', 'p')['confirmationUsed']]).toEqual([0, '5']);
+    h.policy('p', nothing);
+    await h.settle();
+    expect(h.status('NamespacePolicy', 'p')).not.toHaveProperty('confirmationUsed');
+  });
+
+  test('counts what went within the last minute, and goes on by itself afterwards', async () => {
+    const h = await inNamespaces(6);
+    for (const name of ['n0', 'n1', 'n2']) h.namespace(name, {});
+    await h.settle();
+    expect(left(h)).toBe(3);
+    h.namespace('n3', {});
+    await h.settle();
+    expect(left(h)).toBe(3);
+    expect(h.condition('NamespacePolicy', 'p')).toMatchObject({ reason: 'TooManyDeletions' });
+    await h.settle(61_000);
+    expect(left(h)).toBe(2);
+    expect(h.condition('NamespacePolicy', 'p')).toMatchObject({ reason: 'Synced' });
+  });
+
+  test('does not count what is handed over, made anew, expired, or in namespaces that go', async () => {
+    const h = await inNamespaces(5, bindingPolicy({ maxDeletions: 0 }));
+    h.policy('q', bindingPolicy());
+    await h.settle();
+    h.policy('p', bindingPolicy({ maxDeletions: 0, match: { names: ['none'] } }));
+    await h.settle();
+    expect([left(h), h.condition('NamespacePolicy', 'p')?.['status']]).toEqual([5, 'True']);
+    h.policy('q', bindingPolicy({ maxDeletions: 0 }, { roleRef: { kind: 'ClusterRole', name: 'view' } }));
+    await h.settle();
+    expect(
+      h.memory.list('RoleBinding').every((each) => (each['roleRef'] as { name: string }).name === 'view'),
+    ).toBe(true);
+    h.policy(
+      'q',
+      bindingPolicy(
+        { maxDeletions: 0 },
+        { roleRef: { kind: 'ClusterRole', name: 'view' }, expiresAt: '2026-11-21T12:00:00Z' },
+      ),
+    );
+    await h.settle();
+    expect(left(h)).toBe(0);
+    expect(h.condition('NamespacePolicy', 'q')).toMatchObject({ status: 'True' });
+  });
+
+  test('is not tripped by objects in namespaces that go', async () => {
+    const h = await inNamespaces(4);
+    for (const name of ['n0', 'n1', 'n2', 'n3']) h.memory.delete(refTo('Namespace', name));
+    h.policy('p', nothing);
+    await h.settle();
+    expect(h.condition('NamespacePolicy', 'p')).toMatchObject({ status: 'True' });
+    expect(left(h)).toBe(4);
+  });
+});
+
+describe('an owner that goes', () => {
+  test.each<readonly [string, object, Readonly<Record<string, string>>, number]>([
+    ['with few objects takes them along', { maxDeletions: 4 }, {}, 0],
+    ['with more than the limit leaves all of them', { maxDeletions: 3 }, {}, 4],
+    ['with more than the limit, confirmed, takes them along', { maxDeletions: 3 }, confirm('4'), 0],
+    ['with a confirmation of too few leaves all of them', { maxDeletions: 3 }, confirm('3'), 4],
+    ['that orphans leaves all of them', { maxDeletions: 9, deletionPolicy: 'Orphan' }, {}, 4],
+    ['and is suspended leaves all of them', { maxDeletions: 9, suspend: true }, {}, 4],
+  ])('%s', async (_what, fields, annotations, expected) => {
+    const h = await inNamespaces(4);
+    h.policy('p', bindingPolicy(fields), annotations);
+    await h.settle();
+    h.memory.delete(refTo('NamespacePolicy', 'p'));
+    await h.settle();
+    expect([left(h), marked(h), h.get('NamespacePolicy', 'p')]).toEqual([expected, 0, undefined]);
+  });
+
+  test('with its whole kind leaves all it has', async () => {
+    const h = await inNamespaces(2);
+    h.terminatingKinds = ['NamespacePolicy'];
+    h.memory.delete(refTo('NamespacePolicy', 'p'));
+    await h.settle();
+    expect([left(h), marked(h), h.get('NamespacePolicy', 'p')]).toEqual([2, 0, undefined]);
+  });
+
+  test('that does not load leaves all it has', async () => {
+    const h = await inNamespaces(2);
+    h.memory.change(refTo('NamespacePolicy', 'p'), { spec: { nonsense: 1 } });
+    await h.settle();
+    h.memory.delete(refTo('NamespacePolicy', 'p'));
+    await h.settle();
+    expect([left(h), marked(h), h.get('NamespacePolicy', 'p')]).toEqual([2, 0, undefined]);
+  });
+
+  test('hands over what another one provides, however many', async () => {
+    const h = await inNamespaces(5);
+    h.policy('q', bindingPolicy());
+    await h.settle();
+    h.memory.delete(refTo('NamespacePolicy', 'p'));
+    await h.settle();
+    expect([left(h), marked(h), h.get('NamespacePolicy', 'p')]).toEqual([5, 5, undefined]);
+  });
+
+  test('is not held up by namespaces that go, nor by objects that are being deleted', async () => {
+    const h = await inNamespaces(3);
+    h.memory.change(refTo('Namespace', 'n0'), { metadata: { finalizers: ['example.com/slow'] } });
+    h.memory.delete(refTo('Namespace', 'n0'));
+    h.memory.change(refTo('RoleBinding', 'devs', 'n1'), { metadata: { finalizers: ['example.com/slow'] } });
+    h.memory.delete(refTo('NamespacePolicy', 'p'));
+    await h.settle();
+    expect(h.get('NamespacePolicy', 'p')).toBeUndefined();
+    expect(h.get('RoleBinding', 'devs', 'n2')).toBeUndefined();
+  });
+
+  test('is not deleted for as long as nobody knows whether its kind goes', async () => {
+    let isDown = true;
+    const h = harness({
+      kinds: {
+        isKindTerminating: async () => {
+          if (isDown) throw failure(503);
+          return await Promise.resolve(true);
+        },
+      },
+    });
+    h.namespace('a', team);
+    h.policy('p', bindingPolicy());
+    h.start();
+    await h.settle();
+    h.memory.delete(refTo('NamespacePolicy', 'p'));
+    await h.settle();
+    expect([left(h), marked(h)]).toEqual([1, 1]);
+    isDown = false;
+    await h.settle(60_000);
+    expect([left(h), marked(h)]).toEqual([1, 0]);
+  });
+});
+
+test('shares have a fuse too', async () => {
+  const h = harness();
+  h.namespace('reeve-shared');
+  h.secret('reeve-shared', 'regcred', { k: 'v' });
+  for (let index = 0; index < 4; index += 1) h.namespace(`n${index}`, team);
+  h.share('s', shareOf({ maxDeletions: 3 }));
+  h.start();
+  await h.settle();
+  h.share('s', shareOf({ maxDeletions: 3, targets: { names: ['none'] } }));
+  await h.settle();
+  expect(h.memory.list('Secret')).toHaveLength(5);
+  expect(h.condition('SecretShare', 's', 'Stalled')).toMatchObject({
+    message: expect.stringContaining('kubectl annotate secretshare s ') as string,
+  });
+});

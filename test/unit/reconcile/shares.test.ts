@@ -1,0 +1,334 @@
+import { describe, expect, test } from 'vitest';
+import { adoptLabel } from '../../../src/api/names.ts';
+import { shareOf, team } from '../../support/provided.ts';
+import { failure } from '../../support/memory-cluster.ts';
+import { refTo, type Harness } from '../../support/reconcile-harness.ts';
+import { useHarness } from '../../support/use-harness.ts';
+
+const harness = useHarness();
+
+async function sharing(
+  fields: object = {},
+  more: object = {},
+  namespaces: readonly string[] = ['a', 'b'],
+): Promise<Harness> {
+  const h = harness();
+  h.namespace('reeve-shared');
+  h.secret('reeve-shared', 'regcred', { user: 'u', password: 'canary' }, more);
+  for (const name of namespaces) h.namespace(name, team);
+  h.share('s', shareOf(fields));
+  h.start();
+  await h.settle();
+  return h;
+}
+
+const dataOf = (h: Harness, namespace: string, name = 'regcred') =>
+  h.get('Secret', name, namespace)?.['data'];
+const data = { user: btoa('u'), password: btoa('canary') };
+
+describe('a shared Secret', () => {
+  test('is in every selected namespace, and in new ones', async () => {
+    const h = await sharing();
+    h.namespace('c', team);
+    h.namespace('d');
+    await h.settle();
+    expect(['a', 'b', 'c', 'd'].map((name) => dataOf(h, name))).toEqual([data, data, data, undefined]);
+    expect(h.status('SecretShare', 's')).toMatchObject({ desired: 3, synced: 3 });
+    expect(h.condition('SecretShare', 's', 'SourceAvailable')).toMatchObject({ status: 'True' });
+  });
+
+  test('takes neither labels nor annotations from its source', async () => {
+    const metadata = {
+      name: 'regcred',
+      namespace: 'reeve-shared',
+      labels: { 'argocd.argoproj.io/instance': 'x' },
+      annotations: { note: 'y' },
+    };
+    const h = await sharing({}, { metadata });
+    expect(h.get('Secret', 'regcred', 'a')?.metadata).toMatchObject({
+      labels: { 'app.kubernetes.io/managed-by': 'reeve' },
+      annotations: { 'reeve.dev/owner': 'SecretShare/s' },
+    });
+    expect(Object.keys(h.get('Secret', 'regcred', 'a')?.metadata.labels ?? {})).toHaveLength(1);
+  });
+
+  test('has the name, type, keys and labels that the share says', async () => {
+    const target = {
+      name: 'copy',
+      type: 'example.com/x',
+      keys: [{ from: 'password', to: 'PW' }],
+      labels: { team: 'x' },
+    };
+    const h = await sharing({ target });
+    expect(h.get('Secret', 'copy', 'a')).toMatchObject({
+      type: 'example.com/x',
+      metadata: { labels: { team: 'x' } },
+    });
+    expect(dataOf(h, 'a', 'copy')).toEqual({ PW: btoa('canary') });
+  });
+
+  test('carries any key whatever', async () => {
+    const h = harness();
+    h.namespace('reeve-shared');
+    h.namespace('a', team);
+    const hostile = JSON.parse('{"__proto__":"eA==","constructor":"eQ=="}') as object;
+    h.memory.put({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'regcred', namespace: 'reeve-shared' },
+      type: 'Opaque',
+      data: hostile,
+    });
+    h.share('s', shareOf());
+    h.start();
+    await h.settle();
+    expect(JSON.stringify(dataOf(h, 'a'))).toBe('{"__proto__":"eA==","constructor":"eQ=="}');
+  });
+
+  test.each<readonly [string, object]>([
+    ['another value', { data: { user: 'eA==' } }],
+    ['a further key', { data: { extra: 'eA==' } }],
+    ['a key too few', { data: { user: null } }],
+    ['no label', { metadata: { annotations: { 'reeve.dev/owner': 'SecretShare/other' } } }],
+  ])('is put right when somebody gives it %s', async (_what, patch) => {
+    const h = await sharing();
+    h.memory.change(refTo('Secret', 'regcred', 'a'), patch as Record<string, unknown>);
+    h.takeWrites();
+    await h.settle();
+    expect(dataOf(h, 'a')).toEqual(data);
+    expect(h.takeWrites().map(({ verb, namespace }) => `${verb} ${namespace}`)).toEqual(['update a']);
+  });
+
+  test('follows its source with one write in each namespace', async () => {
+    const h = await sharing();
+    h.takeWrites();
+    h.secret('reeve-shared', 'regcred', { user: 'v' });
+    await h.settle();
+    expect([dataOf(h, 'a'), dataOf(h, 'b')]).toEqual([{ user: btoa('v') }, { user: btoa('v') }]);
+    expect(h.takeWrites().map(({ verb, kind, namespace }) => `${verb} ${kind} ${namespace}`)).toEqual([
+      'update Secret a',
+      'update Secret b',
+    ]);
+  });
+
+  test('is made anew where it is immutable, or of another type', async () => {
+    const h = await sharing({ target: { immutable: true } });
+    const uid = h.get('Secret', 'regcred', 'a')?.metadata.uid;
+    expect(h.get('Secret', 'regcred', 'a')).toMatchObject({ immutable: true });
+    h.secret('reeve-shared', 'regcred', { user: 'v' });
+    await h.settle();
+    expect(dataOf(h, 'a')).toEqual({ user: btoa('v') });
+    expect(h.get('Secret', 'regcred', 'a')?.metadata.uid).not.toBe(uid);
+    h.share('s', shareOf({ target: { type: 'example.com/x' } }));
+    await h.settle();
+    expect(h.get('Secret', 'regcred', 'a')).toMatchObject({ type: 'example.com/x' });
+    expect(h.get('Secret', 'regcred', 'a')).not.toHaveProperty('immutable');
+  });
+
+  test('goes from namespaces that are not selected any more, and with the share', async () => {
+    const h = await sharing();
+    h.namespace('b', {});
+    await h.settle();
+    expect([dataOf(h, 'a'), dataOf(h, 'b')]).toEqual([data, undefined]);
+    h.memory.delete(refTo('SecretShare', 's'));
+    await h.settle();
+    expect(dataOf(h, 'a')).toBeUndefined();
+    expect(h.get('SecretShare', 's')).toBeUndefined();
+    expect(dataOf(h, 'reeve-shared')).toEqual(data);
+  });
+
+  test('stays with the namespaces when the share goes and orphans it', async () => {
+    const h = await sharing({ deletionPolicy: 'Orphan' });
+    h.memory.delete(refTo('SecretShare', 's'));
+    await h.settle();
+    expect(dataOf(h, 'a')).toEqual(data);
+    expect(h.get('Secret', 'regcred', 'a')?.metadata).toMatchObject({ labels: {}, annotations: {} });
+  });
+
+  test('of somebody else is a conflict, until its owner offers it', async () => {
+    const h = harness();
+    h.namespace('reeve-shared');
+    h.secret('reeve-shared', 'regcred', { user: 'u', password: 'canary' });
+    h.namespace('a', team);
+    h.secret('a', 'regcred', { theirs: 'x' });
+    h.share('s', shareOf());
+    h.start();
+    await h.settle();
+    expect(dataOf(h, 'a')).toEqual({ theirs: btoa('x') });
+    expect(h.memory.reads).toBeLessThan(6);
+    expect(h.status('SecretShare', 's')).toMatchObject({ conflicts: 1 });
+    h.memory.change(refTo('Secret', 'regcred', 'a'), { metadata: { labels: { [adoptLabel]: 'true' } } });
+    await h.settle();
+    expect(dataOf(h, 'a')).toEqual(data);
+  });
+
+  test('is never its own source', async () => {
+    const h = harness({ sourceNamespaces: ['src'] });
+    h.namespace('src', team);
+    h.namespace('a', team);
+    h.secret(
+      'src',
+      'regcred',
+      { user: 'u' },
+      { metadata: { name: 'regcred', namespace: 'src', labels: { [adoptLabel]: 'true' } } },
+    );
+    h.share('s', shareOf({ source: { namespace: 'src', name: 'regcred' } }));
+    h.start();
+    await h.settle();
+    expect(h.get('Secret', 'regcred', 'src')?.metadata.annotations).toBeUndefined();
+    expect(h.status('SecretShare', 's')).toMatchObject({ desired: 1, synced: 1 });
+  });
+});
+
+describe('the source of a share', () => {
+  test('that is gone keeps the copies, and that is back is followed', async () => {
+    const h = await sharing();
+    h.memory.delete(refTo('Secret', 'regcred', 'reeve-shared'));
+    await h.settle();
+    expect(dataOf(h, 'a')).toEqual(data);
+    for (const type of ['Ready', 'SourceAvailable'])
+      expect(h.condition('SecretShare', 's', type)).toMatchObject({
+        status: 'False',
+        reason: 'SourceMissing',
+      });
+    // The namespaces have what there was.
+    expect(h.condition('Namespace', 'a', 'reeve.dev/Ready')).toMatchObject({ status: 'True' });
+    h.namespace('c', team);
+    await h.settle();
+    expect(h.condition('Namespace', 'c', 'reeve.dev/Ready')).toMatchObject({
+      status: 'False',
+      reason: 'SourceMissing',
+    });
+    h.secret('reeve-shared', 'regcred', { user: 'back' });
+    await h.settle();
+    expect(dataOf(h, 'c')).toEqual({ user: btoa('back') });
+    expect(h.condition('SecretShare', 's')).toMatchObject({ status: 'True' });
+  });
+
+  test.each<readonly [string, string, object, object]>([
+    [
+      'in a namespace that is no place for sources',
+      'SourceNotAllowed',
+      { source: { namespace: 'a', name: 'x' } },
+      {},
+    ],
+    ['that is not there', 'SourceMissing', { source: { namespace: 'reeve-shared', name: 'x' } }, {}],
+    ['without a key that is to be copied', 'KeyMissing', { target: { keys: [{ from: 'x', to: 'y' }] } }, {}],
+    ['that is a token', 'SourceTypeForbidden', {}, { type: 'kubernetes.io/service-account-token' }],
+    [
+      'that is a release of Helm',
+      'SourceTypeForbidden',
+      { target: { type: 'Opaque' } },
+      { type: 'helm.sh/release.v1' },
+    ],
+    [
+      'that is itself a copy',
+      'SourceNotAllowed',
+      {},
+      {
+        metadata: {
+          name: 'regcred',
+          namespace: 'reeve-shared',
+          labels: { 'app.kubernetes.io/managed-by': 'reeve' },
+          annotations: { 'reeve.dev/owner': 'SecretShare/t' },
+        },
+      },
+    ],
+  ])('%s gives no copies', async (_what, reason, fields, source) => {
+    const h = await sharing(fields, source, ['a']);
+    expect(h.memory.list('Secret', 'a')).toEqual([]);
+    expect(h.condition('SecretShare', 's', 'SourceAvailable')).toMatchObject({ status: 'False', reason });
+    expect(h.condition('SecretShare', 's')).toMatchObject({ status: 'False', reason });
+  });
+
+  test('is read once for all namespaces', async () => {
+    const names = Array.from({ length: 30 }, (_, index) => `n${index}`);
+    const h = harness();
+    h.namespace('reeve-shared');
+    h.secret('reeve-shared', 'regcred', { user: 'u' });
+    for (const name of names) h.namespace(name, team);
+    h.share('s', shareOf());
+    h.start();
+    await h.settle();
+    expect(h.memory.list('Secret')).toHaveLength(31);
+    // The source, and the share itself for its finalizer and for its status.
+    expect(h.memory.reads).toBeLessThanOrEqual(3);
+  });
+});
+
+test('names that the install does not list are not shared', async () => {
+  const h = harness({ secretNames: ['regcred'] });
+  h.namespace('reeve-shared');
+  h.secret('reeve-shared', 'regcred', { user: 'u' });
+  h.namespace('a', team);
+  h.share('s', shareOf());
+  h.share('t', shareOf({ target: { name: 'other' } }));
+  h.start();
+  await h.settle();
+  expect(h.memory.list('Secret', 'a').map(({ metadata }) => metadata.name)).toEqual(['regcred']);
+  expect(h.status('SecretShare', 't')).toMatchObject({ failures: [{ reason: 'NameNotAllowed' }] });
+});
+
+test('two shares with one copy: it is there while one of them is, and never between them', async () => {
+  for (const order of [
+    ['s', 't'],
+    ['t', 's'],
+  ]) {
+    const h = await sharing({}, {}, ['a']);
+    h.secret('reeve-shared', 'second', { other: 'x' });
+    h.share(
+      't',
+      shareOf({ source: { namespace: 'reeve-shared', name: 'second' }, target: { name: 'regcred' } }),
+    );
+    await h.settle();
+    expect(dataOf(h, 'a')).toEqual(data);
+    h.takeWrites();
+    h.memory.delete(refTo('SecretShare', order[0] ?? ''));
+    await h.settle();
+    expect(dataOf(h, 'a')).toEqual(order[0] === 's' ? { other: btoa('x') } : data);
+    expect(h.takeWrites().filter(({ verb, kind }) => verb === 'delete' && kind === 'Secret')).toEqual([]);
+    h.memory.delete(refTo('SecretShare', order[1] ?? ''));
+    await h.settle();
+    expect(dataOf(h, 'a')).toBeUndefined();
+  }
+});
+
+test('the defaults that policies have for Secrets are set on copies, and what they refuse is not written', async () => {
+  const h = harness();
+  h.namespace('reeve-shared');
+  h.secret('reeve-shared', 'regcred', { user: 'u' });
+  for (const name of ['a', 'b']) h.namespace(name, { ...team, [name]: 'yes' });
+  h.policy('p', {
+    match: { names: ['a'] },
+    secrets: {
+      defaults: {
+        labels: { of: '${namespaceObject.metadata.name}' },
+        annotations: { by: '${request.userInfo.username}' },
+      },
+    },
+  });
+  h.policy('q', { match: { names: ['b'] }, secrets: { forbiddenTypes: ['Opaque'] } });
+  h.share('s', shareOf());
+  h.start();
+  await h.settle();
+  expect(h.get('Secret', 'regcred', 'a')?.metadata.labels).toMatchObject({ of: 'a' });
+  expect(h.get('Secret', 'regcred', 'a')?.metadata.annotations).not.toHaveProperty('by');
+  expect(dataOf(h, 'b')).toBeUndefined();
+  expect(h.status('SecretShare', 's')).toMatchObject({
+    synced: 1,
+    failures: [{ namespace: 'b', reason: 'RefusedByPolicy' }],
+  });
+});
+
+test('nothing of a payload is told to anybody', async () => {
+  const h = await sharing();
+  h.memory.change(refTo('Secret', 'regcred', 'a'), { data: { password: btoa('tampered-canary') } });
+  h.secret('b', 'regcred', { theirs: 'canary-theirs' });
+  await h.settle();
+  h.memory.fault = (verb) => (verb === 'apply' ? failure(422) : undefined);
+  h.secret('reeve-shared', 'regcred', { user: 'canary-new' });
+  await h.settle();
+  const told = JSON.stringify([h.told, h.status('SecretShare', 's'), h.memory.list('Namespace')]);
+  for (const text of ['canary', btoa('canary'), btoa('canary-new'), btoa('tampered-canary')])
+    expect(told).not.toContain(text);
+});
