@@ -63,6 +63,22 @@ export function webhookConfigurations(
   };
 }
 
+/**
+ * Whether what is stored says no more than what is wanted. Server-side apply leaves what others have added, and a
+ * selector or a condition of theirs would let requests past; of itself, the API server adds only empty selectors.
+ */
+export function saysNoMore(stored: unknown, wanted: unknown): boolean {
+  if (Array.isArray(stored) && Array.isArray(wanted)) {
+    return stored.length === wanted.length && stored.every((item, index) => saysNoMore(item, wanted[index]));
+  }
+  if (!isJsonObject(stored) || !isJsonObject(wanted)) return stored === wanted;
+  return Object.entries(stored).every(([key, value]) =>
+    Object.hasOwn(wanted, key)
+      ? saysNoMore(value, wanted[key])
+      : isJsonObject(value) && Object.keys(value).length === 0,
+  );
+}
+
 function configuration(template: JsonObject, options: WebhookOptions): KubeObject {
   const { metadata, webhooks } = template;
   const entries = Array.isArray(webhooks) ? webhooks.filter(isJsonObject) : [];

@@ -8,7 +8,7 @@ import { resourcePath } from '../kube/resource-paths.ts';
 import type { Log } from '../observe/log.ts';
 import { ReconcileMetrics } from '../observe/reconcile-metrics.ts';
 import type { MetricsRegistry } from '../observe/registry.ts';
-import { createReconciler, type Reconciler, type WantedWatch } from '../reconcile/controller.ts';
+import { createReconciler, type Reconciler } from '../reconcile/controller.ts';
 import type { KindProbe, ObjectWriter, OwnSecrets } from '../reconcile/ports.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
@@ -16,6 +16,7 @@ import { elect, type Election } from './election.ts';
 import { objectTypeOf } from './object-type.ts';
 import { pacing } from './pacing.ts';
 import { reconcileObserver } from './reconcile-observer.ts';
+import { startWantedWatches } from './wanted-watches.ts';
 import type { Watches } from './watches.ts';
 
 export interface ReconcilerSettings {
@@ -45,6 +46,7 @@ export interface RunningReconciler {
 }
 
 const leaseName = 'reeve-reconciler';
+const flushMs = 3000;
 
 export async function startReconciler(
   settings: ReconcilerSettings,
@@ -76,7 +78,7 @@ export async function startReconciler(
     resyncMs: settings.resync,
   });
   roles.reconciler = reconciler;
-  for (const watch of reconciler.watches) await startWatch(watch, connection, watches, log);
+  const wanted = startWantedWatches(reconciler.watches, connection, watches, log, fail);
   const election = elect(
     client,
     { ...settings, name: leaseName },
@@ -87,35 +89,12 @@ export async function startReconciler(
   roles.election = election;
   return {
     stop: async () => {
+      wanted.stop();
       await election.stop();
-      await events.flush();
+      // Events are a courtesy; nobody waits for them for long.
+      await Promise.race([events.flush(), pacing.sleep(flushMs)]);
     },
   };
-}
-
-/** A kind that nobody serves has no objects either: then there is nothing to watch. */
-async function startWatch(
-  { type, namespace, name, metadataOnly, isOptional, sink }: WantedWatch,
-  { discovery }: ClusterConnection,
-  watches: Watches,
-  log: Log,
-): Promise<void> {
-  const { apiVersion, kind } = type;
-  const served = await discovery.find(apiVersion, kind).catch(() => undefined);
-  if (served === undefined && isOptional) {
-    log.warn('kind not served', { apiVersion, kind });
-    sink.replaced([], '0');
-    return;
-  }
-  const plural = served?.plural ?? `${kind.toLowerCase()}s`;
-  watches.start(
-    {
-      path: resourcePath({ apiVersion, plural, namespace }),
-      metadataOnly,
-      ...(name === undefined ? {} : { fieldSelector: `metadata.name=${name}` }),
-    },
-    sink,
-  );
 }
 
 function writerOf({ writer }: ClusterConnection): ObjectWriter {

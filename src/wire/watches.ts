@@ -11,6 +11,8 @@ export class Watches {
   readonly #log: Log;
   readonly #fail: (error: unknown) => void;
   readonly #running: WatchHealth[] = [];
+  /** Those without which the program can do its work. */
+  readonly #needed: WatchHealth[] = [];
 
   /** `fail` is told of an error of the program itself, after which nothing can be relied on. */
   constructor(client: KubeClient, log: Log, fail: (error: unknown) => void) {
@@ -19,7 +21,8 @@ export class Watches {
     this.#fail = fail;
   }
 
-  start(target: WatchTarget, sink: WatchSink): WatchHealth {
+  /** One that is optional does not keep the program from being ready. */
+  start(target: WatchTarget, sink: WatchSink, isOptional = false): WatchHealth {
     const watch = listWatch(this.#client, target, sink, {
       ...pacing,
       onTrouble: ({ phase, error, retryInMs }) =>
@@ -33,20 +36,16 @@ export class Watches {
     });
     watch.stopped.catch(this.#fail);
     this.#running.push(watch);
+    if (!isOptional) this.#needed.push(watch);
     return watch;
   }
 
   get isSynced(): boolean {
-    return this.#running.every((watch) => watch.isSynced);
+    return this.#needed.every((watch) => watch.isSynced);
   }
 
   get isHealthy(): boolean {
-    return this.#running.every((watch) => watch.isSynced && watch.isHealthy());
-  }
-
-  /** Resolves once every watch has told all that there is. */
-  async synced(): Promise<void> {
-    await Promise.all(this.#running.map((watch) => watch.synced));
+    return this.#needed.every((watch) => watch.isSynced && watch.isHealthy());
   }
 
   async stop(): Promise<void> {

@@ -7,6 +7,7 @@ import type { Log } from '../observe/log.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import {
   judgedKinds,
+  saysNoMore,
   versionAnnotation,
   webhookConfigurations,
   type WebhookConfigurations,
@@ -142,10 +143,19 @@ class ConfigurationKeeper {
       return;
     }
     if (live !== undefined && this.#isApplied(wanted, live)) return;
-    const { resourceVersion } = (await this.#writer.apply(wanted, { force: true, signal })).metadata;
+    const { resourceVersion } = (await this.#store(wanted, signal)).metadata;
     this.#applied.set(kind, { wanted, resourceVersion });
     if (resourceVersion !== live?.['resourceVersion'])
       this.#log.info('webhook configuration applied', { kind });
+  }
+
+  async #store(wanted: KubeObject, signal: AbortSignal): Promise<KubeObject> {
+    const stored = await this.#writer.apply(wanted, { force: true, signal });
+    if (saysNoMore(stored['webhooks'], wanted['webhooks'])) return stored;
+    const { resourceVersion } = stored.metadata;
+    // The list as a whole: an apply does not remove what others have added to it.
+    const whole = { metadata: { resourceVersion }, webhooks: wanted['webhooks'] };
+    return await this.#writer.mergePatch(refOf(wanted), whole, { signal });
   }
 
   /** Neither has anybody written it since, nor should it be something else by now. */
@@ -163,7 +173,8 @@ function refOf({ apiVersion = '', kind = '', metadata: { name = '' } }: KubeObje
 async function untilDue(cluster: LiveCluster, signal: AbortSignal): Promise<void> {
   const { promise: changed, resolve } = Promise.withResolvers<void>();
   const unsubscribe = cluster.subscribe((change) => {
-    if (change.kind === 'owner') resolve();
+    // A status that is written changes nothing of what there are rules for.
+    if (change.kind === 'owner' && change.before?.definition !== change.after?.definition) resolve();
   });
   const slept = new AbortController();
   const ended = AbortSignal.any([signal, slept.signal]);

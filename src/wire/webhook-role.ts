@@ -59,8 +59,8 @@ export async function startWebhookRole(
   return {
     url: admission.url,
     stop: async (graceMs, signal) => {
-      await keeper.stop();
-      await admission.stop(graceMs, signal);
+      // Who leaves tells its clients at once, also while the Lease cannot be given back.
+      await Promise.all([keeper.stop(), admission.stop(graceMs, signal)]);
     },
   };
 }

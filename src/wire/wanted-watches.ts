@@ -1,0 +1,85 @@
+// Starts the watches that the reconciler wants, each as soon as the API server serves its kind.
+import { KubeError } from '../api/kube-error.ts';
+import type { ServedKind } from '../kube/discovery.ts';
+import { resourcePath } from '../kube/resource-paths.ts';
+import type { Log } from '../observe/log.ts';
+import type { WantedWatch } from '../reconcile/watches.ts';
+import type { ClusterConnection } from './cluster-connection.ts';
+import { pacing } from './pacing.ts';
+import type { Watches } from './watches.ts';
+
+export interface StartingWatches {
+  /** Those that have not been started are given up. */
+  stop(): void;
+}
+
+/** Of an API server that does not answer, and of a kind that may still be installed. */
+const unansweredMs = 1000;
+const unservedMs = 30_000;
+
+export function startWantedWatches(
+  wanted: readonly WantedWatch[],
+  connection: ClusterConnection,
+  watches: Watches,
+  log: Log,
+  fail: (error: unknown) => void,
+): StartingWatches {
+  const ending = new AbortController();
+  const { signal } = ending;
+  for (const watch of wanted) {
+    if (watch.isOptional) startOnceServed(watch, connection, watches, log, signal).catch(fail);
+    else watches.start(targetOf(watch, pluralOf(watch)), watch.sink);
+  }
+  return { stop: () => ending.abort() };
+}
+
+/** The kinds without which there is no work are built into every API server. */
+function pluralOf({ type }: WantedWatch): string {
+  return `${type.kind.toLowerCase()}s`;
+}
+
+async function startOnceServed(
+  watch: WantedWatch,
+  { discovery }: ClusterConnection,
+  watches: Watches,
+  log: Log,
+  signal: AbortSignal,
+): Promise<void> {
+  const { apiVersion, kind } = watch.type;
+  let isToldAbsent = false;
+  while (!signal.aborted) {
+    const found = await answerOf(discovery.find(apiVersion, kind, signal), signal);
+    if (found !== 'no answer' && found !== undefined) {
+      watches.start(targetOf(watch, found.plural), watch.sink, true);
+      return;
+    }
+    if (found === undefined && !isToldAbsent) {
+      log.warn('kind not served', { apiVersion, kind });
+      // What is not served has no objects; that much is known now.
+      watch.sink.replaced([], '0');
+      isToldAbsent = true;
+    }
+    await pacing.sleep(found === undefined ? unservedMs : unansweredMs, signal).catch(() => undefined);
+  }
+}
+
+/** An API server that cannot say is not one that says no. */
+async function answerOf(
+  finding: Promise<ServedKind | undefined>,
+  signal: AbortSignal,
+): Promise<ServedKind | undefined | 'no answer'> {
+  try {
+    return await finding;
+  } catch (error) {
+    if (error instanceof KubeError || signal.aborted) return 'no answer';
+    throw error;
+  }
+}
+
+function targetOf({ type, namespace, name, metadataOnly }: WantedWatch, plural: string) {
+  return {
+    path: resourcePath({ apiVersion: type.apiVersion, plural, namespace }),
+    metadataOnly,
+    ...(name === undefined ? {} : { fieldSelector: `metadata.name=${name}` }),
+  };
+}
