@@ -48,10 +48,10 @@ export interface RunningReconciler {
 const leaseName = 'reeve-reconciler';
 const flushMs = 3000;
 
-export async function startReconciler(
+export function startReconciler(
   settings: ReconcilerSettings,
   { connection, cluster, watches, log, registry, fail }: ReconcilerContext,
-): Promise<RunningReconciler> {
+): RunningReconciler {
   const { client } = connection;
   const roles: { election: Election | undefined; reconciler: Reconciler | undefined } = {
     election: undefined,

@@ -77,7 +77,7 @@ async function startParts(
   const context = { connection, cluster, watches, log, registry, fail };
   const addresses = [`probes on ${urlOf('http', settings.host, probesPort)}`];
   if (settings.role !== 'webhook') {
-    const reconciler = await startReconciler(settings, context);
+    const reconciler = startReconciler(settings, context);
     endings.push(() => reconciler.stop());
   }
   if (settings.role !== 'reconciler') {
