@@ -1,4 +1,5 @@
 // The test run: everything under test/, with a last line that counts the tests.
+import { clusterWorkers } from './test/support/cluster-workers.ts';
 import { configDefaults, defineConfig } from 'vitest/config';
 
 const onACluster = 'test/e2e/**/*.test.ts';
@@ -6,6 +7,7 @@ const onACluster = 'test/e2e/**/*.test.ts';
 // oxlint-disable-next-line import/no-default-export -- vitest reads its configuration from the default export
 export default defineConfig({
   test: {
+    maxWorkers: clusterWorkers,
     reporters: ['default', './test/support/counting-reporter.ts'],
     projects: [
       {
@@ -22,8 +24,6 @@ export default defineConfig({
           name: 'cluster',
           include: [onACluster],
           globalSetup: './test/support/control-plane.ts',
-          // They share one control plane, and each installs Reeve on it for itself.
-          fileParallelism: false,
           testTimeout: 180_000,
           hookTimeout: 180_000,
         },

@@ -1,17 +1,24 @@
-// Before the tests that need one: starts one control plane for the whole run, and tells them where it is.
+// Before the tests that need one: starts a control plane for each worker of the run, and tells them where it is.
 import type { TestProject } from 'vitest/node';
 import { findBinary } from '../cluster/binary.ts';
 import { startControlPlane } from '../cluster/control-plane.ts';
 import type { ControlPlane } from '../cluster/control-plane.ts';
+import { clusterWorkers } from './cluster-workers.ts';
+
+export interface ProvidedPlane {
+  readonly folder: string;
+  readonly kubeconfig: string;
+  readonly server: string;
+  readonly etcd: string;
+  readonly caFile: string;
+  readonly hasControllers: boolean;
+}
 
 export type ProvidedCluster =
   | {
       readonly kind: 'running';
-      readonly folder: string;
-      readonly kubeconfig: string;
-      readonly server: string;
-      readonly etcd: string;
-      readonly caFile: string;
+      /** One for each worker: its files come one after the other, and have it to themselves. */
+      readonly planes: readonly ProvidedPlane[];
       readonly hasControllers: boolean;
     }
   | { readonly kind: 'none'; readonly reason: string };
@@ -32,14 +39,19 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     project.provide('cluster', { kind: 'none', reason: binary.reason });
     return () => Promise.resolve();
   }
-  const plane = await startControlPlane({ binary });
-  project.provide('cluster', provided(plane));
-  return () => plane.stop();
+  const planes = await Promise.all(
+    Array.from({ length: clusterWorkers }, () => startControlPlane({ binary })),
+  );
+  const hasControllers = planes.every((plane) => plane.hasControllers);
+  project.provide('cluster', { kind: 'running', planes: planes.map(provided), hasControllers });
+  return async () => {
+    await Promise.all(planes.map((plane) => plane.stop()));
+  };
 }
 
-function provided(plane: ControlPlane): ProvidedCluster {
+function provided(plane: ControlPlane): ProvidedPlane {
   const { folder, kubeconfig, server, etcd, caFile, hasControllers } = plane;
-  return { kind: 'running', folder, kubeconfig, server, etcd, caFile, hasControllers };
+  return { folder, kubeconfig, server, etcd, caFile, hasControllers };
 }
 
 /** What the closing summary says of it; undefined when nothing was left out. */

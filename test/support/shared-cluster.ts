@@ -1,4 +1,4 @@
-// The control plane of this run, for the tests that share it; without one they count as skipped.
+// The control plane of this worker, for the tests that share it; without one they count as skipped.
 import { describe, inject } from 'vitest';
 import { ClusterAccess } from '../cluster/cluster-access.ts';
 import type { ProvidedCluster } from './control-plane.ts';
@@ -15,7 +15,10 @@ export const describeControllers = skipIf(!hasControllers(cluster()));
 export function sharedCluster(): ClusterAccess {
   const found = cluster();
   if (found.kind === 'none') throw new Error(`no control plane: ${found.reason}`);
-  return new ClusterAccess(found.folder, found);
+  // Counts from 1. https://vitest.dev/guide/parallelism: no two files run at the same time with the same number.
+  const plane = found.planes[Number(process.env['VITEST_POOL_ID']) - 1];
+  if (plane === undefined) throw new Error('there are more workers than control planes');
+  return new ClusterAccess(plane.folder, plane);
 }
 
 function cluster(): ProvidedCluster {

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { clusterNotice } from '../../support/control-plane.ts';
 
-const running = { kind: 'running', folder: '', kubeconfig: '', server: '', etcd: '', caFile: '' } as const;
+const running = { kind: 'running', planes: [] } as const;
 
 test.for([
   ['nothing when the tests of a cluster were not asked for', undefined, undefined],
