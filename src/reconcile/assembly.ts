@@ -67,13 +67,12 @@ export interface Assembly extends Knowledge {
 }
 
 export function assemble(options: AssemblyOptions, hooks: Hooks): Assembly {
-  const { cluster, writer, observer, time } = options;
+  const { cluster, writer, observer, time, concurrency = usualConcurrency } = options;
   const snapshot = () => cluster.snapshot();
   const knowledge = know(options, hooks);
   const fuse = new FuseBox({ snapshot, census: knowledge.census, kinds: options.kinds, time });
   const finalizers = new Finalizers({ stateOf: (owner) => cluster.owner(owner)?.state, writer, observer });
   const announcer = new Announcer(options.events, snapshot);
-  const tools: Tools = { fuse, finalizers, announcer };
   const conditions = new NamespaceConditions({
     namespaceOf: (name) => snapshot().namespace(name),
     writer,
@@ -81,12 +80,13 @@ export function assemble(options: AssemblyOptions, hooks: Hooks): Assembly {
     time,
     isBusy: () => namespaces.queued > 0,
   });
+  const tools: Tools = { fuse, finalizers, announcer };
   const namespaceWorker = makeNamespaceWorker(options, knowledge, tools, conditions, {
     again: (name, milliseconds) => namespaces.addAfter(name, milliseconds),
     concluded: (name) => hooks.concluded(name),
   });
   const namespaces = new WorkQueue<string>({
-    concurrency: options.concurrency ?? usualConcurrency,
+    concurrency,
     time,
     handle: async (name, attempt) => {
       try {
@@ -94,19 +94,14 @@ export function assemble(options: AssemblyOptions, hooks: Hooks): Assembly {
       } finally {
         // One that cannot be had to an end must not keep all others waiting for it.
         if (attempt.failures >= patience) hooks.concluded(name);
+        if (namespaces.queued === 0) conditions.goOn();
       }
     },
     faulted: (name, error) => observer.faulted(`namespace ${name}`, error),
   });
-  const ownerWorker = new OwnerWorker({
-    ...knowledge,
-    ...tools,
-    cluster,
-    observer,
-    time,
-    statuses: new OwnerStatuses(writer, observer),
-    again: (owner, milliseconds) => owners.addAfter(owner, milliseconds),
-  });
+  const ownerWorker = makeOwnerWorker(options, knowledge, tools, (owner, milliseconds) =>
+    owners.addAfter(owner, milliseconds),
+  );
   const owners = new WorkQueue<OwnerId>({
     concurrency: ownerConcurrency,
     time,
@@ -114,6 +109,32 @@ export function assemble(options: AssemblyOptions, hooks: Hooks): Assembly {
     faulted: (owner, error) => observer.faulted(owner, error),
   });
   return { ...knowledge, fuse, conditions, namespaces, owners, ownerWorker };
+}
+
+function makeOwnerWorker(
+  options: AssemblyOptions,
+  knowledge: Knowledge,
+  tools: Tools,
+  again: (owner: OwnerId, milliseconds: number) => void,
+): OwnerWorker {
+  const { cluster, writer, observer, time } = options;
+  return new OwnerWorker({
+    ...knowledge,
+    ...tools,
+    cluster,
+    observer,
+    time,
+    statuses: new OwnerStatuses(writer, observer),
+    unknownKinds: () => unknownKinds(options, knowledge),
+    again,
+  });
+}
+
+function unknownKinds(
+  { allowedKinds }: AssemblyOptions,
+  { objects }: Pick<Knowledge, 'objects'>,
+): readonly string[] {
+  return allowedKinds.filter((type) => !objects.isKnown({ type, name: '' })).map(({ kind }) => kind);
 }
 
 interface Tools {
@@ -131,6 +152,7 @@ function know({ cluster, writer, time, sourceNamespaces }: AssemblyOptions, hook
   const sources = new Sources({
     namespaces: sourceNamespaces,
     writer,
+    shares: () => snapshot().shares.shares,
     changed: (source) => hooks.sourceChanged(source),
   });
   const desires = new Desires(snapshot, () => time.now());

@@ -1,18 +1,21 @@
 // Hears of every change and says who has to be looked at; knows when all have been looked at once.
+import { ownMember } from '../api/json.ts';
 import { nameOf } from '../policy/metadata.ts';
 import { ownerId, type OwnerId } from '../policy/owner.ts';
 import type { ClusterChange, LiveCluster, NamespaceChange } from '../state/live-cluster.ts';
 import type { OwnerChange } from '../state/live-owners.ts';
+import { Alarm } from './alarm.ts';
 import type { Assembly, Hooks } from './assembly.ts';
 import type { ObservedChange } from './observed-objects.ts';
 import type { ReconcileObserver, Time } from './ports.ts';
-import { concernsNamespaces, differsInReadinessAlone, namespacesOf } from './schedule.ts';
+import { isNewer } from './resource-version.ts';
+import { concernsNamespaces, differsInReadinessAlone, isReached, namespacesOf } from './schedule.ts';
 import { sourceId, type SourceId } from './sources.ts';
 
 export interface DispatcherOptions {
   readonly cluster: LiveCluster;
   readonly observer: Pick<ReconcileObserver, 'passed'>;
-  readonly time: Pick<Time, 'monotonic'>;
+  readonly time: Pick<Time, 'monotonic' | 'sleep'>;
 }
 
 interface Pass {
@@ -20,16 +23,23 @@ interface Pass {
   readonly left: Set<string>;
   readonly namespaces: number;
   readonly began: number;
+  /** When the last of those that are done was. */
+  progressAt: number;
 }
+
+/** When nothing comes of any of those that are left for so long, the pass does without them. */
+const longestPauseMs = 15_000;
 
 export class Dispatcher implements Hooks {
   readonly #options: DispatcherOptions;
   #parts: Assembly | undefined;
   #isWorking = false;
   #pass: Pass | undefined;
+  readonly #deadline: Alarm;
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
+    this.#deadline = new Alarm(options.time, () => this.#endPassIfStuck());
   }
 
   /** Once, before anything changes. */
@@ -44,12 +54,16 @@ export class Dispatcher implements Hooks {
 
   /** The lead has been taken. What was known of statuses may have been changed by whoever had it before. */
   begin(): void {
-    const { ledger, census } = this.#known;
+    const { ledger, census, conditions } = this.#known;
     ledger.clear();
+    // Each tells of its namespace alone, and of that only once it has been looked at.
+    conditions.open();
     this.#isWorking = true;
     const names = [...this.#options.cluster.snapshot().namespaces()].map(nameOf);
     for (const name of names) census.touch(name);
-    this.#pass = { left: new Set(names), namespaces: names.length, began: this.#options.time.monotonic() };
+    const began = this.#options.time.monotonic();
+    this.#pass = { left: new Set(names), namespaces: names.length, began, progressAt: began };
+    this.#deadline.set(began + longestPauseMs);
     this.addAll();
     this.#endPassIfOver();
   }
@@ -57,6 +71,7 @@ export class Dispatcher implements Hooks {
   end(): void {
     this.#isWorking = false;
     this.#pass = undefined;
+    this.#deadline.set(undefined);
     this.#known.conditions.close();
     this.#known.ownerWorker.close();
   }
@@ -92,7 +107,10 @@ export class Dispatcher implements Hooks {
   }
 
   concluded(namespace: string): void {
-    if (this.#pass?.left.delete(namespace) === true) this.#endPassIfOver();
+    const pass = this.#pass;
+    if (pass?.left.delete(namespace) !== true) return;
+    pass.progressAt = this.#options.time.monotonic();
+    this.#endPassIfOver();
   }
 
   ownerReported(owner: OwnerId): void {
@@ -109,6 +127,7 @@ export class Dispatcher implements Hooks {
     census.touch(name);
     if (!this.#isWorking) return;
     if (before?.metadata.uid !== after?.metadata.uid) conditions.forget(name);
+    else if (hasGoneBack(before?.metadata, after?.metadata)) conditions.restored(name);
     if (after === undefined) {
       ledger.drop(name);
       this.concluded(name);
@@ -119,8 +138,8 @@ export class Dispatcher implements Hooks {
   }
 
   #ownerChanged(change: OwnerChange): void {
-    const { id, before, after } = change;
-    const { desires, census, objects, sources, fuse, owners } = this.#known;
+    const { id, before } = change;
+    const { desires, census, objects, sources, owners } = this.#known;
     const { cluster } = this.#options;
     if (concernsNamespaces(change)) {
       desires.forget();
@@ -128,10 +147,17 @@ export class Dispatcher implements Hooks {
       for (const namespace of objects.namespaces()) census.touch(namespace);
       if (before?.definition?.kind === 'SecretShare') sources.retain(cluster.snapshot().shares.shares);
     }
-    if (after === undefined && before !== undefined) fuse.forgetOwner(before.state.uid);
+    this.#forgetFormer(change);
     if (!this.#isWorking) return;
     if (concernsNamespaces(change)) this.#enqueue(id);
     owners.add(id);
+  }
+
+  #forgetFormer({ id, before, after }: OwnerChange): void {
+    const { fuse, ownerWorker } = this.#known;
+    if (before === undefined) return;
+    if (before.state.uid !== after?.state.uid) fuse.forgetOwner(before.state.uid);
+    else if (hasGoneBack(before.state, after.state)) ownerWorker.restored(id);
   }
 
   #enqueue(id: OwnerId): void {
@@ -152,16 +178,42 @@ export class Dispatcher implements Hooks {
     const pass = this.#pass;
     if (pass === undefined || pass.left.size > 0) return;
     this.#pass = undefined;
-    const { conditions, ownerWorker, owners } = this.#known;
-    conditions.open();
+    this.#deadline.set(undefined);
+    const { ownerWorker, owners } = this.#known;
     ownerWorker.open();
     for (const { state } of this.#options.cluster.owners()) owners.add(state.id);
     const { namespaces, began } = pass;
     this.#options.observer.passed({ namespaces, milliseconds: this.#options.time.monotonic() - began });
   }
 
+  /** Statuses then say for how many namespaces they do not speak. */
+  #endPassIfStuck(): void {
+    const pass = this.#pass;
+    if (pass === undefined) return;
+    const due = pass.progressAt + longestPauseMs;
+    if (this.#options.time.monotonic() < due) {
+      this.#deadline.set(due);
+      return;
+    }
+    const { cluster } = this.#options;
+    const { ledger, objects } = this.#known;
+    const known = { snapshot: cluster.snapshot(), objects };
+    for (const owner of cluster.owners()) {
+      const names = [...pass.left].filter((name) => isReached(name, owner, known));
+      ledger.await(owner.state.id, names);
+    }
+    pass.left.clear();
+    this.#endPassIfOver();
+  }
+
   get #known(): Assembly {
     if (this.#parts === undefined) throw new Error('the dispatcher has not been attached');
     return this.#parts;
   }
+}
+
+/** Watches never go back, so this is a cluster whose store has been restored. */
+function hasGoneBack(before: unknown, after: unknown): boolean {
+  const [old, now] = [ownMember(before, 'resourceVersion'), ownMember(after, 'resourceVersion')];
+  return typeof old === 'string' && typeof now === 'string' && isNewer(old, now);
 }

@@ -1,5 +1,6 @@
 // Remembers for which live objects a dry run has shown that they are as they should be, although they read otherwise.
 import { createHash } from 'node:crypto';
+import { isJsonObject } from '../api/json.ts';
 import type { KubeObject } from '../api/kube-object.ts';
 import { appliedAnnotation, ownerAnnotation } from '../api/names.ts';
 import { annotationsOf, valueOf } from '../policy/metadata.ts';
@@ -32,7 +33,13 @@ function fingerprint(wanted: KubeObject, live: KubeObject): string {
     valueOf(annotations, ownerAnnotation),
     comparable(live),
   ];
-  return createHash('sha256').update(JSON.stringify(parts)).digest('base64');
+  return createHash('sha256').update(JSON.stringify(parts, inOrder)).digest('base64');
+}
+
+/** An answer and a watch have the same fields, but not in the same order. */
+function inOrder(_key: string, value: unknown): unknown {
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** Without what the API server counts, and what other controllers report in the status. */

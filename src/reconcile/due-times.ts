@@ -5,6 +5,8 @@ interface Due<K> {
   readonly at: number;
 }
 
+const mostStale = 64;
+
 /** Each key at most once, at its earliest time. */
 export class DueTimes<K> {
   readonly #times = new Map<K, number>();
@@ -20,16 +22,22 @@ export class DueTimes<K> {
     if (known !== undefined && known <= at) return;
     this.#times.set(key, at);
     this.#push({ key, at });
+    this.#shrink();
   }
 
   delete(key: K): void {
     this.#times.delete(key);
-    if (this.#times.size === 0) this.#heap = [];
+    this.#shrink();
   }
 
   clear(): void {
     this.#times.clear();
     this.#heap = [];
+  }
+
+  /** How many entries are held, those included that will be passed over. */
+  get held(): number {
+    return this.#heap.length;
   }
 
   /** When the first key is due. */
@@ -53,6 +61,13 @@ export class DueTimes<K> {
       if (this.#times.get(first.key) === first.at) return;
       this.#pop();
     }
+  }
+
+  /** What is passed over only when its time comes must not pile up until then. */
+  #shrink(): void {
+    if (this.#heap.length <= 2 * this.#times.size + mostStale) return;
+    // What is in order is a heap.
+    this.#heap = [...this.#times].map(([key, at]) => ({ key, at })).sort((a, b) => a.at - b.at);
   }
 
   #push(due: Due<K>): void {

@@ -56,6 +56,11 @@ export class Finalizers {
     return await adding;
   }
 
+  /** That we have put it on the owner counts no more. */
+  forget(owner: OwnerId): void {
+    this.#added.delete(owner);
+  }
+
   /** Takes it off an owner that goes. */
   async remove(owner: OwnerId, signal: AbortSignal): Promise<void> {
     const state = this.#options.stateOf(owner);

@@ -31,10 +31,10 @@ export class FuseBox {
     return this.#unasked(owners).length === 0;
   }
 
-  /** Asks for it. Rejects with a KubeError: then nobody is judged. */
+  /** Asks for it. Rejects with a KubeError: then those who are still not prepared are not to be judged. */
   async prepare(owners: readonly OwnerId[], signal: AbortSignal): Promise<void> {
     const unasked = Map.groupBy(this.#unasked(owners), ({ id }) => kindOfOwner(id));
-    await Promise.all(
+    const asked = await Promise.allSettled(
       [...unasked].map(async ([kind, states]) => {
         const isTerminating = await this.#options.kinds.isKindTerminating(kind, signal);
         const { owners: known } = this.#options.snapshot();
@@ -42,6 +42,7 @@ export class FuseBox {
           if (known.get(id)?.uid === uid) this.#goWithKind.set(uid, isTerminating);
       }),
     );
+    for (const each of asked) if (each.status === 'rejected') throw each.reason;
   }
 
   verdictOf(owner: OwnerId): FuseVerdict {

@@ -32,7 +32,6 @@ interface Written {
 const concurrency = 8;
 /** Objects come first, but not for longer than this. */
 const longestWaitMs = 2000;
-const waitMs = 50;
 
 export class NamespaceConditions {
   readonly #options: NamespaceConditionsOptions;
@@ -43,6 +42,8 @@ export class NamespaceConditions {
   readonly #last = new Map<string, Condition>();
   /** Our own writes, of which the watch may not have told yet. */
   readonly #written = new Map<string, Written>();
+  /** Those that let objects go first. */
+  readonly #yielding = new Set<string>();
   #isOpen = false;
 
   constructor(options: NamespaceConditionsOptions) {
@@ -77,6 +78,17 @@ export class NamespaceConditions {
     this.#written.delete(name);
   }
 
+  /** No objects wait any more. */
+  goOn(): void {
+    for (const name of this.#yielding) this.queue.add(name);
+    this.#yielding.clear();
+  }
+
+  /** The cluster has gone back to an earlier state of it: what we have written since is not there any more. */
+  restored(name: string): void {
+    this.#written.delete(name);
+  }
+
   /** Nothing is written before this. */
   open(): void {
     this.#isOpen = true;
@@ -85,6 +97,7 @@ export class NamespaceConditions {
 
   close(): void {
     this.#isOpen = false;
+    this.#yielding.clear();
     this.#last.clear();
     this.#wanted.clear();
   }
@@ -95,9 +108,11 @@ export class NamespaceConditions {
     const namespaceObject = namespaceOf(name);
     if (wanted === undefined || namespaceObject === undefined) return done;
     if (isBusy() && time.monotonic() - wanted.since < longestWaitMs) {
-      this.queue.addAfter(name, waitMs);
+      this.#yielding.add(name);
+      this.queue.addAfter(name, wanted.since + longestWaitMs - time.monotonic());
       return done;
     }
+    this.#yielding.delete(name);
     const condition = stamped(wanted.condition, this.#currentOf(name), time.now());
     try {
       const options = { force: true, subresource: 'status', signal } as const;

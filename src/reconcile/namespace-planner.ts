@@ -50,16 +50,17 @@ export class NamespacePlanner {
     this.#options = options;
   }
 
-  /** Undefined when the namespace is to be left alone. Rejects with a KubeError when an owner cannot be judged. */
+  /** Undefined when the namespace is to be left alone. */
   async plan(name: string, signal: AbortSignal): Promise<NamespacePlan | undefined> {
     const faults = new Map<ObjectKey, WriteFault>();
+    const unjudged = new Map<OwnerId, WriteFault>();
     for (let round = 1; ; round += 1) {
-      await this.#prepare(name, signal);
+      await this.#prepare(name, unjudged, signal);
       // From here to the end of the plan nothing is waited for: it is made from one state.
-      const planned = this.#planNow(name);
+      const planned = this.#planNow(name, unjudged);
       if (planned === undefined) return undefined;
       const unread = planned.reads.filter(({ claim }) => !faults.has(claim.key));
-      if (unread.length === 0 || round === mostRounds) return withFaults(planned, faults);
+      if (unread.length === 0 || round === mostRounds) return withFaults(planned, faults, unjudged);
       await Promise.all(
         unread.map(async (step) => {
           const fault = await this.#read(step, signal);
@@ -79,13 +80,34 @@ export class NamespacePlanner {
   }
 
   /** Another owner may begin to go while one is asked about. */
-  async #prepare(name: string, signal: AbortSignal): Promise<void> {
+  async #prepare(name: string, unjudged: Map<OwnerId, WriteFault>, signal: AbortSignal): Promise<void> {
     const { objects, fuse } = this.#options;
-    const owners = (): readonly OwnerId[] => objects.ours(name).flatMap(({ owner }) => owner ?? []);
-    while (!fuse.isPrepared(owners())) await fuse.prepare(owners(), signal);
+    const unasked = (): readonly OwnerId[] =>
+      objects
+        .ours(name)
+        .flatMap(({ owner }) => owner ?? [])
+        .filter((owner) => !unjudged.has(owner) && !fuse.isPrepared([owner]));
+    for (let owners = unasked(); owners.length > 0; owners = unasked()) {
+      const fault = await this.#ask(owners, signal);
+      if (fault === undefined) continue;
+      for (const owner of unasked()) if (owners.includes(owner)) unjudged.set(owner, fault);
+    }
   }
 
-  #planNow(name: string): (NamespacePlan & { readonly reads: readonly ReadStep[] }) | undefined {
+  async #ask(owners: readonly OwnerId[], signal: AbortSignal): Promise<WriteFault | undefined> {
+    try {
+      await this.#options.fuse.prepare(owners, signal);
+      return undefined;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      return unjudgedFault(error);
+    }
+  }
+
+  #planNow(
+    name: string,
+    unjudged: ReadonlyMap<OwnerId, WriteFault>,
+  ): (NamespacePlan & { readonly reads: readonly ReadStep[] }) | undefined {
     const { snapshot: snapshotOf, desires, objects, sources, fuse, scopeOf, time } = this.#options;
     const snapshot = snapshotOf();
     const namespaceObject = snapshot.namespace(name);
@@ -98,7 +120,7 @@ export class NamespacePlanner {
       ours: objects.ours(name),
       liveOf: (key) => objects.get(name, key),
       copyStateOf: (share) => sources.copyStateOf(share),
-      fuseOf: (owner) => fuse.verdictOf(owner),
+      fuseOf: (owner) => (unjudged.has(owner) ? { kind: 'unknown' } : fuse.verdictOf(owner)),
       scopeOf,
       now: time.now(),
     });
@@ -132,13 +154,21 @@ function isRead(step: Step): step is ReadStep {
 function withFaults(
   planned: NamespacePlan & { readonly reads: readonly ReadStep[] },
   faults: ReadonlyMap<ObjectKey, WriteFault>,
+  unjudged: ReadonlyMap<OwnerId, WriteFault>,
 ): NamespacePlan {
   const outcomes = planned.reads.map(({ claim }) => unreadOutcome(claim, faults.get(claim.key)));
   return {
     ...planned,
     outcomes: [...planned.outcomes, ...outcomes],
-    faults: planned.reads.map(({ claim }) => faults.get(claim.key) ?? changing),
+    faults: [...planned.reads.map(({ claim }) => faults.get(claim.key) ?? changing), ...unjudged.values()],
   };
+}
+
+/** Tried again like any other, but no silence that would keep the plans of the others from being carried out. */
+function unjudgedFault(error: unknown): WriteFault {
+  const fault = writeFault(error, 'change');
+  if (fault.kind !== 'transient') return fault;
+  return { kind: 'transient', reason: fault.reason, leastMs: fault.leastMs };
 }
 
 /** It changed each time it was read. */

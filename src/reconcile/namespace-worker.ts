@@ -65,6 +65,7 @@ export class NamespaceWorker {
     const result = new RoundResult();
     const repaired = await this.#repair(name, signal);
     result.addFault(repaired.fault);
+    if (result.isSilence && failures < patience) return result;
     const plan = await planner.plan(name, signal);
     if (plan === undefined) {
       ledger.drop(name);
@@ -97,7 +98,9 @@ export class NamespaceWorker {
     for (const step of plan.steps) {
       // Each step takes its time, and what it was planned from may be over.
       if (signal.aborted || result.isOver || !planner.isCurrent(plan)) return false;
-      if (this.#isStillDue(step)) result.add(await executor.execute(step, signal));
+      // Each request would have to wait for its timeout, and this place in the queue with it.
+      if (result.isSilence) result.add(executor.untried(step));
+      else if (this.#isStillDue(step)) result.add(await executor.execute(step, signal));
       else isComplete = false;
     }
     return isComplete;

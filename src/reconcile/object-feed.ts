@@ -38,6 +38,16 @@ export class ObjectFeed {
     if (this.#highest === '' || isNewer(resourceVersion, this.#highest)) this.#highest = resourceVersion;
   }
 
+  /** It has told of what came after that version. */
+  isPast(resourceVersion: string): boolean {
+    return this.#highest !== '' && isNewer(this.#highest, resourceVersion);
+  }
+
+  /** What it has told counts no more. */
+  restart(): void {
+    this.#highest = '';
+  }
+
   /** Everything that has happened up to that version has been told. */
   hasHeardOf(resourceVersion: string): boolean {
     return this.#highest !== '' && !isNewer(resourceVersion, this.#highest);

@@ -1,10 +1,9 @@
 // Carries out single writes of the objects that we provide, so that none can hit another object than the one planned for.
 import type { JsonObject } from '../api/json.ts';
-import { KubeError } from '../api/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../api/kube-object.ts';
 import { appliedAnnotation, managedByLabel, ownerAnnotation } from '../api/names.ts';
 import { observeObject, observeSecret, type Observed } from '../policy/contents/observed.ts';
-import type { WriteStep } from '../policy/contents/plan-claim.ts';
+import type { Surplus, WriteStep } from '../policy/contents/plan-claim.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { comparable, type DryRuns } from './dry-runs.ts';
 import type { ObjectWriter } from './ports.ts';
@@ -23,11 +22,12 @@ export class ObjectWrites {
     return await this.#apply(object, { resourceVersion: nothingThere }, signal);
   }
 
-  async update({ object, surplusKeys }: WriteStep, live: Observed, signal: AbortSignal): Promise<Observed> {
+  async update({ object, surplus }: WriteStep, live: Observed, signal: AbortSignal): Promise<Observed> {
     const { uid, resourceVersion } = live;
-    if (surplusKeys.length === 0) return await this.#apply(object, { uid, resourceVersion }, signal);
+    if (Object.values(surplus).every(({ length }) => length === 0))
+      return await this.#apply(object, { uid, resourceVersion }, signal);
     // Applying leaves alone what others have put there. One patch, so that nobody sees a Secret between two states.
-    const patch = withoutKeys(object, surplusKeys, resourceVersion);
+    const patch = withoutSurplus(object, surplus, resourceVersion);
     return observed(live, await this.#writer.mergePatch(refOf(live), patch, { signal }));
   }
 
@@ -44,17 +44,10 @@ export class ObjectWrites {
     return undefined;
   }
 
+  /** Done as well when it is gone already. */
   async remove(live: Observed, signal: AbortSignal): Promise<void> {
     const { uid, resourceVersion } = live;
     await this.#writer.remove(refOf(live), { uid, resourceVersion }, signal);
-  }
-
-  async removeIfThere(live: Observed, signal: AbortSignal): Promise<void> {
-    try {
-      await this.remove(live, signal);
-    } catch (error) {
-      if (!(error instanceof KubeError) || error.code !== 404) throw error;
-    }
   }
 
   /** The object stays; what it carries of ours goes. */
@@ -96,15 +89,16 @@ function withPreconditions(object: KubeObject, preconditions: JsonObject): KubeO
   return { ...object, metadata: { ...object.metadata, ...preconditions } };
 }
 
-function withoutKeys(
-  object: KubeObject,
-  surplusKeys: readonly string[],
-  resourceVersion: string,
-): JsonObject {
-  const { labels, annotations } = object.metadata;
-  // Makes own members of all keys, `__proto__` too.
-  const nulls = surplusKeys.map((key) => [key, null] as const);
-  const data = Object.fromEntries([...Object.entries(object['data'] ?? {}), ...nulls]);
+function withoutSurplus(object: KubeObject, surplus: Surplus, resourceVersion: string): JsonObject {
+  const labels = withNulls(object.metadata.labels, surplus.labels);
+  const annotations = withNulls(object.metadata.annotations, surplus.annotations);
+  const data = withNulls(object['data'], surplus.data);
   const immutable = object['immutable'] === true ? { immutable: true } : {};
   return { metadata: { resourceVersion, labels, annotations }, data, ...immutable };
+}
+
+/** Makes own members of all keys, `__proto__` too. */
+function withNulls(map: unknown, keys: readonly string[]): JsonObject {
+  const nulls = keys.map((key) => [key, null] as const);
+  return Object.fromEntries([...Object.entries(map ?? {}), ...nulls]);
 }

@@ -48,7 +48,7 @@ export class ObservedObjects {
       removed: (object) => {
         const observed = observe(object);
         feed.heard(observed.resourceVersion);
-        this.#deleted.delete(observed.uid);
+        this.#ended(observed.uid);
         this.#gone(observed);
       },
     };
@@ -94,7 +94,8 @@ export class ObservedObjects {
   /** We have deleted it, or have found that it is not there any more. */
   deleted(observed: Observed): void {
     const known = this.get(observed.namespace, observed.key);
-    if (known?.uid !== observed.uid) return;
+    // One that lingers already is there until its watch tells of its end: somebody's finalizer holds it.
+    if (known?.uid !== observed.uid || known.isTerminating) return;
     this.#deleted.set(observed.uid, observed);
     this.#drop(known, 'own');
   }
@@ -118,6 +119,16 @@ export class ObservedObjects {
       this.#put(observed, 'watch');
   }
 
+  /** Its name is free now, which it may not have been since we deleted it. */
+  #ended(uid: string): void {
+    const gone = this.#deleted.get(uid);
+    if (gone === undefined) return;
+    this.#deleted.delete(uid);
+    const { namespace, key } = gone;
+    if (this.get(namespace, key) === undefined)
+      this.#listener({ namespace, key, before: gone, after: undefined, from: 'watch' });
+  }
+
   #gone(observed: Observed): void {
     const known = this.get(observed.namespace, observed.key);
     if (known === undefined) return;
@@ -128,18 +139,35 @@ export class ObservedObjects {
 
   #replaced(feed: ObjectFeed, objects: readonly Observed[], resourceVersion: string): void {
     const isFirst = !feed.isSynced;
-    const present = new Set(objects.map(({ uid }) => uid));
-    const missing = isFirst ? [] : [...this.#index.values()].filter((known) => feed.covers(known));
+    // A list is never behind what a watch has told, unless the whole cluster has gone back to an earlier state:
+    // https://kubernetes.io/docs/reference/using-api/api-concepts/#semantics-for-get-and-list
+    const isRestored = !isFirst && feed.isPast(resourceVersion);
+    if (isRestored) feed.restart();
     feed.listed(resourceVersion);
+    const present = new Set(objects.map(({ uid }) => uid));
     for (const [uid, gone] of this.#deleted) {
-      if (feed.covers(gone) && !present.has(uid)) this.#deleted.delete(uid);
+      if (feed.covers(gone) && (isRestored || !present.has(uid))) this.#ended(uid);
     }
-    for (const known of missing) {
-      if (!present.has(known.uid) && !isNewer(known.resourceVersion, resourceVersion))
+    if (!isFirst) {
+      this.#dropMissing(feed, present, (known) => isRestored || !isNewer(known, resourceVersion));
+    }
+    for (const observed of objects) {
+      // A version that was known may stand for something else now.
+      if (isRestored) this.#put(observed, 'watch');
+      else this.#told(observed);
+    }
+    if (isFirst) this.#synced(feed.type);
+  }
+
+  #dropMissing(
+    feed: ObjectFeed,
+    present: ReadonlySet<string>,
+    isListed: (resourceVersion: string) => boolean,
+  ): void {
+    for (const known of this.#index.values()) {
+      if (feed.covers(known) && !present.has(known.uid) && isListed(known.resourceVersion))
         this.#drop(known, 'watch');
     }
-    for (const observed of objects) this.#told(observed);
-    if (isFirst) this.#synced(feed.type);
   }
 
   #put(observed: Observed, from: ObservedChange['from']): void {

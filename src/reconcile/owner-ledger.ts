@@ -44,6 +44,17 @@ export class OwnerLedger {
     }
   }
 
+  /** Nothing has changed, but these namespaces have said nothing yet: whatever they say next will do. */
+  await(owner: OwnerId, namespaces: Iterable<string>): void {
+    for (const namespace of namespaces) {
+      const owners = this.#waiting.get(namespace) ?? new Map<OwnerId, number>();
+      this.#waiting.set(namespace, owners);
+      if (owners.has(owner)) continue;
+      this.#wait(owner);
+      owners.set(owner, 0);
+    }
+  }
+
   /** How many namespaces the numbers of the owner do not know its last change of. */
   waiting(owner: OwnerId): Readonly<Waiting> | undefined {
     return this.#waits.get(owner);

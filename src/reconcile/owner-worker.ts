@@ -1,12 +1,11 @@
 // Keeps the status and the finalizer of one policy or share.
 import { KubeError } from '../api/kube-error.ts';
-import { renderProblem } from '../api/problem.ts';
 import { unavailable, type CopyState } from '../policy/contents/copy.ts';
 import { isManaged } from '../policy/contents/desired.ts';
-import type { OwnerId, OwnerState } from '../policy/owner.ts';
+import { kindOfOwner, type OwnerId, type OwnerState } from '../policy/owner.ts';
 import { ownerStatus, type StatusFacts } from '../policy/status/owner-status.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
-import type { LoadedOwner } from '../state/stored-owner.ts';
+import { problemsText, type LoadedOwner } from '../state/stored-owner.ts';
 import type { Announcer } from './events.ts';
 import type { Finalizers } from './finalizers.ts';
 import type { FuseBox } from './fuse-box.ts';
@@ -29,12 +28,16 @@ export interface OwnerWorkerOptions {
   readonly announcer: Announcer;
   readonly observer: ReconcileObserver;
   readonly time: Time;
+  /** What policies may provide and is not known yet. */
+  readonly unknownKinds: () => readonly string[];
   /** Look at the owner again then. */
   readonly again: (owner: OwnerId, milliseconds: number) => void;
 }
 
 /** For so long after a change, what the namespaces say of it is waited for before anything is written. */
 const settleMs = 1000;
+/** For so long, one that goes waits for kinds of which nothing is known: the API server may never serve them. */
+const unknownKindsMs = 60_000;
 /** At most one status in so long. */
 const coalesceMs = 500;
 
@@ -42,6 +45,10 @@ export class OwnerWorker {
   readonly #options: OwnerWorkerOptions;
   readonly #writtenAt = new Map<OwnerId, number>();
   readonly #held = new Set<OwnerId>();
+  /** Why the source of a share cannot be copied, as it was told last. */
+  readonly #unavailable = new Map<OwnerId, string>();
+  /** By UID, since when owners that go have been ready to but for kinds that are not known. */
+  readonly #goingSince = new Map<string, number>();
   #isOpen = false;
 
   constructor(options: OwnerWorkerOptions) {
@@ -55,8 +62,7 @@ export class OwnerWorker {
 
   close(): void {
     this.#isOpen = false;
-    this.#writtenAt.clear();
-    this.#held.clear();
+    for (const known of [this.#writtenAt, this.#held, this.#unavailable, this.#goingSince]) known.clear();
   }
 
   async reconcile(owner: OwnerId, { signal }: Attempt): Promise<Handled> {
@@ -78,28 +84,50 @@ export class OwnerWorker {
     }
   }
 
+  /** The cluster has gone back to an earlier state of it: what we have written since is not there any more. */
+  restored(owner: OwnerId): void {
+    this.#options.statuses.forget(owner);
+    this.#options.finalizers.forget(owner);
+  }
+
   #forget(owner: OwnerId): void {
     const { ledger, statuses } = this.#options;
     ledger.forgetOwner(owner);
     statuses.forget(owner);
-    this.#writtenAt.delete(owner);
-    this.#held.delete(owner);
+    for (const known of [this.#writtenAt, this.#held, this.#unavailable]) known.delete(owner);
   }
 
   /**
    * Whether nothing holds the owner any more. Objects that are being deleted already, or whose namespaces are going or
    * are not ours to touch, hold nothing.
    */
-  async #letGo({ id }: OwnerState, signal: AbortSignal): Promise<boolean> {
+  async #letGo(state: OwnerState, signal: AbortSignal): Promise<boolean> {
     const { cluster, objects, finalizers } = this.#options;
+    const { id } = state;
     const snapshot = cluster.snapshot();
     const holders = [...objects.countsOf(id).keys()].some((name) => {
       const namespaceObject = snapshot.namespace(name);
       return namespaceObject !== undefined && isManaged(namespaceObject, snapshot);
     });
-    if (holders || finalizers.isMaking(id)) return false;
+    if (holders || finalizers.isMaking(id) || this.#unknownKindsOf(state).length > 0) return false;
     await finalizers.remove(id, signal);
+    this.#goingSince.delete(state.uid);
     return true;
+  }
+
+  /** Of which one that goes may have objects; none once it has waited for long enough to know them. */
+  #unknownKindsOf({ id, uid, isDeleting, hasFinalizer }: OwnerState): readonly string[] {
+    const { unknownKinds, time, again } = this.#options;
+    if (!isDeleting || !hasFinalizer || kindOfOwner(id) !== 'NamespacePolicy') return [];
+    const kinds = unknownKinds();
+    if (kinds.length === 0) return [];
+    const now = time.monotonic();
+    const since = this.#goingSince.get(uid) ?? now;
+    this.#goingSince.set(uid, since);
+    const left = since + unknownKindsMs - now;
+    if (left <= 0) return [];
+    again(id, left);
+    return kinds;
   }
 
   /** Otherwise it comes back when it is. */
@@ -119,12 +147,23 @@ export class OwnerWorker {
     const source = await this.#sourceOf(cluster.owner(owner), signal);
     const loaded = cluster.owner(owner);
     if (loaded === undefined) return;
+    this.#tellOf(owner, source);
     const wrote = await statuses.keep(
       loaded.state,
       (stored) => ownerStatus(this.#factsOf(owner, loaded, source), stored, time.now()),
       signal,
     );
     if (wrote) this.#writtenAt.set(owner, time.monotonic());
+  }
+
+  /** Told once, when it begins; the copies that are there stay, so no namespace has anything to tell. */
+  #tellOf(owner: OwnerId, source: CopyState | undefined): void {
+    const reason = source?.kind === 'unavailable' ? source.reason : undefined;
+    if (reason === this.#unavailable.get(owner)) return;
+    this.#unavailable.delete(owner);
+    if (source?.kind !== 'unavailable') return;
+    this.#unavailable.set(owner, source.reason);
+    this.#options.announcer.owner(owner, source.reason, source.message);
   }
 
   #factsOf(
@@ -134,17 +173,17 @@ export class OwnerWorker {
   ): StatusFacts {
     const { ledger, fuse } = this.#options;
     const tally = ledger.tallyOf(owner);
-    const [problem] = problems;
     const quota =
       definition?.kind === 'NamespacePolicy' ? definition.object.spec.namespaces?.quota : undefined;
     const waiting = ledger.waiting(owner)?.count ?? 0;
     return {
       state,
-      problem: problem === undefined ? undefined : renderProblem(problem),
+      problem: problems.length === 0 ? undefined : problemsText(problems),
       counts: tally.counts,
       failures: tally.failures(),
       waiting,
       held: this.#heldBy(state),
+      unknownKinds: this.#unknownKindsOf(state),
       source,
       matched: tally.matched,
       violations: tally.violations(quota),

@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Alarm } from './alarm.ts';
 import { DueTimes } from './due-times.ts';
 import type { Time } from './ports.ts';
+import { ReadyKeys } from './ready-keys.ts';
 import { RetryDelays, type RetryBounds } from './retry-delays.ts';
 
 /** What became of a key. `retry`: look again, later after each failure, and not before `leastMs`. */
@@ -34,10 +35,11 @@ export class WorkQueue<K> {
   readonly #retries: RetryDelays<K>;
   readonly #due = new DueTimes<K>();
   readonly #alarm: Alarm;
-  readonly #ready: K[] = [];
-  #head = 0;
+  readonly #ready = new ReadyKeys<K>();
   readonly #queued = new Set<K>();
   readonly #running = new Set<K>();
+  /** Those of them that had failed before. */
+  readonly #retrying = new Set<K>();
   /** Added while they were worked on: what they are worked on with may be out of date. */
   readonly #again = new Set<K>();
   /** Since when a key needs work. */
@@ -87,7 +89,7 @@ export class WorkQueue<K> {
     }
     if (this.#queued.has(key)) return;
     this.#queued.add(key);
-    this.#ready.push(key);
+    this.#ready.add(key, this.#retries.failures(key) > 0);
     this.#pump();
   }
 
@@ -139,8 +141,7 @@ export class WorkQueue<K> {
   #clear(): void {
     this.#alarm.set(undefined);
     this.#due.clear();
-    this.#ready.length = 0;
-    this.#head = 0;
+    this.#ready.clear();
     for (const keys of [this.#queued, this.#again, this.#since]) keys.clear();
     this.#retries.clear();
   }
@@ -166,16 +167,14 @@ export class WorkQueue<K> {
     this.#pump();
   }
 
-  /** Undefined when nothing is ready. A key is never undefined. */
+  /** Undefined when nothing is ready, or nothing that may have a place. A key is never undefined. */
   #shift(): K | undefined {
-    const key = this.#ready[this.#head];
-    if (key === undefined) return undefined;
-    this.#head += 1;
-    // Now and then, so that taking the first one stays cheap however long the queue is.
-    if (this.#head > 1024 && this.#head * 2 > this.#ready.length) {
-      this.#ready.splice(0, this.#head);
-      this.#head = 0;
-    }
+    // Those that fail, slowly perhaps, leave half of the places to those that do not.
+    const mayHaveFailed = this.#retrying.size < Math.ceil(this.#options.concurrency / 2);
+    const taken = this.#ready.take(mayHaveFailed);
+    if (taken === undefined) return undefined;
+    const { key, hasFailed } = taken;
+    if (hasFailed) this.#retrying.add(key);
     this.#queued.delete(key);
     this.#running.add(key);
     this.#due.delete(key);
@@ -185,6 +184,7 @@ export class WorkQueue<K> {
   async #work(key: K): Promise<void> {
     const handled = await this.#handle(key);
     this.#running.delete(key);
+    this.#retrying.delete(key);
     if (handled.kind === 'done') {
       this.#retries.forget(key);
       this.#since.delete(key);

@@ -1,7 +1,8 @@
 // How many objects have been deleted for each owner within the last minute.
 import type { OwnerId } from '../policy/owner.ts';
 
-export const recentMs = 60_000;
+const recentMs = 60_000;
+const mostOwners = 1000;
 
 export class RecentDeletions {
   readonly #monotonic: () => number;
@@ -12,7 +13,10 @@ export class RecentDeletions {
     this.#monotonic = monotonic;
   }
 
+  /** By name: who deletes an owner and makes it again has no second allowance. */
   add(owner: OwnerId): void {
+    // Owners that are gone are asked for no more; what was deleted for them must not be remembered for ever.
+    if (this.#times.size > mostOwners) for (const known of [...this.#times.keys()]) this.#recent(known);
     const times = this.#times.get(owner);
     if (times === undefined) this.#times.set(owner, [this.#monotonic()]);
     else times.push(this.#monotonic());

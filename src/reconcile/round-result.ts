@@ -12,21 +12,25 @@ export class RoundResult {
   againMs: number | undefined;
   /** Something failed that may be over with the next try. */
   isTransient = false;
+  /** The API server has left something without an answer. */
+  isSilence = false;
   /** There is nothing to be done here any more. */
   isOver = false;
 
-  add({ wrote, outcome, retryMs, againMs, isTransient, isOver }: StepResult): void {
+  add({ wrote, outcome, retryMs, againMs, isTransient, isSilence, isOver }: StepResult): void {
     if (wrote) this.writes += 1;
     if (outcome !== undefined) this.outcomes.push(outcome);
     if (retryMs !== undefined) this.#retry(retryMs);
     if (againMs !== undefined) this.againMs = Math.min(this.againMs ?? againMs, againMs);
     if (isTransient === true) this.isTransient = true;
+    if (isSilence === true) this.isSilence = true;
     if (isOver === true) this.isOver = true;
   }
 
   addFault(fault: WriteFault | undefined): void {
     if (fault?.kind === 'transient') {
       this.isTransient = true;
+      if (fault.isSilence === true) this.isSilence = true;
       this.#retry(fault.leastMs);
     } else if (fault?.kind === 'lasting' && fault.leastMs !== undefined) this.#retry(fault.leastMs);
   }

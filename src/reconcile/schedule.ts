@@ -71,3 +71,16 @@ export function namespacesOf(
   // Those that are not there, or are left alone, would be waited for in vain.
   return new Set([...names].filter((name) => snapshot.namespace(name) !== undefined));
 }
+
+/** Whether the owner has objects in the namespace, or may be about to. */
+export function isReached(
+  namespace: string,
+  { state, definition }: LoadedOwner,
+  { snapshot, objects }: { readonly snapshot: ClusterSnapshot; readonly objects: ObservedObjects },
+): boolean {
+  if (objects.countsOf(state.id).has(namespace)) return true;
+  const namespaceObject = snapshot.namespace(namespace);
+  if (definition === undefined || namespaceObject === undefined || snapshot.policies.isExcluded(namespace))
+    return false;
+  return matchNamespace(definition.compiled.match, namespaceObject).kind !== 'no';
+}

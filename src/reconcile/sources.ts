@@ -1,5 +1,6 @@
 // The Secrets that shares name as their sources: watched by metadata, read only where a share names them.
 import type { KubeObject } from '../api/kube-object.ts';
+import { uncopiedTypes } from '../api/secret-share/secret-names.ts';
 import type { WatchSink } from '../api/watch-sink.ts';
 import type { CompiledShare } from '../policy/compiled-share.ts';
 import { copyOf, unavailable, type CopyState } from '../policy/contents/copy.ts';
@@ -23,6 +24,8 @@ const unread: CopyState = { kind: 'unread' };
 export interface SourcesOptions {
   readonly namespaces: readonly string[];
   readonly writer: Pick<ObjectWriter, 'read'>;
+  /** Those that are in force. */
+  readonly shares: () => readonly CompiledShare[];
   /** Another version of a source is there, or it came, or it is gone. */
   readonly changed: (id: SourceId) => void;
 }
@@ -32,6 +35,8 @@ export class Sources {
   readonly #options: SourcesOptions;
   readonly #unsynced: Set<string>;
   readonly #versions = new Map<SourceId, Version>();
+  /** By namespace, the highest version of which its watch has told. */
+  readonly #heard = new Map<string, string>();
   readonly #payloads = new Map<SourceId, Payload>();
   readonly #reading = new Map<SourceId, Promise<void>>();
 
@@ -47,9 +52,14 @@ export class Sources {
   /** For a watch of the metadata of all Secrets in that namespace. */
   sink(namespace: string): WatchSink {
     return {
-      replaced: (secrets) => this.#replaced(namespace, secrets),
-      changed: (secret) => this.#told(secret),
-      removed: ({ metadata }) => {
+      replaced: (secrets, resourceVersion) => this.#replaced(namespace, secrets, resourceVersion),
+      changed: (secret) => {
+        this.#hear(namespace, versionOf(secret).resourceVersion);
+        this.#told(secret);
+      },
+      removed: (secret) => {
+        const { metadata } = secret;
+        this.#hear(namespace, versionOf(secret).resourceVersion);
         const id = sourceId(namespace, metadata.name ?? '');
         if (this.#versions.get(id)?.uid === metadata.uid) this.#gone(id);
       },
@@ -108,9 +118,20 @@ export class Sources {
     // Gone while it was read; or read by a server that is behind, and to be read again.
     if (watched === undefined || isNewer(watched.resourceVersion, version.resourceVersion)) return;
     this.#versions.set(id, version);
-    this.#payloads.set(id, { ...version, secret, copies: new WeakMap() });
+    if (this.#isNamed(id))
+      this.#payloads.set(id, { ...version, secret: copyable(secret), copies: new WeakMap() });
     // Those who have been served from the version before are to be served again.
     if (!isSame(watched, version)) this.#options.changed(id);
+  }
+
+  /** The last share that named it may have gone while it was read. */
+  #isNamed(id: SourceId): boolean {
+    return this.#options.shares().some(({ source }) => sourceId(source.namespace, source.name) === id);
+  }
+
+  #hear(namespace: string, resourceVersion: string): void {
+    const heard = this.#heard.get(namespace);
+    if (heard === undefined || isNewer(resourceVersion, heard)) this.#heard.set(namespace, resourceVersion);
   }
 
   #told(secret: KubeObject): void {
@@ -122,18 +143,44 @@ export class Sources {
     this.#options.changed(id);
   }
 
+  #forget(namespace: string): void {
+    this.#heard.delete(namespace);
+    for (const id of this.#versions.keys()) {
+      if (!id.startsWith(`${namespace}/`)) continue;
+      // Any other version will do, an older one too; until then the source counts as there.
+      this.#versions.set(id, { uid: '', resourceVersion: '0' });
+      this.#payloads.delete(id);
+    }
+  }
+
   #gone(id: SourceId): void {
     this.#payloads.delete(id);
     if (this.#versions.delete(id)) this.#options.changed(id);
   }
 
-  #replaced(namespace: string, secrets: readonly KubeObject[]): void {
+  #replaced(namespace: string, secrets: readonly KubeObject[], resourceVersion: string): void {
+    const heard = this.#heard.get(namespace);
+    // A list is never behind what a watch has told, unless the whole cluster has gone back to an earlier state.
+    if (heard !== undefined && isNewer(heard, resourceVersion)) this.#forget(namespace);
+    this.#hear(namespace, resourceVersion);
     const present = new Set(secrets.map(({ metadata }) => sourceId(namespace, metadata.name ?? '')));
     for (const id of this.#versions.keys())
       if (id.startsWith(`${namespace}/`) && !present.has(id)) this.#gone(id);
     for (const secret of secrets) this.#told(secret);
     this.#unsynced.delete(namespace);
   }
+}
+
+/** What is never copied need not be kept, only known for what it is. */
+function copyable(secret: KubeObject): KubeObject {
+  const { apiVersion, kind, metadata, type } = secret;
+  if (typeof type !== 'string' || !uncopiedTypes.includes(type)) return secret;
+  return {
+    ...(apiVersion === undefined ? {} : { apiVersion }),
+    ...(kind === undefined ? {} : { kind }),
+    metadata,
+    type,
+  };
 }
 
 export function sourceId(namespace: string, name: string): SourceId {

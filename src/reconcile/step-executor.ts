@@ -1,9 +1,9 @@
 // Carries out one step of a plan, and says what became of it; no failure of one keeps the others from being done.
+import { createHash } from 'node:crypto';
 import type { Observed } from '../policy/contents/observed.ts';
 import { failed, synced, undesired, type Outcome } from '../policy/contents/outcome.ts';
 import type { WriteStep } from '../policy/contents/plan-claim.ts';
 import type { OwnerId } from '../policy/owner.ts';
-import type { ClusterSnapshot } from '../policy/snapshot.ts';
 import type { Contention } from './contention.ts';
 import { eventObject, ownerOf, type Announcer, type DoneStep } from './events.ts';
 import type { Finalizers } from './finalizers.ts';
@@ -21,6 +21,8 @@ export interface StepResult {
   readonly retryMs?: number;
   /** The failure may well be over with the next try. */
   readonly isTransient?: true;
+  /** The API server did not answer at all. */
+  readonly isSilence?: true;
   /** Look again then, without anything having failed. */
   readonly againMs?: number;
   /** There is nothing more to be done in this namespace. */
@@ -28,7 +30,6 @@ export interface StepResult {
 }
 
 export interface ExecutorOptions {
-  readonly snapshot: () => ClusterSnapshot;
   readonly writes: ObjectWrites;
   readonly objects: ObservedObjects;
   readonly finalizers: Finalizers;
@@ -59,6 +60,11 @@ export class StepExecutor {
     }
   }
 
+  /** Of a step that is not even tried, because the API server has left another one without an answer. */
+  untried(step: DoneStep): StepResult {
+    return { wrote: false, outcome: outcomeOf(step, 'ApiError', 'the API server does not answer') };
+  }
+
   async #remove(step: DoneStep & { kind: 'delete' | 'release' }, signal: AbortSignal): Promise<StepResult> {
     const { writes, objects, fuse } = this.#options;
     const { live, owner } = step;
@@ -76,7 +82,7 @@ export class StepExecutor {
   async #write(step: WriteStep, signal: AbortSignal): Promise<StepResult> {
     const { contention, finalizers } = this.#options;
     const id = `${step.object.metadata.namespace ?? ''}/${step.claim.key}`;
-    const fingerprint = this.#fingerprint(step);
+    const fingerprint = fingerprintOf(step);
     const againMs = contention.pauseFor(id, fingerprint);
     if (againMs > 0) return this.#contended(step, againMs);
     if (isKept(step)) return await this.#keep(step, id, fingerprint, signal);
@@ -108,7 +114,7 @@ export class StepExecutor {
         return await writes.check(step, live, signal);
       case 'replace':
         // Of what cannot be changed; the gap is as short as two requests one after the other.
-        await writes.removeIfThere(live, signal);
+        await writes.remove(live, signal);
         objects.deleted(live);
         return await writes.create(step, signal);
       default:
@@ -148,7 +154,7 @@ export class StepExecutor {
           'ApiError',
           `the API server could not be made to do it (${fault.reason})`,
         );
-        return { wrote: false, outcome, retryMs: fault.leastMs, isTransient: true };
+        return { wrote: false, outcome, ...retrying(fault) };
       }
       case 'lasting': {
         observer.failed(placeOf(step), fault.reason);
@@ -159,17 +165,20 @@ export class StepExecutor {
         return fault satisfies never;
     }
   }
+}
 
-  /** What makes two writes of an object the same one. */
-  #fingerprint({ claim, payloadHash }: WriteStep): string {
-    const state = this.#options.snapshot().owners.get(claim.owner);
-    return `${state?.uid ?? ''}/${state?.generation ?? 0}/${payloadHash}`;
-  }
+/** What makes two writes of an object the same one: what is written, whatever has led to it. */
+function fingerprintOf({ object }: WriteStep): string {
+  return createHash('sha256').update(JSON.stringify(object)).digest('base64');
 }
 
 /** Whether the object names the same owner as before: then the finalizer stands already. */
 function isKept({ claim, live }: WriteStep): boolean {
   return live?.owner === claim.owner;
+}
+
+function retrying({ leastMs, isSilence }: WriteFault & { kind: 'transient' }): Partial<StepResult> {
+  return { retryMs: leastMs, isTransient: true, ...(isSilence === true ? { isSilence } : {}) };
 }
 
 function writingOf(step: DoneStep): Writing {

@@ -7,7 +7,13 @@ export type WriteFault =
   /** There is nothing to be done in a namespace that goes. */
   | { readonly kind: 'namespace-ends' }
   /** Somebody else was quicker, or the server had no time: the same again, soon. */
-  | { readonly kind: 'transient'; readonly reason: string; readonly leastMs: number }
+  | {
+      readonly kind: 'transient';
+      readonly reason: string;
+      readonly leastMs: number;
+      /** There was no answer at all, as after a timeout: the next request would most likely have to wait as long. */
+      readonly isSilence?: true;
+    }
   /** It will fail in the same way until somebody changes something; `leastMs`: or look again then. */
   | {
       readonly kind: 'lasting';
@@ -15,6 +21,9 @@ export type WriteFault =
       readonly message: string;
       readonly leastMs?: number;
     };
+
+/** A server, or whatever stands before it, that asks for more is asked again all the same. */
+const longestWaitMs = 300_000;
 
 /** Rights are given without anybody telling us. */
 const permissionMs = 30_000;
@@ -31,7 +40,10 @@ export function writeFault(error: unknown, writing: Writing): WriteFault {
     return writing === 'create' ? { kind: 'transient', reason, leastMs: 0 } : { kind: 'gone' };
   if (code === 409) return { kind: 'transient', reason, leastMs: 0 };
   if (code === 403) return insufficient;
-  if (isTransient(error)) return { kind: 'transient', reason, leastMs: retryAfterMs };
+  if (isTransient(error)) {
+    const leastMs = Math.min(retryAfterMs, longestWaitMs);
+    return { kind: 'transient', reason, leastMs, ...(code === 0 ? { isSilence: true } : {}) };
+  }
   return { kind: 'lasting', reason: 'Rejected', message: `the API server refuses it: ${code} ${reason}` };
 }
 
@@ -44,6 +56,7 @@ const insufficient: WriteFault = {
   kind: 'lasting',
   reason: 'InsufficientPermissions',
   message:
-    'Reeve may not do this (403); the install gives its account no right to it, or an admission policy refuses it',
+    'Reeve may not do this (403): the install gives its account no right to it, an admission policy refuses it, ' +
+    'or a ResourceQuota of the namespace is used up',
   leastMs: permissionMs,
 };

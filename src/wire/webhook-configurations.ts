@@ -91,10 +91,21 @@ class ConfigurationKeeper {
   }
 
   async run(cluster: LiveCluster, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      // Before the policies are known, nobody can say which kinds they have rules for.
-      if (cluster.isSynced) await this.#tryToKeep(cluster, signal);
-      await untilDue(cluster, signal);
+    let change = Promise.withResolvers<void>();
+    const unsubscribe = cluster.subscribe((each) => {
+      // A status that is written changes nothing of what there are rules for.
+      if (each.kind === 'owner' && each.before?.definition !== each.after?.definition) change.resolve();
+    });
+    try {
+      while (!signal.aborted) {
+        // What changes from here on may come too late for this round, and begins another one.
+        change = Promise.withResolvers<void>();
+        // Before the policies are known, nobody can say which kinds they have rules for.
+        if (cluster.isSynced) await this.#tryToKeep(cluster, signal);
+        await untilDue(change.promise, cluster.isSynced ? checkMs : 50, signal);
+      }
+    } finally {
+      unsubscribe();
     }
   }
 
@@ -170,19 +181,12 @@ function refOf({ apiVersion = '', kind = '', metadata: { name = '' } }: KubeObje
 }
 
 /** Soon after a policy has changed, else when it is time to look again. */
-async function untilDue(cluster: LiveCluster, signal: AbortSignal): Promise<void> {
-  const { promise: changed, resolve } = Promise.withResolvers<void>();
-  const unsubscribe = cluster.subscribe((change) => {
-    // A status that is written changes nothing of what there are rules for.
-    if (change.kind === 'owner' && change.before?.definition !== change.after?.definition) resolve();
-  });
+async function untilDue(changed: Promise<void>, waitMs: number, signal: AbortSignal): Promise<void> {
   const slept = new AbortController();
   const ended = AbortSignal.any([signal, slept.signal]);
-  const wait = cluster.isSynced ? checkMs : 50;
   try {
-    await Promise.race([changed, pacing.sleep(wait, ended).catch(() => undefined)]);
+    await Promise.race([changed, pacing.sleep(waitMs, ended).catch(() => undefined)]);
   } finally {
     slept.abort();
-    unsubscribe();
   }
 }

@@ -45,7 +45,10 @@ export async function endProcess(identity: ProcessIdentity, patienceMs: number):
 /** Of /proc/<pid>/stat; the name in parentheses may hold anything. https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */
 export function startTimeOf(stat: string): string | undefined {
   const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return state === 'Z' || state === 'X' ? undefined : fields[18];
+  const [threads, started] = [Number(fields[16]), fields[18]];
+  // A killed process is a zombie while other threads of it still end, and its ports are open until they have.
+  const hasEnded = state === 'X' || (state === 'Z' && threads <= 1);
+  return hasEnded ? undefined : started;
 }
 
 function startedByProc(pid: number): string | undefined {

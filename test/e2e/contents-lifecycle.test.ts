@@ -1,15 +1,18 @@
 // When contents come, stay and go: with what the namespace says, with whom they belong to, and with time.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { installReeve } from '../cluster/reeve-install.ts';
+import { kubectl, mustKubectl } from '../support/kubectl.ts';
 import { startReeve, type Reeve } from '../support/reeve.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
 import { inTime } from './support/in-time.ts';
 import { Namesakes } from './support/namesakes.ts';
-import { configMap, policy, roleBinding, share, source } from './support/objects.ts';
+import { configMap, policy, roleBinding, share, source, type WrittenObject } from './support/objects.ts';
 import { Rounds } from './support/rounds.ts';
 import { Stage } from './support/stage.ts';
 
 const label = (name: string): string => `\${namespaceObject.metadata.labels['${name}']}`;
+
+const suspended = 'it is suspended: nothing is made, changed or deleted';
 
 describeControllers('contents', () => {
   const stage = new Stage(sharedCluster(), 'ho-li-');
@@ -34,6 +37,7 @@ describeControllers('contents', () => {
   test('that expire are there until then', async () => {
     const ref = namesakes.objectIn('expires', 'RoleBinding', 'team');
     await inTime(() => stage.ownersOf(ref)).toEqual(['NamespacePolicy/ho-li-expires']);
+    expect(await stage.deletionsIn('ho-li-expires')).toEqual([]);
   });
 
   test('that are not to be deleted lose the marks of Reeve, and nothing else', async () => {
@@ -83,8 +87,10 @@ describeControllers('contents', () => {
     );
     await rounds.pass(namespace);
     expect(await stage.ownersOf(...refs)).toEqual([owner, owner, 'absent']);
+    expect(await stage.failures(namesakes.refTo('suspend'))).toEqual(
+      ['new', 'team'].map((name) => `${namespace} RoleBinding ${name}: Suspended, ${suspended}`),
+    );
     expect((await rounds.writes(namespace)).length).toBe(2);
-    console.log(await stage.failures(namesakes.refTo('suspend')));
     await stage.apply(namesakes.policy('suspend', later));
     await inTime(() => stage.ownersOf(...refs)).toEqual(['absent', owner, owner]);
     await inTime(() => stage.condition(namesakes.refTo('suspend'))).toBe('True Synced');
@@ -109,22 +115,26 @@ describeControllers('contents', () => {
 
     test('stay as they are when they cannot be worked out', async () => {
       const namespace = await namesakes.makeNamespace('render', { share: '2' });
-      const share = "${string(10 / int(namespaceObject.metadata.labels['share']))}";
-      const resources = [configMap('always', { share: label('share') }), configMap('settings', { share })];
+      const tenth = "${string(10 / int(namespaceObject.metadata.labels['share']))}";
+      const resources = [
+        configMap('always', { share: label('share') }),
+        configMap('settings', { share: tenth }),
+      ];
       await stage.apply(namesakes.policy('render', { resources }));
       const refs = ['always', 'settings'].map((name) => namesakes.objectIn('render', 'ConfigMap', name));
       const data = async () => Promise.all(refs.map(async (ref) => (await stage.get(ref))?.['data']));
       await inTime(data).toEqual([{ share: '2' }, { share: '5' }]);
       await stage.kubectl('label', 'namespace', namespace, 'share=0', '--overwrite');
       await inTime(() => stage.condition(namesakes.refTo('render'))).toBe('False Failed');
-      console.log(await stage.failures(namesakes.refTo('render')), await data());
-      await stage.inEmergency('delete', 'configmap', 'settings', '-n', namespace);
-      await rounds.pass(namespace);
-      console.log(
-        await stage.failures(namesakes.refTo('render')),
-        await data(),
-        await rounds.writes(namespace),
+      expect(await stage.failures(namesakes.refTo('render'))).toContain(
+        `${namespace} RenderFailed, division by zero`,
       );
+      await rounds.pass(namespace);
+      expect(await data()).toEqual([{ share: '2' }, { share: '5' }]);
+      expect(await rounds.writes(namespace)).toEqual([
+        'patch configmaps always',
+        'patch configmaps settings',
+      ]);
       await stage.kubectl('label', 'namespace', namespace, 'share=5', '--overwrite');
       await inTime(data).toEqual([{ share: '5' }, { share: '2' }]);
     });
@@ -143,7 +153,9 @@ describeControllers('contents', () => {
       await inTime(() => stage.ownersOf(ref)).toEqual([owner]);
       await stage.kubectl('label', 'namespace', namespace, 'size=large', '--overwrite');
       await inTime(() => stage.condition(namesakes.refTo('match'))).toBe('False Failed');
-      console.log(await stage.failures(namesakes.refTo('match')));
+      expect(await stage.failures(namesakes.refTo('match'))).toEqual([
+        `${namespace} MatchFailed, match condition large: the text is not a number of this type`,
+      ]);
       await rounds.pass(namespace);
       expect(await stage.ownersOf(ref)).toEqual([owner]);
       await stage.kubectl('label', 'namespace', namespace, 'size=1', '--overwrite');
@@ -170,11 +182,77 @@ describeControllers('contents', () => {
     const roleBindings = [roleBinding('allowed', 'readers'), roleBinding('refused', 'writers', 'edit')];
     await stage.apply(namesakes.policy('refused', { roleBindings }));
     await inTime(() => stage.condition(namesakes.refTo('refused'))).toBe('False Failed');
-    console.log(await stage.failures(namesakes.refTo('refused')));
+    expect(await stage.failures(namesakes.refTo('refused'))).toEqual([
+      `${namespace} RoleBinding refused: RefusedByPolicy, policy ho-li-rules, rbac.allowedRoleRefs: roleRef: found ClusterRole/edit; accepted: ClusterRole/view`,
+    ]);
     const refs = ['allowed', 'refused'].map((name) => namesakes.objectIn('refused', 'RoleBinding', name));
     expect(await stage.ownersOf(...refs)).toEqual([`NamespacePolicy/${namespace}`, 'absent']);
     await stage.remove({ kind: 'NamespacePolicy', name: 'ho-li-rules' });
     await inTime(() => stage.condition(namesakes.refTo('refused'))).toBe('True Synced');
+  });
+
+  describe('of whose names there are others already', () => {
+    const theirs = (name: string, ownerReferences: readonly object[] = []): WrittenObject => ({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'team', namespace: `ho-li-${name}`, ownerReferences },
+      data: { key: 'theirs', more: 'of it' },
+    });
+    const resources = [configMap('team', { key: 'ours' })];
+
+    test('leave those alone, until their owner hands them over', async () => {
+      const namespace = await namesakes.makeNamespace('adopt');
+      const tenant = { kubeconfig: await stage.cluster.clientKubeconfig('ho-li-tenant') };
+      const right = ['create', 'rolebinding', 'tenant', '--clusterrole=admin', '--user=ho-li-tenant'];
+      await stage.kubectl(...right, '-n', namespace);
+      const create = ['create', 'rolebinding', 'team', '--clusterrole=view', '--user=bob', '-n', namespace];
+      await inTime(async () => (await kubectl(create, tenant)).stderr).toMatch(/^$|already exists/);
+      const ref = namesakes.objectIn('adopt', 'RoleBinding', 'team');
+      const before = await stage.mustGet(ref);
+      await stage.apply(namesakes.policy('adopt', { roleBindings: [roleBinding('team', 'readers')] }));
+      await inTime(() => stage.condition(namesakes.refTo('adopt'))).toBe('False Conflicts');
+      expect(await stage.failures(namesakes.refTo('adopt'))).toEqual([
+        `${namespace} RoleBinding team: AlreadyExists, a RoleBinding of this name is there that Reeve does not manage; ` +
+          'its owner can label it reeve.dev/adopt=true to hand it over, or delete or rename it',
+      ]);
+      await inTime(() => stage.namespaceCondition(namespace)).toBe('False AlreadyExists');
+      expect(await stage.mustGet(ref)).toEqual(before);
+      await mustKubectl(['label', 'rolebinding', 'team', 'reeve.dev/adopt=true', '-n', namespace], tenant);
+      await inTime(() => stage.ownersOf(ref)).toEqual([`NamespacePolicy/${namespace}`]);
+      const { metadata, subjects } = await stage.mustGet(ref);
+      expect(metadata.uid).toBe(before.metadata.uid);
+      expect(subjects).toMatchObject([{ kind: 'Group', name: 'readers' }]);
+      await inTime(() => stage.condition(namesakes.refTo('adopt'))).toBe('True Synced');
+      await inTime(() => stage.namespaceCondition(namespace)).toBe('True Synced');
+    });
+
+    test('take their place when they are gone', async () => {
+      const namespace = await namesakes.makeNamespace('goes');
+      await stage.apply(theirs('goes'), namesakes.policy('goes', { resources }));
+      await inTime(() => stage.condition(namesakes.refTo('goes'))).toBe('False Conflicts');
+      await stage.kubectl('delete', 'configmap', 'team', '-n', namespace);
+      const ref = namesakes.objectIn('goes', 'ConfigMap', 'team');
+      await inTime(() => stage.ownersOf(ref)).toEqual([`NamespacePolicy/${namespace}`]);
+      expect((await stage.mustGet(ref))['data']).toEqual({ key: 'ours' });
+    });
+
+    test('leave alone what a controller keeps, even when it is handed over', async () => {
+      const namespace = await namesakes.makeNamespace('controlled');
+      await stage.apply({ ...theirs('controlled'), metadata: { name: 'parent', namespace } });
+      const [uid] = await stage.uidsOf(namesakes.objectIn('controlled', 'ConfigMap', 'parent'));
+      const parent = { apiVersion: 'v1', kind: 'ConfigMap', name: 'parent', uid };
+      await stage.apply(theirs('controlled', [{ ...parent, controller: true }]));
+      await stage.kubectl('label', 'configmap', 'team', 'reeve.dev/adopt=true', '-n', namespace);
+      await stage.apply(namesakes.policy('controlled', { resources }));
+      await inTime(() => stage.condition(namesakes.refTo('controlled'))).toBe('False Conflicts');
+      const ref = namesakes.objectIn('controlled', 'ConfigMap', 'team');
+      await rounds.pass(namespace);
+      expect(await stage.ownersOf(ref)).toEqual(['nobody']);
+      // Owned, but not controlled.
+      await stage.apply(theirs('controlled', [parent]));
+      await inTime(() => stage.ownersOf(ref)).toEqual([`NamespacePolicy/${namespace}`]);
+      expect((await stage.mustGet(ref))['data']).toEqual({ key: 'ours', more: 'of it' });
+    });
   });
 
   test('never come to excluded namespaces', async () => {

@@ -57,7 +57,7 @@ describeControllers('contents', () => {
         hard: { 'requests.cpu': '1', 'requests.memory': '1Gi', pods: '5' },
       });
       await rounds.pass(namespace);
-      expect(await rounds.writes(namespace)).toEqual([
+      expect(await rounds.attempts(namespace)).toEqual([
         'patch resourcequotas team',
         'patch limitranges team',
         'patch networkpolicies.networking.k8s.io team',
@@ -75,6 +75,15 @@ describeControllers('contents', () => {
       await stage.apply(namesakes.policy('kinds', { resources }));
       await rounds.pass(namespace);
       expect(await writes()).toEqual(before);
+    });
+
+    test('stay as they are when Reeve is started anew', async () => {
+      const namespace = 'ho-co-kinds';
+      const before = await rounds.writes(namespace);
+      await reeve.stop();
+      reeve = await startReeve(stage.cluster);
+      await rounds.pass(namespace);
+      expect(await rounds.writes(namespace)).toEqual(before);
     });
 
     test('lose the field that the policy does not have any more', async () => {

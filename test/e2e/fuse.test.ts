@@ -24,6 +24,7 @@ describeControllers('the fuse', () => {
   });
   afterAll(async () => {
     await stage.cleanUp();
+    await stage.remove({ kind: 'Secret', name: providerSource, namespace: 'reeve-shared' });
     await reconciler.stop();
     await webhook.stop();
   });
@@ -209,6 +210,7 @@ describeControllers('the fuse', () => {
     await stage.apply(it.write(labelled('expiry'), { ...limit, contents }));
     await inTime(() => holders(it, all)).toEqual([]);
     await inTime(() => stage.condition(it.ref)).toBe('True Synced');
+    expect(await stage.condition(it.ref, 'Stalled')).toBe('False NotStalled');
   });
 
   test('who goes past the hook, without the number, leaves its objects behind', async () => {

@@ -53,7 +53,7 @@ describeControllers('two that provide the same', () => {
     { coming: 'both', order: [] },
   ] as const;
 
-  async function inEveryOrder(end: string, act: (rivals: Rivals) => Promise<void>): Promise<void> {
+  async function expectInEveryOrder(end: string, act: (rivals: Rivals) => Promise<void>): Promise<void> {
     await Promise.all(
       comings.map(async ({ coming, order }) => {
         const rivals = new Rivals(stage, `ho-${coming}-${end}`);
@@ -87,19 +87,19 @@ describeControllers('two that provide the same', () => {
   }
 
   test('in whatever order they came, the one that has everything goes first', async () => {
-    await inEveryOrder('winner', async (rivals) => goes(rivals, 'a'));
+    await expectInEveryOrder('winner', async (rivals) => goes(rivals, 'a'));
   });
 
   test('in whatever order they came, the one that has nothing goes first', async () => {
-    await inEveryOrder('loser', async (rivals) => goes(rivals, 'b'));
+    await expectInEveryOrder('loser', async (rivals) => goes(rivals, 'b'));
   });
 
   test('in whatever order they came, both go at once', async () => {
-    await inEveryOrder('both', async (rivals) => rivals.go('a', 'b'));
+    await expectInEveryOrder('both', async (rivals) => rivals.go('a', 'b'));
   });
 
   test('in whatever order they came, both lose the namespace at once', async () => {
-    await inEveryOrder('deselect', async (rivals) => {
+    await expectInEveryOrder('deselect', async (rivals) => {
       await rivals.deselect();
       await inTime(() => rivals.owners()).toEqual(absent);
       await inTime(() => rivals.readiness('a')).toEqual(synced);

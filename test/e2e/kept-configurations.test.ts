@@ -3,12 +3,13 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installReeve, reeveCertificates } from '../cluster/reeve-install.ts';
+import { eventually } from '../support/eventually.ts';
 import { kubectl, mustKubectl } from '../support/kubectl.ts';
 import { spawnReeve, startReeve, type Reeve } from '../support/reeve.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
-import { must } from './support/attempt.ts';
+import { until } from '../support/until.ts';
+import { attempt, must } from './support/attempt.ts';
 import { cleanUp } from './support/clean-up.ts';
-import { inTime } from './support/in-time.ts';
 import { createNamespace, deleteNamespace, labelNamespace } from './support/namespace-commands.ts';
 import { policy, roleBinding } from './support/objects.ts';
 import { emergency } from './support/people.ts';
@@ -44,6 +45,10 @@ const always = {
     'secretshares.validate.reeve.dev',
   ],
 };
+const shipped = {
+  mutating: { path: '/mutate', failurePolicy: 'Ignore' },
+  validating: { path: '/validate', failurePolicy: 'Fail' },
+};
 const excluded = [
   'kube-system',
   'kube-public',
@@ -57,7 +62,7 @@ const excluded = [
 const judging = (spec: object): object =>
   policy('ad-wh-rules', { match: { names: ['ad-wh-none'] }, ...spec });
 
-describeControllers('the webhook configurations', () => {
+describeControllers('the webhook configurations of a running program', () => {
   const cluster = sharedCluster();
   const options = { role: 'webhook', args: ['--exclude-namespace=ad-wh-excluded'] } as const;
   let reeve: Reeve;
@@ -68,17 +73,22 @@ describeControllers('the webhook configurations', () => {
     const { status, body } = await cluster.admin.send('GET', path);
     return status === 200 ? (body as Configuration) : undefined;
   };
+  const mustFind = async (kind: Kind): Promise<Configuration> => {
+    const found = await find(kind);
+    if (found === undefined) throw new Error(`there is no ${kind} configuration`);
+    return found;
+  };
   /** All that the program has a say in. */
   const shown = async (): Promise<unknown> =>
     await Promise.all(
       kinds.map(async (kind) => {
-        const { metadata: { labels, annotations, ownerReferences } = {}, webhooks } =
-          (await find(kind)) ?? {};
-        return { kind, labels, annotations, ownerReferences, webhooks };
+        const found = await find(kind);
+        const { labels, annotations, ownerReferences } = found?.metadata ?? {};
+        return { kind, labels, annotations, ownerReferences, webhooks: found?.webhooks };
       }),
     );
   const names = async (kind: Kind): Promise<readonly string[]> =>
-    ((await find(kind))?.webhooks ?? []).map(({ name }) => name);
+    (await mustFind(kind)).webhooks.map(({ name }) => name);
   const change = async (kind: Kind, type: string, patch: unknown): Promise<void> => {
     const what = [`${kind}webhookconfiguration/reeve`, `--type=${type}`, '-p', JSON.stringify(patch)];
     await mustKubectl(['patch', ...what], cluster);
@@ -96,32 +106,30 @@ describeControllers('the webhook configurations', () => {
     await installReeve(cluster);
   });
 
-  it('lead to the program, and leave out what the install excludes', async () => {
-    const caPem = await readFile(join(await reeveCertificates(cluster), 'ca.crt'));
-    const uid = await mustKubectl(
-      ['get', 'clusterrole', 'reeve-webhook', '-o=jsonpath={.metadata.uid}'],
-      cluster,
-    );
-    const apiVersion = 'rbac.authorization.k8s.io/v1';
-    for (const kind of kinds) {
-      const { metadata, webhooks = [] } = (await find(kind)) ?? {};
-      expect(metadata?.ownerReferences).toEqual([
-        { apiVersion, kind: 'ClusterRole', name: 'reeve-webhook', uid },
-      ]);
-      expect(metadata?.annotations?.['reeve.dev/version']).toMatch(/^\d+\.\d+\.\d+/);
-      expect(webhooks.map(({ name }) => name).sort()).toEqual([...always[kind]].sort());
-      const service = { namespace: 'reeve-system', name: 'reeve-webhook', port: reeve.port };
-      const path = kind === 'mutating' ? '/mutate' : '/validate';
-      for (const { name, clientConfig, failurePolicy, namespaceSelector } of webhooks) {
-        expect(clientConfig).toEqual({ caBundle: caPem.toString('base64'), service: { ...service, path } });
-        expect(failurePolicy).toBe(kind === 'mutating' ? 'Ignore' : 'Fail');
-        const isOfNamespaces = name.startsWith('namespaces.');
-        expect(namespaceSelector.matchExpressions?.[0]?.values).toEqual(
-          isOfNamespaces ? excluded : undefined,
-        );
+  it.each(kinds)(
+    'the %s one leads to the program, and leaves out what the install excludes',
+    async (kind) => {
+      const ca = await readFile(join(await reeveCertificates(cluster), 'ca.crt'));
+      const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', name: 'reeve-webhook' };
+      const uid = await mustKubectl(
+        ['get', 'clusterrole', role.name, '-o=jsonpath={.metadata.uid}'],
+        cluster,
+      );
+      const { metadata, webhooks } = await mustFind(kind);
+      expect(metadata.ownerReferences).toEqual([{ ...role, uid }]);
+      expect(metadata.annotations?.['reeve.dev/version']).toMatch(/^\d+\.\d+\.\d+/);
+      expect(webhooks.map(({ name }) => name)).toEqual(always[kind]);
+      const { path, failurePolicy } = shipped[kind];
+      const service = { namespace: 'reeve-system', name: 'reeve-webhook', port: reeve.port, path };
+      for (const webhook of webhooks) {
+        const clientConfig = { caBundle: ca.toString('base64'), service };
+        expect(webhook).toMatchObject({ clientConfig, failurePolicy });
       }
-    }
-  });
+      const [ofNamespaces, ...others] = webhooks.map(({ namespaceSelector }) => namespaceSelector);
+      expect(ofNamespaces?.matchExpressions?.[0]?.values).toEqual(excluded);
+      expect(others.every((selector) => selector.matchExpressions === undefined)).toBe(true);
+    },
+  );
 
   it.each([
     { spec: { secrets: { maxBytes: 1 } }, kind: 'validating', more: ['secrets.validate.reeve.dev'] },
@@ -140,15 +148,15 @@ describeControllers('the webhook configurations', () => {
     'ask about other kinds while a policy has rules for them: $spec',
     async ({ spec, kind, more }) => {
       await must(file(['create'], judging(spec)), cluster);
-      await inTime(() => names(kind)).toEqual([...always[kind], ...more]);
+      await eventually(() => names(kind)).toEqual([...always[kind], ...more]);
       await mustKubectl(['delete', 'nspol', 'ad-wh-rules'], cluster);
-      await inTime(() => names(kind)).toEqual(always[kind]);
+      await eventually(() => names(kind)).toEqual(always[kind]);
     },
   );
 
   it('are put right whatever somebody has done to them', async () => {
     const before = await shown();
-    const { webhooks = [] } = (await find('validating')) ?? {};
+    const { webhooks } = await mustFind('validating');
     const [first] = webhooks;
     const weakened = {
       ...first,
@@ -164,23 +172,26 @@ describeControllers('the webhook configurations', () => {
     });
     await mustKubectl(['delete', 'mutatingwebhookconfiguration/reeve'], cluster);
     expect(await shown()).not.toEqual(before);
-    await inTime(shown).toEqual(before);
+    await eventually(shown).toEqual(before);
   });
 
   it('are left to a newer version', async () => {
     const version = (text: string): object => ({ metadata: { annotations: { 'reeve.dev/version': text } } });
     await change('validating', 'merge', version('99.0.0'));
-    const { resourceVersion } = (await find('validating'))?.metadata ?? {};
+    const { resourceVersion } = (await mustFind('validating')).metadata;
     await must(
       file(['create'], judging({ secrets: { maxBytes: 1, defaults: { labels: { a: 'b' } } } })),
       cluster,
     );
     // Of the two, the mutating one is written first.
-    await inTime(() => names('mutating')).toContain('secrets.mutate.reeve.dev');
-    await inTime(() => reeve.output).toContain('webhook configuration left to a newer version');
-    expect((await find('validating'))?.metadata.resourceVersion).toBe(resourceVersion);
+    await eventually(() => names('mutating')).toContain('secrets.mutate.reeve.dev');
+    await eventually(() => reeve.output).toContain('webhook configuration left to a newer version');
+    expect((await mustFind('validating')).metadata.resourceVersion).toBe(resourceVersion);
     await change('validating', 'merge', version('0.0.1'));
-    await inTime(() => names('validating')).toContain('secrets.validate.reeve.dev');
+    // It looks again at once when a policy changes.
+    const other = '-p={"spec":{"secrets":{"maxBytes":2}}}';
+    await mustKubectl(['patch', 'nspol', 'ad-wh-rules', '--type=merge', other], cluster);
+    await eventually(() => names('validating')).toContain('secrets.validate.reeve.dev');
   });
 
   it('are left to people with --manage-webhooks=false', async () => {
@@ -188,10 +199,10 @@ describeControllers('the webhook configurations', () => {
     await mustKubectl(['delete', ...configurations, 'nspol/ad-wh-rules'], cluster);
     const args = [...options.args, '--manage-webhooks=false'];
     reeve = await spawnReeve(cluster, { ...options, args });
-    await inTime(() => reeve.isReady()).toBe(true);
+    await eventually(() => reeve.isReady()).toBe(true);
     const before = (await reeve.metric('reeve_policies{state="loaded"}')) ?? 0;
     await must(file(['create'], judging({ secrets: { maxBytes: 1 } })), cluster);
-    await inTime(() => reeve.metric('reeve_policies{state="loaded"}')).toBe(before + 1);
+    await eventually(() => reeve.metric('reeve_policies{state="loaded"}')).toBe(before + 1);
     expect(await Promise.all(kinds.map(find))).toEqual([undefined, undefined]);
     const ca = await readFile(join(await reeveCertificates(cluster), 'ca.crt'));
     for (const kind of kinds) {
@@ -199,10 +210,9 @@ describeControllers('the webhook configurations', () => {
       const input = template
         .replaceAll('CA_BUNDLE', ca.toString('base64'))
         .replaceAll('port: 443', `port: ${reeve.port}`);
-      await mustKubectl(['apply', '-f', '-'], { ...cluster, input });
+      await must({ args: ['apply', '-f', '-'], input }, cluster);
     }
-    const share = { args: ['create', 'namespace', 'ad-wh-none'] };
-    await must(share, cluster);
+    await must(createNamespace('ad-wh-none'), cluster);
     const secret = [
       'create',
       'secret',
@@ -210,13 +220,33 @@ describeControllers('the webhook configurations', () => {
       's',
       '-n',
       'ad-wh-none',
-      '--from-literal=a=bc',
+      '--from-literal=a=bcd',
       '--dry-run=server',
     ];
-    await inTime(async () => (await kubectl(secret, cluster)).stderr).toContain(
+    await eventually(async () => (await kubectl(secret, cluster)).stderr).toContain(
       'policy ad-wh-rules, secrets.maxBytes',
     );
     expect(reeve.output).not.toContain('webhook configuration applied');
+  });
+
+  it('are applied only once the program answers', async () => {
+    await reeve.stop();
+    await mustKubectl(['delete', ...configurations], cluster);
+    const early = { match: { names: ['ad-wh-early'] }, namespaces: { required: { labels: { never: {} } } } };
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'ad-wh-early' } };
+    const statuses = new Set<number>();
+    const create = async (): Promise<number> =>
+      (await cluster.admin.send('POST', '/api/v1/namespaces?dryRun=All', namespace)).status;
+    await eventually(create).toBe(201);
+    await must(file(['create'], policy('ad-wh-early', early)), cluster);
+    reeve = await spawnReeve(cluster, options);
+    await eventually(async () => {
+      const status = await create();
+      statuses.add(status);
+      return status;
+    }).toBe(403);
+    // In between, nobody was refused because nobody answered.
+    expect(statuses).toEqual(new Set([201, 403]));
   });
 
   describe('while Reeve is down', () => {
@@ -228,9 +258,6 @@ describeControllers('the webhook configurations', () => {
     const release = ['--type=merge', '-p={"metadata":{"finalizers":[]}}'];
 
     beforeAll(async () => {
-      await reeve.stop();
-      await mustKubectl(['delete', ...configurations], cluster);
-      reeve = await startReeve(cluster, options);
       await must(
         file(['create'], {
           ...finalized,
@@ -242,7 +269,10 @@ describeControllers('the webhook configurations', () => {
       await must(file(['create'], { apiVersion: 'v1', kind: 'ConfigMap', metadata: held }), cluster);
       await must(deleteNamespace('ad-wh-ending'), cluster);
       await mustKubectl(['delete', 'nspol', 'ad-wh-finalized', '--wait=false'], cluster);
-      await inTime(() => names('validating')).toContain('secrets.validate.reeve.dev');
+      await until(
+        async () => (await names('validating')).includes('secrets.validate.reeve.dev'),
+        () => 'the webhook for Secrets',
+      );
       await reeve.stop();
     });
 
@@ -256,8 +286,8 @@ describeControllers('the webhook configurations', () => {
         command: { args: ['delete', 'nspol', 'ad-wh-rules'] },
         by: 'namespacepolicies',
       },
-    ])('$what is refused in clear words', async ({ command: { args, input = '' }, by }) => {
-      const { code, stderr } = await kubectl(args, { ...cluster, input });
+    ])('$what is refused in clear words', async ({ command, by }) => {
+      const { code, stderr } = await attempt(command, cluster);
       expect(code).toBe(1);
       expect(stderr).toContain(
         `failed calling webhook "${by}.validate.reeve.dev": failed to call webhook: Post "https://reeve-webhook.reeve-system.svc:`,
@@ -269,7 +299,7 @@ describeControllers('the webhook configurations', () => {
       { what: 'whatever is read', args: ['get', 'namespaces,nspol,sshare,secrets', '-n', 'ad-wh-there'] },
       {
         what: 'Secrets',
-        args: ['create', 'secret', 'generic', 's', '-n', 'ad-wh-there', '--from-literal=a=bc'],
+        args: ['create', 'secret', 'generic', 's', '-n', 'ad-wh-there', '--from-literal=a=bcd'],
       },
       {
         what: 'RoleBindings',
@@ -289,7 +319,7 @@ describeControllers('the webhook configurations', () => {
       },
       { what: 'the last finalizer of a policy', args: ['patch', 'nspol', 'ad-wh-finalized', ...release] },
     ])('$what goes on', async ({ args }) => {
-      const { code, stderr } = await kubectl(args, cluster);
+      const { code, stderr } = await attempt({ args }, cluster);
       expect(code, stderr).toBe(0);
     });
 
@@ -299,14 +329,14 @@ describeControllers('the webhook configurations', () => {
 
     it('an emergency goes on', async () => {
       await mustKubectl(['label', 'namespace', 'ad-wh-there', 'x=y'], emergency(cluster));
-      expect((await kubectl(createNamespace('ad-wh-new').args, cluster)).code).toBe(1);
+      expect((await attempt(createNamespace('ad-wh-new'), cluster)).code).toBe(1);
     });
 
     it('they vanish with the ClusterRole that owns them, and with them all refusals', async () => {
       await mustKubectl(['delete', 'clusterrole', 'reeve-webhook'], cluster);
       await mustKubectl(['wait', ...configurations, '--for=delete', '--timeout=60s'], cluster);
-      const { args, input = '' } = createNamespace('ad-wh-new');
-      await inTime(async () => (await kubectl(args, { ...cluster, input })).code).toBe(0);
+      const creation = createNamespace('ad-wh-new');
+      await eventually(async () => (await attempt(creation, cluster)).code).toBe(0);
     });
   });
 });

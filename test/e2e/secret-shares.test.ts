@@ -136,7 +136,9 @@ describeControllers('SecretShares', () => {
       const copy = await copied('sh-plain', source);
       expect(copy).toMatchObject({ type, data: source['data'] });
       expect(copy?.metadata.labels).toEqual(managedLabel);
-      expect(copy?.metadata.annotations).toEqual({ 'reeve.dev/owner': 'SecretShare/sh-plain' });
+      expect(copy?.metadata.annotations).toMatchObject({ 'reeve.dev/owner': 'SecretShare/sh-plain' });
+      const keys = Object.keys(copy?.metadata.annotations ?? {});
+      expect(keys.filter((key) => !key.startsWith('reeve.dev/'))).toEqual([]);
       expect(copy).not.toHaveProperty('immutable');
     });
 
@@ -288,6 +290,19 @@ describeControllers('SecretShares', () => {
       await stage.apply(secret({ name: 'sh-type' }, { value: 'one' }, { type: 'example.com/other' }));
       await eventually(() => secrets.in('sh-a', 'sh-type')).toMatchObject({ type: 'example.com/other' });
       expect(await secrets.uid('sh-a', 'sh-type')).not.toBe(before);
+    });
+
+    test('labels that leave the share leave the copies', async () => {
+      await shareInto('sh-labels', ['sh-a'], { target: { labels: { team: 'a', tier: 'gold' } } });
+      await stage.apply(shareOf('sh-labels', { names: ['sh-a'] }, { target: { labels: { team: 'b' } } }));
+      await eventually(async () => (await secrets.in('sh-a', 'sh-labels'))?.metadata.labels).toEqual({
+        team: 'b',
+        ...managedLabel,
+      });
+      await stage.apply(shareOf('sh-labels', { names: ['sh-a'] }));
+      await eventually(async () => (await secrets.in('sh-a', 'sh-labels'))?.metadata.labels).toEqual(
+        managedLabel,
+      );
     });
 
     test('another name of the copies, or another source, leaves nothing behind', async () => {

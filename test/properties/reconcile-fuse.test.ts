@@ -17,11 +17,9 @@ interface Deletion {
 /** Every deletion of an object by Reeve, with its owner. */
 function deletionsOf(h: Harness): readonly Deletion[] {
   const deletions: Deletion[] = [];
-  const { remove } = h.memory;
-  h.memory.remove = async (ref, preconditions, signal) => {
-    const owner = h.memory.get(ref)?.metadata.annotations?.[ownerAnnotation] ?? '';
-    await remove.call(h.memory, ref, preconditions, signal);
-    deletions.push({ owner, at: h.virtual.monotonic() });
+  h.memory.after = ({ verb }, before) => {
+    const owner = before?.metadata.annotations?.[ownerAnnotation] ?? '';
+    if (verb === 'delete') deletions.push({ owner, at: h.virtual.monotonic() });
   };
   return deletions;
 }

@@ -122,11 +122,11 @@ export class FaultProxy {
       [client, upstream],
       [upstream, client],
     ] as const) {
-      // Whatever goes wrong with one end ends the other.
       from.on('error', () => undefined);
       from.once('close', () => {
-        to.destroy();
-        this.#lines.delete(line);
+        // Whatever goes wrong with one end ends the other; what ended well is handed on in its time.
+        if (!from.readableEnded) to.destroy();
+        if (to.closed) this.#lines.delete(line);
       });
       if (!this.#isSilent) this.#carry(from, to);
     }

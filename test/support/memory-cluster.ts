@@ -2,8 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { setImmediate } from 'node:timers/promises';
 import { isJsonObject, type JsonObject } from '../../src/api/json.ts';
-import { KubeError } from '../../src/api/kube-error.ts';
-import type { KubeObject, ObjectMeta, ObjectRef } from '../../src/api/kube-object.ts';
+import type { KubeError } from '../../src/api/kube-error.ts';
+import type { KubeObject, ObjectRef } from '../../src/api/kube-object.ts';
 import { managedByLabel, managedByReeve } from '../../src/api/names.ts';
 import type { WatchSink } from '../../src/api/watch-sink.ts';
 import type {
@@ -13,7 +13,20 @@ import type {
   PatchOptions,
   Preconditions,
 } from '../../src/reconcile/ports.ts';
-import { appliedTo, mergedInto, without } from './memory-merge.ts';
+import { appliedTo, mergedInto } from './memory-merge.ts';
+import {
+  checkImmutable,
+  checkPreconditions,
+  clusterScoped,
+  failure,
+  hasFinalizers,
+  idOf,
+  onlyStatus,
+  refTo,
+  withoutUndefined,
+  withoutUndefinedFields,
+  withStatus,
+} from './memory-objects.ts';
 
 export interface MemoryWatch {
   readonly type: { readonly apiVersion: string; readonly kind: string };
@@ -37,10 +50,16 @@ export interface Write {
   readonly subresource: string;
 }
 
-type Fault = (verb: string, ref: ObjectRef) => KubeError | undefined;
+/** Of Reeve. */
+export interface MemoryRequest {
+  readonly verb: 'apply' | 'patch' | 'delete' | 'read' | 'list';
+  readonly ref: ObjectRef;
+  readonly subresource?: string | undefined;
+  readonly dryRun?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
 
-const clusterScoped = new Set(['Namespace', 'NamespacePolicy', 'SecretShare']);
-const withStatus = new Set(['Namespace', 'NamespacePolicy', 'SecretShare', 'ResourceQuota']);
+type Fault = (verb: string, ref: ObjectRef) => KubeError | undefined;
 
 export class MemoryCluster implements ObjectWriter, OwnSecrets {
   readonly writes: Write[] = [];
@@ -51,6 +70,11 @@ export class MemoryCluster implements ObjectWriter, OwnSecrets {
   /** Watches that hold their news back until `deliver`. */
   isLagging = false;
   fault: Fault = () => undefined;
+  /** What happens before a request of Reeve is looked at, and what after it has been carried out. */
+  before: (request: MemoryRequest) => Promise<void> | void = () => undefined;
+  after: (request: MemoryRequest, before: KubeObject | undefined) => void = () => undefined;
+  /** The form in which the server keeps what is applied. */
+  normalized: (object: KubeObject) => KubeObject = (object) => object;
   readonly #objects = new Map<string, KubeObject>();
   /** What Reeve has applied last, by object: what it leaves out of the next apply is removed. */
   readonly #applied = new Map<string, JsonObject>();
@@ -146,59 +170,73 @@ export class MemoryCluster implements ObjectWriter, OwnSecrets {
 
   // What Reeve does.
 
-  async apply(object: KubeObject, options: ApplyOptions): Promise<KubeObject> {
-    const { dryRun = false, subresource = '' } = options;
-    await this.#arrive('apply', refTo(object), options.signal);
+  async apply(sent: KubeObject, { dryRun = false, subresource, signal }: ApplyOptions): Promise<KubeObject> {
+    const object = this.normalized(sent);
+    const request = { verb: 'apply', ref: refTo(object), dryRun, subresource, signal } as const;
+    return await this.#carryOut(request, () => this.#apply(object, dryRun, subresource ?? ''));
+  }
+
+  async mergePatch(ref: ObjectRef, patch: JsonObject, options: PatchOptions = {}): Promise<KubeObject> {
+    return await this.#carryOut({ verb: 'patch', ref, ...options }, () =>
+      this.#patch(ref, patch, options, 'reeve'),
+    );
+  }
+
+  async remove(ref: ObjectRef, preconditions: Preconditions, signal?: AbortSignal): Promise<void> {
+    await this.#carryOut({ verb: 'delete', ref, signal }, () => {
+      const known = this.get(ref);
+      const { uid, resourceVersion = known?.metadata['resourceVersion'] } = preconditions;
+      if (known === undefined) throw failure(404);
+      if (known.metadata.uid !== uid || known.metadata['resourceVersion'] !== resourceVersion)
+        throw failure(409);
+      this.#delete(known, 'reeve');
+    });
+  }
+
+  async read(ref: ObjectRef, signal?: AbortSignal): Promise<KubeObject | undefined> {
+    return await this.#carryOut({ verb: 'read', ref, signal }, () => {
+      this.reads += 1;
+      return this.get(ref);
+    });
+  }
+
+  async *listOwnSecrets(signal: AbortSignal): AsyncGenerator<KubeObject> {
+    const ref = { apiVersion: 'v1', kind: 'Secret', name: '' };
+    const secrets = await this.#carryOut({ verb: 'list', ref, signal }, () => this.list('Secret'));
+    yield* secrets.filter(({ metadata }) => metadata.labels?.[managedByLabel] === managedByReeve);
+  }
+
+  async #carryOut<T>(request: MemoryRequest, work: () => T): Promise<T> {
+    await this.#travel();
+    await this.before(request);
+    request.signal?.throwIfAborted();
+    const error = this.fault(request.verb, request.ref);
+    if (error !== undefined) throw error;
+    const before = this.get(request.ref);
+    const result = work();
+    this.after(request, before);
+    await this.#travel();
+    return result;
+  }
+
+  async #travel(): Promise<void> {
+    for (let turns = this.latency(); turns > 0; turns -= 1) await setImmediate();
+  }
+
+  #apply(object: KubeObject, dryRun: boolean, subresource: string): KubeObject {
     const known = this.get(refTo(object));
     const { uid, resourceVersion, ...metadata } = object.metadata;
     const wanted = { ...object, metadata };
     if (known === undefined) {
       if (uid !== undefined || subresource !== '') throw failure(uid === undefined ? 404 : 409);
-      return await this.#answer(this.#create(wanted, 'reeve', dryRun));
+      return this.#create(wanted, 'reeve', dryRun);
     }
     checkPreconditions(known, uid, resourceVersion);
-    const before = this.#applied.get(`${known.metadata.uid ?? ''}/${subresource}`) ?? {};
-    const next = onlyStatus(known, appliedTo(known, before, wanted), subresource);
-    if (!dryRun) this.#applied.set(`${known.metadata.uid ?? ''}/${subresource}`, wanted);
-    return await this.#answer(dryRun ? next : this.#store(known, next, 'reeve', subresource));
-  }
-
-  async mergePatch(ref: ObjectRef, patch: JsonObject, options: PatchOptions = {}): Promise<KubeObject> {
-    await this.#arrive('patch', ref, options.signal);
-    return await this.#answer(this.#patch(ref, patch, options, 'reeve'));
-  }
-
-  async remove(ref: ObjectRef, { uid, resourceVersion }: Preconditions, signal?: AbortSignal): Promise<void> {
-    await this.#arrive('delete', ref, signal);
-    const known = this.get(ref);
-    if (known === undefined) throw failure(404);
-    if (known.metadata.uid !== uid) throw failure(409);
-    if (resourceVersion !== undefined && known.metadata['resourceVersion'] !== resourceVersion)
-      throw failure(409);
-    this.#delete(known, 'reeve');
-  }
-
-  async read(ref: ObjectRef, signal?: AbortSignal): Promise<KubeObject | undefined> {
-    await this.#arrive('read', ref, signal);
-    this.reads += 1;
-    return this.get(ref);
-  }
-
-  async *listOwnSecrets(signal: AbortSignal): AsyncGenerator<KubeObject> {
-    await this.#arrive('list', { apiVersion: 'v1', kind: 'Secret', name: '' }, signal);
-    yield* this.list('Secret').filter(({ metadata }) => metadata.labels?.[managedByLabel] === managedByReeve);
-  }
-
-  async #arrive(verb: string, ref: ObjectRef, signal: AbortSignal | undefined): Promise<void> {
-    for (let turns = this.latency(); turns > 0; turns -= 1) await setImmediate();
-    signal?.throwIfAborted();
-    const error = this.fault(verb, ref);
-    if (error !== undefined) throw error;
-  }
-
-  async #answer(object: KubeObject): Promise<KubeObject> {
-    for (let turns = this.latency(); turns > 0; turns -= 1) await setImmediate();
-    return object;
+    const id = `${known.metadata.uid ?? ''}/${subresource}`;
+    const next = onlyStatus(known, appliedTo(known, this.#applied.get(id) ?? {}, wanted), subresource);
+    if (dryRun) return next;
+    this.#applied.set(id, wanted);
+    return this.#store(known, next, 'reeve', subresource);
   }
 
   #patch(
@@ -315,46 +353,6 @@ export class MemoryCluster implements ObjectWriter, OwnSecrets {
   }
 }
 
-export function failure(code: number, causes: readonly string[] = [], retryAfterMs?: number): KubeError {
-  const reasons: Record<number, string> = {
-    403: 'Forbidden',
-    404: 'NotFound',
-    409: 'Conflict',
-    422: 'Invalid',
-  };
-  return new KubeError({
-    code,
-    reason: reasons[code] ?? 'InternalError',
-    causes,
-    retryable: code === 0 || code === 429 || code >= 500,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-  });
-}
-
-function checkPreconditions({ metadata }: KubeObject, uid: unknown, resourceVersion: unknown): void {
-  if (resourceVersion !== undefined && resourceVersion !== metadata['resourceVersion']) throw failure(409);
-  if (uid !== undefined && uid !== metadata.uid) throw failure(422);
-}
-
-function checkImmutable(known: KubeObject, next: KubeObject): void {
-  if (known.kind === 'RoleBinding' && !isDeepStrictEqual(known['roleRef'], next['roleRef']))
-    throw failure(422);
-  if (known.kind !== 'Secret') return;
-  if ((known['type'] ?? 'Opaque') !== (next['type'] ?? 'Opaque')) throw failure(422);
-  const isSame = isDeepStrictEqual(known['data'], next['data']) && next['immutable'] === true;
-  if (known['immutable'] === true && !isSame) throw failure(422);
-}
-
-function onlyStatus(known: KubeObject, next: KubeObject, subresource: string): KubeObject {
-  if (!withStatus.has(known.kind ?? '')) return next;
-  if (subresource === 'status') return { ...known, status: next['status'] };
-  return withoutUndefined({ ...next, status: known['status'] });
-}
-
-function hasFinalizers({ metadata: { finalizers } }: KubeObject): boolean {
-  return Array.isArray(finalizers) && finalizers.length > 0;
-}
-
 function covers({ type, namespace, name }: MemoryWatch, object: KubeObject): boolean {
   return (
     object.kind === type.kind &&
@@ -367,20 +365,4 @@ function covers({ type, namespace, name }: MemoryWatch, object: KubeObject): boo
 function shown({ metadataOnly = false }: MemoryWatch, object: KubeObject): KubeObject {
   if (!metadataOnly) return object;
   return { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata', metadata: object.metadata };
-}
-
-function refTo({ apiVersion = '', kind = '', metadata: { namespace, name = '' } }: KubeObject): ObjectRef {
-  return { apiVersion, kind, name, ...(namespace === undefined ? {} : { namespace }) };
-}
-
-function idOf({ kind, namespace = '', name }: ObjectRef): string {
-  return `${kind}/${namespace}/${name}`;
-}
-
-function withoutUndefined(object: object): KubeObject {
-  return without(object, (value) => value === undefined) as KubeObject;
-}
-
-function withoutUndefinedFields(metadata: object): ObjectMeta {
-  return without(metadata, (value) => value === undefined) as ObjectMeta;
 }

@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { adoptLabel } from '../../src/api/names.ts';
-import { failure } from './memory-cluster.ts';
+import { failure } from './memory-objects.ts';
 import { Harness, refTo } from './reconcile-harness.ts';
 
 type Action = (h: Harness) => void | Promise<void>;

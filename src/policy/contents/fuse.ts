@@ -5,7 +5,9 @@ export type FuseVerdict =
   | { readonly kind: 'delete' }
   /** The objects stay, and lose our marks: nobody is there to confirm, and nothing may hold up the owner. */
   | { readonly kind: 'release' }
-  | { readonly kind: 'hold'; readonly count: number; readonly limit: number };
+  | { readonly kind: 'hold'; readonly count: number; readonly limit: number }
+  /** It cannot be found out at present; until then the objects stay as they are. */
+  | { readonly kind: 'unknown' };
 
 export interface FuseCount {
   /** Live objects that are not desired any more. */

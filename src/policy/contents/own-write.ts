@@ -5,6 +5,8 @@ import { appliedAnnotation, managedByLabel, managedByReeve, ownerAnnotation } fr
 import { createHash } from 'node:crypto';
 import { unlimitedBudget } from '../budget.ts';
 import { decide } from '../decide.ts';
+import type { CompiledShare } from '../compiled-share.ts';
+import { annotationsOf, labelsOf, withMetadata } from '../metadata.ts';
 import { withSecretDefaults } from '../mutate.ts';
 import type { ReviewedResource, Review } from '../review.ts';
 import type { ClusterSnapshot } from '../snapshot.ts';
@@ -24,7 +26,8 @@ export function objectOf(
 ): KubeObject {
   if (claim.content.kind === 'copy') {
     const copy = marked(claim, namespace, copyBody(payload), claim.content.share.copy.labels, {});
-    return withSecretDefaults(reviewOf(copy, namespace), copy, snapshot, now);
+    const defaulted = withSecretDefaults(reviewOf(copy, namespace), copy, snapshot, now);
+    return withForm(defaulted, claim.content.share);
   }
   const { body } = claim.content;
   const { labels, annotations } = { labels: undefined, annotations: undefined, ...metadataOf(body) };
@@ -40,6 +43,18 @@ export function isWhollyOurs({ type }: Pick<Claim, 'type'>): boolean {
 
 function isType(a: Claim['type'], b: Claim['type']): boolean {
   return a.kind === b.kind && a.apiVersion === b.apiVersion;
+}
+
+/** With what tells a copy of another form: labels that come and go with the share and the policies. Never the payload. */
+function withForm(copy: KubeObject, { copy: { type, keys, isImmutable } }: CompiledShare): KubeObject {
+  const labels = Object.entries(labelsOf(copy)).sort(byKey);
+  const annotations = Object.entries(annotationsOf(copy)).sort(byKey);
+  const applied = hashOf({ labels, annotations, type, keys, isImmutable });
+  return withMetadata(copy, 'annotations', new Map([[appliedAnnotation, applied]]));
+}
+
+function byKey([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return a < b ? -1 : 1;
 }
 
 function copyBody(payload: CopyPayload | undefined): JsonObject {

@@ -1,7 +1,8 @@
 // Plans one object that is desired and that its owner may have: nothing to do, a step, or why it cannot be had.
 import type { KubeObject } from '../../api/kube-object.ts';
 import type { CompiledShare } from '../compiled-share.ts';
-import { nameOf } from '../metadata.ts';
+import { adoptLabel, appliedAnnotation } from '../../api/names.ts';
+import { annotationsOf, labelsOf, nameOf, valueOf } from '../metadata.ts';
 import { compareCopy, compareResource, compareRoleBinding, type Difference } from './compare.ts';
 import type { CopyPayload, CopyState } from './copy.ts';
 import type { Claim } from './claim.ts';
@@ -22,10 +23,14 @@ export interface WriteStep {
   readonly claim: Claim;
   readonly object: KubeObject;
   readonly live: Observed | undefined;
-  /** Keys of a Secret that are not ours to have there. */
-  readonly surplusKeys: readonly string[];
-  /** Of the payload of a Secret; empty for all else. */
-  readonly payloadHash: string;
+  readonly surplus: Surplus;
+}
+
+/** Keys of a Secret that are not ours to have there, and those of its metadata that it owes to an earlier form. */
+export interface Surplus {
+  readonly data: readonly string[];
+  readonly labels: readonly string[];
+  readonly annotations: readonly string[];
 }
 
 export function planClaim(claim: Claim, live: Observed | undefined, input: PlanInput): ClaimStep | Outcome {
@@ -67,10 +72,9 @@ function planWrite(
   const object = objectOf(claim, payload, nameOf(input.namespaceObject), input.snapshot, input.now);
   const difference = live === undefined ? 'create' : differenceOf(claim, object, payload, live);
   if (difference === 'none') return synced(claim);
-  const surplusKeys = surplusOf(live, payload);
+  const surplus = surplusOf(object, payload, live);
   const kind = difference === 'maybe' ? 'check' : difference;
-  const payloadHash = payload?.facts.hash ?? '';
-  return allowedWrite({ kind, claim, object, live, surplusKeys, payloadHash }, input);
+  return allowedWrite({ kind, claim, object, live, surplus }, input);
 }
 
 /** The copies stay when the source goes, and where there is none yet there will be none. */
@@ -104,9 +108,28 @@ function differenceOf(
     : compareResource(object, live.content.object);
 }
 
-function surplusOf(live: Observed | undefined, payload: CopyPayload | undefined): readonly string[] {
-  if (payload === undefined || live?.content.kind !== 'secret') return [];
-  return live.content.facts.keys.filter((key) => !Object.hasOwn(payload.data, key));
+const noSurplus: Surplus = { data: [], labels: [], annotations: [] };
+
+function surplusOf(
+  object: KubeObject,
+  payload: CopyPayload | undefined,
+  live: Observed | undefined,
+): Surplus {
+  if (payload === undefined || live?.content.kind !== 'secret') return noSurplus;
+  const { facts, labels: metadata } = live.content;
+  const data = facts.keys.filter((key) => !Object.hasOwn(payload.data, key));
+  // What whoever hands an object over has put on it stays there.
+  const isOfEarlierForm =
+    live.owner !== undefined && live.appliedHash !== valueOf(annotationsOf(object), appliedAnnotation);
+  if (!isOfEarlierForm) return { ...noSurplus, data };
+  const [before, wanted] = [{ metadata }, object];
+  const labels = Object.keys(labelsOf(before)).filter(
+    (key) => key !== adoptLabel && !Object.hasOwn(labelsOf(wanted), key),
+  );
+  const annotations = Object.keys(annotationsOf(before)).filter(
+    (key) => !Object.hasOwn(annotationsOf(wanted), key),
+  );
+  return { data, labels, annotations };
 }
 
 function outOfScope(claim: Claim, scope: Exclude<ClaimScope, 'allowed'>): Outcome {

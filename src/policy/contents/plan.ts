@@ -89,6 +89,8 @@ function planUnclaimed(live: Observed, input: PlanInput): Step | Outcome | undef
       const message = `${verdict.count} objects would be deleted, and the limit is ${verdict.limit}`;
       return undesired({ owner, key }, 'TooManyDeletions', message);
     }
+    case 'unknown':
+      return undesired({ owner, key }, 'ApiError', 'the API server does not say whether it is to be deleted');
     default:
       return verdict satisfies never;
   }
@@ -116,10 +118,7 @@ function isExpired({ owner, key }: Owned, { expired }: PlanInput['desired']): bo
 }
 
 /** What does not load, is suspended, or could not be worked out for this namespace keeps what it has. */
-export function isFrozen(
-  owner: OwnerId,
-  { snapshot, desired }: Pick<PlanInput, 'snapshot' | 'desired'>,
-): boolean {
+function isFrozen(owner: OwnerId, { snapshot, desired }: Pick<PlanInput, 'snapshot' | 'desired'>): boolean {
   if (desired.frozen.has(owner)) return true;
   const state = snapshot.owners.get(owner);
   // One that is being deleted holds nothing any more: the fuse decides what becomes of its objects.

@@ -18,6 +18,8 @@ export interface OwnerFacts {
   readonly waiting: number;
   /** Objects that the fuse keeps from being deleted. */
   readonly held: { readonly count: number; readonly limit: number } | undefined;
+  /** Of one that goes: kinds of which it may have objects that nobody knows of yet. */
+  readonly unknownKinds?: readonly string[];
   /** Of a share. */
   readonly source: CopyState | undefined;
 }
@@ -80,8 +82,12 @@ function suspended({ failed, stuck, conflicts }: Counts, first: string): Verdict
     : notReady('Suspended', `${message}; ${plural(unlike, 'object')} not as it wants them, ${first}`);
 }
 
-function deleting({ counts, failures }: OwnerFacts): Verdict {
+function deleting({ counts, failures, unknownKinds = [] }: OwnerFacts): Verdict {
   if (counts.stuck > 0) return { ...notReady('Failed', failureLine(failures)), is: 'reconciling' };
+  if (unknownKinds.length > 0) {
+    const kinds = unknownKinds.join(', ');
+    return reconciling('Deleting', `it is being deleted, and it is not known yet which ${kinds} it has`);
+  }
   return reconciling(
     'Deleting',
     'it is being deleted, and its objects are deleted, handed over or released first',

@@ -12,7 +12,7 @@ export interface Command {
 
 /** What kubectl said of a refusal, without how it came by it; fails when the command or its dry run was not refused. */
 export async function refused(command: Command, who: KubectlOptions): Promise<string> {
-  const outputs = await Promise.all(runs(command).map((run) => ended(run, who)));
+  const outputs = await Promise.all(runs(command).map((run) => attempt(run, who)));
   const [said = '', ...others] = outputs.map((output) => wordsOf(command, output));
   for (const other of others) expect(other, 'the dry run').toBe(said);
   return said;
@@ -22,7 +22,7 @@ export async function refused(command: Command, who: KubectlOptions): Promise<st
 export async function allowed(command: Command, who: KubectlOptions): Promise<string> {
   const heard: string[] = [];
   for (const run of runs(command)) {
-    const { code, stderr } = await ended(run, who);
+    const { code, stderr } = await attempt(run, who);
     expect(code, `it was to be allowed: ${run.args.join(' ')}\n${stderr}`).toBe(0);
     heard.push(stderr);
   }
@@ -33,7 +33,7 @@ export async function allowed(command: Command, who: KubectlOptions): Promise<st
 
 /** How a dry run ends, for tests that wait for what the webhook learns from a watch. */
 export async function dryRun(command: Command, who: KubectlOptions): Promise<KubectlOutput> {
-  return await ended(dry(command), who);
+  return await attempt(dry(command), who);
 }
 
 /** For the steps that only prepare a test. */
@@ -49,7 +49,8 @@ function dry(command: Command): Command {
   return { ...command, args: [...command.args, '--dry-run=server'] };
 }
 
-async function ended(command: Command, who: KubectlOptions): Promise<KubectlOutput> {
+/** Once, for real. */
+export async function attempt(command: Command, who: KubectlOptions): Promise<KubectlOutput> {
   return await kubectl(command.args, optionsOf(command, who));
 }
 

@@ -46,6 +46,8 @@ export class Namesakes {
   async provide(name: string, contents: object, more: object = {}): Promise<string> {
     const namespace = await this.makeNamespace(name);
     await this.#stage.apply(this.policy(name, contents, more));
+    // Before the namespace is known, there is nothing to provide.
+    await inTime(() => this.#stage.namespaceCondition(namespace)).toBe('True Synced');
     await inTime(() => this.#stage.condition(this.refTo(name))).toBe('True Synced');
     return namespace;
   }

@@ -4,9 +4,13 @@ import { policy, roleBinding, share, type Ref, type WrittenObject } from './obje
 export interface Provider {
   readonly ref: Ref;
   /** What it provides in a namespace. */
-  objectIn(namespace: string): Ref;
+  readonly objectIn: (namespace: string) => Ref;
   /** With at most two deletions, unless more is said. */
-  write(match: object, more?: object, annotations?: Readonly<Record<string, string>>): WrittenObject;
+  readonly write: (
+    match: object,
+    more?: object,
+    annotations?: Readonly<Record<string, string>>,
+  ) => WrittenObject;
 }
 
 /** The Secret that such shares share, for the test to make. */

@@ -37,7 +37,15 @@ export class Rounds {
 
   /** All that Reeve has ever written there, but for what came of this. */
   async writes(namespace: string): Promise<readonly string[]> {
-    const writes = await this.#stage.reeveWrites(namespace);
-    return writes.filter((each) => !each.endsWith(` configmaps ${name}`));
+    return (await this.#stage.reeveWrites(namespace)).filter(isOthers);
   }
+
+  /** ... and whatever it asked to be written, though nothing changed by it. */
+  async attempts(namespace: string): Promise<readonly string[]> {
+    return (await this.#stage.reeveAttempts(namespace)).filter(isOthers);
+  }
+}
+
+function isOthers(write: string): boolean {
+  return !write.endsWith(` configmaps ${name}`);
 }

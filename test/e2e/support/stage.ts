@@ -61,12 +61,13 @@ export class Stage {
 
   /** Waits until they are gone, which an owner is when nothing names it any more. */
   async remove(...refs: readonly Ref[]): Promise<void> {
-    const groups = Map.groupBy(refs, ({ kind, namespace = '' }) => `${kind}/${namespace}`);
+    const groups = Map.groupBy(refs, ({ kind, namespace = '' }) => `${kind} ${namespace}`);
     await Promise.all(
-      [...groups.values()].map(async (group) => {
-        const [{ kind = '', namespace } = {}] = group;
-        const where = namespace === undefined ? [] : ['-n', namespace];
-        await this.kubectl('delete', kind, ...group.map(({ name }) => name), ...where, '--timeout=60s');
+      [...groups].map(async ([where, group]) => {
+        const [kind = '', namespace = ''] = where.split(' ');
+        const names = group.map(({ name }) => name);
+        const place = namespace === '' ? [] : ['-n', namespace];
+        await this.kubectl('delete', kind, ...names, ...place, '--timeout=60s');
       }),
     );
   }
@@ -120,6 +121,15 @@ export class Stage {
   async reeveWrites(namespace: string): Promise<readonly string[]> {
     const records = writesOf(await this.#audit.records(), { user: reconcilerUser, namespace });
     return records.filter(({ resource }) => resource !== 'namespaces').map(told);
+  }
+
+  /** What Reeve has asked to be written there, though nothing may have changed; dry runs too. */
+  async reeveAttempts(namespace: string): Promise<readonly string[]> {
+    const records = await this.#audit.records();
+    return records
+      .filter((record) => record.user === reconcilerUser && record.namespace === namespace)
+      .filter(({ verb, resource }) => verb !== 'get' && resource !== 'namespaces')
+      .map(told);
   }
 
   /** Of whatever objects, by whomever, ended or merely begun. */

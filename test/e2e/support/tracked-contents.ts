@@ -1,5 +1,7 @@
 // Namespaces whose contents Reeve keeps, the ways in which those change, and a record of what each change makes necessary.
 import { isDeepStrictEqual } from 'node:util';
+import { send } from '../../cluster/admin-client.ts';
+import type { ClusterAccess } from '../../cluster/cluster-access.ts';
 import { until } from '../../support/until.ts';
 import { configMap, policy, roleBinding, share, source, type WrittenObject } from './objects.ts';
 import type { Stage } from './stage.ts';
@@ -7,6 +9,8 @@ import { once, WrittenObjects } from './written-objects.ts';
 
 const binding = 'create rolebindings people';
 const copy = 'create secrets credential';
+
+export type WriteCounts = Readonly<Record<string, number>>;
 
 interface Listed {
   readonly metadata: { readonly name: string; readonly namespace: string };
@@ -45,14 +49,32 @@ export class TrackedContents {
     return [...this.#namespaces];
   }
 
-  /** The writes without which it would not be as it is now, each as often as it takes. */
-  get necessary(): readonly string[] {
-    return this.#necessary.toSorted();
+  /** What Reeve wrote and need not have written. */
+  async writtenInVain(): Promise<readonly string[]> {
+    const needed = [...this.#necessary];
+    const written = await this.#written.in([...this.#everMade]);
+    return written.filter((write) => {
+      const index = needed.indexOf(write);
+      if (index >= 0) needed.splice(index, 1);
+      return index < 0;
+    });
   }
 
-  /** The writes that Reeve made. */
-  async written(): Promise<readonly string[]> {
-    return await this.#written.in([...this.#everMade]);
+  /**
+   * Of each object, how often it was to be written since it was made, and how often etcd says it was: the audit log does
+   * not know of a write whose answer nobody waited for any more.
+   */
+  async writeCounts(): Promise<{ readonly needed: WriteCounts; readonly done: WriteCounts }> {
+    const needed: Record<string, number> = {};
+    for (const write of this.#necessary) {
+      const [verb, resource, object = ''] = write.split(' ');
+      const key = `${resource}/${object}`;
+      const [namespace = ''] = object.split('/');
+      if (this.#namespaces.has(namespace)) needed[key] = verb === 'create' ? 1 : (needed[key] ?? 0) + 1;
+    }
+    const { cluster } = this.#stage;
+    const versions = Object.keys(needed).map(async (key) => [key, await writesInEtcd(cluster, key)] as const);
+    return { needed, done: Object.fromEntries(await Promise.all(versions)) };
   }
 
   /** Namespaces come. */
@@ -191,6 +213,14 @@ export class TrackedContents {
     const [{ status }, condition] = await Promise.all([this.#stage.mustGet(ref), this.#stage.condition(ref)]);
     return `${what}: ${status?.synced} of ${status?.desired}, ${condition}`;
   }
+}
+
+/** https://etcd.io/docs/v3.6/learning/api/#key-value-pair: the version counts the writes since the key was made. */
+async function writesInEtcd({ etcd }: ClusterAccess, key: string): Promise<number> {
+  const body = { key: Buffer.from(`/registry/${key}`).toString('base64'), keys_only: true };
+  const answer = await send(`${etcd}/v3/kv/range`, { method: 'POST' }, body);
+  const { kvs = [] } = answer.body as { readonly kvs?: readonly { readonly version: string }[] };
+  return Number(kvs[0]?.version ?? 0);
 }
 
 function told({ metadata: { name, namespace }, data = {} }: Listed): string {

@@ -7,12 +7,17 @@ import { listWatch, type WatchHealth } from '../../../src/kube/list-watch.ts';
 import { pacing } from '../../../src/wire/pacing.ts';
 import type { ClusterAccess } from '../../cluster/cluster-access.ts';
 
+interface NamespacedRef {
+  readonly namespace: string;
+  readonly name: string;
+}
+
 export class WritingRival {
   readonly #client: KubeClient;
   readonly #watch: WatchHealth;
   readonly #writes = new Set<Promise<unknown>>();
 
-  private constructor(client: KubeClient, namespace: string, name: string) {
+  private constructor(client: KubeClient, { namespace, name }: NamespacedRef) {
     this.#client = client;
     const path = `/api/v1/namespaces/${namespace}/configmaps`;
     const object = `${path}/${name}`;
@@ -26,11 +31,11 @@ export class WritingRival {
   }
 
   /** Wants `by: rival` in that ConfigMap. The guard lets nobody else through than those who break the glass. */
-  static async begin(cluster: ClusterAccess, namespace: string, name: string): Promise<WritingRival> {
+  static async begin(cluster: ClusterAccess, ref: NamespacedRef): Promise<WritingRival> {
     const groups = ['system:masters', 'reeve:break-glass'];
     const kubeconfig = await cluster.clientKubeconfig('rival', groups);
     const client = createKubeClient(await findApiServer({ kubeconfig, environment: {} }));
-    return new WritingRival(client, namespace, name);
+    return new WritingRival(client, ref);
   }
 
   async giveUp(): Promise<void> {

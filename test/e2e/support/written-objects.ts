@@ -2,6 +2,7 @@
 import type { AuditLog } from '../../cluster/audit-log.ts';
 import { writesOf, type AuditRecord } from '../../cluster/audit-record.ts';
 import type { ClusterAccess } from '../../cluster/cluster-access.ts';
+import type { Ref } from './objects.ts';
 import { reconcilerUser } from './stage.ts';
 
 export class WrittenObjects {
@@ -24,6 +25,14 @@ export class WrittenObjects {
       .filter(({ resource, namespace }) => resource !== 'namespaces' && namespaces.includes(namespace))
       .map(told)
       .sort();
+  }
+
+  /** When a ConfigMap was written, in milliseconds. */
+  async timesOf({ namespace, name }: Required<Ref>): Promise<readonly number[]> {
+    return writesOf(await this.records(), { resource: 'configmaps', namespace })
+      .filter((write) => write.name === name)
+      .map(({ receivedAt }) => Date.parse(receivedAt))
+      .sort((a, b) => a - b);
   }
 
   /** How often the condition of each namespace was written. */

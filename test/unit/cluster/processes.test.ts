@@ -20,7 +20,8 @@ describe('startTimeOf', () => {
   test.for([
     ['a plain name', `7 (etcd) S ${fields}`, '22'],
     ['a name with blanks and parentheses', `7 (a) R (b) S ${fields}`, '22'],
-    ['one that has ended', `7 (etcd) Z ${fields}`, undefined],
+    ['one that has ended', `7 (etcd) Z ${fields.replace(' 20 ', ' 1 ')}`, undefined],
+    ['one of which some threads have still to end', `7 (etcd) Z ${fields}`, '22'],
     ['nothing', '', undefined],
   ] as const)('of %s', ([, stat, started]) => {
     expect(startTimeOf(stat)).toBe(started);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { bindingPolicy, quotaOf, bindingOf, shareOf, team, teams } from '../../support/provided.ts';
-import { failure } from '../../support/memory-cluster.ts';
+import { failure } from '../../support/memory-objects.ts';
 import { refTo, type Harness } from '../../support/reconcile-harness.ts';
 import { useHarness } from '../../support/use-harness.ts';
 
@@ -203,15 +203,11 @@ test('an object that somebody changes back again and again is left alone for a w
   h.policy('p', bindingPolicy());
   await h.settle();
   h.takeWrites();
-  const { apply } = h.memory;
   let fights = 0;
-  h.memory.apply = async (object, options) => {
-    const answer = await apply.call(h.memory, object, options);
-    if (object.kind === 'RoleBinding' && object.metadata.namespace === 'a' && fights < 100) {
-      fights += 1;
-      setImmediate(() => h.memory.change(refTo('RoleBinding', 'devs', 'a'), { subjects: [] }));
-    }
-    return answer;
+  h.memory.after = ({ verb, ref }) => {
+    if (verb !== 'apply' || ref.kind !== 'RoleBinding' || ref.namespace !== 'a' || fights >= 100) return;
+    fights += 1;
+    setImmediate(() => h.memory.change(ref, { subjects: [] }));
   };
   h.memory.change(refTo('RoleBinding', 'devs', 'a'), { subjects: [] });
   await h.settle(1000);
@@ -224,7 +220,7 @@ test('an object that somebody changes back again and again is left alone for a w
     synced: 1,
     failures: [{ namespace: 'a', reason: 'Contended' }],
   });
-  h.memory.apply = apply;
+  h.memory.after = () => undefined;
   await h.settle(10_000);
   expect(h.status('NamespacePolicy', 'p')).toMatchObject({ synced: 2, failed: 0 });
 });

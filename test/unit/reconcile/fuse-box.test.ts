@@ -55,3 +55,40 @@ test('what was found out when one went does not count for the next one', async (
   await h.quiet();
   expect(marks(h)).toEqual(['unmarked', 'reeve']);
 });
+
+const confirm = (count: string) => ({ 'reeve.dev/confirm-deletions': count });
+const left = (h: Harness): number => h.memory.list('RoleBinding').length;
+
+async function inNamespaces(count: number): Promise<Harness> {
+  const h = harness();
+  for (let index = 0; index < count; index += 1) h.namespace(`n${index}`, team);
+  h.policy('p', bindingPolicy({ maxDeletions: 2 }));
+  h.start();
+  await h.settle();
+  return h;
+}
+
+test('who confirms that an owner goes says how many objects are there, not how many went before', async () => {
+  const h = await inNamespaces(5);
+  for (const name of ['n0', 'n1']) h.namespace(name, {});
+  await h.settle();
+  expect(left(h)).toBe(3);
+  h.memory.change(refTo('NamespacePolicy', 'p'), { metadata: { annotations: confirm('3') } });
+  h.memory.delete(refTo('NamespacePolicy', 'p'));
+  await h.settle();
+  expect([left(h), h.get('NamespacePolicy', 'p')]).toEqual([0, undefined]);
+});
+
+test('a number that is spent is not asked for again', async () => {
+  const h = await inNamespaces(3);
+  h.memory.change(refTo('NamespacePolicy', 'p'), { metadata: { annotations: confirm('3') } });
+  await h.settle();
+  expect(h.status('NamespacePolicy', 'p')['confirmationUsed']).toBe('3');
+  h.policy('p', bindingPolicy({ maxDeletions: 2, match: { names: ['none'] } }), confirm('3'));
+  await h.settle();
+  expect(left(h)).toBe(3);
+  const message = 'kubectl annotate namespacepolicy p reeve.dev/confirm-deletions=4 --overwrite';
+  expect(h.condition('NamespacePolicy', 'p', 'Stalled')).toMatchObject({
+    message: expect.stringContaining(message) as string,
+  });
+});

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { bindingPolicy, shareOf, team } from '../../support/provided.ts';
-import { failure } from '../../support/memory-cluster.ts';
+import { failure } from '../../support/memory-objects.ts';
 import { refTo, type Harness } from '../../support/reconcile-harness.ts';
 import { useHarness } from '../../support/use-harness.ts';
 

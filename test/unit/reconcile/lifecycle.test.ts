@@ -1,6 +1,7 @@
+import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { bindingPolicy, quotaPolicy, shareOf, team } from '../../support/provided.ts';
-import { failure } from '../../support/memory-cluster.ts';
+import { failure } from '../../support/memory-objects.ts';
 import { refTo, type Harness } from '../../support/reconcile-harness.ts';
 import { useHarness } from '../../support/use-harness.ts';
 
@@ -61,9 +62,7 @@ describe('a restart', () => {
   test('without the list of our Secrets reads each of them, and writes nothing either', async () => {
     const h = await everything();
     await h.stop();
-    h.memory.listOwnSecrets = async function* () {
-      yield await Promise.reject(failure(500));
-    };
+    h.memory.fault = (verb) => (verb === 'list' ? failure(500) : undefined);
     h.start();
     await h.settle();
     expect(h.takeWrites()).toEqual([]);
@@ -86,11 +85,10 @@ describe('who has not the lead', () => {
   test('breaks off what it is at when the lead is lost', async () => {
     const h = await everything();
     const signals: AbortSignal[] = [];
-    h.memory.apply = async (_object, { signal }) => {
-      if (signal !== undefined) signals.push(signal);
-      return await new Promise((_resolve, reject) => {
-        signal?.addEventListener('abort', () => reject(new Error('aborted')));
-      });
+    h.memory.before = async ({ verb, signal }) => {
+      if (verb !== 'apply' || signal === undefined) return;
+      signals.push(signal);
+      await once(signal, 'abort');
     };
     h.namespace('d', team);
     await h.virtual.advance(100);

@@ -19,6 +19,7 @@ class Desk {
   readonly #open = new Map<string, (handled: Handled | Error) => void>();
   readonly queue: WorkQueue<string>;
   mostAtOnce = 0;
+  wasTwiceAtOnce = false;
 
   constructor(options: Partial<QueueOptions<string>> = {}) {
     this.queue = new WorkQueue<string>({
@@ -49,7 +50,7 @@ class Desk {
   }
 
   async #handle(key: string, { failures }: Attempt): Promise<Handled> {
-    expect(this.running).not.toContain(key);
+    this.wasTwiceAtOnce ||= this.running.includes(key);
     this.begun.push(key);
     this.failures.push(failures);
     const { promise, resolve, reject } = Promise.withResolvers<Handled>();
@@ -85,7 +86,7 @@ describe('a work queue', () => {
     desk.queue.add('a');
     desk.queue.add('a');
     desk.queue.add('a');
-    expect(desk.begun).toEqual(['a']);
+    expect([desk.begun, desk.wasTwiceAtOnce]).toEqual([['a'], false]);
     await desk.end('a');
     expect(desk.begun).toEqual(['a', 'a']);
     await desk.end('a');
@@ -192,7 +193,7 @@ describe('a work queue', () => {
   test('stops when it is told to, once the last work has ended, and begins anew afterwards', async () => {
     const desk = new Desk({ concurrency: 1 });
     let isStopped = false;
-    void desk.start().then(() => {
+    void desk.start().finally(() => {
       isStopped = true;
     });
     for (const key of ['a', 'b']) desk.queue.add(key);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { adoptLabel } from '../../../src/api/names.ts';
 import { shareOf, team } from '../../support/provided.ts';
-import { failure } from '../../support/memory-cluster.ts';
+import { failure } from '../../support/memory-objects.ts';
 import { refTo, type Harness } from '../../support/reconcile-harness.ts';
 import { useHarness } from '../../support/use-harness.ts';
 
@@ -191,6 +191,8 @@ describe('the source of a share', () => {
         status: 'False',
         reason: 'SourceMissing',
       });
+    const told = h.told.events.filter(({ reason }) => reason === 'SourceMissing');
+    expect(told.map(({ regarding, type }) => [regarding.kind, type])).toEqual([['SecretShare', 'Warning']]);
     // The namespaces have what there was.
     expect(h.condition('Namespace', 'a', 'reeve.dev/Ready')).toMatchObject({ status: 'True' });
     h.namespace('c', team);

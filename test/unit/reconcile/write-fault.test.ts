@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { writeFault, type Writing } from '../../../src/reconcile/write-fault.ts';
-import { failure } from '../../support/memory-cluster.ts';
+import { failure } from '../../support/memory-objects.ts';
 
 describe('what an answer of the API server means', () => {
   test.each<readonly [code: number, causes: readonly string[], writing: Writing, expected: object]>([

@@ -4,6 +4,7 @@ import type { KubeObject } from '../../../src/api/kube-object.ts';
 import { PolicySet } from '../../../src/policy/policy-set.ts';
 import {
   judgedKinds,
+  saysNoMore,
   webhookConfigurations,
   type WebhookOptions,
 } from '../../../src/state/webhook-configurations.ts';
@@ -199,5 +200,22 @@ describe('what policies judge', () => {
       roles: true,
     });
     expect(judgedKinds(new PolicySet([], { excludedNamespaces: [] }))).toEqual(nothing);
+  });
+});
+
+describe('what is stored', () => {
+  const wanted = [{ name: 'a', rules: [{ operations: ['CREATE'] }], matchConditions: [{ name: 'x' }] }];
+  const [first] = wanted;
+
+  it.each([
+    ['the same', wanted, true],
+    ['with the defaults of the API server', [{ ...first, objectSelector: {}, namespaceSelector: {} }], true],
+    ['with a selector', [{ ...first, objectSelector: { matchLabels: { a: 'b' } } }], false],
+    ['with another condition', [{ ...first, matchConditions: [{ name: 'x' }, { name: 'y' }] }], false],
+    ['with another webhook', [...wanted, { name: 'b' }], false],
+    ['with another value', [{ ...first, name: 'b' }], false],
+    ['without webhooks', undefined, false],
+  ])('%s', (_, stored, expected) => {
+    expect(saysNoMore(stored, wanted)).toBe(expected);
   });
 });

@@ -1,0 +1,73 @@
+// What an API server thinks of single objects: their identity, what about them never changes, and how it refuses.
+import { isDeepStrictEqual } from 'node:util';
+import { KubeError } from '../../src/api/kube-error.ts';
+import type { KubeObject, ObjectMeta, ObjectRef } from '../../src/api/kube-object.ts';
+import { without } from './memory-merge.ts';
+
+export const clusterScoped: ReadonlySet<string> = new Set(['Namespace', 'NamespacePolicy', 'SecretShare']);
+export const withStatus: ReadonlySet<string> = new Set([
+  'Namespace',
+  'NamespacePolicy',
+  'SecretShare',
+  'ResourceQuota',
+]);
+
+export function failure(code: number, causes: readonly string[] = [], retryAfterMs?: number): KubeError {
+  const reasons: Record<number, string> = {
+    403: 'Forbidden',
+    404: 'NotFound',
+    409: 'Conflict',
+    422: 'Invalid',
+  };
+  return new KubeError({
+    code,
+    reason: reasons[code] ?? 'InternalError',
+    causes,
+    retryable: code === 0 || code === 429 || code >= 500,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
+}
+
+export function checkPreconditions({ metadata }: KubeObject, uid: unknown, resourceVersion: unknown): void {
+  if (resourceVersion !== undefined && resourceVersion !== metadata['resourceVersion']) throw failure(409);
+  if (uid !== undefined && uid !== metadata.uid) throw failure(422);
+}
+
+export function checkImmutable(known: KubeObject, next: KubeObject): void {
+  if (known.kind === 'RoleBinding' && !isDeepStrictEqual(known['roleRef'], next['roleRef']))
+    throw failure(422);
+  if (known.kind !== 'Secret') return;
+  if ((known['type'] ?? 'Opaque') !== (next['type'] ?? 'Opaque')) throw failure(422);
+  const isSame = isDeepStrictEqual(known['data'], next['data']) && next['immutable'] === true;
+  if (known['immutable'] === true && !isSame) throw failure(422);
+}
+
+export function onlyStatus(known: KubeObject, next: KubeObject, subresource: string): KubeObject {
+  if (!withStatus.has(known.kind ?? '')) return next;
+  if (subresource === 'status') return { ...known, status: next['status'] };
+  return withoutUndefined({ ...next, status: known['status'] });
+}
+
+export function hasFinalizers({ metadata: { finalizers } }: KubeObject): boolean {
+  return Array.isArray(finalizers) && finalizers.length > 0;
+}
+
+export function refTo({
+  apiVersion = '',
+  kind = '',
+  metadata: { namespace, name = '' },
+}: KubeObject): ObjectRef {
+  return { apiVersion, kind, name, ...(namespace === undefined ? {} : { namespace }) };
+}
+
+export function idOf({ kind, namespace = '', name }: ObjectRef): string {
+  return `${kind}/${namespace}/${name}`;
+}
+
+export function withoutUndefined(object: object): KubeObject {
+  return without(object, (value) => value === undefined) as KubeObject;
+}
+
+export function withoutUndefinedFields(metadata: object): ObjectMeta {
+  return without(metadata, (value) => value === undefined) as ObjectMeta;
+}

@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { shareOf, team, teams } from '../../support/provided.ts';
+import { refTo, type Harness } from '../../support/reconcile-harness.ts';
+import { useHarness } from '../../support/use-harness.ts';
+
+const harness = useHarness();
+
+async function begun(labels: object): Promise<Harness> {
+  const h = harness();
+  h.namespace('reeve-shared');
+  h.namespace('a', team);
+  h.secret('reeve-shared', 'regcred', { k: 'v', l: 'w' });
+  h.share('s', shareOf({ target: { name: 'regcred', labels } }));
+  h.start();
+  await h.settle();
+  return h;
+}
+
+const labelsOf = (h: Harness) => h.get('Secret', 'regcred', 'a')?.metadata.labels;
+
+test('a label that leaves the share leaves its copies', async () => {
+  const h = await begun({ x: '1', y: '2' });
+  expect(labelsOf(h)).toMatchObject({ x: '1', y: '2' });
+  h.share('s', shareOf({ target: { name: 'regcred', labels: { y: '2' } } }));
+  await h.settle();
+  expect(labelsOf(h)).toEqual({ 'app.kubernetes.io/managed-by': 'reeve', y: '2' });
+});
+
+test('it leaves them also together with a key', async () => {
+  const h = await begun({ x: '1' });
+  h.secret('reeve-shared', 'regcred', { k: 'v' });
+  h.share('s', shareOf({ target: { name: 'regcred' } }));
+  await h.settle();
+  expect(labelsOf(h)).toEqual({ 'app.kubernetes.io/managed-by': 'reeve' });
+  expect(h.get('Secret', 'regcred', 'a')?.['data']).toEqual({ k: btoa('v') });
+});
+
+test('so do the defaults of a policy that is gone', async () => {
+  const h = await begun({});
+  const defaults = { labels: { x: '1' }, annotations: { note: 'n' } };
+  h.policy('p', { match: teams, secrets: { defaults } });
+  await h.settle();
+  // A copy is written anew when its form changes.
+  h.share('s', shareOf({ target: { name: 'regcred', labels: { z: '3' } } }));
+  await h.settle();
+  expect(labelsOf(h)).toMatchObject({ x: '1', z: '3' });
+  h.memory.delete(refTo('NamespacePolicy', 'p'));
+  await h.settle();
+  expect(labelsOf(h)).toEqual({ 'app.kubernetes.io/managed-by': 'reeve', z: '3' });
+  expect(h.get('Secret', 'regcred', 'a')?.metadata.annotations).not.toHaveProperty('note');
+});
+
+test('what says the form of a copy does not depend on what is in it', async () => {
+  const h = await begun({ x: '1' });
+  const applied = () => h.get('Secret', 'regcred', 'a')?.metadata.annotations?.['reeve.dev/applied'];
+  const before = applied();
+  expect(before).toBeDefined();
+  h.secret('reeve-shared', 'regcred', { k: 'another' });
+  await h.settle();
+  expect(h.get('Secret', 'regcred', 'a')?.['data']).toEqual({ k: btoa('another') });
+  expect(applied()).toBe(before);
+});

@@ -1,0 +1,170 @@
+import { describe, expect, test } from 'vitest';
+import { team, teams } from '../../support/provided.ts';
+import { failure } from '../../support/memory-objects.ts';
+import { refTo } from '../../support/reconcile-harness.ts';
+import { useHarness } from '../../support/use-harness.ts';
+
+const harness = useHarness();
+
+describe('violations of namespaces that are already there', () => {
+  const rules = {
+    match: { names: ['*'] },
+    namespaces: {
+      required: { labels: { team: { values: ['red'] } } },
+      defaults: { annotations: { contact: 'nobody', by: '${request.userInfo.username}' } },
+    },
+    validations: [
+      { name: 'short', expression: 'object.metadata.name.size() < 3' },
+      { name: 'step', expression: 'oldObject == null || request.operation == "UPDATE"' },
+    ],
+  };
+
+  test('are counted and listed', async () => {
+    const h = harness();
+    h.namespace('a', { team: 'red' }, { contact: 'x' });
+    h.namespace('long-one', { team: 'blue' });
+    h.policy('p', rules);
+    h.start();
+    await h.settle();
+    const { topViolations, violations, matched } = h.status('NamespacePolicy', 'p');
+    expect([matched, violations]).toEqual([2, 3]);
+    expect(topViolations).toEqual([
+      {
+        namespace: 'long-one',
+        rule: 'namespaces.required',
+        path: 'metadata.labels["team"]',
+        found: '"blue"',
+        accepted: '"red"',
+      },
+      expect.objectContaining({
+        namespace: 'long-one',
+        rule: 'namespaces.defaults',
+        path: 'metadata.annotations["contact"]',
+        found: 'nothing',
+      }),
+      expect.objectContaining({ namespace: 'long-one', rule: 'validations/short' }),
+    ]);
+    h.namespace('long-one', { team: 'red' }, { contact: 'x' });
+    await h.settle();
+    expect(h.status('NamespacePolicy', 'p')).toMatchObject({ violations: 1 });
+  });
+
+  test('do not count where an exception lets the namespace off, until it ends', async () => {
+    const h = harness();
+    h.namespace('a', {}, { contact: 'x' });
+    h.policy('p', {
+      ...rules,
+      exceptions: [{ namespaces: ['a'], rules: ['namespaces.required'], expiresAt: '2026-11-21T13:00:00Z' }],
+    });
+    h.start();
+    await h.settle();
+    expect(h.status('NamespacePolicy', 'p')).toMatchObject({ violations: 0 });
+    await h.virtual.advance(3_700_000);
+    await h.settle();
+    expect(h.status('NamespacePolicy', 'p')).toMatchObject({ violations: 1 });
+  });
+
+  test('a quota that is exceeded is one of them', async () => {
+    const h = harness();
+    for (const name of ['a', 'b', 'c']) h.namespace(name, { team: 'red' });
+    h.namespace('d', { team: 'blue' });
+    h.policy('p', { match: { names: ['*'] }, namespaces: { quota: { label: 'team', max: 2 } } });
+    h.start();
+    await h.settle();
+    expect(h.status('NamespacePolicy', 'p')).toMatchObject({
+      violations: 1,
+      topViolations: [
+        {
+          namespace: 'a',
+          rule: 'namespaces.quota',
+          path: 'metadata.labels["team"]',
+          found: '3 namespaces with "red"',
+          accepted: 'at most 2 namespaces with one value',
+        },
+      ],
+    });
+    h.memory.delete(refTo('Namespace', 'b'));
+    await h.settle();
+    expect(h.status('NamespacePolicy', 'p')).toMatchObject({ matched: 3, violations: 0 });
+  });
+});
+
+describe('existing: Repair', () => {
+  const defaults = {
+    labels: { env: 'dev', 'of-${x}': 'x' },
+    annotations: { contact: '${namespaceObject.metadata.name}', by: '${request.userInfo.username}' },
+  };
+  const repairing = {
+    match: teams,
+    existing: 'Repair',
+    namespaces: { defaults: { ...defaults, labels: { env: 'dev' } } },
+  };
+
+  test('adds what is missing, changes nothing, and takes nothing from a request', async () => {
+    const h = harness();
+    h.namespace('a', team);
+    h.namespace('b', { ...team, env: 'prod' }, { contact: 'them' });
+    h.namespace('c', {});
+    h.policy('p', repairing);
+    h.start();
+    await h.settle();
+    expect(h.get('Namespace', 'a')?.metadata).toMatchObject({
+      labels: { env: 'dev' },
+      annotations: { contact: 'a' },
+    });
+    expect(h.get('Namespace', 'a')?.metadata.annotations).not.toHaveProperty('by');
+    expect(h.get('Namespace', 'b')?.metadata).toMatchObject({
+      labels: { env: 'prod' },
+      annotations: { contact: 'them' },
+    });
+    expect(h.get('Namespace', 'c')?.metadata.annotations).toBeUndefined();
+    expect(h.status('NamespacePolicy', 'p')).toMatchObject({ violations: 0 });
+  });
+
+  test.each<readonly [string, object]>([
+    ['existing is Report', { existing: 'Report' }],
+    ['it is suspended', { suspend: true }],
+    [
+      'an exception lets the namespace off',
+      { exceptions: [{ namespaces: ['a'], rules: ['namespaces.defaults'] }] },
+    ],
+    [
+      'the match has an error',
+      {
+        match: {
+          matchConditions: [{ name: 'c', expression: "namespaceObject.metadata.annotations['x'] == 'y'" }],
+        },
+      },
+    ],
+    [
+      'the default breaks a rule of the policy',
+      {
+        namespaces: {
+          defaults: { labels: { env: '${namespaceObject.metadata.name}' } },
+          required: { labels: { env: { values: ['prod'] } } },
+        },
+      },
+    ],
+  ])('not where %s', async (_what, fields) => {
+    const h = harness();
+    h.namespace('a', team);
+    h.policy('p', { ...repairing, ...fields });
+    h.start();
+    await h.settle();
+    expect(h.get('Namespace', 'a')?.metadata.labels).not.toHaveProperty('env');
+  });
+
+  test('is reported where it may not be done', async () => {
+    const h = harness();
+    h.namespace('a', team);
+    h.policy('p', repairing);
+    h.memory.fault = (verb, { kind }) =>
+      verb === 'patch' && kind === 'Namespace' ? failure(403) : undefined;
+    h.start();
+    await h.settle();
+    expect(h.status('NamespacePolicy', 'p')).toMatchObject({
+      failed: 1,
+      failures: [{ namespace: 'a', kind: 'Namespace', name: 'a', reason: 'InsufficientPermissions' }],
+    });
+  });
+});

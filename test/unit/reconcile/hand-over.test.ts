@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { bindingPolicy, team } from '../../support/provided.ts';
+import type { Harness } from '../../support/reconcile-harness.ts';
+import { useHarness } from '../../support/use-harness.ts';
+
+const harness = useHarness();
+
+const owner = (h: Harness) => h.get('RoleBinding', 'devs', 'a')?.metadata.annotations?.['reeve.dev/owner'];
+
+test.each(['p', 'q'])('%s has it, is suspended, and keeps it', async (name) => {
+  const h = harness();
+  h.namespace('a', team);
+  h.policy(name, bindingPolicy());
+  h.start();
+  await h.settle();
+  h.policy(name, bindingPolicy({ suspend: true }));
+  const other = name === 'p' ? 'q' : 'p';
+  h.policy(other, bindingPolicy());
+  await h.settle();
+  expect(owner(h)).toBe(`NamespacePolicy/${name}`);
+  expect(h.status('NamespacePolicy', other)).toMatchObject({
+    failures: [{ reason: 'ProvidedByAnother', message: `NamespacePolicy/${name} provides it already` }],
+  });
+  expect(h.condition('NamespacePolicy', name)).toMatchObject({ status: 'True', reason: 'Suspended' });
+});
+
+test('one that is suspended has nothing that it did not have before', async () => {
+  const h = harness();
+  h.namespace('a', team);
+  h.policy('p', bindingPolicy({ suspend: true }));
+  h.policy('q', bindingPolicy());
+  h.start();
+  await h.settle();
+  expect(owner(h)).toBe('NamespacePolicy/q');
+  expect(h.condition('NamespacePolicy', 'q')).toMatchObject({ status: 'True', reason: 'Synced' });
+  expect(h.condition('Namespace', 'a', 'reeve.dev/Ready')).toMatchObject({ status: 'True' });
+  h.policy('p', bindingPolicy());
+  await h.settle();
+  expect(owner(h)).toBe('NamespacePolicy/p');
+});

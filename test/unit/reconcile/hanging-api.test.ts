@@ -1,0 +1,99 @@
+import { setImmediate } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { done, WorkQueue, type Handled } from '../../../src/reconcile/queue.ts';
+import { failure } from '../../support/memory-objects.ts';
+import { bindingOf, bindingPolicy, team, teams } from '../../support/provided.ts';
+import type { Harness } from '../../support/reconcile-harness.ts';
+import { useHarness } from '../../support/use-harness.ts';
+import { VirtualTime } from '../../support/virtual-time.ts';
+
+const harness = useHarness();
+
+/** Requests in the namespace `bad` run into a timeout. */
+function hanging(spec: object): { readonly h: Harness; readonly names: Set<string> } {
+  const h = harness();
+  const names = new Set<string>();
+  for (const name of ['good', 'bad']) h.namespace(name, team);
+  h.policy('p', spec);
+  h.memory.before = async ({ ref, signal }) => {
+    if (ref.namespace !== 'bad') return;
+    names.add(ref.name);
+    await h.virtual.sleep(30_000, signal);
+    throw failure(0);
+  };
+  h.start();
+  return { h, names };
+}
+
+async function pass(h: Harness, milliseconds: number): Promise<void> {
+  for (let passed = 0; passed < milliseconds; passed += 100) {
+    await h.virtual.advance(100);
+    for (let turns = 0; turns < 10; turns += 1) await setImmediate();
+  }
+}
+
+test('a namespace that hangs holds back no condition, and no status for long', async () => {
+  const { h } = hanging(bindingPolicy());
+  await pass(h, 3000);
+  expect(h.condition('Namespace', 'good', 'reeve.dev/Ready')).toMatchObject({ status: 'True' });
+  expect(h.reconciler.health().hasPassed).toBe(false);
+  await pass(h, 14_000);
+  expect(h.reconciler.health().hasPassed).toBe(true);
+  expect(h.condition('NamespacePolicy', 'p')).toMatchObject({
+    status: 'False',
+    reason: 'Reconciling',
+    message: '1 namespace still to be done',
+  });
+  h.memory.before = () => undefined;
+  await pass(h, 16_000);
+  expect(h.condition('NamespacePolicy', 'p')).toMatchObject({ status: 'True', reason: 'Synced' });
+});
+
+test('a round ends with the first request that is not answered, and says so of the rest in the end', async () => {
+  const roleBindings = ['x', 'y', 'z'].map((name) => bindingOf({ name }));
+  const { h, names } = hanging({ match: teams, contents: { roleBindings } });
+  await pass(h, 170_000);
+  expect([...names]).toEqual(['x']);
+  expect(h.status('NamespacePolicy', 'p')).toMatchObject({ desired: 6, synced: 3, failed: 3 });
+});
+
+test('keys that have failed leave half of the places to the others', async () => {
+  const time = new VirtualTime();
+  const running = new Set<string>();
+  const failedOnce = new Set<string>();
+  const abort = new AbortController();
+  const queue = new WorkQueue<string>({
+    concurrency: 4,
+    time: {
+      now: () => new Date(0),
+      monotonic: () => time.monotonic(),
+      sleep: async (milliseconds, signal) => await time.sleep(milliseconds, signal),
+      random: () => 0,
+    },
+    handle: async (key, { signal }): Promise<Handled> => {
+      if (key.startsWith('good')) {
+        running.add(key);
+        return done;
+      }
+      if (!failedOnce.has(key)) {
+        failedOnce.add(key);
+        return { kind: 'retry' };
+      }
+      running.add(key);
+      await time.sleep(30_000, signal);
+      return { kind: 'retry' };
+    },
+    faulted: () => undefined,
+  });
+  const ended = queue.run(abort.signal);
+  for (let count = 0; count < 10; count += 1) queue.add(`bad${count}`);
+  await setImmediate();
+  await time.advance(200);
+  await setImmediate();
+  expect(running.size).toBe(2);
+  queue.add('good');
+  await setImmediate();
+  expect(running.has('good')).toBe(true);
+  abort.abort();
+  await ended;
+});

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { bindingPolicy, team } from '../../support/provided.ts';
+import { refTo, type Harness } from '../../support/reconcile-harness.ts';
+import { useHarness } from '../../support/use-harness.ts';
+
+const harness = useHarness();
+
+async function goingWithoutQuotas(): Promise<Harness> {
+  const h = harness({}, undefined, { unserved: ['ResourceQuota'] });
+  h.namespace('a', team);
+  h.policy('p', bindingPolicy());
+  h.start();
+  await h.settle();
+  h.memory.delete(refTo('NamespacePolicy', 'p'));
+  await h.settle();
+  return h;
+}
+
+test('a policy that goes waits until it is known what it has', async () => {
+  const h = await goingWithoutQuotas();
+  expect(h.get('RoleBinding', 'devs', 'a')).toBeUndefined();
+  const message = 'it is being deleted, and it is not known yet which ResourceQuota it has';
+  expect(h.condition('NamespacePolicy', 'p')).toMatchObject({ status: 'False', reason: 'Deleting', message });
+  h.serve('ResourceQuota');
+  await h.settle();
+  expect(h.get('NamespacePolicy', 'p')).toBeUndefined();
+});
+
+test('it does not wait for ever', async () => {
+  const h = await goingWithoutQuotas();
+  expect(h.get('NamespacePolicy', 'p')).toBeDefined();
+  await h.settle(70_000);
+  expect(h.get('NamespacePolicy', 'p')).toBeUndefined();
+});
