@@ -16,7 +16,7 @@ export class RecentDeletions {
   /** By name: who deletes an owner and makes it again has no second allowance. */
   add(owner: OwnerId): void {
     // Owners that are gone are asked for no more; what was deleted for them must not be remembered for ever.
-    if (this.#times.size > mostOwners) for (const known of [...this.#times.keys()]) this.#recent(known);
+    if (this.#times.size > mostOwners) for (const known of this.#times.keys()) this.#recent(known);
     const times = this.#times.get(owner);
     if (times === undefined) this.#times.set(owner, [this.#monotonic()]);
     else times.push(this.#monotonic());

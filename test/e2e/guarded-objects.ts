@@ -43,8 +43,8 @@ export function markedManifest(kind: GuardedKind, metadata: Metadata): string {
 /** About as large as the API server takes them: one long value, or very many short ones. */
 export function largeManifest(kind: 'secret' | 'configmap', metadata: Metadata): string {
   const { apiVersion, kind: kindName } = bodies[kind];
-  const many = Array.from({ length: 20_000 }, (_, index) => [`key-${index}`, `value-${index}`]);
-  const data =
+  const many = Array.from({ length: 20_000 }, (_, index) => [`key-${index}`, `value-${index}`] as const);
+  const data: Readonly<Record<string, string>> =
     kind === 'secret' ? { key: Buffer.alloc(900_000, 'x').toString('base64') } : Object.fromEntries(many);
   const labels = { [markLabel]: 'reeve' };
   return JSON.stringify({ apiVersion, kind: kindName, metadata: { ...metadata, labels }, data });
