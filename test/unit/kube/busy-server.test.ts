@@ -1,6 +1,6 @@
 // A server that has no time is given it, as long as the request has some left itself.
 import { expect, test } from 'vitest';
-import { KubeError } from '../../../src/api/kube-error.ts';
+import type { KubeError } from '../../../src/api/kube-error.ts';
 import { onceAdmitted } from '../../../src/kube/busy-server.ts';
 import { refusal } from '../../support/fake-api-server.ts';
 import { clientOf, failureOf, sendJson, startStub, statusOf } from './stub-api-server.ts';
