@@ -1,4 +1,5 @@
 // CEL means here what it means in a real API server: the same verdicts, errors, texts and refusals for the same writes.
+import { removeWebhooks } from '../cluster/reeve-install.ts';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Bindings } from '../../src/policy/cel/expression.ts';
 import type { AnyReview } from '../../src/policy/review.ts';
@@ -47,6 +48,7 @@ describeCluster('CEL parity', () => {
   const theirs = new Map<string, Record<string, string>>();
 
   beforeAll(async () => {
+    await removeWebhooks(sharedCluster());
     client = await ApiClient.open(sharedCluster());
     judges = await electJudges();
     await Promise.all(judges.map((judge) => dismiss(client, judge)));

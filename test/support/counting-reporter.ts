@@ -7,6 +7,8 @@ class CountingReporter implements Reporter {
     const counts = { passed: 0, failed: unhandledErrors.length, skipped: 0 };
     for (const module of modules) {
       if (module.errors().length > 0) counts.failed += 1;
+      // What fails before the first test of a block skips all of them.
+      for (const suite of module.children.allSuites()) if (suite.errors().length > 0) counts.failed += 1;
       for (const test of module.children.allTests()) {
         const { state } = test.result();
         if (state === 'passed') counts.passed += 1;
