@@ -38,6 +38,11 @@ export class WritingRival {
     return new WritingRival(client, ref);
   }
 
+  /** Whether the object is as this one wants it. */
+  hasIts(object: object): boolean {
+    return (object as { readonly data?: { readonly by?: string } }).data?.by === 'rival';
+  }
+
   async giveUp(): Promise<void> {
     this.#watch.stop();
     await this.#watch.stopped;
@@ -46,7 +51,7 @@ export class WritingRival {
   }
 
   #revert(path: string, seen: KubeObject): void {
-    if ((seen['data'] as { readonly by?: string } | undefined)?.by === 'rival') return;
+    if (this.hasIts(seen)) return;
     // In the version that was seen: if somebody has changed it since, the watch tells that, too.
     const body = { ...seen, data: { by: 'rival' } };
     const write = this.#client.request({ method: 'PUT', path, body }).catch(() => undefined);
