@@ -1,7 +1,7 @@
 // Single requests to a control plane as its administrator: to start it, and to make what its users need.
 import { readFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import { Agent, request as httpsRequest } from 'node:https';
 import type { RequestOptions } from 'node:https';
 import { text } from 'node:stream/consumers';
 import type { Layout } from './layout.ts';
@@ -17,6 +17,8 @@ const timeoutMs = 10_000;
 export class AdminClient {
   readonly #server: string;
   readonly #layout: Layout;
+  /** For what only reads: tests look again and again, and a handshake is ten times the work of an answer. */
+  readonly #kept = new Agent({ keepAlive: true });
 
   constructor(server: string, layout: Layout) {
     this.#server = server;
@@ -29,7 +31,8 @@ export class AdminClient {
       readFile(this.#layout.adminCertificate),
       readFile(this.#layout.userKey),
     ]);
-    return await send(`${this.#server}${path}`, { method, ca, cert, key }, body);
+    const agent = method === 'GET' ? this.#kept : false;
+    return await send(`${this.#server}${path}`, { method, ca, cert, key, agent }, body);
   }
 
   /** Rejects with the reason unless the answer is a good one. */
@@ -40,20 +43,28 @@ export class AdminClient {
   }
 }
 
-/** A connection of its own for each request: nothing is left open. */
+/** Over a connection of its own unless an agent is given, and then again if a connection that was idle is no more. */
 export function send(url: string, options: RequestOptions, body?: unknown): Promise<Answer> {
   const content = body === undefined ? undefined : JSON.stringify(body);
   const headers = content === undefined ? {} : { 'content-type': 'application/json' };
   const request = url.startsWith('https:') ? httpsRequest : httpRequest;
+  const { agent = false } = options;
   return new Promise((resolve, reject) => {
-    const sent = request(url, { ...options, headers, agent: false, timeout: timeoutMs }, (response) => {
+    const sent = request(url, { ...options, headers, agent, timeout: timeoutMs }, (response) => {
       text(response).then(
         (received) => resolve({ status: response.statusCode ?? 0, body: parsed(received) }),
         reject,
       );
     });
-    sent.on('timeout', () => sent.destroy(new Error(`no answer within ${timeoutMs} ms`)));
-    sent.on('error', reject);
+    let isLate = false;
+    sent.on('timeout', () => {
+      isLate = true;
+      sent.destroy(new Error(`no answer within ${timeoutMs} ms`));
+    });
+    sent.on('error', (error) => {
+      if (sent.reusedSocket && !isLate) resolve(send(url, { ...options, agent: false }, body));
+      else reject(error);
+    });
     sent.end(content);
   });
 }
