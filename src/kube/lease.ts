@@ -1,11 +1,12 @@
 // Leader election on a Lease, as client-go does it, but on a clock that nobody sets.
 // https://kubernetes.io/docs/concepts/architecture/leases/#leader-election
+import { isAborted } from '../api/is-aborted.ts';
 import type { KubeError } from '../api/kube-error.ts';
 import { kubeErrorOf } from './answer-fault.ts';
 import type { KubeClient } from './client.ts';
 import { LeaseStore } from './lease-store.ts';
 import type { Claim, LeaseRecord } from './lease-record.ts';
-import { isAborted, pause } from './pacing.ts';
+import { pause } from './pacing.ts';
 import type { Pacing } from './pacing.ts';
 
 export interface LeaseOptions extends Pacing {

@@ -1,5 +1,6 @@
 // Keeps a sink as up to date as the API server itself: lists once, then watches, and lists again only when it must.
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
+import { isAborted } from '../api/is-aborted.ts';
 import type { KubeError } from '../api/kube-error.ts';
 import type { WatchSink } from '../api/watch-sink.ts';
 import { kubeErrorOf, noAnswer } from './answer-fault.ts';
@@ -7,7 +8,7 @@ import { Backoff } from './backoff.ts';
 import type { KubeClient } from './client.ts';
 import { listAll } from './list-pages.ts';
 import type { ListedState } from './list-pages.ts';
-import { isAborted, pause } from './pacing.ts';
+import { pause } from './pacing.ts';
 import type { Pacing } from './pacing.ts';
 import type { WatchEvent } from './watch-events.ts';
 import { isOlder } from './resource-version.ts';

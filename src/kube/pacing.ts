@@ -1,4 +1,5 @@
 // Time and chance as the loops of this folder are given them, so that a test can be both.
+import { isAborted } from '../api/is-aborted.ts';
 import type { MonotonicClock } from './clock.ts';
 
 export interface Pacing {
@@ -18,9 +19,4 @@ export async function pause(pacing: Pacing, milliseconds: number, signal: AbortS
     // What else can fail in a sleep is a fault of the program.
     if (!isAborted(signal)) throw error;
   }
-}
-
-/** The compiler believes that a signal found unaborted once stays so. */
-export function isAborted(signal: AbortSignal): boolean {
-  return signal.aborted;
 }

@@ -1,11 +1,10 @@
 // Which watches the reconciler has to be fed by, for what an installation lets policies and shares provide.
 import type { WatchSink } from '../api/watch-sink.ts';
 import type { ObjectType } from '../policy/contents/compile-contents.ts';
-import { roleBindingType } from '../policy/contents/compile-contents.ts';
+import { roleBindingType, secretObjectType } from '../policy/contents/compile-contents.ts';
 import type { Claim } from '../policy/contents/claim.ts';
 import { observeObject, observeSecretMetadata } from '../policy/contents/observed.ts';
 import type { ClaimScope } from '../policy/contents/plan-input.ts';
-import { secretObjectType } from '../policy/contents/provider.ts';
 import type { ObservedObjects } from './observed-objects.ts';
 import type { Sources } from './sources.ts';
 

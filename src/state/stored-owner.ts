@@ -6,7 +6,7 @@ import { cleanupFinalizer, confirmDeletionsAnnotation } from '../api/names.ts';
 import { renderProblem, type Problem } from '../api/problem.ts';
 import { annotationsOf, isTerminating, nameOf, valueOf } from '../policy/metadata.ts';
 import { ownerId, type OwnerKind, type OwnerState } from '../policy/owner.ts';
-import { loadOwner, type OwnerDefinition, type OwnerLoad } from '../policy/owners/load-owner.ts';
+import { loadSubmitted, type OwnerDefinition, type OwnerLoad } from '../policy/owners/load-owner.ts';
 
 /**
  * `loaded`: the stored version is in force. `last-good`: that one does not load, and an earlier one is in force.
@@ -35,7 +35,7 @@ export function loadStored(
   const { standing, definition, problems } =
     before !== undefined && isDeepStrictEqual(before.spec, spec)
       ? before
-      : inForce(loadOwner(kind, writtenPart(object)), before);
+      : inForce(loadSubmitted(kind, object), before);
   return { standing, definition, problems, spec, state: stateOf(kind, object, standing, definition) };
 }
 
@@ -52,11 +52,6 @@ export function problemsText(problems: readonly Problem[]): string {
 
 /** Of the 32768 characters of a message, enough is left for what else is said. */
 const longestText = 32_000;
-
-/** The API server has judged the rest of the metadata, and may come to take more than we know of. */
-function writtenPart({ apiVersion, kind, metadata, spec }: KubeObject): unknown {
-  return { apiVersion, kind, metadata: { name: metadata.name }, spec };
-}
 
 function inForce(
   load: OwnerLoad,

@@ -1,5 +1,7 @@
 // Short ways to what policies and shares provide, for tests of the reconciler.
 
+import type { Harness } from './reconcile-harness.ts';
+
 /** Of namespaces that are labeled tier=team. */
 export const teams = { namespaceSelector: { matchLabels: { tier: 'team' } } };
 export const team = { tier: 'team' };
@@ -29,4 +31,25 @@ export function quotaPolicy(spec?: object, fields: object = {}): object {
 /** A share of reeve-shared/regcred for every team. */
 export function shareOf(fields: object = {}): object {
   return { source: { namespace: 'reeve-shared', name: 'regcred' }, targets: teams, ...fields };
+}
+
+/** The marks of what the policy `p` provides. */
+export const ours = {
+  metadata: {
+    labels: { 'app.kubernetes.io/managed-by': 'reeve' },
+    annotations: { 'reeve.dev/owner': 'NamespacePolicy/p' },
+  },
+};
+
+/** With the policy `p` and namespaces of teams, and nothing left to do. */
+export async function settledWith(
+  harness: Harness,
+  spec: object,
+  namespaces: readonly string[],
+): Promise<Harness> {
+  for (const name of namespaces) harness.namespace(name, team);
+  harness.policy('p', spec);
+  harness.start();
+  await harness.settle();
+  return harness;
 }

@@ -19,6 +19,8 @@ export const roleBindingType: ObjectType = {
   kind: 'RoleBinding',
 };
 
+export const secretObjectType: ObjectType = { apiVersion: 'v1', kind: 'Secret' };
+
 /** An object as the policy writes it for one namespace, still without the namespace and the marks of its owner. */
 export interface RenderedContent {
   readonly name: string;

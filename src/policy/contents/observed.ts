@@ -12,7 +12,7 @@ import {
 import { annotationsOf, isTerminating, labelsOf, nameOf, valueOf } from '../metadata.ts';
 import { parseOwnerId, type OwnerId } from '../owner.ts';
 import { objectKey, type ObjectKey } from './object-key.ts';
-import type { ObjectType } from './compile-contents.ts';
+import { secretObjectType, type ObjectType } from './compile-contents.ts';
 
 export interface Observed {
   readonly key: ObjectKey;
@@ -43,8 +43,6 @@ export interface SecretFacts {
   readonly hash: string;
 }
 
-const secretType: ObjectType = { apiVersion: 'v1', kind: 'Secret' };
-
 /** For every kind but Secrets. */
 export function observeObject(type: ObjectType, object: KubeObject): Observed {
   const identity = identityOf(type, object);
@@ -54,14 +52,14 @@ export function observeObject(type: ObjectType, object: KubeObject): Observed {
 
 /** From metadata alone. */
 export function observeSecretMetadata(object: KubeObject): Observed {
-  const identity = identityOf(secretType, object);
+  const identity = identityOf(secretObjectType, object);
   const isOfInterest = identity.owner !== undefined || identity.isOffered;
   return { ...identity, content: { kind: isOfInterest ? 'unread' : 'foreign' } };
 }
 
 /** From the whole Secret, of which only the hash is kept. */
 export function observeSecret(secret: KubeObject): Observed {
-  const identity = identityOf(secretType, secret);
+  const identity = identityOf(secretObjectType, secret);
   if (identity.owner === undefined && !identity.isOffered)
     return { ...identity, content: { kind: 'foreign' } };
   return {

@@ -11,10 +11,9 @@ import { withSecretDefaults } from '../mutate.ts';
 import type { ReviewedResource, Review } from '../review.ts';
 import type { ClusterSnapshot } from '../snapshot.ts';
 import { violationLine } from '../message.ts';
-import { roleBindingType } from './compile-contents.ts';
+import { roleBindingType, secretObjectType } from './compile-contents.ts';
 import type { CopyPayload } from './copy.ts';
 import type { Claim } from './claim.ts';
-import { secretObjectType } from './provider.ts';
 
 /** With namespace, marks and, for a Secret, what the policies default. */
 export function objectOf(

@@ -6,7 +6,7 @@ import type { CompiledShare } from '../compiled-share.ts';
 import type { CompiledMatch } from '../match.ts';
 import { nameOf } from '../metadata.ts';
 import { ownerId, type OwnerId } from '../owner.ts';
-import type { ObjectType } from './compile-contents.ts';
+import { secretObjectType } from './compile-contents.ts';
 import type { Rendered } from './content-template.ts';
 import type { ProvidedObject } from './claim.ts';
 
@@ -38,8 +38,6 @@ const absent = { kind: 'absent' } as const;
 function isSource({ source, copy }: CompiledShare, namespaceObject: KubeObject): boolean {
   return source.name === copy.name && source.namespace === nameOf(namespaceObject);
 }
-
-export const secretObjectType: ObjectType = { apiVersion: 'v1', kind: 'Secret' };
 
 export function shareProvider(share: CompiledShare): Provider {
   const value: ProvidedObject = {

@@ -1,7 +1,5 @@
 // Decides a write or a deletion of a policy or share: what is wrong with it, and what it would do to the namespaces there are.
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeObject } from '../../api/kube-object.ts';
-import { apiVersion } from '../../api/names.ts';
 import { renderPath, type Problem } from '../../api/problem.ts';
 import type { Circumstances } from '../budget.ts';
 import { isTerminating } from '../metadata.ts';
@@ -13,7 +11,7 @@ import type { OwnerChange } from './change.ts';
 import { differenceOf } from './difference.ts';
 import { fuseFinding } from './fuse-guard.ts';
 import { sourceProblems, type Install } from './install.ts';
-import { loadOwner, type OwnerDefinition, type OwnerLoad } from './load-owner.ts';
+import { loadSubmitted, type OwnerDefinition, type OwnerLoad } from './load-owner.ts';
 import { unmatchedFinding } from './match-guard.ts';
 import { noticesOf, unknownNotice } from './notices.ts';
 
@@ -34,13 +32,13 @@ export function decideOwner(
   if (isUntouched(review)) return nothingToDecide;
   const kind = kinds[review.resource];
   const { object, oldObject } = review;
-  const after = object === undefined ? undefined : loadOwner(kind, writtenPart(kind, object));
+  const after = object === undefined ? undefined : loadSubmitted(kind, object);
   const problems = [
     ...(after?.ok === false ? after.problems : []),
     ...(object === undefined ? [] : sourceProblems(kind, object, circumstances.install)),
   ];
   if (problems.length > 0) return { ...nothingToDecide, findings: problems.map(specFinding) };
-  const before = oldObject === undefined ? undefined : loadOwner(kind, writtenPart(kind, oldObject));
+  const before = oldObject === undefined ? undefined : loadSubmitted(kind, oldObject);
   const id = ownerId(kind, review.name);
   const change = { id, before: definitionIn(before), after: definitionIn(after) };
   return decideChange(review, change, snapshot, circumstances);
@@ -78,11 +76,6 @@ function decideChange(
     ],
     overBudget: circumstances.budget.isSpent(),
   };
-}
-
-/** The API server has judged the rest of the metadata, and may come to take more than we know of. */
-function writtenPart(kind: OwnerKind, { metadata, spec }: KubeObject): unknown {
-  return { apiVersion, kind, metadata: { name: metadata.name }, spec };
 }
 
 function definitionIn(load: OwnerLoad | undefined): OwnerDefinition | undefined {

@@ -1,5 +1,7 @@
 // Reads and compiles one policy or share, wherever it comes from: whole, or all that is wrong with it.
 import { ownMember } from '../../api/json.ts';
+import type { KubeObject } from '../../api/kube-object.ts';
+import { apiVersion } from '../../api/names.ts';
 import { parseNamespacePolicy, type NamespacePolicy } from '../../api/namespace-policy.ts';
 import type { Problem } from '../../api/problem.ts';
 import { parseSecretShare, type SecretShare } from '../../api/secret-share.ts';
@@ -37,6 +39,11 @@ export function loadOwner(kind: OwnerKind, value: unknown): OwnerLoad {
     default:
       return kind satisfies never;
   }
+}
+
+/** From the API server, which has judged the rest of the metadata, and may come to take more than we know of. */
+export function loadSubmitted(kind: OwnerKind, { metadata, spec }: KubeObject): OwnerLoad {
+  return loadOwner(kind, { apiVersion, kind, metadata: { name: metadata.name }, spec });
 }
 
 function loadPolicy(value: unknown): OwnerLoad {

@@ -1,5 +1,5 @@
 // The policies and shares that could provide what another one provides: only they can keep it from being deleted.
-import { secretObjectType } from '../contents/provider.ts';
+import { secretObjectType } from '../contents/compile-contents.ts';
 import type { ObjectType } from '../contents/compile-contents.ts';
 import { PolicySet } from '../policy-set.ts';
 import { ShareSet } from '../share-set.ts';

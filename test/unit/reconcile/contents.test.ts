@@ -1,26 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../../src/api/kube-object.ts';
-import { bindingPolicy, quotaPolicy, team, teams } from '../../support/provided.ts';
+import { bindingPolicy, quotaPolicy, team, teams, ours, settledWith } from '../../support/provided.ts';
 import { refTo, type Harness } from '../../support/reconcile-harness.ts';
 import { useHarness } from '../../support/use-harness.ts';
 
 const harness = useHarness();
 
-async function withPolicy(spec: object, namespaces: readonly string[] = ['a']): Promise<Harness> {
-  const h = harness();
-  for (const name of namespaces) h.namespace(name, team);
-  h.policy('p', spec);
-  h.start();
-  await h.settle();
-  return h;
-}
-
-const ours = {
-  metadata: {
-    labels: { 'app.kubernetes.io/managed-by': 'reeve' },
-    annotations: { 'reeve.dev/owner': 'NamespacePolicy/p' },
-  },
-};
+const withPolicy = (spec: object, namespaces: readonly string[] = ['a']): Promise<Harness> =>
+  settledWith(harness(), spec, namespaces);
 
 describe('what a policy provides', () => {
   test('is made in namespaces that were there before and in new ones, and in no others', async () => {

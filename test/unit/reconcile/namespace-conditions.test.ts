@@ -1,21 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { bindingPolicy, shareOf, team } from '../../support/provided.ts';
+import { bindingPolicy, shareOf, team, settledWith } from '../../support/provided.ts';
 import { refTo, type Harness } from '../../support/reconcile-harness.ts';
 import { useHarness } from '../../support/use-harness.ts';
 
 const harness = useHarness();
 
-async function begun(
+const begun = (
   spec: object = bindingPolicy(),
   namespaces: readonly string[] = ['a', 'b', 'c'],
-): Promise<Harness> {
-  const h = harness();
-  for (const name of namespaces) h.namespace(name, team);
-  h.policy('p', spec);
-  h.start();
-  await h.settle();
-  return h;
-}
+): Promise<Harness> => settledWith(harness(), spec, namespaces);
 
 describe('the condition reeve.dev/Ready of a namespace', () => {
   const readyOf = (h: Harness, name: string) => h.condition('Namespace', name, 'reeve.dev/Ready');

@@ -169,3 +169,45 @@ describe('what is known of live objects', () => {
     expect(JSON.stringify(objects.get('n', key))).not.toContain('Y2FuYXJ5');
   });
 });
+
+describe('what is deleted, and may linger', () => {
+  const deletionTimestamp = '2026-11-21T12:00:00Z';
+
+  beforeEach(() => sink.changed(secret(5)));
+
+  function deleted(): void {
+    const live = objects.get('n', key);
+    if (live !== undefined) objects.deleted(live);
+  }
+
+  test('an object that lingers before our deletion of it is answered stays known until it is gone', () => {
+    const live = objects.get('n', key);
+    sink.changed(secret(6, { deletionTimestamp }));
+    if (live !== undefined) objects.deleted(live);
+    expect(objects.get('n', key)?.isTerminating).toBe(true);
+    sink.removed(secret(7, { deletionTimestamp }));
+    expect(objects.get('n', key)).toBeUndefined();
+    expect(changes.at(-1)).toMatchObject({ from: 'watch', before: { uid: 'u1' } });
+  });
+
+  test('the end of what we have deleted is told', () => {
+    deleted();
+    expect(changes.at(-1)).toMatchObject({ from: 'own' });
+    sink.removed(secret(6));
+    expect(changes.at(-1)).toMatchObject({ from: 'watch', before: { uid: 'u1' }, after: undefined });
+  });
+
+  test('it is told as well when only a list shows it', () => {
+    deleted();
+    sink.replaced([], '9');
+    expect(changes.at(-1)).toMatchObject({ from: 'watch', before: { uid: 'u1' }, after: undefined });
+  });
+
+  test('it is not told when the next object of the name is there already', () => {
+    deleted();
+    sink.changed(secret(8, { uid: 'u2' }));
+    sink.removed(secret(7));
+    expect(objects.get('n', key)?.uid).toBe('u2');
+    expect(changes.at(-1)).toMatchObject({ after: { uid: 'u2' } });
+  });
+});

@@ -1,23 +1,16 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { bindingPolicy, team } from '../../support/provided.ts';
+import { bindingPolicy, team, settledWith } from '../../support/provided.ts';
 import { failure } from '../../support/memory-objects.ts';
 import { refTo, type Harness } from '../../support/reconcile-harness.ts';
 import { useHarness } from '../../support/use-harness.ts';
 
 const harness = useHarness();
 
-async function begun(
+const begun = (
   spec: object = bindingPolicy(),
   namespaces: readonly string[] = ['a', 'b', 'c'],
-): Promise<Harness> {
-  const h = harness();
-  for (const name of namespaces) h.namespace(name, team);
-  h.policy('p', spec);
-  h.start();
-  await h.settle();
-  return h;
-}
+): Promise<Harness> => settledWith(harness(), spec, namespaces);
 
 /** Every status that the policy has had since, as its numbers and its Ready condition. */
 function historyOf(h: Harness): unknown[] {
