@@ -1,5 +1,6 @@
 // What admission needs from the rest of the program; `wire` joins these to the edges that satisfy them.
 import type { KubeObject } from '../api/kube-object.ts';
+import type { JsonPatchOperation } from '../policy/patch.ts';
 import type { Requester } from '../policy/review.ts';
 import type { ClusterSnapshot } from '../policy/snapshot.ts';
 import type { AccessAnswer, Right } from '../policy/verdict.ts';
@@ -30,7 +31,15 @@ export interface BrokenRule {
   readonly action: ValidationAction;
 }
 
-/** Everything that may be logged and counted of one answer. */
+/** What was answered, in the words that the requester gets. It may hold labels and annotations, never more of an object. */
+export interface Explanation {
+  /** Undefined when the request is allowed. */
+  readonly refusal: string | undefined;
+  readonly warnings: readonly string[];
+  readonly patch: readonly JsonPatchOperation[];
+}
+
+/** Everything that may be logged, counted and told of one answer. The log takes nothing of the explanation. */
 export interface DecisionRecord extends Subject {
   readonly endpoint: Endpoint;
   readonly decision: DecisionKind;
@@ -38,6 +47,7 @@ export interface DecisionRecord extends Subject {
   readonly policies: readonly string[];
   readonly rules: readonly BrokenRule[];
   readonly milliseconds: number;
+  readonly explanation: Explanation;
 }
 
 /** Told of everything that was answered; it logs and counts, and never sees an object. */

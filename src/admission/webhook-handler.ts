@@ -127,7 +127,7 @@ class WebhookHandler {
         observer.refusedTransport(outcome.refusal.code, outcome.refusal.reason);
         return;
       case 'answered': {
-        const { decision, overBudget, policies, rules } = outcome.answer;
+        const { decision, overBudget, policies, rules, refusal, warnings, patch } = outcome.answer;
         const endpoint = this.#endpoint;
         observer.decided({
           endpoint,
@@ -137,6 +137,7 @@ class WebhookHandler {
           policies,
           rules,
           milliseconds,
+          explanation: { refusal: refusal?.message, warnings, patch },
         });
         return;
       }

@@ -1,4 +1,5 @@
 // The CustomResourceDefinitions of our kinds, written from their definitions.
+import type { KubeObject } from './kube-object.ts';
 import { apiVersion, category, group, version } from './names.ts';
 import { namespacePolicyKind, namespacePolicySchemas } from './namespace-policy.ts';
 import { namespacePolicyColumns } from './namespace-policy/columns.ts';
@@ -41,15 +42,15 @@ const secretShareDefinition: KindDefinition = {
   columns: secretShareColumns,
 };
 
-export function namespacePolicyCrd(): OpenApi {
+export function namespacePolicyCrd(): KubeObject {
   return crdOf(namespacePolicyDefinition);
 }
 
-export function secretShareCrd(): OpenApi {
+export function secretShareCrd(): KubeObject {
   return crdOf(secretShareDefinition);
 }
 
-function crdOf(definition: KindDefinition): OpenApi {
+function crdOf(definition: KindDefinition): KubeObject {
   const { kind, plural, singular, shortName, columns } = definition;
   return {
     apiVersion: 'apiextensions.k8s.io/v1',

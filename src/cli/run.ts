@@ -1,16 +1,17 @@
 // The command `reeve run`: works on a cluster until it is told to stop.
-import type { ApiServerChoice } from '../kube/find-api-server.ts';
+import { findApiServer, type ApiServerChoice } from '../kube/find-api-server.ts';
 import { startProgram, type RunSettings } from '../wire/run.ts';
 import { runUntilStopped, type RunningIo, type RunningOptions } from './running.ts';
 
 /** Answers with the exit code. */
 export async function runOnCluster(
-  options: RunSettings & RunningOptions,
+  options: RunSettings & RunningOptions & Pick<ApiServerChoice, 'kubeconfig'>,
   environment: ApiServerChoice['environment'],
   io: RunningIo,
 ): Promise<number> {
   return await runUntilStopped(options, io, async (log) => {
-    const program = await startProgram(options, environment, log);
+    const { kubeconfig } = options;
+    const program = await startProgram(options, () => findApiServer({ kubeconfig, environment }), log);
     return {
       readyLine: `reeve runs: ${program.description}`,
       failed: program.failed,

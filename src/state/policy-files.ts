@@ -70,6 +70,12 @@ type Outcome =
   | { readonly ok: true; readonly loaded: Loaded }
   | { readonly ok: false; readonly problems: readonly FileProblem[] };
 
+/** All that is wrong with a policy or share; nothing is wrong with other kinds. */
+export function ownerProblems(object: LocatedObject): readonly FileProblem[] {
+  const outcome = ownerKindOf(object.value) === undefined ? undefined : loadObject(object);
+  return outcome?.ok === false ? outcome.problems : [];
+}
+
 function loadObject(object: LocatedObject): Outcome {
   const { value, file, line, column } = object;
   const kind = ownerKindOf(value);

@@ -1,14 +1,16 @@
-// Tells log and metrics what admission answered.
+// Tells log, metrics and whoever looks on what admission answered.
 import type { AdmissionObserver, DecisionRecord } from '../admission/ports.ts';
 import { traceOf } from '../observe/error-frames.ts';
 import type { Log } from '../observe/log.ts';
 import type { AdmissionMetrics } from '../observe/admission-metrics.ts';
+import type { Witness } from './witness.ts';
 
-export function admissionObserver(log: Log, metrics: AdmissionMetrics): AdmissionObserver {
+export function admissionObserver(log: Log, metrics: AdmissionMetrics, witness: Witness): AdmissionObserver {
   return {
     decided: (record) => {
       metrics.decided(record);
       log.info('decision', decisionFields(record));
+      witness.decided(record);
     },
     refusedTransport: (code, reason) => {
       metrics.refusedTransport(code);

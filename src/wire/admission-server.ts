@@ -11,6 +11,7 @@ import { admissionObserver } from './admission-observer.ts';
 import { listen, urlOf } from './listen.ts';
 import { openServingPair, type PairSettings } from './serving-pair.ts';
 import { systemClock } from './system-clock.ts';
+import type { Witness } from './witness.ts';
 
 export interface AdmissionSettings extends PairSettings {
   readonly host: string;
@@ -34,13 +35,14 @@ export interface RunningAdmission {
 export interface AdmissionObservers {
   readonly log: Log;
   readonly metrics: AdmissionMetrics;
+  readonly witness: Witness;
 }
 
 /** Rejects with a StartError, whose text is for the operator. */
 export async function startAdmission(
   settings: AdmissionSettings,
   sources: AdmissionSources,
-  { log, metrics }: AdmissionObservers,
+  { log, metrics, witness }: AdmissionObservers,
   limits: ServerLimits,
 ): Promise<RunningAdmission> {
   const pairs = await openServingPair(settings, log);
@@ -48,7 +50,7 @@ export async function startAdmission(
     ...sources,
     clock: systemClock,
     evaluationMs: settings.evaluationBudget,
-    observer: admissionObserver(log, metrics),
+    observer: admissionObserver(log, metrics, witness),
   };
   const webhook = serverOf(pairs.pair, ports, limits);
   pairs.watch((pair) => webhook.usePair(pair));

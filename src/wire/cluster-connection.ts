@@ -1,8 +1,7 @@
 // Opens the one way to the API server that the whole program shares.
 import type { KubeClient } from '../kube/client.ts';
-import { CredentialError } from '../kube/credentials.ts';
+import { CredentialError, type ApiServer } from '../kube/credentials.ts';
 import { createDiscovery, type Discovery } from '../kube/discovery.ts';
-import { findApiServer, type ApiServerChoice } from '../kube/find-api-server.ts';
 import { createKubeClient } from '../kube/https-client.ts';
 import { createObjectWriter, type ObjectWriter } from '../kube/object-writer.ts';
 import { StartError } from './start-error.ts';
@@ -16,9 +15,12 @@ export interface ClusterConnection {
 }
 
 /** Rejects with a StartError. */
-export async function connect(choice: ApiServerChoice, concurrency: number): Promise<ClusterConnection> {
+export async function connect(
+  findServer: () => Promise<ApiServer>,
+  concurrency: number,
+): Promise<ClusterConnection> {
   try {
-    const apiServer = await findApiServer(choice);
+    const apiServer = await findServer();
     // Beside the workers, access reviews and look-ups of the webhook want a connection at once.
     const client = createKubeClient(apiServer, { maxConnections: concurrency + 16 });
     const discovery = createDiscovery(client);

@@ -1,19 +1,22 @@
-// Tells log and metrics what the reconciler does.
+// Tells log, metrics and whoever looks on what the reconciler does.
 import { traceOf } from '../observe/error-frames.ts';
 import type { Log } from '../observe/log.ts';
 import type { ReconcileMetrics } from '../observe/reconcile-metrics.ts';
 import { KubeError } from '../api/kube-error.ts';
 import type { Place, ReconcileObserver } from '../reconcile/ports.ts';
+import type { Witness } from './witness.ts';
 
-export function reconcileObserver(log: Log, metrics: ReconcileMetrics): ReconcileObserver {
+export function reconcileObserver(log: Log, metrics: ReconcileMetrics, witness: Witness): ReconcileObserver {
   return {
     wrote: (verb, place) => {
       metrics.wrote(verb, place.kind);
       log.info('object written', { verb, ...fieldsOf(place) });
+      witness.wrote(verb, place);
     },
     failed: (place, reason) => {
       metrics.failed(place.kind, reason);
       log.warn('object not written', { ...fieldsOf(place), reason });
+      witness.failed(place, reason);
     },
     contended: (place) => {
       metrics.contended(place.kind);
@@ -24,7 +27,10 @@ export function reconcileObserver(log: Log, metrics: ReconcileMetrics): Reconcil
       log.debug('namespace reconciled', { namespace, ms: Math.round(milliseconds), writes, willRetry });
     },
     wroteOwn: (what) => metrics.wroteOwn(what),
-    held: (owner, count, limit) => log.warn('deletions held up', { owner, count, limit }),
+    held: (owner, count, limit) => {
+      log.warn('deletions held up', { owner, count, limit });
+      witness.held(owner, count, limit);
+    },
     passed: ({ namespaces, milliseconds }) =>
       log.info('all namespaces looked at', { namespaces, ms: Math.round(milliseconds) }),
     faulted: (where, error) => {

@@ -18,6 +18,7 @@ import { pacing } from './pacing.ts';
 import { reconcileObserver } from './reconcile-observer.ts';
 import { startWantedWatches } from './wanted-watches.ts';
 import type { Watches } from './watches.ts';
+import type { Witness } from './witness.ts';
 
 export interface ReconcilerSettings {
   readonly namespace: string;
@@ -36,6 +37,7 @@ export interface ReconcilerContext {
   readonly watches: Watches;
   readonly log: Log;
   readonly registry: MetricsRegistry;
+  readonly witness: Witness;
   /** Told of an error of the program itself. */
   readonly fail: (error: unknown) => void;
 }
@@ -50,7 +52,7 @@ const flushMs = 3000;
 
 export function startReconciler(
   settings: ReconcilerSettings,
-  { connection, cluster, watches, log, registry, fail }: ReconcilerContext,
+  { connection, cluster, watches, log, registry, witness, fail }: ReconcilerContext,
 ): RunningReconciler {
   const { client } = connection;
   const roles: { election: Election | undefined; reconciler: Reconciler | undefined } = {
@@ -69,7 +71,7 @@ export function startReconciler(
     ownSecrets: ownSecretsOf(connection),
     kinds: kindProbeOf(connection),
     events,
-    observer: reconcileObserver(log, metrics),
+    observer: reconcileObserver(log, metrics, witness),
     time: { ...pacing, monotonic: pacing.clock.monotonic },
     sourceNamespaces: settings.sharedNamespace,
     secretNames: undefined,

@@ -1,6 +1,6 @@
 // Joins `reeve run`: one connection and one view of the cluster, and on them the roles that this process has.
 import { serverLimits } from '../admission/server-limits.ts';
-import type { ApiServerChoice } from '../kube/find-api-server.ts';
+import type { ApiServer } from '../kube/credentials.ts';
 import { AdmissionMetrics } from '../observe/admission-metrics.ts';
 import type { Log } from '../observe/log.ts';
 import { createProbes } from '../observe/probes.ts';
@@ -11,37 +11,45 @@ import { listen, urlOf } from './listen.ts';
 import { startReconciler, type ReconcilerSettings } from './reconciler-role.ts';
 import { Watches } from './watches.ts';
 import { startWebhookRole, type WebhookRoleSettings } from './webhook-role.ts';
+import { nobody, type Witness } from './witness.ts';
 
 export interface RunSettings extends InstallSettings, ReconcilerSettings, WebhookRoleSettings {
   readonly role: 'all' | 'webhook' | 'reconciler';
-  readonly kubeconfig: string | undefined;
   readonly probesPort: number;
 }
 
 export interface RunningProgram {
   /** For people: what it works on, and where it can be reached. */
   readonly description: string;
+  /** Undefined where this process answers no reviews. */
+  readonly webhookUrl: string | undefined;
   /** Rejects with an error of the program itself, after which it must end. */
   readonly failed: Promise<never>;
   /** In order: no new work is taken on, what is under way ends, the lead is left to others, the connections close. */
   stop(graceMs: number, signal: AbortSignal): Promise<void>;
 }
 
+interface Told {
+  readonly log: Log;
+  readonly witness: Witness;
+}
+
 /** Something that was started and ends in its turn, the last one first. */
 type Ending = (graceMs: number, signal: AbortSignal) => Promise<void> | void;
 
-/** Rejects with a StartError, whose text is for the operator. */
+/** `findServer` may reject with a CredentialError. Rejects with a StartError, whose text is for the operator. */
 export async function startProgram(
   settings: RunSettings,
-  environment: ApiServerChoice['environment'],
+  findServer: () => Promise<ApiServer>,
   log: Log,
+  witness: Witness = nobody,
 ): Promise<RunningProgram> {
   const endings: Ending[] = [];
   const stop = async (graceMs: number, signal: AbortSignal): Promise<void> => {
     for (const end of endings.splice(0).toReversed()) await end(graceMs, signal);
   };
   try {
-    const started = await startParts(settings, environment, log, endings);
+    const started = await startParts(settings, findServer, { log, witness }, endings);
     return { ...started, stop };
   } catch (error) {
     await stop(0, AbortSignal.abort());
@@ -51,15 +59,15 @@ export async function startProgram(
 
 async function startParts(
   settings: RunSettings,
-  environment: ApiServerChoice['environment'],
-  log: Log,
+  findServer: () => Promise<ApiServer>,
+  { log, witness }: Told,
   endings: Ending[],
 ): Promise<Omit<RunningProgram, 'stop'>> {
   const { promise: failed, reject: fail } = Promise.withResolvers<never>();
   // Whoever runs the program waits for it; until then it must not count as an error that nobody sees.
   failed.catch(() => undefined);
   const registry = new MetricsRegistry();
-  const connection = await connect({ kubeconfig: settings.kubeconfig, environment }, settings.concurrency);
+  const connection = await connect(findServer, settings.concurrency);
   endings.push(() => connection.client.close());
   const watches = new Watches(connection.client, log, fail);
   endings.push(() => watches.stop());
@@ -74,8 +82,9 @@ async function startParts(
     probes.closeAllConnections();
   });
   const cluster = watchCluster(settings, watches);
-  const context = { connection, cluster, watches, log, registry, fail };
+  const context = { connection, cluster, watches, log, registry, witness, fail };
   const addresses = [`probes on ${urlOf('http', settings.host, probesPort)}`];
+  let webhookUrl: string | undefined;
   if (settings.role !== 'webhook') {
     const reconciler = startReconciler(settings, context);
     endings.push(() => reconciler.stop());
@@ -83,6 +92,7 @@ async function startParts(
   if (settings.role !== 'reconciler') {
     const metrics = new AdmissionMetrics(registry);
     const webhook = await startWebhookRole(settings, { ...context, metrics, limits: serverLimits });
+    webhookUrl = webhook.url;
     addresses.unshift(`reviews on ${webhook.url}`);
     endings.push((graceMs, signal) => webhook.stop(graceMs, signal));
   }
@@ -90,7 +100,7 @@ async function startParts(
     state.isLeaving = true;
   });
   const description = `role ${settings.role} on ${connection.description}; ${addresses.join(', ')}`;
-  return { description, failed };
+  return { description, webhookUrl, failed };
 }
 
 /**

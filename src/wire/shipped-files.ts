@@ -8,6 +8,11 @@ import type { WebhookTemplates } from '../state/webhook-configurations.ts';
 /** The same from src/ and from dist/. */
 const root = join(import.meta.dirname, '..', '..');
 
+/** A part of manifests/. */
+export function shippedFolder(part: string): string {
+  return join(root, 'manifests', part);
+}
+
 export async function readProgramVersion(): Promise<string> {
   const manifest: unknown = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
   return String(ownMember(manifest, 'version'));
@@ -22,7 +27,7 @@ export async function readWebhookTemplates(): Promise<WebhookTemplates> {
 }
 
 async function readTemplate(name: string): Promise<JsonObject> {
-  const path = join(root, 'manifests', 'webhooks', name);
+  const path = join(shippedFolder('webhooks'), name);
   const [document] = parseYaml(await readFile(path, 'utf8')).documents;
   if (document?.kind !== 'data' || !isJsonObject(document.value))
     throw new Error(`${name} is not as it was shipped`);

@@ -22,6 +22,7 @@ import { readProgramVersion, readWebhookTemplates } from './shipped-files.ts';
 
 export interface ConfigurationSettings extends InstallSettings {
   readonly serviceName: string;
+  /** 0: the one that reviews are answered on. */
   readonly servicePort: number;
   readonly secretsRbacFailurePolicy: 'Ignore' | 'Fail';
   readonly leaderElect: boolean;

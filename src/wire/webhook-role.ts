@@ -10,6 +10,7 @@ import { startAdmission, type AdmissionSettings } from './admission-server.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
 import { keepConfigurations, type ConfigurationSettings } from './webhook-configurations.ts';
 import { StartError } from './start-error.ts';
+import type { Witness } from './witness.ts';
 
 export interface WebhookRoleSettings extends AdmissionSettings, ConfigurationSettings {
   readonly manageWebhooks: boolean;
@@ -22,6 +23,7 @@ export interface WebhookContext {
   readonly cluster: LiveCluster;
   readonly log: Log;
   readonly metrics: AdmissionMetrics;
+  readonly witness: Witness;
   readonly limits: ServerLimits;
   readonly fail: (error: unknown) => void;
 }
@@ -36,7 +38,7 @@ export async function startWebhookRole(
   settings: WebhookRoleSettings,
   context: WebhookContext,
 ): Promise<RunningWebhookRole> {
-  const { connection, cluster, log, metrics, limits } = context;
+  const { connection, cluster, log, metrics, witness, limits } = context;
   const sources = {
     snapshot: () => (cluster.isSynced ? cluster.snapshot() : undefined),
     namespaces: createNamespaceFinder(connection.client),
@@ -47,7 +49,7 @@ export async function startWebhookRole(
     },
   };
   countPolicies(cluster, metrics);
-  const admission = await startAdmission(settings, sources, { log, metrics }, limits);
+  const admission = await startAdmission(settings, sources, { log, metrics, witness }, limits);
   if (!settings.manageWebhooks) return admission;
   const { caPem } = admission;
   if (caPem === undefined) {
@@ -55,7 +57,8 @@ export async function startWebhookRole(
       'the authority of the serving certificate is not known: put ca.crt into the --certs-dir, or run with --manage-webhooks=false',
     );
   }
-  const keeper = keepConfigurations(settings, caPem, context);
+  const servicePort = settings.servicePort === 0 ? admission.port : settings.servicePort;
+  const keeper = keepConfigurations({ ...settings, servicePort }, caPem, context);
   return {
     url: admission.url,
     stop: async (graceMs, signal) => {

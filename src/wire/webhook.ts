@@ -10,6 +10,7 @@ import type { ClusterSnapshot } from '../policy/snapshot.ts';
 import { startAdmission, type AdmissionSettings } from './admission-server.ts';
 import { listen, urlOf } from './listen.ts';
 import { loadCluster, type ClusterSettings, type LoadedCluster } from './load-cluster.ts';
+import { nobody } from './witness.ts';
 
 export interface WebhookSettings extends ClusterSettings, AdmissionSettings {
   readonly probesPort: number;
@@ -47,7 +48,7 @@ export async function startWebhook(
     // Files do not say which kinds the reconciler of a cluster may make.
     install: { sourceNamespaces: settings.sharedNamespace, resourceKinds: undefined },
   };
-  const admission = await startAdmission(settings, sources, { log, metrics }, limits);
+  const admission = await startAdmission(settings, sources, { log, metrics, witness: nobody }, limits);
   // Whoever calls before this is done is told to come again.
   const cluster = await loadCluster(settings);
   metrics.setPolicies({ loaded: cluster.loaded, stale: 0, refused: cluster.refused });
