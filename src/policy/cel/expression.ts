@@ -6,12 +6,12 @@ import { Frame, type Bindings, type Step, type Variable } from './compile/frame.
 import { findEnd } from './syntax/embedded.ts';
 import { parse } from './syntax/parser.ts';
 import { CompileProblem, positionOf } from './syntax/problem.ts';
-import { BOOL, STRING, typeText, type Type } from './types/type.ts';
+import { BOOL, DYN, STRING, typeText, type Type } from './types/type.ts';
 import { Failure, OVER_BUDGET, failed, type FailureReason } from './values/failure.ts';
 import type { Value } from './values/value.ts';
 
 export { findEnd, positionOf };
-export type { Bindings, ExpressionScope, Variable };
+export type { Bindings, ExpressionScope, Type, Variable };
 
 export interface ExpressionProblem {
   readonly message: string;
@@ -29,8 +29,13 @@ export type Evaluation<T = unknown> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly reason: FailureReason; readonly message: string };
 
+/** `any` is a value for `variables`, and means nothing to anybody but other expressions. */
+export type ResultKind = 'bool' | 'string' | 'any';
+
 export interface Expression {
   readonly source: string;
+  /** As a field of `variables` has it. */
+  readonly type: Type;
   /** The variables it really reads; those that a macro's own variable hides do not count. */
   readonly reads: ReadonlySet<Variable>;
   evaluate(bindings: Bindings): Evaluation;
@@ -41,16 +46,13 @@ export type CompileResult =
   | { readonly ok: false; readonly problem: ExpressionProblem };
 
 const MAX_BYTES = 4096;
-const WRONG_RESULT = {
-  bool: failed('the result is not a bool'),
-  string: failed('the result is not a string'),
+const RESULTS = {
+  bool: { type: BOOL, wrong: failed('the result is not a bool') },
+  string: { type: STRING, wrong: failed('the result is not a string') },
+  any: { type: DYN, wrong: failed('the result is no value') },
 };
 
-export function compileExpression(
-  source: string,
-  scope: ExpressionScope,
-  result: 'bool' | 'string',
-): CompileResult {
+export function compileExpression(source: string, scope: ExpressionScope, result: ResultKind): CompileResult {
   try {
     return { ok: true, expression: compile(source, scope, result) };
   } catch (error) {
@@ -62,29 +64,29 @@ export function compileExpression(
   }
 }
 
-function compile(source: string, scope: ExpressionScope, result: 'bool' | 'string'): Expression {
+function compile(source: string, scope: ExpressionScope, result: ResultKind): Expression {
   if (Buffer.byteLength(source) > MAX_BYTES)
     throw new CompileProblem(`an expression has at most ${MAX_BYTES} bytes`, 0);
   const compilation = new Compilation(scope, compileNode);
-  const { type, step } = compilation.compile(parse(source));
-  checkResult(compilation.unifier.resolve(type), result);
-  return { source, reads: compilation.reads, evaluate: (bindings) => evaluate(step, bindings, result) };
+  const { type: compiled, step } = compilation.compile(parse(source));
+  const type = compilation.unifier.ground(compiled);
+  checkResult(type, result);
+  return { source, type, reads: compilation.reads, evaluate: (bindings) => evaluate(step, bindings, result) };
 }
 
 /** Of a value whose type is known only when it runs, the result is checked then. */
-function checkResult(type: Type, result: 'bool' | 'string'): void {
-  const expected = result === 'bool' ? BOOL : STRING;
-  if (type.kind === expected.kind || type.kind === 'dyn' || type.kind === 'param') return;
+function checkResult(type: Type, result: ResultKind): void {
+  if (result === 'any' || type.kind === 'dyn' || type.kind === RESULTS[result].type.kind) return;
   throw new CompileProblem(`the result must be a ${result} but is a ${typeText(type)}`, 0);
 }
 
-function evaluate(step: Step, bindings: Bindings, result: 'bool' | 'string'): Evaluation {
+function evaluate(step: Step, bindings: Bindings, result: ResultKind): Evaluation {
   const frame = new Frame(bindings);
   const value = run(step, frame);
   if (frame.meter.exhausted) return unsuccessful(OVER_BUDGET);
   if (value instanceof Failure) return unsuccessful(value);
-  const isExpected = typeof value === (result === 'bool' ? 'boolean' : 'string');
-  return isExpected ? { ok: true, value } : unsuccessful(WRONG_RESULT[result]);
+  const { type, wrong } = RESULTS[result];
+  return type.accepts(value) ? { ok: true, value } : unsuccessful(wrong);
 }
 
 /** Steps do not throw; deep objects may still exhaust the stack. */
@@ -99,4 +101,23 @@ function run(step: Step, frame: Frame): Value {
 
 function unsuccessful({ reason, message }: Failure): Evaluation<never> {
   return { ok: false, reason, message };
+}
+
+/**
+ * The bindings and `variables`, each of which is evaluated when it is first read, and not again. One that fails does so
+ * for whoever reads it: https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/#variable-composition
+ */
+export function withVariables(bindings: Bindings, computed: ReadonlyMap<string, Expression>): Bindings {
+  const variables = {};
+  const all = { ...bindings, variables };
+  for (const [name, expression] of computed) {
+    let result: Evaluation | undefined;
+    const get = (): Value => {
+      result ??= expression.evaluate(all);
+      if (result.ok) return result.value;
+      return new Failure(result.reason, `composited variable "${name}" fails to evaluate: ${result.message}`);
+    };
+    Object.defineProperty(variables, name, { enumerable: true, get });
+  }
+  return all;
 }

@@ -10,6 +10,8 @@ export interface ExpressionScope {
   readonly variables: readonly Variable[];
   /** The only fields of `request` that may be read; without it, all of them and `request` itself. */
   readonly requestFields?: readonly string[];
+  /** The fields of `variables`, for a scope that has it. */
+  readonly computed?: Readonly<Record<string, Type>>;
 }
 
 export interface Compiled {

@@ -2,7 +2,7 @@
 import { Meter } from '../values/meter.ts';
 import type { Value } from '../values/value.ts';
 
-export type Variable = 'namespaceObject' | 'object' | 'oldObject' | 'request';
+export type Variable = 'namespaceObject' | 'object' | 'oldObject' | 'request' | 'variables';
 
 /** Plain JSON as JSON.parse gives it; a variable without a value is null. */
 export type Bindings = Readonly<Partial<Record<Variable, unknown>>>;

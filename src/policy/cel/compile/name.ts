@@ -1,6 +1,7 @@
 // Compiles names: variables of macros, the variables in scope, and the names of types.
 import type { Identifier, Node } from '../syntax/ast.ts';
 import { CompileProblem } from '../syntax/problem.ts';
+import { objectOf } from '../types/object-type.ts';
 import * as types from '../types/type.ts';
 import { adapt, TypeValue } from '../values/value.ts';
 import type { Compilation, Compiled } from './compilation.ts';
@@ -37,12 +38,14 @@ export function compileIdentifier(compilation: Compilation, node: Identifier): C
   return compileGlobal(compilation, node) ?? compileTypeName(node.name) ?? refuseName(node);
 }
 
-/** A variable of the scope, all of which are dyn. */
+/** A variable of the scope, all of which are dyn but `variables`. */
 export function compileGlobal(compilation: Compilation, node: Identifier): Compiled | undefined {
   const variable = compilation.global(node.name);
   if (variable === undefined) return undefined;
   compilation.reads.add(variable);
-  return { type: types.DYN, step: (frame) => adapt(frame.bindings[variable] ?? null) };
+  const type =
+    variable === 'variables' ? objectOf('kubernetes.variables', compilation.scope.computed ?? {}) : types.DYN;
+  return { type, step: (frame) => adapt(frame.bindings[variable] ?? null) };
 }
 
 export function compileTypeName(name: string): Compiled | undefined {

@@ -1,7 +1,8 @@
 // Compiles `a.b`, `a.?b` and has(a.b).
 import type { Select } from '../syntax/ast.ts';
 import { CompileProblem } from '../syntax/problem.ts';
-import { REQUEST, typeOfObjectField } from '../types/request-type.ts';
+import { typeOfObjectField } from '../types/object-type.ts';
+import { REQUEST } from '../types/request-type.ts';
 import { BOOL, DYN, optionalOf, typeText, type Type } from '../types/type.ts';
 import { failed, Failure, missing } from '../values/failure.ts';
 import { findKey, hasKey, isMap } from '../values/map.ts';
@@ -83,6 +84,8 @@ function optionalField(operand: Value, field: string): Value {
   if (operand instanceof Failure) return operand;
   if (Array.isArray(operand)) return NO_FIELDS;
   const value = isMap(operand) ? findKey(operand, field) : undefined;
+  // Of `variables` alone, where a field is there and may still fail.
+  if (value instanceof Failure) return value;
   return value === undefined ? NONE : new Optional(value);
 }
 

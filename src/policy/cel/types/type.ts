@@ -10,7 +10,8 @@ export type ObjectKind =
   | 'kubernetes.AdmissionRequest'
   | 'kubernetes.GroupVersionKind'
   | 'kubernetes.GroupVersionResource'
-  | 'kubernetes.UserInfo';
+  | 'kubernetes.UserInfo'
+  | 'kubernetes.variables';
 
 /** `V` is the shape its values have; it exists for the compiler only. */
 export interface Type<out V = Value> {
@@ -18,6 +19,8 @@ export interface Type<out V = Value> {
   /** Element types; for a type parameter its name. */
   readonly params: readonly Type[];
   readonly name?: string;
+  /** Of an object. */
+  readonly fields?: Readonly<Record<string, Type>>;
   accepts(value: Value): boolean;
   readonly shape?: V;
 }

@@ -38,6 +38,14 @@ export class Unifier {
     return substitute(type, this.#bindings);
   }
 
+  /** With dyn for what nothing has decided: a type parameter means nothing outside of its expression. */
+  ground(type: Type): Type {
+    const resolved = this.resolve(type);
+    const undecided = new Map<string, Type>();
+    collectParameters(resolved, (name) => undecided.set(name, DYN));
+    return substitute(resolved, undecided);
+  }
+
   /** A copy of a signature in which every type parameter is one that nothing else uses. */
   instantiate(signature: readonly Type[]): readonly Type[] {
     if (!signature.some(isGeneric)) return signature;
