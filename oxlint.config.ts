@@ -18,6 +18,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   kube: ['api'],
   certs: ['api'],
   observe: ['api'],
+  sandbox: ['api', 'policy'],
   cli: folders,
   wire: folders,
 };

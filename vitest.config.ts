@@ -4,6 +4,26 @@ import { configDefaults, defineConfig } from 'vitest/config';
 
 const onACluster = 'test/e2e/**/*.test.ts';
 
+/** On a real control plane and on the sandbox, one after the other. */
+const onBoth = 'test/contract/**/*.test.ts';
+
+/**
+ * Those of them that ask for nothing that only a real cluster has (an etcd, workloads, an audit log), and are quick: they
+ * must take less than a minute, so that a machine without Go tests both moments as well.
+ */
+const onTheSandbox = [
+  'admission-owners',
+  'contents',
+  'contents-lifecycle',
+  'fuse',
+  'readme',
+  'role-bindings',
+  'secret-share-limits',
+  'secret-shares',
+  'steering',
+  'up-on-cluster',
+].map((name) => `test/e2e/${name}.test.ts`);
+
 // oxlint-disable-next-line import/no-default-export -- vitest reads its configuration from the default export
 export default defineConfig({
   test: {
@@ -14,16 +34,29 @@ export default defineConfig({
         test: {
           name: 'alone',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, onACluster],
+          exclude: [...configDefaults.exclude, onACluster, onBoth],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
       },
       {
         test: {
+          name: 'sandbox',
+          include: onTheSandbox,
+          globalSetup: './test/support/sandboxes.ts',
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
+      {
+        test: {
           name: 'cluster',
-          include: [onACluster],
-          globalSetup: './test/support/control-plane.ts',
+          include: [onACluster, onBoth],
+          globalSetup: [
+            './test/support/control-plane.ts',
+            './test/support/contract-certificates.ts',
+            './test/support/contract-client.ts',
+          ],
           testTimeout: 180_000,
           hookTimeout: 180_000,
         },

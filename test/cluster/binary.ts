@@ -19,7 +19,23 @@ export type ComponentName = 'etcd' | 'kube-apiserver' | 'kube-controller-manager
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const source = import.meta.dirname;
-const sourceFiles = ['go.mod', 'go.sum', 'main.go'] as const;
+
+/** A program of the Go module in this folder. */
+interface Program {
+  readonly name: string;
+  /** Relative to the module, as Go names packages. */
+  readonly folder: string;
+  /** Its sources, in that folder. */
+  readonly files: readonly string[];
+}
+
+const controlPlane: Program = { name: 'controlplane', folder: '.', files: ['main.go'] };
+
+const clientProgram: Program = {
+  name: 'contractclient',
+  folder: './contractclient',
+  files: ['main.go', 'typed.go', 'informer.go', 'dynamic.go'],
+};
 
 /** A build that fails rejects: Go is there, so the tests are meant to run. */
 export async function findBinary(
@@ -27,7 +43,10 @@ export async function findBinary(
   onProgress: (text: string) => void = () => undefined,
 ): Promise<ClusterBinary> {
   const go = await findProgram('go', env['PATH'] ?? '');
-  if (go !== undefined) return { kind: 'built', path: await builtBy(go, env, onProgress) };
+  if (go !== undefined) {
+    const said = 'building the control plane for the tests; the first time this takes some minutes\n';
+    return { kind: 'built', path: await builtBy(go, env, controlPlane, () => onProgress(said)) };
+  }
   const folder = env['KUBEBUILDER_ASSETS'] ?? '';
   if (folder === '')
     return { kind: 'none', reason: 'neither Go is on the PATH nor KUBEBUILDER_ASSETS is set' };
@@ -37,6 +56,12 @@ export async function findBinary(
     kind: 'none',
     reason: `KUBEBUILDER_ASSETS has no ${missing.join(' and no ')}, and Go is not there`,
   };
+}
+
+/** The program that uses client-go against a server; undefined where there is no Go to build it with. */
+export async function findClientProgram(env: Environment = process.env): Promise<string | undefined> {
+  const go = await findProgram('go', env['PATH'] ?? '');
+  return go === undefined ? undefined : await builtBy(go, env, clientProgram);
 }
 
 /** The program and its first arguments; undefined for what these binaries lack. */
@@ -75,16 +100,22 @@ export function kubernetesVersion(goMod: string): string {
   return version;
 }
 
-async function builtBy(go: string, env: Environment, onProgress: (text: string) => void): Promise<string> {
+async function builtBy(
+  go: string,
+  env: Environment,
+  program: Program,
+  onBuild: () => void = () => undefined,
+): Promise<string> {
   const toolchain = await run(go, ['env', 'GOVERSION', 'GOOS', 'GOARCH'], env);
-  const contents = await Promise.all(sourceFiles.map((name) => readFile(join(source, name))));
-  const files = new Map(sourceFiles.map((name, index) => [name, contents[index] ?? Buffer.of()]));
+  const names = ['go.mod', 'go.sum', ...program.files.map((file) => join(program.folder, file))];
+  const contents = await Promise.all(names.map((name) => readFile(join(source, name))));
+  const files = new Map(names.map((name, index) => [name, contents[index] ?? Buffer.of()]));
   const flags = buildFlags(kubernetesVersion(String(files.get('go.mod'))));
   const key = cacheKey(files, `${toolchain} ${flags.join(' ')}`);
-  const path = join(cacheFolder(env), `controlplane-${key}`);
+  const path = join(cacheFolder(env), `${program.name}-${key}`);
   if ((await missingOf('', [path])).length === 0) return path;
-  onProgress('building the control plane for the tests; the first time this takes some minutes\n');
-  await build(go, env, path, flags);
+  onBuild();
+  await build(go, env, path, flags, program.folder);
   return path;
 }
 
@@ -93,11 +124,17 @@ function buildFlags(version: string): readonly string[] {
 }
 
 /** Under a name of its own until it is whole: another process may be building the same one, and the last one wins. */
-async function build(go: string, env: Environment, path: string, flags: readonly string[]): Promise<void> {
+async function build(
+  go: string,
+  env: Environment,
+  path: string,
+  flags: readonly string[],
+  folder: string,
+): Promise<void> {
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   await mkdir(cacheFolder(env), { recursive: true });
   try {
-    await run(go, ['build', ...flags, '-o', temporary, '.'], env);
+    await run(go, ['build', ...flags, '-o', temporary, folder], env);
     await rename(temporary, path);
   } finally {
     await rm(temporary, { force: true });

@@ -14,6 +14,8 @@ export interface ClusterAddress {
   readonly server: string;
   readonly etcd: string;
   readonly hasControllers: boolean;
+  /** In place of a control plane: without nodes, Services and etcd. */
+  readonly isSandbox?: boolean;
 }
 
 /** As long as the certificates are good. */
@@ -26,6 +28,7 @@ export class ClusterAccess {
   readonly caFile: string;
   readonly server: string;
   readonly hasControllers: boolean;
+  readonly isSandbox: boolean;
   /** Requests as the administrator, for what kubectl is too slow or too clever for. */
   readonly admin: AdminClient;
   /** Plain HTTP, for whoever wants to look behind the API server. */
@@ -39,6 +42,7 @@ export class ClusterAccess {
     this.caFile = layout.caFile;
     this.server = address.server;
     this.hasControllers = address.hasControllers;
+    this.isSandbox = address.isSandbox ?? false;
     this.admin = new AdminClient(address.server, layout);
     this.etcd = address.etcd;
     this.#layout = layout;

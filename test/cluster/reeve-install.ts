@@ -1,5 +1,5 @@
 // Installs Reeve on a control plane from manifests/, as far as there is no node to run Pods on.
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeCertificateFiles } from '../../src/certs/files.ts';
 import { issueCertificates } from '../../src/certs/issue.ts';
@@ -18,14 +18,22 @@ export async function installReeve(cluster: ClusterAccess): Promise<void> {
     async () => (await kubectl(wait, cluster)).code === 0,
     () => 'the kinds are served',
   );
-  await mustKubectl(
-    ['apply', '-f', 'manifests/install', '-f', 'manifests/all-in-one/10-rights.yaml'],
-    cluster,
-  );
+  const files = cluster.isSandbox ? withoutPods('manifests/install') : ['manifests/install'];
+  const rights = 'manifests/all-in-one/10-rights.yaml';
+  await mustKubectl(['apply', ...[...files, rights].flatMap((file) => ['-f', file])], cluster);
+  if (cluster.isSandbox) return;
   // Nothing here makes a cluster IP work; an external name leads to the port of the webhook configuration itself.
   await kubectl(['delete', 'service', 'reeve-webhook', '-n', reeveNamespace, '--ignore-not-found'], cluster);
   const service = ['create', 'service', 'externalname', 'reeve-webhook', '-n', reeveNamespace];
   await mustKubectl([...service, '--external-name=localhost'], cluster);
+}
+
+/** The sandbox serves no kinds of Pods, nor of what leads to them. */
+function withoutPods(folder: string): readonly string[] {
+  const kind = /^kind: (Service|Deployment|PodDisruptionBudget)$/m;
+  return readdirSync(folder)
+    .map((name) => join(folder, name))
+    .filter((file) => !kind.test(readFileSync(file, 'utf8')));
 }
 
 /** One pair for all replicas, and the authority that the webhook configurations carry. */

@@ -12,6 +12,7 @@ export interface ProvidedPlane {
   readonly etcd: string;
   readonly caFile: string;
   readonly hasControllers: boolean;
+  readonly isSandbox?: boolean;
 }
 
 export type ProvidedCluster =

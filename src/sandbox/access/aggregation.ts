@@ -1,0 +1,23 @@
+// The rules that a ClusterRole gathers from others by their labels.
+// https://kubernetes.io/docs/reference/access-authn-authz/rbac/#aggregated-clusterroles
+import { isDeepStrictEqual } from 'node:util';
+import type { JsonObject } from '../../api/json.ts';
+import type { KubeObject } from '../../api/kube-object.ts';
+import type { LabelSelector } from '../../api/namespace-policy.ts';
+import { compileSelector } from '../../policy/selector.ts';
+import { rulesIn } from './rules.ts';
+
+/** In the order of `all`, which are stored; undefined for a role that gathers nothing. */
+export function aggregatedRules(
+  role: KubeObject,
+  all: readonly KubeObject[],
+): readonly JsonObject[] | undefined {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing of another form is stored
+  const rule = role['aggregationRule'] as { clusterRoleSelectors?: readonly LabelSelector[] } | undefined;
+  const others = all.filter(({ metadata }) => metadata.name !== role.metadata.name);
+  const rules = rule?.clusterRoleSelectors?.flatMap((labels) => {
+    const selector = compileSelector(labels);
+    return others.filter(({ metadata }) => selector.matches(metadata.labels ?? {})).flatMap(rulesIn);
+  });
+  return rules?.filter((each, at) => rules.findIndex((first) => isDeepStrictEqual(first, each)) === at);
+}

@@ -1,0 +1,103 @@
+// Who may do what, by the roles and bindings that are stored.
+import type { JsonObject } from '../../api/json.ts';
+import type { KubeObject } from '../../api/kube-object.ts';
+import { itemsAt, textAt } from '../kinds/column.ts';
+import type { Kinds, Resource } from '../resource.ts';
+import type { ObjectStore } from '../store/store.ts';
+import type { User } from '../user.ts';
+import { rbacGroup, ruleAllows, rulesIn } from './rules.ts';
+import type { PathAction, ResourceAction } from './rules.ts';
+
+export type { PathAction, ResourceAction };
+
+export interface Authorizer {
+  /** By the roles and bindings that are stored; members of system:masters may do everything. */
+  allows(user: User, action: ResourceAction | PathAction): boolean;
+}
+
+/** The role of a binding; the rules are undefined where there is no such role. */
+export interface BoundRole {
+  readonly kind: 'Role' | 'ClusterRole';
+  readonly name: string;
+  readonly rules: readonly JsonObject[] | undefined;
+}
+
+export interface Access extends Authorizer {
+  /** Those that hold in the whole cluster, and those of the namespace. */
+  rulesOf(user: User, namespace: string | undefined): readonly JsonObject[];
+  roleOf(binding: unknown, namespace: string | undefined): BoundRole;
+}
+
+export function createAuthorizer(store: ObjectStore, kinds: Kinds): Access {
+  const bindings = new Bindings(store, [kindOf(kinds, 'clusterrolebindings'), kindOf(kinds, 'rolebindings')]);
+  const [roles, clusterRoles] = [kindOf(kinds, 'roles'), kindOf(kinds, 'clusterroles')];
+
+  const roleOf: Access['roleOf'] = (binding, namespace) => {
+    const name = textAt(binding, 'roleRef', 'name');
+    const isLocal = textAt(binding, 'roleRef', 'kind') === 'Role';
+    const role = isLocal ? store.get(roles, namespace, name) : store.get(clusterRoles, undefined, name);
+    return { kind: isLocal ? 'Role' : 'ClusterRole', name, rules: role && rulesIn(role) };
+  };
+  const rulesOf: Access['rulesOf'] = (user, namespace = '') =>
+    [...new Set(['', namespace])]
+      .flatMap((scope) => bindings.of(user, scope))
+      .flatMap((binding) => roleOf(binding, binding.metadata.namespace).rules ?? []);
+  const allows: Access['allows'] = (user, action) => {
+    const namespace = 'path' in action ? undefined : action.namespace;
+    return isMaster(user) || rulesOf(user, namespace).some((rule) => ruleAllows(rule, action));
+  };
+  return { allows, rulesOf, roleOf };
+}
+
+/** https://kubernetes.io/docs/reference/access-authn-authz/rbac/#user-facing-roles */
+export function isMaster({ groups }: User): boolean {
+  return groups.includes('system:masters');
+}
+
+function kindOf(kinds: Kinds, plural: string): Resource {
+  const resource = kinds.find(rbacGroup, 'v1', plural);
+  if (resource === undefined) throw new Error(`${plural} are not among the served kinds`);
+  return resource;
+}
+
+/** All bindings by their subjects, so that a request looks only at those of its user. */
+class Bindings {
+  /** From a subject in a namespace (none for ClusterRoleBindings) to what binds it there, by the name of the binding. */
+  readonly #bySubject = new Map<string, Map<string, KubeObject>>();
+
+  constructor(store: ObjectStore, kinds: readonly Resource[]) {
+    for (const binding of kinds.flatMap((kind) => store.list(kind))) this.#add(binding);
+    store.subscribe(({ type, resource, object, before }) => {
+      if (!kinds.some(({ group, plural }) => group === resource.group && plural === resource.plural)) return;
+      for (const subject of before === undefined ? [] : subjectsOf(before)) {
+        this.#bySubject.get(subject)?.delete(object.metadata.name ?? '');
+      }
+      if (type !== 'deleted') this.#add(object);
+    });
+  }
+
+  /** Each binding once, whichever of its subjects the user is. */
+  of({ username, groups }: User, namespace: string): readonly KubeObject[] {
+    const subjects = [`User/${username}`, ...groups.map((group) => `Group/${group}`)];
+    const found = subjects.flatMap((subject) => [...(this.#bySubject.get(`${namespace}/${subject}`) ?? [])]);
+    return [...new Map(found).values()];
+  }
+
+  #add(binding: KubeObject): void {
+    for (const subject of subjectsOf(binding)) {
+      const bindings = this.#bySubject.get(subject) ?? new Map<string, KubeObject>();
+      this.#bySubject.set(subject, bindings.set(binding.metadata.name ?? '', binding));
+    }
+  }
+}
+
+/** A service account is known as a user: https://kubernetes.io/docs/reference/access-authn-authz/rbac/#referring-to-subjects */
+function subjectsOf(binding: KubeObject): readonly string[] {
+  const { namespace = '' } = binding.metadata;
+  return itemsAt(binding, 'subjects').map((subject) => {
+    const [kind, name] = [textAt(subject, 'kind'), textAt(subject, 'name')];
+    if (kind !== 'ServiceAccount') return `${namespace}/${kind}/${name}`;
+    const home = textAt(subject, 'namespace') || namespace;
+    return `${namespace}/User/system:serviceaccount:${home}:${name}`;
+  });
+}

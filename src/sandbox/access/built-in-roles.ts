@@ -1,0 +1,91 @@
+// The ClusterRoles that every cluster has, as far as people and their tools use them, and who is bound to them.
+// https://kubernetes.io/docs/reference/access-authn-authz/rbac/#default-roles-and-role-bindings
+import type { KubeObject, StringMap } from '../../api/kube-object.ts';
+import { everything, rbacGroup } from './rules.ts';
+
+type Rules = readonly object[];
+
+const read = 'get list watch';
+const write = 'create delete deletecollection patch update';
+
+/** What `edit` writes and `view` reads. */
+const common: readonly (readonly [group: string, resources: string])[] = [
+  ['', 'configmaps events persistentvolumeclaims pods replicationcontrollers serviceaccounts services'],
+  ['events.k8s.io', 'events'],
+  ['apps', 'daemonsets deployments deployments/scale replicasets replicasets/scale statefulsets'],
+  ['apps', 'statefulsets/scale'],
+  ['autoscaling', 'horizontalpodautoscalers'],
+  ['batch', 'cronjobs jobs'],
+  ['policy', 'poddisruptionbudgets'],
+  ['networking.k8s.io', 'ingresses networkpolicies'],
+];
+const toView = [
+  ...common.map(([group, resources]) => rule(read, group, resources)),
+  rule(read, '', 'endpoints limitranges namespaces namespaces/status pods/log pods/status resourcequotas'),
+  rule(read, '', 'resourcequotas/status'),
+];
+const toEdit = [
+  ...common.map(([group, resources]) => rule(write, group, resources)),
+  rule(`${write} ${read}`, '', 'pods/attach pods/exec pods/portforward secrets'),
+  rule(`${write} ${read}`, 'coordination.k8s.io', 'leases'),
+  rule('create', '', 'pods/eviction serviceaccounts/token'),
+  rule('impersonate', '', 'serviceaccounts'),
+];
+const toAdmin = [
+  rule('create', 'authorization.k8s.io', 'localsubjectaccessreviews'),
+  rule(`${write} ${read}`, rbacGroup, 'rolebindings roles'),
+];
+const basic = [
+  rule('create', 'authorization.k8s.io', 'selfsubjectaccessreviews selfsubjectrulesreviews'),
+  rule('create', 'authentication.k8s.io', 'selfsubjectreviews'),
+];
+const health = ['/healthz', '/livez', '/readyz', '/version', '/version/'];
+const discovery = ['/api', '/api/*', '/apis', '/apis/*', '/openapi', '/openapi/*', ...health];
+
+/** Without what the server sets itself. */
+export function builtInRoles(): readonly KubeObject[] {
+  // In the order in which they would be gathered.
+  const edit = [...toEdit, ...toView];
+  return [
+    ...gathering('view', toView, toView, 'edit'),
+    ...gathering('edit', toEdit, edit, 'admin'),
+    ...gathering('admin', toAdmin, [...edit, ...toAdmin]),
+    ...bound('cluster-admin', everything, 'masters'),
+    ...bound('system:basic-user', basic, 'authenticated'),
+    ...bound('system:discovery', [{ nonResourceURLs: discovery, verbs: ['get'] }], 'authenticated'),
+    ...bound('system:public-info-viewer', [{ nonResourceURLs: health, verbs: ['get'] }], 'unauthenticated'),
+  ];
+}
+
+function rule(verbs: string, group: string, resources: string): object {
+  return { apiGroups: [group], resources: resources.split(' '), verbs: verbs.split(' ') };
+}
+
+function label(target: string): StringMap {
+  return { [`${rbacGroup}/aggregate-to-${target}`]: 'true' };
+}
+
+/** A role that gathers its rules by a label, and what it gathers from the beginning. */
+function gathering(name: string, own: Rules, all: Rules, target?: string): readonly KubeObject[] {
+  const part = { ...object('ClusterRole', `system:aggregate-to-${name}`, label(name)), rules: own };
+  const role = object('ClusterRole', name, target === undefined ? {} : label(target));
+  return [
+    part,
+    { ...role, aggregationRule: { clusterRoleSelectors: [{ matchLabels: label(name) }] }, rules: all },
+  ];
+}
+
+/** A role, and who has it: a group of the system. */
+function bound(name: string, rules: Rules, group: string): readonly KubeObject[] {
+  const roleRef = { apiGroup: rbacGroup, kind: 'ClusterRole', name };
+  const subjects = [{ apiGroup: rbacGroup, kind: 'Group', name: `system:${group}` }];
+  return [
+    { ...object('ClusterRole', name), rules },
+    { ...object('ClusterRoleBinding', name), roleRef, subjects },
+  ];
+}
+
+function object(kind: string, name: string, more: StringMap = {}): KubeObject {
+  const labels = { 'kubernetes.io/bootstrapping': 'rbac-defaults', ...more };
+  return { apiVersion: `${rbacGroup}/v1`, kind, metadata: { name, labels } };
+}

@@ -1,0 +1,58 @@
+// What the rules of a role permit: https://kubernetes.io/docs/reference/access-authn-authz/rbac/#role-and-clusterrole
+import { isJsonObject, type JsonObject } from '../../api/json.ts';
+import { itemsAt } from '../kinds/column.ts';
+
+export const rbacGroup = 'rbac.authorization.k8s.io';
+
+export interface ResourceAction {
+  readonly verb: string;
+  readonly group: string;
+  readonly resource: string;
+  readonly subresource?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+}
+
+export interface PathAction {
+  readonly verb: string;
+  readonly path: string;
+}
+
+export type Action = ResourceAction | PathAction;
+
+/** The rules of cluster-admin. */
+export const everything: readonly JsonObject[] = [
+  { apiGroups: ['*'], resources: ['*'], verbs: ['*'] },
+  { nonResourceURLs: ['*'], verbs: ['*'] },
+];
+
+export function rulesIn(role: unknown): readonly JsonObject[] {
+  return itemsAt(role, 'rules').filter(isJsonObject);
+}
+
+export function textsAt(holder: unknown, field: string): readonly string[] {
+  return itemsAt(holder, field).filter((text) => typeof text === 'string');
+}
+
+export function ruleAllows(rule: JsonObject, action: Action): boolean {
+  if (!names(rule, 'verbs', action.verb)) return false;
+  if ('path' in action) return textsAt(rule, 'nonResourceURLs').some((url) => covers(url, action.path));
+  const { group, resource, subresource = '', name = '' } = action;
+  const path = subresource === '' ? resource : `${resource}/${subresource}`;
+  const resourceNames = textsAt(rule, 'resourceNames');
+  return (
+    names(rule, 'apiGroups', group) &&
+    (names(rule, 'resources', path) || names(rule, 'resources', path.replace(/^[^/]*/, '*'))) &&
+    // What has no name yet, a create or a list, is not permitted by naming.
+    (resourceNames.length === 0 || resourceNames.includes(name))
+  );
+}
+
+function names(rule: JsonObject, field: string, asked: string): boolean {
+  const permitted = textsAt(rule, field);
+  return permitted.includes('*') || permitted.includes(asked);
+}
+
+function covers(url: string, path: string): boolean {
+  return url === path || (url.endsWith('*') && path.startsWith(url.replace(/\*+$/, '')));
+}

@@ -1,0 +1,57 @@
+// One write as webhooks and policies see it.
+// https://pkg.go.dev/k8s.io/api/admission/v1#AdmissionRequest
+import type { JsonObject } from '../../api/json.ts';
+import type { KubeObject } from '../../api/kube-object.ts';
+import type { Bindings } from '../../policy/cel/expression.ts';
+import type { Resource, Subresource } from '../resource.ts';
+import type { User } from '../user.ts';
+
+export interface AdmittedWrite {
+  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE';
+  readonly resource: Resource;
+  readonly subresource: Subresource | undefined;
+  readonly namespace: string | undefined;
+  /** Empty for a create with generateName, and for each object of a deletecollection. */
+  readonly name: string;
+  /** Undefined for a delete. */
+  readonly object: KubeObject | undefined;
+  /** Undefined for a create. */
+  readonly oldObject: KubeObject | undefined;
+  readonly user: User;
+  readonly dryRun: boolean;
+  /** CreateOptions, UpdateOptions, PatchOptions (for patches, apply included) or DeleteOptions, with kind and apiVersion. */
+  readonly options: JsonObject;
+  readonly warn: (text: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** For a Namespace its own name; empty for everything else that is cluster-scoped. */
+export function namespaceNameOf({ resource, namespace, name }: AdmittedWrite): string {
+  return resource.kind === 'Namespace' ? name : (namespace ?? '');
+}
+
+/** What expressions read, but for namespaceObject, which is null in matchConditions. */
+export function bindingsOf(write: AdmittedWrite): Bindings {
+  return { object: write.object, oldObject: write.oldObject, request: admissionRequest(write) };
+}
+
+/** Without the objects, which expressions know by other names. */
+export function admissionRequest(write: AdmittedWrite): JsonObject {
+  const { resource, subresource, name, operation, user, dryRun, options } = write;
+  const { group, version, plural } = resource;
+  const kind = { group, version, kind: resource.kind };
+  const requestResource = { group, version, resource: plural };
+  return {
+    kind,
+    resource: requestResource,
+    requestKind: kind,
+    requestResource,
+    ...(subresource === undefined ? {} : { subResource: subresource, requestSubResource: subresource }),
+    ...(name === '' ? {} : { name }),
+    ...(namespaceNameOf(write) === '' ? {} : { namespace: namespaceNameOf(write) }),
+    operation,
+    userInfo: user,
+    dryRun,
+    options,
+  };
+}

@@ -1,0 +1,52 @@
+// The expressions of a ValidatingAdmissionPolicy, compiled as far as the sandbox can evaluate them.
+import type { KubeObject } from '../../api/kube-object.ts';
+import { compileExpression } from '../../policy/cel/expression.ts';
+import type { Expression, ResultKind } from '../../policy/cel/expression.ts';
+import { admissionVariables, compileConditions, once } from './conditions.ts';
+import type { Policy } from './configurations.ts';
+
+interface Validation {
+  readonly isMet: Expression;
+  readonly explain: Expression | undefined;
+  readonly message: string;
+  readonly reason: string;
+}
+
+export interface CompiledPolicy {
+  readonly variables: ReadonlyMap<string, Expression>;
+  readonly validations: readonly Validation[];
+}
+
+/** A text says why the policy cannot be evaluated. */
+export const compiledPolicy = once(({ spec }: Policy): CompiledPolicy | string => {
+  if (spec.paramKind !== undefined) return 'it has parameters';
+  const problems = compileConditions(spec).flatMap((each) => (each.ok ? [] : [each.problem.message]));
+  const variables = new Map<string, Expression>();
+  const compile = (source: string, result: ResultKind): Expression | undefined => {
+    // A variable sees those before it.
+    const computed = Object.fromEntries(Array.from(variables, ([name, { type }]) => [name, type]));
+    const scope = { variables: [...admissionVariables, 'variables'] as const, computed };
+    const outcome = compileExpression(source, scope, result);
+    if (outcome.ok) return outcome.expression;
+    problems.push(`${outcome.problem.message}, in ${source.slice(0, 60)}`);
+    return undefined;
+  };
+  for (const { name, expression } of spec.variables ?? []) {
+    const compiled = compile(expression, 'any');
+    if (compiled !== undefined) variables.set(name, compiled);
+  }
+  const validations = (spec.validations ?? []).flatMap((rule) => {
+    const isMet = compile(rule.expression, 'bool');
+    const explain = rule.messageExpression ? compile(rule.messageExpression, 'string') : undefined;
+    const message = rule.message?.trim() || `failed expression: ${rule.expression.trim()}`;
+    return isMet === undefined ? [] : [{ isMet, explain, message, reason: rule.reason || 'Invalid' }];
+  });
+  return problems[0] ?? { variables, validations };
+});
+
+/** Why the sandbox stores a policy that its kind has judged, and does not evaluate it; undefined when it does. */
+export function unevaluated(policy: KubeObject): string | undefined {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- kinds/admission-kinds.ts lets nothing else come here
+  const compiled = compiledPolicy(policy as Policy);
+  return typeof compiled === 'string' ? compiled : undefined;
+}

@@ -1,0 +1,97 @@
+// The stored objects that decide about writes. Their kinds let nothing else be stored, and fill in what is left out.
+import type { KubeObject } from '../../api/kube-object.ts';
+import type { LabelSelector } from '../../api/namespace-policy.ts';
+import { notFound } from '../api-error.ts';
+import type { Kinds } from '../resource.ts';
+import type { ObjectStore } from '../store/store.ts';
+
+export interface Rule {
+  readonly operations: readonly string[];
+  readonly apiGroups: readonly string[];
+  readonly apiVersions: readonly string[];
+  readonly resources: readonly string[];
+  readonly scope?: string;
+  readonly resourceNames?: readonly string[];
+}
+
+/** A webhook has `rules`, and a policy or its binding the others. */
+export interface Selection {
+  readonly namespaceSelector?: LabelSelector;
+  readonly objectSelector?: LabelSelector;
+  readonly rules?: readonly Rule[];
+  readonly resourceRules?: readonly Rule[];
+  readonly excludeResourceRules?: readonly Rule[];
+}
+
+export interface Conditional {
+  readonly matchConditions?: readonly { readonly expression: string }[];
+  readonly failurePolicy?: string;
+}
+
+export interface ClientConfig {
+  readonly url?: string;
+  readonly service?: { name: string; namespace: string; path?: string; port?: number };
+  readonly caBundle?: string;
+}
+
+export interface Webhook extends Selection, Conditional {
+  readonly name: string;
+  readonly clientConfig: ClientConfig;
+  readonly timeoutSeconds?: number;
+  readonly reinvocationPolicy?: string;
+}
+
+interface Validation {
+  readonly expression: string;
+  readonly message?: string;
+  readonly messageExpression?: string;
+  readonly reason?: string;
+}
+
+export interface Policy extends KubeObject {
+  readonly spec: Conditional & {
+    readonly paramKind?: object;
+    readonly matchConstraints: Selection;
+    readonly variables?: readonly { readonly name: string; readonly expression: string }[];
+    readonly validations?: readonly Validation[];
+  };
+}
+
+export interface Binding extends KubeObject {
+  readonly spec: {
+    readonly policyName: string;
+    readonly matchResources?: Selection;
+    readonly validationActions: readonly string[];
+  };
+}
+
+interface Configurations {
+  readonly mutatingwebhookconfigurations: { readonly webhooks?: readonly Webhook[] };
+  readonly validatingwebhookconfigurations: { readonly webhooks?: readonly Webhook[] };
+  readonly validatingadmissionpolicies: Policy;
+  readonly validatingadmissionpolicybindings: Binding;
+}
+
+export interface Stored {
+  readonly store: ObjectStore;
+  readonly kinds: Kinds;
+}
+
+/** In the order of their names. */
+export function configurations<P extends keyof Configurations>(
+  { store, kinds }: Stored,
+  plural: P,
+): readonly Configurations[P][] {
+  const resource = kinds.find('admissionregistration.k8s.io', 'v1', plural);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- kinds/admission-kinds.ts lets nothing else be stored
+  return (resource === undefined
+    ? []
+    : store.list(resource)) as readonly unknown[] as readonly Configurations[P][];
+}
+
+export function storedNamespace({ store, kinds }: Stored, name: string): KubeObject {
+  const resource = kinds.find('', 'v1', 'namespaces');
+  const namespace = resource && store.get(resource, undefined, name);
+  if (namespace === undefined) throw notFound({ group: '', plural: 'namespaces' }, name);
+  return namespace;
+}

@@ -1,0 +1,56 @@
+// Which writes a webhook or a policy is about, as its rules and selectors say.
+// https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#matching-requests-rules
+import { compileSelector } from '../../policy/selector.ts';
+import { namespaceNameOf } from './admitted-write.ts';
+import type { AdmittedWrite } from './admitted-write.ts';
+import { storedNamespace } from './configurations.ts';
+import type { Rule, Selection, Stored } from './configurations.ts';
+
+/** Throws an ApiError where the namespace is missing whose labels count. */
+export function matchesWebhook(stored: Stored, webhook: Selection, write: AdmittedWrite): boolean {
+  return hasRule(webhook.rules, write) && isSelected(stored, webhook, write);
+}
+
+/** A binding may leave it all out. */
+export function matchesResources(stored: Stored, match: Selection, write: AdmittedWrite): boolean {
+  if (hasRule(match.excludeResourceRules, write)) return false;
+  const { resourceRules = [] } = match;
+  return (resourceRules.length === 0 || hasRule(resourceRules, write)) && isSelected(stored, match, write);
+}
+
+function hasRule(rules: readonly Rule[] = [], write: AdmittedWrite): boolean {
+  const { resource, subresource = '', operation, name } = write;
+  return rules.some(
+    ({ operations, apiGroups, apiVersions, resources, scope = '*', resourceNames = [] }) =>
+      ['*', resource.isNamespaced ? 'Namespaced' : 'Cluster'].includes(scope) &&
+      accepts(operations, operation) &&
+      accepts(apiGroups, resource.group) &&
+      accepts(apiVersions, resource.version) &&
+      resources.some((text) => isResource(text, resource.plural, subresource)) &&
+      (resourceNames.length === 0 || resourceNames.includes(name)),
+  );
+}
+
+function accepts(list: readonly string[], given: string): boolean {
+  return list.includes('*') || list.includes(given);
+}
+
+/** `*` is every resource and none of their subresources, `namespaces/*` is both. */
+function isResource(text: string, plural: string, subresource: string): boolean {
+  const [resource = '', part = ''] = text.split('/', 2);
+  return accepts([resource], plural) && accepts([part], subresource);
+}
+
+function isSelected(stored: Stored, selection: Selection, write: AdmittedWrite): boolean {
+  const { object, oldObject, resource, subresource } = write;
+  const ofObject = compileSelector(selection.objectSelector ?? {});
+  const isMeant = [object, oldObject].some((each) => each && ofObject.matches(each.metadata.labels ?? {}));
+  const ofNamespace = compileSelector(selection.namespaceSelector ?? {});
+  const isNamespace = resource.kind === 'Namespace';
+  // Nothing else that is in no namespace is kept out by this.
+  if (!isMeant || ofNamespace.keys.size === 0 || !(resource.isNamespaced || isNamespace)) return isMeant;
+  // The labels that a Namespace is about to get count already.
+  const itself = isNamespace && subresource === undefined ? object : undefined;
+  const { metadata } = itself ?? storedNamespace(stored, namespaceNameOf(write));
+  return ofNamespace.matches(metadata.labels ?? {});
+}

@@ -1,0 +1,69 @@
+// Asks the webhooks that are stored: those that change objects one after the other, all that judge side by side.
+import { isDeepStrictEqual } from 'node:util';
+import type { KubeObject } from '../../api/kube-object.ts';
+import { ApiError, forbidden } from '../api-error.ts';
+import { jsonPatched } from '../patch/json-patch.ts';
+import { bindingsOf } from './admitted-write.ts';
+import type { AdmittedWrite } from './admitted-write.ts';
+import { configurations, type Stored, type Webhook } from './configurations.ts';
+import { isMeant } from './conditions.ts';
+import { matchesWebhook } from './matching.ts';
+import { askWebhook, internalError, type ReviewPorts } from './webhook-review.ts';
+
+type Webhooks = Stored & ReviewPorts;
+
+export async function askValidating(webhooks: Webhooks, write: AdmittedWrite): Promise<void> {
+  const all = configurations(webhooks, 'validatingwebhookconfigurations').flatMap(
+    (each) => each.webhooks ?? [],
+  );
+  const asked = all.filter((webhook) => isAsked(webhooks, webhook, write));
+  const outcomes = await Promise.allSettled(asked.map((webhook) => askWebhook(webhooks, webhook, write)));
+  const refused = outcomes.find((outcome) => outcome.status === 'rejected');
+  if (refused !== undefined) throw refused.reason;
+}
+
+/**
+ * Who asks for it is asked once more when somebody later has changed the object:
+ * https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#reinvocation-policy
+ */
+export async function askMutating(webhooks: Webhooks, write: AdmittedWrite): Promise<KubeObject | undefined> {
+  const all = configurations(webhooks, 'mutatingwebhookconfigurations').flatMap(
+    (each) => each.webhooks ?? [],
+  );
+  let waiting = new Set<Webhook>();
+  let again = new Set<Webhook>();
+  let { object } = write;
+  for (const isFirst of [true, false]) {
+    for (const webhook of all) {
+      const present = { ...write, object };
+      if (!(isFirst || again.has(webhook)) || !isAsked(webhooks, webhook, present)) continue;
+      const changed = await mutatedBy(webhooks, webhook, present);
+      if (!isDeepStrictEqual(changed, object)) {
+        again = again.union(waiting);
+        waiting = new Set();
+      }
+      object = changed;
+      if (webhook.reinvocationPolicy === 'IfNeeded') waiting.add(webhook);
+    }
+  }
+  return object;
+}
+
+function isAsked(webhooks: Webhooks, webhook: Webhook, write: AdmittedWrite): boolean {
+  if (!matchesWebhook(webhooks, webhook, write)) return false;
+  const outcome = isMeant(webhook, bindingsOf(write));
+  if (typeof outcome === 'boolean') return outcome;
+  if (webhook.failurePolicy === 'Ignore') return false;
+  throw forbidden(write.resource, write.name, outcome);
+}
+
+/** A patch that does not fit is refused whatever the failurePolicy. */
+async function mutatedBy(webhooks: Webhooks, webhook: Webhook, write: AdmittedWrite) {
+  const patch = await askWebhook(webhooks, webhook, write);
+  if (patch.length === 0 || write.object === undefined) return write.object;
+  try {
+    return jsonPatched(write.object, patch);
+  } catch (error) {
+    throw error instanceof ApiError ? internalError(error.message) : error;
+  }
+}

@@ -1,0 +1,131 @@
+// A request that is not done as asked, as the API server says it: a metav1.Status.
+// https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/
+import type { JsonObject } from '../api/json.ts';
+
+export interface StatusCause {
+  readonly reason: string;
+  readonly message: string;
+  readonly field?: string;
+}
+
+export interface StatusDetails {
+  readonly name?: string;
+  readonly group?: string;
+  /** The plural where the server says which resource, the kind where it says what is invalid. */
+  readonly kind?: string;
+  readonly uid?: string;
+  readonly causes?: readonly StatusCause[];
+  readonly retryAfterSeconds?: number;
+}
+
+export interface Failure {
+  readonly code: number;
+  readonly reason: string;
+  readonly message: string;
+  readonly details?: StatusDetails;
+}
+
+/** Thrown by whatever serves a request, and answered at the edge. */
+export class ApiError extends Error {
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    super(failure.message);
+    this.name = 'ApiError';
+    this.failure = failure;
+  }
+
+  get status(): JsonObject {
+    const { code, reason, message, details } = this.failure;
+    return {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message,
+      reason,
+      ...(details === undefined ? {} : { details }),
+      code,
+    };
+  }
+}
+
+interface Named {
+  readonly group: string;
+  readonly plural: string;
+}
+
+/** `secrets`, `roles.rbac.authorization.k8s.io` */
+export function groupResource({ group, plural }: Named): string {
+  return group === '' ? plural : `${plural}.${group}`;
+}
+
+function about({ group, plural }: Named, name: string): StatusDetails {
+  return { ...(name === '' ? {} : { name }), ...(group === '' ? {} : { group }), kind: plural };
+}
+
+export function notFound(resource: Named, name: string): ApiError {
+  const message = `${groupResource(resource)} ${JSON.stringify(name)} not found`;
+  return new ApiError({ code: 404, reason: 'NotFound', message, details: about(resource, name) });
+}
+
+export function alreadyExists(resource: Named, name: string, isEnding: boolean): ApiError {
+  const message = `${isEnding ? 'object is being deleted: ' : ''}${groupResource(resource)} ${JSON.stringify(name)} already exists`;
+  return new ApiError({ code: 409, reason: 'AlreadyExists', message, details: about(resource, name) });
+}
+
+export function conflict(resource: Named, name: string, why: string): ApiError {
+  const message = `Operation cannot be fulfilled on ${groupResource(resource)} ${JSON.stringify(name)}: ${why}`;
+  return new ApiError({ code: 409, reason: 'Conflict', message, details: about(resource, name) });
+}
+
+export function forbidden(
+  resource: Named,
+  name: string,
+  why: string,
+  causes?: readonly StatusCause[],
+): ApiError {
+  const subject = name === '' ? '' : ` ${JSON.stringify(name)}`;
+  const message = `${groupResource(resource)}${subject} is forbidden: ${why}`;
+  const details = { ...about(resource, name), ...(causes === undefined ? {} : { causes }) };
+  return new ApiError({ code: 403, reason: 'Forbidden', message, details });
+}
+
+export function badRequest(message: string): ApiError {
+  return new ApiError({ code: 400, reason: 'BadRequest', message });
+}
+
+/** 422 with everything that is wrong. */
+export function invalid(
+  { group, kind }: { readonly group: string; readonly kind: string },
+  name: string,
+  causes: readonly StatusCause[],
+): ApiError {
+  const texts = causes.map(({ field, message }) => (field === undefined ? message : `${field}: ${message}`));
+  const list = texts.length === 1 ? texts.join('') : `[${texts.join(', ')}]`;
+  const what = group === '' ? kind : `${kind}.${group}`;
+  return new ApiError({
+    code: 422,
+    reason: 'Invalid',
+    message: `${what} ${JSON.stringify(name)} is invalid: ${list}`,
+    details: { name, ...(group === '' ? {} : { group }), kind, causes },
+  });
+}
+
+/** An API server would do it; the sandbox is none. */
+export function notServed(what: string): ApiError {
+  return new ApiError({
+    code: 501,
+    reason: 'NotImplemented',
+    message: `${what}: not served by the sandbox`,
+  });
+}
+
+/** A watch or the rest of a list from a past that is forgotten. */
+export function expired(): ApiError {
+  return new ApiError({
+    code: 410,
+    reason: 'Expired',
+    message: 'The resourceVersion for the provided watch or list is too old.',
+  });
+}

@@ -1,0 +1,70 @@
+// Reads the body of a request: JSON, YAML or protobuf, of an object or a patch.
+import type { IncomingMessage } from 'node:http';
+import { parseYaml } from '../../api/yaml.ts';
+import { ApiError, badRequest } from '../api-error.ts';
+import type { ObjectRequest, PatchType } from '../request.ts';
+import { readProtobuf } from './protobuf.ts';
+
+/** As much as the API server takes. */
+const maxBytes = 3 * 1024 * 1024;
+
+const jsonType = 'application/json';
+const protobufType = 'application/vnd.kubernetes.protobuf';
+const objectTypes = [jsonType, 'application/yaml', protobufType];
+const patchTypes = new Map<string, PatchType>([
+  ['application/json-patch+json', 'json'],
+  ['application/merge-patch+json', 'merge'],
+  ['application/apply-patch+yaml', 'apply'],
+  ['application/strategic-merge-patch+json', 'strategic'],
+]);
+
+type Body = Pick<ObjectRequest, 'body' | 'patchType'>;
+
+export async function readBody(request: IncomingMessage, verb: string, isCustom = false): Promise<Body> {
+  if (/^(get|list|watch)$/.test(verb)) return { body: undefined, patchType: undefined };
+  const [media = ''] = (request.headers['content-type'] ?? jsonType).toLowerCase().split(/\s*;/);
+  // Custom kinds have no strategic merge.
+  const ofPatches = [...patchTypes.keys()].slice(0, isCustom ? -1 : undefined);
+  const known = verb === 'patch' ? ofPatches : objectTypes;
+  if (!known.includes(media)) {
+    const message = `the body of the request was in an unknown format - accepted media types include: ${known.join(', ')}`;
+    throw new ApiError({ code: 415, reason: 'UnsupportedMediaType', message });
+  }
+  const patchType = patchTypes.get(media);
+  const bytes = await bytesOf(request);
+  if (bytes.length === 0 && verb.startsWith('delete')) return { body: undefined, patchType };
+  if (media === protobufType) return { body: readProtobuf(bytes), patchType };
+  return { body: parsed(bytes.toString(), media.endsWith('yaml')), patchType };
+}
+
+/** What is too much is read all the same, and thrown away: a client that is still sending would not see the answer. */
+async function bytesOf(request: AsyncIterable<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request) {
+    size += chunk.length;
+    if (size <= maxBytes) chunks.push(chunk);
+  }
+  if (size <= maxBytes) return Buffer.concat(chunks);
+  const message = `Request entity too large: limit is ${maxBytes}`;
+  throw new ApiError({ code: 413, reason: 'RequestEntityTooLarge', message });
+}
+
+/** Most of what comes as YAML is JSON. The texts of the parsers would quote the body. */
+function parsed(text: string, isYaml: boolean): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    if (isYaml) return parsedYaml(text);
+    throw badRequest('the body of the request is not JSON');
+  }
+}
+
+function parsedYaml(text: string): unknown {
+  const [document, ...more] = parseYaml(text).documents;
+  if (more.length > 0) throw badRequest('the body of the request is more than one YAML document');
+  if (document?.kind === 'data') return document.value;
+  const faults = document?.kind === 'broken' ? document.problems : [];
+  const texts = faults.map(({ line, message }) => `: line ${line}: ${message}`);
+  throw badRequest(`the body of the request is not YAML${texts.join('')}`);
+}

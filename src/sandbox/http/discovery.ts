@@ -1,0 +1,110 @@
+// Tells clients which kinds there are: all at once, or in the older way group by group.
+// https://kubernetes.io/docs/concepts/overview/kubernetes-api/#discovery-api
+import type { JsonObject } from '../../api/json.ts';
+import type { Verb } from '../request.ts';
+import { apiVersionOf, type Kinds, type Resource, type Subresource } from '../resource.ts';
+import type { ReviewKind } from '../reviews.ts';
+
+export interface Offer {
+  readonly kinds: Kinds;
+  readonly reviews: readonly ReviewKind[];
+}
+
+const ofMany: readonly Verb[] = ['create', 'list', 'watch', 'deletecollection'];
+/** These name an object, the others do not. */
+export const ofOne: readonly Verb[] = ['get', 'update', 'patch', 'delete'];
+const verbsOfParts = { status: ['get', 'patch', 'update'], finalize: ['update'], token: ['create'] } as const;
+
+/** One that is only asked has no parts. */
+export interface Kind
+  extends Omit<ReviewKind, 'answer'>, Partial<Pick<Resource, 'shortNames' | 'categories' | 'subresources'>> {}
+
+/** What can be done with the objects of a kind, or with a part of them. */
+export function verbsOf({ group, plural, subresources }: Kind, part?: Subresource): readonly Verb[] {
+  if (part !== undefined) return verbsOfParts[part];
+  if (subresources === undefined) return ['create'];
+  const all = [...ofMany, ...ofOne].toSorted();
+  // Nobody deletes all namespaces at once.
+  return group === '' && plural === 'namespaces' ? all.filter((verb) => verb !== 'deletecollection') : all;
+}
+
+/** Undefined where there is no such document. */
+export function discoveryDocument(path: string, isAggregated: boolean, offer: Offer): JsonObject | undefined {
+  const [, root, ...names] = path.split('/');
+  if (root !== 'api' && root !== 'apis') return undefined;
+  const all: readonly Kind[] = [...offer.kinds.all(), ...offer.reviews];
+  const served = all.filter(({ group }) => (group === '') === (root === 'api'));
+  const groups = Map.groupBy(served, ({ group }) => group);
+  if (names.length === 0) {
+    if (isAggregated) return { ...aggregatedType, items: [...groups].map(aggregated) };
+    if (root === 'api') return { kind: 'APIVersions', versions: ['v1'] };
+    return { kind: 'APIGroupList', apiVersion: 'v1', groups: [...groups].map(summary) };
+  }
+  const name = names.join('/');
+  const kinds = served.filter((kind) => apiVersionOf(kind) === name);
+  const resources = kinds.flatMap(listed);
+  if (kinds.length > 0) return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion: name, resources };
+  const group = groups.get(name);
+  return group && { kind: 'APIGroup', apiVersion: 'v1', ...summary([name, group]) };
+}
+
+const aggregatedType = { kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2' };
+
+type Group = readonly [name: string, kinds: readonly Kind[]];
+
+function aggregated([name, kinds]: Group): JsonObject {
+  const versions = [...Map.groupBy(kinds, ({ version }) => version)];
+  const served = versions.map(([version, ofVersion]) => {
+    return { version, resources: ofVersion.map(described), freshness: 'Current' };
+  });
+  return { metadata: { name }, versions: served };
+}
+
+function described(kind: Kind): JsonObject {
+  const { plural, singular, isNamespaced, shortNames, categories, subresources = [] } = kind;
+  return {
+    resource: plural,
+    responseKind: answerOf(kind),
+    scope: isNamespaced ? 'Namespaced' : 'Cluster',
+    singularResource: singular,
+    verbs: verbsOf(kind),
+    shortNames,
+    categories,
+    subresources: subresources.map((subresource) => {
+      return { subresource, responseKind: answerOf(kind, subresource), verbs: verbsOf(kind, subresource) };
+    }),
+  };
+}
+
+/** In the older way, the parts of a kind stand beside it. */
+function listed(kind: Kind): readonly JsonObject[] {
+  const { plural: name, singular: singularName, isNamespaced: namespaced, subresources = [] } = kind;
+  const { shortNames, categories } = kind;
+  const parts = subresources.map((part) => {
+    const rest = { ...answerOf(kind, part), verbs: verbsOf(kind, part) };
+    return { name: `${name}/${part}`, singularName: '', namespaced, ...rest };
+  });
+  const own = {
+    name,
+    singularName,
+    namespaced,
+    kind: kind.kind,
+    verbs: verbsOf(kind),
+    shortNames,
+    categories,
+  };
+  return [own, ...parts];
+}
+
+/** What a part answers with: its object, but for the token of a ServiceAccount. */
+function answerOf({ group, version, kind }: Kind, part?: Subresource): JsonObject {
+  if (part === 'token') return { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' };
+  return { group, version, kind };
+}
+
+function summary([name, kinds]: Group): JsonObject {
+  const versions = [...new Set(kinds.map(apiVersionOf))].map((groupVersion) => {
+    return { groupVersion, version: groupVersion.slice(name.length + 1) };
+  });
+  return { name, versions, preferredVersion: versions[0] };
+}

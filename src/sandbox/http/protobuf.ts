@@ -1,0 +1,168 @@
+// Reads the protobuf bodies that kubectl's `create` and `auth` send, and Go clients for the same kinds.
+// https://kubernetes.io/docs/reference/using-api/api-concepts/#protobuf-encoding
+// https://protobuf.dev/programming-guides/encoding/
+import type { JsonObject } from '../../api/json.ts';
+import { ApiError, badRequest } from '../api-error.ts';
+
+/**
+ * The fields in the order of their numbers: `name:[]Type`, a text unless a type is named. What is left out, with `-` or at
+ * the end, the server sets itself, as the times and the status. https://github.com/kubernetes/api (generated.proto)
+ */
+const messages: Readonly<Record<string, string>> = {
+  Namespace: 'metadata:Meta spec:NamespaceSpec',
+  Secret: 'metadata:Meta data:{}bytes type stringData:{} immutable:bool',
+  ConfigMap: 'metadata:Meta data:{} binaryData:{}bytes immutable:bool',
+  ServiceAccount:
+    'metadata:Meta secrets:[]Reference imagePullSecrets:[]Local automountServiceAccountToken:bool',
+  ResourceQuota: 'metadata:Meta spec:QuotaSpec',
+  Role: 'metadata:Meta rules:[]PolicyRule',
+  ClusterRole: 'metadata:Meta rules:[]PolicyRule aggregationRule:AggregationRule',
+  RoleBinding: 'metadata:Meta subjects:[]Subject roleRef:RoleRef',
+  ClusterRoleBinding: 'metadata:Meta subjects:[]Subject roleRef:RoleRef',
+  SelfSubjectAccessReview: 'metadata:Meta spec:AccessReviewSpec',
+  SelfSubjectRulesReview: 'metadata:Meta spec:RulesReviewSpec',
+  SelfSubjectReview: 'metadata:Meta',
+  TokenRequest: 'metadata:Meta spec:TokenRequestSpec',
+  DeleteOptions:
+    'gracePeriodSeconds:int preconditions:Preconditions orphanDependents:bool propagationPolicy dryRun:[]',
+  Meta:
+    'name generateName namespace - uid resourceVersion - - - - labels:{} annotations:{} ' +
+    'ownerReferences:[]OwnerReference finalizers:[]',
+  OwnerReference: 'kind - name uid apiVersion controller:bool blockOwnerDeletion:bool',
+  Preconditions: 'uid resourceVersion',
+  NamespaceSpec: 'finalizers:[]',
+  Reference: 'kind namespace name uid apiVersion resourceVersion fieldPath',
+  Local: 'name',
+  QuotaSpec: 'hard:{}Quantity scopes:[] scopeSelector:ScopeSelector',
+  ScopeSelector: 'matchExpressions:[]ScopeRequirement',
+  ScopeRequirement: 'scopeName operator values:[]',
+  PolicyRule: 'verbs:[] apiGroups:[] resources:[] resourceNames:[] nonResourceURLs:[]',
+  AggregationRule: 'clusterRoleSelectors:[]LabelSelector',
+  LabelSelector: 'matchLabels:{} matchExpressions:[]Requirement',
+  Requirement: 'key operator values:[]',
+  Subject: 'kind apiGroup name namespace',
+  RoleRef: 'apiGroup kind name',
+  AccessReviewSpec: 'resourceAttributes:ResourceAttributes nonResourceAttributes:PathAttributes',
+  ResourceAttributes: 'namespace verb group version resource subresource name',
+  PathAttributes: 'path verb',
+  RulesReviewSpec: 'namespace',
+  TokenRequestSpec: 'audiences:[] - - expirationSeconds:int',
+};
+
+const fieldsByType = new Map(
+  Object.entries(messages).map(([type, text]) => [type, text.split(' ').map(field)]),
+);
+
+type Field = ReturnType<typeof field>;
+
+function field(text: string) {
+  const [, name = '', many = '', type] = /^([\w-]+):?(\[\]|\{\})?(\w*)$/.exec(text) ?? [];
+  return { name, many, type: type || 'text' };
+}
+
+const magic = Buffer.from('k8s\0');
+const nothing = Buffer.alloc(0);
+/** Of one body: more than anybody writes. Each takes far more memory than the two bytes that it may have. */
+const mostParts = 100_000;
+
+/** It has a number, or what has a length: a text, bytes, a message. */
+interface Part {
+  readonly id: number;
+  readonly number: number;
+  readonly bytes: Buffer;
+}
+
+/** As the object would have come in JSON. */
+export function readProtobuf(bytes: Buffer): JsonObject {
+  if (!bytes.subarray(0, magic.length).equals(magic)) throw unreadable('it does not begin as one');
+  return new Reader().object(bytes.subarray(magic.length));
+}
+
+function unreadable(why: string): ApiError {
+  return badRequest(`the body of the request is no Kubernetes object in protobuf: ${why}`);
+}
+
+class Reader {
+  #partsLeft = mostParts;
+
+  object(bytes: Buffer): JsonObject {
+    const [type, object] = this.#pair(bytes);
+    const [apiVersion = '', kind = ''] = this.#pair(type).map(String);
+    if (fieldsByType.has(kind)) return { apiVersion, kind, ...this.#message(kind, object) };
+    const message = 'the sandbox reads objects of this kind in JSON and YAML, not in protobuf';
+    throw new ApiError({ code: 415, reason: 'UnsupportedMediaType', message });
+  }
+
+  /** An API server skips the fields that it does not know, too. No message contains itself: this ends. */
+  #message(type: string, bytes: Buffer): JsonObject {
+    const found = Map.groupBy(this.#parts(bytes), ({ id }) => id);
+    const members = (fieldsByType.get(type) ?? []).flatMap((member, index) => {
+      const parts = found.get(index + 1);
+      const value = parts === undefined || member.name === '-' ? '' : this.#member(member, parts);
+      // Go sends the empty texts that JSON leaves out.
+      return value === '' ? [] : [[member.name, value] as const];
+    });
+    return Object.fromEntries(members);
+  }
+
+  #member({ many, type }: Field, parts: readonly Part[]): unknown {
+    if (many === '[]') return parts.map((part) => this.#single(type, part));
+    if (many === '') return parts.map((part) => this.#single(type, part)).at(-1);
+    const entries = parts.map(({ bytes }) => this.#pair(bytes));
+    return Object.fromEntries(
+      entries.map(([key, value]) => [key.toString(), this.#single(type, { number: 0, bytes: value })]),
+    );
+  }
+
+  /** The parts 1 and 2: of an envelope, of what it says of its kind, of the entry of a map. */
+  #pair(bytes: Buffer): readonly [Buffer, Buffer] {
+    const found = new Map(Array.from(this.#parts(bytes), (part) => [part.id, part.bytes]));
+    return [found.get(1) ?? nothing, found.get(2) ?? nothing];
+  }
+
+  #single(type: string, { number, bytes }: Omit<Part, 'id'>): unknown {
+    switch (type) {
+      case 'int':
+        return number;
+      case 'bool':
+        return number !== 0;
+      case 'text':
+        return bytes.toString();
+      case 'bytes':
+        return bytes.toString('base64');
+      case 'Quantity':
+        return this.#pair(bytes)[0].toString() || '0';
+      default:
+        return this.#message(type, bytes);
+    }
+  }
+
+  /** Trusts no length. What has a fixed one, Kubernetes has in none of these kinds. */
+  *#parts(bytes: Buffer): Generator<Part, undefined> {
+    let at = 0;
+    const take = (length: number): Buffer => {
+      if (length < 0 || length > bytes.length - at) throw unreadable('it ends too early');
+      at += length;
+      return bytes.subarray(at - length, at);
+    };
+    const varint = (): number => {
+      let value = 0n;
+      for (let shift = 0n; shift < 64n; shift += 7n) {
+        const [byte = 0] = take(1);
+        value |= BigInt(byte & 0x7f) << shift;
+        // Negative numbers have all of their 64 bits.
+        if (byte < 0x80) return Number(BigInt.asIntN(64, value));
+      }
+      throw unreadable('a number is longer than 64 bits');
+    };
+    while (at < bytes.length) {
+      this.#partsLeft -= 1;
+      if (this.#partsLeft < 0) throw unreadable('it has too many parts');
+      const tag = varint();
+      const id = Math.floor(tag / 8);
+      if (tag % 8 === 0) yield { id, number: varint(), bytes: nothing };
+      else if (tag % 8 === 2) yield { id, number: 0, bytes: take(varint()) };
+      else throw unreadable('a field is of an unknown wire type');
+    }
+  }
+}

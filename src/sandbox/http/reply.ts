@@ -1,0 +1,81 @@
+// Writes an answer: a JSON document, a word for a probe, or the events of a watch as they come.
+import type { ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import type { JsonObject } from '../../api/json.ts';
+import { stringifyYaml } from '../../api/yaml.ts';
+import { ApiError } from '../api-error.ts';
+
+export type Reply = { readonly code: number } & (
+  | { readonly kind: 'json'; readonly body: JsonObject; readonly headers?: Readonly<Record<string, string>> }
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'watch'; readonly events: AsyncIterable<JsonObject> }
+);
+
+export interface Delivery {
+  readonly response: ServerResponse;
+  readonly isYaml: boolean;
+  readonly warnings: ReadonlySet<string>;
+  readonly faulted: (error: unknown) => void;
+}
+
+export function failureReply(error: unknown): Reply {
+  const { failure, status: body } = failureOf(error);
+  const seconds = failure.details?.retryAfterSeconds;
+  const headers = seconds === undefined ? {} : { 'Retry-After': String(seconds) };
+  return { kind: 'json', code: failure.code, body, headers };
+}
+
+/** Whoever asked learns nothing of a fault of ours but that there was one. */
+function failureOf(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  return new ApiError({ code: 500, reason: 'InternalError', message: 'Internal error occurred' });
+}
+
+export async function send(reply: Reply, delivery: Delivery): Promise<void> {
+  const { response, warnings } = delivery;
+  const [type, text] = contentOf(reply, delivery.isYaml);
+  response.writeHead(reply.code, {
+    'Content-Type': type,
+    'Cache-Control': 'no-cache, private',
+    ...(warnings.size === 0 ? {} : { Warning: warningHeaders(warnings) }),
+    ...(reply.kind === 'json' ? reply.headers : {}),
+  });
+  // As bytes: Node would encode the head together with a text, and spoil the warnings.
+  if (reply.kind !== 'watch') return void response.end(Buffer.from(text));
+  response.flushHeaders();
+  // It fails when the client goes, which is how most watches end.
+  await pipeline(lines(reply.events, delivery.faulted), response).catch(() => undefined);
+}
+
+function contentOf(reply: Reply, isYaml: boolean): readonly [string, string] {
+  if (reply.kind === 'text') return ['text/plain; charset=utf-8', reply.text];
+  if (reply.kind === 'watch') return ['application/json', ''];
+  if (isYaml) return ['application/yaml', stringifyYaml(reply.body)];
+  return ['application/json', `${JSON.stringify(reply.body)}\n`];
+}
+
+async function* lines(
+  events: AsyncIterable<JsonObject>,
+  faulted: (error: unknown) => void,
+): AsyncGenerator<string> {
+  try {
+    for await (const event of events) yield `${JSON.stringify(event)}\n`;
+  } catch (error) {
+    if (!(error instanceof ApiError)) faulted(error);
+    yield `${JSON.stringify({ type: 'ERROR', object: failureOf(error).status })}\n`;
+  }
+}
+
+/** Not longer in all than clients take; after that each is cut, as the API server does it. */
+function warningHeaders(warnings: ReadonlySet<string>): string[] {
+  const texts = [...warnings].map((text) => text.replaceAll(/\p{Cc}+/gu, ' ').trim());
+  const isMuch = texts.join('').length > 4096;
+  return (isMuch ? texts.slice(0, 16).map((text) => text.slice(0, 256)) : texts).map(warningHeader);
+}
+
+/** https://www.rfc-editor.org/rfc/rfc7234#section-5.5 */
+function warningHeader(text: string): string {
+  const quoted = `299 - "${text.toWellFormed().replaceAll(/["\\]/g, String.raw`\$&`)}"`;
+  // Node writes a byte for each character of a header; Kubernetes has UTF-8 there.
+  return Buffer.from(quoted).toString('latin1');
+}

@@ -1,0 +1,75 @@
+// Serves what is about kinds: the objects of those that are stored, the reviews, and a plain no for the rest.
+import type { IncomingMessage } from 'node:http';
+import { isJsonObject } from '../../api/json.ts';
+import { badRequest, groupResource, notServed, type ApiError } from '../api-error.ts';
+import type { ServeObjects } from '../objects.ts';
+import type { ObjectRequest, Verb } from '../request.ts';
+import type { Subresource } from '../resource.ts';
+import { acceptedForm } from './accept.ts';
+import { readBody } from './body.ts';
+import { ofOne, verbsOf, type Kind, type Offer } from './discovery.ts';
+import type { Reply } from './reply.ts';
+import { methodNotAllowed, noSuchPath, type Place } from './target.ts';
+import { replyOf } from './views.ts';
+
+export interface ObjectPorts extends Offer {
+  readonly serveObjects: ServeObjects;
+}
+
+interface Incoming extends Pick<ObjectRequest, 'user' | 'query' | 'warn' | 'signal'> {
+  readonly request: IncomingMessage;
+  readonly verb: string;
+  readonly place: Place;
+}
+
+export async function resourceReply(incoming: Incoming, ports: ObjectPorts): Promise<Reply> {
+  const { request, place, user, query, warn, signal } = incoming;
+  const { version, group, resource: plural, namespace, name } = place;
+  const review = ports.reviews.find(
+    (kind) => kind.group === group && kind.version === version && kind.plural === plural,
+  );
+  const kind = review ?? ports.kinds.find(group, version, plural);
+  if (kind === undefined) throw unserved(place);
+  const subresource = partOf(kind, place);
+  const verb = servedVerb(kind, subresource, incoming);
+  const metadata = verb === 'list' ? 'PartialObjectMetadataList' : 'PartialObjectMetadata';
+  const form = acceptedForm(request.headers.accept, ['Table', metadata]);
+  const { body, patchType } = await readBody(request, verb, 'isCustom' in kind && kind.isCustom);
+  if ('answer' in kind) {
+    if (!isJsonObject(body)) throw badRequest(`the object provided is no ${kind.kind}`);
+    return { kind: 'json', code: 201, body: kind.answer(user, body, namespace) };
+  }
+  // `kubectl/v1.32.4 (linux/amd64)` → `kubectl`
+  const [agent = ''] = (request.headers['user-agent'] ?? '').slice(0, 128).split('/');
+  const asked = { user, verb, resource: kind, subresource, namespace, name, query, agent, warn, signal };
+  const answer = await ports.serveObjects({ ...asked, body, patchType });
+  return replyOf(answer, { resource: kind, form, included: query.get('includeObject') ?? 'Metadata' });
+}
+
+function partOf({ subresources = [] }: Kind, { subresource }: Place): Subresource | undefined {
+  const part = subresources.find((known) => known === subresource);
+  if (part !== subresource) throw noSuchPath();
+  return part;
+}
+
+function servedVerb(kind: Kind, part: Subresource | undefined, { verb, place }: Incoming): Verb {
+  const { namespace, name } = place;
+  const isOverAll = kind.isNamespaced && namespace === undefined;
+  const isElsewhere = isOverAll ? name !== undefined : kind.isNamespaced !== (namespace !== undefined);
+  if (isElsewhere) throw noSuchPath();
+  const served = verbsOf(kind, part).find((known) => known === verb);
+  const isOfOne = part !== undefined || ofOne.some((known) => known === verb);
+  const isMisplaced = isOfOne !== (name !== undefined) || (isOverAll && !/^(list|watch)$/.test(verb));
+  if (served === undefined || isMisplaced) throw methodNotAllowed();
+  return served;
+}
+
+/** What else a cluster has. */
+const otherOfCore = /^(endpoints|nodes|persistentvolume(claim)?s|pods|replicationcontrollers|services)$/;
+const groupsOfKubernetes = /^(apps|autoscaling|batch|policy|[a-z.]+\.k8s\.io)$/;
+
+/** A kind of Kubernetes that the sandbox does not have, or one that nobody has. */
+function unserved({ group, resource: plural }: Place): ApiError {
+  const isKnown = group === '' ? otherOfCore.test(plural) : groupsOfKubernetes.test(group);
+  return isKnown ? notServed(groupResource({ group, plural })) : noSuchPath();
+}

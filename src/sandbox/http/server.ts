@@ -1,0 +1,130 @@
+// The HTTPS server of the sandbox, on loopback alone: takes each request from the connection to its answer.
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { JsonObject } from '../../api/json.ts';
+import type { Authorizer, PathAction, ResourceAction } from '../access/authorizer.ts';
+import { assertAllowed, assertMayDo } from '../allowed.ts';
+import { ApiError } from '../api-error.ts';
+import type { Tokens } from '../tokens.ts';
+import type { User } from '../user.ts';
+import { documentReply } from './documents.ts';
+import { failureReply, send, type Reply } from './reply.ts';
+import { resourceReply, type ObjectPorts } from './resources.ts';
+import { targetOf, type Target } from './target.ts';
+import { authenticate, impersonated } from './who.ts';
+
+/** What the server needs of the rest of the sandbox. */
+export interface ServerPorts extends ObjectPorts {
+  readonly authorizer: Authorizer;
+  readonly tokens: Tokens;
+  readonly observer: RequestObserver;
+  /** Called with what was thrown and is no answer; the client learns nothing of it. */
+  readonly faulted: (error: unknown) => void;
+}
+
+export interface RequestObserver {
+  answered(record: RequestRecord): void;
+}
+
+/** Of a watch when it begins. */
+export interface RequestRecord extends PathAction, Partial<ResourceAction> {
+  readonly verb: string;
+  /** Undefined where the credentials are not good. */
+  readonly user: string | undefined;
+  readonly impersonatedUser: string | undefined;
+  readonly code: number;
+  readonly dryRun: boolean;
+  /** The whole answer where it is one document, Secrets and all: nothing for a log that others read. */
+  readonly answer: JsonObject | undefined;
+}
+
+export interface ServerTls {
+  readonly certPem: string;
+  readonly keyPem: string;
+  /** Of the authority that signs client certificates. */
+  readonly caPem: string;
+}
+
+export interface RunningServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+export async function startServer(ports: ServerPorts, tls: ServerTls, port: number): Promise<RunningServer> {
+  const options = {
+    cert: tls.certPem,
+    key: tls.keyPem,
+    ca: tls.caPem,
+    requestCert: true,
+    // Who shows no certificate may have a token.
+    rejectUnauthorized: false,
+    ALPNProtocols: ['http/1.1'],
+    // Longer than the clients of Kubernetes keep a connection that is not used, so that none is closed under a request.
+    keepAliveTimeout: 120_000,
+  };
+  const server = createServer(options, (request, response) => {
+    serve(ports, request, response).catch(ports.faulted);
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a server that listens on TCP has such an address
+  const address = server.address() as AddressInfo;
+  const close = async (): Promise<void> => {
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    await closed;
+  };
+  return { url: `https://127.0.0.1:${address.port}`, close };
+}
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly target: Target;
+  readonly warnings: Set<string>;
+  readonly signal: AbortSignal;
+  /** Who asks, and as whom, as far as it is known. */
+  user?: User;
+  actsAs?: User | undefined;
+}
+
+async function serve(ports: ServerPorts, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { faulted } = ports;
+  const gone = new AbortController();
+  const { signal } = gone;
+  response.once('close', () => gone.abort());
+  const exchange: Exchange = { request, target: targetOf(request), warnings: new Set(), signal };
+  const reply = await replyTo(exchange, ports).catch((error: unknown) => {
+    // What breaks because the client goes is no fault of ours.
+    if (!(error instanceof ApiError) && request.complete && !signal.aborted) faulted(error);
+    return failureReply(error);
+  });
+  ports.observer.answered(recordOf(exchange, reply));
+  const isYaml = request.headers.accept?.startsWith('application/yaml') === true;
+  if (!response.destroyed) await send(reply, { response, isYaml, warnings: exchange.warnings, faulted });
+}
+
+async function replyTo(exchange: Exchange, ports: ServerPorts): Promise<Reply> {
+  const { request, target, warnings, signal } = exchange;
+  const { verb, path, query, place } = target;
+  exchange.user = authenticate(request, ports.tokens);
+  exchange.actsAs = impersonated(request.headersDistinct, exchange.user, ports.authorizer);
+  const user = exchange.actsAs ?? exchange.user;
+  if (place === undefined) {
+    assertAllowed(ports.authorizer, user, { verb, path });
+    return documentReply(target, request.headers.accept, ports);
+  }
+  const { group, resource: plural } = place;
+  assertMayDo(ports.authorizer, { ...place, resource: { group, plural }, user, query }, verb);
+  const warn = (text: string): unknown => warnings.add(text);
+  return await resourceReply({ request, verb, place, query, user, signal, warn }, ports);
+}
+
+function recordOf({ target, user, actsAs }: Exchange, reply: Reply): RequestRecord {
+  const { verb, path, query, place } = target;
+  const who = { user: user?.username, impersonatedUser: actsAs?.username };
+  const answer = reply.kind === 'json' ? reply.body : undefined;
+  return { ...place, ...who, verb, path, code: reply.code, dryRun: query.has('dryRun'), answer };
+}

@@ -1,0 +1,104 @@
+// Puts what the objects answer into the form that the client asked for: as it is, as a table, or the metadata alone.
+import type { JsonObject } from '../../api/json.ts';
+import type { KubeObject } from '../../api/kube-object.ts';
+import type { ObjectAnswer, WatchEvent } from '../read/answer.ts';
+import { apiVersionOf, typed, type Resource } from '../resource.ts';
+import type { Form } from './accept.ts';
+import type { Reply } from './reply.ts';
+
+export interface View {
+  readonly resource: Resource;
+  readonly form: Form;
+  /** Which part of its object goes with each row of a table: `Object`, `None`, or the metadata. */
+  readonly included: string;
+}
+
+const metaVersion = 'meta.k8s.io/v1';
+
+export function replyOf(answer: ObjectAnswer, view: View): Reply {
+  switch (answer.kind) {
+    case 'object': {
+      const { code, object } = answer;
+      // What is no object of the kind, a Status or a token, has only one form.
+      const isOfKind = object['kind'] === view.resource.kind;
+      return { kind: 'json', code, body: isOfKind ? objectView(typed(view.resource, object), view) : object };
+    }
+    case 'list':
+      return { kind: 'json', code: 200, body: listView(answer, view) };
+    case 'watch':
+      return { kind: 'watch', code: 200, events: eventViews(answer.events, view) };
+  }
+}
+
+function objectView(object: KubeObject, view: View): JsonObject {
+  if (view.form === 'plain') return object;
+  if (view.form !== 'Table') return metadataOf(object);
+  return table([object], { resourceVersion: object.metadata['resourceVersion'] }, view);
+}
+
+function listView({ items, resourceVersion }: ObjectAnswer & { kind: 'list' }, view: View): JsonObject {
+  const metadata = { resourceVersion };
+  if (view.form === 'Table') return table(items, metadata, view);
+  if (view.form !== 'plain') {
+    return { kind: view.form, apiVersion: metaVersion, metadata, items: items.map(metadataOf) };
+  }
+  const { resource } = view;
+  // In lists of built-in kinds, only the list says what they are.
+  const listed = resource.isCustom ? items : items.map(({ kind: _kind, apiVersion: _of, ...rest }) => rest);
+  return { kind: `${resource.kind}List`, apiVersion: apiVersionOf(resource), metadata, items: listed };
+}
+
+function metadataOf({ metadata }: KubeObject): JsonObject {
+  return { kind: 'PartialObjectMetadata', apiVersion: metaVersion, metadata };
+}
+
+async function* eventViews(events: AsyncIterable<WatchEvent>, view: View): AsyncGenerator<JsonObject> {
+  // A table says once what its columns are.
+  let columns: JsonObject = {};
+  for await (const { type, object } of events) {
+    yield { type, object: type === 'ERROR' ? object : { ...eventView({ type, object }, view), ...columns } };
+    if (type === 'ERROR') return;
+    if (view.form === 'Table') columns = { columnDefinitions: null };
+  }
+}
+
+/** A bookmark has no object whose cells could be shown. */
+function eventView({ type, object }: WatchEvent, view: View): JsonObject {
+  const hasNoRow = type === 'BOOKMARK' && view.form === 'Table';
+  return hasNoRow ? table([], object.metadata, view) : objectView(object, view);
+}
+
+function table(objects: readonly KubeObject[], metadata: JsonObject, view: View): JsonObject {
+  const name = { name: 'Name', type: 'string', format: 'name', description: 'The name.', priority: 0 };
+  const columns = view.resource.columns.map(({ cell: _cell, ...column }) => ({ format: '', ...column }));
+  const rows = objects.map((object) => {
+    const part = view.included === 'Object' ? object : metadataOf(object);
+    return { cells: cells(object, view), object: view.included === 'None' ? null : part };
+  });
+  return { kind: 'Table', apiVersion: metaVersion, metadata, columnDefinitions: [name, ...columns], rows };
+}
+
+function cells(object: KubeObject, { resource }: View): readonly unknown[] {
+  const values = resource.columns.map(({ cell, type }) => {
+    const value = cell(object);
+    // Of a custom kind, what is not there is nothing at all.
+    if (value === '' && resource.isCustom) return null;
+    return type === 'date' ? ageOf(value, new Date()) : value;
+  });
+  return [object.metadata.name, ...values];
+}
+
+const units = [
+  ['d', 86_400],
+  ['h', 3600],
+  ['m', 60],
+] as const;
+
+/** `5s`, `3m`, `2d`: how long ago it was, in the largest unit of which it is at least two. */
+export function ageOf(time: unknown, now: Date): string {
+  const then = typeof time === 'string' ? Date.parse(time) : Number.NaN;
+  if (Number.isNaN(then)) return '<unknown>';
+  const seconds = Math.max(0, Math.trunc((now.getTime() - then) / 1000));
+  const [unit, length] = units.find(([, each]) => seconds >= 2 * each) ?? ['s', 1];
+  return `${Math.floor(seconds / length)}${unit}`;
+}

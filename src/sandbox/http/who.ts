@@ -1,0 +1,61 @@
+// Finds out who asks: by a client certificate, by a bearer token, or nobody in particular; and as whom.
+// https://kubernetes.io/docs/reference/access-authn-authz/authentication/
+import type { IncomingMessage } from 'node:http';
+import { TLSSocket } from 'node:tls';
+import type { Authorizer } from '../access/authorizer.ts';
+import { assertAllowed } from '../allowed.ts';
+import { ApiError, badRequest, notServed } from '../api-error.ts';
+import { serviceAccountUser, type Tokens } from '../tokens.ts';
+import type { User } from '../user.ts';
+
+const anonymous: User = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
+const authenticatedGroup = 'system:authenticated';
+
+/** Throws 401 for credentials that are not good, even where nobody would need any. */
+export function authenticate({ socket, headers }: IncomingMessage, tokens: Tokens): User {
+  const holder = socket instanceof TLSSocket ? certificateHolder(socket) : undefined;
+  const [, token] = /^bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
+  const user = holder ?? (token === undefined ? undefined : tokens.find(token));
+  if (user !== undefined) return { ...user, groups: [...new Set([...user.groups, authenticatedGroup])] };
+  if (token === undefined && holder !== null) return anonymous;
+  throw new ApiError({ code: 401, reason: 'Unauthorized', message: 'Unauthorized' });
+}
+
+/** Null for a certificate that says nothing, because our authority has not signed it for a client. */
+function certificateHolder(socket: TLSSocket): User | null | undefined {
+  const { subject } = socket.getPeerCertificate() as Partial<ReturnType<TLSSocket['getPeerCertificate']>>;
+  if (subject === undefined) return undefined;
+  const [username = ''] = [subject.CN].flat();
+  if (!socket.authorized || username === '') return null;
+  return { username, groups: [subject.O].flat().filter((group) => group !== undefined) };
+}
+
+/**
+ * Whom the user acts as; undefined where the request names nobody.
+ * https://kubernetes.io/docs/reference/access-authn-authz/user-impersonation/
+ */
+export function impersonated(
+  headers: IncomingMessage['headersDistinct'],
+  user: User,
+  authorizer: Authorizer,
+): User | undefined {
+  const { 'impersonate-user': [username = ''] = [], 'impersonate-group': groups = [], ...rest } = headers;
+  const other = Object.keys(rest).find((header) => header.startsWith('impersonate-'));
+  if (other !== undefined) throw notServed(`the header ${other}`);
+  if (username === '' && groups.length === 0) return undefined;
+  if (username === '') throw badRequest('requested groups without impersonating a user name');
+  const { who, ownGroups } = identityOf(username);
+  const wanted = [who, ...groups.map((name) => ({ resource: 'groups', name }))];
+  for (const action of wanted) assertAllowed(authorizer, user, { verb: 'impersonate', group: '', ...action });
+  const standing = username === anonymous.username ? anonymous.groups : [authenticatedGroup];
+  return { username, groups: [...new Set([...(groups.length > 0 ? groups : ownGroups), ...standing])] };
+}
+
+function identityOf(username: string) {
+  const [, namespace, name] = /^system:serviceaccount:([a-z0-9-]+):([a-z0-9.-]+)$/.exec(username) ?? [];
+  if (namespace === undefined || name === undefined) {
+    return { who: { resource: 'users', name: username }, ownGroups: [] };
+  }
+  const ownGroups = serviceAccountUser(namespace, name, '').groups;
+  return { who: { resource: 'serviceaccounts', namespace, name }, ownGroups };
+}

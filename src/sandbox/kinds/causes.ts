@@ -1,0 +1,56 @@
+// Says what a schema finds wrong as the API server would: the same reasons, at the same fields.
+// https://pkg.go.dev/k8s.io/apimachinery/pkg/util/validation/field#ErrorType
+import type { Path, Problem } from '../../api/problem.ts';
+import { valueAt } from '../../api/schema/reporting.ts';
+import type { Schema } from '../../api/schema/schema.ts';
+import type { StatusCause } from '../api-error.ts';
+
+const words = {
+  Required: 'Required value',
+  Invalid: 'Invalid value',
+  TypeInvalid: 'Invalid value',
+  NotSupported: 'Unsupported value',
+  Forbidden: 'Forbidden',
+};
+
+export function cause(type: keyof typeof words, field: string, ...why: readonly string[]): StatusCause {
+  return { reason: `FieldValue${type}`, message: [words[type], ...why].join(': '), field };
+}
+
+export function causeOf(root: Schema, object: unknown, { path, at, accepted }: Problem): StatusCause {
+  const isKey = at === 'key';
+  const value = isKey ? path.at(-1) : valueAt(object, path);
+  const field = fieldOf(root, path, value !== undefined);
+  if (value === undefined || value === null) return cause('Required', field, accepted);
+  const schema = isKey ? undefined : schemaAt(root, path);
+  if (schema !== undefined && !isOfType(schema, value)) return cause('TypeInvalid', field, accepted);
+  // What is under `data` may be secret.
+  const isQuotable = typeof value !== 'object' && !/data$/i.test(String(path[0]));
+  const why = isQuotable ? [JSON.stringify(value), accepted] : [accepted];
+  const isChoice = schema?.kind === 'text' && schema.values !== undefined;
+  return cause(isChoice ? 'NotSupported' : 'Invalid', field, ...why);
+}
+
+/** `data[tls.key]`, `rules[0].verbs`. Of the metadata, the API server does not name keys and items that are there. */
+function fieldOf(root: Schema, path: Path, isThere: boolean): string {
+  const steps = path.map((step, index) => {
+    const isField = typeof step === 'string' && schemaAt(root, path.slice(0, index))?.kind !== 'map';
+    if (isField) return index === 0 ? step : `.${step}`;
+    return isThere && path[0] === 'metadata' ? '' : `[${step}]`;
+  });
+  return steps.join('');
+}
+
+function schemaAt(root: Schema, path: Path): Schema | undefined {
+  return path.reduce<Schema | undefined>((schema, step) => {
+    if (schema?.kind === 'list') return schema.items;
+    if (schema?.kind === 'map') return schema.values;
+    return schema?.kind === 'object' && Object.hasOwn(schema.fields, step) ? schema.fields[step] : undefined;
+  }, root);
+}
+
+function isOfType({ kind }: Schema, value: unknown): boolean {
+  if (kind === 'list' || Array.isArray(value)) return kind === 'list' && Array.isArray(value);
+  if (kind === 'integer') return Number.isInteger(value);
+  return typeof value === { text: 'string', boolean: 'boolean', map: 'object', object: 'object' }[kind];
+}

@@ -1,0 +1,94 @@
+// Makes a served kind of its definition: one schema says its fields, defaults, merge keys and what is wrong.
+import { isDeepStrictEqual } from 'node:util';
+import type { KubeObject } from '../../api/kube-object.ts';
+import type { Fields, Rule, Schema, TextSchema } from '../../api/schema/schema.ts';
+import { validate } from '../../api/schema/validate.ts';
+import type { Resource } from '../resource.ts';
+import { cause, causeOf } from './causes.ts';
+import { column } from './column.ts';
+import { changeCauses, metadataSchema, objectName } from './metadata.ts';
+import { anyText, fields } from './shape.ts';
+import { withoutUnknownFields } from './unknown-fields.ts';
+
+export interface Definition extends Partial<Omit<Resource, 'schema' | 'rules'>> {
+  readonly name?: TextSchema;
+  /** Beside apiVersion, kind and metadata: what an object must have, and what it may. */
+  readonly needed?: Fields;
+  readonly optional?: Fields;
+  /** Whether fields of which nothing is said here are kept. */
+  readonly isOpen?: boolean;
+  /** Whether metadata.generation counts the changes of what is neither metadata nor status. */
+  readonly hasGeneration?: boolean;
+  /** Fields that no update changes. */
+  readonly unchanging?: readonly string[];
+  /** What the server sets beyond the defaults of the schema, in an object that fits it. */
+  readonly finish?: (object: KubeObject, stored: KubeObject | undefined, now: Date) => KubeObject;
+  /** What must hold of a finished object beyond the schema. */
+  readonly constraints?: readonly Rule<object>[];
+}
+
+export function define(group: string, kind: string, definition: Definition): Resource {
+  const { name = objectName, needed = {}, optional, isOpen = false, ...rules } = definition;
+  const { finish, hasGeneration = false, unchanging = [], constraints, ...rest } = rules;
+  const standard = { apiVersion: anyText, kind: anyText, metadata: metadataSchema(name) };
+  const schema = { ...fields(needed, { ...standard, ...optional }), open: isOpen };
+  const finished = { ...schema, rules: constraints ?? [] };
+  const singular = kind.toLowerCase();
+  return {
+    group,
+    version: 'v1',
+    kind,
+    plural: `${singular}s`,
+    singular,
+    shortNames: [],
+    categories: [],
+    isNamespaced: true,
+    subresources: [],
+    columns: [column('Created At', '.metadata.creationTimestamp')],
+    isCustom: false,
+    listKeys: Object.fromEntries(listKeys(schema, '')),
+    ...rest,
+    schema,
+    rules: {
+      prepare: (submitted, stored, now) => {
+        const known = withoutUnknownFields(schema, submitted);
+        const outcome = validate(schema, known);
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- both have the metadata of what was submitted
+        const object = (outcome.ok ? outcome.value : known) as KubeObject;
+        const next = outcome.ok && finish ? finish(object, stored, now) : object;
+        return hasGeneration ? withGeneration(next, stored) : next;
+      },
+      problems: (object, stored) => {
+        const outcome = validate(finished, object);
+        const isNameless = object.metadata.name === undefined;
+        return [
+          ...(isNameless ? [cause('Required', 'metadata.name', 'name or generateName is required')] : []),
+          ...(outcome.ok ? [] : outcome.problems.map((problem) => causeOf(schema, object, problem))),
+          ...(stored === undefined ? [] : changeCauses(object, stored, unchanging)),
+        ];
+      },
+    },
+  };
+}
+
+function withGeneration(object: KubeObject, stored: KubeObject | undefined): KubeObject {
+  const before = Number(stored?.metadata['generation'] ?? 0);
+  const isSame = stored !== undefined && isDeepStrictEqual(substance(object), substance(stored));
+  return { ...object, metadata: { ...object.metadata, generation: isSame ? before : before + 1 } };
+}
+
+/** That it is being deleted counts: https://pkg.go.dev/k8s.io/apiserver/pkg/registry/rest#BeforeDelete */
+function substance({ metadata: { deletionTimestamp }, ...rest }: KubeObject): object {
+  return { ...rest, apiVersion: '', kind: '', deletionTimestamp, status: {} };
+}
+
+/** By the path of each list that has them. */
+function listKeys(schema: Schema, path: string): readonly (readonly [string, readonly string[]])[] {
+  if (schema.kind === 'list') {
+    const { unique } = schema;
+    const own = unique === 'set' ? [[path, []] as const] : unique ? [[path, [unique.key]] as const] : [];
+    return [...own, ...listKeys(schema.items, `${path}/*`)];
+  }
+  const below = schema.kind === 'object' ? Object.entries(schema.fields) : [];
+  return below.flatMap(([name, field]) => listKeys(field, path === '' ? name : `${path}/${name}`));
+}

@@ -1,0 +1,63 @@
+// Events under both of their groups, in which some of their fields have other names.
+// https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/event-v1/
+import { isDeepStrictEqual } from 'node:util';
+import type { KubeObject } from '../../api/kube-object.ts';
+import { apiVersionOf, type Resource } from '../resource.ts';
+import type { ObjectStore } from '../store/store.ts';
+import { column, textAt } from './column.ts';
+import { define } from './define.ts';
+
+const newNames = new Map([
+  ['involvedObject', 'regarding'],
+  ['message', 'note'],
+  ['reportingComponent', 'reportingController'],
+  ['source', 'deprecatedSource'],
+  ['firstTimestamp', 'deprecatedFirstTimestamp'],
+  ['lastTimestamp', 'deprecatedLastTimestamp'],
+  ['count', 'deprecatedCount'],
+]);
+const coreNames = new Map(Array.from(newNames, ([core, newer]) => [newer, core]));
+
+const columns = [
+  column('Last Seen', (event) => textAt(event, 'lastTimestamp') || textAt(event, 'eventTime'), {
+    type: 'date',
+  }),
+  column('Type', '.type'),
+  column('Reason', '.reason'),
+  column(
+    'Object',
+    ({ involvedObject: about }) => `${textAt(about, 'kind').toLowerCase()}/${textAt(about, 'name')}`,
+  ),
+  column('Message', '.message'),
+];
+
+const common = { shortNames: ['ev'], isOpen: true };
+export const coreEvents = define('', 'Event', { ...common, columns });
+export const events = define('events.k8s.io', 'Event', {
+  ...common,
+  columns: columns.map((one) => ({ ...one, cell: (event) => one.cell(formOf(event, coreEvents)) })),
+});
+
+function formOf(event: KubeObject, resource: Resource): KubeObject {
+  const names = resource.group === '' ? coreNames : newNames;
+  const entries = Object.entries(event).map(([name, value]) => [names.get(name) ?? name, value] as const);
+  return { ...Object.fromEntries(entries), apiVersion: apiVersionOf(resource), metadata: event.metadata };
+}
+
+/** Whatever becomes of an event under one of its groups becomes of it under the other too. */
+export function sharingEvents(store: ObjectStore): ObjectStore {
+  store.subscribe(({ resource, object: { metadata } }) => {
+    if (resource !== coreEvents && resource !== events) return;
+    const other = resource === events ? coreEvents : events;
+    const at = [metadata.namespace, metadata.name ?? ''] as const;
+    const [here, there] = [store.get(resource, ...at), store.get(other, ...at)];
+    if (here === undefined) {
+      if (there !== undefined) store.remove(other, there);
+      return;
+    }
+    const { resourceVersion } = there?.metadata ?? {};
+    const twin = formOf({ ...here, metadata: { ...here.metadata, resourceVersion } }, other);
+    if (!isDeepStrictEqual(twin, there)) store.put(other, twin, there);
+  });
+  return store;
+}

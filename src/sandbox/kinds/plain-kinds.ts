@@ -1,0 +1,86 @@
+// Namespaces, and the kinds in them of which the sandbox itself makes little.
+import { namespaceName } from '../../api/common-fields.ts';
+import { namespaceNameLabel } from '../../api/names.ts';
+import { labelSelector } from '../../api/namespace-policy/match.ts';
+import { withDefault } from '../../api/schema/build.ts';
+import type { Resource } from '../resource.ts';
+import { age, column, itemsAt, keysAt, textAt } from './column.ts';
+import { define } from './define.ts';
+import { anything, anyText, fields, oneOf, open, several, severalBy, texts, whole } from './shape.ts';
+
+const namespace = define('', 'Namespace', {
+  shortNames: ['ns'],
+  isNamespaced: false,
+  subresources: ['status', 'finalize'],
+  columns: [column('Status', '.status.phase'), age],
+  name: namespaceName(''),
+  optional: {
+    spec: fields({}, { finalizers: texts }),
+    status: open({ phase: anyText, conditions: severalBy('type', anything) }),
+  },
+  /** https://kubernetes.io/docs/reference/labels-annotations-taints/#kubernetes-io-metadata-name */
+  finish: (object, stored) => {
+    const { name, labels } = object.metadata;
+    const own = name === undefined ? {} : { [namespaceNameLabel]: name };
+    const marked = { ...object, metadata: { ...object.metadata, labels: { ...labels, ...own } } };
+    if (stored !== undefined) return marked;
+    const finalizers = [...new Set([...itemsAt(object, 'spec', 'finalizers'), 'kubernetes'])];
+    return { ...marked, spec: { finalizers }, status: { phase: 'Active' } };
+  },
+});
+
+const serviceAccount = define('', 'ServiceAccount', {
+  shortNames: ['sa'],
+  subresources: ['token'],
+  columns: [age],
+  isOpen: true,
+  optional: { secrets: severalBy('name', anything) },
+});
+
+const resourceQuota = define('', 'ResourceQuota', {
+  shortNames: ['quota'],
+  subresources: ['status'],
+  // Nothing counts what is used, or looks at the amounts: they are shown as they are, all in one.
+  // They stand in the status, which nobody keeps here.
+  columns: [column('Request', () => ''), column('Limit', () => ''), age],
+  optional: { spec: anything, status: anything },
+});
+
+const limitRange = define('', 'LimitRange', { shortNames: ['limits'], optional: { spec: anything } });
+
+const ports = several(open({ protocol: withDefault(oneOf('TCP', 'UDP', 'SCTP'), 'TCP') }));
+const networkPolicySpec = open({
+  podSelector: withDefault(labelSelector, {}),
+  ingress: several(open({ ports })),
+  egress: several(open({ ports })),
+  policyTypes: several(oneOf('Ingress', 'Egress')),
+});
+
+const networkPolicy = define('networking.k8s.io', 'NetworkPolicy', {
+  plural: 'networkpolicies',
+  shortNames: ['netpol'],
+  hasGeneration: true,
+  columns: [column('Pod-Selector', ({ spec }) => selectorText(spec)), age],
+  optional: { spec: withDefault(networkPolicySpec, { podSelector: {} }) },
+  /** https://kubernetes.io/docs/concepts/services-networking/network-policies/#networkpolicy-resource */
+  finish: (policy) => {
+    if (itemsAt(policy, 'spec', 'policyTypes').length > 0) return policy;
+    const policyTypes = ['Ingress', ...(itemsAt(policy, 'spec', 'egress').length > 0 ? ['Egress'] : [])];
+    return { ...policy, spec: Object.assign({}, policy['spec'], { policyTypes }) };
+  },
+});
+
+function selectorText(spec: unknown): string {
+  const path = ['podSelector', 'matchLabels'];
+  const labels = keysAt(spec, ...path).map((key) => `${key}=${textAt(spec, ...path, key)}`);
+  const others = itemsAt(spec, 'podSelector', 'matchExpressions').map((term) => JSON.stringify(term));
+  return [...labels, ...others].join(',') || '<none>';
+}
+
+const lease = define('coordination.k8s.io', 'Lease', {
+  columns: [column('Holder', '.spec.holderIdentity'), age],
+  optional: { spec: open({ leaseDurationSeconds: whole(1) }) },
+});
+
+const others = [resourceQuota, limitRange, networkPolicy, lease];
+export const plainKinds: readonly Resource[] = [namespace, serviceAccount, ...others];

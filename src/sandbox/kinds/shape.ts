@@ -1,0 +1,36 @@
+// Short words for the schemas of Kubernetes' own kinds.
+import { boolean, choice, integer, list, map, text } from '../../api/schema/build.ts';
+import type { Fields, Infer, ObjectSchema, Rule, Schema, TextSchema } from '../../api/schema/schema.ts';
+
+/** What is too long for Kubernetes is refused by the limit of a request, or by a rule of the kind. */
+const maxLength = 8 * 1024 * 1024;
+const [maxItems, maxProperties] = [maxLength, maxLength];
+const description = '';
+
+export const anyText = text({ description, maxLength });
+export const someText = text({ description, maxLength, minLength: 1 });
+export const flag = boolean(description);
+export const oneOf = (...values: readonly string[]) => choice(description, values);
+export const whole = (minimum = 0, maximum = 2 ** 31 - 1) => integer({ description, minimum, maximum });
+export const several = (items: Schema) => list({ description, items, maxItems });
+export const some = (items: Schema) => list({ description, items, maxItems, minItems: 1 });
+/** Its items are told apart by a key, also when changes are merged. */
+export const severalBy = (key: string, items: Schema) => ({ ...several(items), unique: { key } });
+export const mapOf = (keys: TextSchema, values: TextSchema) =>
+  map({ description, keys, values, maxProperties });
+
+/** Of the fields that are needed, those with a default may be left out. */
+export function fields(needed: Fields, optional: Fields = {}): ObjectSchema {
+  const required = Object.keys(needed).filter((name) => needed[name]?.defaultValue === undefined);
+  return { kind: 'object', description, fields: { ...needed, ...optional }, required, open: false };
+}
+
+/** Others beside these are kept as they are. */
+export const open = (known: Fields): ObjectSchema => ({ ...fields({}, known), open: true });
+export const anything = open({});
+export const texts = several(anyText);
+
+/** `offender` finds what breaks the rule, as a path below the value. */
+export function ruled<S extends Schema>(schema: S, message: string, offender: Rule<Infer<S>>['offender']): S {
+  return { ...schema, rules: [{ message, offender }] };
+}

@@ -1,0 +1,81 @@
+// JSON merge patch, and the strategic one that knows as well which lists have items with an identity.
+// https://www.rfc-editor.org/rfc/rfc7396
+// https://github.com/kubernetes/community/blob/master/contributors/devel/sig-api-machinery/strategic-merge-patch.md
+import { isJsonObject, ownMember } from '../../api/json.ts';
+import type { JsonObject } from '../../api/json.ts';
+import type { KubeObject } from '../../api/kube-object.ts';
+import { badRequest } from '../api-error.ts';
+import type { Resource } from '../resource.ts';
+import { elementOf, listKeysAt, placeUnder } from './field-tree.ts';
+import type { Element } from './field-set.ts';
+
+/** Without lists that have keys, no field of an object begins with `$`, and so this is a plain merge patch. */
+type Lists = Pick<Resource, 'listKeys'>;
+
+export function mergePatched(
+  object: KubeObject,
+  patch: unknown,
+  lists: Lists = { listKeys: {} },
+): KubeObject {
+  if (!isJsonObject(patch)) throw badRequest('error decoding patch: a merge patch is an object');
+  return patchedObject(mergedMap(lists, '', object, patch));
+}
+
+/** What a patch leaves, taken for an object again: without metadata it has empty ones, and lacks its name later. */
+export function patchedObject(value: unknown): KubeObject {
+  const metadata = isJsonObject(value) ? (value['metadata'] ?? {}) : undefined;
+  if (isJsonObject(value) && isJsonObject(metadata)) return { ...value, metadata };
+  throw badRequest('the patch does not leave an object with metadata');
+}
+
+const listDirective = /^\$(?:deleteFromPrimitiveList|setElementOrder)\//;
+
+function mergedMap(lists: Lists, place: string, there: unknown, patch: JsonObject): JsonObject {
+  const isKept = isJsonObject(there) && directiveOf(patch) !== 'replace';
+  const result = new Map(Object.entries(isKept ? there : {}));
+  for (const key of new Set(Object.keys(patch).map((name) => name.replace(listDirective, '')))) {
+    if (key === '$patch' || key === '$retainKeys') continue;
+    const value = mergedField(lists, placeUnder(place, `f:${key}`), result.get(key), [key, patch]);
+    if (value === undefined) result.delete(key);
+    else result.set(key, value);
+  }
+  return Object.fromEntries(result);
+}
+
+type Field = readonly [key: string, patch: JsonObject];
+
+function mergedField(lists: Lists, place: string, there: unknown, [key, patch]: Field): unknown {
+  const value = ownMember(patch, key);
+  if (value === null || directiveOf(value) === 'delete') return undefined;
+  if (isJsonObject(value)) return mergedMap(lists, place, there, value);
+  const keys = listKeysAt(lists, place);
+  if (keys === undefined || (value !== undefined && !Array.isArray(value))) return value ?? there;
+  const items = mergedItems(lists, place, itemsOf(there, keys), itemsOf(value, keys));
+  const gone = itemsOf(ownMember(patch, `$deleteFromPrimitiveList/${key}`), keys);
+  const order = itemsOf(ownMember(patch, `$setElementOrder/${key}`), keys);
+  const elements = [...order.keys(), ...items.keys()].filter((one) => items.has(one) && !gone.has(one));
+  return Array.from(new Set(elements), (element) => items.get(element));
+}
+
+type Items = ReadonlyMap<Element, unknown>;
+
+function mergedItems(lists: Lists, place: string, there: Items, patched: Items): Items {
+  const isReplaced = [...patched.values()].some((item) => directiveOf(item) === 'replace');
+  const items = new Map(isReplaced ? [] : there);
+  for (const [element, item] of patched) {
+    const isMap = isJsonObject(item);
+    if (['delete', 'replace'].includes(String(directiveOf(item)))) items.delete(element);
+    else items.set(element, isMap ? mergedMap(lists, `${place}/*`, items.get(element), item) : item);
+  }
+  return items;
+}
+
+/** An item without its key is another one every time, and refused later on. */
+function itemsOf(value: unknown, keys: readonly string[]): Items {
+  const list: readonly unknown[] = Array.isArray(value) ? value : [];
+  return new Map(list.map((item) => [elementOf(item, keys) ?? JSON.stringify(item), item]));
+}
+
+function directiveOf(patch: unknown): unknown {
+  return ownMember(patch, '$patch');
+}

@@ -1,0 +1,14 @@
+// What is answered to a request for objects.
+import type { JsonObject } from '../../api/json.ts';
+import type { KubeObject } from '../../api/kube-object.ts';
+
+export interface WatchEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+  /** A Status for ERROR; of a BOOKMARK only metadata.resourceVersion (and annotations) count. */
+  readonly object: KubeObject;
+}
+
+export type ObjectAnswer =
+  | { readonly kind: 'object'; readonly code: number; readonly object: JsonObject }
+  | { readonly kind: 'list'; readonly items: readonly KubeObject[]; readonly resourceVersion: string }
+  | { readonly kind: 'watch'; readonly events: AsyncIterable<WatchEvent> };

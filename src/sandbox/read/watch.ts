@@ -1,0 +1,122 @@
+// A watch: what is there, where that is asked for, and then every change, until somebody ends it.
+// https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
+import { ReadableStream, type ReadableStreamDefaultController } from 'node:stream/web';
+import type { StringMap } from '../../api/kube-object.ts';
+import { expired, groupResource } from '../api-error.ts';
+import type { ObjectRequest } from '../request.ts';
+import { typed } from '../resource.ts';
+import { atRevision } from '../store/store.ts';
+import type { Change, ObjectStore } from '../store/store.ts';
+import type { ObjectAnswer, WatchEvent } from './answer.ts';
+import { forbiddenOption, revisionOf } from './revision.ts';
+import { selectionOf } from './selectors.ts';
+import type { Selection } from './selectors.ts';
+
+/** Events that a slow reader has not taken yet: with one more, the watch ends, and the reader goes on with another. */
+const highWaterMark = 10_000;
+const bookmarkMilliseconds = 60_000;
+/** A timer takes no more than this. */
+const longestTimeout = 2 ** 31 - 1;
+
+interface Watch {
+  readonly store: ObjectStore;
+  readonly request: ObjectRequest;
+  readonly isSelected: Selection;
+  readonly revision: number | undefined;
+}
+
+/** Nothing is held before the first event is asked for. */
+export function watch(store: ObjectStore, request: ObjectRequest): ObjectAnswer {
+  const { query } = request;
+  const revision = revisionOf(query, store);
+  if (query.has('sendInitialEvents') && query.get('resourceVersionMatch') !== 'NotOlderThan')
+    throw forbiddenOption('resourceVersionMatch', 'must be NotOlderThan for sendInitialEvents');
+  const events = eventsOf({ store, request, isSelected: selectionOf(request), revision });
+  return { kind: 'watch', events };
+}
+
+async function* eventsOf(subject: Watch): AsyncGenerator<WatchEvent> {
+  const beginning = beginningOf(subject);
+  if (beginning === undefined) {
+    yield { type: 'ERROR', object: { ...expired().status, metadata: {} } };
+    return;
+  }
+  const changes = changesOf(subject);
+  try {
+    yield* beginning;
+    yield* changes;
+  } finally {
+    await changes.cancel();
+  }
+}
+
+/** Undefined when what has changed since is forgotten. */
+function beginningOf(subject: Watch): readonly WatchEvent[] | undefined {
+  const { store, request, isSelected, revision } = subject;
+  const isWhole = isSet(request, 'sendInitialEvents') ?? revision === undefined;
+  if (!isWhole)
+    return store.since(revision ?? store.revision)?.flatMap((change) => eventsFor(subject, change));
+  const objects = store.list(request.resource, request.namespace).filter(isSelected);
+  const added = objects.map((object): WatchEvent => ({ type: 'ADDED', object }));
+  return [...added, ...bookmarks(subject, { 'k8s.io/initial-events-end': 'true' })];
+}
+
+function changesOf(subject: Watch): ReadableStream<WatchEvent> {
+  let stop: (() => void) | undefined;
+  const start = (changes: ReadableStreamDefaultController<WatchEvent>): void => {
+    stop = feed(subject, changes);
+  };
+  return new ReadableStream({ start, cancel: () => stop?.() }, { highWaterMark });
+}
+
+/** Answers with how to stop it. */
+function feed(subject: Watch, changes: ReadableStreamDefaultController<WatchEvent>): () => void {
+  const { store, request } = subject;
+  const put = (event: WatchEvent): void => {
+    if (changes.desiredSize === 0) close();
+    else changes.enqueue(event);
+  };
+  const unsubscribe = store.subscribe((change) => eventsFor(subject, change).forEach(put));
+  const marking = setInterval(() => bookmarks(subject).forEach(put), bookmarkMilliseconds).unref();
+  const seconds = Number(request.query.get('timeoutSeconds'));
+  const timeout = seconds > 0 ? Math.min(seconds * 1000, longestTimeout) : longestTimeout;
+  const ending = setTimeout(close, timeout).unref();
+  request.signal.addEventListener('abort', close);
+  if (request.signal.aborted) close();
+  return stop;
+
+  function close(): void {
+    stop();
+    changes.close();
+  }
+  function stop(): void {
+    unsubscribe();
+    clearInterval(marking);
+    clearTimeout(ending);
+    request.signal.removeEventListener('abort', close);
+  }
+}
+
+/** None for what the request is not about. An object that begins or ceases to be selected comes and goes. */
+function eventsFor({ request, isSelected }: Watch, change: Change): readonly WatchEvent[] {
+  const { resource, object, before, type, revision } = change;
+  if (groupResource(resource) !== groupResource(request.resource)) return [];
+  if (request.namespace !== undefined && object.metadata.namespace !== request.namespace) return [];
+  const was = before !== undefined && isSelected(before);
+  const is = type !== 'deleted' && isSelected(object);
+  if (is) return [{ type: was ? 'MODIFIED' : 'ADDED', object }];
+  return was ? [{ type: 'DELETED', object: atRevision(before, revision) }] : [];
+}
+
+/** One, where any are asked for. */
+function bookmarks({ store, request }: Watch, annotations?: StringMap): readonly WatchEvent[] {
+  if (isSet(request, 'allowWatchBookmarks') !== true) return [];
+  const metadata = { resourceVersion: String(store.revision), ...(annotations && { annotations }) };
+  return [{ type: 'BOOKMARK', object: typed(request.resource, { metadata }) }];
+}
+
+/** A flag without a value is set as well. */
+function isSet({ query }: ObjectRequest, name: string): boolean | undefined {
+  const text = query.get(name)?.toLowerCase();
+  return text === undefined ? undefined : text !== '0' && text !== 'false';
+}

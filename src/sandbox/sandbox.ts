@@ -1,0 +1,97 @@
+// The sandbox: a Kubernetes-shaped API on loopback, in this process and in memory alone.
+import { randomUUID } from 'node:crypto';
+import { stringifyYaml } from '../api/yaml.ts';
+import { createAuthorizer } from './access/authorizer.ts';
+import { createReviews } from './access/reviews.ts';
+import { createAdmission } from './admission/admission.ts';
+import { aggregation } from './controllers/aggregation.ts';
+import { collector } from './controllers/collector.ts';
+import { defaultAccounts } from './controllers/default-accounts.ts';
+import { definitionController } from './controllers/definitions.ts';
+import { keepRunning } from './controllers/loop.ts';
+import { namespaceController } from './controllers/namespaces.ts';
+import { startServer, type RequestObserver, type ServerTls } from './http/server.ts';
+import { firstObjects } from './first-objects.ts';
+import { sharingEvents } from './kinds/events.ts';
+import { servedKinds } from './kinds/kinds.ts';
+import { objectService } from './objects.ts';
+import { MemoryStore } from './store/store.ts';
+import { Tokens } from './tokens.ts';
+import type { User } from './user.ts';
+import type { WriteContext } from './write/context.ts';
+
+export interface SandboxOptions {
+  readonly tls: ServerTls;
+  /** Any free one unless given. */
+  readonly port?: number;
+  readonly now?: () => Date;
+  readonly observer?: RequestObserver;
+  /** Told of errors of the sandbox itself. */
+  readonly faulted?: (error: unknown) => void;
+}
+
+export interface Sandbox {
+  readonly url: string;
+  readonly caPem: string;
+  /** Of a member of system:masters. */
+  readonly adminToken: string;
+  tokenFor(user: User): string;
+  kubeconfig(name: string, token: string): string;
+  /** Forgets the history: watches and lists from before it are answered with 410. */
+  compact(): void;
+  close(): Promise<void>;
+}
+
+const admin: User = { username: 'sandbox-admin', groups: ['system:masters', 'system:authenticated'] };
+
+export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const { tls, port = 0, now = () => new Date(), faulted = () => undefined } = options;
+  const store = sharingEvents(new MemoryStore());
+  const kinds = servedKinds(store);
+  const authorizer = createAuthorizer(store, kinds);
+  const admission = createAdmission({ store, kinds, uid: randomUUID });
+  const context: WriteContext = { store, kinds, authorizer, admission, now, uid: randomUUID };
+  const tokens = new Tokens();
+  for (const [resource, object] of firstObjects(kinds, now())) store.put(resource, object, undefined);
+  const controllers = [aggregation, collector, defaultAccounts, definitionController, namespaceController];
+  const stops = controllers.map((controller) => keepRunning(store, controller(context), faulted));
+  const server = await startServer(
+    {
+      kinds,
+      serveObjects: objectService(context, tokens),
+      reviews: createReviews(authorizer, tokens),
+      authorizer,
+      tokens,
+      observer: options.observer ?? { answered: () => undefined },
+      faulted,
+    },
+    tls,
+    port,
+  );
+  return {
+    url: server.url,
+    caPem: tls.caPem,
+    adminToken: tokens.issue(admin),
+    tokenFor: (user) => tokens.issue(user),
+    kubeconfig: (name, token) => kubeconfigOf(server.url, tls.caPem, name, token),
+    compact: () => store.compact(),
+    close: async () => {
+      for (const stop of stops) stop();
+      await server.close();
+    },
+  };
+}
+
+/** https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/ */
+function kubeconfigOf(server: string, caPem: string, user: string, token: string): string {
+  const name = 'reeve-sandbox';
+  const authority = Buffer.from(caPem).toString('base64');
+  return stringifyYaml({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name, cluster: { server, 'certificate-authority-data': authority } }],
+    users: [{ name: user, user: { token } }],
+    contexts: [{ name, context: { cluster: name, user } }],
+    'current-context': name,
+  });
+}

@@ -1,0 +1,129 @@
+// All objects of the sandbox, in memory: one revision for every change, as in etcd.
+import type { KubeObject } from '../../api/kube-object.ts';
+import { groupResource } from '../api-error.ts';
+import type { Resource } from '../resource.ts';
+import { keyOf, SortedObjects } from './sorted-objects.ts';
+
+/** A change of one object. For `deleted`, `object` is its last state under a resourceVersion of its own. */
+export interface Change {
+  readonly type: 'added' | 'modified' | 'deleted';
+  readonly resource: Resource;
+  readonly object: KubeObject;
+  readonly before: KubeObject | undefined;
+  readonly revision: number;
+}
+
+export interface ObjectStore {
+  /** The revision of the last change. */
+  readonly revision: number;
+  get(resource: Resource, namespace: string | undefined, name: string): KubeObject | undefined;
+  /** In the order of namespace and name. */
+  list(resource: Resource, namespace?: string): readonly KubeObject[];
+  /**
+   * Stores it under its metadata.namespace and name with a new resourceVersion, and answers with what is stored.
+   * An object that is put must come from the one that is stored: `before` is what the caller has read (undefined: there was
+   * none); where another stands there now, nothing is stored and undefined is answered.
+   */
+  put(resource: Resource, object: KubeObject, before: KubeObject | undefined): KubeObject | undefined;
+  /** Undefined where another object stands there now. */
+  remove(resource: Resource, before: KubeObject): KubeObject | undefined;
+  /** Called after every change, in order, synchronously; answers with how to stop it. */
+  subscribe(listener: (change: Change) => void): () => void;
+  /** The changes after a revision; undefined when they are forgotten. */
+  since(revision: number): readonly Change[] | undefined;
+  /** Forgets all changes so far: watches from before are answered with 410. */
+  compact(): void;
+}
+
+/** The object under another resourceVersion. */
+export function atRevision(object: KubeObject, revision: number): KubeObject {
+  return { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } };
+}
+
+export class MemoryStore implements ObjectStore {
+  readonly #kinds = new Map<string, SortedObjects>();
+  /** The latest changes, one for each revision, so that a watch can go on from where an earlier one ended. */
+  #history: Change[] = [];
+  readonly #historyLimit: number;
+  /** The revision before that of the oldest change that is kept. */
+  #start = 1000;
+  readonly #listeners = new Set<(change: Change) => void>();
+  #unannounced: Change[] = [];
+
+  constructor(historyLimit = 10_000) {
+    this.#historyLimit = historyLimit;
+  }
+
+  get revision(): number {
+    return this.#start + this.#history.length;
+  }
+
+  get(resource: Resource, namespace: string | undefined, name: string): KubeObject | undefined {
+    return this.#objectsOf(resource).get(`${namespace ?? ''}/${name}`);
+  }
+
+  list(resource: Resource, namespace?: string): readonly KubeObject[] {
+    return this.#objectsOf(resource).list(namespace);
+  }
+
+  put(resource: Resource, object: KubeObject, before: KubeObject | undefined): KubeObject | undefined {
+    const type = before === undefined ? 'added' : 'modified';
+    return this.#change({ type, resource, object, before });
+  }
+
+  remove(resource: Resource, before: KubeObject): KubeObject | undefined {
+    return this.#change({ type: 'deleted', resource, object: before, before });
+  }
+
+  subscribe(listener: (change: Change) => void): () => void {
+    const joined = this.revision;
+    const hear = (change: Change): void => {
+      if (change.revision > joined) listener(change);
+    };
+    this.#listeners.add(hear);
+    return () => this.#listeners.delete(hear);
+  }
+
+  since(revision: number): readonly Change[] | undefined {
+    return revision < this.#start ? undefined : this.#history.slice(revision - this.#start);
+  }
+
+  compact(): void {
+    this.#start = this.revision;
+    this.#history = [];
+  }
+
+  #objectsOf(resource: Resource): SortedObjects {
+    const kind = groupResource(resource);
+    const objects = this.#kinds.get(kind) ?? new SortedObjects();
+    this.#kinds.set(kind, objects);
+    return objects;
+  }
+
+  #change(change: Omit<Change, 'revision'>): KubeObject | undefined {
+    const objects = this.#objectsOf(change.resource);
+    const key = keyOf(change.object);
+    if (objects.get(key) !== change.before) return undefined;
+    const revision = this.revision + 1;
+    const object = atRevision(change.object, revision);
+    if (change.type === 'deleted') objects.delete(key);
+    else objects.set(key, object);
+    this.#record({ ...change, object, revision });
+    return object;
+  }
+
+  #record(change: Change): void {
+    this.#history.push(change);
+    if (this.#history.length > this.#historyLimit) {
+      this.#history.shift();
+      this.#start += 1;
+    }
+    // A listener may write in turn: what comes of it waits until all have heard of this change.
+    if (this.#unannounced.push(change) > 1) return;
+    try {
+      for (const next of this.#unannounced) for (const hear of this.#listeners) hear(next);
+    } finally {
+      this.#unannounced = [];
+    }
+  }
+}

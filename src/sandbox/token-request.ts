@@ -1,0 +1,43 @@
+// Gives out tokens of service accounts.
+// https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/token-request-v1/
+import { ownMember } from '../api/json.ts';
+import { badRequest, invalid, notFound } from './api-error.ts';
+import type { ObjectAnswer } from './read/answer.ts';
+import type { ObjectRequest } from './request.ts';
+import { serviceAccountUser, type Tokens } from './tokens.ts';
+import type { WriteContext } from './write/context.ts';
+
+const usualSeconds = 3600;
+const fewestSeconds = 600;
+
+export function tokenFor(
+  { store, now }: WriteContext,
+  { resource, namespace = '', name = '', verb, body }: ObjectRequest,
+  tokens: Tokens,
+): ObjectAnswer {
+  const account = store.get(resource, namespace, name);
+  if (account === undefined) throw notFound(resource, name);
+  if (verb !== 'create') throw badRequest('a token is created');
+  const seconds = secondsIn(body);
+  const token = tokens.issue(serviceAccountUser(namespace, name, account.metadata.uid ?? ''));
+  const expirationTimestamp = new Date(now().getTime() + seconds * 1000).toISOString();
+  return {
+    kind: 'object',
+    code: 201,
+    object: {
+      kind: 'TokenRequest',
+      apiVersion: 'authentication.k8s.io/v1',
+      metadata: { name, namespace },
+      spec: { expirationSeconds: seconds },
+      status: { token, expirationTimestamp },
+    },
+  };
+}
+
+function secondsIn(body: unknown): number {
+  const seconds = ownMember(ownMember(body, 'spec'), 'expirationSeconds') ?? usualSeconds;
+  if (typeof seconds === 'number' && seconds >= fewestSeconds) return seconds;
+  const message = 'Invalid value: may not specify a duration less than 10 minutes';
+  const cause = { reason: 'FieldValueInvalid', message, field: 'spec.expirationSeconds' };
+  throw invalid({ group: 'authentication.k8s.io', kind: 'TokenRequest' }, '', [cause]);
+}

@@ -1,0 +1,37 @@
+// Creates objects.
+import type { KubeObject } from '../../api/kube-object.ts';
+import { alreadyExists, badRequest } from '../api-error.ts';
+import type { ObjectRequest } from '../request.ts';
+import type { WriteContext } from './context.ts';
+import { checkNamespace } from './lifecycle.ts';
+import { isDryRun, optionsOf } from './options.ts';
+import { settled } from './settle.ts';
+import { submittedObject } from './submitted.ts';
+import { withoutSystemFields } from './system-fields.ts';
+
+export async function create(context: WriteContext, request: ObjectRequest): Promise<KubeObject> {
+  const submitted = submittedObject(request);
+  if (submitted.metadata['resourceVersion'] !== undefined) {
+    throw badRequest('resourceVersion should not be set on objects to be created');
+  }
+  return await createObject(context, request, withoutSystemFields(submitted));
+}
+
+/** Also for an apply of what is not there. */
+export async function createObject(
+  context: WriteContext,
+  request: ObjectRequest,
+  object: KubeObject,
+): Promise<KubeObject> {
+  const { resource, namespace } = request;
+  checkNamespace(context, resource, namespace, object.metadata.name ?? '');
+  const options = optionsOf(request, 'CreateOptions');
+  const created = await settled(context, request, { object, stored: undefined, options });
+  const name = created.metadata.name ?? '';
+  // The namespace may have gone while the webhooks were asked.
+  checkNamespace(context, resource, namespace, name);
+  const other = context.store.get(resource, namespace, name);
+  if (other !== undefined)
+    throw alreadyExists(resource, name, other.metadata.deletionTimestamp !== undefined);
+  return isDryRun(request) ? created : (context.store.put(resource, created, undefined) ?? created);
+}

@@ -1,0 +1,101 @@
+// Deletes objects, or marks those that something still holds.
+import { isJsonObject, ownMember } from '../../api/json.ts';
+import type { JsonObject } from '../../api/json.ts';
+import type { KubeObject } from '../../api/kube-object.ts';
+import { badRequest, conflict, notFound } from '../api-error.ts';
+import type { ObjectRequest } from '../request.ts';
+import type { Resource } from '../resource.ts';
+import { timestamp, type WriteContext } from './context.ts';
+import { checkDeletable } from './lifecycle.ts';
+import { isDryRun, optionsOf } from './options.ts';
+import { admittedWrite } from './settle.ts';
+
+export interface Deleted {
+  readonly object: KubeObject;
+  /** Otherwise it is marked, and goes when nothing holds it any more. */
+  readonly isGone: boolean;
+}
+
+const mostTries = 5;
+
+/** `name`: of one of a collection, which the request does not name. */
+export async function remove(
+  context: WriteContext,
+  request: ObjectRequest,
+  name = request.name ?? '',
+): Promise<Deleted> {
+  const { resource, namespace } = request;
+  const options = deleteOptions(request);
+  for (let tries = 1; ; tries += 1) {
+    const stored = context.store.get(resource, namespace, name);
+    if (stored === undefined) throw notFound(resource, name);
+    checkDeletable(resource, name);
+    checkPreconditions(resource, options, stored);
+    const write = admittedWrite(request, { object: undefined, stored, options });
+    await context.admission.mutate(write);
+    await context.admission.validate(write);
+    const deleted = take(context, request, stored);
+    if (deleted !== undefined) return deleted;
+    if (tries === mostTries) throw conflict(resource, name, 'it is changed again and again');
+  }
+}
+
+/** Whether nothing holds an object that is being deleted any more. */
+export function isFinished({ metadata, spec }: KubeObject): boolean {
+  return metadata.deletionTimestamp !== undefined && !isHeld({ metadata, spec });
+}
+
+function isHeld({ metadata, spec }: KubeObject): boolean {
+  // Those of `spec` are the Namespace's own: https://kubernetes.io/docs/tasks/administer-cluster/namespaces/#deleting-a-namespace
+  return [metadata['finalizers'], ownMember(spec, 'finalizers')].some(
+    (finalizers) => Array.isArray(finalizers) && finalizers.length > 0,
+  );
+}
+
+/** Undefined where another write came between. */
+function take({ store, now }: WriteContext, request: ObjectRequest, stored: KubeObject): Deleted | undefined {
+  const { resource } = request;
+  const marked = markedObject(resource, stored, now());
+  if (!isHeld(marked)) {
+    const object = isDryRun(request) ? stored : store.remove(resource, stored);
+    return object && { object, isGone: true };
+  }
+  if (stored.metadata.deletionTimestamp !== undefined) return { object: stored, isGone: false };
+  const object = isDryRun(request) ? marked : store.put(resource, marked, stored);
+  return object && { object, isGone: false };
+}
+
+/** What a definition defines goes first: the finalizer is the API server's own. */
+const definitionFinalizer = 'customresourcecleanup.apiextensions.k8s.io';
+
+function markedObject({ plural }: Resource, stored: KubeObject, now: Date): KubeObject {
+  const { generation, finalizers } = stored.metadata;
+  const metadata = {
+    ...stored.metadata,
+    ...(typeof generation === 'number' ? { generation: generation + 1 } : {}),
+    ...(plural === 'customresourcedefinitions' && finalizers === undefined
+      ? { finalizers: [definitionFinalizer] }
+      : {}),
+    deletionTimestamp: timestamp(now),
+    deletionGracePeriodSeconds: 0,
+  };
+  if (plural !== 'namespaces') return { ...stored, metadata };
+  const status = isJsonObject(stored['status']) ? stored['status'] : {};
+  return { ...stored, metadata, status: { ...status, phase: 'Terminating' } };
+}
+
+function deleteOptions(request: ObjectRequest): JsonObject {
+  const { body } = request;
+  if (body !== undefined && !isJsonObject(body)) throw badRequest('the body of a DELETE is DeleteOptions');
+  return { ...body, ...optionsOf(request, 'DeleteOptions') };
+}
+
+function checkPreconditions(resource: Resource, options: JsonObject, { metadata }: KubeObject): void {
+  for (const [key, word] of Object.entries({ uid: 'UID', resourceVersion: 'ResourceVersion' })) {
+    const wanted = ownMember(options['preconditions'], key) ?? metadata[key];
+    if (wanted === metadata[key]) continue;
+    const found = `${word} in object meta: ${String(metadata[key])}`;
+    const why = `Precondition failed: ${word} in precondition: ${JSON.stringify(wanted)}, ${found}`;
+    throw conflict(resource, metadata.name ?? '', why);
+  }
+}

@@ -1,0 +1,117 @@
+// The way of every object to be stored: defaulted, mutated, judged by RBAC, by its kind and by admission, in the API server's order.
+import type { JsonObject } from '../../api/json.ts';
+import type { KubeObject, ObjectMeta } from '../../api/kube-object.ts';
+import { checkEscalation } from '../access/escalation.ts';
+import type { AdmittedWrite } from '../admission/admitted-write.ts';
+import { unevaluated } from '../admission/compiled-policy.ts';
+import { conditionProblems } from '../admission/conditions.ts';
+import { invalid } from '../api-error.ts';
+import { withManagedFields } from '../patch/managed-fields.ts';
+import type { ObjectRequest } from '../request.ts';
+import { timestamp, type WriteContext } from './context.ts';
+import { isDryRun } from './options.ts';
+import { named, partOf, withFieldsOf, withoutEmpty } from './system-fields.ts';
+
+export interface Candidate {
+  readonly object: KubeObject;
+  readonly stored: KubeObject | undefined;
+  readonly options: JsonObject;
+}
+
+/** What may be stored. Rejects with an ApiError. */
+export async function settled(
+  context: WriteContext,
+  request: ObjectRequest,
+  candidate: Candidate,
+): Promise<KubeObject> {
+  const { stored } = candidate;
+  const now = context.now();
+  const owned = withOwners(request, prepared(request, candidate.object, stored, now), stored, now);
+  const write = admittedWrite(request, { ...candidate, object: owned });
+  const mutated = (await context.admission.mutate(write)) ?? owned;
+  const system = stored === undefined ? withSystemFields(mutated, now, ownFields(context, request)) : mutated;
+  const next = prepared(request, system, stored, now);
+  judge(context, request, next, stored);
+  await context.admission.validate({ ...write, name: next.metadata.name ?? '', object: next });
+  return next;
+}
+
+/** What webhooks add belongs to nobody; what an apply sets has its owner already. */
+function withOwners(
+  request: ObjectRequest,
+  object: KubeObject,
+  stored: KubeObject | undefined,
+  now: Date,
+): KubeObject {
+  if (request.patchType === 'apply') return object;
+  return withManagedFields(request.resource, object, stored, managerOf(request, now));
+}
+
+export function managerOf({ query, agent, subresource }: ObjectRequest, now: Date) {
+  return { name: query.get('fieldManager') ?? agent, subresource, time: timestamp(now) };
+}
+
+export function admittedWrite(
+  request: ObjectRequest,
+  { object, stored, options }: Omit<Candidate, 'object'> & { readonly object: KubeObject | undefined },
+): AdmittedWrite {
+  const { resource, subresource, namespace, user, warn, signal } = request;
+  const operation = object === undefined ? 'DELETE' : stored === undefined ? 'CREATE' : 'UPDATE';
+  return {
+    operation,
+    resource,
+    subresource,
+    namespace,
+    name: request.name ?? object?.metadata.name ?? '',
+    object,
+    oldObject: stored,
+    user,
+    dryRun: isDryRun(request),
+    options,
+    warn,
+    signal,
+  };
+}
+
+function prepared(
+  { resource, subresource }: ObjectRequest,
+  object: KubeObject,
+  stored: KubeObject | undefined,
+  now: Date,
+): KubeObject {
+  const part = partOf(resource, subresource, object, stored);
+  const kept = stored === undefined ? part : withFieldsOf(stored, part);
+  return resource.rules.prepare(withoutEmpty(kept), stored, now);
+}
+
+function ownFields(
+  { uid }: WriteContext,
+  { namespace }: ObjectRequest,
+): Pick<ObjectMeta, 'uid' | 'namespace'> {
+  return { uid: uid(), ...(namespace === undefined ? {} : { namespace }) };
+}
+
+/** The namespace stays that of the request, whatever a webhook has made of it. */
+function withSystemFields(
+  object: KubeObject,
+  now: Date,
+  own: Pick<ObjectMeta, 'uid' | 'namespace'>,
+): KubeObject {
+  const { namespace: _, ...metadata } = named(object).metadata;
+  return { ...object, metadata: { ...metadata, ...own, creationTimestamp: timestamp(now) } };
+}
+
+function judge(
+  context: WriteContext,
+  { resource, namespace, user, warn }: ObjectRequest,
+  object: KubeObject,
+  stored: KubeObject | undefined,
+): void {
+  checkEscalation(context.authorizer, { user, resource, namespace, object, stored });
+  const found = resource.rules.problems(object, stored);
+  const isWebhooks = resource.kind.endsWith('WebhookConfiguration');
+  const causes = found.length === 0 && isWebhooks ? conditionProblems(object) : found;
+  if (causes.length > 0) throw invalid(resource, object.metadata.name ?? '', causes);
+  const why = resource.plural === 'validatingadmissionpolicies' ? unevaluated(object) : undefined;
+  if (why !== undefined) warn(`the sandbox stores this policy and does not evaluate it: ${why}`);
+}

@@ -1,0 +1,79 @@
+// The fields of metadata that the server alone sets, and which part of an object each subresource writes.
+import { randomBytes } from 'node:crypto';
+import type { KubeObject, ObjectMeta } from '../../api/kube-object.ts';
+import type { Resource, Subresource } from '../resource.ts';
+
+const nameEnding = 5;
+/** Without vowels and look-alikes, as Kubernetes does, so that no words come about. */
+const letters = 'bcdfghjklmnpqrstvwxz2456789';
+
+const serverKept = [
+  'uid',
+  'resourceVersion',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'generation',
+  'selfLink',
+];
+
+/** Whatever a client says of these when it creates is passed over. */
+export function withoutSystemFields(object: KubeObject): KubeObject {
+  const given = Object.entries(object.metadata).filter(([key]) => !serverKept.includes(key));
+  return { ...object, metadata: Object.fromEntries(given) };
+}
+
+/** https://kubernetes.io/docs/reference/using-api/api-concepts/#generated-values */
+export function named(object: KubeObject): KubeObject {
+  const { name, generateName = '' } = object.metadata;
+  if (name !== undefined || generateName === '') return object;
+  const ending = [...randomBytes(nameEnding)].map((byte) => letters[byte % letters.length]).join('');
+  return { ...object, metadata: { ...object.metadata, name: `${generateName.slice(0, 58)}${ending}` } };
+}
+
+/** An update says nothing of these, or what they are already: the preconditions have been checked. */
+export function withFieldsOf(stored: KubeObject, submitted: KubeObject): KubeObject {
+  const kept = Object.entries(stored.metadata).filter(([key]) => serverKept.includes(key));
+  const { metadata } = withoutSystemFields(submitted);
+  return { ...submitted, metadata: { ...Object.fromEntries(kept), ...metadata } };
+}
+
+/** What is empty is not written down, as in every object of Kubernetes. */
+export function withoutEmpty({ metadata, ...rest }: KubeObject): KubeObject {
+  const filled = Object.entries(metadata).filter(
+    ([, value]) => typeof value !== 'object' || value === null || Object.keys(value).length > 0,
+  );
+  return { ...rest, metadata: Object.fromEntries(filled) };
+}
+
+/** Groups whose status subresource takes nothing of the metadata; in the others labels can be written by it too. */
+const strictStatusGroups = ['apiextensions.k8s.io', 'admissionregistration.k8s.io', 'reeve.dev'];
+
+/** Of what was submitted, that which this path writes; all else as it is stored. */
+export function partOf(
+  resource: Resource,
+  subresource: Subresource | undefined,
+  submitted: KubeObject,
+  stored: KubeObject | undefined,
+): KubeObject {
+  if (subresource === 'finalize') return withMember(submitted, 'status', stored);
+  if (subresource === 'status') {
+    if (!strictStatusGroups.includes(resource.group)) return withMember(submitted, 'spec', stored);
+    return withMember({ ...submitted, metadata: statusMetadata(submitted, stored) }, 'spec', stored);
+  }
+  const kept = resource.subresources.includes('status') ? withMember(submitted, 'status', stored) : submitted;
+  return stored !== undefined && resource.subresources.includes('finalize')
+    ? withMember(kept, 'spec', stored)
+    : kept;
+}
+
+function statusMetadata(submitted: KubeObject, stored: KubeObject | undefined): ObjectMeta {
+  const { managedFields } = submitted.metadata;
+  return { ...stored?.metadata, ...(managedFields === undefined ? {} : { managedFields }) };
+}
+
+function withMember(object: KubeObject, key: string, source: KubeObject | undefined): KubeObject {
+  const { [key]: _, ...rest } = object;
+  const value = source?.[key];
+  return { ...rest, metadata: object.metadata, ...(value === undefined ? {} : { [key]: value }) };
+}

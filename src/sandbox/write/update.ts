@@ -1,0 +1,96 @@
+// Changes objects: the whole of them, or one part by a subresource.
+import { isDeepStrictEqual } from 'node:util';
+import type { KubeObject } from '../../api/kube-object.ts';
+import { badRequest, conflict, invalid, notFound } from '../api-error.ts';
+import type { ObjectRequest } from '../request.ts';
+import type { Resource } from '../resource.ts';
+import type { WriteContext } from './context.ts';
+import { isFinished } from './delete.ts';
+import { isDryRun, optionsOf } from './options.ts';
+import { settled } from './settle.ts';
+import { submittedObject } from './submitted.ts';
+
+/** Whoever writes without saying on what version is served again when somebody else was faster. */
+const mostTries = 5;
+const modified =
+  'the object has been modified; please apply your changes to the latest version and try again';
+
+/** Groups whose objects are only replaced by those who say which version they have read. */
+const groupsThatWantVersions = [
+  'admissionregistration.k8s.io',
+  'apiextensions.k8s.io',
+  'coordination.k8s.io',
+  'reeve.dev',
+];
+
+export async function update(context: WriteContext, request: ObjectRequest): Promise<KubeObject> {
+  const submitted = submittedObject(request);
+  const { resource, name = '' } = request;
+  if (submitted.metadata.name !== undefined && submitted.metadata.name !== name) {
+    throw badRequest(
+      `the name of the object (${submitted.metadata.name}) does not match the name on the URL (${name})`,
+    );
+  }
+  const { resourceVersion } = submitted.metadata;
+  if (resourceVersion === undefined && groupsThatWantVersions.includes(resource.group)) {
+    const message = 'Invalid value: 0: must be specified for an update';
+    const cause = { reason: 'FieldValueInvalid', message, field: 'metadata.resourceVersion' };
+    throw invalid(resource, name, [cause]);
+  }
+  const object = { ...submitted, metadata: { ...submitted.metadata, name } };
+  return await change(context, request, () => object);
+}
+
+/** `next` makes the new object of the stored one, and may throw an ApiError; it is asked again when another write comes between. */
+export async function change(
+  context: WriteContext,
+  request: ObjectRequest,
+  next: (stored: KubeObject) => KubeObject,
+): Promise<KubeObject> {
+  const { resource, namespace, name = '', patchType } = request;
+  for (let tries = 1; ; tries += 1) {
+    const stored = context.store.get(resource, namespace, name);
+    if (stored === undefined) throw notFound(resource, name);
+    const object = next(stored);
+    checkPreconditions(resource, object, stored);
+    const options = optionsOf(request, 'UpdateOptions');
+    const settledObject = await settled(context, request, { object, stored, options });
+    const written = keep(context, request, settledObject, stored);
+    if (written !== undefined) return written;
+    if (tries === mostTries || isTiedToVersion(object, stored, patchType)) {
+      throw conflict(resource, name, modified);
+    }
+  }
+}
+
+/** A patch that says nothing of the version leaves the stored one in the object. */
+function isTiedToVersion(object: KubeObject, stored: KubeObject, patchType: string | undefined): boolean {
+  return patchType === undefined
+    ? object.metadata['resourceVersion'] !== undefined
+    : object.metadata['resourceVersion'] !== stored.metadata['resourceVersion'];
+}
+
+function checkPreconditions(resource: Resource, object: KubeObject, stored: KubeObject): void {
+  const name = stored.metadata.name ?? '';
+  const { uid, resourceVersion } = object.metadata;
+  if (uid !== undefined && uid !== stored.metadata.uid) {
+    const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${stored.metadata.uid}`;
+    throw conflict(resource, name, why);
+  }
+  if (resourceVersion !== undefined && resourceVersion !== stored.metadata['resourceVersion']) {
+    throw conflict(resource, name, modified);
+  }
+}
+
+/** Undefined where another write came between. What changes nothing is not written. */
+function keep(
+  { store }: WriteContext,
+  request: ObjectRequest,
+  object: KubeObject,
+  stored: KubeObject,
+): KubeObject | undefined {
+  if (isDryRun(request)) return object;
+  if (isDeepStrictEqual(object, stored)) return stored;
+  if (isFinished(object)) return store.remove(request.resource, stored) && object;
+  return store.put(request.resource, object, stored);
+}

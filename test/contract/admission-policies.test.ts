@@ -1,0 +1,156 @@
+// ValidatingAdmissionPolicies: the guard that Reeve ships, as it is shipped.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { eventually } from '../support/eventually.ts';
+import { until } from '../support/until.ts';
+import type { ApiObject } from './support/answers.ts';
+import { freshName } from './support/backend.ts';
+import { onEachBackend } from './support/backends.ts';
+import { at, binding, configMap } from './support/objects.ts';
+
+const guardFile = join(import.meta.dirname, '..', '..', 'manifests', 'install', '40-guard.yaml');
+const marked = { labels: { 'app.kubernetes.io/managed-by': 'reeve' } };
+const reconciler = 'system:serviceaccount:reeve-system:reeve-reconciler';
+
+const plurals = {
+  ValidatingAdmissionPolicy: 'validatingadmissionpolicies',
+  ValidatingAdmissionPolicyBinding: 'validatingadmissionpolicybindings',
+} as const;
+
+onEachBackend('admission policies', (backend) => {
+  const guarded = backend.as.bind(backend, 'ann', 'system:masters');
+
+  beforeAll(async () => {
+    for (const document of parseAllDocuments(await readFile(guardFile, 'utf8'))) {
+      const object = document.toJS() as { readonly kind: keyof typeof plurals };
+      const { status, text } = await backend.api.create(at(plurals[object.kind], ''), object);
+      if (status !== 201 && status !== 409) throw new Error(text);
+    }
+    const probe = configMap('ct-probe', {}, marked);
+    await until(
+      async () => (await guarded().create(`${at('configmaps', 'default')}?dryRun=All`, probe)).status === 403,
+      () => 'the guard is in force',
+    );
+  });
+
+  const kept = async (
+    owner = '',
+  ): Promise<{ readonly ns: string; readonly path: string; readonly object: ApiObject }> => {
+    const ns = await backend.namespace();
+    const annotations = owner === '' ? {} : { 'reeve.dev/owner': owner };
+    const api = backend.as(reconciler, 'system:masters');
+    const object = await api.must(
+      api.create(at('configmaps', ns), configMap('a', {}, { ...marked, annotations })),
+    );
+    return { ns, path: at('configmaps', ns, 'a'), object };
+  };
+
+  describe('the guard', () => {
+    it('refuses the mark, in its own words', async () => {
+      const ns = await backend.namespace();
+      const { status, body, warnings } = await guarded().create(
+        at('configmaps', ns),
+        configMap('a', {}, marked),
+      );
+      expect(status).toBe(403);
+      expect(warnings).toEqual([]);
+      expect(body.reason).toBe('Forbidden');
+      expect(body.message).toBe(
+        "configmaps \"a\" is forbidden: ValidatingAdmissionPolicy 'reeve-guard' with binding 'reeve-guard' denied request: " +
+          'the label app.kubernetes.io/managed-by=reeve marks what Reeve keeps, and only Reeve sets it: leave it out; ' +
+          'to let Reeve take over an object of yours, label it reeve.dev/adopt=true',
+      );
+      expect(body.details).toMatchObject({ name: 'a', kind: 'configmaps' });
+    });
+
+    it('names the owner', async () => {
+      const { path } = await kept('NamespacePolicy/base');
+      const { status, body } = await guarded().delete(path);
+      expect(status).toBe(403);
+      expect(body.message).toContain(
+        'Reeve keeps ConfigMap a for NamespacePolicy/base, and only Reeve writes it: change or delete that instead (kubectl edit namespacepolicy/base)',
+      );
+    });
+
+    it('holds for every way to write', async () => {
+      const { ns, path } = await kept();
+      const mark = configMap('a', { b: 'c' }, marked);
+      const replies = [
+        guarded().replace(path, configMap('a')),
+        guarded().patch(path, 'merge', { data: { b: 'c' } }),
+        guarded().patch(path, 'json', [{ op: 'remove', path: '/metadata/labels' }]),
+        guarded().apply(path, mark, 'fieldManager=me&force=true'),
+        guarded().apply(at('configmaps', ns, 'new'), configMap('new', {}, marked)),
+        guarded().delete(path),
+        guarded().delete(
+          `${at('configmaps', ns)}?labelSelector=${encodeURIComponent('app.kubernetes.io/managed-by')}`,
+        ),
+        guarded().delete(`${path}?dryRun=All`),
+      ];
+      for (const { status, body } of await Promise.all(replies)) {
+        expect(status, body.message).toBe(403);
+        expect(body.message).toContain("ValidatingAdmissionPolicy 'reeve-guard'");
+      }
+    });
+
+    it('lets others be, and lets finalizers go', async () => {
+      const { ns, path } = await kept();
+      expect((await guarded().create(at('configmaps', ns), configMap('b'))).status).toBe(201);
+      const finalizers = { metadata: { finalizers: ['test.dev/one'] } };
+      expect((await guarded().patch(path, 'merge', finalizers)).status).toBe(200);
+      expect((await guarded().patch(path, 'merge', { metadata: { finalizers: null } })).status).toBe(200);
+    });
+
+    it('lets Reeve write, and whoever is called in an emergency', async () => {
+      const { path } = await kept();
+      const api = backend.as(reconciler, 'system:masters');
+      expect((await api.patch(path, 'merge', { data: { b: 'c' } })).status).toBe(200);
+      const emergency = backend.as('ann', 'system:masters', 'reeve:break-glass');
+      expect((await emergency.patch(path, 'merge', { data: { b: 'd' } })).status).toBe(200);
+      expect((await emergency.delete(path)).status).toBe(200);
+    });
+
+    it('lets a namespace end', async () => {
+      const { ns } = await kept();
+      await backend.api.must(backend.api.delete(at('namespaces', '', ns)));
+      await eventually(async () => (await backend.api.get(at('namespaces', '', ns))).status).toBe(404);
+    });
+
+    it('comes after the question whether one may', async () => {
+      const { path } = await kept();
+      const { status, body } = await backend.as('ct-nobody').delete(path);
+      expect(status).toBe(403);
+      expect(body.message).toContain('cannot delete resource');
+    });
+
+    it('holds for cluster-scoped objects', async () => {
+      const bound = binding('ClusterRoleBinding', freshName('marked'), ['ClusterRole', 'view'], 'x');
+      const object = { ...bound, metadata: { ...bound.metadata, ...marked } };
+      const { status } = await guarded().create(at('clusterrolebindings', ''), object);
+      expect(status).toBe(403);
+    });
+  });
+
+  it('do not judge policies', async () => {
+    const name = freshName('policy');
+    const policy = {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'ValidatingAdmissionPolicy',
+      metadata: { name, ...marked },
+      spec: {
+        matchConstraints: {
+          resourceRules: [
+            { apiGroups: ['none.test'], apiVersions: ['*'], operations: ['*'], resources: ['*'] },
+          ],
+        },
+        validations: [{ expression: 'true' }],
+      },
+    };
+    const path = at('validatingadmissionpolicies', '');
+    const { status } = await guarded().create(path, policy);
+    expect(status).toBe(201);
+    await backend.api.delete(`${path}/${name}`);
+  });
+});

@@ -1,0 +1,280 @@
+// Objects are created, read and replaced, and whoever is late or wrong is told so.
+import { describe, expect, it } from 'vitest';
+import { freshName } from './support/backend.ts';
+import { onEachBackend } from './support/backends.ts';
+import { differences } from './support/differences.ts';
+import { at, configMap, namespaceNamed } from './support/objects.ts';
+
+const uidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+onEachBackend('objects', (backend) => {
+  describe('create', () => {
+    it('answers 201 with what the server sets itself', async () => {
+      const ns = await backend.namespace();
+      const { status, body } = await backend.api.create(
+        at('configmaps', ns),
+        configMap('a', { key: 'value' }),
+      );
+      expect(status).toBe(201);
+      expect(body).toMatchObject({
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name: 'a', namespace: ns },
+        data: { key: 'value' },
+      });
+      expect(body.metadata.uid).toMatch(uidPattern);
+      expect(Number(body.metadata.resourceVersion)).toBeGreaterThan(0);
+      expect(body.metadata.creationTimestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+      expect(body.metadata.generation).toBeUndefined();
+    });
+
+    it('does not take from a client what the server sets itself', async () => {
+      const ns = await backend.namespace();
+      const metadata = {
+        uid: 'mine',
+        creationTimestamp: '2001-01-01T00:00:00Z',
+        deletionTimestamp: '2001-01-01T00:00:00Z',
+        generation: 7,
+        selfLink: '/mine',
+      };
+      const made = await backend.api.must(
+        backend.api.create(at('configmaps', ns), configMap('a', {}, metadata)),
+      );
+      expect(made.metadata.uid).toMatch(uidPattern);
+      expect(made.metadata.creationTimestamp).not.toMatch(/^2001/);
+      expect(made.metadata).not.toHaveProperty('deletionTimestamp');
+    });
+
+    it('makes up the rest of a name', async () => {
+      const ns = await backend.namespace();
+      const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { generateName: 'some-' } };
+      const first = await backend.api.must(backend.api.create(at('configmaps', ns), object));
+      const second = await backend.api.must(backend.api.create(at('configmaps', ns), object));
+      expect(first.metadata.name).toMatch(/^some-[a-z0-9]{5}$/);
+      expect(first.metadata['generateName']).toBe('some-');
+      expect(second.metadata.name).not.toBe(first.metadata.name);
+    });
+
+    it('refuses a name that is taken', async () => {
+      const ns = await backend.namespace();
+      await backend.api.must(backend.api.create(at('configmaps', ns), configMap('a')));
+      const { status, body } = await backend.api.create(at('configmaps', ns), configMap('a'));
+      expect(status).toBe(409);
+      expect(body).toMatchObject({
+        kind: 'Status',
+        apiVersion: 'v1',
+        status: 'Failure',
+        message: 'configmaps "a" already exists',
+        reason: 'AlreadyExists',
+        details: { name: 'a', kind: 'configmaps' },
+        code: 409,
+      });
+    });
+
+    it('fills in the namespace of the path, and the kind', async () => {
+      const ns = await backend.namespace();
+      const { status, body } = await backend.api.create(at('configmaps', ns), { metadata: { name: 'a' } });
+      expect(status).toBe(201);
+      expect(body).toMatchObject({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: ns } });
+    });
+
+    it.each([
+      ['another namespace', { metadata: { name: 'a', namespace: 'other' } }, 400],
+      ['another kind', { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'a' } }, 400],
+      ['another version', { apiVersion: 'v9', kind: 'ConfigMap', metadata: { name: 'a' } }, 400],
+      ['no name', { metadata: {} }, 422],
+      ['a name that is none', { metadata: { name: 'No_Name' } }, 422],
+      ['a label that is none', { metadata: { name: 'a', labels: { a: 'not a label' } } }, 422],
+      ['an annotation key that is none', { metadata: { name: 'a', annotations: { 'a b': 'c' } } }, 422],
+      ['a finalizer that is none', { metadata: { name: 'a', finalizers: ['no finalizer'] } }, 422],
+    ])('refuses %s', async (_, changes, code) => {
+      const ns = await backend.namespace();
+      const object = { apiVersion: 'v1', kind: 'ConfigMap', ...changes };
+      const { status, body } = await backend.api.create(at('configmaps', ns), object);
+      expect(body.message).not.toBe('');
+      expect({ status, code: body.code }).toEqual({ status: code, code });
+      expect((await backend.api.get(at('configmaps', ns, 'a'))).status).toBe(404);
+    });
+
+    it('refuses a resourceVersion', async () => {
+      const ns = await backend.namespace();
+      const object = configMap('a', {}, { resourceVersion: '7' });
+      const { status } = await backend.api.create(at('configmaps', ns), object);
+      expect(status).toBeGreaterThanOrEqual(400);
+    });
+
+    it('says what is wrong with the metadata', async () => {
+      const ns = await backend.namespace();
+      const metadata = { labels: { 'a b': 'c' }, annotations: { '/': 'c' } };
+      const { body } = await backend.api.create(at('configmaps', ns), configMap('No', {}, metadata));
+      expect(body).toMatchObject({ reason: 'Invalid', details: { name: 'No', kind: 'ConfigMap' } });
+      expect((body.details.causes ?? []).map(({ field, reason }) => `${field} ${reason}`).sort()).toEqual(
+        expect.arrayContaining([
+          'metadata.annotations FieldValueInvalid',
+          'metadata.labels FieldValueInvalid',
+          'metadata.name FieldValueInvalid',
+        ]),
+      );
+    });
+  });
+
+  describe('get', () => {
+    it('answers with the object', async () => {
+      const ns = await backend.namespace();
+      const made = await backend.api.must(
+        backend.api.create(at('configmaps', ns), configMap('a', { b: 'c' })),
+      );
+      const { status, body } = await backend.api.get(at('configmaps', ns, 'a'));
+      expect(status).toBe(200);
+      expect(body).toEqual(made);
+    });
+
+    it.each([
+      ['configmaps', '', 'configmaps "a" not found'],
+      ['rolebindings', 'rbac.authorization.k8s.io', 'rolebindings.rbac.authorization.k8s.io "a" not found'],
+    ] as const)('says which of the %s is not there', async (plural, group, message) => {
+      const { status, body } = await backend.api.get(at(plural, 'default', 'a'));
+      expect(status).toBe(404);
+      expect(body).toMatchObject({
+        kind: 'Status',
+        metadata: {},
+        reason: 'NotFound',
+        message,
+        details: { name: 'a', kind: plural, ...(group === '' ? {} : { group }) },
+      });
+    });
+  });
+
+  describe('update', () => {
+    it('replaces all, and counts the version on', async () => {
+      const ns = await backend.namespace();
+      const made = await backend.api.must(
+        backend.api.create(at('configmaps', ns), configMap('a', { b: 'c' }, { labels: { d: 'e' } })),
+      );
+      const { status, body } = await backend.api.replace(
+        at('configmaps', ns, 'a'),
+        configMap('a', { f: 'g' }, { resourceVersion: made.metadata.resourceVersion }),
+      );
+      expect(status).toBe(200);
+      expect(body.data).toEqual({ f: 'g' });
+      expect(body.metadata.labels).toBeUndefined();
+      expect(body.metadata.uid).toBe(made.metadata.uid);
+      expect(body.metadata.creationTimestamp).toBe(made.metadata.creationTimestamp);
+      expect(Number(body.metadata.resourceVersion)).toBeGreaterThan(Number(made.metadata.resourceVersion));
+    });
+
+    it('without a resourceVersion replaces whatever is there', async () => {
+      const ns = await backend.namespace();
+      await backend.api.must(backend.api.create(at('configmaps', ns), configMap('a')));
+      const { status } = await backend.api.replace(at('configmaps', ns, 'a'), configMap('a', { b: 'c' }));
+      expect(status).toBe(200);
+    });
+
+    it('that changes nothing keeps the version', async () => {
+      const ns = await backend.namespace();
+      await backend.api.must(backend.api.create(at('configmaps', ns), configMap('a', { b: 'c' })));
+      const put = (): Promise<unknown> =>
+        backend.api.replace(at('configmaps', ns, 'a'), configMap('a', { b: 'c' }));
+      await put();
+      const before = (await backend.api.get(at('configmaps', ns, 'a'))).body.metadata.resourceVersion;
+      await put();
+      const after = (await backend.api.get(at('configmaps', ns, 'a'))).body.metadata.resourceVersion;
+      expect(after).toBe(before);
+    });
+
+    it('is refused where another was faster', async () => {
+      const ns = await backend.namespace();
+      const made = await backend.api.must(backend.api.create(at('configmaps', ns), configMap('a')));
+      const stale = { resourceVersion: made.metadata.resourceVersion };
+      await backend.api.must(
+        backend.api.replace(at('configmaps', ns, 'a'), configMap('a', { b: 'c' }, stale)),
+      );
+      const { status, body } = await backend.api.replace(
+        at('configmaps', ns, 'a'),
+        configMap('a', { d: 'e' }, stale),
+      );
+      expect(status).toBe(409);
+      expect(body).toMatchObject({
+        reason: 'Conflict',
+        message:
+          'Operation cannot be fulfilled on configmaps "a": the object has been modified; please apply your changes to the latest version and try again',
+        details: { name: 'a', kind: 'configmaps' },
+      });
+    });
+
+    it.each([
+      ['of another uid', { uid: '5b5c3a52-7f0e-4a53-9d0b-000000000000' }, 409],
+      ['of another name', { name: 'b' }, 400],
+      ['of another namespace', { namespace: 'other' }, 400],
+    ])('%s is refused', async (_, metadata, code) => {
+      const ns = await backend.namespace();
+      await backend.api.must(backend.api.create(at('configmaps', ns), configMap('a')));
+      const { status } = await backend.api.replace(at('configmaps', ns, 'a'), configMap('a', {}, metadata));
+      expect(status).toBe(code);
+    });
+
+    it('of many at once is done for one of those who have seen the same', async () => {
+      const ns = await backend.namespace();
+      const made = await backend.api.must(backend.api.create(at('configmaps', ns), configMap('a')));
+      const { resourceVersion } = made.metadata;
+      const replies = await Promise.all(
+        Array.from({ length: 8 }, (_, index) =>
+          backend.api.replace(
+            at('configmaps', ns, 'a'),
+            configMap('a', { b: String(index) }, { resourceVersion }),
+          ),
+        ),
+      );
+      const codes = replies.map(({ status }) => status).sort((a, b) => a - b);
+      expect(codes).toEqual([200, 409, 409, 409, 409, 409, 409, 409]);
+    });
+
+    it.each(['configmaps', 'secrets'] as const)('of %s that are not there is refused', async (plural) => {
+      const ns = await backend.namespace();
+      const object = { metadata: { name: 'a' } };
+      const { status, body } = await backend.api.replace(at(plural, ns, 'a'), object);
+      expect(status).toBe(404);
+      expect(body.reason).toBe('NotFound');
+    });
+
+    it.each([
+      ['coordination.k8s.io/v1', 'Lease', 'leases'],
+      ['rbac.authorization.k8s.io/v1', 'Role', 'roles'],
+    ] as const)('may create a %s %s', async (apiVersion, kind, plural) => {
+      const ns = await backend.namespace();
+      const object = { apiVersion, kind, metadata: { name: 'a', namespace: ns } };
+      const { status } = await backend.api.replace(at(plural, ns, 'a'), object);
+      expect(backend.expects(differences.updateOfNothing)).toContain(status);
+    });
+
+    it('cannot change an immutable ConfigMap', async () => {
+      const ns = await backend.namespace();
+      const fixed = { ...configMap('a', { b: 'c' }), immutable: true };
+      await backend.api.must(backend.api.create(at('configmaps', ns), fixed));
+      const { status } = await backend.api.replace(at('configmaps', ns, 'a'), { ...fixed, data: { b: 'd' } });
+      expect(status).toBe(422);
+      const loosened = await backend.api.replace(at('configmaps', ns, 'a'), configMap('a', { b: 'c' }));
+      expect(loosened.status).toBe(422);
+    });
+  });
+
+  it('cluster-scoped objects have no namespace', async () => {
+    const name = freshName('plain');
+    const object = namespaceNamed(name, { namespace: 'a' });
+    const { status, body } = await backend.api.create(at('namespaces', ''), object);
+    expect(status).toBe(201);
+    expect(body.metadata).not.toHaveProperty('namespace');
+    await backend.api.delete(at('namespaces', '', name));
+  });
+
+  it('keeps keys that every JavaScript object inherits', async () => {
+    const ns = await backend.namespace();
+    const data = { constructor: 'a', toString: 'b', hasOwnProperty: 'c' };
+    const { body } = await backend.api.send('POST', at('configmaps', ns), {
+      text: `{"metadata":{"name":"a"},"data":{"__proto__":"d",${JSON.stringify(data).slice(1)}}`,
+    });
+    expect(new Map(Object.entries(body.data ?? {}))).toEqual(
+      new Map(Object.entries({ ...data, ['__proto__']: 'd' })),
+    );
+  });
+});

@@ -1,0 +1,143 @@
+// The guard that is shipped, evaluated by the sandbox: the cases of the guard on a real API server.
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { KubeObject } from '../../../../src/api/kube-object.ts';
+import { unevaluated } from '../../../../src/sandbox/admission/compiled-policy.ts';
+import { manifestObjects } from '../../../support/manifest-files.ts';
+import {
+  guardedKinds,
+  largeManifest,
+  manifest,
+  markedManifest,
+  markLabel,
+  owner,
+  type GuardedKind,
+} from '../../../e2e/guarded-objects.ts';
+import { kind, namespaces, Scene } from './scene.ts';
+
+const guard = manifestObjects('install').filter(({ file }) => file.includes('guard'));
+const reeve = { username: 'system:serviceaccount:reeve-system:reeve-reconciler', groups: [] };
+const namespace = 'guarded';
+const kept = { name: 'kept', namespace, uid: 'u' };
+const held = ['example.com/held'];
+
+const marked = (of: GuardedKind, metadata: object = {}): KubeObject =>
+  JSON.parse(markedManifest(of, { ...kept, ...metadata })) as KubeObject;
+const plain = (of: GuardedKind, metadata: object = {}): KubeObject =>
+  JSON.parse(manifest(of, { ...kept, ...metadata })) as KubeObject;
+
+let scene: Scene;
+
+beforeEach(() => {
+  scene = new Scene();
+  scene.namespace(namespace);
+  scene.namespace('ending', { deletionTimestamp: '2026-01-01T00:00:00Z' });
+  for (const { object } of guard) scene.put(object);
+});
+
+test('it is evaluated', () => {
+  expect(guard.map(({ object }) => unevaluated(object as unknown as KubeObject))[0]).toBeUndefined();
+});
+
+interface Change {
+  readonly object?: KubeObject;
+  readonly oldObject?: KubeObject;
+}
+
+async function refused(change: Change, others: Parameters<Scene['write']>[0] | object = {}) {
+  const { apiVersion = '', kind: name = '' } = change.object ?? change.oldObject ?? { metadata: {} };
+  return await scene.refusal(scene.write({ resource: kind(apiVersion, name), ...change, ...others }));
+}
+
+const leaveItOut = 'only Reeve sets it: leave it out';
+
+describe.each(guardedKinds)('%s', (of) => {
+  const changes: readonly (readonly [string, Change])[] = [
+    ['changes it', { object: marked(of, { labels: { touched: 'yes' } }), oldObject: marked(of) }],
+    ['takes the mark away', { object: plain(of), oldObject: marked(of) }],
+    ['changes the mark', { object: plain(of, { labels: { [markLabel]: 'me' } }), oldObject: marked(of) }],
+    [
+      'takes the owner away',
+      { object: plain(of, { labels: { [markLabel]: 'reeve' } }), oldObject: marked(of) },
+    ],
+    [
+      'gives it to the garbage collector',
+      { object: marked(of, { ownerReferences: [{ uid: 'x' }] }), oldObject: marked(of) },
+    ],
+    [
+      'changes more than finalizers',
+      { object: marked(of, { finalizers: held, labels: { a: 'b' } }), oldObject: marked(of) },
+    ],
+    ['adds a field', { object: { ...marked(of), immutable: true }, oldObject: marked(of) }],
+    ['takes a field away', { object: marked(of), oldObject: { ...marked(of), immutable: true } }],
+    ['deletes it', { oldObject: marked(of) }],
+  ];
+
+  test.each(changes)('whoever %s is refused', async (_, change) => {
+    const { kind: name } = marked(of);
+    expect(await refused(change)).toMatchObject({
+      code: 403,
+      reason: 'Forbidden',
+      message: expect.stringContaining(
+        `"kept" is forbidden: ValidatingAdmissionPolicy 'reeve-guard' with binding 'reeve-guard' denied request: Reeve keeps ${name} kept for ${owner}, and only Reeve writes it: change or delete that instead (kubectl edit ${owner.toLowerCase()})`,
+      ) as string,
+    });
+  });
+
+  test.each(changes)('Reeve %s', async (_, change) => {
+    expect(await refused(change, { user: reeve })).toBeUndefined();
+  });
+
+  test('nobody else sets the mark', async () => {
+    expect((await refused({ object: marked(of) }))?.message).toContain(leaveItOut);
+    const label = { object: marked(of), oldObject: plain(of) };
+    expect((await refused(label))?.message).toContain(leaveItOut);
+  });
+
+  test.each<[string, Change, object]>([
+    ['writes what is not marked', { object: plain(of), oldObject: plain(of, { labels: { a: 'b' } }) }, {}],
+    ['takes finalizers away', { object: marked(of), oldObject: marked(of, { finalizers: held }) }, {}],
+    ['deletes in a namespace that ends', { oldObject: marked(of, { namespace: 'ending' }) }, {}],
+    [
+      'breaks the glass',
+      { oldObject: marked(of) },
+      { user: { username: 'a', groups: ['reeve:break-glass'] } },
+    ],
+    [
+      'writes the status',
+      { object: marked(of, { labels: {} }), oldObject: marked(of) },
+      { subresource: 'status' },
+    ],
+  ])('whoever %s may', async (_, change, others) => {
+    expect(await refused(change, others)).toBeUndefined();
+  });
+
+  test('nobody changes anything in a namespace that ends', async () => {
+    const metadata = { namespace: 'ending' };
+    const change = {
+      object: marked(of, { ...metadata, generateName: 'x' }),
+      oldObject: marked(of, metadata),
+    };
+    expect(await refused(change)).toMatchObject({ code: 403 });
+  });
+});
+
+test.each(['secret', 'configmap'] as const)('a finalizer may be taken from a large %s', async (of) => {
+  const large = (metadata: object): KubeObject =>
+    JSON.parse(largeManifest(of, { ...kept, ...metadata })) as KubeObject;
+  expect(await refused({ object: large({}), oldObject: large({ finalizers: held }) })).toBeUndefined();
+});
+
+test('a collection names its objects in the message alone', async () => {
+  const refusal = await refused({ oldObject: marked('configmap') }, { name: '' });
+  expect(refusal?.message).toContain('Reeve keeps ConfigMap kept for');
+});
+
+test('the mark is refused on what has no namespace', async () => {
+  const object = {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: 'n', labels: { [markLabel]: 'reeve' } },
+  };
+  const refusal = await scene.refusal(scene.write({ resource: namespaces, object }));
+  expect(refusal?.message).toContain(leaveItOut);
+});

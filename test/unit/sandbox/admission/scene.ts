@@ -1,0 +1,120 @@
+// A store with namespaces and configurations as their kinds let them be stored, and writes to ask about.
+import { isJsonObject, type JsonObject } from '../../../../src/api/json.ts';
+import type { KubeObject } from '../../../../src/api/kube-object.ts';
+import { createAdmission } from '../../../../src/sandbox/admission/admission.ts';
+import type { AdmittedWrite } from '../../../../src/sandbox/admission/admitted-write.ts';
+import type { ClientConfig } from '../../../../src/sandbox/admission/configurations.ts';
+import { ApiError, type Failure } from '../../../../src/sandbox/api-error.ts';
+import { servedKinds } from '../../../../src/sandbox/kinds/kinds.ts';
+import type { Resource } from '../../../../src/sandbox/resource.ts';
+import { MemoryStore } from '../../../../src/sandbox/store/store.ts';
+
+export type Answer = (request: JsonObject, clientConfig: ClientConfig) => unknown;
+
+const kinds = servedKinds(new MemoryStore());
+
+export function kind(apiVersion: string, name: string): Resource {
+  const found = kinds.ofKind(apiVersion, name);
+  if (found === undefined) throw new Error(`${name} is not served`);
+  return found;
+}
+
+export class Scene {
+  readonly store = new MemoryStore();
+  readonly warnings: string[] = [];
+  /** What the webhooks were asked, with the name of the service. */
+  readonly asked: { readonly service: string; readonly request: JsonObject }[] = [];
+  readonly answers = new Map<string, Answer>();
+  readonly admission = createAdmission({
+    store: this.store,
+    kinds: servedKinds(this.store),
+    uid: () => 'the-uid',
+    call: async (clientConfig, review) => {
+      const request = isJsonObject(review['request']) ? review['request'] : {};
+      const service = clientConfig.service?.name ?? '';
+      this.asked.push({ service, request });
+      const response = await this.answers.get(service)?.(request, clientConfig);
+      return { ...review, response: { uid: request['uid'], allowed: true, ...(response as JsonObject) } };
+    },
+  });
+
+  put(object: JsonObject): KubeObject {
+    const resource = kind(String(object['apiVersion']), String(object['kind']));
+    const prepared = resource.rules.prepare(object as KubeObject, undefined, new Date(0));
+    const problems = resource.rules.problems(prepared, undefined);
+    if (problems.length > 0) throw new Error(problems.map(({ message }) => message).join());
+    const stored = this.store.put(resource, prepared, undefined);
+    if (stored === undefined) throw new Error('it is there already');
+    return stored;
+  }
+
+  namespace(name: string, metadata: JsonObject = {}): KubeObject {
+    return this.put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, ...metadata } });
+  }
+
+  write(changes: Partial<AdmittedWrite> & { readonly resource: Resource }): AdmittedWrite {
+    const { object, oldObject } = changes;
+    const operation = object === undefined ? 'DELETE' : oldObject === undefined ? 'CREATE' : 'UPDATE';
+    const metadata = object?.metadata ?? oldObject?.metadata;
+    return {
+      operation,
+      subresource: undefined,
+      namespace: metadata?.namespace,
+      name: metadata?.name ?? '',
+      object: undefined,
+      oldObject: undefined,
+      user: { username: 'jane', groups: ['dev'] },
+      dryRun: false,
+      options: { kind: 'CreateOptions', apiVersion: 'meta.k8s.io/v1' },
+      warn: (text) => this.warnings.push(text),
+      signal: new AbortController().signal,
+      ...changes,
+    };
+  }
+
+  async refusal(write: AdmittedWrite): Promise<Failure | undefined> {
+    return await failureOf(this.admission.validate(write));
+  }
+}
+
+/** Undefined when nothing was refused. */
+export async function failureOf(promise: Promise<unknown>): Promise<Failure | undefined> {
+  try {
+    await promise;
+    return undefined;
+  } catch (error) {
+    if (error instanceof ApiError) return error.failure;
+    throw error;
+  }
+}
+
+const review = {
+  sideEffects: 'None',
+  admissionReviewVersions: ['v1'],
+  failurePolicy: 'Fail',
+};
+const everything = { apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*/*'] };
+
+/** One webhook of everything, led to the service of its name. */
+export function webhook(name: string, changes: JsonObject = {}): JsonObject {
+  const clientConfig = { service: { name, namespace: 'default' } };
+  return { name: `${name}.example.com`, clientConfig, rules: [everything], ...review, ...changes };
+}
+
+export function configuration(
+  kindName: 'Mutating' | 'Validating',
+  name: string,
+  ...webhooks: readonly JsonObject[]
+): JsonObject {
+  const apiVersion = 'admissionregistration.k8s.io/v1';
+  return { apiVersion, kind: `${kindName}WebhookConfiguration`, metadata: { name }, webhooks };
+}
+
+export function configMap(metadata: JsonObject = {}, fields: JsonObject = {}): KubeObject {
+  const given = { name: 'one', namespace: 'here', ...metadata };
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: given, ...fields };
+}
+
+export const configMaps = kind('v1', 'ConfigMap');
+export const namespaces = kind('v1', 'Namespace');
+export const clusterRoles = kind('rbac.authorization.k8s.io/v1', 'ClusterRole');

@@ -1,0 +1,348 @@
+// Answers: in the form that was asked for, with warnings, as failures, and as streams.
+import { request } from 'node:https';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../../../src/api/kube-object.ts';
+import { ApiError, notFound } from '../../../../src/sandbox/api-error.ts';
+import type { ObjectAnswer, WatchEvent } from '../../../../src/sandbox/read/answer.ts';
+import { ageOf } from '../../../../src/sandbox/http/views.ts';
+import { list, RunningServer } from './running-server.ts';
+
+const meta = (kind: string): { accept: string } => ({
+  accept: `application/json;as=${kind};v=v1;g=meta.k8s.io`,
+});
+const secret: KubeObject = {
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name: 'a', resourceVersion: '3', made: 'never' },
+  data: { b: 'Yw==' },
+};
+const metadataOnly = {
+  kind: 'PartialObjectMetadata',
+  apiVersion: 'meta.k8s.io/v1',
+  metadata: secret.metadata,
+};
+const one = '/api/v1/namespaces/n/secrets/a';
+const all = '/api/v1/namespaces/n/secrets';
+
+function answering(object: object, code = 200): () => ObjectAnswer {
+  return () => ({ kind: 'object', code, object: object as KubeObject });
+}
+
+describe('one object', () => {
+  it.each<readonly [string, Record<string, string>, object]>([
+    ['as it is', {}, secret],
+    [
+      'where anything will do',
+      { accept: 'text/html, application/vnd.kubernetes.protobuf, */*;q=0.1' },
+      secret,
+    ],
+    ['its metadata', meta('PartialObjectMetadata'), metadataOnly],
+    [
+      'as it is, where only a list was named',
+      { accept: `${meta('PartialObjectMetadataList').accept},application/json` },
+      secret,
+    ],
+    [
+      'as a table',
+      meta('Table'),
+      {
+        kind: 'Table',
+        apiVersion: 'meta.k8s.io/v1',
+        metadata: { resourceVersion: '3' },
+        columnDefinitions: [
+          { name: 'Name', type: 'string', format: 'name', description: 'The name.', priority: 0 },
+          { name: 'Age', type: 'date', format: '', description: '', priority: 0 },
+        ],
+        rows: [{ cells: ['a', '<unknown>'], object: metadataOnly }],
+      },
+    ],
+  ])('%s', async (_title, headers, expected) => {
+    await using server = await RunningServer.start(answering(secret, 201));
+    const { code, json, headers: answered } = await server.ask('GET', one, headers);
+    expect({ code, json }).toEqual({ code: 201, json: expected });
+    expect(answered).toMatchObject({
+      'content-type': 'application/json',
+      'cache-control': 'no-cache, private',
+    });
+  });
+
+  it('in YAML', async () => {
+    await using server = await RunningServer.start(answering(secret));
+    const { body, headers } = await server.ask('GET', one, { accept: 'application/yaml' });
+    expect(headers['content-type']).toBe('application/yaml');
+    expect(body).toContain('\nkind: Secret\n');
+  });
+
+  it.each([
+    [{ kind: 'Status', apiVersion: 'v1', status: 'Success' }],
+    [{ kind: 'TokenRequest', apiVersion: 'authentication.k8s.io/v1', metadata: {} }],
+  ])('what is no object of the kind has no other form: %o', async (answer) => {
+    await using server = await RunningServer.start(answering(answer));
+    expect((await server.ask('DELETE', one, meta('Table'))).json).toEqual(answer);
+  });
+
+  it.each([
+    ['text/csv'],
+    [meta('Chart').accept],
+    ['application/json;as=Table;v=v1;g=none.test'],
+    ['application/cbor'],
+  ])('not as %s', async (accept) => {
+    await using server = await RunningServer.start(answering(secret));
+    const { code, json } = await server.ask('GET', one, { accept });
+    expect({ code, reason: json['reason'] }).toEqual({ code: 406, reason: 'NotAcceptable' });
+  });
+});
+
+describe('an age', () => {
+  const now = new Date('2026-06-01T00:00:00Z');
+  it.each([
+    [-1, '0s'],
+    [119, '119s'],
+    [120, '2m'],
+    [7199, '119m'],
+    [7200, '2h'],
+    [172_799, '47h'],
+    [172_800, '2d'],
+  ])('of %i seconds: %s', (seconds, age) => {
+    expect(ageOf(new Date(now.getTime() - seconds * 1000).toISOString(), now)).toBe(age);
+  });
+
+  it.each([[''], ['yesterday'], [7], [undefined]])('%s is no time', (time) => {
+    expect(ageOf(time, now)).toBe('<unknown>');
+  });
+});
+
+describe('a list', () => {
+  const answer = (): ObjectAnswer => list([secret]);
+  const metadata = { resourceVersion: '7' };
+
+  it('says once what its items are', async () => {
+    await using server = await RunningServer.start(answer);
+    const { json } = await server.ask('GET', all);
+    const { kind: _kind, apiVersion: _apiVersion, ...rest } = secret;
+    expect(json).toEqual({ kind: 'SecretList', apiVersion: 'v1', metadata, items: [rest] });
+  });
+
+  it('of a custom kind repeats it', async () => {
+    await using server = await RunningServer.start(answer);
+    const { json } = await server.ask('GET', '/apis/reeve.dev/v1alpha1/secretshares');
+    expect(json).toMatchObject({
+      kind: 'SecretShareList',
+      apiVersion: 'reeve.dev/v1alpha1',
+      items: [secret],
+    });
+  });
+
+  it('of metadata', async () => {
+    await using server = await RunningServer.start(answer);
+    const { json } = await server.ask('GET', all, meta('PartialObjectMetadataList'));
+    const listed = { kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1' };
+    expect(json).toEqual({ ...listed, metadata, items: [metadataOnly] });
+  });
+
+  it.each([
+    ['None', null],
+    ['Object', secret],
+    ['', metadataOnly],
+  ])('as a table with %s', async (included, object) => {
+    await using server = await RunningServer.start(answer);
+    const { json } = await server.ask('GET', `${all}?includeObject=${included}`, meta('Table'));
+    expect(json).toMatchObject({ metadata, rows: [{ cells: ['a', '<unknown>'], object }] });
+  });
+});
+
+describe('failures', () => {
+  it('are told as they are', async () => {
+    await using server = await RunningServer.start(() => {
+      throw notFound({ group: '', plural: 'secrets' }, 'a');
+    });
+    const { code, json } = await server.ask('GET', one, meta('Table'));
+    expect({ code, json }).toMatchObject({
+      code: 404,
+      json: { kind: 'Status', message: 'secrets "a" not found' },
+    });
+    expect(server.records).toMatchObject([{ code: 404, answer: { message: 'secrets "a" not found' } }]);
+    expect(server.faults).toEqual([]);
+  });
+
+  it('say when to come again', async () => {
+    await using server = await RunningServer.start(() => {
+      throw new ApiError({
+        code: 429,
+        reason: 'TooManyRequests',
+        message: '',
+        details: { retryAfterSeconds: 3 },
+      });
+    });
+    expect((await server.ask('GET', one)).headers['retry-after']).toBe('3');
+  });
+
+  it('of our own say nothing', async () => {
+    const fault = new Error('hunter2');
+    await using server = await RunningServer.start(() => Promise.reject(fault));
+    const { code, json, body } = await server.ask('GET', one);
+    expect({ code, reason: json['reason'] }).toEqual({ code: 500, reason: 'InternalError' });
+    expect(body).not.toContain('hunter2');
+    expect(server.faults).toEqual([fault]);
+  });
+});
+
+describe('warnings', () => {
+  const headersOf = async (...texts: readonly string[]): Promise<readonly string[]> => {
+    await using server = await RunningServer.start((asked) => {
+      texts.forEach((text) => asked.warn(text));
+      return list([]);
+    });
+    const { headers } = await server.ask('GET', all);
+    return headers.warning === undefined ? [] : [Buffer.from(headers.warning, 'latin1').toString()];
+  };
+
+  it.each<readonly [readonly string[], readonly string[]]>([
+    [[], []],
+    [['a "b" \\c'], [String.raw`299 - "a \"b\" \\c"`]],
+    [['a\r\nSet-Cookie: b'], ['299 - "a Set-Cookie: b"']],
+    [['a', 'a'], ['299 - "a"']],
+    [['a', 'b'], ['299 - "a", 299 - "b"']],
+    [['für \u{1F600} \uD800'], ['299 - "für \u{1F600} \uFFFD"']],
+  ])('%o: %o', async (texts, headers) => {
+    expect(await headersOf(...texts)).toEqual(headers);
+  });
+
+  it('are cut where they are many', async () => {
+    const texts = Array.from({ length: 100 }, (_, index) => `${index} ${'x'.repeat(1000)}`);
+    const [header = ''] = await headersOf(...texts);
+    expect(header.split(', ')).toHaveLength(16);
+    expect(header.length).toBeLessThan(5000);
+  });
+
+  it('come with failures too', async () => {
+    await using server = await RunningServer.start((asked) => {
+      asked.warn('mind');
+      throw notFound({ group: '', plural: 'secrets' }, 'a');
+    });
+    expect((await server.ask('GET', one)).headers.warning).toBe('299 - "mind"');
+  });
+});
+
+describe('a watch', () => {
+  const events = (...given: readonly WatchEvent[]) =>
+    async function* (): AsyncGenerator<WatchEvent> {
+      yield* given;
+      await Promise.resolve();
+    };
+  const bookmark: WatchEvent = {
+    type: 'BOOKMARK',
+    object: { apiVersion: 'v1', kind: 'Secret', metadata: { resourceVersion: '9' } },
+  };
+  const gone = new ApiError({ code: 410, reason: 'Expired', message: 'old' }).status as unknown as KubeObject;
+  const watched = async (stream: () => AsyncIterable<WatchEvent>, headers = {}) => {
+    await using server = await RunningServer.start(() => ({ kind: 'watch', events: stream() }));
+    const { code, body } = await server.ask('GET', `${all}?watch=true`, headers);
+    const lines = body.split('\n').slice(0, -1);
+    return { code, events: lines.map((line) => JSON.parse(line) as unknown), faults: server.faults };
+  };
+
+  it('is one event after the other, up to an error', async () => {
+    const added: WatchEvent = { type: 'ADDED', object: secret };
+    const error: WatchEvent = { type: 'ERROR', object: gone };
+    const seen = await watched(events(added, bookmark, error, added));
+    expect(seen).toEqual({ code: 200, events: [added, bookmark, error], faults: [] });
+  });
+
+  it('is a row of a table each time', async () => {
+    const added: WatchEvent = { type: 'ADDED', object: secret };
+    const { events: seen } = await watched(events(added, added, bookmark), meta('Table'));
+    expect(seen).toMatchObject([
+      {
+        type: 'ADDED',
+        object: { columnDefinitions: [{ name: 'Name' }, {}], rows: [{ cells: ['a', '<unknown>'] }] },
+      },
+      { type: 'ADDED', object: { columnDefinitions: null, rows: [{ cells: ['a', '<unknown>'] }] } },
+      { type: 'BOOKMARK', object: { metadata: { resourceVersion: '9' }, columnDefinitions: null, rows: [] } },
+    ]);
+  });
+
+  it('is of metadata where that is asked for', async () => {
+    const added: WatchEvent = { type: 'ADDED', object: secret };
+    const { events: seen } = await watched(events(added, bookmark), meta('PartialObjectMetadata'));
+    const marked = { ...metadataOnly, metadata: { resourceVersion: '9' } };
+    expect(seen).toEqual([
+      { type: 'ADDED', object: metadataOnly },
+      { type: 'BOOKMARK', object: marked },
+    ]);
+  });
+
+  it('that breaks ends in an error', async () => {
+    const fault = new Error('hunter2');
+    const broken = (): AsyncIterable<WatchEvent> => ({
+      [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(fault) }),
+    });
+    const seen = await watched(broken);
+    expect(seen).toMatchObject({
+      code: 200,
+      events: [{ type: 'ERROR', object: { code: 500 } }],
+      faults: [fault],
+    });
+  });
+
+  /** Begins at once, goes on until the signal, and waits for a reader that is slow. */
+  it('begins before its first event, and ends with its client', async () => {
+    const aborted = Promise.withResolvers<string>();
+    await using server = await RunningServer.start(({ signal }) => {
+      signal.addEventListener('abort', () => aborted.resolve('gone'));
+      return {
+        kind: 'watch',
+        events: { [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => undefined) }) },
+      };
+    });
+    const token = server.tokens.issue({ username: 'ann', groups: [] });
+    const { port, agent } = server.client;
+    const headers = { authorization: `Bearer ${token}` };
+    const call = request({
+      host: '127.0.0.1',
+      servername: 'localhost',
+      port,
+      agent,
+      path: `${all}?watch=1`,
+      headers,
+    });
+    call.on('error', () => undefined).end();
+    const [response] = (await once(call, 'response')) as [IncomingMessage];
+    expect(response.statusCode).toBe(200);
+    response.on('error', () => undefined);
+    call.destroy();
+    expect(await aborted.promise).toBe('gone');
+  });
+
+  it('waits for a client that reads slowly', async () => {
+    let made = 0;
+    const object: KubeObject = { ...secret, data: { b: 'x'.repeat(1_000_000) } };
+    const total = 60;
+    await using server = await RunningServer.start(() => ({
+      kind: 'watch',
+      events: (async function* (): AsyncGenerator<WatchEvent> {
+        for (; made < total; made += 1) yield await Promise.resolve({ type: 'ADDED', object });
+      })(),
+    }));
+    const token = server.tokens.issue({ username: 'ann', groups: [] });
+    const { port, agent } = server.client;
+    const headers = { authorization: `Bearer ${token}` };
+    const call = request({
+      host: '127.0.0.1',
+      servername: 'localhost',
+      port,
+      agent,
+      path: `${all}?watch=1`,
+      headers,
+    }).end();
+    const [response] = (await once(call, 'response')) as [IncomingMessage];
+    await once(response, 'readable');
+    expect(made).toBeLessThan(total);
+    let size = 0;
+    for await (const chunk of response) size += (chunk as Buffer).length;
+    expect(size).toBeGreaterThan(total * 1_000_000);
+    expect(made).toBe(total);
+  });
+});

@@ -1,0 +1,184 @@
+// What is told without asking about objects: version, probes, discovery and OpenAPI.
+import { describe, expect, it } from 'vitest';
+import { resources, RunningServer } from './running-server.ts';
+
+async function read(path: string, accept = 'application/json') {
+  await using server = await RunningServer.start();
+  return await server.ask('GET', path, { accept });
+}
+
+const every = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
+const reeve = { groupVersion: 'reeve.dev/v1alpha1', version: 'v1alpha1' };
+
+it.each(['/healthz', '/livez', '/readyz', '/readyz/'])('%s', async (path) => {
+  expect(await read(path)).toMatchObject({ code: 200, body: 'ok' });
+});
+
+it('/version', async () => {
+  const { json } = await read('/version');
+  expect(json).toMatchObject({ major: '1', minor: '36', gitVersion: 'v1.36.0-reeve-sandbox' });
+});
+
+it('/openapi/v2 describes nothing', async () => {
+  expect(await read('/openapi/v2')).toMatchObject({ code: 200, body: '' });
+});
+
+describe('discovery, group by group', () => {
+  it('the versions of the core', async () => {
+    expect((await read('/api')).json).toMatchObject({ kind: 'APIVersions', versions: ['v1'] });
+  });
+
+  it('the groups', async () => {
+    const { json } = await read('/apis');
+    expect(json).toMatchObject({ kind: 'APIGroupList', apiVersion: 'v1' });
+    const groups = json['groups'] as readonly { name: string }[];
+    expect(groups.map(({ name }) => name)).toEqual([
+      'rbac.authorization.k8s.io',
+      'reeve.dev',
+      'authentication.k8s.io',
+    ]);
+    expect(groups[1]).toEqual({ name: 'reeve.dev', versions: [reeve], preferredVersion: reeve });
+  });
+
+  it('a group', async () => {
+    expect((await read('/apis/reeve.dev')).json).toEqual({
+      kind: 'APIGroup',
+      apiVersion: 'v1',
+      name: 'reeve.dev',
+      versions: [reeve],
+      preferredVersion: reeve,
+    });
+  });
+
+  it('the kinds of the core', async () => {
+    const { json } = await read('/api/v1');
+    expect(json).toMatchObject({ kind: 'APIResourceList', groupVersion: 'v1' });
+    const account = { namespaced: true, kind: 'ServiceAccount' };
+    const space = { namespaced: false, kind: 'Namespace' };
+    expect(json['resources']).toEqual([
+      {
+        name: 'secrets',
+        singularName: 'secret',
+        namespaced: true,
+        kind: 'Secret',
+        verbs: every,
+        shortNames: [],
+        categories: [],
+      },
+      {
+        ...account,
+        name: 'serviceaccounts',
+        singularName: 'serviceaccount',
+        verbs: every,
+        shortNames: ['sa'],
+        categories: [],
+      },
+      {
+        name: 'serviceaccounts/token',
+        singularName: '',
+        namespaced: true,
+        group: 'authentication.k8s.io',
+        version: 'v1',
+        kind: 'TokenRequest',
+        verbs: ['create'],
+      },
+      {
+        ...space,
+        name: 'namespaces',
+        singularName: 'namespace',
+        verbs: every.filter((verb) => verb !== 'deletecollection'),
+        shortNames: [],
+        categories: [],
+      },
+      {
+        ...space,
+        name: 'namespaces/status',
+        singularName: '',
+        group: '',
+        version: 'v1',
+        verbs: ['get', 'patch', 'update'],
+      },
+      {
+        ...space,
+        name: 'namespaces/finalize',
+        singularName: '',
+        group: '',
+        version: 'v1',
+        verbs: ['update'],
+      },
+    ]);
+  });
+
+  it('reviews', async () => {
+    const { json } = await read('/apis/authentication.k8s.io/v1');
+    expect(json['resources']).toMatchObject([
+      { name: 'selfsubjectreviews', kind: 'SelfSubjectReview', verbs: ['create'] },
+    ]);
+  });
+});
+
+it('discovery, all at once', async () => {
+  const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+  const core = await read('/api', `${accept},application/json`);
+  expect(core.headers['content-type']).toBe(accept);
+  expect(core.json).toMatchObject({
+    kind: 'APIGroupDiscoveryList',
+    apiVersion: 'apidiscovery.k8s.io/v2',
+    items: [{ metadata: {}, versions: [{ version: 'v1', freshness: 'Current' }] }],
+  });
+  const { json } = await read('/apis', accept);
+  const items = json['items'] as readonly { metadata: object; versions: readonly object[] }[];
+  expect(items[1]).toEqual({
+    metadata: { name: 'reeve.dev' },
+    versions: [
+      {
+        version: 'v1alpha1',
+        freshness: 'Current',
+        resources: [
+          {
+            resource: 'secretshares',
+            responseKind: { group: 'reeve.dev', version: 'v1alpha1', kind: 'SecretShare' },
+            scope: 'Cluster',
+            singularResource: 'secretshare',
+            verbs: every,
+            shortNames: [],
+            categories: ['reeve'],
+            subresources: [
+              {
+                subresource: 'status',
+                responseKind: { group: 'reeve.dev', version: 'v1alpha1', kind: 'SecretShare' },
+                verbs: ['get', 'patch', 'update'],
+              },
+            ],
+          },
+        ],
+      },
+    ],
+  });
+});
+
+it('OpenAPI says of each kind that the server checks its fields', async () => {
+  const { json } = await read('/openapi/v3');
+  const paths = json['paths'] as Readonly<Record<string, { serverRelativeURL: string }>>;
+  expect(Object.keys(paths)).toEqual([
+    'api/v1',
+    'apis/rbac.authorization.k8s.io/v1',
+    'apis/reeve.dev/v1alpha1',
+  ]);
+  for (const [path, { serverRelativeURL }] of Object.entries(paths)) {
+    const document = (await read(serverRelativeURL)).json as unknown as {
+      paths: Record<string, { patch: { parameters: readonly object[] } }>;
+    };
+    const served = resources.filter(({ group, version }) =>
+      path.endsWith(group === '' ? `api/${version}` : `${group}/${version}`),
+    );
+    expect(Object.values(document.paths)).toMatchObject(
+      served.map(({ group, version, kind }) => ({
+        patch: {
+          parameters: [{ name: 'fieldValidation', in: 'query' }],
+          'x-kubernetes-group-version-kind': { group, version, kind },
+        },
+      })),
+    );
+  }
+});

@@ -1,0 +1,39 @@
+// Kinds and objects for the tests of src/sandbox/kinds.
+import type { KubeObject } from '../../../../src/api/kube-object.ts';
+import { servedKinds } from '../../../../src/sandbox/kinds/kinds.ts';
+import type { Kinds, Resource } from '../../../../src/sandbox/resource.ts';
+import { MemoryStore, type ObjectStore } from '../../../../src/sandbox/store/store.ts';
+
+export const now = new Date('2026-11-21T12:00:00Z');
+
+/** With the definitions of both of our kinds. */
+export function storeWithDefinitions(): ObjectStore {
+  const store = new MemoryStore();
+  const definitions = servedKinds(store).find('apiextensions.k8s.io', 'v1', 'customresourcedefinitions');
+  if (definitions === undefined) throw new Error('definitions are not served');
+  for (const plural of ['namespacepolicies', 'secretshares']) {
+    store.put(definitions, { metadata: { name: `${plural}.reeve.dev` } }, undefined);
+  }
+  return store;
+}
+
+export const allKinds: Kinds = servedKinds(storeWithDefinitions());
+
+export function kindNamed(kind: string): Resource {
+  const found = allKinds.all().find((resource) => resource.kind === kind);
+  if (found === undefined) throw new Error(`${kind} is not served`);
+  return found;
+}
+
+export function prepared(kind: string, object: object, stored?: KubeObject): KubeObject {
+  return kindNamed(kind).rules.prepare({ metadata: { name: 'a' }, ...object }, stored, now);
+}
+
+/** `<reason> <field>` of all that is wrong with it, in a create or, with `before`, an update. */
+export function causesOf(kind: string, object: object, before?: object): readonly string[] {
+  const resource = kindNamed(kind);
+  const stored = before === undefined ? undefined : prepared(kind, before);
+  const next = prepared(kind, object, stored);
+  const causes = resource.rules.problems(next, stored);
+  return causes.map(({ reason, field = '' }) => `${reason.replace('FieldValue', '')} ${field}`);
+}

@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'vitest';
+import { mergePatched } from '../../../../src/sandbox/patch/merge-patch.ts';
+
+describe('a merge patch', () => {
+  // The cases of https://www.rfc-editor.org/rfc/rfc7396#appendix-A that are about objects, one level down.
+  test.each<[unknown, unknown, unknown]>([
+    [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
+    [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],
+    [{ a: 'b' }, { a: null }, {}],
+    [{ a: 'b', b: 'c' }, { a: null }, { b: 'c' }],
+    [{ a: ['b'] }, { a: 'c' }, { a: 'c' }],
+    [{ a: 'c' }, { a: ['b'] }, { a: ['b'] }],
+    [{ a: { b: 'c' } }, { a: { b: 'd', c: null } }, { a: { b: 'd' } }],
+    [{ a: [{ b: 'c' }] }, { a: [1] }, { a: [1] }],
+    [
+      ['a', 'b'],
+      ['c', 'd'],
+      ['c', 'd'],
+    ],
+    [{ a: 'foo' }, 'bar', 'bar'],
+    [{ e: null }, { a: 1 }, { e: null, a: 1 }],
+    [[1, 2], { a: 'b', c: null }, { a: 'b' }],
+    [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
+  ])('%j and %j', (spec, patch, expected) => {
+    expect(mergePatched({ metadata: {}, spec }, { spec: patch })).toEqual({ metadata: {}, spec: expected });
+  });
+
+  test('takes __proto__ for a plain key', () => {
+    const patch: unknown = JSON.parse('{"data":{"__proto__":{"polluted":"1"},"constructor":"2"}}');
+    const { data } = mergePatched({ metadata: {}, data: { a: '1' } }, patch);
+    expect(JSON.stringify(data)).toBe('{"a":"1","__proto__":{"polluted":"1"},"constructor":"2"}');
+    expect((data as Record<string, unknown>)['polluted']).toBeUndefined();
+  });
+
+  test.each([[[]], ['x'], [null], [{ metadata: 1 }]])('%j is refused', (patch) => {
+    expect(() => mergePatched({ metadata: {} }, patch)).toThrow(
+      expect.objectContaining({ name: 'ApiError' }),
+    );
+  });
+});
