@@ -6,6 +6,7 @@ import { folder, installNamespace } from './cli/common-settings.ts';
 import { helpOf, overviewOf } from './cli/help.ts';
 import { runSettings, type RunSettings } from './cli/run-settings.ts';
 import { serveSettings, type ServeSettings } from './cli/serve-settings.ts';
+import { upSettings, type UpSettings } from './cli/up-settings.ts';
 import { integer, requiredText, switchSetting } from './cli/setting-kinds.ts';
 import { likelyMeant, readSettings } from './cli/settings.ts';
 import type { Environment, Reading, Settings, Values } from './cli/settings.ts';
@@ -30,6 +31,12 @@ type CertsSettings = Values<typeof certsSettings>;
 type ClusterEnvironment = ApiServerChoice['environment'];
 
 export type Command =
+  | {
+      readonly kind: 'up';
+      readonly settings: UpSettings;
+      readonly environment: ClusterEnvironment;
+      readonly mayColor: boolean;
+    }
   | { readonly kind: 'run'; readonly settings: RunSettings; readonly environment: ClusterEnvironment }
   | { readonly kind: 'serve'; readonly settings: ServeSettings }
   | { readonly kind: 'certs'; readonly settings: CertsSettings }
@@ -37,6 +44,7 @@ export type Command =
   | { readonly kind: 'wrong'; readonly problems: readonly string[]; readonly hint: string };
 
 const summaries = {
+  up: 'Try it: Reeve on a sandbox in this process, with a feed of what it does.',
   run: 'Run on a cluster: answer admission reviews, and keep what namespaces contain.',
   serve: 'Answer admission reviews for a folder of policies, without a cluster.',
   certs: 'Make a certificate authority and a serving certificate, and print the caBundle.',
@@ -48,6 +56,14 @@ export function readCommand(
 ): Command {
   const [name, ...rest] = args;
   switch (name) {
+    case 'up':
+      return commandOf(name, upSettings, rest, env, checkedUp, (settings) => ({
+        kind: 'up',
+        settings,
+        environment: clusterOf(env),
+        // https://no-color.org: there, whatever it says unless it is empty.
+        mayColor: (env['NO_COLOR'] ?? '') === '',
+      }));
     case 'run':
       return commandOf(name, runSettings, rest, env, checkedRun, (settings) => ({
         kind: 'run',
@@ -103,6 +119,12 @@ function checkedTls({ tlsCert, tlsKey, certsDir }: TlsSettings): readonly string
     problems.push('--certs-dir is in place of --tls-cert and --tls-key');
   }
   return problems;
+}
+
+function checkedUp({ demo, kubeconfig }: UpSettings): readonly string[] {
+  return demo && kubeconfig !== undefined
+    ? ['--demo plays on the sandbox, not on the cluster of --kubeconfig']
+    : [];
 }
 
 function checkedRun(settings: RunSettings): readonly string[] {

@@ -1,14 +1,17 @@
 #!/usr/bin/env node
 // The program `reeve`: runs the command that it was called with, and sets the exit code.
-import { runCerts } from './cli/certs.ts';
-import { runOnCluster } from './cli/run.ts';
 import type { RunningIo } from './cli/running.ts';
-import { runServe } from './cli/serve.ts';
 import { readCommand, type Command } from './config.ts';
 import { traceOf } from './observe/error-frames.ts';
 
 const stdout = (text: string): void => void process.stdout.write(text);
 const stderr = (text: string): void => void process.stderr.write(text);
+
+const now = (): Date => new Date();
+const processMs = (): number => {
+  const { user, system } = process.cpuUsage();
+  return Math.round((user + system) / 1000);
+};
 
 const io: RunningIo = {
   stdout,
@@ -20,14 +23,26 @@ const io: RunningIo = {
   monotonic: () => performance.now(),
 };
 
+/** Each command loads what it needs and nothing else: a Pod would pay for the sandbox at every start. */
 async function run(command: Command): Promise<number> {
   switch (command.kind) {
-    case 'run':
+    case 'up': {
+      const { runUp } = await import('./cli/up.ts');
+      const isColored = command.mayColor && process.stdout.isTTY;
+      return await runUp(command.settings, command.environment, { ...io, now, processMs, isColored });
+    }
+    case 'run': {
+      const { runOnCluster } = await import('./cli/run.ts');
       return await runOnCluster(command.settings, command.environment, io);
-    case 'serve':
+    }
+    case 'serve': {
+      const { runServe } = await import('./cli/serve.ts');
       return await runServe(command.settings, io);
-    case 'certs':
-      return await runCerts(command.settings, { stdout, stderr, now: () => new Date() });
+    }
+    case 'certs': {
+      const { runCerts } = await import('./cli/certs.ts');
+      return await runCerts(command.settings, { stdout, stderr, now });
+    }
     case 'help':
       stdout(`${command.text}\n`);
       return 0;

@@ -26,6 +26,8 @@ export interface Running {
   readonly readyLine: string;
   /** Rejects when the program can no longer be relied on; left out where that cannot be. */
   readonly failed?: Promise<never>;
+  /** Called once it runs, where it comes to an end by itself: answers with the exit code. */
+  readonly ended?: () => Promise<number>;
   stop(graceMs: number, signal: AbortSignal): Promise<void>;
 }
 
@@ -52,16 +54,18 @@ export async function runUntilStopped(
   const running = await started(start(log), io);
   if (running === undefined) return 1;
   io.stdout(`${running.readyLine}\n`);
-  const signal = await Promise.race([
+  const ending = await Promise.race([
     stopped.promise,
     ...(running.failed === undefined ? [] : [running.failed]),
+    ...(running.ended === undefined ? [] : [running.ended()]),
   ]);
-  log.info('stopping', { signal });
-  await running.stop(signal === 'SIGTERM' ? options.drainGrace : 0, hurry.signal);
+  log.info('stopping', { ending });
+  await running.stop(ending === 'SIGTERM' ? options.drainGrace : 0, hurry.signal);
   log.info('stopped');
   // A write that hangs in the kernel would keep the process from ending, and it must end.
   if (!(await log.close())) io.endAtOnce();
-  return hurry.signal.aborted ? 1 : 0;
+  if (hurry.signal.aborted) return 1;
+  return typeof ending === 'number' ? ending : 0;
 }
 
 async function started(starting: Promise<Running>, io: RunningIo): Promise<Running | undefined> {

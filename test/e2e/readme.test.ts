@@ -18,8 +18,8 @@ interface Step {
   readonly shown: string;
 }
 
-/** Between the commands that start the cluster and stop it, which the test does in its own way. */
-const steps: readonly Step[] = stepsOf('## Try it on a cluster');
+/** All but the line that says where the cluster is. */
+const steps: readonly Step[] = stepsOf('## Try it');
 
 describeControllers('the commands of the README', () => {
   const cluster = sharedCluster();
@@ -28,11 +28,18 @@ describeControllers('the commands of the README', () => {
   beforeAll(async () => {
     await installReeve(cluster);
     reeve = await startReeve(cluster);
+    await mustKubectl(['apply', '-f', 'manifests/samples/first-steps'], cluster);
   });
   afterAll(async () => {
-    await mustKubectl(['delete', 'nspol/apps', 'sshare/registry', '--ignore-not-found'], cluster);
+    await mustKubectl(
+      ['delete', 'nspol/apps', 'sshare/registry', 'sshare/orders-db', '--ignore-not-found'],
+      cluster,
+    );
     await mustKubectl(['delete', 'ns', 'app-shop', '--ignore-not-found', '--wait=false'], cluster);
-    await mustKubectl(['delete', 'secret', 'registry', '-n', 'reeve-shared', '--ignore-not-found'], cluster);
+    await mustKubectl(
+      ['delete', 'secret', 'registry', 'orders-db', '-n', 'reeve-shared', '--ignore-not-found'],
+      cluster,
+    );
     await reeve.stop();
   });
 

@@ -55,10 +55,10 @@ describeControllers('RoleBindings', () => {
 
   test('the group may edit in its namespace, and nowhere else', async () => {
     const as = { kubeconfig, as: 'ann', asGroup: ['ad-kubernetes-rb-new', 'system:authenticated'] };
-    expect((await kubectl(['auth', 'can-i', 'create', 'deployments', '-n', 'rb-new'], as)).stdout).toBe(
+    expect((await kubectl(['auth', 'can-i', 'create', 'configmaps', '-n', 'rb-new'], as)).stdout).toBe(
       'yes\n',
     );
-    expect((await kubectl(['auth', 'can-i', 'create', 'deployments', '-n', 'rb-before'], as)).stdout).toBe(
+    expect((await kubectl(['auth', 'can-i', 'create', 'configmaps', '-n', 'rb-before'], as)).stdout).toBe(
       'no\n',
     );
   });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { flagName, variableName, type Settings } from '../../src/cli/settings.ts';
 import { runSettings } from '../../src/cli/run-settings.ts';
+import { upSettings } from '../../src/cli/up-settings.ts';
 import { serveSettings } from '../../src/cli/serve-settings.ts';
 import { certsSettings } from '../../src/config.ts';
 import { isJsonObject } from '../../src/api/json.ts';
@@ -26,7 +27,7 @@ describe('the curl commands', () => {
   beforeAll(async () => {
     for (const port of [8443, 8081]) await demandFreePort(port);
     copy = copyProject(root);
-    reeve = await startCommand('npm', ['start'], copy);
+    reeve = await startCommand('npm', ['run', 'serve'], copy);
   });
 
   afterAll(async () => {
@@ -34,7 +35,7 @@ describe('the curl commands', () => {
     if (copy !== '') rmSync(copy, { recursive: true });
   });
 
-  it('npm start prints the line that is shown', () => {
+  it('npm run serve prints the line that is shown', () => {
     expect(blocksOf(readme).map(({ text }) => text.trimEnd())).toContain(reeve?.readyLine);
   });
 
@@ -67,6 +68,7 @@ describe('the policy to begin with', () => {
 
 describe('the tables', () => {
   it.each([
+    ['`reeve up`', upSettings],
     ['`reeve run`', runSettings],
     ['`reeve serve`', serveSettings],
     ['`reeve certs`', certsSettings],

@@ -1,0 +1,117 @@
+// Puts an event of the live feed into words, with colors where they are wanted.
+import { styleText } from 'node:util';
+import type { FeedEvent } from './feed-event.ts';
+
+export type Paint = (color: Color, text: string) => string;
+export type Color = 'red' | 'green' | 'yellow' | 'cyan' | 'bold' | 'dim';
+
+export const plain: Paint = (_, text) => text;
+export const colored: Paint = (color, text) => styleText(color, text, { validateStream: false });
+
+interface Told {
+  readonly color: Color;
+  readonly word: string;
+  readonly text: string;
+  /** What more there is to say, a line each. */
+  readonly more: readonly string[];
+}
+
+const wordWidth = 10;
+const timeWidth = 10;
+
+/** One line, and below it, indented, what more there is to say. */
+export function feedText(event: FeedEvent, time: Date, paint: Paint): string {
+  const { color, word, text, more } = told(event);
+  const first = `${paint('dim', clockTime(time))}  ${paint(color, word.padEnd(wordWidth))} ${text}`;
+  const indent = ' '.repeat(timeWidth + wordWidth + 1);
+  return [first, ...more.map((line) => `${indent}${line}`)].map((line) => `${line}\n`).join('');
+}
+
+function told(event: FeedEvent): Told {
+  switch (event.type) {
+    case 'decision':
+      return toldDecision(event);
+    case 'refused':
+      return {
+        color: 'red',
+        word: 'refused',
+        text: `${event.user}: by the API server`,
+        more: [event.message],
+      };
+    case 'written':
+      return {
+        color: 'cyan',
+        word: past[event.verb],
+        text: `${placeText(event)}, for ${event.owner}`,
+        more: [],
+      };
+    case 'not-written':
+      return {
+        color: 'yellow',
+        word: 'failed',
+        text: `${placeText(event)}, for ${event.owner}`,
+        more: [event.reason],
+      };
+    case 'held': {
+      const text = `${event.count} deletions for ${event.owner} wait: more than ${event.limit} want a confirmation`;
+      return { color: 'yellow', word: 'held', text, more: [] };
+    }
+  }
+}
+
+const past = {
+  create: 'created',
+  update: 'updated',
+  replace: 'replaced',
+  delete: 'deleted',
+  release: 'released',
+} as const;
+
+type Decision = Extract<FeedEvent, { readonly type: 'decision' }>;
+
+function toldDecision(event: Decision): Told {
+  const text = `${event.user}: ${event.operation.toLowerCase()} ${targetText(event)}`;
+  const warnings = event.warnings.map((warning) => `warning: ${warning}`);
+  switch (event.decision) {
+    case 'allowed':
+      return { color: 'green', word: 'allowed', text, more: warnings };
+    case 'mutated': {
+      const more = event.additions.map(({ path, value }) => `${path} = ${value}`);
+      return { color: 'green', word: 'defaulted', text, more };
+    }
+    case 'denied':
+      return {
+        color: 'red',
+        word: 'refused',
+        text,
+        more: [...(event.refusal ?? '').split('\n'), ...warnings],
+      };
+    case 'malformed':
+    case 'unavailable':
+    case 'error':
+      return { color: 'red', word: event.decision, text, more: (event.refusal ?? '').split('\n') };
+  }
+}
+
+function targetText({ resource, namespace, name }: Decision): string {
+  const isOwnNamespace = namespace === '' || resource.startsWith('namespaces');
+  return `${resource} ${isOwnNamespace ? name : `${namespace}/${name}`}`;
+}
+
+function placeText({
+  kind,
+  namespace,
+  name,
+}: {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+}): string {
+  return `${kind} ${namespace}/${name}`;
+}
+
+function clockTime(time: Date): string {
+  return [time.getHours(), time.getMinutes(), time.getSeconds()]
+    .map((part) => String(part).padStart(2, '0'))
+    .join(':');
+}

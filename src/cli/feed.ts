@@ -1,0 +1,45 @@
+// The live feed: takes what the parts of the program report, and hands it on as text or JSON, one event after the other.
+import { ownMember } from '../api/json.ts';
+import type { RequestRecord } from '../sandbox/http/server.ts';
+import type { UpWitness } from '../wire/up.ts';
+import { decisionEvent, type FeedEvent } from './feed-event.ts';
+import { feedText, type Paint } from './feed-text.ts';
+
+export type Listener = (event: FeedEvent) => void;
+
+export function textFeed(write: (text: string) => void, now: () => Date, paint: Paint): Listener {
+  return (event) => write(feedText(event, now(), paint));
+}
+
+export function jsonFeed(write: (text: string) => void, now: () => Date): Listener {
+  return (event) => write(`${JSON.stringify({ time: now().toISOString(), ...event })}\n`);
+}
+
+export function witnessFor(listen: Listener): UpWitness {
+  return {
+    decided: (record) => {
+      const event = decisionEvent(record);
+      if (event !== undefined) listen(event);
+    },
+    wrote: (verb, place) => listen({ type: 'written', verb, ...place }),
+    failed: (place, reason) => listen({ type: 'not-written', ...place, reason }),
+    held: (owner, count, limit) => listen({ type: 'held', owner, count, limit }),
+    observer: {
+      answered: (record) => {
+        const message = refusalIn(record);
+        const user = record.impersonatedUser ?? record.user ?? 'nobody';
+        if (message !== undefined && !user.startsWith('system:')) listen({ type: 'refused', user, message });
+      },
+    },
+  };
+}
+
+const byWebhook = 'admission webhook "';
+const reading = ['get', 'list', 'watch'];
+
+/** Of a write, by the API itself: what the webhook refuses is told by the webhook. */
+function refusalIn({ verb, code, answer }: RequestRecord): string | undefined {
+  const message = ownMember(answer, 'message');
+  if (code !== 403 || reading.includes(verb) || typeof message !== 'string') return undefined;
+  return message.startsWith(byWebhook) ? undefined : message;
+}

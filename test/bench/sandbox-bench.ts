@@ -1,0 +1,51 @@
+// Measures how soon `reeve up` is ready: the process time of its own start, beside that of a Node that does nothing.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { isKept, verdict } from './bound.ts';
+import { median, medianRatio } from './statistics.ts';
+
+const rounds = 7;
+/** A second, where a Node that does nothing takes 25 ms. */
+const limit = 40;
+
+/** In turn, so that a busy moment of the machine falls on both. Node keeps what it has compiled, as with `npm start`. */
+export async function benchSandbox(): Promise<boolean> {
+  const cache = mkdtempSync(join(tmpdir(), 'reeve-bench-'));
+  try {
+    await readyAfter(cache);
+    const nothing: number[] = [];
+    const sandbox: number[] = [];
+    for (let round = 0; round < rounds; round += 1) {
+      nothing.push(processMsOfNothing());
+      sandbox.push(await readyAfter(cache));
+    }
+    process.stdout.write(
+      `sandbox: ready after ${median(sandbox)} ms of process time, node -e 0 takes ${median(nothing)} ms\n`,
+    );
+    const bound = { name: 'reeve up, ready, against node -e 0', ratio: medianRatio(sandbox, nothing), limit };
+    process.stdout.write(`${verdict(bound)}\n`);
+    return isKept(bound);
+  } finally {
+    rmSync(cache, { recursive: true });
+  }
+}
+
+function processMsOfNothing(): number {
+  const script = 'const { user, system } = process.cpuUsage(); console.log((user + system) / 1000)';
+  return Number(spawnSync(process.execPath, ['-e', script], { encoding: 'utf8' }).stdout);
+}
+
+/** As it says itself when it is ready. */
+async function readyAfter(cache: string): Promise<number> {
+  const env = { ...process.env, NODE_COMPILE_CACHE: cache };
+  const args = ['src/main.ts', 'up', '--quiet', '--json'];
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+  child.kill('SIGINT');
+  await once(child, 'close');
+  return (JSON.parse(line) as { readonly processMs: number }).processMs;
+}

@@ -1,0 +1,160 @@
+// `reeve up` as people run it: what it prints, that this is true, how it ends, and that it leaves nothing behind.
+import { spawnSync } from 'node:child_process';
+import { existsSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { issueCertificates } from '../../src/certs/issue.ts';
+import { scenes } from '../../src/cli/demo/scenes.ts';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { eventually } from '../support/eventually.ts';
+import { folderOf, ReeveProcess } from '../support/serve-process.ts';
+import { copyProject } from './project-copy.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+function up(args: readonly string[], env: Readonly<Record<string, string>> = {}): ReeveProcess {
+  const started = new ReeveProcess(['up', ...args], env);
+  onTestFinished(() => started[Symbol.asyncDispose]());
+  return started;
+}
+
+interface Ready {
+  readonly type: string;
+  readonly kubeconfig: string;
+  readonly caFile: string;
+  readonly url: string;
+  readonly webhookUrl: string;
+  readonly inForce: readonly { readonly kind: string; readonly name: string; readonly reach: string }[];
+}
+
+async function ready(reeve: ReeveProcess): Promise<Ready> {
+  await eventually(() => reeve.stdout + reeve.stderr).toContain('\n');
+  return JSON.parse(reeve.stdout.split('\n')[0] ?? '') as Ready;
+}
+
+describe('the tour', () => {
+  let copy = '';
+  beforeAll(() => {
+    copy = copyProject(root);
+  });
+  afterAll(() => {
+    if (copy !== '') rmSync(copy, { recursive: true });
+  });
+
+  test('npm start -- --demo tells the whole story, and it comes out as told', () => {
+    const options = { cwd: copy, encoding: 'utf8' } as const;
+    const { stdout, status } = spawnSync('npm', ['start', '--', '--demo'], options);
+    expect(stdout).toContain(`${scenes.length} of ${scenes.length} scenes came out as told.`);
+    expect(status).toBe(0);
+    for (const { story, promise } of scenes) {
+      expect(stdout).toContain(story);
+      expect(stdout).toContain(`✔ ${promise}`);
+    }
+    // What happened stands between what is told, and without colors where no person reads them.
+    expect(stdout).toMatch(/refused +bob: create namespaces app-shop/);
+    expect(stdout).toMatch(/defaulted +bob: create namespaces app-shop/);
+    expect(stdout).toMatch(/created +Secret app-shop\/registry, for SecretShare\/registry/);
+    expect(stdout).not.toContain('\u001B');
+  });
+});
+
+test('--demo --json is one document a line, and the same in events', async () => {
+  const { code, stdout } = await up(['--demo', '--json']).ended();
+  expect(code).toBe(0);
+  const events = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { readonly type: string });
+  expect(events[0]?.type).toBe('ready');
+  expect(new Set(events.slice(1).map(({ type }) => type))).toEqual(
+    new Set(['decision', 'written', 'refused']),
+  );
+});
+
+test('--quiet tells how to begin, and nothing else', async () => {
+  const reeve = up(['--quiet']);
+  await eventually(() => reeve.stdout).toContain('SecretShare/registry: namespaces called app-*');
+  const before = reeve.stdout;
+  reeve.kill('SIGINT');
+  expect(await reeve.ended()).toEqual({ code: 0, stdout: before, stderr: '' });
+});
+
+describe('what it prints', () => {
+  test('leads to files that are for its user alone, and gone when it ends', async () => {
+    const reeve = up(['--json']);
+    const { kubeconfig, caFile } = await ready(reeve);
+    expect(statSync(dirname(kubeconfig)).mode & 0o777).toBe(0o700);
+    expect(statSync(kubeconfig).mode & 0o777).toBe(0o600);
+    expect(existsSync(caFile)).toBe(true);
+    reeve.kill('SIGTERM');
+    expect((await reeve.ended()).code).toBe(0);
+    expect(existsSync(dirname(kubeconfig))).toBe(false);
+  });
+
+  test('says what is in force', async () => {
+    const { inForce } = await ready(up(['--json']));
+    expect(inForce).toEqual([
+      { kind: 'SecretShare', name: 'orders-db', reach: 'namespaces labeled database=orders' },
+      { kind: 'NamespacePolicy', name: 'apps', reach: 'namespaces called app-*' },
+      { kind: 'SecretShare', name: 'registry', reach: 'namespaces called app-*' },
+    ]);
+  });
+
+  test('has a line for curl, which is refused as it says', async () => {
+    const reeve = up([]);
+    await eventually(() => reeve.stdout).toContain('In force:');
+    const curl = /^ {2}(curl .*)$/m.exec(reeve.stdout)?.[1] ?? '';
+    const { stdout } = spawnSync('sh', ['-c', curl], { cwd: root, encoding: 'utf8' });
+    expect(JSON.parse(stdout)).toMatchObject({
+      response: { allowed: false, status: { message: expect.stringContaining('labels["owner"]') as string } },
+    });
+    // What curl asks the webhook stands in the feed as well.
+    await eventually(() => reeve.stdout).toMatch(/refused +bob: create namespaces app-shop/);
+  });
+});
+
+describe('it does not start', () => {
+  test.each([
+    ['an unknown flag', ['--dmeo'], 2, 'did you mean --demo?'],
+    ['a tour on a cluster', ['--demo', '--kubeconfig', 'x'], 2, '--demo plays on the sandbox'],
+    ['a kubeconfig that is not there', ['--kubeconfig', '/nowhere/kubeconfig'], 1, '/nowhere/kubeconfig'],
+    ['policies that are not there', ['--policies', '/nowhere'], 1, '/nowhere cannot be read'],
+  ])('with %s', async (_, args, code, message) => {
+    const output = await up(args).ended();
+    expect(output.code).toBe(code);
+    expect(output.stderr).toContain(message);
+    expect(output.stdout).toBe('');
+  });
+
+  test('with a policy that is wrong, and says where', async () => {
+    const wrong = `apiVersion: reeve.dev/v1alpha1\nkind: NamespacePolicy\nmetadata: {name: wrong}\nspec: {match: {names: [1]}}\n`;
+    await using folder = await folderOf({ 'wrong.yaml': wrong });
+    const { code, stderr } = await up(['--policies', folder.path]).ended();
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/wrong\.yaml:4:\d+: policy wrong: spec\.match\.names\[0\]/);
+  });
+
+  test('on a cluster without Reeve, and says how it comes there', async () => {
+    const { ca, serving } = await issueCertificates({
+      namespace: 'reeve-system',
+      now: new Date(),
+      caLifetimeDays: 1,
+      leafLifetimeDays: 1,
+    });
+    const tls = { certPem: serving.certPem, keyPem: serving.keyPem, caPem: ca.certPem };
+    const bare = await startSandbox({ tls });
+    onTestFinished(() => bare.close());
+    await using folder = await folderOf({ kubeconfig: bare.kubeconfig('admin', bare.adminToken) });
+    const { code, stderr } = await up(['--kubeconfig', join(folder.path, 'kubeconfig')]).ended();
+    expect(code).toBe(1);
+    expect(stderr).toContain('kubectl apply -f manifests/crds -f manifests/install');
+  });
+
+  test('on a port that is taken', async () => {
+    const first = up(['--json']);
+    const port = new URL((await ready(first)).url).port;
+    const { code, stderr } = await up(['--api-port', port]).ended();
+    expect(code).toBe(1);
+    expect(stderr).toContain(`port ${port} of this machine is in use`);
+  });
+});

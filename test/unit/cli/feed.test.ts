@@ -1,0 +1,157 @@
+// What the live feed of `reeve up` says of what happens, as text and as JSON.
+import { describe, expect, it } from 'vitest';
+import type { DecisionRecord } from '../../../src/admission/ports.ts';
+import { decisionEvent, type FeedEvent } from '../../../src/cli/feed-event.ts';
+import { colored, feedText, plain } from '../../../src/cli/feed-text.ts';
+import { jsonFeed, witnessFor } from '../../../src/cli/feed.ts';
+
+const record: DecisionRecord = {
+  endpoint: 'validate',
+  uid: 'u',
+  operation: 'CREATE',
+  resource: 'namespaces',
+  namespace: 'app-shop',
+  name: 'app-shop',
+  user: 'bob',
+  decision: 'allowed',
+  overBudget: false,
+  policies: ['apps'],
+  rules: [],
+  milliseconds: 1,
+  explanation: { refusal: undefined, warnings: [], patch: [] },
+};
+const time = new Date(2026, 10, 2, 9, 5, 7);
+
+function textOf(parts: Partial<DecisionRecord>): string | undefined {
+  const event = decisionEvent({ ...record, ...parts });
+  return event && feedText(event, time, plain);
+}
+
+describe('a decision', () => {
+  it('that allows says who did what', () => {
+    expect(textOf({})).toBe('09:05:07  allowed    bob: create namespaces app-shop\n');
+  });
+
+  it('on an object in a namespace names both', () => {
+    const parts = { resource: 'secrets', name: 'registry', operation: 'UPDATE' };
+    expect(textOf(parts)).toBe('09:05:07  allowed    bob: update secrets app-shop/registry\n');
+  });
+
+  it('that refuses says why, a line each', () => {
+    const explanation = {
+      refusal: 'Namespace app-shop is refused:\n- one\n- two',
+      warnings: ['w'],
+      patch: [],
+    };
+    expect(
+      textOf({ decision: 'denied', explanation })
+        ?.split('\n')
+        .map((line) => line.trim()),
+    ).toEqual([
+      '09:05:07  refused    bob: create namespaces app-shop',
+      'Namespace app-shop is refused:',
+      '- one',
+      '- two',
+      'warning: w',
+      '',
+    ]);
+  });
+
+  it.each([
+    ['a key', { op: 'add', path: '/metadata/labels/a.b~1c', value: 'd' } as const, ['labels a.b/c = d']],
+    [
+      'a whole map',
+      { op: 'add', path: '/metadata/annotations', value: { a: 'b', c: 'd' } } as const,
+      ['annotations a = b', 'annotations c = d'],
+    ],
+  ])('that sets %s says what', (_, operation, lines) => {
+    const explanation = { refusal: undefined, warnings: [], patch: [operation] };
+    const text = textOf({ endpoint: 'mutate', decision: 'mutated', explanation }) ?? '';
+    const [first, ...more] = text.trimEnd().split('\n');
+    expect(first).toContain('defaulted');
+    expect(more.map((line) => line.trim())).toEqual(lines);
+  });
+
+  it.each([
+    ['mutated nothing', { endpoint: 'mutate' } as const],
+    ['lets a controller work', { user: 'system:serviceaccount:kube-system:namespace-controller' }],
+  ])('that %s is not told', (_, parts) => {
+    expect(decisionEvent({ ...record, ...parts })).toBeUndefined();
+  });
+});
+
+describe('the work of the reconciler', () => {
+  const place = {
+    namespace: 'app-shop',
+    kind: 'Secret',
+    name: 'registry',
+    owner: 'SecretShare/registry',
+  } as const;
+  it.each([
+    [
+      { type: 'written', verb: 'create', ...place } as const,
+      'created    Secret app-shop/registry, for SecretShare/registry',
+    ],
+    [
+      { type: 'not-written', reason: 'Forbidden', ...place } as const,
+      'failed     Secret app-shop/registry, for SecretShare/registry',
+    ],
+    [
+      { type: 'held', owner: 'NamespacePolicy/apps', count: 30, limit: 20 } as const,
+      'held       30 deletions for NamespacePolicy/apps wait: more than 20 want a confirmation',
+    ],
+  ] satisfies readonly (readonly [FeedEvent, string])[])('%o', (event, text) => {
+    expect(feedText(event, time, plain).split('\n')[0]).toBe(`09:05:07  ${text}`);
+  });
+});
+
+describe('what the API refuses', () => {
+  const request = {
+    user: 'ann',
+    impersonatedUser: 'bob',
+    verb: 'delete',
+    path: '/api/v1/namespaces/app-shop/secrets/registry',
+    code: 403,
+    dryRun: false,
+  };
+  const heard = (parts: object): readonly FeedEvent[] => {
+    const events: FeedEvent[] = [];
+    witnessFor((event) => events.push(event)).observer?.answered({
+      ...request,
+      answer: { kind: 'Status', message: 'not this one' },
+      ...parts,
+    });
+    return events;
+  };
+
+  it('is told with the one who counts', () => {
+    expect(heard({})).toEqual([{ type: 'refused', user: 'bob', message: 'not this one' }]);
+  });
+
+  it.each([
+    ['a read', { verb: 'get' }],
+    ['what the webhook refused, and told itself', { answer: { message: 'admission webhook "x" denied' } }],
+    ['what a controller may not', { impersonatedUser: undefined, user: 'system:serviceaccount:a:b' }],
+    ['another failure', { code: 404 }],
+  ])('but not %s', (_, parts) => {
+    expect(heard(parts)).toEqual([]);
+  });
+});
+
+it('colors a word, and only where that is wanted', () => {
+  const event: FeedEvent = { type: 'refused', user: 'bob', message: 'no' };
+  expect(feedText(event, time, colored)).toContain('\u001B[31mrefused');
+  expect(feedText(event, time, plain)).not.toContain('\u001B');
+});
+
+it('is one line of JSON for each event', () => {
+  const lines: string[] = [];
+  jsonFeed(
+    (line) => lines.push(line),
+    () => time,
+  )({ type: 'refused', user: 'bob', message: 'a\nb' });
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+    { time: time.toISOString(), type: 'refused', user: 'bob', message: 'a\nb' },
+  ]);
+  expect(lines.join('').split('\n')).toHaveLength(2);
+});

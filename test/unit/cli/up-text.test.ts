@@ -1,0 +1,58 @@
+// What `reeve up` says when it is ready: every policy with what it reaches, and lines that can be taken over as they are.
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../../src/api/kube-object.ts';
+import { plain } from '../../../src/cli/feed-text.ts';
+import { readyJson, readyText } from '../../../src/cli/up-text.ts';
+
+function policy(match: object | undefined): KubeObject {
+  return { kind: 'NamespacePolicy', metadata: { name: 'p' }, spec: match === undefined ? {} : { match } };
+}
+
+const facts = {
+  url: 'https://127.0.0.1:1',
+  kubeconfig: '/t/kubeconfig',
+  caFile: '/t/ca.crt',
+  webhookUrl: 'https://127.0.0.1:2',
+  samples: 'm/samples',
+};
+
+function reachOf(object: KubeObject): string {
+  const [line = ''] = readyText({ ...facts, loaded: [object] }, plain)
+    .split('\n')
+    .slice(-1);
+  return line.trim();
+}
+
+describe('what is in force', () => {
+  it.each([
+    [undefined, 'every namespace'],
+    [{}, 'every namespace'],
+    [{ names: ['a-*', 'b'], excludeNames: ['a-x'] }, 'namespaces called a-* or b, not called a-x'],
+    [
+      { namespaceSelector: { matchLabels: { tier: 'team', env: 'dev' } } },
+      'namespaces labeled tier=team and env=dev',
+    ],
+    [{ namespaceSelector: { matchExpressions: [{ key: 'a' }] } }, 'namespaces selected by labels'],
+    [{ matchConditions: [{ name: 'x', expression: 'true' }] }, 'namespaces that meet its conditions'],
+  ])('%j', (match, reach) => {
+    expect(reachOf(policy(match))).toBe(`NamespacePolicy/p: ${reach}`);
+  });
+
+  it('of a share are its targets', () => {
+    const share = { kind: 'SecretShare', metadata: { name: 's' }, spec: { targets: { names: ['*'] } } };
+    expect(reachOf(share)).toBe('SecretShare/s: namespaces called *');
+  });
+
+  it('leaves out what is no policy and no share', () => {
+    const loaded = [{ kind: 'Secret', metadata: { name: 's' } }];
+    expect(JSON.parse(readyJson({ ...facts, loaded }, 5))).toMatchObject({ inForce: [], processMs: 5 });
+  });
+});
+
+it('names the samples where they are', () => {
+  const text = readyText({ ...facts, loaded: [] }, plain);
+  expect(text).toContain('  export KUBECONFIG=/t/kubeconfig\n');
+  expect(text).toContain('  kubectl apply -f m/samples/app-shop.yaml ');
+  expect(text).toContain('--cacert /t/ca.crt');
+  expect(text).toContain('--data @m/samples/app-without-owner.json https://localhost:2/validate');
+});
