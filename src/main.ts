@@ -17,7 +17,7 @@ const io: RunningIo = {
   stdout,
   stderr,
   onSignal: (listener) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => listener(signal));
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => listener(signal));
   },
   endAtOnce: () => process.kill(process.pid, 'SIGKILL'),
   monotonic: () => performance.now(),

@@ -1,5 +1,6 @@
 // Puts an event of the live feed into words, with colors where they are wanted.
 import { styleText } from 'node:util';
+import { clipped } from '../api/text.ts';
 import type { FeedEvent } from './feed-event.ts';
 
 export type Paint = (color: Color, text: string) => string;
@@ -18,13 +19,24 @@ interface Told {
 
 const wordWidth = 10;
 const timeWidth = 10;
+/** Longer than any line of ours. */
+const mostCharacters = 10_000;
 
 /** One line, and below it, indented, what more there is to say. */
 export function feedText(event: FeedEvent, time: Date, paint: Paint): string {
-  const { color, word, text, more } = told(event);
+  const { color, word, text, more } = printable(told(event));
   const first = `${paint('dim', clockTime(time))}  ${paint(color, word.padEnd(wordWidth))} ${text}`;
   const indent = ' '.repeat(timeWidth + wordWidth + 1);
   return [first, ...more.map((line) => `${indent}${line}`)].map((line) => `${line}\n`).join('');
+}
+
+/** Names of users and texts of others must not move the cursor, or look like lines of ours. */
+function printable({ text, more, ...rest }: Told): Told {
+  return {
+    ...rest,
+    text: clipped(text, mostCharacters),
+    more: more.map((line) => clipped(line, mostCharacters)),
+  };
 }
 
 function told(event: FeedEvent): Told {
@@ -36,7 +48,7 @@ function told(event: FeedEvent): Told {
         color: 'red',
         word: 'refused',
         text: `${event.user}: by the API server`,
-        more: [event.message],
+        more: event.message.split('\n'),
       };
     case 'written':
       return {

@@ -34,12 +34,13 @@ export function witnessFor(listen: Listener): UpWitness {
   };
 }
 
-const byWebhook = 'admission webhook "';
+/** By our webhook, which tells of it itself. */
+const toldAlready = /^admission webhook "[a-z.]+\.reeve\.dev" denied /;
 const reading = ['get', 'list', 'watch'];
 
-/** Of a write, by the API itself: what the webhook refuses is told by the webhook. */
+/** Of a write, by the API itself or by a webhook of somebody else. */
 function refusalIn({ verb, code, answer }: RequestRecord): string | undefined {
   const message = ownMember(answer, 'message');
   if (code !== 403 || reading.includes(verb) || typeof message !== 'string') return undefined;
-  return message.startsWith(byWebhook) ? undefined : message;
+  return toldAlready.test(message) ? undefined : message;
 }

@@ -3,7 +3,8 @@ import { createLog, type Log, type LogLevel } from '../observe/log.ts';
 import { UnreadablePathError } from '../state/file-problem.ts';
 import { StartError } from '../wire/start-error.ts';
 
-export type StopSignal = 'SIGTERM' | 'SIGINT';
+/** SIGHUP comes when the terminal is closed. */
+export type StopSignal = 'SIGTERM' | 'SIGINT' | 'SIGHUP';
 
 export interface RunningIo {
   /** One line, once it runs. */
@@ -51,7 +52,8 @@ export async function runUntilStopped(
     else hurry.abort();
   });
   const log = createLog(options.logLevel, stderrFd);
-  const running = await started(start(log), io);
+  // What hangs before it runs cannot be stopped in order.
+  const running = await Promise.race([started(start(log), io), aborted(hurry.signal)]);
   if (running === undefined) return 1;
   io.stdout(`${running.readyLine}\n`);
   const ending = await Promise.race([
@@ -66,6 +68,12 @@ export async function runUntilStopped(
   if (!(await log.close())) io.endAtOnce();
   if (hurry.signal.aborted) return 1;
   return typeof ending === 'number' ? ending : 0;
+}
+
+async function aborted(signal: AbortSignal): Promise<undefined> {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  return await promise;
 }
 
 async function started(starting: Promise<Running>, io: RunningIo): Promise<Running | undefined> {

@@ -4,6 +4,7 @@ import type { ApiServerChoice } from '../kube/find-api-server.ts';
 import { startOnCluster } from '../wire/up-on-cluster.ts';
 import { shippedFolder } from '../wire/shipped-files.ts';
 import { startUp, type RunningUp } from '../wire/up.ts';
+import { pacing } from '../wire/pacing.ts';
 import type { Log } from '../observe/log.ts';
 import { playDemo } from './demo/play.ts';
 import { jsonFeed, textFeed, witnessFor, type Listener } from './feed.ts';
@@ -20,6 +21,9 @@ export interface UpIo extends RunningIo {
   /** The time that the processors have spent on this process so far. */
   readonly processMs: () => number;
 }
+
+/** Of the tour, until it looks again whether something has come about. */
+const pause = async (): Promise<void> => await pacing.sleep(20);
 
 /** Answers with the exit code. */
 export async function runUp(
@@ -52,7 +56,7 @@ async function upOnSandbox(settings: UpSettings, log: Log, io: UpIo): Promise<Ru
   if (!settings.demo) return running;
   const say = settings.json ? () => undefined : io.stdout;
   const subscribe = (listener: Listener) => void listeners.push(listener);
-  return { ...running, ended: () => playDemo({ up, subscribe, say, paint }) };
+  return { ...running, ended: () => playDemo({ up, subscribe, say, paint, pause }) };
 }
 
 async function upOnCluster(
@@ -82,5 +86,12 @@ function feedOf({ quiet, json }: UpSettings, { stdout, now }: UpIo, paint: Paint
 }
 
 function factsOf({ url, kubeconfig, caFile, webhookUrl, loaded }: RunningUp): UpFacts {
-  return { url, kubeconfig, caFile, webhookUrl, loaded, samples: relative('', shippedFolder('samples')) };
+  return {
+    url,
+    kubeconfig,
+    caFile,
+    webhookUrl,
+    loaded,
+    samples: relative('', shippedFolder('samples')) || '.',
+  };
 }

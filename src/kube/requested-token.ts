@@ -71,7 +71,8 @@ async function requested(
   try {
     const answer = await asking.request({ method: 'POST', path, body });
     const token = ownMember(answer['status'], 'token');
-    const seconds = Number(ownMember(answer['spec'], 'expirationSeconds') ?? lifetimeSeconds);
+    const given = ownMember(answer['spec'], 'expirationSeconds');
+    const seconds = typeof given === 'number' ? given : lifetimeSeconds;
     if (typeof token === 'string') return { token, until: now + seconds * usedShare * 1000 };
     throw new CredentialError('the API server gave no token for the service account');
   } catch (error) {

@@ -1,7 +1,9 @@
 // Everything that can be asked about objects, and what is answered.
 import { assertMayDo } from './allowed.ts';
+import { ApiError } from './api-error.ts';
 import type { ObjectAnswer } from './read/answer.ts';
-import { createReader } from './read/read.ts';
+import { get, list } from './read/read.ts';
+import { watch } from './read/watch.ts';
 import type { ObjectRequest } from './request.ts';
 import { tokenFor } from './token-request.ts';
 import type { Tokens } from './tokens.ts';
@@ -16,51 +18,44 @@ import { update } from './write/update.ts';
 export type ServeObjects = (request: ObjectRequest) => Promise<ObjectAnswer>;
 
 export function objectService(context: WriteContext, tokens: Tokens): ServeObjects {
-  const reader = createReader(context.store);
+  const { store } = context;
   return async (request) => {
     checkOptions(request);
     if (request.subresource === 'token') return tokenFor(context, request, tokens);
     switch (request.verb) {
       case 'get':
-        return reader.get(request);
+        return get(store, request);
       case 'list':
-        return reader.list(request);
+        return list(store, request);
       case 'watch':
-        return reader.watch(request);
+        return watch(store, request);
+      case 'create':
+        return { kind: 'object', code: 201, object: await create(context, request) };
+      case 'update':
+        return { kind: 'object', code: 200, object: await update(context, request) };
+      case 'patch': {
+        const mayCreate = (): void => assertMayDo(context.authorizer, request, 'create');
+        const { isNew, object } = await patch(context, request, mayCreate);
+        return { kind: 'object', code: isNew ? 201 : 200, object };
+      }
+      case 'delete':
+        return deletedAnswer(request, await remove(context, request));
       case 'deletecollection': {
-        const listed = reader.list(request);
-        if (listed.kind !== 'list') return listed;
+        const listed = list(store, request);
         for (const { metadata } of listed.items) await removeOne(context, request, metadata.name);
         return listed;
       }
       default:
-        return await written(context, request);
+        return request.verb satisfies never;
     }
   };
 }
 
-async function written(context: WriteContext, request: ObjectRequest): Promise<ObjectAnswer> {
-  switch (request.verb) {
-    case 'create':
-      return { kind: 'object', code: 201, object: await create(context, request) };
-    case 'update':
-      return { kind: 'object', code: 200, object: await update(context, request) };
-    case 'patch': {
-      const { isNew, object } = await patch(context, request, () =>
-        assertMayDo(context.authorizer, request, 'create'),
-      );
-      return { kind: 'object', code: isNew ? 201 : 200, object };
-    }
-    default:
-      return deletedAnswer(request, await remove(context, request));
-  }
-}
-
 /** Of a collection, what has gone meanwhile is as good as deleted. */
 async function removeOne(context: WriteContext, request: ObjectRequest, name = ''): Promise<void> {
-  const { resource, namespace } = request;
-  if (context.store.get(resource, namespace, name) === undefined) return;
-  await remove(context, request, name);
+  await remove(context, request, name).catch((error: unknown) => {
+    if (!(error instanceof ApiError) || error.failure.code !== 404) throw error;
+  });
 }
 
 function deletedAnswer({ resource, name = '' }: ObjectRequest, { object, isGone }: Deleted): ObjectAnswer {

@@ -20,7 +20,7 @@ export interface ObjectRequest {
   readonly body: unknown;
   /** Set for the verb `patch`. */
   readonly patchType: PatchType | undefined;
-  /** From the User-Agent, for writes that name no field manager: `kubectl`. */
+  /** `kubectl` from the User-Agent, for writes that name none: https://kubernetes.io/docs/reference/using-api/server-side-apply/#managers */
   readonly agent: string;
   /** Shown to the person who asked, as a Warning header. */
   readonly warn: (text: string) => void;

@@ -18,7 +18,7 @@ export interface Column {
 }
 
 /** What a kind asks of its objects beyond the metadata. Only what is not served is thrown, as an ApiError. */
-export interface ObjectRules {
+interface ObjectRules {
   /**
    * The object to store for the submitted one: with what the server sets itself, without what a client does not set here.
    * `stored` is undefined for a create. A write of a subresource has taken over only its part already.

@@ -24,7 +24,6 @@ export interface SandboxOptions {
   readonly tls: ServerTls;
   /** Any free one unless given. */
   readonly port?: number;
-  readonly now?: () => Date;
   readonly observer?: RequestObserver;
   /** Told of errors of the sandbox itself. */
   readonly faulted?: (error: unknown) => void;
@@ -37,24 +36,29 @@ export interface Sandbox {
   readonly adminToken: string;
   tokenFor(user: User): string;
   kubeconfig(name: string, token: string): string;
-  /** Forgets the history: watches and lists from before it are answered with 410. */
-  compact(): void;
   close(): Promise<void>;
 }
 
 const admin: User = { username: 'sandbox-admin', groups: ['system:masters', 'system:authenticated'] };
 
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { tls, port = 0, now = () => new Date(), faulted = () => undefined } = options;
+  const { tls, port = 0, faulted = () => undefined } = options;
   const store = sharingEvents(new MemoryStore());
   const kinds = servedKinds(store);
-  const authorizer = createAuthorizer(store, kinds);
-  const admission = createAdmission({ store, kinds, uid: randomUUID });
-  const context: WriteContext = { store, kinds, authorizer, admission, now, uid: randomUUID };
+  const authorizer = createAuthorizer(store);
+  const admission = createAdmission({ store, uid: randomUUID });
+  const context: WriteContext = {
+    store,
+    kinds,
+    authorizer,
+    admission,
+    now: () => new Date(),
+    uid: randomUUID,
+  };
   const tokens = new Tokens();
-  for (const [resource, object] of firstObjects(kinds, now())) store.put(resource, object, undefined);
   const controllers = [aggregation, collector, defaultAccounts, definitionController, namespaceController];
   const stops = controllers.map((controller) => keepRunning(store, controller(context), faulted));
+  for (const [resource, object] of firstObjects(kinds, new Date())) store.put(resource, object, undefined);
   const server = await startServer(
     {
       kinds,
@@ -74,7 +78,6 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     adminToken: tokens.issue(admin),
     tokenFor: (user) => tokens.issue(user),
     kubeconfig: (name, token) => kubeconfigOf(server.url, tls.caPem, name, token),
-    compact: () => store.compact(),
     close: async () => {
       for (const stop of stops) stop();
       await server.close();

@@ -1,7 +1,7 @@
 // Gives out tokens of service accounts.
 // https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/token-request-v1/
 import { ownMember } from '../api/json.ts';
-import { badRequest, invalid, notFound } from './api-error.ts';
+import { invalid, notFound } from './api-error.ts';
 import type { ObjectAnswer } from './read/answer.ts';
 import type { ObjectRequest } from './request.ts';
 import { serviceAccountUser, type Tokens } from './tokens.ts';
@@ -12,15 +12,18 @@ const fewestSeconds = 600;
 
 export function tokenFor(
   { store, now }: WriteContext,
-  { resource, namespace = '', name = '', verb, body }: ObjectRequest,
+  { resource, namespace = '', name = '', body }: ObjectRequest,
   tokens: Tokens,
 ): ObjectAnswer {
   const account = store.get(resource, namespace, name);
   if (account === undefined) throw notFound(resource, name);
-  if (verb !== 'create') throw badRequest('a token is created');
   const seconds = secondsIn(body);
-  const token = tokens.issue(serviceAccountUser(namespace, name, account.metadata.uid ?? ''));
-  const expirationTimestamp = new Date(now().getTime() + seconds * 1000).toISOString();
+  const end = new Date(now().getTime() + seconds * 1000);
+  const { uid = '' } = account.metadata;
+  const token = tokens.issue(
+    serviceAccountUser(namespace, name, uid),
+    () => now() < end && store.get(resource, namespace, name)?.metadata.uid === uid,
+  );
   return {
     kind: 'object',
     code: 201,
@@ -29,7 +32,7 @@ export function tokenFor(
       apiVersion: 'authentication.k8s.io/v1',
       metadata: { name, namespace },
       spec: { expirationSeconds: seconds },
-      status: { token, expirationTimestamp },
+      status: { token, expirationTimestamp: end.toISOString() },
     },
   };
 }

@@ -2,17 +2,25 @@
 import { randomBytes } from 'node:crypto';
 import type { User } from './user.ts';
 
-export class Tokens {
-  readonly #users = new Map<string, User>();
+interface Holder {
+  readonly user: User;
+  readonly isGood: () => boolean;
+}
 
-  issue(user: User): string {
+export class Tokens {
+  readonly #holders = new Map<string, Holder>();
+
+  issue(user: User, isGood = () => true): string {
     const token = randomBytes(24).toString('base64url');
-    this.#users.set(token, user);
+    this.#holders.set(token, { user, isGood });
     return token;
   }
 
   find(token: string): User | undefined {
-    return this.#users.get(token);
+    const { user, isGood } = this.#holders.get(token) ?? {};
+    if (isGood?.() === true) return user;
+    this.#holders.delete(token);
+    return undefined;
   }
 }
 

@@ -9,13 +9,11 @@ import { readObjects, type LocatedObject } from '../state/yaml-objects.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
 import { StartError } from './start-error.ts';
 
-/** They run Pods, and lead to them: a sandbox has none. */
-const needNodes = ['Service', 'Deployment', 'PodDisruptionBudget'];
-
-/** The objects that are there now. Rejects with a StartError that says all that is wrong with the files. */
+/** The objects that are there now, without those of kinds to leave out. Rejects with a StartError that says all that is wrong with the files. */
 export async function loadObjects(
   path: string,
   { writer }: Pick<ClusterConnection, 'writer'>,
+  leftOut: readonly string[] = [],
 ): Promise<readonly KubeObject[]> {
   const { files, problems: unreadable } = await readYamlFiles(path);
   const read = files.map(readObjects);
@@ -29,7 +27,7 @@ export async function loadObjects(
   const created: KubeObject[] = [];
   for (const each of located) {
     const object = objectOf(each);
-    if (needNodes.includes(object.kind ?? '')) continue;
+    if (leftOut.includes(object.kind ?? '')) continue;
     created.push(await creation(each, writer.create(object)));
   }
   return created;

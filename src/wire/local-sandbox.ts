@@ -1,5 +1,6 @@
 // Starts the sandbox with a folder of its own: its authority, its certificate and a kubeconfig, for this process's user alone.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { errorCode } from '../api/error-code.ts';
@@ -38,21 +39,44 @@ export async function startLocalSandbox(
   const issued = await issueCertificates({ namespace, now: new Date(), ...lifetimes });
   const tls = { certPem: issued.serving.certPem, keyPem: issued.serving.keyPem, caPem: issued.ca.certPem };
   const sandbox = await started({ ...told, tls, port: apiPort });
-  // Only its owner may enter what mkdtemp makes.
-  const folder = await mkdtemp(join(tmpdir(), 'reeve-'));
+  let folder: TemporaryFolder | undefined;
   const close = async (): Promise<void> => {
+    folder?.remove();
     await sandbox.close();
-    await rm(folder, { recursive: true, force: true });
   };
   try {
-    const outcome = await writeCertificateFiles(folder, issued, false);
+    folder = await temporaryFolder();
+    const { path } = folder;
+    const outcome = await writeCertificateFiles(path, issued, false);
     if (outcome.kind === 'failed') throw new StartError(outcome.problem);
-    const kubeconfig = join(folder, 'kubeconfig');
+    const kubeconfig = join(path, 'kubeconfig');
     await writeFile(kubeconfig, sandbox.kubeconfig('admin', sandbox.adminToken), { mode: 0o600 });
-    return localSandbox(sandbox, { folder, kubeconfig, caFile: join(folder, 'ca.crt'), close });
+    return localSandbox(sandbox, { folder: path, kubeconfig, caFile: join(path, 'ca.crt'), close });
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+interface TemporaryFolder {
+  readonly path: string;
+  remove(): void;
+}
+
+/** There are keys in it: it goes however the process comes to its end, unless it is killed. */
+async function temporaryFolder(): Promise<TemporaryFolder> {
+  const place = tmpdir();
+  try {
+    // Only its owner may enter what mkdtemp makes.
+    const path = await mkdtemp(join(place, 'reeve-'));
+    const remove = (): void => {
+      process.off('exit', remove);
+      rmSync(path, { recursive: true, force: true });
+    };
+    process.on('exit', remove);
+    return { path, remove };
+  } catch (error) {
+    throw new StartError(`cannot make a folder in ${place} (${errorCode(error) ?? 'unknown'})`);
   }
 }
 
@@ -77,11 +101,17 @@ function localSandbox(
   };
 }
 
+const reasons: ReadonlyMap<string, string> = new Map([
+  ['EADDRINUSE', 'is in use'],
+  ['EACCES', 'is not for this user'],
+]);
+
 async function started(options: SandboxOptions): Promise<Sandbox> {
   try {
     return await startSandbox(options);
   } catch (error) {
-    if (errorCode(error) !== 'EADDRINUSE') throw error;
-    throw new StartError(`port ${options.port} of this machine is in use; give another one with --api-port`);
+    const reason = reasons.get(errorCode(error) ?? '');
+    if (reason === undefined) throw error;
+    throw new StartError(`port ${options.port} of this machine ${reason}; give another one with --api-port`);
   }
 }

@@ -47,6 +47,8 @@ export interface RunningReconciler {
   stop(): Promise<void>;
 }
 
+/** The account that it is installed with. */
+export const reconcilerAccount = 'reeve-reconciler';
 const leaseName = 'reeve-reconciler';
 const flushMs = 3000;
 

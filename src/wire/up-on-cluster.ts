@@ -1,15 +1,15 @@
 // Joins `reeve up --kubeconfig`: the reconciler on this machine for a cluster that Reeve is installed on.
 import { apiVersion } from '../api/names.ts';
+import { KubeError } from '../api/kube-error.ts';
 import { CredentialError, connectionTo } from '../kube/credentials.ts';
 import { findApiServer, type ApiServerChoice } from '../kube/find-api-server.ts';
 import { requestedTokenSource } from '../kube/requested-token.ts';
 import type { Log } from '../observe/log.ts';
 import { connect, type ClusterConnection } from './cluster-connection.ts';
+import { reconcilerAccount } from './reconciler-role.ts';
 import { startProgram, type RunningProgram, type RunSettings } from './run.ts';
 import { StartError } from './start-error.ts';
 import type { Witness } from './witness.ts';
-
-const accountName = 'reeve-reconciler';
 
 /**
  * It works under the account that Reeve is installed with: nobody else, not even an administrator, may write what Reeve
@@ -25,7 +25,7 @@ export async function startOnCluster(
   const { client } = connection;
   try {
     await checkInstalled(connection, settings.namespace);
-    const account = { namespace: settings.namespace, name: accountName };
+    const account = { namespace: settings.namespace, name: reconcilerAccount };
     const source = requestedTokenSource(await findApiServer(choice), client, account);
     const program = await startProgram(settings, () => connectionTo(source), log, witness);
     return {
@@ -37,8 +37,13 @@ export async function startOnCluster(
     };
   } catch (error) {
     client.close();
-    throw error instanceof CredentialError ? new StartError(error.message) : error;
+    throw forOperator(error, connection);
   }
+}
+
+function forOperator(error: unknown, { description }: ClusterConnection): unknown {
+  if (error instanceof CredentialError) return new StartError(error.message);
+  return error instanceof KubeError ? new StartError(`${description}: ${error.message}`) : error;
 }
 
 async function checkInstalled({ discovery, writer }: ClusterConnection, namespace: string): Promise<void> {

@@ -12,8 +12,10 @@ import { connect } from './cluster-connection.ts';
 import { loadObjects } from './load-objects.ts';
 import { startLocalSandbox, type LocalSandbox, type LocalSandboxSettings } from './local-sandbox.ts';
 import { pacing } from './pacing.ts';
+import { reconcilerAccount } from './reconciler-role.ts';
 import { startProgram, type RunningProgram, type RunSettings } from './run.ts';
 import { shippedFolder } from './shipped-files.ts';
+import { StartError } from './start-error.ts';
 import type { Witness } from './witness.ts';
 
 export interface UpSettings extends LocalSandboxSettings {
@@ -34,8 +36,10 @@ export interface RunningUp extends Pick<LocalSandbox, 'url' | 'kubeconfig' | 'ca
   stop(graceMs: number, signal: AbortSignal): Promise<void>;
 }
 
-const account = 'reeve-reconciler';
 const pollMs = 10;
+const mostPolls = 3000;
+/** They run Pods, and lead to them: a sandbox has none. */
+const needNodes = ['Service', 'Deployment', 'PodDisruptionBudget'];
 const hookPath =
   '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations?fieldSelector=metadata.name%3Dreeve';
 
@@ -51,27 +55,29 @@ export async function startUp(settings: UpSettings, log: Log, witness: UpWitness
     clients.push(client);
     return client;
   };
-  const stop = async (): Promise<void> => {
-    for (const client of clients) client.close();
-    await sandbox.close();
+  let program: Started | undefined;
+  const stop = async (graceMs: number, signal: AbortSignal): Promise<void> => {
+    try {
+      await program?.stop(graceMs, signal);
+    } finally {
+      for (const client of clients) client.close();
+      await sandbox.close();
+    }
   };
   try {
     const loaded = await install(settings, sandbox);
-    const program = await startAsInstalled(settings, sandbox, log, witness);
-    await inForce(await clientWith(sandbox.adminToken));
+    program = await startAsInstalled(settings, sandbox, log, witness);
+    await Promise.race([inForce(await clientWith(sandbox.adminToken)), program.failed]);
     return {
       ...sandbox,
       webhookUrl: program.webhookUrl,
       loaded,
       failed: program.failed,
       clientFor: async (user) => await clientWith(sandbox.tokenFor(user)),
-      stop: async (graceMs, signal) => {
-        await program.stop(graceMs, signal);
-        await stop();
-      },
+      stop,
     };
   } catch (error) {
-    await stop();
+    await stop(0, AbortSignal.abort());
     throw error;
   }
 }
@@ -85,7 +91,7 @@ async function install({ policies, run }: UpSettings, sandbox: LocalSandbox): Pr
       await connection.writer.create(definition);
     }
     for (const part of ['install', join('all-in-one', '10-rights.yaml')]) {
-      await loadObjects(shippedFolder(part), connection);
+      await loadObjects(shippedFolder(part), connection, needNodes);
     }
     return await loadObjects(policies, connection);
   } finally {
@@ -93,23 +99,26 @@ async function install({ policies, run }: UpSettings, sandbox: LocalSandbox): Pr
   }
 }
 
+type Started = RunningProgram & { readonly webhookUrl: string };
+
 async function startAsInstalled(
   { run }: UpSettings,
   sandbox: LocalSandbox,
   log: Log,
   witness: Witness,
-): Promise<RunningProgram & { readonly webhookUrl: string }> {
-  const token = sandbox.tokenFor(serviceAccountUser(run.namespace, account, account));
+): Promise<Started> {
+  const token = sandbox.tokenFor(serviceAccountUser(run.namespace, reconcilerAccount, reconcilerAccount));
   const settings = { ...run, certsDir: sandbox.folder, servicePort: 0 };
   const program = await startProgram(settings, () => sandbox.serverFor(token), log, witness);
   return { ...program, webhookUrl: program.webhookUrl ?? '' };
 }
 
-/** From then on every write is reviewed. */
+/** From then on every write is reviewed. Rejects with a StartError when that does not come about. */
 async function inForce(client: KubeClient): Promise<void> {
-  for (;;) {
+  for (let poll = 0; poll < mostPolls; poll += 1) {
     const { items } = await client.request({ method: 'GET', path: hookPath });
     if (Array.isArray(items) && items.length > 0) return;
     await pacing.sleep(pollMs);
   }
+  throw new StartError('the webhook has not been registered; --log-level=warn says why');
 }

@@ -18,6 +18,7 @@ import type { ClusterConnection } from './cluster-connection.ts';
 import { excludedNamespaces, type InstallSettings } from './cluster-view.ts';
 import { elect, type Election } from './election.ts';
 import { pacing } from './pacing.ts';
+import { reconcilerAccount } from './reconciler-role.ts';
 import { readProgramVersion, readWebhookTemplates } from './shipped-files.ts';
 
 export interface ConfigurationSettings extends InstallSettings {
@@ -42,7 +43,6 @@ const ownerRole: ObjectRef = {
   kind: 'ClusterRole',
   name: 'reeve-webhook',
 };
-const reconcilerAccount = 'reeve-reconciler';
 /** How often what is there is compared with what should be, when no policy changes. */
 const checkMs = 10_000;
 

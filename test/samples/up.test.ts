@@ -1,19 +1,28 @@
 // `reeve up` as people run it: what it prints, that this is true, how it ends, and that it leaves nothing behind.
 import { spawnSync } from 'node:child_process';
-import { existsSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { issueCertificates } from '../../src/certs/issue.ts';
 import { scenes } from '../../src/cli/demo/scenes.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { freePorts } from '../cluster/ports.ts';
 import { eventually } from '../support/eventually.ts';
 import { folderOf, ReeveProcess } from '../support/serve-process.ts';
 import { copyProject } from './project-copy.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-function up(args: readonly string[], env: Readonly<Record<string, string>> = {}): ReeveProcess {
-  const started = new ReeveProcess(['up', ...args], env);
+/** What is killed cannot tidy up. */
+let temporary = '';
+beforeAll(() => {
+  temporary = mkdtempSync(join(tmpdir(), 'reeve-up-'));
+});
+afterAll(() => rmSync(temporary, { recursive: true }));
+
+function up(args: readonly string[]): ReeveProcess {
+  const started = new ReeveProcess(['up', ...args], { TMPDIR: temporary });
   onTestFinished(() => started[Symbol.asyncDispose]());
   return started;
 }
@@ -80,16 +89,19 @@ test('--quiet tells how to begin, and nothing else', async () => {
 });
 
 describe('what it prints', () => {
-  test('leads to files that are for its user alone, and gone when it ends', async () => {
-    const reeve = up(['--json']);
-    const { kubeconfig, caFile } = await ready(reeve);
-    expect(statSync(dirname(kubeconfig)).mode & 0o777).toBe(0o700);
-    expect(statSync(kubeconfig).mode & 0o777).toBe(0o600);
-    expect(existsSync(caFile)).toBe(true);
-    reeve.kill('SIGTERM');
-    expect((await reeve.ended()).code).toBe(0);
-    expect(existsSync(dirname(kubeconfig))).toBe(false);
-  });
+  test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+    'leads to files that are for its user alone, and gone when %s ends it',
+    async (signal) => {
+      const reeve = up(['--json']);
+      const { kubeconfig, caFile } = await ready(reeve);
+      expect(statSync(dirname(kubeconfig)).mode & 0o777).toBe(0o700);
+      expect(statSync(kubeconfig).mode & 0o777).toBe(0o600);
+      expect(existsSync(caFile)).toBe(true);
+      reeve.kill(signal);
+      expect((await reeve.ended()).code).toBe(0);
+      expect(existsSync(dirname(kubeconfig))).toBe(false);
+    },
+  );
 
   test('says what is in force', async () => {
     const { inForce } = await ready(up(['--json']));
@@ -148,6 +160,20 @@ describe('it does not start', () => {
     const { code, stderr } = await up(['--kubeconfig', join(folder.path, 'kubeconfig')]).ended();
     expect(code).toBe(1);
     expect(stderr).toContain('kubectl apply -f manifests/crds -f manifests/install');
+  });
+
+  test('on a cluster that does not answer', async () => {
+    const [port = 0] = await freePorts(1);
+    const kubeconfig = {
+      'current-context': 'x',
+      contexts: [{ name: 'x', context: { cluster: 'x', user: 'x' } }],
+      clusters: [{ name: 'x', cluster: { server: `https://127.0.0.1:${port}` } }],
+      users: [{ name: 'x', user: { token: 'abc' } }],
+    };
+    await using folder = await folderOf({ kubeconfig: JSON.stringify(kubeconfig) });
+    const { code, stderr } = await up(['--kubeconfig', join(folder.path, 'kubeconfig')]).ended();
+    expect(code).toBe(1);
+    expect(stderr).toContain('the API server answered nothing (ECONNREFUSED)');
   });
 
   test('on a port that is taken', async () => {

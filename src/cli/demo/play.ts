@@ -1,21 +1,22 @@
 // Plays the tour of `reeve up --demo`, scene by scene, and says of each whether it came out as told.
-import type { RunningUp } from '../../wire/up.ts';
 import type { Listener } from '../feed.ts';
 import type { Paint } from '../feed-text.ts';
 import { scenes, type Scene } from './scenes.ts';
-import { Stage } from './stage.ts';
+import { Stage, type StageUp } from './stage.ts';
 
 export interface DemoPorts {
-  readonly up: RunningUp;
+  readonly up: StageUp;
   /** From then on the listener is told of everything that happens. */
   readonly subscribe: (listener: Listener) => void;
   readonly say: (text: string) => void;
   readonly paint: Paint;
+  /** Between two looks at what has not come about yet. */
+  readonly pause: () => Promise<void>;
 }
 
 /** Answers with the exit code: 0 when everything came out as told. */
-export async function playDemo({ up, subscribe, say, paint }: DemoPorts): Promise<number> {
-  const stage = new Stage(up);
+export async function playDemo({ up, subscribe, say, paint, pause }: DemoPorts): Promise<number> {
+  const stage = new Stage(up, pause);
   subscribe((event) => stage.hear(event));
   let good = 0;
   for (const [index, scene] of scenes.entries()) {

@@ -4,9 +4,11 @@ import { apiVersion } from '../../api/names.ts';
 import type { KubeRequest } from '../../kube/client.ts';
 
 export const namespace = 'app-shop';
+export const otherNamespace = 'tools';
 export const namespacePath = `/api/v1/namespaces/${namespace}`;
 export const copyPath = `${namespacePath}/secrets/registry`;
 export const passwordPath = `${namespacePath}/secrets/orders-db`;
+export const quotaPath = `${namespacePath}/resourcequotas/apps`;
 export const bindingPath = `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/rolebindings/ad-kubernetes-${namespace}`;
 export const sourcePath = '/api/v1/namespaces/reeve-shared/secrets/registry';
 export const policyPath = `/apis/${apiVersion}/namespacepolicies/apps`;
@@ -15,8 +17,8 @@ export function read(path: string): KubeRequest {
   return { method: 'GET', path };
 }
 
-export function createNamespace(labels: Readonly<Record<string, string>>): KubeRequest {
-  const metadata = { name: namespace, labels };
+export function createNamespace(name: string, labels: Readonly<Record<string, string>>): KubeRequest {
+  const metadata = { name, labels };
   return {
     method: 'POST',
     path: '/api/v1/namespaces',

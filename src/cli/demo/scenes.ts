@@ -1,6 +1,6 @@
 // The tour: what people do, what Reeve is said to make of it, and how to tell whether it did.
-import { ownMember } from '../../api/json.ts';
-import { readyCondition } from '../../api/names.ts';
+import { isJsonObject, ownMember } from '../../api/json.ts';
+import { namespaceNameLabel, readyCondition } from '../../api/names.ts';
 import type { FeedEvent } from '../feed-event.ts';
 import * as ask from './requests.ts';
 import type { Stage } from './stage.ts';
@@ -18,10 +18,19 @@ const forbidden = 403;
 
 export const scenes: readonly Scene[] = [
   {
+    story: 'ann, who writes the policies, creates the namespace tools, of which none of them speaks.',
+    promise: 'It is hers as it is: nothing is asked of it, nothing filled in.',
+    play: async (stage) => {
+      const { code, body } = await stage.ask('ann', ask.createNamespace(ask.otherNamespace, {}));
+      const labels = ownMember(body['metadata'], 'labels');
+      return code === 200 && isJsonObject(labels) && Object.keys(labels).join() === namespaceNameLabel;
+    },
+  },
+  {
     story: 'bob, of an app team, creates the namespace app-shop and forgets to say whose it is.',
     promise: 'It never comes to be, and bob is told what would be accepted.',
     play: async (stage) => {
-      const { code } = await stage.ask('bob', ask.createNamespace({}));
+      const { code } = await stage.ask('bob', ask.createNamespace(ask.namespace, {}));
       return code === forbidden && (await stage.hears(deniedBy('apps: namespaces.required')));
     },
   },
@@ -29,7 +38,7 @@ export const scenes: readonly Scene[] = [
     story: 'bob says whose it is.',
     promise: 'It is created, and a label that bob did not think of is filled in.',
     play: async (stage) => {
-      const { code } = await stage.ask('bob', ask.createNamespace({ owner: 'bob' }));
+      const { code } = await stage.ask('bob', ask.createNamespace(ask.namespace, { owner: 'bob' }));
       return code === 200 && (await stage.hears(defaulted('labels pod-security.kubernetes.io/enforce')));
     },
   },
@@ -37,7 +46,7 @@ export const scenes: readonly Scene[] = [
     story: 'The policy promises a RoleBinding and a quota, the share a pull secret.',
     promise: 'All are there, and the namespace says that it is ready.',
     play: async (stage) => {
-      const objects = [ask.bindingPath, ask.copyPath];
+      const objects = [ask.bindingPath, ask.quotaPath, ask.copyPath];
       const areThere = await Promise.all(objects.map((path) => isThere(stage, path)));
       return areThere.every(Boolean) && (await stage.comes(() => isReady(stage)));
     },

@@ -1,5 +1,4 @@
 // What the scenes of the tour act with: people who send requests, and the feed of what comes of them.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { KubeError } from '../../api/kube-error.ts';
 import type { JsonObject } from '../../api/json.ts';
 import type { KubeClient, KubeRequest } from '../../kube/client.ts';
@@ -24,14 +23,20 @@ export interface Outcome {
   readonly body: JsonObject;
 }
 
+/** What it needs of the program. */
+export type StageUp = Pick<RunningUp, 'clientFor'>;
+
 export class Stage {
-  readonly #up: RunningUp;
+  readonly #up: StageUp;
+  readonly #pause: () => Promise<void>;
   readonly #clients = new Map<Person, Promise<KubeClient>>();
   /** Of the present scene. */
   #events: FeedEvent[] = [];
 
-  constructor(up: RunningUp) {
+  /** `pause`: between two looks at what has not come about yet. */
+  constructor(up: StageUp, pause: () => Promise<void>) {
     this.#up = up;
+    this.#pause = pause;
   }
 
   hear(event: FeedEvent): void {
@@ -53,9 +58,9 @@ export class Stage {
 
   /** Whether it comes about: what the reconciler does takes its time, which on a slow machine is a long one. */
   async comes(condition: () => boolean | Promise<boolean>): Promise<boolean> {
-    for (let round = 0; round < mostRounds; round += 1) {
+    for (let look = 0; look < mostLooks; look += 1) {
       if (await condition()) return true;
-      await sleep(pollMs);
+      await this.#pause();
     }
     return false;
   }
@@ -71,5 +76,4 @@ export class Stage {
   }
 }
 
-const pollMs = 20;
-const mostRounds = 1500;
+const mostLooks = 1500;

@@ -2,11 +2,10 @@
 import type { JsonObject } from '../../api/json.ts';
 import type { KubeObject } from '../../api/kube-object.ts';
 import { itemsAt, textAt } from '../kinds/column.ts';
-import type { Kinds, Resource } from '../resource.ts';
+import { clusterRoleBindings, clusterRoles, roleBindings, roles } from '../kinds/rbac.ts';
 import type { ObjectStore } from '../store/store.ts';
 import type { User } from '../user.ts';
-import { rbacGroup, ruleAllows, rulesIn } from './rules.ts';
-import type { PathAction, ResourceAction } from './rules.ts';
+import { ruleAllows, rulesIn, type PathAction, type ResourceAction } from './rules.ts';
 
 export type { PathAction, ResourceAction };
 
@@ -16,7 +15,7 @@ export interface Authorizer {
 }
 
 /** The role of a binding; the rules are undefined where there is no such role. */
-export interface BoundRole {
+interface BoundRole {
   readonly kind: 'Role' | 'ClusterRole';
   readonly name: string;
   readonly rules: readonly JsonObject[] | undefined;
@@ -28,10 +27,8 @@ export interface Access extends Authorizer {
   roleOf(binding: unknown, namespace: string | undefined): BoundRole;
 }
 
-export function createAuthorizer(store: ObjectStore, kinds: Kinds): Access {
-  const bindings = new Bindings(store, [kindOf(kinds, 'clusterrolebindings'), kindOf(kinds, 'rolebindings')]);
-  const [roles, clusterRoles] = [kindOf(kinds, 'roles'), kindOf(kinds, 'clusterroles')];
-
+export function createAuthorizer(store: ObjectStore): Access {
+  const bindings = new Bindings(store);
   const roleOf: Access['roleOf'] = (binding, namespace) => {
     const name = textAt(binding, 'roleRef', 'name');
     const isLocal = textAt(binding, 'roleRef', 'kind') === 'Role';
@@ -54,24 +51,16 @@ export function isMaster({ groups }: User): boolean {
   return groups.includes('system:masters');
 }
 
-function kindOf(kinds: Kinds, plural: string): Resource {
-  const resource = kinds.find(rbacGroup, 'v1', plural);
-  if (resource === undefined) throw new Error(`${plural} are not among the served kinds`);
-  return resource;
-}
-
 /** All bindings by their subjects, so that a request looks only at those of its user. */
 class Bindings {
   /** From a subject in a namespace (none for ClusterRoleBindings) to what binds it there, by the name of the binding. */
   readonly #bySubject = new Map<string, Map<string, KubeObject>>();
 
-  constructor(store: ObjectStore, kinds: readonly Resource[]) {
-    for (const binding of kinds.flatMap((kind) => store.list(kind))) this.#add(binding);
+  constructor(store: ObjectStore) {
+    for (const kind of [roleBindings, clusterRoleBindings]) store.list(kind).forEach((one) => this.#add(one));
     store.subscribe(({ type, resource, object, before }) => {
-      if (!kinds.some(({ group, plural }) => group === resource.group && plural === resource.plural)) return;
-      for (const subject of before === undefined ? [] : subjectsOf(before)) {
-        this.#bySubject.get(subject)?.delete(object.metadata.name ?? '');
-      }
+      if (resource !== roleBindings && resource !== clusterRoleBindings) return;
+      if (before !== undefined) this.#remove(before);
       if (type !== 'deleted') this.#add(object);
     });
   }
@@ -81,6 +70,14 @@ class Bindings {
     const subjects = [`User/${username}`, ...groups.map((group) => `Group/${group}`)];
     const found = subjects.flatMap((subject) => [...(this.#bySubject.get(`${namespace}/${subject}`) ?? [])]);
     return [...new Map(found).values()];
+  }
+
+  #remove(binding: KubeObject): void {
+    for (const subject of subjectsOf(binding)) {
+      const bindings = this.#bySubject.get(subject);
+      bindings?.delete(binding.metadata.name ?? '');
+      if (bindings?.size === 0) this.#bySubject.delete(subject);
+    }
   }
 
   #add(binding: KubeObject): void {

@@ -5,11 +5,10 @@ import type { JsonObject } from '../../api/json.ts';
 import type { KubeObject } from '../../api/kube-object.ts';
 import { forbidden, notFound } from '../api-error.ts';
 import type { ObjectRequest } from '../request.ts';
-import { isMaster } from './authorizer.ts';
-import type { Access, PathAction, ResourceAction } from './authorizer.ts';
+import { isMaster, type Access, type PathAction, type ResourceAction } from './authorizer.ts';
 import { everything, rbacGroup, ruleAllows, rulesIn, textsAt } from './rules.ts';
 
-export interface RbacWrite extends Pick<ObjectRequest, 'user' | 'resource' | 'namespace'> {
+interface RbacWrite extends Pick<ObjectRequest, 'user' | 'resource' | 'namespace'> {
   readonly object: KubeObject;
   readonly stored: KubeObject | undefined;
 }

@@ -1,15 +1,24 @@
 // Questions about who may do what and who somebody is: answered, and forgotten.
 // https://kubernetes.io/docs/reference/access-authn-authz/authorization/#checking-api-access
-import { isJsonObject, ownMember } from '../../api/json.ts';
-import type { JsonObject } from '../../api/json.ts';
+import { isJsonObject, ownMember, type JsonObject } from '../../api/json.ts';
 import { badRequest, invalid, type ApiError } from '../api-error.ts';
 import { textAt } from '../kinds/column.ts';
-import type { ReviewKind } from '../reviews.ts';
 import type { Tokens } from '../tokens.ts';
 import type { User } from '../user.ts';
 import type { Access } from './authorizer.ts';
-import { textsAt } from './rules.ts';
-import type { Action } from './rules.ts';
+import { textsAt, type Action } from './rules.ts';
+
+/** A kind that is only created, and never stored: whoever creates one is answered at once. */
+export interface ReviewKind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly singular: string;
+  readonly isNamespaced: boolean;
+  /** Whether the user may ask was judged before (verb create). The answer is the whole review; throws an ApiError. */
+  answer(user: User, body: JsonObject, namespace: string | undefined): JsonObject;
+}
 
 type Answer = (user: User, spec: JsonObject, namespace: string | undefined) => JsonObject;
 

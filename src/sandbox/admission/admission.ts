@@ -1,7 +1,7 @@
 // Asks the webhooks and the admission policies that are stored about every write.
 import type { KubeObject } from '../../api/kube-object.ts';
+import type { ObjectStore } from '../store/store.ts';
 import type { AdmittedWrite } from './admitted-write.ts';
-import type { Stored } from './configurations.ts';
 import { judgeByPolicies } from './policies.ts';
 import { callWebhook, type CallWebhook } from './webhook-call.ts';
 import { askMutating, askValidating } from './webhooks.ts';
@@ -13,7 +13,8 @@ export interface Admission {
   validate(write: AdmittedWrite): Promise<void>;
 }
 
-export interface AdmissionPorts extends Stored {
+interface AdmissionPorts {
+  readonly store: ObjectStore;
   readonly call?: CallWebhook;
   readonly uid: () => string;
 }
@@ -25,7 +26,7 @@ export function createAdmission(ports: AdmissionPorts): Admission {
     mutate: async (write) => (decidesAboutWrites(write) ? write.object : await askMutating(webhooks, write)),
     validate: async (write) => {
       if (!decidesAboutWrites(write) || write.resource.kind.endsWith('WebhookConfiguration')) {
-        judgeByPolicies(ports, write);
+        judgeByPolicies(ports.store, write);
       }
       if (!decidesAboutWrites(write)) await askValidating(webhooks, write);
     },

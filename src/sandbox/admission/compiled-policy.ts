@@ -1,7 +1,6 @@
 // The expressions of a ValidatingAdmissionPolicy, compiled as far as the sandbox can evaluate them.
 import type { KubeObject } from '../../api/kube-object.ts';
-import { compileExpression } from '../../policy/cel/expression.ts';
-import type { Expression, ResultKind } from '../../policy/cel/expression.ts';
+import { compileExpression, type Expression, type ResultKind } from '../../policy/cel/expression.ts';
 import { admissionVariables, compileConditions, once } from './conditions.ts';
 import type { Policy } from './configurations.ts';
 

@@ -2,7 +2,8 @@
 import type { KubeObject } from '../../api/kube-object.ts';
 import type { LabelSelector } from '../../api/namespace-policy.ts';
 import { notFound } from '../api-error.ts';
-import type { Kinds } from '../resource.ts';
+import { admissionKinds } from '../kinds/admission-kinds.ts';
+import { namespaces } from '../kinds/plain-kinds.ts';
 import type { ObjectStore } from '../store/store.ts';
 
 export interface Rule {
@@ -72,26 +73,25 @@ interface Configurations {
   readonly validatingadmissionpolicybindings: Binding;
 }
 
-export interface Stored {
-  readonly store: ObjectStore;
-  readonly kinds: Kinds;
-}
-
 /** In the order of their names. */
 export function configurations<P extends keyof Configurations>(
-  { store, kinds }: Stored,
+  store: ObjectStore,
   plural: P,
 ): readonly Configurations[P][] {
-  const resource = kinds.find('admissionregistration.k8s.io', 'v1', plural);
+  const ofKind = admissionKinds.filter((kind) => kind.plural === plural).flatMap((kind) => store.list(kind));
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- kinds/admission-kinds.ts lets nothing else be stored
-  return (resource === undefined
-    ? []
-    : store.list(resource)) as readonly unknown[] as readonly Configurations[P][];
+  return ofKind as readonly unknown[] as readonly Configurations[P][];
 }
 
-export function storedNamespace({ store, kinds }: Stored, name: string): KubeObject {
-  const resource = kinds.find('', 'v1', 'namespaces');
-  const namespace = resource && store.get(resource, undefined, name);
-  if (namespace === undefined) throw notFound({ group: '', plural: 'namespaces' }, name);
+export function webhooksOf(
+  store: ObjectStore,
+  plural: 'mutatingwebhookconfigurations' | 'validatingwebhookconfigurations',
+): readonly Webhook[] {
+  return configurations(store, plural).flatMap(({ webhooks = [] }) => webhooks);
+}
+
+export function storedNamespace(store: ObjectStore, name: string): KubeObject {
+  const namespace = store.get(namespaces, undefined, name);
+  if (namespace === undefined) throw notFound(namespaces, name);
   return namespace;
 }

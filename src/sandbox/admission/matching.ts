@@ -1,21 +1,20 @@
 // Which writes a webhook or a policy is about, as its rules and selectors say.
 // https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#matching-requests-rules
 import { compileSelector } from '../../policy/selector.ts';
-import { namespaceNameOf } from './admitted-write.ts';
-import type { AdmittedWrite } from './admitted-write.ts';
-import { storedNamespace } from './configurations.ts';
-import type { Rule, Selection, Stored } from './configurations.ts';
+import type { ObjectStore } from '../store/store.ts';
+import { namespaceNameOf, type AdmittedWrite } from './admitted-write.ts';
+import { storedNamespace, type Rule, type Selection } from './configurations.ts';
 
 /** Throws an ApiError where the namespace is missing whose labels count. */
-export function matchesWebhook(stored: Stored, webhook: Selection, write: AdmittedWrite): boolean {
-  return hasRule(webhook.rules, write) && isSelected(stored, webhook, write);
+export function matchesWebhook(store: ObjectStore, webhook: Selection, write: AdmittedWrite): boolean {
+  return hasRule(webhook.rules, write) && isSelected(store, webhook, write);
 }
 
 /** A binding may leave it all out. */
-export function matchesResources(stored: Stored, match: Selection, write: AdmittedWrite): boolean {
+export function matchesResources(store: ObjectStore, match: Selection, write: AdmittedWrite): boolean {
   if (hasRule(match.excludeResourceRules, write)) return false;
   const { resourceRules = [] } = match;
-  return (resourceRules.length === 0 || hasRule(resourceRules, write)) && isSelected(stored, match, write);
+  return (resourceRules.length === 0 || hasRule(resourceRules, write)) && isSelected(store, match, write);
 }
 
 function hasRule(rules: readonly Rule[] = [], write: AdmittedWrite): boolean {
@@ -41,7 +40,7 @@ function isResource(text: string, plural: string, subresource: string): boolean 
   return accepts([resource], plural) && accepts([part], subresource);
 }
 
-function isSelected(stored: Stored, selection: Selection, write: AdmittedWrite): boolean {
+function isSelected(store: ObjectStore, selection: Selection, write: AdmittedWrite): boolean {
   const { object, oldObject, resource, subresource } = write;
   const ofObject = compileSelector(selection.objectSelector ?? {});
   const isMeant = [object, oldObject].some((each) => each && ofObject.matches(each.metadata.labels ?? {}));
@@ -51,6 +50,6 @@ function isSelected(stored: Stored, selection: Selection, write: AdmittedWrite):
   if (!isMeant || ofNamespace.keys.size === 0 || !(resource.isNamespaced || isNamespace)) return isMeant;
   // The labels that a Namespace is about to get count already.
   const itself = isNamespace && subresource === undefined ? object : undefined;
-  const { metadata } = itself ?? storedNamespace(stored, namespaceNameOf(write));
+  const { metadata } = itself ?? storedNamespace(store, namespaceNameOf(write));
   return ofNamespace.matches(metadata.labels ?? {});
 }

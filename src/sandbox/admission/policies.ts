@@ -2,12 +2,10 @@
 // https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/
 import { withVariables } from '../../policy/cel/expression.ts';
 import { ApiError, forbidden } from '../api-error.ts';
-import { bindingsOf } from './admitted-write.ts';
-import type { AdmittedWrite } from './admitted-write.ts';
-import { configurations, storedNamespace } from './configurations.ts';
-import type { Binding, Policy, Stored } from './configurations.ts';
-import { compiledPolicy } from './compiled-policy.ts';
-import type { CompiledPolicy } from './compiled-policy.ts';
+import type { ObjectStore } from '../store/store.ts';
+import { bindingsOf, type AdmittedWrite } from './admitted-write.ts';
+import { configurations, storedNamespace, type Binding, type Policy } from './configurations.ts';
+import { compiledPolicy, type CompiledPolicy } from './compiled-policy.ts';
 import { isMeant, outcomeOf } from './conditions.ts';
 import { matchesResources } from './matching.ts';
 
@@ -17,17 +15,17 @@ interface Objection {
 }
 
 /** Throws an ApiError for the first objection that some binding enforces; of others the person who asked is warned at most. */
-export function judgeByPolicies(stored: Stored, write: AdmittedWrite): void {
-  const bindings = configurations(stored, 'validatingadmissionpolicybindings');
-  for (const policy of configurations(stored, 'validatingadmissionpolicies')) {
+export function judgeByPolicies(store: ObjectStore, write: AdmittedWrite): void {
+  const bindings = configurations(store, 'validatingadmissionpolicybindings');
+  for (const policy of configurations(store, 'validatingadmissionpolicies')) {
     const compiled = compiledPolicy(policy);
-    if (typeof compiled === 'string' || !matchesResources(stored, policy.spec.matchConstraints, write))
+    if (typeof compiled === 'string' || !matchesResources(store, policy.spec.matchConstraints, write))
       continue;
     const bound = bindings.filter(
       ({ spec: { policyName, matchResources = {} } }) =>
-        policyName === policy.metadata.name && matchesResources(stored, matchResources, write),
+        policyName === policy.metadata.name && matchesResources(store, matchResources, write),
     );
-    const objections = bound.length === 0 ? [] : objectionsTo(stored, policy, compiled, write);
+    const objections = bound.length === 0 ? [] : objectionsTo(store, policy, compiled, write);
     for (const binding of bound) enforce(policy, binding, objections, write);
   }
 }
@@ -47,7 +45,7 @@ function enforce(
 }
 
 function objectionsTo(
-  stored: Stored,
+  store: ObjectStore,
   { spec }: Policy,
   { variables, validations }: CompiledPolicy,
   write: AdmittedWrite,
@@ -58,7 +56,7 @@ function objectionsTo(
   if (typeof conditions === 'string') return failure(conditions);
   if (!conditions) return [];
   const { resource, namespace = '' } = write;
-  const namespaceObject = resource.isNamespaced ? storedNamespace(stored, namespace) : undefined;
+  const namespaceObject = resource.isNamespaced ? storedNamespace(store, namespace) : undefined;
   const bindings = withVariables({ ...bindingsOf(write), namespaceObject }, variables);
   return validations.flatMap(({ isMet, explain, message, reason }) => {
     const outcome = outcomeOf(isMet, bindings);

@@ -2,8 +2,7 @@
 // https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#response
 import { isJsonObject, ownMember, type JsonObject } from '../../api/json.ts';
 import { ApiError, type Failure } from '../api-error.ts';
-import { admissionRequest } from './admitted-write.ts';
-import type { AdmittedWrite } from './admitted-write.ts';
+import { admissionRequest, type AdmittedWrite } from './admitted-write.ts';
 import type { Webhook } from './configurations.ts';
 import { CallProblem, type CallWebhook } from './webhook-call.ts';
 

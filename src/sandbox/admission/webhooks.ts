@@ -3,19 +3,19 @@ import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../api/kube-object.ts';
 import { ApiError, forbidden } from '../api-error.ts';
 import { jsonPatched } from '../patch/json-patch.ts';
-import { bindingsOf } from './admitted-write.ts';
-import type { AdmittedWrite } from './admitted-write.ts';
-import { configurations, type Stored, type Webhook } from './configurations.ts';
+import type { ObjectStore } from '../store/store.ts';
+import { bindingsOf, type AdmittedWrite } from './admitted-write.ts';
+import { webhooksOf, type Webhook } from './configurations.ts';
 import { isMeant } from './conditions.ts';
 import { matchesWebhook } from './matching.ts';
 import { askWebhook, internalError, type ReviewPorts } from './webhook-review.ts';
 
-type Webhooks = Stored & ReviewPorts;
+interface Webhooks extends ReviewPorts {
+  readonly store: ObjectStore;
+}
 
 export async function askValidating(webhooks: Webhooks, write: AdmittedWrite): Promise<void> {
-  const all = configurations(webhooks, 'validatingwebhookconfigurations').flatMap(
-    (each) => each.webhooks ?? [],
-  );
+  const all = webhooksOf(webhooks.store, 'validatingwebhookconfigurations');
   const asked = all.filter((webhook) => isAsked(webhooks, webhook, write));
   const outcomes = await Promise.allSettled(asked.map((webhook) => askWebhook(webhooks, webhook, write)));
   const refused = outcomes.find((outcome) => outcome.status === 'rejected');
@@ -27,9 +27,7 @@ export async function askValidating(webhooks: Webhooks, write: AdmittedWrite): P
  * https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#reinvocation-policy
  */
 export async function askMutating(webhooks: Webhooks, write: AdmittedWrite): Promise<KubeObject | undefined> {
-  const all = configurations(webhooks, 'mutatingwebhookconfigurations').flatMap(
-    (each) => each.webhooks ?? [],
-  );
+  const all = webhooksOf(webhooks.store, 'mutatingwebhookconfigurations');
   let waiting = new Set<Webhook>();
   let again = new Set<Webhook>();
   let { object } = write;
@@ -50,7 +48,7 @@ export async function askMutating(webhooks: Webhooks, write: AdmittedWrite): Pro
 }
 
 function isAsked(webhooks: Webhooks, webhook: Webhook, write: AdmittedWrite): boolean {
-  if (!matchesWebhook(webhooks, webhook, write)) return false;
+  if (!matchesWebhook(webhooks.store, webhook, write)) return false;
   const outcome = isMeant(webhook, bindingsOf(write));
   if (typeof outcome === 'boolean') return outcome;
   if (webhook.failurePolicy === 'Ignore') return false;

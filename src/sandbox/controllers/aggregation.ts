@@ -1,23 +1,41 @@
-// Keeps the rules of ClusterRoles that collect those of others.
+// Keeps the rules of ClusterRoles that gather those of others by their labels.
 // https://kubernetes.io/docs/reference/access-authn-authz/rbac/#aggregated-clusterroles
 import { isDeepStrictEqual } from 'node:util';
-import { aggregatedRules } from '../access/aggregation.ts';
+import type { JsonObject } from '../../api/json.ts';
+import type { KubeObject } from '../../api/kube-object.ts';
+import type { LabelSelector } from '../../api/namespace-policy.ts';
+import { compileSelector } from '../../policy/selector.ts';
+import { rulesIn } from '../access/rules.ts';
+import { clusterRoles } from '../kinds/rbac.ts';
 import type { WriteContext } from '../write/context.ts';
 import type { Controller } from './loop.ts';
 
-export function aggregation({ store, kinds }: WriteContext): Controller {
+export function aggregation({ store }: WriteContext): Controller {
   return {
-    concerns: ({ resource }) => resource.plural === 'clusterroles',
+    concerns: ({ resource }) => resource === clusterRoles,
     run: () => {
-      const clusterRoles = kinds.find('rbac.authorization.k8s.io', 'v1', 'clusterroles');
-      const roles = clusterRoles === undefined ? [] : store.list(clusterRoles);
+      const roles = store.list(clusterRoles);
       for (const role of roles) {
         const rules = aggregatedRules(role, roles);
-        if (clusterRoles === undefined || rules === undefined || isDeepStrictEqual(rules, role['rules']))
-          continue;
-        store.put(clusterRoles, { ...role, rules }, role);
+        const isSame = rules === undefined || isDeepStrictEqual(rules, role['rules']);
+        if (!isSame) store.put(clusterRoles, { ...role, rules }, role);
       }
       return Promise.resolve(true);
     },
   };
+}
+
+/** In the order of `all`, which are stored; undefined for a role that gathers nothing. */
+export function aggregatedRules(
+  role: KubeObject,
+  all: readonly KubeObject[],
+): readonly JsonObject[] | undefined {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing of another form is stored
+  const rule = role['aggregationRule'] as { clusterRoleSelectors?: readonly LabelSelector[] } | undefined;
+  const others = all.filter(({ metadata }) => metadata.name !== role.metadata.name);
+  const rules = rule?.clusterRoleSelectors?.flatMap((labels) => {
+    const selector = compileSelector(labels);
+    return others.filter(({ metadata }) => selector.matches(metadata.labels ?? {})).flatMap(rulesIn);
+  });
+  return rules?.filter((each, at) => rules.findIndex((first) => isDeepStrictEqual(first, each)) === at);
 }

@@ -2,8 +2,7 @@
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#alternate-representations-of-resources
 import { ApiError } from '../api-error.ts';
 
-export type OtherForm =
-  'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList' | 'APIGroupDiscoveryList';
+type OtherForm = 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList' | 'APIGroupDiscoveryList';
 export type Form = 'plain' | OtherForm;
 
 const homes = ['meta.k8s.io/v1', 'apidiscovery.k8s.io/v2'];

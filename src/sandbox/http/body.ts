@@ -5,7 +5,7 @@ import { ApiError, badRequest } from '../api-error.ts';
 import type { ObjectRequest, PatchType } from '../request.ts';
 import { readProtobuf } from './protobuf.ts';
 
-/** As much as the API server takes. */
+/** As much as the API server takes: https://pkg.go.dev/k8s.io/apiserver/pkg/server#Config (MaxRequestBodyBytes) */
 const maxBytes = 3 * 1024 * 1024;
 
 const jsonType = 'application/json';

@@ -29,7 +29,10 @@ export function documentReply({ path, verb }: Target, accept: string | undefined
   return { kind: 'json', code: 200, body, headers };
 }
 
-/** What kubectl wants to know before it creates or applies: that the server checks the fields of each kind itself. */
+/**
+ * What kubectl wants to know before it creates or applies: that the server checks the fields of each kind itself.
+ * https://kubernetes.io/docs/concepts/overview/kubernetes-api/#openapi-v3
+ */
 function openApiDocument(path: string, kinds: Kinds): JsonObject | undefined {
   const documents = Map.groupBy(kinds.all(), homeOf);
   if (path === openApi) {

@@ -11,7 +11,7 @@ export type Reply = { readonly code: number } & (
   | { readonly kind: 'watch'; readonly events: AsyncIterable<JsonObject> }
 );
 
-export interface Delivery {
+interface Delivery {
   readonly response: ServerResponse;
   readonly isYaml: boolean;
   readonly warnings: ReadonlySet<string>;
@@ -66,7 +66,7 @@ async function* lines(
   }
 }
 
-/** Not longer in all than clients take; after that each is cut, as the API server does it. */
+/** Cut where they are too long in all: https://pkg.go.dev/k8s.io/apiserver/pkg/endpoints/filters#WithWarningRecorder */
 function warningHeaders(warnings: ReadonlySet<string>): string[] {
   const texts = [...warnings].map((text) => text.replaceAll(/\p{Cc}+/gu, ' ').trim());
   const isMuch = texts.join('').length > 4096;

@@ -65,7 +65,10 @@ export async function startServer(ports: ServerPorts, tls: ServerTls, port: numb
     keepAliveTimeout: 120_000,
   };
   const server = createServer(options, (request, response) => {
-    serve(ports, request, response).catch(ports.faulted);
+    serve(ports, request, response).catch((error: unknown) => {
+      ports.faulted(error);
+      response.destroy();
+    });
   });
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');

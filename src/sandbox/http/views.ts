@@ -1,12 +1,12 @@
 // Puts what the objects answer into the form that the client asked for: as it is, as a table, or the metadata alone.
 import type { JsonObject } from '../../api/json.ts';
 import type { KubeObject } from '../../api/kube-object.ts';
-import type { ObjectAnswer, WatchEvent } from '../read/answer.ts';
+import type { ObjectAnswer, ObjectList, WatchEvent } from '../read/answer.ts';
 import { apiVersionOf, typed, type Resource } from '../resource.ts';
 import type { Form } from './accept.ts';
 import type { Reply } from './reply.ts';
 
-export interface View {
+interface View {
   readonly resource: Resource;
   readonly form: Form;
   /** Which part of its object goes with each row of a table: `Object`, `None`, or the metadata. */
@@ -36,7 +36,7 @@ function objectView(object: KubeObject, view: View): JsonObject {
   return table([object], { resourceVersion: object.metadata['resourceVersion'] }, view);
 }
 
-function listView({ items, resourceVersion }: ObjectAnswer & { kind: 'list' }, view: View): JsonObject {
+function listView({ items, resourceVersion }: ObjectList, view: View): JsonObject {
   const metadata = { resourceVersion };
   if (view.form === 'Table') return table(items, metadata, view);
   if (view.form !== 'plain') {

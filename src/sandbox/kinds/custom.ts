@@ -11,6 +11,7 @@ import { secretShareSchemas } from '../../api/secret-share.ts';
 import { secretShareColumns } from '../../api/secret-share/columns.ts';
 import { notServed } from '../api-error.ts';
 import type { Resource } from '../resource.ts';
+import { timestamp } from '../write/context.ts';
 import { column, itemsAt, textAt } from './column.ts';
 import { define } from './define.ts';
 import { objectName } from './metadata.ts';
@@ -53,7 +54,7 @@ export const definitions = define('apiextensions.k8s.io', 'CustomResourceDefinit
     if (found === undefined)
       throw notServed('a CustomResourceDefinition of another kind than those of Reeve');
     if (stored !== undefined) return object;
-    const lastTransitionTime = `${now.toISOString().slice(0, 19)}Z`;
+    const lastTransitionTime = timestamp(now);
     const settled = { status: 'True', message: '', lastTransitionTime };
     const conditions = [
       { type: 'NamesAccepted', reason: 'NoConflicts', ...settled },

@@ -10,7 +10,7 @@ import { changeCauses, metadataSchema, objectName } from './metadata.ts';
 import { anyText, fields } from './shape.ts';
 import { withoutUnknownFields } from './unknown-fields.ts';
 
-export interface Definition extends Partial<Omit<Resource, 'schema' | 'rules'>> {
+interface Definition extends Partial<Omit<Resource, 'schema' | 'rules'>> {
   readonly name?: TextSchema;
   /** Beside apiVersion, kind and metadata: what an object must have, and what it may. */
   readonly needed?: Fields;

@@ -72,4 +72,8 @@ function subjectNames(object: KubeObject, kind: string): string {
   return wanted.map((subject) => parts.map((part) => textAt(subject, part)).join('/')).join(', ');
 }
 
-export const rbacKinds: readonly Resource[] = [role(true), role(false), binding(true), binding(false)];
+export const roles: Resource = role(true);
+export const clusterRoles: Resource = role(false);
+export const roleBindings: Resource = binding(true);
+export const clusterRoleBindings: Resource = binding(false);
+export const rbacKinds: readonly Resource[] = [roles, clusterRoles, roleBindings, clusterRoleBindings];

@@ -14,7 +14,7 @@ const mostBytes = 1024 * 1024;
 const accepted = "a key of alphanumeric characters, '-', '_' or '.', which does not start with '..'";
 const pattern = '^(?!\\.$|\\.\\.)[-._a-zA-Z0-9]+$';
 const dataKey = text({ description: '', maxLength: 253, pattern, accepted });
-/** Line breaks are passed over, as by the API server. */
+/** Line breaks are passed over: https://pkg.go.dev/encoding/base64#Encoding.Decode */
 const base64 = ruled(anyText, 'illegal base64 data', (given) =>
   recoded(given, 'base64') === given.replaceAll(/[\r\n]/g, '') ? undefined : [],
 );

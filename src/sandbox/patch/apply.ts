@@ -3,12 +3,10 @@
 import type { KubeObject } from '../../api/kube-object.ts';
 import { ApiError, badRequest } from '../api-error.ts';
 import type { Resource } from '../resource.ts';
-import { difference, intersection, shownFields, union } from './field-set.ts';
-import type { FieldSet } from './field-set.ts';
+import { difference, intersection, shownFields, union, type FieldSet } from './field-set.ts';
 import { claimed, mergedTrees, withoutFields } from './field-tree.ts';
 import { effectOf, keyOf, ownable, ownerFor, ownersOf } from './managed-fields.ts';
-import { withManagedFields, withOwners } from './managed-fields.ts';
-import type { Manager, Owner } from './managed-fields.ts';
+import { withManagedFields, withOwners, type Manager, type Owner } from './managed-fields.ts';
 import { patchedObject } from './merge-patch.ts';
 
 export interface Apply {

@@ -3,8 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, ownMember } from '../../api/json.ts';
 import type { Resource } from '../resource.ts';
-import { elementsUnder, fieldSet, includes } from './field-set.ts';
-import type { Element, FieldSet } from './field-set.ts';
+import { elementsUnder, fieldSet, includes, type Element, type FieldSet } from './field-set.ts';
 
 type Members = ReadonlyMap<Element, unknown>;
 

@@ -1,18 +1,23 @@
 // JSON patch. https://www.rfc-editor.org/rfc/rfc6902
 import { isDeepStrictEqual } from 'node:util';
-import { isJsonObject, ownMember } from '../../api/json.ts';
-import type { JsonObject } from '../../api/json.ts';
+import { isJsonObject, ownMember, type JsonObject } from '../../api/json.ts';
 import type { KubeObject } from '../../api/kube-object.ts';
 import { ApiError, badRequest } from '../api-error.ts';
 import { patchedObject } from './merge-patch.ts';
 
 const maxLength = 3 * 2 ** 20;
+/** The API server's own limit. */
+const mostOperations = 10_000;
+/** Each takes as long as the whole document does. */
+const mostCopies = 100;
 
 /** Throws an ApiError: 422 where an operation does not apply or a test fails, 400 for what is no JSON patch. */
 export function jsonPatched(object: KubeObject, patch: unknown): KubeObject {
   if (!Array.isArray(patch) || !patch.every((operation) => isJsonObject(operation))) {
     throw badRequest('error decoding patch: a JSON patch is a list of operations');
   }
+  const copies = patch.filter(({ op }) => op === 'copy').length;
+  if (patch.length > mostOperations || copies > mostCopies) throw tooMany(patch.length);
   return patchedObject(patch.reduce(patchedBy, object));
 }
 
@@ -32,7 +37,7 @@ function patchedBy(document: unknown, { op, path, from, value = null }: JsonObje
       if (JSON.stringify(document).length > maxLength) throw doesNotApply('the copies are too large');
       return withValue(document, keys, existing(document, keysOf(from)));
     case 'test':
-      // As on the API server, what is not there passes for null.
+      // What is not there passes for null: https://github.com/evanphx/json-patch (the API server's library)
       if (isDeepStrictEqual(keys.reduce(memberOf, document) ?? null, value)) return document;
       throw doesNotApply('a test failed');
     default:
@@ -47,8 +52,12 @@ function keysOf(pointer: unknown): readonly string[] {
 }
 
 function memberOf(value: unknown, key: string): unknown {
-  if (!Array.isArray(value)) return ownMember(value, key);
-  return /^(0|[1-9]\d*)$/.test(key) ? (value as readonly unknown[])[Number(key)] : undefined;
+  return Array.isArray(value) ? (value as readonly unknown[])[indexOf(key)] : ownMember(value, key);
+}
+
+/** NaN where it is none: https://www.rfc-editor.org/rfc/rfc6901#section-4 */
+function indexOf(key: string): number {
+  return /^(0|[1-9]\d*)$/.test(key) ? Number(key) : Number.NaN;
 }
 
 function existing(document: unknown, keys: readonly string[]): unknown {
@@ -71,10 +80,15 @@ function withValue(parent: unknown, [key = '', ...rest]: readonly string[], valu
     return member === undefined ? others : { ...others, [key]: member };
   }
   const list: readonly unknown[] = Array.isArray(parent) ? parent : [];
-  const index = key === '-' ? list.length : Number(key);
+  const index = key === '-' ? list.length : indexOf(key);
   if (!Array.isArray(parent) || !(index <= list.length)) throw doesNotApply(`there is nothing at ${key}`);
   if (member === undefined) return list.toSpliced(index, 1);
   return list.toSpliced(index, isLast ? 0 : 1, member);
+}
+
+function tooMany(count: number): ApiError {
+  const message = `The allowed maximum operations in a JSON patch is ${mostOperations}, got ${count}`;
+  return new ApiError({ code: 413, reason: 'RequestEntityTooLarge', message });
 }
 
 /** The API server says no more than the first half; why is worth a word. */

@@ -2,10 +2,8 @@
 // https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management
 import { ownMember } from '../../api/json.ts';
 import type { KubeObject } from '../../api/kube-object.ts';
-import { apiVersionOf } from '../resource.ts';
-import type { Resource, Subresource } from '../resource.ts';
-import { difference, isFieldsV1, union } from './field-set.ts';
-import type { FieldSet } from './field-set.ts';
+import { apiVersionOf, type Resource, type Subresource } from '../resource.ts';
+import { difference, isFieldsV1, union, type FieldSet } from './field-set.ts';
 import { changes } from './field-tree.ts';
 
 export interface Manager {
@@ -27,7 +25,7 @@ export interface Owner {
 }
 
 /** By who they are. A write leaves them in their order. */
-export type Owners = ReadonlyMap<string, Owner>;
+type Owners = ReadonlyMap<string, Owner>;
 
 export function keyOf({ manager, operation, subresource }: Owner): string {
   return JSON.stringify([manager, operation, subresource]);

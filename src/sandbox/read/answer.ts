@@ -8,7 +8,13 @@ export interface WatchEvent {
   readonly object: KubeObject;
 }
 
+export interface ObjectList {
+  readonly kind: 'list';
+  readonly items: readonly KubeObject[];
+  readonly resourceVersion: string;
+}
+
 export type ObjectAnswer =
+  | ObjectList
   | { readonly kind: 'object'; readonly code: number; readonly object: JsonObject }
-  | { readonly kind: 'list'; readonly items: readonly KubeObject[]; readonly resourceVersion: string }
   | { readonly kind: 'watch'; readonly events: AsyncIterable<WatchEvent> };

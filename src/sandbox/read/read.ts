@@ -1,26 +1,16 @@
-// Whatever is asked about objects without changing any: one of them, all that are selected, or a watch.
+// Reads one object, or all that are selected, as they are now.
 import { badRequest, expired, notFound } from '../api-error.ts';
 import type { ObjectRequest } from '../request.ts';
 import type { ObjectStore } from '../store/store.ts';
-import type { ObjectAnswer } from './answer.ts';
+import type { ObjectAnswer, ObjectList } from './answer.ts';
 import { forbiddenOption, revisionOf } from './revision.ts';
 import { selectionOf } from './selectors.ts';
-import { watch } from './watch.ts';
 
-type Read = (request: ObjectRequest) => ObjectAnswer;
-
-/** All of them throw an ApiError. Whether the user may read is not asked here. */
-export type Reader = Readonly<Record<'get' | 'list' | 'watch', Read>>;
-
-export function createReader(store: ObjectStore): Reader {
-  return {
-    get: (request) => get(store, request),
-    list: (request) => list(store, request),
-    watch: (request) => watch(store, request),
-  };
-}
-
-function get(store: ObjectStore, { resource, namespace, name = '', query }: ObjectRequest): ObjectAnswer {
+/** Throws an ApiError, as `list` does. */
+export function get(
+  store: ObjectStore,
+  { resource, namespace, name = '', query }: ObjectRequest,
+): ObjectAnswer {
   revisionOf(query, store);
   const object = store.get(resource, namespace, name);
   if (object === undefined) throw notFound(resource, name);
@@ -28,7 +18,7 @@ function get(store: ObjectStore, { resource, namespace, name = '', query }: Obje
 }
 
 /** Always whole: a server is free to send more than the `limit`, so that nobody has a token to continue with. */
-function list(store: ObjectStore, request: ObjectRequest): ObjectAnswer {
+export function list(store: ObjectStore, request: ObjectRequest): ObjectList {
   const { resource, namespace, query } = request;
   const isSelected = selectionOf(request);
   const asked = revisionOf(query, store);

@@ -5,12 +5,10 @@ import type { StringMap } from '../../api/kube-object.ts';
 import { expired, groupResource } from '../api-error.ts';
 import type { ObjectRequest } from '../request.ts';
 import { typed } from '../resource.ts';
-import { atRevision } from '../store/store.ts';
-import type { Change, ObjectStore } from '../store/store.ts';
+import { atRevision, type Change, type ObjectStore } from '../store/store.ts';
 import type { ObjectAnswer, WatchEvent } from './answer.ts';
 import { forbiddenOption, revisionOf } from './revision.ts';
-import { selectionOf } from './selectors.ts';
-import type { Selection } from './selectors.ts';
+import { selectionOf, type Selection } from './selectors.ts';
 
 /** Events that a slow reader has not taken yet: with one more, the watch ends, and the reader goes on with another. */
 const highWaterMark = 10_000;
@@ -25,7 +23,7 @@ interface Watch {
   readonly revision: number | undefined;
 }
 
-/** Nothing is held before the first event is asked for. */
+/** Nothing is held before the first event is asked for. Throws an ApiError. */
 export function watch(store: ObjectStore, request: ObjectRequest): ObjectAnswer {
   const { query } = request;
   const revision = revisionOf(query, store);

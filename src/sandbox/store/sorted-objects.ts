@@ -1,7 +1,10 @@
 // The objects of one kind, always in the order of their keys.
 import type { KubeObject } from '../../api/kube-object.ts';
 
-/** Lists come in the order of this text, as from the real API server: `team-a/x` stands before `team/x`. */
+/**
+ * Lists come in the order of this text, as etcd keeps it: `team-a/x` stands before `team/x`.
+ * https://etcd.io/docs/latest/learning/data_model/#logical-view
+ */
 export function keyOf({ metadata }: KubeObject): string {
   return `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
 }

@@ -31,8 +31,6 @@ export interface ObjectStore {
   subscribe(listener: (change: Change) => void): () => void;
   /** The changes after a revision; undefined when they are forgotten. */
   since(revision: number): readonly Change[] | undefined;
-  /** Forgets all changes so far: watches from before are answered with 410. */
-  compact(): void;
 }
 
 /** The object under another resourceVersion. */
@@ -43,9 +41,9 @@ export function atRevision(object: KubeObject, revision: number): KubeObject {
 export class MemoryStore implements ObjectStore {
   readonly #kinds = new Map<string, SortedObjects>();
   /** The latest changes, one for each revision, so that a watch can go on from where an earlier one ended. */
-  #history: Change[] = [];
+  readonly #history: Change[] = [];
   readonly #historyLimit: number;
-  /** The revision before that of the oldest change that is kept. */
+  /** The revision before that of the oldest change that is kept. Not 0, so that a watch from 1 comes too late, as in any cluster. */
   #start = 1000;
   readonly #listeners = new Set<(change: Change) => void>();
   #unannounced: Change[] = [];
@@ -86,11 +84,6 @@ export class MemoryStore implements ObjectStore {
 
   since(revision: number): readonly Change[] | undefined {
     return revision < this.#start ? undefined : this.#history.slice(revision - this.#start);
-  }
-
-  compact(): void {
-    this.#start = this.revision;
-    this.#history = [];
   }
 
   #objectsOf(resource: Resource): SortedObjects {

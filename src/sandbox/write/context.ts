@@ -1,7 +1,8 @@
 // What every write works with.
+import type { KubeObject } from '../../api/kube-object.ts';
 import type { Access } from '../access/authorizer.ts';
 import type { Admission } from '../admission/admission.ts';
-import type { Kinds } from '../resource.ts';
+import type { Kinds, Resource } from '../resource.ts';
 import type { ObjectStore } from '../store/store.ts';
 
 export interface WriteContext {
@@ -13,7 +14,15 @@ export interface WriteContext {
   readonly uid: () => string;
 }
 
-/** As Kubernetes writes times: whole seconds. */
+/** Of the whole cluster, or of a namespace. */
+export function everyObject(
+  { store, kinds }: WriteContext,
+  namespace?: string,
+): readonly (readonly [Resource, KubeObject])[] {
+  return kinds.all().flatMap((kind) => store.list(kind, namespace).map((object) => [kind, object] as const));
+}
+
+/** In whole seconds: https://pkg.go.dev/k8s.io/apimachinery/pkg/apis/meta/v1#Time.MarshalJSON */
 export function timestamp(now: Date): string {
   return `${now.toISOString().slice(0, 19)}Z`;
 }

@@ -24,12 +24,12 @@ export async function createObject(
   object: KubeObject,
 ): Promise<KubeObject> {
   const { resource, namespace } = request;
-  checkNamespace(context, resource, namespace, object.metadata.name ?? '');
+  checkNamespace(context.store, resource, namespace, object.metadata.name ?? '');
   const options = optionsOf(request, 'CreateOptions');
   const created = await settled(context, request, { object, stored: undefined, options });
   const name = created.metadata.name ?? '';
   // The namespace may have gone while the webhooks were asked.
-  checkNamespace(context, resource, namespace, name);
+  checkNamespace(context.store, resource, namespace, name);
   const other = context.store.get(resource, namespace, name);
   if (other !== undefined)
     throw alreadyExists(resource, name, other.metadata.deletionTimestamp !== undefined);

@@ -1,14 +1,14 @@
 // Deletes objects, or marks those that something still holds.
-import { isJsonObject, ownMember } from '../../api/json.ts';
-import type { JsonObject } from '../../api/json.ts';
+import { isJsonObject, ownMember, type JsonObject } from '../../api/json.ts';
 import type { KubeObject } from '../../api/kube-object.ts';
 import { badRequest, conflict, notFound } from '../api-error.ts';
 import type { ObjectRequest } from '../request.ts';
 import type { Resource } from '../resource.ts';
-import { timestamp, type WriteContext } from './context.ts';
+import { everyObject, timestamp, type WriteContext } from './context.ts';
 import { checkDeletable } from './lifecycle.ts';
-import { isDryRun, optionsOf } from './options.ts';
+import { isDryRun, optionsOf, propagationPolicyOf } from './options.ts';
 import { admittedWrite } from './settle.ts';
+import { withoutEmpty } from './system-fields.ts';
 
 export interface Deleted {
   readonly object: KubeObject;
@@ -35,7 +35,10 @@ export async function remove(
     await context.admission.mutate(write);
     await context.admission.validate(write);
     const deleted = take(context, request, stored);
-    if (deleted !== undefined) return deleted;
+    if (deleted !== undefined) {
+      if (propagationPolicyOf(request) === 'Orphan' && !isDryRun(request)) orphan(context, stored);
+      return deleted;
+    }
     if (tries === mostTries) throw conflict(resource, name, 'it is changed again and again');
   }
 }
@@ -65,7 +68,21 @@ function take({ store, now }: WriteContext, request: ObjectRequest, stored: Kube
   return object && { object, isGone: false };
 }
 
-/** What a definition defines goes first: the finalizer is the API server's own. */
+/** https://kubernetes.io/docs/concepts/architecture/garbage-collection/#orphaned-dependents */
+function orphan(context: WriteContext, { metadata: { uid } }: KubeObject): void {
+  for (const [kind, object] of everyObject(context)) {
+    const { ownerReferences: owners = [] } = object.metadata;
+    const ownerReferences = owners.filter((owner) => owner.uid !== uid);
+    if (ownerReferences.length === owners.length) continue;
+    const freed = withoutEmpty({ ...object, metadata: { ...object.metadata, ownerReferences } });
+    context.store.put(kind, freed, object);
+  }
+}
+
+/**
+ * What a definition defines goes first:
+ * https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#finalizers
+ */
 const definitionFinalizer = 'customresourcecleanup.apiextensions.k8s.io';
 
 function markedObject({ plural }: Resource, stored: KubeObject, now: Date): KubeObject {

@@ -8,16 +8,19 @@ const propagationPolicies: readonly unknown[] = ['Orphan', 'Background', 'Foregr
 /** Throws an ApiError of 422. */
 export function checkOptions(request: ObjectRequest): void {
   const { query, patchType } = request;
-  const policy = query.get('propagationPolicy') ?? optionInBody(request, 'propagationPolicy') ?? null;
   const wrong = {
     dryRun: dryRuns(request).some((value) => value !== 'All'),
     force: query.has('force') && patchType !== 'apply',
-    propagationPolicy: !propagationPolicies.includes(policy),
+    propagationPolicy: !propagationPolicies.includes(propagationPolicyOf(request)),
   };
   const causes = Object.entries(wrong)
     .filter(([, isWrong]) => isWrong)
     .map(([field]) => ({ reason: 'FieldValueInvalid', message: 'Invalid value for this request', field }));
   if (causes.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'Options' }, '', causes);
+}
+
+export function propagationPolicyOf(request: ObjectRequest): unknown {
+  return request.query.get('propagationPolicy') ?? optionInBody(request, 'propagationPolicy') ?? null;
 }
 
 /** https://kubernetes.io/docs/reference/using-api/api-concepts/#dry-run */
@@ -26,9 +29,7 @@ export function isDryRun(request: ObjectRequest): boolean {
 }
 
 function dryRuns(request: ObjectRequest): readonly unknown[] {
-  const inBody: unknown = optionInBody(request, 'dryRun');
-  const listed: readonly unknown[] = Array.isArray(inBody) ? inBody : [];
-  return [...request.query.getAll('dryRun'), ...listed];
+  return [request.query.getAll('dryRun'), optionInBody(request, 'dryRun') ?? []].flat();
 }
 
 /** The body of a DELETE holds nothing else. */

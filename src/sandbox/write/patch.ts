@@ -1,7 +1,7 @@
 // Patches objects, and applies them.
 import { isJsonObject } from '../../api/json.ts';
 import type { KubeObject } from '../../api/kube-object.ts';
-import { badRequest, conflict, invalid, type ApiError } from '../api-error.ts';
+import { ApiError, badRequest, conflict, invalid } from '../api-error.ts';
 import { applied } from '../patch/apply.ts';
 import { jsonPatched } from '../patch/json-patch.ts';
 import { mergePatched } from '../patch/merge-patch.ts';
@@ -13,7 +13,7 @@ import { submittedObject } from './submitted.ts';
 import { withoutSystemFields } from './system-fields.ts';
 import { change } from './update.ts';
 
-export interface PatchAnswer {
+interface PatchAnswer {
   readonly isNew: boolean;
   readonly object: KubeObject;
 }
@@ -56,18 +56,8 @@ async function apply(
   mayCreate: () => void,
 ): Promise<PatchAnswer> {
   const { resource, namespace, name = '', query } = request;
-  const given = isJsonObject(request.body) ? request.body : undefined;
-  if (given?.['kind'] === undefined || given['apiVersion'] === undefined) {
-    throw badRequest('an applied object says its apiVersion and its kind');
-  }
-  if (!query.has('fieldManager')) throw noManager();
-  const submitted = submittedObject(request);
-  if ((submitted.metadata.name ?? name) !== name) {
-    throw badRequest(
-      `the applied object is called ${submitted.metadata.name}, and not ${name} as its path says`,
-    );
-  }
-  const wanted = { ...submitted, metadata: { ...submitted.metadata, name } };
+  const wanted = appliedObject(request);
+  const { uid, resourceVersion } = wanted.metadata;
   const onto = (stored: KubeObject | undefined): KubeObject => {
     const manager = managerOf(request, context.now());
     const force = query.get('force') === 'true';
@@ -75,17 +65,36 @@ async function apply(
   };
   if (context.store.get(resource, namespace, name) === undefined && request.subresource === undefined) {
     mayCreate();
-    if (submitted.metadata.uid !== undefined) throw conflict(resource, name, 'there is none with that uid');
-    const object = withoutSystemFields(onto(undefined));
-    return { isNew: true, object: await createObject(context, request, object) };
+    if (uid !== undefined) throw conflict(resource, name, 'there is none with that uid');
+    const created = createObject(context, request, withoutSystemFields(onto(undefined)));
+    const object = await created.catch(ifThere);
+    if (object !== undefined) return { isNew: true, object };
   }
-  const { uid, resourceVersion } = submitted.metadata;
   const object = await change(context, request, (stored) => {
     const merged = onto(stored);
     const preconditions = Object.entries({ uid, resourceVersion }).filter(([, value]) => value !== undefined);
     return { ...merged, metadata: { ...merged.metadata, ...Object.fromEntries(preconditions) } };
   });
   return { isNew: false, object };
+}
+
+/** Undefined where somebody else has created it meanwhile: then this is added to it. */
+function ifThere(error: unknown): undefined {
+  if (!(error instanceof ApiError) || error.failure.reason !== 'AlreadyExists') throw error;
+}
+
+function appliedObject(request: ObjectRequest): KubeObject {
+  const { body, query, name = '' } = request;
+  const given = isJsonObject(body) ? body : undefined;
+  if (given?.['kind'] === undefined || given['apiVersion'] === undefined) {
+    throw badRequest('an applied object says its apiVersion and its kind');
+  }
+  if (!query.has('fieldManager')) throw noManager();
+  const { metadata, ...rest } = submittedObject(request);
+  if ((metadata.name ?? name) !== name) {
+    throw badRequest(`the applied object is called ${metadata.name}, and not ${name} as its path says`);
+  }
+  return { ...rest, metadata: { ...metadata, name } };
 }
 
 function noManager(): ApiError {

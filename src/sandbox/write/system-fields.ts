@@ -4,7 +4,7 @@ import type { KubeObject, ObjectMeta } from '../../api/kube-object.ts';
 import type { Resource, Subresource } from '../resource.ts';
 
 const nameEnding = 5;
-/** Without vowels and look-alikes, as Kubernetes does, so that no words come about. */
+/** Without vowels and look-alikes, so that no words come about: https://pkg.go.dev/k8s.io/apimachinery/pkg/util/rand#String */
 const letters = 'bcdfghjklmnpqrstvwxz2456789';
 
 const serverKept = [
@@ -38,7 +38,7 @@ export function withFieldsOf(stored: KubeObject, submitted: KubeObject): KubeObj
   return { ...submitted, metadata: { ...Object.fromEntries(kept), ...metadata } };
 }
 
-/** What is empty is not written down, as in every object of Kubernetes. */
+/** What is empty is not written down: https://pkg.go.dev/k8s.io/apimachinery/pkg/apis/meta/v1#ObjectMeta (omitempty) */
 export function withoutEmpty({ metadata, ...rest }: KubeObject): KubeObject {
   const filled = Object.entries(metadata).filter(
     ([, value]) => typeof value !== 'object' || value === null || Object.keys(value).length > 0,
@@ -46,7 +46,10 @@ export function withoutEmpty({ metadata, ...rest }: KubeObject): KubeObject {
   return { ...rest, metadata: Object.fromEntries(filled) };
 }
 
-/** Groups whose status subresource takes nothing of the metadata; in the others labels can be written by it too. */
+/**
+ * Groups whose status subresource takes nothing of the metadata; in the others labels can be written by it too.
+ * https://pkg.go.dev/k8s.io/apiserver/pkg/registry/rest#RESTUpdateStrategy (PrepareForUpdate)
+ */
 const strictStatusGroups = ['apiextensions.k8s.io', 'admissionregistration.k8s.io', 'reeve.dev'];
 
 /** Of what was submitted, that which this path writes; all else as it is stored. */

@@ -15,7 +15,10 @@ const mostTries = 5;
 const modified =
   'the object has been modified; please apply your changes to the latest version and try again';
 
-/** Groups whose objects are only replaced by those who say which version they have read. */
+/**
+ * Groups whose objects are only replaced by those who say which version they have read.
+ * https://pkg.go.dev/k8s.io/apiserver/pkg/registry/rest#RESTUpdateStrategy (AllowUnconditionalUpdate)
+ */
 const groupsThatWantVersions = [
   'admissionregistration.k8s.io',
   'apiextensions.k8s.io',

@@ -128,14 +128,29 @@ describe('what the API refuses', () => {
     expect(heard({})).toEqual([{ type: 'refused', user: 'bob', message: 'not this one' }]);
   });
 
+  it('is told of a webhook of somebody else as well', () => {
+    const message = 'admission webhook "x.example.com" denied the request: no';
+    expect(heard({ answer: { message } })).toEqual([{ type: 'refused', user: 'bob', message }]);
+  });
+
   it.each([
     ['a read', { verb: 'get' }],
-    ['what the webhook refused, and told itself', { answer: { message: 'admission webhook "x" denied' } }],
+    [
+      'what the webhook refused, and told itself',
+      { answer: { message: 'admission webhook "namespaces.validate.reeve.dev" denied the request: no' } },
+    ],
     ['what a controller may not', { impersonatedUser: undefined, user: 'system:serviceaccount:a:b' }],
     ['another failure', { code: 404 }],
   ])('but not %s', (_, parts) => {
     expect(heard(parts)).toEqual([]);
   });
+});
+
+it('lets nobody write lines or move the cursor by a name', () => {
+  const event: FeedEvent = { type: 'refused', user: 'bob\n09:05:07  allowed\u001B[2J', message: 'a\u001B[A' };
+  const text = feedText(event, time, plain);
+  expect(text.trimEnd().split('\n')).toHaveLength(2);
+  expect(text).not.toContain('\u001B');
 });
 
 it('colors a word, and only where that is wanted', () => {

@@ -69,6 +69,20 @@ describe('the token of a service account', () => {
     expect(tokens).toEqual(['Bearer token-1', 'Bearer token-1', 'Bearer token-2']);
   });
 
+  it.each([undefined, 'soon'])('is good for what was asked for where the answer says %s', async (seconds) => {
+    answer = () =>
+      Promise.resolve({
+        spec: { expirationSeconds: seconds },
+        status: { token: `token-${requests.length}` },
+      });
+    const account = source();
+    await tokenOf(account);
+    now = 2_879_999;
+    expect(await tokenOf(account)).toBe('Bearer token-1');
+    now = 2_880_000;
+    expect(await tokenOf(account)).toBe('Bearer token-2');
+  });
+
   it('is asked for again when it is refused', async () => {
     const account = source();
     await tokenOf(account);

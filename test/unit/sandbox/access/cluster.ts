@@ -33,7 +33,7 @@ export function cluster(...objects: readonly KubeObject[]): Cluster {
   };
   // One half is there before the authorizer is, the other comes later.
   put(...builtInRoles());
-  const access = createAuthorizer(store, kinds);
+  const access = createAuthorizer(store);
   put(...objects);
   return {
     access,

@@ -4,12 +4,10 @@ import type { JsonObject } from '../../../../src/api/json.ts';
 import type { AdmittedWrite } from '../../../../src/sandbox/admission/admitted-write.ts';
 import { matchesResources, matchesWebhook } from '../../../../src/sandbox/admission/matching.ts';
 import type { Webhook } from '../../../../src/sandbox/admission/configurations.ts';
-import { servedKinds } from '../../../../src/sandbox/kinds/kinds.ts';
 import { clusterRoles, configMap, configMaps, failureOf, namespaces, Scene } from './scene.ts';
 
 const scene = new Scene();
 scene.namespace('here', { labels: { team: 'a' } });
-const stored = { store: scene.store, kinds: servedKinds(scene.store) };
 
 const object = configMap();
 const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name: 'r' } };
@@ -73,7 +71,9 @@ test.each<[string, JsonObject, readonly Name[]]>([
     ['role', 'namespace', 'generated'],
   ],
 ])('a webhook is asked about %s', (_, criteria, names) => {
-  const matched = all.filter((name) => matchesWebhook(stored, criteria as unknown as Webhook, writes[name]));
+  const matched = all.filter((name) =>
+    matchesWebhook(scene.store, criteria as unknown as Webhook, writes[name]),
+  );
   expect(matched).toEqual(names);
 });
 
@@ -90,13 +90,13 @@ test.each<[string, JsonObject, readonly Name[]]>([
     ['role', 'namespace', 'finalize', 'endNamespace'],
   ],
 ])('a policy is about %s', (_, criteria, names) => {
-  expect(all.filter((name) => matchesResources(stored, criteria, writes[name]))).toEqual(names);
+  expect(all.filter((name) => matchesResources(scene.store, criteria, writes[name]))).toEqual(names);
 });
 
 test('a namespace that is missing is said to be so, to whoever writes what a webhook is about', async () => {
   const lost = scene.write({ resource: configMaps, object: configMap({ namespace: 'lost' }) });
   const ask = async (criteria: JsonObject): Promise<unknown> =>
-    await Promise.resolve().then(() => matchesWebhook(stored, criteria as unknown as Webhook, lost));
+    await Promise.resolve().then(() => matchesWebhook(scene.store, criteria as unknown as Webhook, lost));
   const selector = selecting('namespaceSelector', 'team', 'a');
   expect(await failureOf(ask(selector))).toMatchObject({ code: 404, message: 'namespaces "lost" not found' });
   expect(await failureOf(ask({ ...selector, rules: [] }))).toBeUndefined();

@@ -27,7 +27,6 @@ export class Scene {
   readonly answers = new Map<string, Answer>();
   readonly admission = createAdmission({
     store: this.store,
-    kinds: servedKinds(this.store),
     uid: () => 'the-uid',
     call: async (clientConfig, review) => {
       const request = isJsonObject(review['request']) ? review['request'] : {};

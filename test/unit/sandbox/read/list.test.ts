@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createReader } from '../../../../src/sandbox/read/read.ts';
+import { get } from '../../../../src/sandbox/read/read.ts';
 import { MemoryStore } from '../../../../src/sandbox/store/store.ts';
 import { configMap, configMaps, failureOf, listed, requestFor } from './reading.ts';
 
@@ -23,19 +23,18 @@ describe('get', () => {
     ['resourceVersion=1006', '504 Timeout: Timeout: Too large resource version: 1006, current: 1005'],
   ])('?%s', (query, failure) => {
     const request = requestFor(query, { ...inTeam, verb: 'get', name: 'a' });
-    expect(failureOf(() => createReader(filled()).get(request))).toBe(failure);
+    expect(failureOf(() => get(filled(), request))).toBe(failure);
   });
 
   test('finds the object, or says that there is none', () => {
     const store = filled();
-    const reader = createReader(store);
     const object = store.get(configMaps, 'team', 'a');
-    expect(reader.get(requestFor('', { ...inTeam, name: 'a' }))).toEqual({
+    expect(get(store, requestFor('', { ...inTeam, name: 'a' }))).toEqual({
       kind: 'object',
       code: 200,
       object,
     });
-    expect(failureOf(() => reader.get(requestFor('', { ...inTeam, name: 'e' })))).toBe(
+    expect(failureOf(() => get(store, requestFor('', { ...inTeam, name: 'e' })))).toBe(
       '404 NotFound: configmaps "e" not found',
     );
   });

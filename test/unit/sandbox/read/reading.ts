@@ -2,7 +2,8 @@
 import type { KubeObject } from '../../../../src/api/kube-object.ts';
 import { ApiError } from '../../../../src/sandbox/api-error.ts';
 import type { WatchEvent } from '../../../../src/sandbox/read/answer.ts';
-import { createReader } from '../../../../src/sandbox/read/read.ts';
+import { list } from '../../../../src/sandbox/read/read.ts';
+import { watch } from '../../../../src/sandbox/read/watch.ts';
 import type { ObjectRequest } from '../../../../src/sandbox/request.ts';
 import type { Resource } from '../../../../src/sandbox/resource.ts';
 import type { ObjectStore } from '../../../../src/sandbox/store/store.ts';
@@ -56,8 +57,7 @@ export function requestFor(query: string, parts: Partial<ObjectRequest> = {}): O
 }
 
 export function listed(store: ObjectStore, query: string, parts: Partial<ObjectRequest> = {}) {
-  const answer = createReader(store).list(requestFor(query, parts));
-  if (answer.kind !== 'list') throw new Error(`not a list: ${answer.kind}`);
+  const answer = list(store, requestFor(query, parts));
   return { ...answer, names: answer.items.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`) };
 }
 
@@ -66,7 +66,7 @@ export function watched(
   query: string,
   parts: Partial<ObjectRequest> = {},
 ): AsyncIterator<WatchEvent> {
-  const answer = createReader(store).watch(requestFor(query, parts));
+  const answer = watch(store, requestFor(query, parts));
   if (answer.kind !== 'watch') throw new Error(`not a watch: ${answer.kind}`);
   return answer.events[Symbol.asyncIterator]();
 }

@@ -35,8 +35,8 @@ class CountingStore extends MemoryStore {
 }
 
 /** a@1001, b@1002 */
-function filled(): MemoryStore {
-  const store = new MemoryStore();
+function filled(historyLimit?: number): MemoryStore {
+  const store = new MemoryStore(historyLimit);
   put(store, 'a');
   put(store, 'b');
   return store;
@@ -129,11 +129,10 @@ describe('the changes', () => {
   );
 
   test('reach a watch that is open when the past is forgotten', async () => {
-    const store = filled();
+    const store = filled(1);
     const events = watched(store, 'resourceVersion=1001');
     expect(await next(events)).toBe('ADDED b@1002');
     put(store, 'c');
-    store.compact();
     put(store, 'd');
     expect(await take(events, 2)).toEqual(['ADDED c@1003', 'ADDED d@1004']);
     expect(await next(watched(store, 'resourceVersion=1002'))).toBe('ERROR 410 Expired');

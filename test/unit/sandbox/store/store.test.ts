@@ -106,15 +106,4 @@ describe('changes', () => {
     expect(store.since(1003)).toEqual([]);
     expect(store.since(1099)).toEqual([]);
   });
-
-  test('are forgotten when told to', () => {
-    const store = new MemoryStore();
-    put(store, 'team', 'a');
-    store.compact();
-    expect(store.since(1000)).toBeUndefined();
-    expect(store.since(1001)).toEqual([]);
-    put(store, 'team', 'b');
-    expect(store.revision).toBe(1002);
-    expect(store.since(1001)?.map(shown)).toEqual(['1002 added b undefined']);
-  });
 });

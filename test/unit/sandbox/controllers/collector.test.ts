@@ -1,0 +1,22 @@
+// What becomes of objects whose owners have gone.
+import { expect, test } from 'vitest';
+import { forbidden } from '../../../../src/sandbox/api-error.ts';
+import { collector } from '../../../../src/sandbox/controllers/collector.ts';
+import { Service } from '../write/service.ts';
+
+const ofGone = { ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'gone', uid: 'gone' }] };
+
+test('one whose deletion is refused keeps none of the others, and is tried again', async () => {
+  const service = new Service();
+  for (const name of ['a', 'b', 'c']) service.put(name, ofGone);
+  service.put('kept', { ownerReferences: [{ uid: 'gone' }, { uid: 'a' }] });
+  service.put('free');
+  service.admitted = ({ name }) => {
+    if (name === 'a') throw forbidden(service.configMaps, name, 'no');
+  };
+  expect(await collector(service.context).run()).toBe(false);
+  expect(service.names).toEqual(['a', 'free', 'kept']);
+  service.admitted = () => undefined;
+  expect(await collector(service.context).run()).toBe(true);
+  expect(service.names).toEqual(['free', 'kept']);
+});

@@ -1,0 +1,28 @@
+// The sandbox as a whole, as far as the contract does not tell: what is there from the beginning.
+import { expect, test, vi } from 'vitest';
+import { startSandbox } from '../../../src/sandbox/sandbox.ts';
+import { makeKeys } from '../../cluster/pki.ts';
+import { HttpsClient } from '../../support/https-client.ts';
+
+test('the first namespaces have the service account of every namespace', async () => {
+  const { server, authority } = await makeKeys();
+  const sandbox = await startSandbox({ tls: { ...server, caPem: authority.certPem } });
+  const client = new HttpsClient(Number(new URL(sandbox.url).port), authority.certPem);
+  const headers = { authorization: `Bearer ${sandbox.adminToken}` };
+  const path = '/api/v1/serviceaccounts?fieldSelector=metadata.name%3Ddefault';
+  try {
+    await vi.waitFor(async () => {
+      const { body } = await client.call({ method: 'GET', path, headers });
+      const { items } = JSON.parse(body) as { items: readonly { metadata: { namespace: string } }[] };
+      expect(items.map(({ metadata }) => metadata.namespace)).toEqual([
+        'default',
+        'kube-node-lease',
+        'kube-public',
+        'kube-system',
+      ]);
+    });
+  } finally {
+    client.close();
+    await sandbox.close();
+  }
+});

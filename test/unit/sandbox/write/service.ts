@@ -1,0 +1,80 @@
+// What serves objects, with kinds and a store of its own, for whom everything is allowed: tests put into `admitted` what happens while admission is asked.
+import type { KubeObject } from '../../../../src/api/kube-object.ts';
+import type { AdmittedWrite } from '../../../../src/sandbox/admission/admitted-write.ts';
+import { createAuthorizer } from '../../../../src/sandbox/access/authorizer.ts';
+import { servedKinds } from '../../../../src/sandbox/kinds/kinds.ts';
+import { objectService } from '../../../../src/sandbox/objects.ts';
+import type { ObjectAnswer } from '../../../../src/sandbox/read/answer.ts';
+import type { ObjectRequest } from '../../../../src/sandbox/request.ts';
+import type { Resource } from '../../../../src/sandbox/resource.ts';
+import { MemoryStore } from '../../../../src/sandbox/store/store.ts';
+import { Tokens } from '../../../../src/sandbox/tokens.ts';
+import type { WriteContext } from '../../../../src/sandbox/write/context.ts';
+
+export class Service {
+  readonly store = new MemoryStore();
+  readonly kinds = servedKinds(this.store);
+  readonly configMaps: Resource = this.#kind('configmaps');
+  readonly namespaces: Resource = this.#kind('namespaces');
+  readonly serviceAccounts: Resource = this.#kind('serviceaccounts');
+  now = new Date(0);
+  /** Called for every write before it is judged. */
+  admitted: (write: AdmittedWrite) => unknown = () => undefined;
+  readonly context: WriteContext = {
+    store: this.store,
+    kinds: this.kinds,
+    authorizer: { ...createAuthorizer(this.store), allows: () => true },
+    admission: {
+      mutate: (write) => Promise.resolve(write.object),
+      validate: async (write) => {
+        await this.admitted(write);
+      },
+    },
+    now: () => this.now,
+    uid: () => 'the-uid',
+  };
+  readonly tokens = new Tokens();
+  readonly #serve = objectService(this.context, this.tokens);
+
+  constructor() {
+    this.store.put(this.namespaces, { metadata: { name: 'here' } }, undefined);
+  }
+
+  #kind(plural: string): Resource {
+    const found = this.kinds.find('', 'v1', plural);
+    if (found === undefined) throw new Error(`${plural} are not served`);
+    return found;
+  }
+
+  put(name: string, metadata: KubeObject['metadata'] = {}): void {
+    const object = { metadata: { name, namespace: 'here', uid: name, ...metadata } };
+    this.store.put(this.configMaps, object, undefined);
+  }
+
+  remove(name: string): void {
+    const stored = this.store.get(this.configMaps, 'here', name);
+    if (stored !== undefined) this.store.remove(this.configMaps, stored);
+  }
+
+  get names(): readonly unknown[] {
+    return this.store.list(this.configMaps).map(({ metadata }) => metadata.name);
+  }
+
+  async ask(verb: ObjectRequest['verb'], parts: Partial<ObjectRequest> = {}): Promise<ObjectAnswer> {
+    return await this.#serve({
+      user: { username: 'ann', groups: [] },
+      verb,
+      resource: this.configMaps,
+      subresource: undefined,
+      namespace: 'here',
+      name: undefined,
+      query: new URLSearchParams(),
+      body: undefined,
+      patchType: undefined,
+      agent: 'test',
+      warn: () => undefined,
+      signal: new AbortController().signal,
+      ...parts,
+    });
+  }
+}
