@@ -7,6 +7,7 @@ import { startUp, type RunningUp } from '../wire/up.ts';
 import { pacing } from '../wire/pacing.ts';
 import type { Log } from '../observe/log.ts';
 import { playDemo } from './demo/play.ts';
+import { jsonTeller, textTeller } from './demo/teller.ts';
 import { jsonFeed, textFeed, witnessFor, type Listener } from './feed.ts';
 import { colored, plain, type Paint } from './feed-text.ts';
 import { runSettings, type RunSettings } from './run-settings.ts';
@@ -54,9 +55,9 @@ async function upOnSandbox(settings: UpSettings, log: Log, io: UpIo): Promise<Ru
     stop: (graceMs: number, signal: AbortSignal) => up.stop(graceMs, signal),
   };
   if (!settings.demo) return running;
-  const say = settings.json ? () => undefined : io.stdout;
+  const teller = settings.json ? jsonTeller(io.stdout) : textTeller(io.stdout, paint);
   const subscribe = (listener: Listener) => void listeners.push(listener);
-  return { ...running, ended: () => playDemo({ up, subscribe, say, paint, pause }) };
+  return { ...running, ended: () => playDemo({ up, subscribe, teller, pause }) };
 }
 
 async function upOnCluster(

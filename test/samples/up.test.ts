@@ -76,8 +76,10 @@ test('--demo --json is one document a line, and the same in events', async () =>
     .map((line) => JSON.parse(line) as { readonly type: string });
   expect(events[0]?.type).toBe('ready');
   expect(new Set(events.slice(1).map(({ type }) => type))).toEqual(
-    new Set(['decision', 'written', 'refused']),
+    new Set(['scene', 'outcome', 'tour', 'decision', 'written', 'refused']),
   );
+  const { length } = scenes;
+  expect(events.at(-1)).toEqual({ type: 'tour', kept: length, all: length });
 });
 
 test('--quiet tells how to begin, and nothing else', async () => {

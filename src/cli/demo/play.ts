@@ -1,40 +1,30 @@
 // Plays the tour of `reeve up --demo`, scene by scene, and says of each whether it came out as told.
 import type { Listener } from '../feed.ts';
-import type { Paint } from '../feed-text.ts';
-import { scenes, type Scene } from './scenes.ts';
+import { scenes } from './scenes.ts';
 import { Stage, type StageUp } from './stage.ts';
+import type { Teller } from './teller.ts';
 
 export interface DemoPorts {
   readonly up: StageUp;
   /** From then on the listener is told of everything that happens. */
   readonly subscribe: (listener: Listener) => void;
-  readonly say: (text: string) => void;
-  readonly paint: Paint;
+  readonly teller: Teller;
   /** Between two looks at what has not come about yet. */
   readonly pause: () => Promise<void>;
 }
 
 /** Answers with the exit code: 0 when everything came out as told. */
-export async function playDemo({ up, subscribe, say, paint, pause }: DemoPorts): Promise<number> {
+export async function playDemo({ up, subscribe, teller, pause }: DemoPorts): Promise<number> {
   const stage = new Stage(up, pause);
   subscribe((event) => stage.hear(event));
-  let good = 0;
-  for (const [index, scene] of scenes.entries()) {
-    say(`\n${paint('bold', `${index + 1}. ${scene.story}`)}\n`);
-    const isGood = await played(scene, stage);
-    if (isGood) good += 1;
-    say(
-      isGood
-        ? `${paint('green', '✔')} ${scene.promise}\n`
-        : `${paint('red', '✘ not so:')} ${scene.promise}\n`,
-    );
+  let kept = 0;
+  for (const [index, { story, promise, play }] of scenes.entries()) {
+    teller.begins(index + 1, story);
+    stage.beginScene();
+    const isKept = await play(stage);
+    if (isKept) kept += 1;
+    teller.ends(promise, isKept);
   }
-  const isAll = good === scenes.length;
-  say(`\n${paint(isAll ? 'green' : 'red', `${good} of ${scenes.length} scenes came out as told.`)}\n`);
-  return isAll ? 0 : 1;
-}
-
-async function played(scene: Scene, stage: Stage): Promise<boolean> {
-  stage.beginScene();
-  return await scene.play(stage);
+  teller.closes(kept, scenes.length);
+  return kept === scenes.length ? 0 : 1;
 }

@@ -4,6 +4,7 @@ import { KubeError } from '../../../../src/api/kube-error.ts';
 import type { JsonObject } from '../../../../src/api/json.ts';
 import { playDemo } from '../../../../src/cli/demo/play.ts';
 import { scenes } from '../../../../src/cli/demo/scenes.ts';
+import { textTeller } from '../../../../src/cli/demo/teller.ts';
 import { plain } from '../../../../src/cli/feed-text.ts';
 import type { KubeClient } from '../../../../src/kube/client.ts';
 
@@ -17,8 +18,7 @@ async function played(answer: () => Promise<JsonObject>): Promise<{ code: number
   const code = await playDemo({
     up: { clientFor: () => Promise.resolve(client) },
     subscribe: () => undefined,
-    say: (text) => void (told += text),
-    paint: plain,
+    teller: textTeller((text) => void (told += text), plain),
     pause: () => Promise.resolve(),
   });
   return { code, told };

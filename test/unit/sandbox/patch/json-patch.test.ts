@@ -125,6 +125,16 @@ describe('a JSON patch', () => {
       Array.from({ length: 40 }, (_, index) => ({ op: 'copy', from: '/data', path: `/data/${index}` })),
       422,
     ],
+    [
+      'more operations than the API server takes',
+      Array.from({ length: 10_001 }, () => ({ op: 'test', path: '/kind', value: 'ConfigMap' })),
+      413,
+    ],
+    [
+      'more copies than anybody needs',
+      Array.from({ length: 101 }, () => ({ op: 'copy', from: '/kind', path: '/data/a' })),
+      413,
+    ],
     ['no object left', [{ op: 'replace', path: '/metadata', value: 'x' }], 400],
   ])('is refused for %s', (_, patch, code) => {
     expect(codeOf(patch)).toBe(code);
