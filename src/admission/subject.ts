@@ -11,6 +11,8 @@ export interface Subject {
   readonly namespace: string;
   readonly name: string;
   readonly user: string;
+  /** Nothing comes of it, whatever is answered. */
+  readonly isDryRun: boolean;
 }
 
 const operations: readonly unknown[] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'];
@@ -33,6 +35,7 @@ export function describeRequest(uid: string, request: JsonObject): Subject {
     namespace: describeText(request['namespace']),
     name: describeText(request['name']) || nameOf(request['object']) || nameOf(request['oldObject']),
     user: isJsonObject(userInfo) ? describeText(userInfo['username']) : '',
+    isDryRun: request['dryRun'] === true,
   };
 }
 

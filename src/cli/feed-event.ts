@@ -16,6 +16,7 @@ export type FeedEvent =
       readonly type: 'decision';
       readonly decision: DecisionKind;
       readonly user: string;
+      readonly isDryRun: boolean;
       readonly rules: readonly string[];
       /** As the user is told; undefined when it is allowed. */
       readonly refusal: string | undefined;
@@ -41,6 +42,7 @@ export function decisionEvent(record: DecisionRecord): FeedEvent | undefined {
     type: 'decision',
     decision,
     user,
+    isDryRun: record.isDryRun,
     operation: record.operation,
     resource: record.resource,
     namespace: record.namespace,

@@ -82,7 +82,8 @@ const past = {
 type Decision = Extract<FeedEvent, { readonly type: 'decision' }>;
 
 function toldDecision(event: Decision): Told {
-  const text = `${event.user}: ${event.operation.toLowerCase()} ${targetText(event)}`;
+  const suffix = event.isDryRun ? ' (dry run)' : '';
+  const text = `${event.user}: ${event.operation.toLowerCase()} ${targetText(event)}${suffix}`;
   const warnings = event.warnings.map((warning) => `warning: ${warning}`);
   switch (event.decision) {
     case 'allowed':

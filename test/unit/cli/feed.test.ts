@@ -13,6 +13,7 @@ const record: DecisionRecord = {
   namespace: 'app-shop',
   name: 'app-shop',
   user: 'bob',
+  isDryRun: false,
   decision: 'allowed',
   overBudget: false,
   policies: ['apps'],
@@ -30,6 +31,12 @@ function textOf(parts: Partial<DecisionRecord>): string | undefined {
 describe('a decision', () => {
   it('that allows says who did what', () => {
     expect(textOf({})).toBe('09:05:07  allowed    bob: create namespaces app-shop\n');
+  });
+
+  it('on a dry run says that nothing comes of it', () => {
+    expect(textOf({ isDryRun: true })).toBe(
+      '09:05:07  allowed    bob: create namespaces app-shop (dry run)\n',
+    );
   });
 
   it('on an object in a namespace names both', () => {
