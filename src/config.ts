@@ -121,10 +121,15 @@ function checkedTls({ tlsCert, tlsKey, certsDir }: TlsSettings): readonly string
   return problems;
 }
 
-function checkedUp({ demo, kubeconfig }: UpSettings): readonly string[] {
-  return demo && kubeconfig !== undefined
-    ? ['--demo plays on the sandbox, not on the cluster of --kubeconfig']
-    : [];
+function checkedUp({ demo, kubeconfig, policies }: UpSettings): readonly string[] {
+  if (!demo) return [];
+  const problems: string[] = [];
+  if (kubeconfig !== undefined)
+    problems.push('--demo plays on the sandbox, not on the cluster of --kubeconfig');
+  if (policies !== upSettings.policies.fallback?.value) {
+    problems.push('--demo tells of the policies that it begins with: leave out --policies');
+  }
+  return problems;
 }
 
 function checkedRun(settings: RunSettings): readonly string[] {

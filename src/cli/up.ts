@@ -46,7 +46,7 @@ async function upOnSandbox(settings: UpSettings, log: Log, io: UpIo): Promise<Ru
   const tell: Listener = (event) => {
     for (const listen of listeners) listen(event);
   };
-  const run = runOf(settings, { host: '127.0.0.1', leaderElect: false });
+  const run = runOf(settings, { host: '127.0.0.1' });
   const { apiPort, policies } = settings;
   const up = await startUp({ apiPort, policies, run, namespace: run.namespace }, log, witnessFor(tell));
   const running = {

@@ -9,6 +9,7 @@ import type { WriteContext } from './write/context.ts';
 
 const usualSeconds = 3600;
 const fewestSeconds = 600;
+const mostSeconds = 2 ** 32;
 
 export function tokenFor(
   { store, now }: WriteContext,
@@ -39,7 +40,8 @@ export function tokenFor(
 
 function secondsIn(body: unknown): number {
   const seconds = ownMember(ownMember(body, 'spec'), 'expirationSeconds') ?? usualSeconds;
-  if (typeof seconds === 'number' && seconds >= fewestSeconds) return seconds;
+  const isTime = typeof seconds === 'number' && seconds >= fewestSeconds && seconds <= mostSeconds;
+  if (isTime) return seconds;
   const message = 'Invalid value: may not specify a duration less than 10 minutes';
   const cause = { reason: 'FieldValueInvalid', message, field: 'spec.expirationSeconds' };
   throw invalid({ group: 'authentication.k8s.io', kind: 'TokenRequest' }, '', [cause]);

@@ -153,4 +153,15 @@ onEachBackend('admission policies', (backend) => {
     expect(status).toBe(201);
     await backend.api.delete(`${path}/${name}`);
   });
+
+  it.each(['object.metadata.', 'nosuch == 1'])('%s is no expression, and not stored', async (expression) => {
+    const matchConstraints = {
+      resourceRules: [
+        { apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], operations: ['CREATE'] },
+      ],
+    };
+    const spec = { matchConstraints, validations: [{ expression }] };
+    const policy = { metadata: { name: freshName('wrong') }, spec };
+    expect((await backend.api.create(at('validatingadmissionpolicies', ''), policy)).status).toBe(422);
+  });
 });

@@ -163,6 +163,20 @@ onEachBackend('namespaces', (backend) => {
       expect((await backend.api.get(kept)).status).toBe(404);
     });
 
+    it('wait for those who hold them beside Kubernetes', async () => {
+      const name = freshName('ns');
+      const path = at('namespaces', '', name);
+      const spec = { finalizers: ['kubernetes', 'test.dev/keep'] };
+      await backend.api.must(backend.api.create(at('namespaces', ''), { ...namespaceNamed(name), spec }));
+      await backend.api.must(backend.api.delete(path));
+      await eventually(async () => (await backend.api.get(path)).body['spec']).toEqual({
+        finalizers: ['test.dev/keep'],
+      });
+      const { body } = await backend.api.get(path);
+      await backend.api.replace(`${path}/finalize`, { ...body, spec: {} });
+      await end(name);
+    });
+
     it('wait for finalizers of their own', async () => {
       const name = freshName('ns');
       await ending(namespaceNamed(name, { finalizers: ['test.dev/one'] }), configMap('a'));

@@ -211,4 +211,12 @@ onEachBackend('patches', (backend) => {
     expect(body).toMatchObject({ data: { user: Buffer.from('ann').toString('base64') } });
     expect(body).not.toHaveProperty('stringData');
   });
+
+  it('a merge patch knows no directives', async () => {
+    const ns = await backend.namespace();
+    const path = at('configmaps', ns, 'a');
+    await backend.api.must(backend.api.create(at('configmaps', ns), configMap('a', { b: 'c' })));
+    expect((await backend.api.patch(path, 'merge', { data: { $patch: 'delete' } })).status).toBe(422);
+    expect((await backend.api.get(path)).body.data).toEqual({ b: 'c' });
+  });
 });

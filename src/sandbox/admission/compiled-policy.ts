@@ -1,6 +1,8 @@
 // The expressions of a ValidatingAdmissionPolicy, compiled as far as the sandbox can evaluate them.
+import { ownMember } from '../../api/json.ts';
 import type { KubeObject } from '../../api/kube-object.ts';
 import { compileExpression, type Expression, type ResultKind } from '../../policy/cel/expression.ts';
+import type { StatusCause } from '../api-error.ts';
 import { admissionVariables, compileConditions, once } from './conditions.ts';
 import type { Policy } from './configurations.ts';
 
@@ -45,6 +47,23 @@ export const compiledPolicy = once(({ spec }: Policy): CompiledPolicy | string =
 
 /** Why the sandbox stores a policy that its kind has judged, and does not evaluate it; undefined when it does. */
 export function unevaluated(policy: KubeObject): string | undefined {
+  const why = problemIn(policy);
+  return why !== undefined && isBeyondUs(policy) ? why : undefined;
+}
+
+/** What is wrong with the expressions of a policy that the sandbox would evaluate. */
+export function policyProblems(policy: KubeObject): readonly StatusCause[] {
+  const why = problemIn(policy);
+  if (why === undefined || isBeyondUs(policy)) return [];
+  const message = `Invalid value: compilation failed: ${why}`;
+  return [{ reason: 'FieldValueInvalid', message, field: 'spec' }];
+}
+
+function isBeyondUs({ spec }: KubeObject): boolean {
+  return ownMember(spec, 'paramKind') !== undefined || /\b(authorizer|params)\b/.test(JSON.stringify(spec));
+}
+
+function problemIn(policy: KubeObject): string | undefined {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- kinds/admission-kinds.ts lets nothing else come here
   const compiled = compiledPolicy(policy as Policy);
   return typeof compiled === 'string' ? compiled : undefined;

@@ -14,9 +14,9 @@ export function aggregation({ store }: WriteContext): Controller {
   return {
     concerns: ({ resource }) => resource === clusterRoles,
     run: () => {
-      const roles = store.list(clusterRoles);
-      for (const role of roles) {
-        const rules = aggregatedRules(role, roles);
+      for (const role of store.list(clusterRoles)) {
+        // Those of two roles that gather each other come to rest only when each sees what the other has got by now.
+        const rules = aggregatedRules(role, store.list(clusterRoles));
         const isSame = rules === undefined || isDeepStrictEqual(rules, role['rules']);
         if (!isSame) store.put(clusterRoles, { ...role, rules }, role);
       }

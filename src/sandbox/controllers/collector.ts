@@ -8,10 +8,13 @@ export function collector(context: WriteContext): Controller {
     concerns: ({ type, object }) => type === 'deleted' || (object.metadata.ownerReferences?.length ?? 0) > 0,
     run: async () => {
       const all = everyObject(context);
-      const present = new Set(all.map(([, { metadata }]) => metadata.uid));
+      const present = new Map(all.map(([, { metadata }]) => [metadata.uid, metadata.namespace]));
       const orphans = all.filter(([, { metadata }]) => {
         const { ownerReferences: owners = [], deletionTimestamp } = metadata;
-        const isOwned = owners.length === 0 || owners.some(({ uid }) => present.has(uid));
+        // An owner in another namespace counts as absent.
+        const mayOwn = [undefined, metadata.namespace];
+        const isThere = (uid?: string) => present.has(uid) && mayOwn.includes(present.get(uid));
+        const isOwned = owners.length === 0 || owners.some(({ uid }) => isThere(uid));
         return !isOwned && deletionTimestamp === undefined;
       });
       return await removeAll(context, 'generic-garbage-collector', orphans);

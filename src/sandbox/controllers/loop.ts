@@ -1,4 +1,5 @@
 // Runs a piece of work after every change that concerns it, never twice at once, and again later when it fails.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Change, ObjectStore } from '../store/store.ts';
 
 export interface Controller {
@@ -23,6 +24,8 @@ export function keepRunning(
       state.isWanted = false;
       const isDone = await controller.run().catch((error: unknown) => (faulted(error), false));
       if (!isDone) timer = setTimeout(want, againMs).unref();
+      // Whoever never comes to rest must not keep everybody else from their turn.
+      await nextTurn();
     }
     state.isRunning = false;
   };

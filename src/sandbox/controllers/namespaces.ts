@@ -22,9 +22,16 @@ export function namespaceController(context: WriteContext): Controller {
   };
 }
 
-function isHeldByUs({ metadata, spec }: KubeObject): boolean {
-  const finalizers = ownMember(spec, 'finalizers');
-  return metadata.deletionTimestamp !== undefined && Array.isArray(finalizers) && finalizers.length > 0;
+/** Those of others are theirs to take away. */
+const ownFinalizer = 'kubernetes';
+
+function isHeldByUs(namespace: KubeObject): boolean {
+  return namespace.metadata.deletionTimestamp !== undefined && finalizersOf(namespace).includes(ownFinalizer);
+}
+
+function finalizersOf({ spec }: KubeObject): readonly unknown[] {
+  const finalizers: unknown = ownMember(spec, 'finalizers');
+  return Array.isArray(finalizers) ? finalizers : [];
 }
 
 async function finish(context: WriteContext, namespace: KubeObject): Promise<boolean> {
@@ -32,7 +39,8 @@ async function finish(context: WriteContext, namespace: KubeObject): Promise<boo
   const waiting = contents().filter(([, { metadata }]) => metadata.deletionTimestamp === undefined);
   await removeAll(context, name, waiting);
   if (contents().length > 0) return false;
-  const body = { ...namespace, spec: {} };
+  const finalizers = finalizersOf(namespace).filter((finalizer) => finalizer !== ownFinalizer);
+  const body = { ...namespace, spec: finalizers.length === 0 ? {} : { finalizers } };
   const parts = { verb: 'update', subresource: 'finalize', body } as const;
   return await isDone(update(context, controllerRequest(name, namespaces, namespace, parts)));
 }

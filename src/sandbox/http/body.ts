@@ -34,7 +34,9 @@ export async function readBody(request: IncomingMessage, verb: string, isCustom 
   const bytes = await bytesOf(request);
   if (bytes.length === 0 && verb.startsWith('delete')) return { body: undefined, patchType };
   if (media === protobufType) return { body: readProtobuf(bytes), patchType };
-  return { body: parsed(bytes.toString(), media.endsWith('yaml')), patchType };
+  const body = parsed(bytes.toString(), media.endsWith('yaml'));
+  if (isDeep(body)) throw badRequest('the body of the request is nested too deeply');
+  return { body, patchType };
 }
 
 /** What is too much is read all the same, and thrown away: a client that is still sending would not see the answer. */
@@ -48,6 +50,22 @@ async function bytesOf(request: AsyncIterable<Buffer>): Promise<Buffer> {
   if (size <= maxBytes) return Buffer.concat(chunks);
   const message = `Request entity too large: limit is ${maxBytes}`;
   throw new ApiError({ code: 413, reason: 'RequestEntityTooLarge', message });
+}
+
+/** Deeper than any object of Kubernetes, and far from the end of the stack. */
+const deepest = 200;
+
+function isDeep(body: unknown): boolean {
+  let level: readonly unknown[] = [body];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > deepest) return true;
+    level = level.flatMap(membersOf);
+  }
+  return false;
+}
+
+function membersOf(value: unknown): readonly unknown[] {
+  return typeof value === 'object' && value !== null ? Object.values(value) : [];
 }
 
 /** Most of what comes as YAML is JSON. The texts of the parsers would quote the body. */

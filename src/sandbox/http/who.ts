@@ -39,16 +39,23 @@ export function impersonated(
   user: User,
   authorizer: Authorizer,
 ): User | undefined {
-  const { 'impersonate-user': [username = ''] = [], 'impersonate-group': groups = [], ...rest } = headers;
+  const { 'impersonate-user': [name = ''] = [], 'impersonate-group': names = [], ...rest } = headers;
   const other = Object.keys(rest).find((header) => header.startsWith('impersonate-'));
   if (other !== undefined) throw notServed(`the header ${other}`);
+  const username = utf8(name);
+  const groups = names.map(utf8);
   if (username === '' && groups.length === 0) return undefined;
   if (username === '') throw badRequest('requested groups without impersonating a user name');
   const { who, ownGroups } = identityOf(username);
-  const wanted = [who, ...groups.map((name) => ({ resource: 'groups', name }))];
+  const wanted = [who, ...groups.map((group) => ({ resource: 'groups', name: group }))];
   for (const action of wanted) assertAllowed(authorizer, user, { verb: 'impersonate', group: '', ...action });
   const standing = username === anonymous.username ? anonymous.groups : [authenticatedGroup];
   return { username, groups: [...new Set([...(groups.length > 0 ? groups : ownGroups), ...standing])] };
+}
+
+/** Node takes the bytes of a header for Latin 1. https://nodejs.org/api/http.html#messageheaders */
+function utf8(header: string): string {
+  return Buffer.from(header, 'latin1').toString();
 }
 
 function identityOf(username: string) {

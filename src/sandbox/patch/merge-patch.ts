@@ -8,16 +8,12 @@ import type { Resource } from '../resource.ts';
 import { elementOf, listKeysAt, placeUnder } from './field-tree.ts';
 import type { Element } from './field-set.ts';
 
-/** Without lists that have keys, no field of an object begins with `$`, and so this is a plain merge patch. */
+/** Left out for a plain merge patch. */
 type Lists = Pick<Resource, 'listKeys'>;
 
-export function mergePatched(
-  object: KubeObject,
-  patch: unknown,
-  lists: Lists = { listKeys: {} },
-): KubeObject {
+export function mergePatched(object: KubeObject, patch: unknown, lists?: Lists): KubeObject {
   if (!isJsonObject(patch)) throw badRequest('error decoding patch: a merge patch is an object');
-  return patchedObject(mergedMap(lists, '', object, patch));
+  return patchedObject(lists === undefined ? merged(object, patch) : mergedMap(lists, '', object, patch));
 }
 
 /** What a patch leaves, taken for an object again: without metadata it has empty ones, and lacks its name later. */
@@ -25,6 +21,15 @@ export function patchedObject(value: unknown): KubeObject {
   const metadata = isJsonObject(value) ? (value['metadata'] ?? {}) : undefined;
   if (isJsonObject(value) && isJsonObject(metadata)) return { ...value, metadata };
   throw badRequest('the patch does not leave an object with metadata');
+}
+
+function merged(there: unknown, patch: JsonObject): JsonObject {
+  const result = new Map(Object.entries(isJsonObject(there) ? there : {}));
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) result.delete(key);
+    else result.set(key, isJsonObject(value) ? merged(result.get(key), value) : value);
+  }
+  return Object.fromEntries(result);
 }
 
 const listDirective = /^\$(?:deleteFromPrimitiveList|setElementOrder)\//;

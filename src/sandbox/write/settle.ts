@@ -3,9 +3,9 @@ import type { JsonObject } from '../../api/json.ts';
 import type { KubeObject, ObjectMeta } from '../../api/kube-object.ts';
 import { checkEscalation } from '../access/escalation.ts';
 import type { AdmittedWrite } from '../admission/admitted-write.ts';
-import { unevaluated } from '../admission/compiled-policy.ts';
+import { policyProblems, unevaluated } from '../admission/compiled-policy.ts';
 import { conditionProblems } from '../admission/conditions.ts';
-import { invalid } from '../api-error.ts';
+import { invalid, type StatusCause } from '../api-error.ts';
 import { withManagedFields } from '../patch/managed-fields.ts';
 import type { ObjectRequest } from '../request.ts';
 import { timestamp, type WriteContext } from './context.ts';
@@ -109,9 +109,14 @@ function judge(
 ): void {
   checkEscalation(context.authorizer, { user, resource, namespace, object, stored });
   const found = resource.rules.problems(object, stored);
-  const isWebhooks = resource.kind.endsWith('WebhookConfiguration');
-  const causes = found.length === 0 && isWebhooks ? conditionProblems(object) : found;
+  const isPolicy = resource.kind === 'ValidatingAdmissionPolicy';
+  const causes = found.length === 0 ? expressionProblems(resource.kind, object) : found;
   if (causes.length > 0) throw invalid(resource, object.metadata.name ?? '', causes);
-  const why = resource.plural === 'validatingadmissionpolicies' ? unevaluated(object) : undefined;
+  const why = isPolicy ? unevaluated(object) : undefined;
   if (why !== undefined) warn(`the sandbox stores this policy and does not evaluate it: ${why}`);
+}
+
+function expressionProblems(kind: string, object: KubeObject): readonly StatusCause[] {
+  if (kind.endsWith('WebhookConfiguration')) return conditionProblems(object);
+  return kind === 'ValidatingAdmissionPolicy' ? policyProblems(object) : [];
 }

@@ -1,7 +1,7 @@
 // ValidatingAdmissionPolicies: what is judged, by which expressions, and in what words.
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/api/json.ts';
-import { unevaluated } from '../../../../src/sandbox/admission/compiled-policy.ts';
+import { policyProblems, unevaluated } from '../../../../src/sandbox/admission/compiled-policy.ts';
 import { clusterRoles, configMap, configMaps, namespaces, Scene } from './scene.ts';
 
 const apiVersion = 'admissionregistration.k8s.io/v1';
@@ -177,7 +177,7 @@ describe('bindings', () => {
   });
 });
 
-describe('what is stored and not evaluated', () => {
+describe('what cannot be evaluated', () => {
   const kind = { apiVersion: 'v1', kind: 'ConfigMap' };
 
   test.each<[string, JsonObject, string | undefined]>([
@@ -188,18 +188,29 @@ describe('what is stored and not evaluated', () => {
       { validations: [{ expression: 'authorizer.path("/").check("get").allowed()' }] },
       'there is no method allowed, in authorizer.path("/").check("get").allowed()',
     ],
+  ])('%s', (_, spec, why) => {
+    expect(unevaluated({ metadata: {}, ...policy(spec) })).toBe(why);
+  });
+
+  test.each<[string, JsonObject, string]>([
+    ['no CEL', { validations: [{ expression: 'object.metadata.' }] }, 'unexpected the end'],
+    ['an unknown variable', { validations: [{ expression: 'nosuch == 1' }] }, 'there is no variable nosuch'],
     [
       'a variable that is none',
       { validations: [{ expression: 'variables.none == 1' }] },
-      'a value of type kubernetes.variables has no field none, in variables.none == 1',
+      'a value of type kubernetes.variables has no field none',
     ],
     [
-      'a condition',
+      'a condition that sees variables',
       { matchConditions: [{ name: 'c', expression: 'variables.a' }], validations: [] },
       'there is no variable variables here',
     ],
-  ])('%s', (_, spec, why) => {
-    expect(unevaluated({ metadata: {}, ...policy(spec) })).toBe(why);
+  ])('%s is wrong, and not stored', (_, spec, why) => {
+    const wrong = { metadata: {}, ...policy(spec) };
+    expect(unevaluated(wrong)).toBeUndefined();
+    expect(policyProblems(wrong).map(({ message }) => message)).toEqual([
+      expect.stringContaining(`compilation failed: ${why}`),
+    ]);
   });
 
   test('such a policy refuses nothing', async () => {

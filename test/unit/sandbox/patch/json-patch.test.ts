@@ -135,8 +135,23 @@ describe('a JSON patch', () => {
       Array.from({ length: 101 }, () => ({ op: 'copy', from: '/kind', path: '/data/a' })),
       413,
     ],
+    ['a long path that leads nowhere', [{ op: 'add', path: '/a'.repeat(100_000), value: 1 }], 422],
     ['no object left', [{ op: 'replace', path: '/metadata', value: 'x' }], 400],
   ])('is refused for %s', (_, patch, code) => {
     expect(codeOf(patch)).toBe(code);
   });
+});
+
+test('leaves what it was made of, and itself, as they were', () => {
+  const patch = [
+    { op: 'add', path: '/data', value: { a: 'b' } },
+    { op: 'add', path: '/data/c', value: 'd' },
+    { op: 'copy', from: '/data', path: '/metadata/annotations' },
+    { op: 'remove', path: '/metadata/annotations/a' },
+  ];
+  const [objectBefore, patchBefore] = [structuredClone(object), structuredClone(patch)];
+  const once = jsonPatched(object, patch);
+  expect(once).toMatchObject({ data: { a: 'b', c: 'd' }, metadata: { annotations: { c: 'd' } } });
+  expect(jsonPatched(object, patch)).toEqual(once);
+  expect([object, patch]).toEqual([objectBefore, patchBefore]);
 });

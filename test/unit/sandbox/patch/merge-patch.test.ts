@@ -38,3 +38,8 @@ describe('a merge patch', () => {
     );
   });
 });
+
+test('knows no directives: they are members like any other', () => {
+  const patch = { data: { $patch: 'delete', '$setElementOrder/x': ['y'] } };
+  expect(mergePatched({ metadata: {}, data: { a: '1' } }, patch)['data']).toEqual({ a: '1', ...patch.data });
+});
