@@ -62,7 +62,7 @@ export function readCommand(
         settings,
         environment: clusterOf(env),
         // https://no-color.org: there, whatever it says unless it is empty.
-        mayColor: (env['NO_COLOR'] ?? '') === '',
+        mayColor: (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb',
       }));
     case 'run':
       return commandOf(name, runSettings, rest, env, checkedRun, (settings) => ({

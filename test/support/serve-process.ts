@@ -12,6 +12,12 @@ export interface Output {
   readonly stderr: string;
 }
 
+/** A suite whose preparation fails half-way never comes to stop what it has started. */
+const running = new Set<ChildProcessByStdio<null, Readable, Readable>>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 /** `node src/main.ts` with these arguments; without the environment of whoever runs the tests. */
 export class ReeveProcess {
   readonly #child: ChildProcessByStdio<null, Readable, Readable>;
@@ -26,7 +32,11 @@ export class ReeveProcess {
     const { stdout, stderr } = this.#child;
     stdout.setEncoding('utf8').on('data', (text: string) => (this.#text.stdout += text));
     stderr.setEncoding('utf8').on('data', (text: string) => (this.#text.stderr += text));
-    this.#exit = once(this.#child, 'close').then(() => this.#child.exitCode);
+    running.add(this.#child);
+    this.#exit = once(this.#child, 'close').then(() => {
+      running.delete(this.#child);
+      return this.#child.exitCode;
+    });
   }
 
   get stdout(): string {
