@@ -95,6 +95,25 @@ onEachBackend('admission policies', (backend) => {
       }
     });
 
+    it('holds for subresources that take over metadata, and lets them write their part', async () => {
+      const ns = await backend.namespace();
+      const quota = (metadata: object) => ({ metadata: { name: 'a', ...metadata }, spec: { hard: {} } });
+      const quotas = at('resourcequotas', ns);
+      const status = `${quotas}/a/status`;
+      await backend.api.must(backend.as(reconciler, 'system:masters').create(quotas, quota(marked)));
+      const owners = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'x' }];
+      for (const metadata of [{ labels: null }, { annotations: { a: 'b' } }, { ownerReferences: owners }]) {
+        const { status: code, body } = await guarded().patch(status, 'merge', { metadata });
+        expect(code, body.message).toBe(403);
+      }
+      const used = { status: { hard: { pods: '5' } } };
+      expect((await guarded().patch(status, 'merge', used)).status).toBe(200);
+      await backend.api.must(backend.api.create(quotas, { ...quota({}), metadata: { name: 'own' } }));
+      const mine = `${quotas}/own/status`;
+      expect((await guarded().patch(mine, 'merge', { metadata: marked })).status).toBe(403);
+      expect((await guarded().patch(mine, 'merge', used)).status).toBe(200);
+    });
+
     it('lets others be, and lets finalizers go', async () => {
       const { ns, path } = await kept();
       expect((await guarded().create(at('configmaps', ns), configMap('b'))).status).toBe(201);
