@@ -126,6 +126,11 @@ describeControllers('faults', () => {
       () => 'another try',
     );
     await rival.giveUp();
+    // Until Reeve has seen the last change of the rival, it may say that all is as it should be.
+    await until(
+      async () => !rival.hasIts(await stage.mustGet(settings)),
+      () => 'the last word of Reeve',
+    );
     await isSaid(stage, 'fa-rival', 'True Synced');
     const contended = await reconciler.metric('reeve_reconcile_contended_total{kind="ConfigMap"}');
     expect(contended).toBeGreaterThan(0);
