@@ -1,7 +1,7 @@
 // Answers: in the form that was asked for, with warnings, as failures, and as streams.
 import { request } from 'node:https';
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../../src/api/kube-object.ts';
 import { ApiError, notFound } from '../../../../src/sandbox/api-error.ts';
@@ -297,18 +297,8 @@ describe('a watch', () => {
         events: { [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => undefined) }) },
       };
     });
-    const token = server.tokens.issue({ username: 'ann', groups: [] });
-    const { port, agent } = server.client;
-    const headers = { authorization: `Bearer ${token}` };
-    const call = request({
-      host: '127.0.0.1',
-      servername: 'localhost',
-      port,
-      agent,
-      path: `${all}?watch=1`,
-      headers,
-    });
-    call.on('error', () => undefined).end();
+    const call = watching(server);
+    call.on('error', () => undefined);
     const [response] = (await once(call, 'response')) as [IncomingMessage];
     expect(response.statusCode).toBe(200);
     response.on('error', () => undefined);
@@ -326,17 +316,7 @@ describe('a watch', () => {
         for (; made < total; made += 1) yield await Promise.resolve({ type: 'ADDED', object });
       })(),
     }));
-    const token = server.tokens.issue({ username: 'ann', groups: [] });
-    const { port, agent } = server.client;
-    const headers = { authorization: `Bearer ${token}` };
-    const call = request({
-      host: '127.0.0.1',
-      servername: 'localhost',
-      port,
-      agent,
-      path: `${all}?watch=1`,
-      headers,
-    }).end();
+    const call = watching(server);
     const [response] = (await once(call, 'response')) as [IncomingMessage];
     await once(response, 'readable');
     expect(made).toBeLessThan(total);
@@ -346,3 +326,12 @@ describe('a watch', () => {
     expect(made).toBe(total);
   });
 });
+
+/** A watch whose answer the test reads itself. */
+function watching(server: RunningServer): ClientRequest {
+  const token = server.tokens.issue({ username: 'ann', groups: [] });
+  const { port, agent } = server.client;
+  const headers = { authorization: `Bearer ${token}` };
+  const path = `${all}?watch=1`;
+  return request({ host: '127.0.0.1', servername: 'localhost', port, agent, path, headers }).end();
+}
