@@ -13,7 +13,8 @@ import type {
   PatchOptions,
   Preconditions,
 } from '../../src/reconcile/ports.ts';
-import { appliedTo, mergedInto } from './memory-merge.ts';
+import { mergePatched } from '../../src/sandbox/patch/merge-patch.ts';
+import { appliedTo } from './memory-merge.ts';
 import {
   checkImmutable,
   checkPreconditions,
@@ -249,7 +250,9 @@ export class MemoryCluster implements ObjectWriter, OwnSecrets {
     if (known === undefined) throw failure(404);
     const { uid, resourceVersion } = isJsonObject(patch['metadata']) ? patch['metadata'] : {};
     checkPreconditions(known, uid, resourceVersion);
-    return this.#store(known, onlyStatus(known, mergedInto(known, patch), subresource), by, subresource);
+    // As it arrives: what is undefined does not.
+    const sent: unknown = JSON.parse(JSON.stringify(patch));
+    return this.#store(known, onlyStatus(known, mergePatched(known, sent), subresource), by, subresource);
   }
 
   #create(object: KubeObject, by: Write['by'], dryRun = false): KubeObject {
