@@ -277,15 +277,15 @@ it('the Service leads to the Pods that answer reviews, and to nothing else', () 
 it('the guard is in force, for everything that is marked, and has no way around it but the emergency', () => {
   const [guard, binding] = ofKind('ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding');
   const spec = guard?.object['spec'] as { matchConditions: readonly { name: string }[] };
-  const all = { apiGroups: ['*'], apiVersions: ['*'], scope: '*' };
+  const everything = { apiGroups: ['*'], apiVersions: ['*'], scope: '*' };
   expect(spec).toMatchObject({
     failurePolicy: 'Fail',
     matchConstraints: {
       objectSelector: { matchLabels: { 'app.kubernetes.io/managed-by': 'reeve' } },
       resourceRules: [
-        { ...all, resources: ['*'], operations: ['CREATE', 'UPDATE', 'DELETE'] },
+        { ...everything, resources: ['*'], operations: ['CREATE', 'UPDATE', 'DELETE'] },
         // Of some kinds, a subresource takes over the metadata too.
-        { ...all, resources: ['*/*'], operations: ['UPDATE'] },
+        { ...everything, resources: ['*/*'], operations: ['UPDATE'] },
       ],
     },
   });
