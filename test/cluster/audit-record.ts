@@ -5,8 +5,8 @@ interface AuditEvent {
   readonly stage: string;
   readonly requestURI: string;
   readonly verb: string;
-  readonly user: { readonly username: string };
-  readonly impersonatedUser?: { readonly username: string };
+  readonly user: AuditedUser;
+  readonly impersonatedUser?: AuditedUser;
   readonly userAgent?: string;
   readonly objectRef?: {
     readonly resource?: string;
@@ -20,6 +20,11 @@ interface AuditEvent {
   readonly responseObject?: AuditedObject;
   readonly requestReceivedTimestamp: string;
   readonly annotations?: Readonly<Record<string, string>>;
+}
+
+interface AuditedUser {
+  readonly username: string;
+  readonly groups?: readonly string[];
 }
 
 interface AuditedObject {
@@ -39,6 +44,8 @@ export interface AuditRecord {
   /** The one who counts: under impersonation, the one impersonated. */
   readonly user: string;
   readonly authenticatedAs: string;
+  /** Of the one who counts. */
+  readonly groups: readonly string[];
   readonly userAgent: string;
   readonly verb: string;
   /** `secrets`, `rolebindings.rbac.authorization.k8s.io`; empty for what is no resource. */
@@ -149,10 +156,11 @@ export function countWrites(records: readonly AuditRecord[], filter: WriteFilter
   return writesOf(records, filter).reduce((sum, { changes }) => sum + changes, 0);
 }
 
-type Requester = Pick<AuditRecord, 'user' | 'authenticatedAs' | 'userAgent'>;
+type Requester = Pick<AuditRecord, 'user' | 'authenticatedAs' | 'groups' | 'userAgent'>;
 
 function requesterOf({ user, impersonatedUser, userAgent = '' }: AuditEvent): Requester {
-  return { user: (impersonatedUser ?? user).username, authenticatedAs: user.username, userAgent };
+  const { username, groups = [] } = impersonatedUser ?? user;
+  return { user: username, authenticatedAs: user.username, groups, userAgent };
 }
 
 type Target = Pick<AuditRecord, 'resource' | 'subresource' | 'namespace' | 'name'>;

@@ -4,9 +4,17 @@ import { mustKubectl } from '../support/kubectl.ts';
 import { describeControllers } from '../support/shared-cluster.ts';
 import { apply, guardSays, isGone, makeTenantNamespace, refusal, startGuardScene } from './guard-scene.ts';
 import type { GuardScene } from './guard-scene.ts';
-import { guardedKinds, largeManifest, manifest, markedManifest, markLabel } from './guarded-objects.ts';
+import {
+  guardedKinds,
+  largeManifest,
+  manifest,
+  markedManifest,
+  markLabel,
+  owned,
+} from './guarded-objects.ts';
 
 const held = 'example.com/held';
+const hold = JSON.stringify({ metadata: { finalizers: [held] } });
 const release = JSON.stringify({ metadata: { finalizers: null } });
 
 /** Most clusters give each controller an account; others have one user for all. Neither is named in the guard. */
@@ -39,6 +47,9 @@ for (const { name, serviceAccountCredentials } of identities) {
       'lets anybody who may delete do so in a namespace that ends, and nobody change',
       async () => {
         await makeTenantNamespace(scene, 'held');
+        // Without it, the rights of the tenant would be among the first that go.
+        const rights = ['patch', 'rolebinding', 'tenant', '-n', 'held', '--type=merge', '-p'];
+        await mustKubectl([...rights, hold], scene.administrator);
         const own = { name: 'own', namespace: 'held', finalizers: [held] };
         await apply(scene.tenant, manifest('configmap', own));
         await apply(
@@ -55,6 +66,7 @@ for (const { name, serviceAccountCredentials } of identities) {
           ['patch', 'configmap', 'own', '-n', 'held', '--type=merge', '-p', release],
           scene.tenant,
         );
+        await mustKubectl([...rights, release], scene.administrator);
         expect(await isGone(scene, ['namespace', 'held'])).toBe(true);
       },
     );
@@ -117,7 +129,8 @@ for (const { name, serviceAccountCredentials } of identities) {
 
     it.concurrent('leaves the status to whoever writes it', async () => {
       const quota = { apiVersion: 'v1', kind: 'ResourceQuota' };
-      const metadata = { name: 'kept', namespace: 'guarded', labels: { [markLabel]: 'reeve' } };
+      const marked = { labels: { [markLabel]: 'reeve' }, annotations: owned };
+      const metadata = { name: 'kept', namespace: 'guarded', ...marked };
       await apply(scene.reeve, JSON.stringify({ ...quota, metadata, spec: { hard: { pods: '5' } } }));
       const status = JSON.stringify({ status: { hard: { pods: '5' }, used: { pods: '0' } } });
       const kept = ['resourcequota', 'kept', '-n', 'guarded'];

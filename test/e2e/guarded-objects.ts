@@ -10,6 +10,7 @@ interface Metadata {
 
 export const markLabel = 'app.kubernetes.io/managed-by';
 export const owner = 'NamespacePolicy/guarded';
+export const owned = { 'reeve.dev/owner': owner };
 
 const bodies = {
   secret: { apiVersion: 'v1', kind: 'Secret', stringData: { key: 'value' } },
@@ -36,7 +37,7 @@ export function markedManifest(kind: GuardedKind, metadata: Metadata): string {
   return manifest(kind, {
     ...metadata,
     labels: { ...metadata.labels, [markLabel]: 'reeve' },
-    annotations: { 'reeve.dev/owner': owner },
+    annotations: owned,
   });
 }
 
@@ -46,6 +47,6 @@ export function largeManifest(kind: 'secret' | 'configmap', metadata: Metadata):
   const many = Array.from({ length: 20_000 }, (_, index) => [`key-${index}`, `value-${index}`] as const);
   const data: Readonly<Record<string, string>> =
     kind === 'secret' ? { key: Buffer.alloc(900_000, 'x').toString('base64') } : Object.fromEntries(many);
-  const labels = { [markLabel]: 'reeve' };
-  return JSON.stringify({ apiVersion, kind: kindName, metadata: { ...metadata, labels }, data });
+  const marked = { ...metadata, labels: { [markLabel]: 'reeve' }, annotations: owned };
+  return JSON.stringify({ apiVersion, kind: kindName, metadata: marked, data });
 }

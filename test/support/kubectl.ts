@@ -12,6 +12,8 @@ export interface KubectlOptions {
   readonly asGroup?: readonly string[];
   /** Default: the root of the repository, so that files are named as in its documents. */
   readonly cwd?: string;
+  /** What `kubectl edit` hands the file to: a command for the shell. */
+  readonly editor?: string;
 }
 
 export interface KubectlOutput {
@@ -33,6 +35,7 @@ export async function kubectl(args: readonly string[], options: KubectlOptions):
       KUBECONFIG: options.kubeconfig,
       // Its cache of what the API server offers, and the kuberc that it may look for.
       HOME: join(dirname(options.kubeconfig), 'kubectl-home'),
+      ...(options.editor === undefined ? {} : { KUBE_EDITOR: options.editor }),
     },
     stdio: ['pipe', 'pipe', 'pipe'],
     timeout: patienceMs,

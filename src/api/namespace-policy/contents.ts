@@ -30,9 +30,10 @@ export const subject = object({
         (kind === 'ServiceAccount') === (namespace !== undefined) ? undefined : ['namespace'],
     },
     {
-      message: 'a group outside system:, which Kubernetes keeps for itself',
-      cel: "self.kind != 'Group' || !self.name.startsWith('system:')",
-      offender: ({ kind, name }) => (kind === 'Group' && name.startsWith('system:') ? ['name'] : undefined),
+      message: 'a user or group outside system:, which Kubernetes keeps for itself',
+      cel: "self.kind == 'ServiceAccount' || !self.name.startsWith('system:')",
+      offender: ({ kind, name }) =>
+        kind !== 'ServiceAccount' && name.startsWith('system:') ? ['name'] : undefined,
     },
   ],
 });

@@ -114,7 +114,7 @@ test('a record says who did what', () => {
       { metadata: { name: 'generated', uid: 'u', resourceVersion: '1' } },
       {
         user: { username: 'boss' },
-        impersonatedUser: { username: 'jane' },
+        impersonatedUser: { username: 'jane', groups: ['team'] },
         userAgent: 'kubectl',
         objectRef: { resource: 'roles', apiGroup: 'rbac.authorization.k8s.io', namespace: 'a' },
         annotations: { k: 'v' },
@@ -124,6 +124,7 @@ test('a record says who did what', () => {
   expect(record).toEqual({
     user: 'jane',
     authenticatedAs: 'boss',
+    groups: ['team'],
     userAgent: 'kubectl',
     verb: 'create',
     resource: 'roles.rbac.authorization.k8s.io',

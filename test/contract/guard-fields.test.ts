@@ -1,0 +1,86 @@
+// The guard and who owns which field: what Reeve applies is owned by nobody beside it, and finalizers come and go.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { until } from '../support/until.ts';
+import type { ApiObject } from './support/answers.ts';
+import type { Reply } from './support/api.ts';
+import { onEachBackend } from './support/backends.ts';
+import { at, configMap } from './support/objects.ts';
+
+const guardFile = join(import.meta.dirname, '..', '..', 'manifests', 'install', '40-guard.yaml');
+const marked = {
+  labels: { 'app.kubernetes.io/managed-by': 'reeve' },
+  annotations: { 'reeve.dev/owner': 'NamespacePolicy/ct' },
+};
+const offered = { labels: { 'reeve.dev/adopt': 'true' }, finalizers: ['test.dev/one'] };
+const reconciler = 'system:serviceaccount:reeve-system:reeve-reconciler';
+const plurals = ['validatingadmissionpolicies', 'validatingadmissionpolicybindings'] as const;
+
+onEachBackend('the guard and the owners of fields', (backend) => {
+  const tenant = backend.as.bind(backend, 'ann', 'system:masters');
+
+  beforeAll(async () => {
+    const documents = parseAllDocuments(await readFile(guardFile, 'utf8'));
+    for (const [index, plural] of plurals.entries()) {
+      const { status, text } = await backend.api.create(at(plural, ''), documents[index]?.toJS());
+      if (status !== 201 && status !== 409) throw new Error(text);
+    }
+    const probe = configMap('ct-probe', {}, marked);
+    await until(
+      async () => (await tenant().create(`${at('configmaps', 'default')}?dryRun=All`, probe)).status === 403,
+      () => 'the guard is in force',
+    );
+  });
+
+  /** Made by somebody with a finalizer, and then taken over by Reeve: an entry that says both. */
+  const adopted = async (): Promise<{ readonly path: string; readonly object: ApiObject }> => {
+    const ns = await backend.namespace();
+    const path = at('configmaps', ns, 'a');
+    await backend.api.must(
+      tenant().create(`${at('configmaps', ns)}?fieldManager=maker`, configMap('a', { b: 'c' }, offered)),
+    );
+    const ours = configMap('a', { b: 'c', d: 'e' }, marked);
+    const reeve = backend.as(reconciler, 'system:masters');
+    const object = await backend.api.must(reeve.apply(path, ours, 'fieldManager=reeve&force=true'));
+    return { path, object };
+  };
+  const patched = async (path: string, metadata: object, manager = 'maker'): Promise<Reply> =>
+    await tenant().patch(`${path}?fieldManager=${manager}`, 'merge', { metadata });
+
+  it('refuses whoever joins, strikes out or replaces an owner', async () => {
+    const { path, object } = await adopted();
+    const { managedFields = [] } = object.metadata;
+    const renamed = managedFields.map((entry) => ({ ...entry, manager: 'thief' }));
+    const same = configMap('a', { b: 'c', d: 'e' }, marked);
+    for (const { status, text } of [
+      await tenant().apply(path, same, 'fieldManager=thief&force=true'),
+      await patched(path, { managedFields: [{}] }),
+      await patched(path, { managedFields: renamed }),
+      await patched(path, { managedFields: renamed, finalizers: null }),
+      await patched(path, { managedFields: managedFields.slice(1) }),
+    ]) {
+      expect(status, text).toBe(403);
+      expect(text).toContain("ValidatingAdmissionPolicy 'reeve-guard'");
+    }
+    expect((await tenant().get(path)).body.metadata).toEqual(object.metadata);
+  });
+
+  it.each(['maker', 'other'])('lets finalizers go and come: %s', async (manager) => {
+    const { path } = await adopted();
+    for (const finalizers of [['test.dev/one', 'test.dev/two'], ['test.dev/two'], null])
+      await backend.api.must(patched(path, { finalizers }, manager));
+    const applied = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { finalizers: ['test.dev/three'] } };
+    await backend.api.must(tenant().apply(path, applied, `fieldManager=${manager}`));
+    await backend.api.must(tenant().apply(path, { ...applied, metadata: {} }, `fieldManager=${manager}`));
+    expect((await tenant().get(path)).body.metadata.finalizers).toBeUndefined();
+  });
+
+  it('lets what changes nothing pass', async () => {
+    const { path, object } = await adopted();
+    expect((await tenant().replace(path, object)).status).toBe(200);
+    expect((await patched(path, {})).status).toBe(200);
+    await backend.api.must(patched(path, { finalizers: null }));
+  });
+});

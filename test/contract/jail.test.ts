@@ -1,0 +1,83 @@
+// The jail that Reeve ships: whatever RBAC grants to its accounts, they do what they are for and nothing else.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { largeManifest } from '../e2e/guarded-objects.ts';
+import { attempts } from '../support/jail/attempts.ts';
+import { duties } from '../support/jail/duties.ts';
+import { accounts, secretOf, setScene } from '../support/jail/scene.ts';
+import { until } from '../support/until.ts';
+import type { Api } from './support/api.ts';
+import { onEachBackend } from './support/backends.ts';
+import { at } from './support/objects.ts';
+
+const file = join(import.meta.dirname, '..', '..', 'manifests', 'install', '41-jail.yaml');
+const team = 'jail-contract';
+const says = "ValidatingAdmissionPolicy 'reeve-jail' with binding 'reeve-jail' denied request: ";
+
+const plurals = {
+  ValidatingAdmissionPolicy: 'validatingadmissionpolicies',
+  ValidatingAdmissionPolicyBinding: 'validatingadmissionpolicybindings',
+} as const;
+
+onEachBackend('the jail', (backend) => {
+  /** Whom RBAC refuses nothing, nor the guard, which an earlier test may have left. */
+  const as = (user: string): Api => backend.as(user, 'system:masters', 'reeve:break-glass');
+
+  beforeAll(async () => {
+    await backend.installKinds();
+    for (const document of parseAllDocuments(await readFile(file, 'utf8'))) {
+      const object = document.toJS() as { readonly kind: keyof typeof plurals };
+      const { status, text } = await backend.api.create(at(plurals[object.kind], ''), object);
+      if (status !== 201 && status !== 409) throw new Error(text);
+    }
+    await setScene(as('ann'), team);
+    const unmarked = `${at('secrets', team)}?dryRun=All`;
+    await until(
+      async () => (await as(accounts.reconciler).create(unmarked, secretOf('probe'))).status === 403,
+      () => 'the jail is in force',
+    );
+  });
+  afterAll(async () => {
+    for (const path of [at('namespacepolicies', '', team), at('namespaces', '', team)])
+      await as('ann').delete(path);
+  });
+
+  it.concurrent.each(attempts(team))('refuses to $what', async ({ send, jail }) => {
+    for (const user of Object.values(accounts)) {
+      const { status, body } = await send(as(user));
+      expect(body.message).toContain(says);
+      expect(body.message).toContain(jail);
+      expect(status).toBe(403);
+    }
+  });
+
+  it.concurrent.each(duties(team))('lets Reeve $what', async ({ send }) => {
+    for (const user of Object.values(accounts)) {
+      const { status, body } = await send(as(user));
+      expect([200, 201], body.message).toContain(status);
+    }
+  });
+
+  it.each(['secret', 'configmap'] as const)('lets Reeve give up a large %s', async (kind) => {
+    const place = at(`${kind}s`, team);
+    await backend.api.must(
+      as(accounts.reconciler).create(place, JSON.parse(largeManifest(kind, { name: 'large' }))),
+    );
+    const release = { metadata: { labels: null, annotations: null } };
+    const { status, body } = await as(accounts.reconciler).patch(`${place}/large`, 'merge', release);
+    expect(status, body.message).toBe(200);
+  });
+
+  describe('others', () => {
+    it.each([
+      'system:serviceaccount:reeve-system:default',
+      'system:serviceaccount:reeve-systems:reeve-webhook',
+      'ann',
+    ])('such as %s are no prisoners', async (user) => {
+      const { status } = await as(user).create(`${at('secrets', team)}?dryRun=All`, secretOf('new'));
+      expect(status).toBe(201);
+    });
+  });
+});

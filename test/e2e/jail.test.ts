@@ -1,0 +1,93 @@
+// Reeve's accounts, with tokens of their own and the rights that are shipped, try to go beyond what they are for.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { installReeve, removeWebhooks, reeveNamespace } from '../cluster/reeve-install.ts';
+import type { Api } from '../contract/support/api.ts';
+import { at } from '../contract/support/objects.ts';
+import { attempts } from '../support/jail/attempts.ts';
+import { beyondRights } from '../support/jail/beyond.ts';
+import { duties } from '../support/jail/duties.ts';
+import { secretOf, setScene, type Account } from '../support/jail/scene.ts';
+import { mustKubectl } from '../support/kubectl.ts';
+import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
+import { until } from '../support/until.ts';
+import { cleanUp } from './support/clean-up.ts';
+import { Logins } from './support/logins.ts';
+
+const team = 'jail-team';
+const names: readonly Account[] = ['webhook', 'reconciler'];
+const jailSays = "ValidatingAdmissionPolicy 'reeve-jail' with binding 'reeve-jail' denied request: ";
+/** The others are said of a role that one may not bind, and of whom one may not act as. */
+const rbacSays =
+  /User "system:serviceaccount:reeve-system:reeve-\w+" cannot |is attempting to grant RBAC permissions not currently held/;
+
+describeControllers("Reeve's accounts", { timeout: 60_000 }, () => {
+  const cluster = sharedCluster();
+  const logins = new Logins(cluster);
+  const apis = new Map<Account, Api>();
+
+  beforeAll(async () => {
+    await installReeve(cluster);
+    await removeWebhooks(cluster);
+    // With both rights in one account, nobody could see which role refuses what.
+    await mustKubectl(['delete', '-f', 'manifests/all-in-one/10-rights.yaml'], cluster);
+    for (const name of names) apis.set(name, await logins.account(reeveNamespace, `reeve-${name}`));
+    const administrator = await logins.as('jail-admin', 'system:masters');
+    await setScene(administrator.as('jail-admin', 'system:masters', 'reeve:break-glass'), team);
+    await until(
+      async () =>
+        (await as('reconciler').get(at('validatingwebhookconfigurations', '', 'reeve'))).status === 403,
+      () => 'the reconciler has no rights but its own',
+    );
+    await until(
+      async () =>
+        (await as('reconciler').create(`${at('secrets', team)}?dryRun=All`, secretOf('probe'))).status ===
+        403,
+      () => 'the jail is in force',
+    );
+  });
+  afterAll(async () => {
+    await cleanUp(cluster, team);
+    logins.close();
+  });
+
+  function as(name: Account): Api {
+    const api = apis.get(name);
+    if (api === undefined) throw new Error('only from within a test');
+    return api;
+  }
+
+  const refusals = attempts(team).flatMap((attempt) =>
+    names.map((who) => ({
+      who,
+      what: attempt.what,
+      send: attempt.send,
+      by: attempt[who],
+      jail: attempt.jail,
+    })),
+  );
+  const beyond = beyondRights(team).flatMap((each) => names.map((who) => ({ who, ...each })));
+  const others = duties(team).flatMap(({ what, send, by }) =>
+    names.filter((name) => !by.includes(name)).map((who) => ({ who, what, send })),
+  );
+  const own = duties(team).flatMap(({ what, send, by }) => by.map((who) => ({ who, what, send })));
+
+  describe('are refused', { concurrent: true }, () => {
+    it.each(refusals)('$who: to $what, by $by', async ({ who, send, by, jail }) => {
+      const { status, body } = await send(as(who));
+      if (by === 'jail') expect(body.message).toContain(jailSays);
+      expect(body.message).toMatch(by === 'jail' ? jail : rbacSays);
+      expect(status).toBe(403);
+    });
+
+    it.each([...beyond, ...others])('$who: to $what, by RBAC', async ({ who, send }) => {
+      const { status, body } = await send(as(who));
+      expect(body.message).toMatch(rbacSays);
+      expect(status).toBe(403);
+    });
+  });
+
+  it.concurrent.each(own)('$who may $what', async ({ who, send }) => {
+    const { status, body } = await send(as(who));
+    expect([200, 201], body.message).toContain(status);
+  });
+});

@@ -1,0 +1,253 @@
+// Whose an object is stays as Reeve says: no field, no annotation and no owner of others changes that.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { installReeve } from '../cluster/reeve-install.ts';
+import type { ApiObject } from '../contract/support/answers.ts';
+import type { Api, Reply } from '../contract/support/api.ts';
+import { at, type Plural } from '../contract/support/objects.ts';
+import { startReeve, type Reeve } from '../support/reeve.ts';
+import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
+import { until } from '../support/until.ts';
+import { guardSays } from './guard-scene.ts';
+import { inTime } from './support/in-time.ts';
+import { Logins } from './support/logins.ts';
+import { Namesakes } from './support/namesakes.ts';
+import { configMap, type WrittenObject } from './support/objects.ts';
+import { grant } from './support/people.ts';
+import { Stage } from './support/stage.ts';
+
+const prefix = 'gu-os-';
+const verbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'];
+const everything = { apiGroups: ['*'], resources: ['*'], verbs };
+
+const contents = (ingress: object, hard: object, data: Readonly<Record<string, string>>): object => ({
+  resources: [
+    {
+      apiVersion: 'networking.k8s.io/v1',
+      kind: 'NetworkPolicy',
+      metadata: { name: 'kept' },
+      spec: { podSelector: {}, policyTypes: ['Ingress'], ...ingress },
+    },
+    { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'kept' }, spec: { hard } },
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'kept' } },
+    configMap('kept', data),
+  ],
+});
+const generous = contents({ ingress: [{}] }, { pods: '5', secrets: '5' }, { a: '1', b: '2' });
+const strict = contents({}, { pods: '5' }, { a: '1' });
+
+describeControllers('ownership', () => {
+  const stage = new Stage(sharedCluster(), prefix);
+  const namesakes = new Namesakes(stage, prefix);
+  const logins = new Logins(stage.cluster);
+  let reeve: Reeve;
+  /** May do all that RBAC knows. */
+  let tenant: Api;
+
+  beforeAll(async () => {
+    await installReeve(stage.cluster);
+    reeve = await startReeve(stage.cluster);
+    await grant(stage.cluster, { name: `${prefix}all`, rules: [everything], users: [`${prefix}tenant`] });
+    tenant = await logins.as(`${prefix}tenant`);
+    await until(
+      async () => (await tenant.get(at('secrets', 'default'))).status === 200,
+      () => 'the rights are known',
+    );
+  });
+  afterAll(async () => {
+    await stage.cleanUp();
+    await stage.inEmergency('delete', 'clusterrole,clusterrolebinding', `${prefix}all`);
+    await reeve.stop();
+    logins.close();
+  });
+
+  describe('of single fields is not shared', () => {
+    type Theft = (path: string, object: ApiObject) => Promise<Reply>;
+    const merge = async (path: string, metadata: object): Promise<Reply> =>
+      await tenant.patch(path, 'merge', { metadata });
+    const renamed = ({ metadata }: ApiObject): readonly object[] =>
+      (metadata.managedFields ?? []).map((entry) => ({ ...entry, manager: 'thief' }));
+    const withField = (object: ApiObject, metadata: object): object => ({
+      ...object,
+      metadata: { ...object.metadata, managedFields: undefined, resourceVersion: undefined, ...metadata },
+    });
+    const asThief = 'fieldManager=thief&force=true';
+    const thefts: readonly { readonly how: string; readonly steal: Theft }[] = [
+      {
+        how: 'whoever applies the same',
+        steal: (path, object) => tenant.apply(path, withField(object, {}), asThief),
+      },
+      {
+        how: 'whoever applies the same and a finalizer',
+        steal: (path, object) =>
+          tenant.apply(path, withField(object, { finalizers: ['example.com/held'] }), asThief),
+      },
+      { how: 'whoever strikes out all owners', steal: (path) => merge(path, { managedFields: [{}] }) },
+      {
+        how: 'whoever puts himself in the place of Reeve',
+        steal: (path, object) => merge(path, { managedFields: renamed(object) }),
+      },
+      {
+        how: 'whoever replaces the owners by himself',
+        steal: (path, object) =>
+          tenant.replace(path, {
+            ...object,
+            metadata: { ...object.metadata, managedFields: renamed(object) },
+          }),
+      },
+      {
+        how: 'whoever enters himself beside Reeve',
+        steal: (path, { metadata: { managedFields = [] }, ...rest }) =>
+          tenant.patch(path, 'json', [
+            {
+              op: 'add',
+              path: '/metadata/managedFields/-',
+              value: {
+                ...managedFields[0],
+                manager: 'thief',
+                operation: 'Update',
+                rest: undefined,
+                kind: rest.kind,
+              },
+            },
+          ]),
+      },
+    ];
+    const plurals = ['networkpolicies', 'resourcequotas', 'configmaps'] as const;
+    const pathOf = (plural: Plural): string => at(plural, `${prefix}fields`, 'kept');
+
+    beforeAll(async () => {
+      await namesakes.makeNamespace('fields');
+      await stage.apply(namesakes.policy('fields', generous));
+      await until(
+        async () => (await stage.condition(namesakes.refTo('fields'))) === 'True Synced',
+        () => 'the contents are there',
+      );
+      await until(
+        async () => (await tenant.get(pathOf('configmaps'))).status === 200,
+        () => 'the namespace is furnished',
+      );
+    });
+
+    it.each(thefts)('with $how', async ({ steal }) => {
+      for (const plural of plurals) {
+        const { body } = await tenant.get(pathOf(plural));
+        const { status, text } = await steal(pathOf(plural), body);
+        expect(status, text).toBe(403);
+        expect(text).toContain(guardSays);
+        expect((await tenant.get(pathOf(plural))).body.metadata.resourceVersion).toBe(
+          body.metadata.resourceVersion,
+        );
+      }
+    });
+
+    it('through the status, which takes over nothing of it', async () => {
+      const path = pathOf('resourcequotas');
+      const { body } = await tenant.get(path);
+      const { managedFields } = body.metadata;
+      await tenant.must(merge(`${path}/status`, { managedFields: renamed(body) }));
+      const status = { hard: { pods: '5' } };
+      const { apiVersion, kind } = body;
+      await tenant.must(
+        tenant.apply(`${path}/status`, { apiVersion, kind, spec: body['spec'], status }, asThief),
+      );
+      const ours = (await tenant.get(path)).body.metadata.managedFields;
+      expect(ours?.filter(({ subresource }) => subresource === undefined)).toEqual(managedFields);
+    });
+
+    it('but with whoever adds a finalizer, for as long as it is there', async () => {
+      const { body } = await tenant.get(pathOf('configmaps'));
+      const { apiVersion, kind, metadata } = body;
+      const { name, namespace } = metadata;
+      for (const finalizers of [['example.com/held'], []]) {
+        const object = { apiVersion, kind, metadata: { name, namespace, finalizers } };
+        await tenant.must(tenant.apply(pathOf('configmaps'), object, asThief));
+      }
+      await tenant.must(merge(pathOf('configmaps'), { finalizers: ['example.com/also'] }));
+      const { status } = await merge(pathOf('configmaps'), { finalizers: null });
+      expect(status).toBe(200);
+    });
+
+    it('so what the policy takes back is gone', async () => {
+      await stage.apply(namesakes.policy('fields', strict));
+      await inTime(() => stage.condition(namesakes.refTo('fields'))).toBe('True Synced');
+      const held = await Promise.all(plurals.map(async (plural) => (await tenant.get(pathOf(plural))).body));
+      expect(held.map(({ spec, data }) => spec ?? data)).toEqual([
+        { podSelector: {}, policyTypes: ['Ingress'] },
+        { hard: { pods: '5' } },
+        { a: '1' },
+      ]);
+    });
+  });
+
+  it('is not proved by the annotation that names an owner', async () => {
+    const namespace = await namesakes.provide('annotated', { resources: [configMap('kept', {})] });
+    const annotations = { 'reeve.dev/owner': `NamespacePolicy/${namespace}` };
+    for (const name of ['forged', 'claimed'])
+      await tenant.must(
+        tenant.create(at('configmaps', namespace), {
+          metadata: { name, annotations },
+          data: { mine: 'yes' },
+        }),
+      );
+    const refs = ['forged', 'claimed'].map((name) => namesakes.objectIn('annotated', 'ConfigMap', name));
+    const before = await Promise.all(refs.map((ref) => stage.mustGet(ref)));
+    await stage.apply(namesakes.policy('annotated', { resources: [configMap('claimed', { a: 'b' })] }));
+    await inTime(() => stage.condition(namesakes.refTo('annotated'))).toBe('False Conflicts');
+    await stage.remove(namesakes.refTo('annotated'));
+    expect(await Promise.all(refs.map((ref) => stage.mustGet(ref)))).toEqual(before);
+    expect(await stage.ownersOf(namesakes.objectIn('annotated', 'ConfigMap', 'kept'))).toEqual(['absent']);
+  });
+
+  it('is not broken by an ownerReference that was there before', async () => {
+    const namespace = await namesakes.makeNamespace('owned');
+    const parent = await tenant.must(
+      tenant.create(at('configmaps', namespace), { metadata: { name: 'parent' } }),
+    );
+    const reference = { apiVersion: 'v1', kind: 'ConfigMap', name: 'parent', uid: parent.metadata.uid };
+    const labels = { 'reeve.dev/adopt': 'true' };
+    const child = { metadata: { name: 'kept', labels, ownerReferences: [reference] } };
+    await tenant.must(tenant.create(at('configmaps', namespace), child));
+    await stage.apply(namesakes.policy('owned', { resources: [configMap('kept', { a: 'b' })] }));
+    const ref = namesakes.objectIn('owned', 'ConfigMap', 'kept');
+    await inTime(() => stage.ownersOf(ref)).toEqual([`NamespacePolicy/${namespace}`]);
+    const [uid] = await stage.uidsOf(ref);
+    await tenant.must(tenant.delete(at('configmaps', namespace, 'parent')));
+    const audit = stage.cluster.auditLog();
+    const attempts = async (): Promise<readonly number[]> =>
+      (await audit.records())
+        .filter(
+          ({ verb, name, namespace: where }) => verb === 'delete' && name === 'kept' && where === namespace,
+        )
+        .map(({ status }) => status);
+    await inTime(attempts).toContain(403);
+    expect(await stage.uidsOf(ref)).toEqual([uid]);
+  });
+
+  it('is not lost with all that a tenant has', async () => {
+    const namespace = await namesakes.provide('emptied', generous);
+    const refs = (['ConfigMap', 'NetworkPolicy', 'ResourceQuota'] as const).map((kind) =>
+      namesakes.objectIn('emptied', kind, 'kept'),
+    );
+    const before = await stage.uidsOf(...refs);
+    await tenant.must(tenant.create(at('configmaps', namespace), { metadata: { name: 'own' } }));
+    for (const plural of ['configmaps', 'networkpolicies', 'resourcequotas'] as const) {
+      const { status, text } = await tenant.delete(at(plural, namespace));
+      expect(status, text).toBe(403);
+      expect(text).toContain(guardSays);
+    }
+    expect(await stage.uidsOf(...refs)).toEqual(before);
+  });
+
+  it('leaves to a tenant what RBAC gives it of a provided account: its tokens', async () => {
+    const namespace = await namesakes.provide('account', generous);
+    const path = at('serviceaccounts', namespace, 'kept');
+    const { resourceVersion } = (await tenant.get(path)).body.metadata;
+    const request: Omit<WrittenObject, 'kind' | 'metadata'> = {
+      apiVersion: 'authentication.k8s.io/v1',
+      spec: {},
+    };
+    const made = await tenant.must(tenant.create(`${path}/token`, { ...request, kind: 'TokenRequest' }));
+    expect(made.kind).toBe('TokenRequest');
+    expect((await tenant.get(path)).body.metadata.resourceVersion).toBe(resourceVersion);
+  });
+});

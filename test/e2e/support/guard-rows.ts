@@ -1,0 +1,328 @@
+// What is guarded: for each guard the objects it stands before, an attack on them, and how every way of it must end.
+import type { Plural } from '../../contract/support/objects.ts';
+import { markLabel } from '../guarded-objects.ts';
+import { changes, creations, finalizeChanges, removals, statusChanges, type Way } from './ways-to-tamper.ts';
+
+/**
+ * `refused` by the guard; `absent`: no API server takes such a request, whoever sends it; `ignored`: it is taken, and
+ * what matters is left out; `free`: nothing that this guard is about.
+ */
+export type Outcome = 'refused' | 'absent' | 'ignored' | 'free';
+export type Outcomes = Readonly<Record<Way, Outcome>>;
+
+export interface Row {
+  readonly guard: string;
+  readonly plural: Plural;
+  /** Of cluster-scoped kinds it is empty. */
+  readonly namespace: string;
+  readonly name: string;
+  readonly path: readonly string[];
+  readonly value: unknown;
+  /** In every refusal. */
+  readonly says: string;
+  readonly outcomes: Outcomes;
+  /** Who may use the policies and shares may do it as well. */
+  readonly isOpenToUsers?: true;
+}
+
+export const tenant = 'gm-tenant';
+export const home = 'gm-home';
+export const managedOwner = 'NamespacePolicy/gm-owner';
+
+/** All that Reeve provides as it is installed; `true`: it has a status that others write. */
+export const managedKinds = {
+  rolebindings: false,
+  secrets: false,
+  configmaps: false,
+  resourcequotas: true,
+  limitranges: false,
+  serviceaccounts: false,
+  networkpolicies: false,
+} as const;
+
+export type ManagedKind = keyof typeof managedKinds;
+export const managedPlurals = Object.keys(managedKinds) as readonly ManagedKind[];
+
+type Group = 'changes' | 'status' | 'finalize' | 'creations' | 'delete' | 'delete-collection';
+
+/** A way without an outcome does not compile. */
+function outcomes(by: Readonly<Record<Group, Outcome>>, others: Partial<Outcomes> = {}): Outcomes {
+  return {
+    ...all(changes, by.changes),
+    ...all(statusChanges, by.status),
+    ...all(finalizeChanges, by.finalize),
+    ...all(creations, by.creations),
+    ...all(removals, by.delete),
+    'delete-collection': by['delete-collection'],
+    ...others,
+  };
+}
+
+function all<W extends Way>(ways: readonly W[], outcome: Outcome): Readonly<Record<W, Outcome>> {
+  return Object.fromEntries(ways.map((way) => [way, outcome])) as Record<W, Outcome>;
+}
+
+const untouched = {
+  finalize: 'absent',
+  creations: 'free',
+  delete: 'free',
+  'delete-collection': 'free',
+} as const;
+
+/** Nobody can delete several at once. */
+const ofNamespaces = outcomes(
+  {
+    ...untouched,
+    changes: 'refused',
+    status: 'refused',
+    creations: 'refused',
+    'delete-collection': 'absent',
+  },
+  { 'put/finalize': 'refused' },
+);
+const onceThere: Outcomes = { ...ofNamespaces, ...all(creations, 'free') };
+
+/** Of a custom kind, nothing but the status is taken there, and there is no strategic patch. */
+const noStrategicPatch = { 'strategic-patch': 'absent', 'strategic-patch/status': 'absent' } as const;
+const ofOurKinds = outcomes(
+  { ...untouched, changes: 'refused', status: 'ignored', creations: 'refused' },
+  noStrategicPatch,
+);
+
+const label = (key: string): readonly string[] => ['metadata', 'labels', key];
+const annotation = (key: string): readonly string[] => ['metadata', 'annotations', key];
+const ownerPath = ['metadata', 'ownerReferences'] as const;
+const owners = [
+  { apiVersion: 'v1', kind: 'ConfigMap', name: 'gm-none', uid: 'ab0c2a52-7f0e-4a53-9d0b-000000000000' },
+];
+
+function managedRow(guard: string, plural: ManagedKind, path: readonly string[], value: unknown): Row {
+  const status = managedKinds[plural] ? 'refused' : 'absent';
+  return {
+    guard,
+    plural,
+    namespace: home,
+    name: 'kept',
+    path,
+    value,
+    says: `kept for ${managedOwner}, and only Reeve writes it`,
+    outcomes: outcomes({
+      ...untouched,
+      changes: 'refused',
+      status,
+      delete: 'refused',
+      'delete-collection': 'refused',
+    }),
+  };
+}
+
+const managedRows: readonly Row[] = [
+  ...managedPlurals.map((plural) => managedRow(`managed ${plural}`, plural, label('gm-touched'), 'yes')),
+  managedRow('managed resourcequotas: hijack by an owner', 'resourcequotas', ownerPath, owners),
+  managedRow(
+    'managed secrets: the owner named in it',
+    'secrets',
+    annotation('reeve.dev/owner'),
+    'SecretShare/other',
+  ),
+];
+
+function markRow(plural: Plural, namespace: string, marked: Outcomes): Row {
+  const says = 'only Reeve sets it: leave it out';
+  const guard = `the mark: forged on ${plural}`;
+  return {
+    guard,
+    plural,
+    namespace,
+    name: 'gm-own',
+    path: label(markLabel),
+    value: 'reeve',
+    says,
+    outcomes: marked,
+  };
+}
+
+const markRows: readonly Row[] = [
+  ...managedPlurals.map((plural) =>
+    markRow(
+      plural,
+      home,
+      outcomes({
+        ...untouched,
+        changes: 'refused',
+        status: managedKinds[plural] ? 'refused' : 'absent',
+        creations: 'refused',
+      }),
+    ),
+  ),
+  markRow(
+    'clusterroles',
+    '',
+    outcomes({ ...untouched, changes: 'refused', status: 'absent', creations: 'refused' }),
+  ),
+  markRow('namespaces', '', ofNamespaces),
+  markRow('namespacepolicies', '', ofOurKinds),
+  markRow('secretshares', '', ofOurKinds),
+];
+
+type Attack = Pick<Row, 'name' | 'path' | 'value' | 'says'> & { readonly outcomes?: Outcomes };
+
+function namespaceRow(guard: string, attack: Attack): Row {
+  return { guard, plural: 'namespaces', namespace: '', outcomes: ofNamespaces, ...attack };
+}
+
+const ruleRows: readonly Row[] = [
+  namespaceRow('deletion protection', {
+    name: 'gm-locked',
+    path: ownerPath,
+    value: owners,
+    says: 'policy gm-locked, namespaces.deletion: metadata.',
+    outcomes: { ...ofNamespaces, delete: 'refused' },
+  }),
+  namespaceRow('immutable label', {
+    name: 'gm-kept',
+    path: label('gm-fixed'),
+    value: 'b',
+    says: 'policy gm-kept, namespaces.immutable: metadata.labels["gm-fixed"]: found "b"',
+    outcomes: onceThere,
+  }),
+  namespaceRow('immutable annotation', {
+    name: 'gm-kept',
+    path: annotation('gm-fixed'),
+    value: 'b',
+    says: 'policy gm-kept, namespaces.immutable: metadata.annotations["gm-fixed"]: found "b"',
+    outcomes: onceThere,
+  }),
+  namespaceRow('required label', {
+    name: 'gm-ruled',
+    path: label('gm-team'),
+    value: 'Wrong',
+    says: 'policy gm-ruled, namespaces.required: metadata.labels["gm-team"]: found "Wrong"',
+  }),
+  namespaceRow('required label: a name that webhooks leave out', {
+    name: 'gm-ruled',
+    path: ['metadata', 'labels'],
+    value: { 'gm-team': 'Wrong', 'kubernetes.io/metadata.name': 'kube-system' },
+    says: 'policy gm-ruled, namespaces.required: metadata.labels["gm-team"]: found "Wrong"',
+  }),
+];
+
+function steeringRow(by: string, target: string, effect: string, attack: Omit<Attack, 'says'>): Row {
+  const says = `${target}, steering: metadata: found user "${tenant}" would ${effect}`;
+  return { ...namespaceRow(`steering: ${by}`, { ...attack, says }), isOpenToUsers: true };
+}
+
+const bring = 'bring the namespace under it';
+const take = 'take the namespace from it';
+const plain = { name: 'gm-plain' };
+/** Nothing but a request for the subresource itself can change what it is for. */
+const onlyThrough = (ways: Partial<Outcomes>): Outcomes => ({
+  ...ofNamespaces,
+  ...all(changes, 'ignored'),
+  ...all(statusChanges, 'ignored'),
+  'put/finalize': 'ignored',
+  ...ways,
+});
+
+const steeringRows: readonly Row[] = [
+  steeringRow('label', 'policy gm-team', bring, { ...plain, path: label('gm-tier'), value: 'team' }),
+  steeringRow('label of a share', 'share gm-share', bring, {
+    ...plain,
+    path: label('gm-pull'),
+    value: 'true',
+  }),
+  steeringRow('label that must not be there', 'policy gm-absent', take, {
+    ...plain,
+    path: label('gm-opt-out'),
+    value: 'yes',
+  }),
+  steeringRow('label that must be another', 'policy gm-not-in', take, {
+    ...plain,
+    path: label('gm-zone'),
+    value: 'outer',
+  }),
+  steeringRow('label out of a policy', 'policy gm-team', take, {
+    name: 'gm-in',
+    path: label('gm-tier'),
+    value: 'none',
+    outcomes: onceThere,
+  }),
+  steeringRow('label in its contents', 'policy gm-team', 'change what the namespace gets from it', {
+    name: 'gm-in',
+    path: label('gm-group'),
+    value: 'admins',
+    outcomes: onceThere,
+  }),
+  steeringRow('annotation', 'policy gm-annotated', bring, {
+    ...plain,
+    path: annotation('gm-note'),
+    value: 'x',
+  }),
+  steeringRow('finalizer', 'policy gm-finalized', bring, {
+    ...plain,
+    path: ['metadata', 'finalizers'],
+    value: ['gm.example.com/held'],
+  }),
+  steeringRow('owner', 'policy gm-owned', bring, { ...plain, path: ownerPath, value: owners }),
+  steeringRow('spec', 'policy gm-specified', bring, {
+    name: 'gm-spec',
+    path: ['spec', 'finalizers'],
+    value: ['gm.example.com/held', 'kubernetes'],
+    outcomes: onlyThrough({ 'put/finalize': 'refused' }),
+  }),
+  steeringRow('status', 'policy gm-conditional', bring, {
+    name: 'gm-status',
+    path: ['status', 'conditions'],
+    value: [{ type: 'gm.example.com/Held', status: 'True' }],
+    outcomes: onlyThrough({ ...all(statusChanges, 'refused'), ...all(creations, 'free') }),
+  }),
+  steeringRow('name', 'policy gm-named', bring, {
+    name: 'gm-named',
+    path: label('gm-touched'),
+    value: 'yes',
+    outcomes: outcomes(
+      { ...untouched, changes: 'free', status: 'free', creations: 'refused', 'delete-collection': 'absent' },
+      { 'put/finalize': 'free' },
+    ),
+  }),
+];
+
+const ofDeletions = outcomes(
+  { ...untouched, changes: 'refused', status: 'ignored', delete: 'refused', 'delete-collection': 'refused' },
+  noStrategicPatch,
+);
+
+const ownerRows: readonly Row[] = [
+  {
+    guard: 'the check of policies',
+    plural: 'namespacepolicies',
+    namespace: '',
+    name: 'gm-own',
+    path: ['spec', 'match', 'matchConditions'],
+    value: [{ name: 'cut', expression: 'namespaceObject.' }],
+    says: 'spec.match.matchConditions[0].expression: found',
+    outcomes: ofOurKinds,
+  },
+  {
+    guard: 'the check of shares',
+    plural: 'secretshares',
+    namespace: '',
+    name: 'gm-own',
+    path: ['spec', 'source', 'namespace'],
+    value: 'default',
+    says: 'spec.source.namespace: found "default"',
+    outcomes: ofOurKinds,
+  },
+  {
+    guard: 'the fuse',
+    plural: 'namespacepolicies',
+    namespace: '',
+    name: 'gm-fuse',
+    path: ['spec', 'match', 'namespaceSelector'],
+    value: { matchLabels: { 'gm-nobody': 'has-it' } },
+    says: 'found 2 objects that this would delete, beyond the limit of 1, in namespaces: gm-two-a, gm-two-b',
+    outcomes: ofDeletions,
+  },
+];
+
+export const rows: readonly Row[] = [...managedRows, ...markRows, ...ruleRows, ...steeringRows, ...ownerRows];

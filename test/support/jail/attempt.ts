@@ -1,0 +1,28 @@
+// One thing that Reeve's accounts try beyond what they are for, and who refuses it to which of them.
+import type { Account, Sent } from './scene.ts';
+
+/** Which control it is that refuses it first: what RBAC refuses, the jail is not even asked about. */
+type Controls = Readonly<Record<Account, 'RBAC' | 'jail'>>;
+
+export interface Attempt extends Controls {
+  readonly what: string;
+  readonly send: Sent;
+  /** Of what the jail says to it, whatever RBAC grants. */
+  readonly jail: string;
+}
+
+/** What that account has the right to, and the other one has not. */
+export const reconciler: Controls = { webhook: 'RBAC', reconciler: 'jail' };
+export const webhook: Controls = { webhook: 'jail', reconciler: 'RBAC' };
+export const neither: Controls = { webhook: 'RBAC', reconciler: 'RBAC' };
+export const both: Controls = { webhook: 'jail', reconciler: 'jail' };
+
+export type Row = readonly [what: string, send: Sent, controls?: Controls];
+
+/** Those that one clause of the jail refuses. */
+export function under(jail: string, controls: Controls, rows: readonly Row[]): readonly Attempt[] {
+  return rows.map(([what, send, own = controls]) => ({ what, send, jail, ...own }));
+}
+
+/** Of any object: the garbage collector would delete it with what is named here. */
+export const owners = { ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'x' }] };

@@ -1,0 +1,108 @@
+// What Reeve's accounts try on Secrets, RoleBindings and other objects in the namespaces of tenants.
+import { at } from '../../contract/support/objects.ts';
+import { neither, reconciler, under, type Attempt, type Row } from './attempt.ts';
+import {
+  apply,
+  bindingOf,
+  mark,
+  marked,
+  object,
+  patch,
+  post,
+  put,
+  remove,
+  secretOf,
+  service,
+  type Sent,
+} from './scene.ts';
+
+export function contentAttempts(team: string): readonly Attempt[] {
+  const theirs = at('secrets', team, 'theirs');
+  const ours = at('configmaps', team, 'ours');
+  const typed = (type: string) => {
+    const annotations = { ...marked.annotations, 'kubernetes.io/service-account.name': 'default' };
+    return apply(at('secrets', team, 'typed'), secretOf('typed', { ...marked, annotations }, { type }));
+  };
+  return [
+    ...under('Reeve changes and deletes what is labeled', reconciler, [
+      ['change a Secret', patch('merge', theirs, { stringData: { a: 'b' } })],
+      ['change nothing of a Secret', patch('merge', theirs, {})],
+      ['take a Secret over', apply(theirs, secretOf('theirs', marked))],
+      ['delete a Secret', remove(theirs)],
+      ['replace a Secret', put(theirs, secretOf('theirs')), neither],
+      ['delete all Secrets', remove(at('secrets', team)), neither],
+      ['mark a ConfigMap', patch('strategic', at('configmaps', team, 'theirs'), { metadata: marked })],
+      ['change what is offered', patch('merge', at('configmaps', team, 'offered'), { data: { a: 'b' } })],
+      [
+        'change a RoleBinding',
+        patch('json', at('rolebindings', team, 'theirs'), [{ op: 'remove', path: '/subjects' }]),
+      ],
+      ['delete a RoleBinding', remove(at('rolebindings', team, 'theirs'))],
+    ]),
+    ...under('what Reeve makes is labeled', reconciler, [
+      ['make a Secret', apply(at('secrets', team, 'new'), secretOf('new'))],
+      ['make a Secret by POST', post(at('secrets', team), secretOf('new'))],
+      ['make a Secret without owner', apply(at('secrets', team, 'new'), secretOf('new', { labels: mark }))],
+      [
+        'make an unmarked RoleBinding',
+        apply(at('rolebindings', team, 'new'), bindingOf('new', undefined, undefined, {})),
+      ],
+    ]),
+    ...under('what Reeve gives up stays', reconciler, [
+      ['change what it gives up', patch('merge', ours, { metadata: { labels: null }, data: { a: 'b' } })],
+    ]),
+    ...under('Secrets that hold tokens', reconciler, [
+      ['make a token', typed('kubernetes.io/service-account-token')],
+      ['make a token to join', typed('bootstrap.kubernetes.io/token')],
+      ['make a release of Helm', typed('helm.sh/release.v1')],
+    ]),
+  ];
+}
+
+export function roleAttempts(team: string): readonly Attempt[] {
+  const bind = (subject?: object, role?: readonly [string, string]): Sent =>
+    apply(at('rolebindings', team, 'new'), bindingOf('new', subject, role));
+  const rbac = 'rbac.authorization.k8s.io/v1';
+  const listed = 'Reeve hands out the ClusterRoles that its install lists';
+  const clusterBinding = { ...bindingOf('jail-much'), kind: 'ClusterRoleBinding' };
+  return [
+    ...under(listed, neither, [
+      ['hand out cluster-admin', bind(undefined, ['ClusterRole', 'cluster-admin'])],
+      ['hand out admin', bind(undefined, ['ClusterRole', 'admin'])],
+    ]),
+    // Whoever has all the rights of a role may hand it out, says RBAC; this one has none.
+    ...under(listed, reconciler, [['hand out a Role', bind(undefined, ['Role', 'theirs'])]]),
+    ...under('nothing to users and groups of system:', reconciler, [
+      ...[
+        'system:authenticated',
+        'system:unauthenticated',
+        'system:masters',
+        'system:serviceaccounts',
+        'system:serviceaccounts:reeve-system',
+      ].map((name): Row => [`give a role to the group ${name}`, bind({ kind: 'Group', name })]),
+      ...[
+        'system:anonymous',
+        'system:kube-scheduler',
+        'system:serviceaccount:reeve-system:reeve-reconciler',
+      ].map((name): Row => [`give a role to the user ${name}`, bind({ kind: 'User', name })]),
+      ['give a role to the webhook', bind({ kind: 'ServiceAccount', ...service })],
+      [
+        'give a role to the group of everybody later',
+        patch('merge', at('rolebindings', team, 'ours'), {
+          subjects: [{ kind: 'Group', apiGroup: 'rbac.authorization.k8s.io', name: 'system:authenticated' }],
+        }),
+      ],
+    ]),
+    ...under('Reeve never writes rbac.authorization.k8s.io/', neither, [
+      [
+        'write a Role',
+        apply(
+          at('roles', team, 'new'),
+          object(rbac, 'Role', 'new', { metadata: { name: 'new', ...marked }, rules: [] }),
+        ),
+      ],
+      ['widen a ClusterRole', patch('merge', at('clusterroles', '', 'view'), { rules: [] })],
+      ['hand out a role everywhere', apply(at('clusterrolebindings', '', 'jail-much'), clusterBinding)],
+    ]),
+  ];
+}

@@ -1,0 +1,153 @@
+// What Reeve's accounts are for, so what neither RBAC nor the jail may refuse.
+import { at } from '../../contract/support/objects.ts';
+import {
+  apply,
+  bindingOf,
+  configMapOf,
+  eventOf,
+  eventsIn,
+  hooksOf,
+  marked,
+  object,
+  patch,
+  post,
+  remove,
+  ruleOf,
+  secretOf,
+  type Account,
+  type Sent,
+} from './scene.ts';
+
+export interface Duty {
+  readonly what: string;
+  readonly send: Sent;
+  readonly by: readonly Account[];
+}
+
+type Row = readonly [what: string, send: Sent];
+
+function of(by: readonly Account[], rows: readonly Row[]): readonly Duty[] {
+  return rows.map(([what, send]) => ({ what, send, by }));
+}
+
+const accessReview = {
+  spec: { user: 'ann', resourceAttributes: { group: 'reeve.dev', resource: 'secretshares', verb: 'use' } },
+};
+
+function reviewOf(kind: string, spec: object): Sent {
+  const group = 'authorization.k8s.io/v1';
+  return (api) => api.create(`/apis/${group}/${kind.toLowerCase()}s`, object(group, kind, '', spec));
+}
+
+function toNamespaces(team: string): readonly Row[] {
+  const path = at('namespaces', '', team);
+  const ready = {
+    type: 'reeve.dev/Ready',
+    status: 'True',
+    reason: 'Synced',
+    message: '',
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  };
+  return [
+    ['add a label', patch('merge', path, { metadata: { labels: { env: 'dev' } } })],
+    ['add an annotation', patch('merge', path, { metadata: { annotations: { env: 'dev' } } })],
+    [
+      'say that it is ready',
+      apply(`${path}/status`, object('v1', 'Namespace', team, { status: { conditions: [ready] } })),
+    ],
+    ['write an Event', post(eventsIn(team), eventOf('reeve.dev/reeve', team))],
+  ];
+}
+
+function toContents(team: string): readonly Row[] {
+  const ours = at('configmaps', team, 'ours');
+  const offered = at('configmaps', team, 'offered');
+  const nothingOfOurs = {
+    metadata: { labels: { 'app.kubernetes.io/managed-by': null }, annotations: { 'reeve.dev/owner': null } },
+  };
+  return [
+    ['make a ConfigMap', apply(at('configmaps', team, 'new'), configMapOf('new', marked))],
+    ['make a Secret', apply(at('secrets', team, 'new'), secretOf('new', marked))],
+    ['hand out a role', apply(at('rolebindings', team, 'new'), bindingOf('new'))],
+    [
+      'hand out a role to a service account',
+      apply(
+        at('rolebindings', team, 'new'),
+        bindingOf('new', { kind: 'ServiceAccount', name: 'x', namespace: team }),
+      ),
+    ],
+    ['change what is its own', apply(ours, configMapOf('ours', marked, { a: 'b' }))],
+    ['give up what is its own', patch('merge', ours, nothingOfOurs)],
+    ['give up a RoleBinding', patch('merge', at('rolebindings', team, 'ours'), nothingOfOurs)],
+    ['delete what is its own', remove(ours)],
+    ['take over what is offered', apply(offered, configMapOf('offered', marked, { a: 'b' }))],
+    ['delete what is offered', remove(offered)],
+  ];
+}
+
+function toOwners(team: string): readonly Row[] {
+  const policy = at('namespacepolicies', '', team);
+  const status = { status: { matched: 1 } };
+  const named = object('reeve.dev/v1alpha1', 'NamespacePolicy', team, status);
+  return [
+    ['put its finalizer', patch('merge', policy, { metadata: { finalizers: ['reeve.dev/cleanup'] } })],
+    ['take its finalizer', patch('merge', policy, { metadata: { finalizers: null } })],
+    ['apply the status', apply(`${policy}/status`, named)],
+    ['patch the status', patch('merge', `${policy}/status`, status)],
+  ];
+}
+
+function leaseOf(name: string): Row {
+  const lease = object('coordination.k8s.io/v1', 'Lease', name, { spec: { holderIdentity: 'me' } });
+  return [`hold the Lease ${name}`, apply(at('leases', 'reeve-system', name), lease)];
+}
+
+function toHooks(): readonly Row[] {
+  const rules = [
+    ruleOf('', 'namespaces', 'namespaces/status', 'namespaces/finalize'),
+    ruleOf('', 'secrets'),
+    ruleOf('rbac.authorization.k8s.io', 'roles', 'rolebindings'),
+    ruleOf('reeve.dev', '*'),
+  ];
+  const kinds = ruleOf('reeve.dev', 'namespacepolicies');
+  const path = at('validatingwebhookconfigurations', '', 'reeve');
+  const mutating = at('mutatingwebhookconfigurations', '', 'reeve');
+  return [
+    ['apply the validating configuration', apply(path, hooksOf({ rules }))],
+    ['ask about its own kinds everywhere', apply(path, hooksOf({ rules: [kinds], namespaceSelector: {} }))],
+    [
+      'apply the mutating configuration',
+      apply(mutating, hooksOf({}, 'reeve', 'MutatingWebhookConfiguration')),
+    ],
+  ];
+}
+
+/** The reconciler may too, as long as the install gives it all Secrets and not those of certain names. */
+const toAuthority: Row = [
+  'write the authority',
+  apply(at('secrets', 'reeve-system', 'reeve-webhook-ca'), secretOf('reeve-webhook-ca')),
+];
+
+export function duties(team: string): readonly Duty[] {
+  return [
+    ...of(
+      ['webhook', 'reconciler'],
+      [
+        ['ask what it may itself', reviewOf('SelfSubjectRulesReview', { spec: { namespace: team } })],
+        toAuthority,
+      ],
+    ),
+    ...of(
+      ['reconciler'],
+      [...toNamespaces(team), ...toContents(team), ...toOwners(team), leaseOf('reeve-reconciler')],
+    ),
+    ...of(
+      ['webhook'],
+      [
+        ['ask what others may', reviewOf('SubjectAccessReview', accessReview)],
+        leaseOf('reeve-webhook'),
+        ...toHooks(),
+      ],
+    ),
+  ];
+}

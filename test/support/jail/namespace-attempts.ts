@@ -1,0 +1,82 @@
+// What Reeve's accounts try on Namespaces, and in those that it keeps out of.
+import { at } from '../../contract/support/objects.ts';
+import { neither, owners, reconciler, under, type Attempt } from './attempt.ts';
+import {
+  apply,
+  bindingOf,
+  configMapOf,
+  mark,
+  marked,
+  object,
+  patch,
+  post,
+  put,
+  remove,
+  secretOf,
+} from './scene.ts';
+
+export function namespaceAttempts(team: string): readonly Attempt[] {
+  const path = at('namespaces', '', team);
+  const status = `${path}/status`;
+  const metadata = (change: object) => ({ metadata: change });
+  const named = object('v1', 'Namespace', team);
+  const other = {
+    type: 'Other',
+    status: 'True',
+    reason: 'A',
+    message: '',
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  };
+  return [
+    ...under('of a Namespace, Reeve adds', reconciler, [
+      ['change a label', patch('merge', path, metadata({ labels: { team: 'b' } }))],
+      [
+        'change a label by apply',
+        apply(path, { ...named, metadata: { name: team, labels: { team: 'b' } } }, 'me'),
+      ],
+      ['remove a label', patch('json', path, [{ op: 'remove', path: '/metadata/labels/team' }])],
+      ['change an annotation', patch('strategic', path, metadata({ annotations: { contact: 'bob' } }))],
+      ['remove all annotations', patch('merge', path, metadata({ annotations: null }))],
+      ['add a finalizer', patch('merge', path, metadata({ finalizers: ['test.dev/held'] }))],
+      ['add an owner', patch('merge', path, metadata(owners))],
+      ['mark a namespace', patch('merge', path, metadata({ labels: mark }))],
+      ['replace a namespace', put(path, named), neither],
+      ['make a namespace', post(at('namespaces', ''), object('v1', 'Namespace', `${team}-two`)), neither],
+      ['delete a namespace', remove(path), neither],
+    ]),
+    ...under('of the status of a Namespace', reconciler, [
+      ['change a label through the status', patch('merge', status, metadata({ labels: { team: 'b' } }))],
+      [
+        'add a label through the status',
+        patch('json', status, [{ op: 'add', path: '/metadata/labels/a', value: 'b' }]),
+      ],
+      [
+        'add an annotation through the status',
+        patch('strategic', status, metadata({ annotations: { a: 'b' } })),
+      ],
+      ['add an owner through the status', patch('merge', status, metadata(owners))],
+      [
+        'label through the status by apply',
+        apply(status, { ...named, metadata: { name: team, labels: { a: 'b' } } }),
+      ],
+      ['write a condition of others', apply(status, { ...named, status: { conditions: [other] } })],
+      ['replace the status', put(status, named), neither],
+    ]),
+    ...under('Reeve never writes namespaces/finalize', neither, [
+      ['finish the end of a namespace', put(`${path}/finalize`, { ...named, spec: {} })],
+    ]),
+    ...['kube-system', 'reeve-system', 'reeve-shared'].flatMap((name) =>
+      under(`Reeve keeps out of the namespace ${name}`, reconciler, [
+        [`label ${name}`, patch('merge', at('namespaces', '', name), metadata({ labels: { a: 'b' } }))],
+        [`say something of ${name}`, patch('merge', `${at('namespaces', '', name)}/status`, { status: {} })],
+        [`make a ConfigMap in ${name}`, apply(at('configmaps', name, 'a'), configMapOf('a', marked))],
+        [`hand out a role in ${name}`, apply(at('rolebindings', name, 'a'), bindingOf('a'))],
+      ]),
+    ),
+    ...['kube-system', 'reeve-shared'].flatMap((name) =>
+      under(`Reeve keeps out of the namespace ${name}`, reconciler, [
+        [`make a Secret in ${name}`, apply(at('secrets', name, 'a'), secretOf('a', marked))],
+      ]),
+    ),
+  ];
+}

@@ -1,0 +1,155 @@
+// What the jail and the roles beside it promise, as far as the files alone can say it: above all that they agree.
+import { describe, expect, it } from 'vitest';
+import { systemNamespaces } from '../../../src/api/names.ts';
+import { uncopiedTypes } from '../../../src/api/secret-share/secret-names.ts';
+import { unevaluated } from '../../../src/sandbox/admission/compiled-policy.ts';
+import type { KubeObject } from '../../../src/api/kube-object.ts';
+import { manifestObject, manifestObjects, type ManifestObject } from '../../support/manifest-files.ts';
+
+interface PolicySpec {
+  readonly variables: readonly { readonly name: string; readonly expression: string }[];
+  readonly validations: readonly {
+    readonly reason: string;
+    readonly message?: string;
+    readonly messageExpression?: string;
+  }[];
+}
+
+interface Rule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+const install = manifestObjects('install');
+
+function named(kind: string, name: string, among: readonly ManifestObject[] = install): KubeObject {
+  const found = among.find((each) => each.kind === kind && each.name === name);
+  if (found === undefined) throw new Error(`there is no ${kind} ${name}`);
+  return found.object as KubeObject;
+}
+
+const rulesOf = (object: KubeObject): readonly Rule[] => object['rules'] as readonly Rule[];
+const jail = named('ValidatingAdmissionPolicy', 'reeve-jail');
+const spec = jail['spec'] as PolicySpec;
+
+/** JSON is CEL. */
+function listIn(variable: string): unknown {
+  return JSON.parse(spec.variables.find(({ name }) => name === variable)?.expression ?? '');
+}
+
+interface Condition {
+  readonly name: string;
+  readonly expression: string;
+}
+
+function conditionsIn(file: string): readonly Condition[] {
+  const { webhooks } = manifestObject(file) as {
+    webhooks: readonly { matchConditions?: readonly Condition[] }[];
+  };
+  return webhooks.flatMap(({ matchConditions = [] }) => matchConditions);
+}
+
+describe('the jail', () => {
+  it('is asked about every write of the two accounts, and refuses what it cannot judge', () => {
+    const everything = {
+      apiGroups: ['*'],
+      apiVersions: ['*'],
+      resources: ['*/*'],
+      operations: ['*'],
+      scope: '*',
+    };
+    expect(spec).toMatchObject({
+      failurePolicy: 'Fail',
+      matchConstraints: { matchPolicy: 'Equivalent', resourceRules: [everything] },
+      matchConditions: [
+        {
+          expression:
+            'request.userInfo.username in ["system:serviceaccount:reeve-system:reeve-webhook", "system:serviceaccount:reeve-system:reeve-reconciler"]',
+        },
+      ],
+    });
+    expect(named('ValidatingAdmissionPolicyBinding', 'reeve-jail')['spec']).toEqual({
+      policyName: 'reeve-jail',
+      validationActions: ['Deny'],
+    });
+  });
+
+  it('is evaluated by the sandbox too', () => {
+    expect(unevaluated(jail)).toBeUndefined();
+  });
+
+  it('says in its own words what Reeve may not do', () => {
+    for (const { reason, message, messageExpression } of spec.validations) {
+      expect(reason).toBe('Forbidden');
+      expect(message ?? messageExpression).toContain('Reeve');
+    }
+  });
+
+  it('lists the ClusterRoles that the reconciler may bind', () => {
+    const [rule] = rulesOf(named('ClusterRole', 'reeve-reconciler-bind'));
+    expect(rule?.verbs).toEqual(['bind']);
+    expect(listIn('bindableRoles')).toEqual(rule?.resourceNames);
+  });
+
+  it('keeps out of the namespaces of the system and of Reeve, which no webhook is asked about', () => {
+    const own = install.filter(({ kind }) => kind === 'Namespace').map(({ name }) => name);
+    expect(listIn('excludedNamespaces')).toEqual([...systemNamespaces, ...own]);
+    for (const file of ['validating.yaml', 'mutating.yaml']) {
+      expect(JSON.stringify(manifestObject(`webhooks/${file}`))).toContain(
+        JSON.stringify(listIn('excludedNamespaces')),
+      );
+    }
+  });
+
+  it('knows the conditions by which emergencies pass, and the end of namespaces', () => {
+    const conditions = ['validating', 'mutating'].flatMap((name) => conditionsIn(`webhooks/${name}.yaml`));
+    for (const [name, variable] of [
+      ['no-emergency', 'noEmergency'],
+      ['not-ending', 'notEnding'],
+    ]) {
+      const expressions = conditions.filter((each) => each.name === name).map(({ expression }) => expression);
+      const text = spec.variables.find((each) => each.name === variable)?.expression;
+      expect(new Set(expressions.map((each) => `'${each}'`))).toEqual(new Set([text]));
+    }
+  });
+
+  it('knows the types of Secrets that are never copied', () => {
+    expect(JSON.stringify(spec)).toContain(
+      uncopiedTypes.map((type) => JSON.stringify(JSON.stringify(type)).slice(1, -1)).join(', '),
+    );
+  });
+});
+
+describe('the rights where the install names the Secrets', () => {
+  const objects = manifestObjects('named-secrets');
+
+  it('are in place of those to all', () => {
+    const instead = install.filter(({ file }) => file.endsWith('/22-reconciler-secrets.yaml'));
+    for (const { kind, name } of instead) expect(named(kind, name, objects)).toBeDefined();
+    expect(new Set(objects.map(({ file }) => file.split('/').at(-1)))).toEqual(
+      new Set(['22-reconciler-secrets.yaml']),
+    );
+  });
+
+  it('name each Secret that is written, and let sources be read in their namespace alone', () => {
+    const [everywhere, ...more] = rulesOf(named('ClusterRole', 'reeve-reconciler-secrets', objects));
+    expect(more).toEqual([]);
+    expect(everywhere?.resourceNames).toHaveLength(1);
+    expect(everywhere?.verbs).toEqual(rulesOf(named('ClusterRole', 'reeve-reconciler-secrets'))[0]?.verbs);
+    const sources = named('Role', 'reeve-reconciler-sources', objects);
+    expect(sources.metadata.namespace).toBe('reeve-shared');
+    expect(rulesOf(sources)).toEqual([
+      { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list', 'watch'] },
+    ]);
+  });
+
+  it('are for the reconciler', () => {
+    const bindings = objects.filter(({ kind }) => kind.endsWith('Binding'));
+    expect(bindings.map(({ object }) => object['subjects'])).toEqual([
+      [{ kind: 'ServiceAccount', name: 'reeve-reconciler', namespace: 'reeve-system' }],
+      [{ kind: 'ServiceAccount', name: 'reeve-reconciler', namespace: 'reeve-system' }],
+    ]);
+  });
+});
