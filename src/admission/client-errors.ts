@@ -1,6 +1,7 @@
 // Answers what never becomes a request: broken HTTP, requests that take too long, methods that Node does not know.
 import { STATUS_CODES } from 'node:http';
 import type { ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { errorCode } from '../api/error-code.ts';
 import {
@@ -24,6 +25,16 @@ export function refusalOfClientError(error: unknown): HttpRefusal {
     default:
       return malformedRequest;
   }
+}
+
+/**
+ * A connection on which nothing was ever sent, where Node counts the time for the headers from its beginning. Go opens
+ * more than it needs, and keeps them for later: https://pkg.go.dev/net/http#Transport. To turn it away is to fail the
+ * request that may be on its way just then.
+ */
+export function isUnused(error: unknown, socket: Duplex): socket is Socket {
+  const isTooLate = errorCode(error) === 'ERR_HTTP_REQUEST_TIMEOUT';
+  return isTooLate && socket instanceof Socket && socket.bytesRead === 0;
 }
 
 /** A request line with a method that Node has never heard of, as against bytes that are no HTTP at all. */

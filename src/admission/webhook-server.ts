@@ -5,7 +5,7 @@ import { createServer } from 'node:https';
 import type { Server } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { errorCode } from '../api/error-code.ts';
-import { answerOnSocket, refusalOfClientError } from './client-errors.ts';
+import { answerOnSocket, isUnused, refusalOfClientError } from './client-errors.ts';
 import { methodNotAllowed, missingHost, unknownExpectation } from './http-refusal.ts';
 import type { HttpRefusal } from './http-refusal.ts';
 import type { AdmissionObserver } from './ports.ts';
@@ -36,7 +36,7 @@ export class WebhookServer {
     this.server = createServer(optionsOf(pair, limits));
     this.server.maxConnections = limits.connections;
     this.#listenToRequests();
-    this.#listenToErrors();
+    this.#listenToErrors(limits);
   }
 
   /** Requests that have begun and are not answered. */
@@ -77,9 +77,10 @@ export class WebhookServer {
     return true;
   }
 
-  #listenToErrors(): void {
+  #listenToErrors({ keepAliveMs }: ServerLimits): void {
     this.server.on('clientError', (error: Error, socket: Duplex) => {
       if (errorCode(error) === 'ECONNRESET' || !socket.writable) socket.destroy();
+      else if (isUnused(error, socket)) socket.setTimeout(keepAliveMs);
       else if (!this.#isBusy(socket)) this.#answer(socket, refusalOfClientError(error));
     });
     // There is no way to answer before TLS is agreed on. Node's own listener would make a 'clientError' of it first.

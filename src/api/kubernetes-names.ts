@@ -11,6 +11,7 @@ export const namespaceNamePattern = `^${dnsLabel}$`;
 export const longestLabel = 63;
 
 const labelValueExpression = new RegExp(labelValuePattern);
+const subdomainExpression = new RegExp(`^${subdomain}$`);
 const namespaceNameExpression = new RegExp(namespaceNamePattern);
 
 export function isLabelValue(text: string): boolean {
@@ -19,4 +20,9 @@ export function isLabelValue(text: string): boolean {
 
 export function isNamespaceName(text: string): boolean {
   return text.length <= longestLabel && namespaceNameExpression.test(text);
+}
+
+/** Of most kinds: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#dns-subdomain-names */
+export function isSubdomain(text: string): boolean {
+  return text.length <= 253 && subdomainExpression.test(text);
 }

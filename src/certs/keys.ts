@@ -1,20 +1,21 @@
-// RSA keys, and signatures with them, made by OpenSSL on a thread of its own so that no request waits for them.
-import { generateKeyPair, sign } from 'node:crypto';
+// Keys on the curve P-256, and signatures with them, made by OpenSSL on a thread of its own so that no request waits.
+import { createPrivateKey, generateKeyPair, sign } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 
-export interface RsaKeyPair {
+export interface KeyPair {
   readonly publicKey: KeyObject;
   readonly privateKey: KeyObject;
 }
 
 const generate = promisify(generateKeyPair);
 
-export async function makeRsaKeyPair(): Promise<RsaKeyPair> {
-  return generate('rsa', { modulusLength: 2048, publicExponent: 0x1_00_01 });
+/** A handshake takes the server a tenth of what it takes with an RSA key of the same strength. */
+export async function makeKeyPair(): Promise<KeyPair> {
+  return generate('ec', { namedCurve: 'prime256v1' });
 }
 
-/** RSASSA-PKCS1-v1_5 with SHA-256, the signature of `sha256WithRSAEncryption`. */
+/** In DER, the signature of `ecdsa-with-SHA256`. */
 export function signSha256(content: Buffer, key: KeyObject): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     sign('sha256', content, key, (error, signature) => {
@@ -28,12 +29,16 @@ export function privateKeyPem(key: KeyObject): string {
   return key.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
-/** The numbers of a public key, in hexadecimal. */
-export function rsaNumbers(key: KeyObject): { readonly modulus: string; readonly exponent: string } {
-  const { n = '', e = '' } = key.export({ format: 'jwk' });
-  return { modulus: hexadecimal(n), exponent: hexadecimal(e) };
+/** Undefined when it is none. What a library says of it may quote it. */
+export function parsePrivateKey(pem: string): KeyObject | undefined {
+  try {
+    return createPrivateKey({ key: pem, format: 'pem' });
+  } catch {
+    return undefined;
+  }
 }
 
-function hexadecimal(base64url: string): string {
-  return Buffer.from(base64url, 'base64url').toString('hex');
+/** The SubjectPublicKeyInfo of a key, in DER: algorithm, curve and point. */
+export function publicKeyInfo(key: KeyObject): Buffer {
+  return key.export({ type: 'spki', format: 'der' });
 }

@@ -1,7 +1,7 @@
 // Reads a serving certificate and its key, and judges whether a TLS server can use them.
-import { createPrivateKey, X509Certificate } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
+import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
+import { parsePrivateKey } from './keys.ts';
 import { problem, readPemFile, type Reading } from './pem-file.ts';
 
 /** A certificate (with its chain, if it has one) and its key in PEM, known to work together. */
@@ -60,14 +60,6 @@ function parseCertificate(pem: string): X509Certificate | undefined {
     return new X509Certificate(pem);
   } catch {
     // The library's words may hold parts of the file.
-    return undefined;
-  }
-}
-
-function parsePrivateKey(pem: string): KeyObject | undefined {
-  try {
-    return createPrivateKey({ key: pem, format: 'pem' });
-  } catch {
     return undefined;
   }
 }

@@ -1,4 +1,6 @@
 // The flags of `reeve run`.
+import { parseGoDuration } from '../api/go-duration.ts';
+import { isSubdomain } from '../api/kubernetes-names.ts';
 import {
   duration,
   file,
@@ -19,9 +21,11 @@ import {
 } from './setting-kinds.ts';
 import type { Settings, Values } from './settings.ts';
 
-const failurePolicies = ['Ignore', 'Fail'] as const;
+const hookModes = ['Off', 'Ignore', 'Fail'] as const;
 const roles = ['all', 'webhook', 'reconciler'] as const;
 const aDayMs = 86_400_000;
+const tenYearsMs = 3650 * aDayMs;
+const aMinuteMs = 60_000;
 
 /** Kinds that give a namespace limits and a start, and that nobody but their author writes. */
 const usualKinds = [
@@ -45,7 +49,7 @@ export const runSettings = {
   ...webhookSettings,
   tlsCa: optionalText({
     ...file,
-    help: 'With --tls-cert: the authority that API servers check it by. In a --certs-dir it is ca.crt.',
+    help: 'With --tls-cert: the authority that API servers check it by; read again when it changes. Without it, somebody else writes the caBundle. In a --certs-dir it is ca.crt.',
   }),
   serviceName: textSetting('reeve-webhook', {
     placeholder: 'NAME',
@@ -57,11 +61,31 @@ export const runSettings = {
     'Whether to apply the webhook configurations; without it, apply manifests/webhooks yourself.',
     true,
   ),
-  secretsRbacFailurePolicy: choice('Ignore', failurePolicies, {
+  caLifetime: durationSetting('8760h', tenYearsMs, parseLifetime, {
+    ...duration,
+    help: 'How long the authority is valid that the replicas share; without files of a certificate. Renewed at two thirds.',
+    accepted: 'a duration such as 8760h, from 1m and up to 87600h',
+  }),
+  certLifetime: durationSetting('168h', tenYearsMs, parseLifetime, {
+    ...duration,
+    help: 'How long a serving certificate is valid that it signs. Renewed at two thirds.',
+    accepted: 'a duration such as 168h, from 1m and up to 87600h',
+  }),
+  caSettling: durationSetting('30s', aDayMs, parsePositiveDuration, {
+    ...duration,
+    help: 'How long API servers get to learn of a new authority before it signs.',
+    accepted: 'a duration such as 30s, more than 0 and up to 24h',
+  }),
+  secretsRbacFailurePolicy: choice('Ignore', hookModes, {
     placeholder: 'POLICY',
-    help: 'Whether Secrets, Roles and RoleBindings can be written while no webhook answers.',
+    help: 'Whether Secrets, Roles and RoleBindings can be written while no webhook answers; Off: they are not reviewed at all. The same for all roles.',
   }),
   ...installSettings,
+  secretName: list(isSubdomain, {
+    placeholder: 'NAME',
+    help: 'The name of a Secret that shares may make. May be given several times; without any, all names.',
+    accepted: 'names of Secrets',
+  }),
   leaderElect: switchSetting(
     'Whether replicas agree on one that writes; without it there must be one.',
     true,
@@ -88,3 +112,9 @@ export const runSettings = {
 } satisfies Settings;
 
 export type RunSettings = Values<typeof runSettings>;
+
+/** Shorter ones could not be renewed in time. */
+function parseLifetime(text: string): number | undefined {
+  const value = parseGoDuration(text);
+  return value === undefined || value < aMinuteMs ? undefined : value;
+}

@@ -9,9 +9,10 @@ export async function runOnCluster(
   environment: ApiServerChoice['environment'],
   io: RunningIo,
 ): Promise<number> {
-  return await runUntilStopped(options, io, async (log) => {
+  return await runUntilStopped(options, io, async (log, starting) => {
     const { kubeconfig } = options;
-    const program = await startProgram(options, () => findApiServer({ kubeconfig, environment }), log);
+    const findServer = async () => await findApiServer({ kubeconfig, environment });
+    const program = await startProgram(options, findServer, log, { starting });
     return {
       readyLine: `reeve runs: ${program.description}`,
       failed: program.failed,

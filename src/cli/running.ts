@@ -36,25 +36,34 @@ const stderrFd = 2;
 /** A terminal signals every process of a group, and npm hands on to its child what it gets: both are one signal. */
 const echoMs = 500;
 
-/** Answers with the exit code: 0 stopped as asked, 1 not started, or stopped by a second signal. */
+/**
+ * Answers with the exit code: 0 stopped as asked, 1 not started, or stopped by a second signal. A start that has to wait
+ * rejects with the reason of its signal when it is to stop.
+ */
 export async function runUntilStopped(
   options: RunningOptions,
   io: RunningIo,
-  start: (log: Log) => Promise<Running>,
+  start: (log: Log, signal: AbortSignal) => Promise<Running>,
 ): Promise<number> {
   const stopped = Promise.withResolvers<StopSignal>();
+  const starting = new AbortController();
   const hurry = new AbortController();
   let firstAt: number | undefined;
   io.onSignal((signal) => {
     const now = io.monotonic();
     firstAt ??= now;
-    if (now - firstAt < echoMs) stopped.resolve(signal);
-    else hurry.abort();
+    if (now - firstAt >= echoMs) hurry.abort();
+    stopped.resolve(signal);
+    starting.abort();
   });
   const log = createLog(options.logLevel, stderrFd);
-  // What hangs before it runs cannot be stopped in order.
-  const running = await Promise.race([started(start(log), io), aborted(hurry.signal)]);
-  if (running === undefined) return 1;
+  // What hangs before it runs, and does not heed its signal, cannot be stopped in order.
+  const beginning = started(start(log, starting.signal), starting.signal, io);
+  const running = await Promise.race([beginning, aborted(hurry.signal)]);
+  if (typeof running !== 'object') {
+    await log.close();
+    return running ?? 1;
+  }
   io.stdout(`${running.readyLine}\n`);
   const ending = await Promise.race([
     stopped.promise,
@@ -76,12 +85,18 @@ async function aborted(signal: AbortSignal): Promise<undefined> {
   return await promise;
 }
 
-async function started(starting: Promise<Running>, io: RunningIo): Promise<Running | undefined> {
+/** Or the exit code. */
+async function started(
+  starting: Promise<Running>,
+  signal: AbortSignal,
+  io: RunningIo,
+): Promise<Running | number> {
   try {
     return await starting;
   } catch (error) {
+    if (signal.aborted && error === signal.reason) return 0;
     if (!(error instanceof StartError || error instanceof UnreadablePathError)) throw error;
     io.stderr(`${error.message}\n`);
-    return undefined;
+    return 1;
   }
 }

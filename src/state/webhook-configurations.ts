@@ -2,7 +2,7 @@
 import { isJsonObject, ownMember, type JsonObject } from '../api/json.ts';
 import type { KubeObject } from '../api/kube-object.ts';
 import { group, namespaceNameLabel, systemNamespaces } from '../api/names.ts';
-import type { PolicySet } from '../policy/policy-set.ts';
+import type { HookMode, JudgedKinds } from './judged-kinds.ts';
 
 /** On a webhook configuration: the version of the program that has written it. */
 export const versionAnnotation = `${group}/version`;
@@ -15,23 +15,15 @@ export interface WebhookTemplates {
   readonly mutating: JsonObject;
 }
 
-/** What some policy in force has rules or defaults for, beside Namespaces. */
-export interface JudgedKinds {
-  readonly secrets: boolean;
-  readonly roles: boolean;
-  readonly rolebindings: boolean;
-  readonly secretDefaults: boolean;
-}
-
 export interface WebhookOptions {
-  /** In PEM: the authorities that API servers may check the serving certificate by. */
-  readonly caBundle: string;
+  /** In PEM: the authorities that API servers may check the serving certificate by. Undefined: others write them. */
+  readonly caBundle: string | undefined;
   readonly service: { readonly namespace: string; readonly name: string; readonly port: number };
   /** Those of Kubernetes are left out in any case. */
   readonly excludedNamespaces: readonly string[];
   /** Its writes are not reviewed. */
   readonly reconcilerUsername: string;
-  readonly failurePolicyOfSecretsAndRbac: 'Ignore' | 'Fail';
+  readonly secretsAndRbac: HookMode;
   readonly judged: JudgedKinds;
   /** The ClusterRole with which the configurations go. */
   readonly owner: { readonly name: string; readonly uid: string };
@@ -43,16 +35,6 @@ export interface WebhookConfigurations {
   readonly mutating: KubeObject;
 }
 
-export function judgedKinds(policies: PolicySet): JudgedKinds {
-  return {
-    secrets: policies.judges('secrets'),
-    roles: policies.judges('roles'),
-    rolebindings: policies.judges('rolebindings'),
-    secretDefaults: policies.policies.some(({ secretDefaults }) => secretDefaults.length > 0),
-  };
-}
-
-/** Whole, and with nothing that other writers could own: for server-side apply. */
 export function webhookConfigurations(
   templates: WebhookTemplates,
   options: WebhookOptions,
@@ -63,25 +45,13 @@ export function webhookConfigurations(
   };
 }
 
-/**
- * Whether what is stored says no more than what is wanted. Server-side apply leaves what others have added, and a
- * selector or a condition of theirs would let requests past; of itself, the API server adds only empty selectors.
- */
-export function saysNoMore(stored: unknown, wanted: unknown): boolean {
-  if (Array.isArray(stored) && Array.isArray(wanted)) {
-    return stored.length === wanted.length && stored.every((item, index) => saysNoMore(item, wanted[index]));
-  }
-  if (!isJsonObject(stored) || !isJsonObject(wanted)) return stored === wanted;
-  return Object.entries(stored).every(([key, value]) =>
-    Object.hasOwn(wanted, key)
-      ? saysNoMore(value, wanted[key])
-      : isJsonObject(value) && Object.keys(value).length === 0,
-  );
-}
-
 function configuration(template: JsonObject, options: WebhookOptions): KubeObject {
   const { metadata, webhooks } = template;
-  const entries = Array.isArray(webhooks) ? webhooks.filter(isJsonObject) : [];
+  const entries = (Array.isArray(webhooks) ? webhooks.filter(isJsonObject) : []).filter((entry) =>
+    isWanted(entry, options),
+  );
+  // It would let everything past, and nobody would notice.
+  if (entries.length === 0) throw new Error('a webhook configuration without webhooks');
   return {
     ...template,
     metadata: {
@@ -90,10 +60,13 @@ function configuration(template: JsonObject, options: WebhookOptions): KubeObjec
       annotations: { [versionAnnotation]: options.version },
       ownerReferences: [ownerReference(options.owner)],
     },
-    webhooks: entries
-      .filter((entry) => isWanted(entry, options.judged))
-      .map((entry) => filledIn(entry, options)),
+    webhooks: entries.map((entry) => filledIn(entry, options)),
   };
+}
+
+/** As it stands in a configuration. */
+export function encodedBundle(pem: string): string {
+  return Buffer.from(pem).toString('base64');
 }
 
 /** The garbage collector deletes what it is on together with its owner. */
@@ -109,9 +82,9 @@ const conditional = new Map<unknown, keyof JudgedKinds>([
   [`secrets.mutate.${group}`, 'secretDefaults'],
 ]);
 
-function isWanted({ name }: JsonObject, judged: JudgedKinds): boolean {
+function isWanted({ name }: JsonObject, { judged, secretsAndRbac }: WebhookOptions): boolean {
   const need = conditional.get(name);
-  return need === undefined || judged[need];
+  return need === undefined || (secretsAndRbac !== 'Off' && judged[need]);
 }
 
 function filledIn(webhook: JsonObject, options: WebhookOptions): JsonObject {
@@ -121,12 +94,12 @@ function filledIn(webhook: JsonObject, options: WebhookOptions): JsonObject {
   const isOptional = need !== undefined && need !== 'secretDefaults';
   return {
     ...webhook,
-    ...(isOptional ? { failurePolicy: options.failurePolicyOfSecretsAndRbac } : {}),
+    ...(isOptional ? { failurePolicy: options.secretsAndRbac } : {}),
     ...(namespaceSelector === undefined ? {} : { namespaceSelector: otherNamespaces(options) }),
     ...(Array.isArray(matchConditions) ? { matchConditions: conditions(matchConditions, options) } : {}),
     clientConfig: {
       service: { path: ownMember(ownMember(clientConfig, 'service'), 'path'), ...options.service },
-      caBundle: Buffer.from(options.caBundle).toString('base64'),
+      ...(options.caBundle === undefined ? {} : { caBundle: encodedBundle(options.caBundle) }),
     },
   };
 }

@@ -9,11 +9,11 @@ import type { Log } from '../observe/log.ts';
 import type { AdmissionMetrics } from '../observe/admission-metrics.ts';
 import { admissionObserver } from './admission-observer.ts';
 import { listen, urlOf } from './listen.ts';
-import { openServingPair, type PairSettings } from './serving-pair.ts';
+import type { PairSource } from './serving-pair.ts';
 import { systemClock } from './system-clock.ts';
 import type { Witness } from './witness.ts';
 
-export interface AdmissionSettings extends PairSettings {
+export interface AdmissionSettings {
   readonly host: string;
   readonly port: number;
   /** In milliseconds. */
@@ -26,8 +26,6 @@ export type AdmissionSources = Omit<HandlerPorts, 'clock' | 'evaluationMs' | 'ob
 export interface RunningAdmission {
   readonly url: string;
   readonly port: number;
-  /** By which API servers check the serving certificate; undefined when nobody said. */
-  readonly caPem: string | undefined;
   /** Serves for the grace still, turning clients away, and lets those in flight finish; the signal ends it at once. */
   stop(graceMs: number, signal: AbortSignal): Promise<void>;
 }
@@ -38,14 +36,15 @@ export interface AdmissionObservers {
   readonly witness: Witness;
 }
 
-/** Rejects with a StartError, whose text is for the operator. */
+/** Closes the source of its pairs when it ends. Rejects with a StartError, whose text is for the operator. */
+// oxlint-disable-next-line max-params -- what it is told to do, the three things it works with, and its bounds
 export async function startAdmission(
   settings: AdmissionSettings,
+  pairs: PairSource,
   sources: AdmissionSources,
   { log, metrics, witness }: AdmissionObservers,
   limits: ServerLimits,
 ): Promise<RunningAdmission> {
-  const pairs = await openServingPair(settings, log);
   const ports: HandlerPorts = {
     ...sources,
     clock: systemClock,
@@ -54,14 +53,16 @@ export async function startAdmission(
   };
   const webhook = serverOf(pairs.pair, ports, limits);
   pairs.watch((pair) => webhook.usePair(pair));
-  const port = await listen(webhook.server, settings.port, settings.host);
+  const port = await listen(webhook.server, settings.port, settings.host).catch(async (error: unknown) => {
+    await pairs.close();
+    throw error;
+  });
   return {
     url: urlOf('https', settings.host, port),
     port,
-    caPem: pairs.ca,
     stop: async (graceMs, signal) => {
       await drain(webhook, graceMs, limits, signal);
-      pairs.close();
+      await pairs.close();
     },
   };
 }

@@ -32,24 +32,34 @@ export interface RunningProgram {
 interface Told {
   readonly log: Log;
   readonly witness: Witness;
+  readonly starting: AbortSignal;
 }
 
 /** Something that was started and ends in its turn, the last one first. */
 type Ending = (graceMs: number, signal: AbortSignal) => Promise<void> | void;
 
-/** `findServer` may reject with a CredentialError. Rejects with a StartError, whose text is for the operator. */
+export interface StartOptions {
+  readonly witness?: Witness;
+  /** Ends a start that has to wait. */
+  readonly starting?: AbortSignal;
+}
+
+/**
+ * `findServer` may reject with a CredentialError. Rejects with a StartError, whose text is for the operator, or with the
+ * reason of the signal.
+ */
 export async function startProgram(
   settings: RunSettings,
   findServer: () => Promise<ApiServer>,
   log: Log,
-  witness: Witness = nobody,
+  { witness = nobody, starting = new AbortController().signal }: StartOptions = {},
 ): Promise<RunningProgram> {
   const endings: Ending[] = [];
   const stop = async (graceMs: number, signal: AbortSignal): Promise<void> => {
     for (const end of endings.splice(0).toReversed()) await end(graceMs, signal);
   };
   try {
-    const started = await startParts(settings, findServer, { log, witness }, endings);
+    const started = await startParts(settings, findServer, { log, witness, starting }, endings);
     return { ...started, stop };
   } catch (error) {
     await stop(0, AbortSignal.abort());
@@ -60,7 +70,7 @@ export async function startProgram(
 async function startParts(
   settings: RunSettings,
   findServer: () => Promise<ApiServer>,
-  { log, witness }: Told,
+  { log, witness, starting }: Told,
   endings: Ending[],
 ): Promise<Omit<RunningProgram, 'stop'>> {
   const { promise: failed, reject: fail } = Promise.withResolvers<never>();
@@ -71,9 +81,9 @@ async function startParts(
   endings.push(() => connection.client.close());
   const watches = new Watches(connection.client, log, fail);
   endings.push(() => watches.stop());
-  const state = { isLeaving: false };
+  const state = { isRunning: false };
   const probes = createProbes({
-    isReady: () => !state.isLeaving && isReady(settings, watches),
+    isReady: () => state.isRunning && isReady(settings, watches),
     metrics: registry,
   });
   const probesPort = await listen(probes, settings.probesPort, settings.host);
@@ -86,18 +96,21 @@ async function startParts(
   const addresses = [`probes on ${urlOf('http', settings.host, probesPort)}`];
   let webhookUrl: string | undefined;
   if (settings.role !== 'webhook') {
-    const reconciler = startReconciler(settings, context);
+    // Who answers reviews too must go on answering them, whatever it may not watch.
+    const starter = settings.role === 'all' ? watches.asOptional : watches;
+    const reconciler = startReconciler(settings, { ...context, watches: starter });
     endings.push(() => reconciler.stop());
   }
   if (settings.role !== 'reconciler') {
     const metrics = new AdmissionMetrics(registry);
-    const webhook = await startWebhookRole(settings, { ...context, metrics, limits: serverLimits });
+    const webhook = await startWebhookRole(settings, { ...context, metrics, limits: serverLimits }, starting);
     webhookUrl = webhook.url;
     addresses.unshift(`reviews on ${webhook.url}`);
     endings.push((graceMs, signal) => webhook.stop(graceMs, signal));
   }
+  state.isRunning = true;
   endings.push(() => {
-    state.isLeaving = true;
+    state.isRunning = false;
   });
   const description = `role ${settings.role} on ${connection.description}; ${addresses.join(', ')}`;
   return { description, webhookUrl, failed };
@@ -105,8 +118,8 @@ async function startParts(
 
 /**
  * A webhook decides by what it knows, and goes on while the API server cannot be watched: an API server that is away
- * sends no reviews. A reconciler whose watches stall does not know what it is to do.
+ * sends no reviews. A reconciler alone whose watches stall does not know what it is to do.
  */
 function isReady({ role }: RunSettings, watches: Watches): boolean {
-  return role === 'webhook' ? watches.isSynced : watches.isHealthy;
+  return role === 'reconciler' ? watches.isHealthy : watches.isSynced;
 }

@@ -1,12 +1,14 @@
-// Gets the serving certificate of the webhook: from two files, from a folder that is filled first, or made in memory.
+// Gets the serving certificate of the webhook from where the operator says: two files, or a folder that is filled first.
 import { join } from 'node:path';
 import { existingCertificateFiles, writeCertificateFiles } from '../certs/files.ts';
 import { issueCertificates } from '../certs/issue.ts';
-import { readAuthority } from '../certs/authority.ts';
 import { watchServingPair } from '../certs/reload.ts';
-import { readServingPair } from '../certs/serving-pair.ts';
+import { parseServingPair, readServingPair } from '../certs/serving-pair.ts';
 import type { ServingPair } from '../certs/serving-pair.ts';
+import type { CertificateMetrics } from '../observe/certificate-metrics.ts';
 import type { Log } from '../observe/log.ts';
+import type { CaBundle } from './ca-bundle.ts';
+import { foreignBundle, openFileBundle } from './file-bundle.ts';
 import { StartError } from './start-error.ts';
 
 export interface PairSettings {
@@ -17,92 +19,92 @@ export interface PairSettings {
   readonly namespace: string;
 }
 
-export interface PemPair {
+export interface PairSource {
+  readonly pair: ServingPair;
+  /** By which API servers are to check it. */
+  readonly bundle: CaBundle;
+  /** Hands over every later pair. */
+  watch(apply: (pair: ServingPair) => void): void;
+  close(): Promise<void>;
+}
+
+export interface PairObservers {
+  readonly log: Log;
+  readonly metrics: CertificateMetrics;
+}
+
+/** Undefined when the settings name no files. Rejects with a StartError. */
+export async function openGivenPair(
+  settings: PairSettings,
+  observers: PairObservers,
+): Promise<PairSource | undefined> {
+  const { tlsCert, tlsKey, tlsCa, certsDir, namespace } = settings;
+  if (tlsCert !== undefined && tlsKey !== undefined)
+    return await fromFiles({ cert: tlsCert, key: tlsKey, ca: tlsCa }, observers);
+  return certsDir === undefined ? undefined : await fromFolder(certsDir, namespace, observers);
+}
+
+/** It never changes. */
+export async function makePair(namespace: string, { metrics }: PairObservers): Promise<PairSource> {
+  const request = requestFor(namespace);
+  const { certPem, keyPem } = (await issueCertificates(request)).serving;
+  const made = parseServingPair(certPem, keyPem, { cert: 'memory', key: 'memory' }, request.now);
+  if (!made.ok) throw new Error('a pair that was just made is no good');
+  metrics.expires('serving', made.value.notAfter);
+  return {
+    pair: made.value,
+    bundle: foreignBundle,
+    watch: () => undefined,
+    close: () => Promise.resolve(),
+  };
+}
+
+interface PairFiles {
   readonly cert: string;
   readonly key: string;
-}
-
-export interface PairSource {
-  readonly pair: PemPair;
-  /** The authority that signed it, in PEM; undefined when nobody said which. */
   readonly ca: string | undefined;
-  /** Hands over every later pair. A pair that was made in memory never changes. */
-  watch(apply: (pair: PemPair) => void): void;
-  close(): void;
 }
 
-/** Rejects with a StartError. */
-export async function openServingPair(settings: PairSettings, log: Log): Promise<PairSource> {
-  const { tlsCert, tlsKey, certsDir } = settings;
-  if (tlsCert !== undefined && tlsKey !== undefined)
-    return await fromFiles(tlsCert, tlsKey, settings.tlsCa, log);
-  if (certsDir === undefined) return await inMemory(settings.namespace);
-  const existing = await existingCertificateFiles(certsDir);
-  if (existing.length === 0) await fill(certsDir, settings.namespace, log);
-  const ca = join(certsDir, 'ca.crt');
-  // A mounted pair may come without its authority: whoever applies the webhook configurations by hand knows it.
-  const hasAuthority = existing.length === 0 || existing.includes(ca);
-  return await fromFiles(
-    join(certsDir, 'tls.crt'),
-    join(certsDir, 'tls.key'),
-    hasAuthority ? ca : undefined,
-    log,
-  );
-}
-
-async function fromFiles(
-  certPath: string,
-  keyPath: string,
-  caPath: string | undefined,
-  log: Log,
-): Promise<PairSource> {
-  const reading = await readServingPair(certPath, keyPath);
+async function fromFiles({ cert, key, ca }: PairFiles, { log, metrics }: PairObservers): Promise<PairSource> {
+  const reading = await readServingPair(cert, key);
   if (!reading.ok) throw new StartError(reading.problem);
+  metrics.expires('serving', reading.value.notAfter);
   const open: { close(): void }[] = [];
+  const watch = (apply: (pair: ServingPair) => void): void => {
+    const reloader = watchServingPair({
+      certPath: cert,
+      keyPath: key,
+      current: reading.value,
+      apply: (pair) => {
+        apply(pair);
+        metrics.expires('serving', pair.notAfter);
+        metrics.renewed('serving');
+        const { fingerprint, notAfter } = pair;
+        log.info('certificate reloaded', { fingerprint, notAfter: notAfter.toISOString() });
+      },
+      onProblem: (problem) => log.warn('certificate not reloaded', { problem }),
+    });
+    open.push(reloader);
+  };
   return {
     pair: reading.value,
-    ca: caPath === undefined ? undefined : await authorityOf(caPath),
-    watch: (apply) => {
-      open.push(
-        watchServingPair({
-          certPath,
-          keyPath,
-          current: reading.value,
-          apply: (pair) => {
-            apply(pair);
-            log.info('certificate reloaded', describe(pair));
-          },
-          onProblem: (problem) => log.warn('certificate not reloaded', { problem }),
-        }),
-      );
-    },
+    bundle: ca === undefined ? foreignBundle : await openFileBundle(ca, log),
+    watch,
     close: () => {
       for (const reloader of open) reloader.close();
+      return Promise.resolve();
     },
   };
 }
 
-async function authorityOf(path: string): Promise<string> {
-  const reading = await readAuthority(path);
-  if (!reading.ok) throw new StartError(reading.problem);
-  return reading.value;
-}
-
-function describe({ notAfter, fingerprint }: ServingPair): {
-  readonly notAfter: string;
-  readonly fingerprint: string;
-} {
-  return { notAfter: notAfter.toISOString(), fingerprint };
-}
-
-async function inMemory(namespace: string): Promise<PairSource> {
-  const { ca, serving } = await issueCertificates(requestFor(namespace));
-  return {
-    pair: { cert: serving.certPem, key: serving.keyPem },
-    ca: ca.certPem,
-    watch: () => undefined,
-    close: () => undefined,
-  };
+async function fromFolder(folder: string, namespace: string, observers: PairObservers): Promise<PairSource> {
+  const existing = await existingCertificateFiles(folder);
+  if (existing.length === 0) await fill(folder, namespace, observers.log);
+  const ca = join(folder, 'ca.crt');
+  // A mounted pair may come without its authority: then somebody else writes that into the webhook configurations.
+  const hasAuthority = existing.length === 0 || existing.includes(ca);
+  const [cert, key] = [join(folder, 'tls.crt'), join(folder, 'tls.key')];
+  return await fromFiles({ cert, key, ca: hasAuthority ? ca : undefined }, observers);
 }
 
 async function fill(folder: string, namespace: string, log: Log): Promise<void> {

@@ -27,7 +27,7 @@ export async function startOnCluster(
     await checkInstalled(connection, settings.namespace);
     const account = { namespace: settings.namespace, name: reconcilerAccount };
     const source = requestedTokenSource(await findApiServer(choice), client, account);
-    const program = await startProgram(settings, () => connectionTo(source), log, witness);
+    const program = await startProgram(settings, () => connectionTo(source), log, { witness });
     return {
       ...program,
       stop: async (graceMs, signal) => {

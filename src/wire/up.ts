@@ -109,7 +109,7 @@ async function startAsInstalled(
 ): Promise<Started> {
   const token = sandbox.tokenFor(serviceAccountUser(run.namespace, reconcilerAccount, reconcilerAccount));
   const settings = { ...run, certsDir: sandbox.folder, servicePort: 0 };
-  const program = await startProgram(settings, () => sandbox.serverFor(token), log, witness);
+  const program = await startProgram(settings, () => sandbox.serverFor(token), log, { witness });
   return { ...program, webhookUrl: program.webhookUrl ?? '' };
 }
 

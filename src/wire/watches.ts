@@ -6,6 +6,9 @@ import type { WatchTarget } from '../kube/watch-target.ts';
 import type { Log } from '../observe/log.ts';
 import { pacing } from './pacing.ts';
 
+/** Whoever starts watches, without being able to end them. */
+export type WatchStarter = Pick<Watches, 'start'>;
+
 export class Watches {
   readonly #client: KubeClient;
   readonly #log: Log;
@@ -38,6 +41,11 @@ export class Watches {
     this.#running.push(watch);
     if (!isOptional) this.#needed.push(watch);
     return watch;
+  }
+
+  /** Starts watches without which the program is ready all the same. */
+  get asOptional(): WatchStarter {
+    return { start: (target, sink) => this.start(target, sink, true) };
   }
 
   get isSynced(): boolean {

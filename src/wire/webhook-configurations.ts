@@ -1,21 +1,19 @@
-// Keeps the webhook configurations as they should be: applied by one replica once it serves, and again when they differ.
-import { isDeepStrictEqual } from 'node:util';
-import { KubeError } from '../api/kube-error.ts';
-import type { KubeObject, ObjectRef } from '../api/kube-object.ts';
-import type { ObjectWriter } from '../kube/object-writer.ts';
+// Keeps the webhook configurations as they should be: by one replica, once it serves, again and again.
 import type { Log } from '../observe/log.ts';
+import { ConfigurationMetrics } from '../observe/configuration-metrics.ts';
+import type { MetricsRegistry } from '../observe/registry.ts';
+import { faults } from '../state/configuration-drift.ts';
+import { judgedKinds, type HookMode } from '../state/judged-kinds.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import {
-  judgedKinds,
-  saysNoMore,
-  versionAnnotation,
   webhookConfigurations,
-  type WebhookConfigurations,
+  type WebhookOptions,
   type WebhookTemplates,
 } from '../state/webhook-configurations.ts';
-import { isNewer } from '../state/program-version.ts';
+import type { CaBundle } from './ca-bundle.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
 import { excludedNamespaces, type InstallSettings } from './cluster-view.ts';
+import { ConfigurationKeeper, ownerRole, type WantedConfigurations } from './configuration-keeper.ts';
 import { elect, type Election } from './election.ts';
 import { pacing } from './pacing.ts';
 import { reconcilerAccount } from './reconciler-role.ts';
@@ -25,163 +23,105 @@ export interface ConfigurationSettings extends InstallSettings {
   readonly serviceName: string;
   /** 0: the one that reviews are answered on. */
   readonly servicePort: number;
-  readonly secretsRbacFailurePolicy: 'Ignore' | 'Fail';
+  readonly secretsRbacFailurePolicy: HookMode;
   readonly leaderElect: boolean;
 }
 
 export interface KeeperContext {
   readonly connection: ClusterConnection;
   readonly cluster: LiveCluster;
+  readonly registry: MetricsRegistry;
   readonly log: Log;
   readonly fail: (error: unknown) => void;
 }
 
 const leaseName = 'reeve-webhook';
-/** The ClusterRole with which the garbage collector removes the configurations. */
-const ownerRole: ObjectRef = {
-  apiVersion: 'rbac.authorization.k8s.io/v1',
-  kind: 'ClusterRole',
-  name: 'reeve-webhook',
-};
+const kinds = ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'];
 /** How often what is there is compared with what should be, when no policy changes. */
-const checkMs = 10_000;
+const checkMs = 5000;
+const retryMs = 1000;
+const syncMs = 50;
 
 /** Call it once reviews are answered: until then nobody must be sent here. */
 export function keepConfigurations(
   settings: ConfigurationSettings,
-  caPem: string,
-  { connection, cluster, log, fail }: KeeperContext,
+  bundle: CaBundle,
+  { connection, cluster, registry, log, fail }: KeeperContext,
 ): Election {
-  const { client } = connection;
+  const { client, writer } = connection;
+  const metrics = new ConfigurationMetrics(registry, kinds, faults);
   return elect(
     client,
     { ...settings, name: leaseName },
     log,
     async (signal) => {
       const [templates, version] = await Promise.all([readWebhookTemplates(), readProgramVersion()]);
-      const keeper = new ConfigurationKeeper(connection.writer, settings, { caPem, templates, version }, log);
-      await keeper.run(cluster, signal);
+      const keeper = new ConfigurationKeeper({ writer, bundle, log, metrics }, version);
+      const wantedFor = wantedBy(settings, cluster, templates, version);
+      await keepUntil(signal, { cluster, bundle }, () => keeper.tryToKeep(wantedFor, signal));
     },
     fail,
   );
 }
 
-interface Shipped {
-  readonly caPem: string;
-  readonly templates: WebhookTemplates;
-  readonly version: string;
+function wantedBy(
+  settings: ConfigurationSettings,
+  cluster: LiveCluster,
+  templates: WebhookTemplates,
+  version: string,
+): WantedConfigurations {
+  const { namespace, serviceName, servicePort } = settings;
+  const fixed: Omit<WebhookOptions, 'caBundle' | 'judged' | 'owner'> = {
+    service: { namespace, name: serviceName, port: servicePort },
+    excludedNamespaces: excludedNamespaces(settings),
+    reconcilerUsername: `system:serviceaccount:${namespace}:${reconcilerAccount}`,
+    secretsAndRbac: settings.secretsRbacFailurePolicy,
+    version,
+  };
+  return (caBundle, uid) => {
+    const judged = judgedKinds(cluster.snapshot().policies);
+    return webhookConfigurations(templates, {
+      ...fixed,
+      caBundle,
+      judged,
+      owner: { name: ownerRole.name, uid },
+    });
+  };
 }
 
-interface Applied {
-  readonly wanted: KubeObject;
-  readonly resourceVersion: unknown;
+interface Causes {
+  readonly cluster: LiveCluster;
+  readonly bundle: CaBundle;
 }
 
-class ConfigurationKeeper {
-  readonly #writer: ObjectWriter;
-  readonly #settings: ConfigurationSettings;
-  readonly #shipped: Shipped;
-  readonly #log: Log;
-  readonly #applied = new Map<string, Applied>();
-
-  constructor(writer: ObjectWriter, settings: ConfigurationSettings, shipped: Shipped, log: Log) {
-    this.#writer = writer;
-    this.#settings = settings;
-    this.#shipped = shipped;
-    this.#log = log;
-  }
-
-  async run(cluster: LiveCluster, signal: AbortSignal): Promise<void> {
-    let change = Promise.withResolvers<void>();
-    const unsubscribe = cluster.subscribe((each) => {
+/** Whenever one of the causes has changed, and from time to time; soon again after a failure. */
+async function keepUntil(
+  signal: AbortSignal,
+  { cluster, bundle }: Causes,
+  keep: () => Promise<boolean>,
+): Promise<void> {
+  let change = Promise.withResolvers<void>();
+  const endings = [
+    cluster.subscribe((each) => {
       // A status that is written changes nothing of what there are rules for.
       if (each.kind === 'owner' && each.before?.definition !== each.after?.definition) change.resolve();
-    });
-    try {
-      while (!signal.aborted) {
-        // What changes from here on may come too late for this round, and begins another one.
-        change = Promise.withResolvers<void>();
-        // Before the policies are known, nobody can say which kinds they have rules for.
-        if (cluster.isSynced) await this.#tryToKeep(cluster, signal);
-        await untilDue(change.promise, cluster.isSynced ? checkMs : 50, signal);
-      }
-    } finally {
-      unsubscribe();
+    }),
+    bundle.subscribe(() => change.resolve()),
+  ];
+  try {
+    while (!signal.aborted) {
+      // What changes from here on may come too late for this round, and begins another one.
+      change = Promise.withResolvers<void>();
+      // Before the policies are known, nobody can say which kinds they have rules for.
+      const waitMs = !cluster.isSynced ? syncMs : (await keep()) ? checkMs : retryMs;
+      await untilDue(change.promise, waitMs, signal);
     }
-  }
-
-  async #tryToKeep(cluster: LiveCluster, signal: AbortSignal): Promise<void> {
-    try {
-      const role = await this.#writer.read(ownerRole, { signal });
-      if (role?.metadata.uid === undefined) {
-        this.#log.warn('webhook configurations not applied: the install lacks a ClusterRole', {
-          name: ownerRole.name,
-        });
-        return;
-      }
-      const { validating, mutating } = this.#wanted(cluster, role.metadata.uid);
-      for (const configuration of [mutating, validating]) await this.#keep(configuration, signal);
-    } catch (error) {
-      if (!(error instanceof KubeError)) {
-        if (signal.aborted) return;
-        throw error;
-      }
-      const { code, reason } = error;
-      this.#log.warn('webhook configurations not applied', { code, reason });
-    }
-  }
-
-  #wanted(cluster: LiveCluster, ownerUid: string): WebhookConfigurations {
-    const { namespace, serviceName, servicePort, secretsRbacFailurePolicy } = this.#settings;
-    return webhookConfigurations(this.#shipped.templates, {
-      caBundle: this.#shipped.caPem,
-      service: { namespace, name: serviceName, port: servicePort },
-      excludedNamespaces: excludedNamespaces(this.#settings),
-      reconcilerUsername: `system:serviceaccount:${namespace}:${reconcilerAccount}`,
-      failurePolicyOfSecretsAndRbac: secretsRbacFailurePolicy,
-      judged: judgedKinds(cluster.snapshot().policies),
-      owner: { name: ownerRole.name, uid: ownerUid },
-      version: this.#shipped.version,
-    });
-  }
-
-  async #keep(wanted: KubeObject, signal: AbortSignal): Promise<void> {
-    const ref = refOf(wanted);
-    const { kind } = ref;
-    const live = (await this.#writer.read(ref, { signal }))?.metadata;
-    const version = live?.annotations?.[versionAnnotation];
-    if (isNewer(version, this.#shipped.version)) {
-      this.#log.warn('webhook configuration left to a newer version', { kind, version: version ?? '' });
-      return;
-    }
-    if (live !== undefined && this.#isApplied(wanted, live)) return;
-    const { resourceVersion } = (await this.#store(wanted, signal)).metadata;
-    this.#applied.set(kind, { wanted, resourceVersion });
-    if (resourceVersion !== live?.['resourceVersion'])
-      this.#log.info('webhook configuration applied', { kind });
-  }
-
-  async #store(wanted: KubeObject, signal: AbortSignal): Promise<KubeObject> {
-    const stored = await this.#writer.apply(wanted, { force: true, signal });
-    if (saysNoMore(stored['webhooks'], wanted['webhooks'])) return stored;
-    const { resourceVersion } = stored.metadata;
-    // The list as a whole: an apply does not remove what others have added to it.
-    const whole = { metadata: { resourceVersion }, webhooks: wanted['webhooks'] };
-    return await this.#writer.mergePatch(refOf(wanted), whole, { signal });
-  }
-
-  /** Neither has anybody written it since, nor should it be something else by now. */
-  #isApplied(wanted: KubeObject, live: KubeObject['metadata']): boolean {
-    const applied = this.#applied.get(wanted.kind ?? '');
-    return applied?.resourceVersion === live['resourceVersion'] && isDeepStrictEqual(applied?.wanted, wanted);
+  } finally {
+    for (const end of endings) end();
   }
 }
 
-function refOf({ apiVersion = '', kind = '', metadata: { name = '' } }: KubeObject): ObjectRef {
-  return { apiVersion, kind, name };
-}
-
-/** Soon after a policy has changed, else when it is time to look again. */
+/** Soon after a change, else when it is time to look again. */
 async function untilDue(changed: Promise<void>, waitMs: number, signal: AbortSignal): Promise<void> {
   const slept = new AbortController();
   const ended = AbortSignal.any([signal, slept.signal]);

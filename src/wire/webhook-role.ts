@@ -3,26 +3,35 @@ import type { ServerLimits } from '../admission/server-limits.ts';
 import { createAccessReviewer } from '../kube/access-review.ts';
 import { createNamespaceFinder } from '../kube/namespace-finder.ts';
 import type { AdmissionMetrics } from '../observe/admission-metrics.ts';
+import { CertificateMetrics } from '../observe/certificate-metrics.ts';
 import type { Log } from '../observe/log.ts';
+import type { MetricsRegistry } from '../observe/registry.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
-import { objectTypeOf } from './object-type.ts';
+import { namesOfKinds } from './kind-names.ts';
+import { namesOrAny, objectTypeOf } from './object-type.ts';
 import { startAdmission, type AdmissionSettings } from './admission-server.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
+import { openGivenPair, type PairSettings } from './serving-pair.ts';
+import { openSharedAuthority, type SharedAuthoritySettings } from './shared-authority.ts';
 import { keepConfigurations, type ConfigurationSettings } from './webhook-configurations.ts';
-import { StartError } from './start-error.ts';
+import type { Watches } from './watches.ts';
 import type { Witness } from './witness.ts';
 
-export interface WebhookRoleSettings extends AdmissionSettings, ConfigurationSettings {
+export interface WebhookRoleSettings
+  extends AdmissionSettings, ConfigurationSettings, PairSettings, SharedAuthoritySettings {
   readonly manageWebhooks: boolean;
   readonly sharedNamespace: readonly string[];
   readonly resourceKind: readonly string[];
+  readonly secretName: readonly string[];
 }
 
 export interface WebhookContext {
   readonly connection: ClusterConnection;
   readonly cluster: LiveCluster;
+  readonly watches: Watches;
   readonly log: Log;
   readonly metrics: AdmissionMetrics;
+  readonly registry: MetricsRegistry;
   readonly witness: Witness;
   readonly limits: ServerLimits;
   readonly fail: (error: unknown) => void;
@@ -33,32 +42,34 @@ export interface RunningWebhookRole {
   stop(graceMs: number, signal: AbortSignal): Promise<void>;
 }
 
-/** Rejects with a StartError. */
+/** Rejects with a StartError, or with the reason of the signal, which ends the wait for a certificate. */
 export async function startWebhookRole(
   settings: WebhookRoleSettings,
   context: WebhookContext,
+  starting: AbortSignal,
 ): Promise<RunningWebhookRole> {
-  const { connection, cluster, log, metrics, witness, limits } = context;
+  const { connection, cluster, watches, log, metrics, registry, witness, limits, fail } = context;
+  const resourceKinds = settings.resourceKind.map(objectTypeOf);
   const sources = {
     snapshot: () => (cluster.isSynced ? cluster.snapshot() : undefined),
     namespaces: createNamespaceFinder(connection.client),
     access: createAccessReviewer(connection.client),
     install: {
       sourceNamespaces: settings.sharedNamespace,
-      resourceKinds: settings.resourceKind.map(objectTypeOf),
+      resourceKinds,
+      secretNames: namesOrAny(settings.secretName),
+      resourceOf: namesOfKinds(resourceKinds, connection.discovery),
     },
   };
   countPolicies(cluster, metrics);
-  const admission = await startAdmission(settings, sources, { log, metrics, witness }, limits);
+  const told = { log, metrics: new CertificateMetrics(registry) };
+  const pairs =
+    (await openGivenPair(settings, told)) ??
+    (await openSharedAuthority(settings, { ...told, writer: connection.writer, watches, fail }, starting));
+  const admission = await startAdmission(settings, pairs, sources, { log, metrics, witness }, limits);
   if (!settings.manageWebhooks) return admission;
-  const { caPem } = admission;
-  if (caPem === undefined) {
-    throw new StartError(
-      'the authority of the serving certificate is not known: put ca.crt into the --certs-dir, or run with --manage-webhooks=false',
-    );
-  }
   const servicePort = settings.servicePort === 0 ? admission.port : settings.servicePort;
-  const keeper = keepConfigurations({ ...settings, servicePort }, caPem, context);
+  const keeper = keepConfigurations({ ...settings, servicePort }, pairs.bundle, context);
   return {
     url: admission.url,
     stop: async (graceMs, signal) => {

@@ -4,15 +4,19 @@ import { serverLimits, type ServerLimits } from '../admission/server-limits.ts';
 import { mastersGroup } from '../api/names.ts';
 import type { Log } from '../observe/log.ts';
 import { AdmissionMetrics } from '../observe/admission-metrics.ts';
+import { CertificateMetrics } from '../observe/certificate-metrics.ts';
 import { MetricsRegistry } from '../observe/registry.ts';
 import { createProbes } from '../observe/probes.ts';
+import { usualPlural } from '../kube/usual-plural.ts';
+import type { ObjectType } from '../policy/contents/compile-contents.ts';
 import type { ClusterSnapshot } from '../policy/snapshot.ts';
 import { startAdmission, type AdmissionSettings } from './admission-server.ts';
 import { listen, urlOf } from './listen.ts';
+import { makePair, openGivenPair, type PairSettings } from './serving-pair.ts';
 import { loadCluster, type ClusterSettings, type LoadedCluster } from './load-cluster.ts';
 import { nobody } from './witness.ts';
 
-export interface WebhookSettings extends ClusterSettings, AdmissionSettings {
+export interface WebhookSettings extends ClusterSettings, AdmissionSettings, PairSettings {
   readonly probesPort: number;
 }
 
@@ -45,10 +49,17 @@ export async function startWebhook(
     snapshot: () => state.snapshot,
     namespaces: nobodyElseKnows,
     access: mastersOnly,
-    // Files do not say which kinds the reconciler of a cluster may make.
-    install: { sourceNamespaces: settings.sharedNamespace, resourceKinds: undefined },
+    // Files do not say what the reconciler of a cluster may make.
+    install: {
+      sourceNamespaces: settings.sharedNamespace,
+      resourceKinds: undefined,
+      secretNames: undefined,
+      resourceOf: ({ kind }: ObjectType) => usualPlural(kind),
+    },
   };
-  const admission = await startAdmission(settings, sources, { log, metrics, witness: nobody }, limits);
+  const told = { log, metrics: new CertificateMetrics(registry) };
+  const pairs = (await openGivenPair(settings, told)) ?? (await makePair(settings.namespace, told));
+  const admission = await startAdmission(settings, pairs, sources, { log, metrics, witness: nobody }, limits);
   // Whoever calls before this is done is told to come again.
   const cluster = await loadCluster(settings);
   metrics.setPolicies({ loaded: cluster.loaded, stale: 0, refused: cluster.refused });

@@ -110,6 +110,17 @@ export class ControlPlane extends ClusterAccess {
     await this.startApiServer();
   }
 
+  /** Every process ends at once, as when the power goes; what is stored stays. */
+  async cutPower(): Promise<void> {
+    const { etcd, apiServer, controllers } = this.#components;
+    await Promise.all([controllers?.stop('SIGKILL'), apiServer.stop('SIGKILL'), etcd.stop('SIGKILL')]);
+  }
+
+  /** On the ports they had. */
+  async restorePower(): Promise<void> {
+    await this.#runAll(true);
+  }
+
   /** It hangs: its connections stay open, and nobody answers. */
   pause(component: ComponentKind): void {
     this.#component(component).pause();
@@ -123,14 +134,19 @@ export class ControlPlane extends ClusterAccess {
     await this.stop();
   }
 
-  async #startAll({ serviceAccountCredentials }: ControlPlaneOptions): Promise<void> {
-    const { etcd, controllers } = this.#components;
+  async #startAll({ serviceAccountCredentials = true }: ControlPlaneOptions): Promise<void> {
     await fillFolder(layoutOf(this.folder), this.server);
+    await this.#runAll(serviceAccountCredentials);
+  }
+
+  /** `hasRoles`: of the controllers, on this cluster. */
+  async #runAll(hasRoles: boolean): Promise<void> {
+    const { etcd, controllers } = this.#components;
     await etcd.start(this.#guard, this.folder);
     await waitUntilReady(etcd, () => etcdIsReady(this.etcd));
     await this.#runApiServer();
     if (controllers !== undefined) {
-      if (serviceAccountCredentials === false) await bindControllerRoles(this.admin);
+      if (!hasRoles) await bindControllerRoles(this.admin);
       await controllers.start(this.#guard, this.folder);
       await waitUntilReady(controllers, () => controllersAreReady(this.admin));
     }

@@ -8,7 +8,7 @@ import { readState, writeState } from './layout.ts';
 import { freePorts } from './ports.ts';
 import { isRunning } from './process-identity.ts';
 import { waitUntilReady } from './readiness.ts';
-import { installReeve, reeveCertificates, reeveNamespace } from './reeve-install.ts';
+import { installReeve, reeveNamespace } from './reeve-install.ts';
 
 type Say = (text: string) => void;
 
@@ -18,7 +18,6 @@ const serviceAccount = 'reeve-reconciler';
 
 interface ReevePlaces {
   readonly kubeconfig: string;
-  readonly certsFolder: string;
   readonly port: number;
   readonly probesPort: number;
 }
@@ -29,7 +28,6 @@ export function reeveArguments(places: ReevePlaces): readonly string[] {
     'run',
     '--role=all',
     `--kubeconfig=${places.kubeconfig}`,
-    `--certs-dir=${places.certsFolder}`,
     '--host=127.0.0.1',
     `--port=${places.port}`,
     // Nothing here makes a cluster IP work: API servers come to this port itself.
@@ -49,7 +47,6 @@ export async function reeveUp(cluster: ClusterAccess, say: Say): Promise<void> {
   await installReeve(cluster);
   const places = {
     kubeconfig: await cluster.tokenKubeconfig(reeveNamespace, serviceAccount),
-    certsFolder: await reeveCertificates(cluster),
     port,
     probesPort,
   };

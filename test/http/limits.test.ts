@@ -145,6 +145,31 @@ describe('time', () => {
     expect(observer.refusals).toEqual([{ code: 408, reason: 'Timeout' }]);
   });
 
+  test('a connection that is not used yet is no slow request: it is kept as long as one that was', async () => {
+    const { client, port, observer } = await start(quick);
+    const unused = await openTls(port);
+    // Begun later, so that its time is over later too.
+    expect(parseAnswer(await exchange(port, 'POST /validate HTTP/1.1\r\nHost: x\r\n')).code).toBe(408);
+    unused.write(`${head}${close}Content-Length: ${good.length}\r\n\r\n${good}`);
+    expect(parseAnswer(await readAll(unused)).code).toBe(200);
+    expect(observer.refusals).toHaveLength(1);
+    expect((await client.post('/validate', good)).code).toBe(200);
+  });
+
+  test('a connection that is never used ends like one that is not used any more', async () => {
+    const { port, observer } = await start({ ...quick, keepAliveMs: 100 });
+    expect(await exchange(port)).toBe('');
+    expect(observer.refusals).toEqual([]);
+  });
+
+  test('what begins on a connection late is to come in time from then on', async () => {
+    const { port } = await start(quick);
+    const unused = await openTls(port);
+    await exchange(port, 'POST /validate HTTP/1.1\r\nHost: x\r\n');
+    unused.write('POST /validate HTTP/1.1\r\nHost: x\r\n');
+    expect(parseAnswer(await readAll(unused)).code).toBe(408);
+  });
+
   test('a body that does not come: 408', async () => {
     const { port } = await start(quick);
     expect(parseAnswer(await exchange(port, `${head}Content-Length: 10\r\n\r\n{`)).code).toBe(408);

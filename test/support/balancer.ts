@@ -11,8 +11,10 @@ export interface Replica {
 }
 
 const pollMs = 50;
-// A kubelet gives a probe 1 s: https://kubernetes.io/docs/concepts/workloads/pods/probes/
-const probeTimeoutMs = 1000;
+// As the Deployment of the webhook has it: a machine that is busy for a moment does not take a replica away.
+// https://kubernetes.io/docs/tasks/configure-pod-container/configure-liveness-readiness-startup-probes/#configure-probes
+const probeTimeoutMs = 2000;
+const lateProbesInARow = 2;
 
 /** As in a cluster, a connection stays with its replica, also when that is no longer ready. */
 export class Balancer {
@@ -22,6 +24,7 @@ export class Balancer {
   #replicas: readonly Replica[];
   #ready: readonly Replica[] = [];
   #turn = 0;
+  #accepted = 0;
   #isClosed = false;
 
   constructor(replicas: readonly Replica[]) {
@@ -40,6 +43,11 @@ export class Balancer {
   /** Those that answered their last probe well. */
   get ready(): readonly Replica[] {
     return this.#ready;
+  }
+
+  /** How many connections there have ever been. */
+  get accepted(): number {
+    return this.#accepted;
   }
 
   /** From now on these, as when a Deployment replaces its pods. */
@@ -62,17 +70,21 @@ export class Balancer {
     await this.close();
   }
 
-  async #poll(replica: Replica): Promise<void> {
-    const answer = await isReady(replica);
+  async #poll(replica: Replica, lateBefore = 0): Promise<void> {
+    const answer = await probe(replica);
     if (this.#isClosed || !this.#replicas.includes(replica)) return;
+    const late = answer === 'late' ? lateBefore + 1 : 0;
+    const wasReady = this.#ready.includes(replica);
+    const isReady = answer === 'ready' || (wasReady && late > 0 && late < lateProbesInARow);
     this.#ready = this.#replicas.filter((other) =>
-      other === replica ? answer : this.#ready.includes(other),
+      other === replica ? isReady : this.#ready.includes(other),
     );
-    const timer = setTimeout(() => void this.#poll(replica), pollMs);
+    const timer = setTimeout(() => void this.#poll(replica, late), pollMs);
     this.#polls.set(replica, timer);
   }
 
   #forward(client: Socket): void {
+    this.#accepted += 1;
     this.#track(client);
     const candidates = this.#ready.map((_, index) => this.#ready[(this.#turn + index) % this.#ready.length]);
     this.#turn += 1;
@@ -108,14 +120,17 @@ export class Balancer {
   }
 }
 
-function isReady({ probesPort }: Replica): Promise<boolean> {
+function probe({ probesPort }: Replica): Promise<'ready' | 'not ready' | 'late'> {
   return new Promise((resolve) => {
     const options = { host: '127.0.0.1', port: probesPort, path: '/readyz', agent: false };
-    const probe = get({ ...options, timeout: probeTimeoutMs }, (response) => {
+    const sent = get({ ...options, timeout: probeTimeoutMs }, (response) => {
       response.resume();
-      resolve(response.statusCode === 200);
+      resolve(response.statusCode === 200 ? 'ready' : 'not ready');
     });
-    probe.on('timeout', () => probe.destroy());
-    probe.on('error', () => resolve(false));
+    sent.on('timeout', () => {
+      resolve('late');
+      sent.destroy();
+    });
+    sent.on('error', () => resolve('not ready'));
   });
 }

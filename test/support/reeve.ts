@@ -2,26 +2,23 @@
 import { ReeveProcess, type Output } from './serve-process.ts';
 import type { ClusterAccess } from '../cluster/cluster-access.ts';
 import { freePorts } from '../cluster/ports.ts';
-import { reeveCertificates, reeveNamespace as namespace } from '../cluster/reeve-install.ts';
+import { roleKubeconfig, type Role } from '../cluster/reeve-rights.ts';
 import { get } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { until } from './until.ts';
 
-const accounts = {
-  all: 'reeve-reconciler',
-  reconciler: 'reeve-reconciler',
-  webhook: 'reeve-webhook',
-} as const;
-
 export interface ReeveOptions {
-  readonly role?: keyof typeof accounts;
+  readonly role?: Role;
   /** That of an earlier one, so that the webhook configurations need no change. */
   readonly port?: number;
   /** What API servers are told: that of a balancer before several replicas; default: the port of this one. */
   readonly servicePort?: number;
   readonly args?: readonly string[];
-  /** Where it finds the API server; default: directly, with a token of its service account. */
+  /** Where it finds the API server, as its service account; default: directly. */
   readonly kubeconfig?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** The file descriptor to which its log goes, which is then not in its output. */
+  readonly log?: number;
 }
 
 export class Reeve {
@@ -90,12 +87,11 @@ export async function spawnReeve(cluster: ClusterAccess, options: ReeveOptions =
   const { role = 'all', args = [] } = options;
   const [freePort = 0, probesPort = 0] = await freePorts(2);
   const port = options.port ?? freePort;
-  const kubeconfig = options.kubeconfig ?? (await cluster.tokenKubeconfig(namespace, accounts[role]));
-  const process = new ReeveProcess([
+  const kubeconfig = await roleKubeconfig(cluster, role, options.kubeconfig);
+  const flags = [
     'run',
     `--role=${role}`,
     `--kubeconfig=${kubeconfig}`,
-    `--certs-dir=${await reeveCertificates(cluster)}`,
     '--host=127.0.0.1',
     `--port=${port}`,
     `--probes-port=${probesPort}`,
@@ -103,7 +99,8 @@ export async function spawnReeve(cluster: ClusterAccess, options: ReeveOptions =
     '--drain-grace=0s',
     '--log-level=debug',
     ...args,
-  ]);
+  ];
+  const process = new ReeveProcess(flags, options.env, options.log);
   return new Reeve(process, port, probesPort);
 }
 

@@ -12,26 +12,33 @@ export interface Output {
   readonly stderr: string;
 }
 
+type Child = ChildProcessByStdio<null, Readable, Readable | null>;
+
 /** A suite whose preparation fails half-way never comes to stop what it has started. */
-const running = new Set<ChildProcessByStdio<null, Readable, Readable>>();
+const running = new Set<Child>();
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
 /** `node src/main.ts` with these arguments; without the environment of whoever runs the tests. */
 export class ReeveProcess {
-  readonly #child: ChildProcessByStdio<null, Readable, Readable>;
+  readonly #child: Child;
   readonly #exit: Promise<number | null>;
   readonly #text = { stdout: '', stderr: '' };
 
-  constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  /** `log`: the file descriptor to which its log goes, which is then not kept here. */
+  constructor(
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+    log: 'pipe' | number = 'pipe',
+  ) {
     this.#child = spawn(process.execPath, ['src/main.ts', ...args], {
       env: { PATH: process.env['PATH'], ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+      stdio: ['ignore', 'pipe', log],
+    }) as Child;
     const { stdout, stderr } = this.#child;
     stdout.setEncoding('utf8').on('data', (text: string) => (this.#text.stdout += text));
-    stderr.setEncoding('utf8').on('data', (text: string) => (this.#text.stderr += text));
+    stderr?.setEncoding('utf8').on('data', (text: string) => (this.#text.stderr += text));
     running.add(this.#child);
     this.#exit = once(this.#child, 'close').then(() => {
       running.delete(this.#child);

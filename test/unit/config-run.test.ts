@@ -23,10 +23,14 @@ test('defaults: everything in one process, on the cluster that is found', () => 
       serviceName: 'reeve-webhook',
       servicePort: 443,
       manageWebhooks: true,
+      caLifetime: 31_536_000_000,
+      certLifetime: 604_800_000,
+      caSettling: 30_000,
       secretsRbacFailurePolicy: 'Ignore',
       namespace: 'reeve-system',
       sharedNamespace: ['reeve-shared'],
       excludeNamespace: [],
+      secretName: [],
       leaderElect: true,
       concurrency: 16,
       resync: 600_000,
@@ -48,7 +52,7 @@ describe('what is given', () => {
   test.each([
     [['--leader-elect=false'], {}, { leaderElect: false }],
     [['--leader-elect'], { REEVE_LEADER_ELECT: 'false' }, { leaderElect: true }],
-    [[], { REEVE_MANAGE_WEBHOOKS: 'false' }, { manageWebhooks: false }],
+    [['--certs-dir=d'], { REEVE_MANAGE_WEBHOOKS: 'false' }, { manageWebhooks: false }],
     [['--shared-namespace', 'a', '--shared-namespace=b'], {}, { sharedNamespace: ['a', 'b'] }],
     [
       ['--resource-kind', 'v1/ConfigMap,apps/v1/Deployment'],
@@ -56,7 +60,15 @@ describe('what is given', () => {
       { resourceKind: ['v1/ConfigMap', 'apps/v1/Deployment'] },
     ],
     [['--tls-cert=c', '--tls-key=k', '--tls-ca=a'], {}, { tlsCert: 'c', tlsKey: 'k', tlsCa: 'a' }],
-    [['--tls-cert=c', '--tls-key=k', '--manage-webhooks=false'], {}, { tlsCa: undefined }],
+    [['--tls-cert=c', '--tls-key=k'], {}, { tlsCa: undefined }],
+    [['--tls-cert=c', '--tls-key=k', '--manage-webhooks=false'], {}, { manageWebhooks: false }],
+    [['--certs-dir=d', '--manage-webhooks=false', '--cert-lifetime=1m'], {}, { certsDir: 'd' }],
+    [['--role=reconciler', '--manage-webhooks=false', '--ca-lifetime=1m'], {}, { manageWebhooks: false }],
+    [
+      ['--ca-lifetime=3m', '--cert-lifetime=1m', '--ca-settling=10s'],
+      {},
+      { caLifetime: 180_000, certLifetime: 60_000, caSettling: 10_000 },
+    ],
     [['--tls-cert=c', '--tls-key=k', '--role=reconciler'], {}, { role: 'reconciler' }],
     [['--resync', '1h30m'], {}, { resync: 5_400_000 }],
   ])('%j %j', (args, env, settings) => {
@@ -91,7 +103,22 @@ describe('what is wrong', () => {
       '--resync: "0s" is not accepted; accepted: a duration such as 10m, more than 0 and up to 24h',
     ],
     [['--tls-ca', 'a'], '--tls-ca goes with --tls-cert'],
-    [['--tls-cert=c', '--tls-key=k'], '--tls-cert needs --tls-ca, or --manage-webhooks=false'],
+    [
+      ['--manage-webhooks=false'],
+      '--manage-webhooks=false needs --tls-cert and --tls-key, or --certs-dir: API servers learn of an authority that Reeve makes only from the webhook configurations that it writes',
+    ],
+    [
+      ['--ca-lifetime=167h', '--cert-lifetime=56h'],
+      '--ca-lifetime must be at least three times --cert-lifetime: the last certificate that an authority signs must not outlive it',
+    ],
+    [
+      ['--cert-lifetime=1m', '--ca-settling=11s'],
+      '--ca-settling must be at most a sixth of --cert-lifetime: after a lost authority nobody signs for that long, and a certificate is renewed only when a third of its life is left',
+    ],
+    [
+      ['--cert-lifetime', '59s'],
+      '--cert-lifetime: "59s" is not accepted; accepted: a duration such as 168h, from 1m and up to 87600h',
+    ],
   ])('%j', (args, problem) => {
     expect(run(args)).toEqual({ kind: 'wrong', problems: [problem], hint: 'reeve run --help' });
   });

@@ -7,23 +7,33 @@ import { until } from '../../support/until.ts';
 /** Leaves a replica that is told to end the time in which it is still sent requests. */
 const drainGrace = '--drain-grace=1s';
 
+/** Four processes begin at once, and a busy machine takes long to load what each of them needs. */
+const startSeconds = 150;
+
 export class Fleet {
   readonly #cluster: ClusterAccess;
   readonly #balancer: Balancer;
   readonly #servicePort: number;
+  readonly #webhookArgs: readonly string[];
   #webhooks: readonly Reeve[] = [];
   #reconcilers: readonly Reeve[] = [];
 
-  private constructor(cluster: ClusterAccess, balancer: Balancer, servicePort: number) {
+  private constructor(
+    cluster: ClusterAccess,
+    balancer: Balancer,
+    servicePort: number,
+    webhookArgs: readonly string[],
+  ) {
     this.#cluster = cluster;
     this.#balancer = balancer;
     this.#servicePort = servicePort;
+    this.#webhookArgs = [drainGrace, ...webhookArgs];
   }
 
   /** Settled once all are ready, the API server asks the webhooks, and a reconciler leads. */
-  static async start(cluster: ClusterAccess): Promise<Fleet> {
+  static async start(cluster: ClusterAccess, webhookArgs: readonly string[] = []): Promise<Fleet> {
     const balancer = new Balancer([]);
-    const fleet = new Fleet(cluster, balancer, await balancer.listen());
+    const fleet = new Fleet(cluster, balancer, await balancer.listen(), webhookArgs);
     try {
       await Promise.all([
         fleet.addWebhook(),
@@ -45,15 +55,21 @@ export class Fleet {
     return this.#webhooks;
   }
 
+  /** How many connections to them there have ever been. */
+  get connections(): number {
+    return this.#balancer.accepted;
+  }
+
   /** Settled once it is sent requests. */
   async addWebhook(): Promise<Reeve> {
-    const options = { role: 'webhook', servicePort: this.#servicePort, args: [drainGrace] } as const;
+    const options = { role: 'webhook', servicePort: this.#servicePort, args: this.#webhookArgs } as const;
     const added = await spawnReeve(this.#cluster, options);
     this.#webhooks = [...this.#webhooks, added];
     this.#balancer.setReplicas(this.#webhooks);
     await until(
       () => Promise.resolve(added.hasEnded || this.#balancer.ready.includes(added)),
       () => `ready: ${added.output}`,
+      startSeconds,
     );
     return added;
   }
@@ -122,6 +138,7 @@ async function readiness(reeve: Reeve): Promise<void> {
   await until(
     async () => reeve.hasEnded || (await reeve.isReady()),
     () => `ready: ${reeve.output}`,
+    startSeconds,
   );
   if (reeve.hasEnded) throw new Error(`it ended: ${reeve.output}`);
 }

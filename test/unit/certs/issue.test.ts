@@ -29,11 +29,11 @@ function holds(certificate: X509Certificate, hex: string): boolean {
 }
 
 describe('the keys', () => {
-  test('are two RSA keys of 2048 bits with the exponent 65537', () => {
+  test('are two on the curve P-256', () => {
     const keys = [issued.ca, issued.serving].map(({ keyPem }) => createPrivateKey(keyPem));
     for (const key of keys) {
-      expect(key.asymmetricKeyType).toBe('rsa');
-      expect(key.asymmetricKeyDetails).toMatchObject({ modulusLength: 2048, publicExponent: 65537n });
+      expect(key.asymmetricKeyType).toBe('ec');
+      expect(key.asymmetricKeyDetails).toEqual({ namedCurve: 'prime256v1' });
     }
     expect(issued.ca.keyPem).not.toBe(issued.serving.keyPem);
     expect(issued.ca.keyPem).toMatch(/^-----BEGIN PRIVATE KEY-----\n/);
@@ -81,9 +81,9 @@ describe('the serving certificate', () => {
   test('is for servers, and no authority', () => {
     expect(serving.ca).toBe(false);
     expect(serving.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1']);
-    // basicConstraints, critical, empty; keyUsage, critical: digitalSignature | keyEncipherment
+    // basicConstraints, critical, empty; keyUsage, critical: digitalSignature
     expect(holds(serving, '0603551d13 0101ff 0402 3000')).toBe(true);
-    expect(holds(serving, '0603551d0f 0101ff 0404 030205a0')).toBe(true);
+    expect(holds(serving, '0603551d0f 0101ff 0404 03020780')).toBe(true);
   });
 
   test('names the key of the authority, and its own', () => {
@@ -108,9 +108,12 @@ describe('the serving certificate', () => {
 });
 
 describe('both certificates', () => {
-  test('are signed with SHA-256', () => {
-    for (const certificate of [ca, serving])
-      expect(certificate.signatureAlgorithm).toBe('sha256WithRSAEncryption');
+  test('are signed with SHA-256, the algorithm without parameters in both its places', () => {
+    for (const certificate of [ca, serving]) {
+      expect(certificate.signatureAlgorithm).toBe('ecdsa-with-SHA256');
+      const [, ...places] = certificate.raw.toString('hex').split('300a06082a8648ce3d040302');
+      expect(places).toHaveLength(2);
+    }
   });
 
   test('begin an hour ago and last as long as asked', () => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { issueCertificates } from '../../../src/certs/issue.ts';
 import type { IssuedCertificates, IssueRequest } from '../../../src/certs/issue.ts';
-import { makeRsaKeyPair } from '../../../src/certs/keys.ts';
+import { makeKeyPair } from '../../../src/certs/keys.ts';
 import { parseServingPair } from '../../../src/certs/serving-pair.ts';
 import type { ServingPair } from '../../../src/certs/serving-pair.ts';
 
@@ -14,7 +14,7 @@ export const testNow = new Date('2026-06-01T12:00:00.500Z');
 export type TestIssuer = (request?: Partial<IssueRequest>) => Promise<IssuedCertificates>;
 
 export async function makeTestIssuer(): Promise<TestIssuer> {
-  const keys = await makeRsaKeyPair();
+  const keys = await makeKeyPair();
   return (request = {}) =>
     issueCertificates(
       { namespace: 'reeve-system', now: testNow, caLifetimeDays: 3650, leafLifetimeDays: 365, ...request },

@@ -1,12 +1,18 @@
 // The last check before certificates are handed out finds each fault.
 import { beforeAll, expect, test } from 'vitest';
 import type { IssuedCertificates } from '../../../src/certs/issue.ts';
-import { makeRsaKeyPair, privateKeyPem } from '../../../src/certs/keys.ts';
+import { makeKeyPair, privateKeyPem } from '../../../src/certs/keys.ts';
 import { servingNames } from '../../../src/certs/names.ts';
-import { assertIssuedWell } from '../../../src/certs/verify-issued.ts';
+import { assertAuthority, assertServing } from '../../../src/certs/verify-issued.ts';
 import { makeTestIssuer } from './issuer.ts';
 
 const names = servingNames('reeve-system', []);
+
+function assertIssuedWell(issued: IssuedCertificates, asked = names): void {
+  assertAuthority(issued.ca);
+  assertServing(issued.serving, issued.ca, asked);
+}
+
 let good: IssuedCertificates;
 let other: IssuedCertificates;
 let foreignKey: string;
@@ -14,11 +20,11 @@ let foreignKey: string;
 beforeAll(async () => {
   const issue = await makeTestIssuer();
   [good, other] = await Promise.all([issue(), issue({ namespace: 'other' })]);
-  foreignKey = privateKeyPem((await makeRsaKeyPair()).privateKey);
+  foreignKey = privateKeyPem((await makeKeyPair()).privateKey);
 });
 
 test('passes what was issued', () => {
-  expect(() => assertIssuedWell(good, names)).not.toThrow();
+  expect(() => assertIssuedWell(good)).not.toThrow();
 });
 
 test('finds every fault', () => {
@@ -30,7 +36,7 @@ test('finds every fault', () => {
     [{ ...good, serving: { ...good.serving, keyPem: foreignKey } }, 'the key of the server is its own'],
     [other, 'the server has its DNS names'],
   ];
-  for (const [issued, fault] of faults) expect(() => assertIssuedWell(issued, names)).toThrow(fault);
+  for (const [issued, fault] of faults) expect(() => assertIssuedWell(issued)).toThrow(fault);
 });
 
 test('misses an address', () => {

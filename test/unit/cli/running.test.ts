@@ -77,6 +77,18 @@ describe('what does not come to run', () => {
     expect(terminal).toMatchObject({ stdout: '', stderr: 'no port\n' });
   });
 
+  it('ends at the first signal where it heeds that', async () => {
+    const terminal = new Terminal();
+    const { promise, reject } = Promise.withResolvers<Running>();
+    const exit = runUntilStopped(options, terminal.io, async (_, starting) => {
+      starting.addEventListener('abort', () => reject(starting.reason));
+      return await promise;
+    });
+    terminal.send('SIGTERM', 0);
+    expect(await exit).toBe(0);
+    expect(terminal).toMatchObject({ stdout: '', stderr: '' });
+  });
+
   it('ends at the second signal, the echo of the first not counted', async () => {
     const terminal = new Terminal();
     const hanging = Promise.withResolvers<Running>();

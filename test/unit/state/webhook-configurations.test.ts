@@ -1,14 +1,7 @@
 // What the program makes of the shipped webhook configurations: for this install, and for the policies in force.
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../src/api/kube-object.ts';
-import { PolicySet } from '../../../src/policy/policy-set.ts';
-import {
-  judgedKinds,
-  saysNoMore,
-  webhookConfigurations,
-  type WebhookOptions,
-} from '../../../src/state/webhook-configurations.ts';
-import { aPolicy } from '../../support/engine.ts';
+import { webhookConfigurations, type WebhookOptions } from '../../../src/state/webhook-configurations.ts';
 import { manifestObject } from '../../support/manifest-files.ts';
 
 const templates = {
@@ -22,7 +15,7 @@ const options: WebhookOptions = {
   service: { namespace: 'ours', name: 'front', port: 8443 },
   excludedNamespaces: ['ours', 'ours-shared', 'kube-system'],
   reconcilerUsername: 'system:serviceaccount:ours:reeve-reconciler',
-  failurePolicyOfSecretsAndRbac: 'Ignore',
+  secretsAndRbac: 'Ignore',
   judged: everything,
   owner: { name: 'reeve-webhook', uid: 'uid-of-role' },
   version: '1.2.3',
@@ -31,6 +24,7 @@ const options: WebhookOptions = {
 interface Webhook {
   readonly name: string;
   readonly failurePolicy: string;
+  readonly timeoutSeconds: number;
   readonly clientConfig: object;
   readonly namespaceSelector?: object;
   readonly matchConditions: readonly { readonly name: string; readonly expression: string }[];
@@ -73,7 +67,7 @@ describe('the entries', () => {
   it.each(['Ignore', 'Fail'] as const)(
     'fail as the install says for Secrets and RBAC alone: %s',
     (policy) => {
-      const { validating, mutating } = made({ failurePolicyOfSecretsAndRbac: policy });
+      const { validating, mutating } = made({ secretsAndRbac: policy });
       const policies = [...validating, ...mutating].map(({ name, failurePolicy }) => [name, failurePolicy]);
       expect(Object.fromEntries(policies)).toEqual({
         'namespaces.validate.reeve.dev': 'Fail',
@@ -88,10 +82,28 @@ describe('the entries', () => {
     },
   );
 
+  it('for Secrets and RBAC are left out when the install wants none, whatever policies say', () => {
+    const { validating, mutating } = made({ secretsAndRbac: 'Off' });
+    expect(validating.map(({ name }) => name)).toEqual(always.validating);
+    expect(mutating.map(({ name }) => name)).toEqual(always.mutating);
+  });
+
+  it('say nothing of authorities that others write', () => {
+    const { validating, mutating } = made({ caBundle: undefined });
+    const clients = [...validating, ...mutating].map(({ clientConfig }) => Object.keys(clientConfig));
+    expect(new Set(clients.flat())).toEqual(new Set(['service']));
+  });
+
+  it('take five seconds at most', () => {
+    const { validating, mutating } = made();
+    const seconds = [...validating, ...mutating].map(({ timeoutSeconds }) => timeoutSeconds);
+    expect(Math.max(...seconds)).toBeLessThanOrEqual(5);
+  });
+
   it('lead to the service of the install, each on its path', () => {
     const clients = (path: string): object => ({
       service: { namespace: 'ours', name: 'front', port: 8443, path },
-      caBundle: Buffer.from(options.caBundle).toString('base64'),
+      caBundle: Buffer.from('-----BEGIN CERTIFICATE-----\n').toString('base64'),
     });
     const { validating, mutating } = made();
     expect(new Set(validating.map(({ clientConfig }) => JSON.stringify(clientConfig))).size).toBe(1);
@@ -157,7 +169,7 @@ describe('the configurations', () => {
       reconcilerUsername: 'system:serviceaccount:reeve-system:reeve-reconciler',
       version: '0.1.0',
     });
-    const authority = Buffer.from(options.caBundle).toString('base64');
+    const authority = Buffer.from('-----BEGIN CERTIFICATE-----\n').toString('base64');
     for (const which of ['validating', 'mutating'] as const) {
       const { metadata, ...rest } = shipped[which];
       const byHand = JSON.parse(
@@ -166,56 +178,9 @@ describe('the configurations', () => {
       expect({ ...rest, metadata: { ...metadata, ownerReferences: undefined } }).toEqual(byHand);
     }
   });
-});
 
-describe('what policies judge', () => {
-  it.each<readonly [string, object, Partial<typeof nothing>]>([
-    ['rules on Namespaces', { namespaces: { required: { labels: { team: {} } } } }, {}],
-    ['rules on Secrets', { secrets: { maxBytes: 1 } }, { secrets: true }],
-    [
-      'defaults of Secrets, which are demanded too',
-      { secrets: { defaults: { labels: { a: 'b' } } } },
-      { secrets: true, secretDefaults: true },
-    ],
-    [
-      'roles that may be granted',
-      { rbac: { allowedRoleRefs: ['ClusterRole/view'] } },
-      { rolebindings: true },
-    ],
-    ['subjects', { rbac: { forbiddenSubjects: ['Group/system:authenticated'] } }, { rolebindings: true }],
-    ['wildcards', { rbac: { forbidWildcardRules: true } }, { roles: true }],
-  ])('%s', (_, spec, judged) => {
-    const set = new PolicySet([aPolicy('p', spec)], { excludedNamespaces: [] });
-    expect(judgedKinds(set)).toEqual({ ...nothing, ...judged });
-  });
-
-  it('is that of all together', () => {
-    const policies = [
-      aPolicy('a', { secrets: { maxBytes: 1 } }),
-      aPolicy('b', { rbac: { forbidWildcardRules: true } }),
-    ];
-    expect(judgedKinds(new PolicySet(policies, { excludedNamespaces: [] }))).toEqual({
-      ...nothing,
-      secrets: true,
-      roles: true,
-    });
-    expect(judgedKinds(new PolicySet([], { excludedNamespaces: [] }))).toEqual(nothing);
-  });
-});
-
-describe('what is stored', () => {
-  const wanted = [{ name: 'a', rules: [{ operations: ['CREATE'] }], matchConditions: [{ name: 'x' }] }];
-  const [first] = wanted;
-
-  it.each([
-    ['the same', wanted, true],
-    ['with the defaults of the API server', [{ ...first, objectSelector: {}, namespaceSelector: {} }], true],
-    ['with a selector', [{ ...first, objectSelector: { matchLabels: { a: 'b' } } }], false],
-    ['with another condition', [{ ...first, matchConditions: [{ name: 'x' }, { name: 'y' }] }], false],
-    ['with another webhook', [...wanted, { name: 'b' }], false],
-    ['with another value', [{ ...first, name: 'b' }], false],
-    ['without webhooks', undefined, false],
-  ])('%s', (_, stored, expected) => {
-    expect(saysNoMore(stored, wanted)).toBe(expected);
+  it('are never made without webhooks, which would let everything past', () => {
+    const empty = { ...templates, mutating: { ...templates.mutating, webhooks: [] } };
+    expect(() => webhookConfigurations(empty, options)).toThrow('without webhooks');
   });
 });

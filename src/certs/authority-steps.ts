@@ -1,0 +1,152 @@
+// Decides what is to become of the shared authorities next. Any replica may take any step; the first one to write wins.
+import type { Authority, AuthorityState, RetiredAuthority } from './authority-state.ts';
+import { mostRetired } from './authority-state.ts';
+
+export type FoundState =
+  { readonly kind: 'missing' | 'corrupt' } | { readonly kind: 'whole'; readonly state: AuthorityState };
+
+/** All times are in milliseconds. */
+export interface Situation {
+  readonly now: number;
+  /** How long a serving certificate lasts that is signed now. */
+  readonly leafMs: number;
+  /** Within what time each API server learns of a bundle. */
+  readonly settlingMs: number;
+  /** For how long both configurations are known to carry the bundle of this very state. */
+  readonly confirmedMs: number;
+  /** Whether API servers may be asking replicas that this process knows nothing of. */
+  readonly mayBeServed: boolean;
+  readonly memory: Memory;
+}
+
+/** What this process knows by itself, also when the Secret is lost. */
+export interface Memory {
+  /** As it was last seen whole. */
+  readonly state?: AuthorityState;
+  /** Who signed the certificate that this process serves, and when that expires. */
+  readonly own?: RetiredAuthority;
+}
+
+export interface Step {
+  readonly kind: 'created' | 'restored' | 'added' | 'released' | 'dropped';
+  /** What it leads to; a new authority is still missing at the place that is named. */
+  readonly state: AuthorityState;
+  readonly issue?: 'signing' | 'next';
+}
+
+/** Undefined when all is well, which it only is when a state was found. */
+export function nextStep(found: FoundState, situation: Situation): Step | undefined {
+  const { memory, now } = situation;
+  if (found.kind !== 'whole') return created(memory.state, situation);
+  const { state } = found;
+  if ([state.signing, state.next].every((each) => each === undefined || each.notAfter <= now))
+    return created({ retired: state.retired }, situation);
+  return (
+    restored(state, situation) ??
+    dropped(state, situation) ??
+    added(state, situation) ??
+    released(state, situation)
+  );
+}
+
+/** What is left of the life of a certificate suffices to notice, and to mend, whatever keeps it from being renewed. */
+export function renewalTime({ createdAt, notAfter }: Pick<Authority, 'createdAt' | 'notAfter'>): number {
+  return createdAt + ((notAfter - createdAt) * 2) / 3;
+}
+
+/** After so long beyond the settling time, there is nobody who could still confirm and release it. */
+const patienceMs = 15_000;
+
+/** Who signs for a process that has been without a certificate for so long. */
+export function signerFor(
+  { signing, next }: AuthorityState,
+  waitedMs: number,
+  settlingMs: number,
+): Authority | undefined {
+  return signing ?? (waitedMs >= settlingMs + patienceMs ? next : undefined);
+}
+
+/** At once where nobody can serve a certificate of another one; else it has to become known first. */
+function created(known: Partial<AuthorityState> | undefined, situation: Situation): Step {
+  const { now, mayBeServed, memory } = situation;
+  const { signing, next, retired = [] } = known ?? {};
+  const keyless = [signing, next].filter((each) => each !== undefined).map((each) => retire(each, situation));
+  const own = memory.own === undefined ? [] : [memory.own];
+  const trusted = newest([...retired, ...keyless, ...own]).filter(({ until }) => until > now);
+  const isAlone = trusted.length === 0 && (known !== undefined || !mayBeServed);
+  return { kind: 'created', state: { retired: trusted }, issue: isAlone ? 'signing' : 'next' };
+}
+
+/** Somebody who did not know our authority has replaced the state. Whatever they made has to become known as well. */
+function restored(state: AuthorityState, situation: Situation): Step | undefined {
+  const { own } = situation.memory;
+  const all = [state.signing, state.next, ...state.retired];
+  if (own === undefined || own.until <= situation.now || all.some((each) => each?.certPem === own.certPem))
+    return undefined;
+  const { signing, next = signing } = state;
+  const passed = signing === undefined || signing === next ? [] : [retire(signing, situation)];
+  return {
+    kind: 'restored',
+    state: withKeys(undefined, next, newest([...state.retired, ...passed, own])),
+  };
+}
+
+function dropped(state: AuthorityState, { now, memory: { own } }: Situation): Step | undefined {
+  const isOver = ({ certPem, until }: RetiredAuthority): boolean =>
+    until <= now && !(own?.certPem === certPem && own.until > now);
+  const [signing, next] = [state.signing, state.next].map((each) =>
+    each === undefined || each.notAfter <= now ? undefined : each,
+  );
+  const retired = state.retired.filter((each) => !isOver(each));
+  const isSame = signing === state.signing && next === state.next && retired.length === state.retired.length;
+  if (isSame) return undefined;
+  // The last certificate of the one that signed has expired with it: whom nobody serves need not become known.
+  const isAlone = state.signing !== undefined && signing === undefined && retired.length === 0;
+  return { kind: 'dropped', state: withKeys(isAlone ? next : signing, isAlone ? undefined : next, retired) };
+}
+
+/** When the signing one comes of age; or the next one, because nobody could release it all that time. */
+function added(state: AuthorityState, situation: Situation): Step | undefined {
+  const { signing, next } = state;
+  const last = next ?? signing;
+  if (last === undefined || situation.now < renewalTime(last)) return undefined;
+  const passed = next === undefined ? [] : [retire(next, situation)];
+  return {
+    kind: 'added',
+    state: withKeys(signing, undefined, newest([...state.retired, ...passed])),
+    issue: 'next',
+  };
+}
+
+function released(state: AuthorityState, situation: Situation): Step | undefined {
+  const { signing, next } = state;
+  if (next === undefined || situation.confirmedMs < situation.settlingMs) return undefined;
+  const passed = signing === undefined ? [] : [retire(signing, situation)];
+  return {
+    kind: 'released',
+    state: withKeys(next, undefined, newest([...state.retired, ...passed])),
+  };
+}
+
+/** Whoever has read just before that it signs may take this long to do it, or have a clock that is early. */
+const slackMs = 60_000;
+
+function retire({ certPem, notAfter }: Authority, { now, leafMs }: Situation): RetiredAuthority {
+  return { certPem, until: Math.min(notAfter, now + leafMs + slackMs) };
+}
+
+/** Each once, and no more than API servers can take in the long run: whoever serves has renewed its certificate since. */
+function newest(retired: readonly RetiredAuthority[]): readonly RetiredAuthority[] {
+  const sorted = retired.toSorted((a, b) => a.until - b.until);
+  return [...new Map(sorted.map((each) => [each.certPem, each])).values()]
+    .toSorted((a, b) => a.until - b.until)
+    .slice(-mostRetired);
+}
+
+function withKeys(
+  signing: Authority | undefined,
+  next: Authority | undefined,
+  retired: readonly RetiredAuthority[],
+): AuthorityState {
+  return { ...(signing === undefined ? {} : { signing }), ...(next === undefined ? {} : { next }), retired };
+}

@@ -1,0 +1,90 @@
+// Encodes and signs one certificate; the only file that knows node-forge.
+//
+// node-forge encodes names, dates and extensions. It knows RSA alone, so the two places of a certificate that speak of
+// keys are put in by us: the public key in the encoding of node:crypto, and the algorithm of the signature. Keys and
+// signatures come from node:crypto, and nothing from outside is ever parsed by node-forge.
+import { randomBytes } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
+import forge from 'node-forge';
+import type { asn1, pki } from 'node-forge';
+import type { Extension } from './extensions.ts';
+import { publicKeyInfo, signSha256 } from './keys.ts';
+import { positiveSerial, serialLength } from './serial.ts';
+
+declare module 'node-forge' {
+  namespace pki {
+    /** Exists since node-forge 0.6; the type package leaves it out. */
+    function getTBSCertificate(certificate: Certificate): asn1.Asn1;
+  }
+}
+
+/** The common names of subject and issuer; both are of the organization `Reeve`. */
+export interface CertificateContent {
+  readonly subject: string;
+  readonly issuer: string;
+  readonly notBefore: Date;
+  readonly notAfter: Date;
+  readonly publicKey: KeyObject;
+  readonly extensions: readonly Extension[];
+}
+
+/** In PEM. */
+export async function signedCertificate(content: CertificateContent, key: KeyObject): Promise<string> {
+  const tbs = toBeSigned(content);
+  const signature = await signSha256(Buffer.from(forge.asn1.toDer(tbs).getBytes(), 'latin1'), key);
+  const whole = node(asn1Type.SEQUENCE, [
+    tbs,
+    ecdsaWithSha256(),
+    // No bits of its last byte are left over.
+    node(asn1Type.BITSTRING, `\0${signature.toString('latin1')}`),
+  ]);
+  const body = forge.asn1.toDer(whole).getBytes();
+  return forge.pem.encode({ type: 'CERTIFICATE', body }).replaceAll('\r\n', '\n');
+}
+
+const { Class: asn1Class, Type: asn1Type } = forge.asn1;
+
+/** The places of TBSCertificate: RFC 5280, section 4.1. */
+const signaturePlace = 2;
+const publicKeyPlace = 6;
+
+function toBeSigned(content: CertificateContent): asn1.Asn1 {
+  const certificate = forge.pki.createCertificate();
+  certificate.serialNumber = positiveSerial(randomBytes(serialLength));
+  certificate.validity = { notBefore: content.notBefore, notAfter: content.notAfter };
+  certificate.setSubject(nameOf(content.subject));
+  certificate.setIssuer(nameOf(content.issuer));
+  certificate.setExtensions([...content.extensions]);
+  // What stands for the key and the algorithm until the next lines.
+  const one = new forge.jsbn.BigInteger('1');
+  certificate.publicKey = forge.pki.setRsaPublicKey(one, one);
+  certificate.siginfo.algorithmOid = ecdsaWithSha256Oid;
+  const tbs = forge.pki.getTBSCertificate(certificate);
+  const key = forge.asn1.fromDer(publicKeyInfo(content.publicKey).toString('latin1'));
+  const parts = partsOf(tbs).with(signaturePlace, ecdsaWithSha256()).with(publicKeyPlace, key);
+  return node(asn1Type.SEQUENCE, parts);
+}
+
+function partsOf({ value }: asn1.Asn1): asn1.Asn1[] {
+  if (typeof value === 'string') throw new Error('node-forge does not encode a certificate as a sequence');
+  return value;
+}
+
+const ecdsaWithSha256Oid = '1.2.840.10045.4.3.2';
+
+/** Without parameters, where those of RSA are NULL: RFC 5758, section 3.2. */
+function ecdsaWithSha256(): asn1.Asn1 {
+  return node(asn1Type.SEQUENCE, [node(asn1Type.OID, forge.asn1.oidToDer(ecdsaWithSha256Oid).getBytes())]);
+}
+
+function node(type: asn1.Type, value: string | asn1.Asn1[]): asn1.Asn1 {
+  return forge.asn1.create(asn1Class.UNIVERSAL, type, typeof value !== 'string', value);
+}
+
+/** node-forge writes names as PrintableString, which has no `_`, no `@` and nothing beyond ASCII. */
+function nameOf(commonName: string): pki.CertificateField[] {
+  return [
+    { name: 'organizationName', value: 'Reeve' },
+    { name: 'commonName', value: commonName },
+  ];
+}

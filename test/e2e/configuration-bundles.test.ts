@@ -1,0 +1,201 @@
+// The authorities in the webhook configurations: ours are kept and read back, those of others are left alone.
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { findApiServer } from '../../src/kube/find-api-server.ts';
+import type { Log } from '../../src/observe/log.ts';
+import { MetricsRegistry } from '../../src/observe/registry.ts';
+import type { CaBundle } from '../../src/wire/ca-bundle.ts';
+import { connect, type ClusterConnection } from '../../src/wire/cluster-connection.ts';
+import { watchCluster } from '../../src/wire/cluster-view.ts';
+import type { Election } from '../../src/wire/election.ts';
+import { Watches } from '../../src/wire/watches.ts';
+import { keepConfigurations } from '../../src/wire/webhook-configurations.ts';
+import { installReeve } from '../cluster/reeve-install.ts';
+import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
+import { configurationKinds, Configurations, type StoredWebhook } from './support/configurations.ts';
+import { inTime } from './support/in-time.ts';
+
+const install = {
+  namespace: 'reeve-system',
+  sharedNamespace: ['reeve-shared'],
+  excludeNamespace: [],
+  serviceName: 'reeve-webhook',
+  servicePort: 443,
+  secretsRbacFailurePolicy: 'Fail',
+  leaderElect: false,
+} as const;
+
+const [first, second, theirs] = ['first', 'second', 'theirs'].map(
+  (name) => `-----BEGIN CERTIFICATE-----\n${name}\n-----END CERTIFICATE-----\n`,
+);
+const encoded = (pem = ''): string => Buffer.from(pem).toString('base64');
+
+/** What somebody wants, and what they were told. */
+class Authority implements CaBundle {
+  readonly confirmations: string[] = [];
+  #pem: string | undefined;
+  #tell: () => void = () => undefined;
+
+  constructor(pem: string | undefined) {
+    this.#pem = pem;
+  }
+
+  wanted(): Promise<string | undefined> {
+    return Promise.resolve(this.#pem);
+  }
+
+  confirmed(bundle: string): void {
+    if (this.confirmations.at(-1) !== bundle) this.confirmations.push(bundle);
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.#tell = listener;
+    return () => (this.#tell = () => undefined);
+  }
+
+  change(pem: string | undefined): void {
+    this.#pem = pem;
+    this.haveALook();
+  }
+
+  /** For what would be noticed some seconds later. */
+  haveALook(): void {
+    this.#tell();
+  }
+}
+
+describeControllers('the authorities in the webhook configurations', () => {
+  const cluster = sharedCluster();
+  const configurations = new Configurations(cluster);
+  let connection: ClusterConnection;
+  let watches: Watches;
+  let keeper: Election | undefined;
+  let warnings: string[];
+  let registry: MetricsRegistry;
+
+  /** Under the account of the webhook, as its process does. */
+  const keep = (authority: Authority): void => {
+    const log: Log = {
+      debug: () => undefined,
+      info: () => undefined,
+      warn: (message) => warnings.push(message),
+      error: (message) => warnings.push(message),
+      close: () => Promise.resolve(true),
+    };
+    const fail = (error: unknown): void => void warnings.push(String(error));
+    watches = new Watches(connection.client, log, fail);
+    const view = watchCluster(install, watches);
+    keeper = keepConfigurations(install, authority, { connection, cluster: view, registry, log, fail });
+  };
+
+  /** Of both kinds, each value once. */
+  const eachOnce = async (read: (webhook: StoredWebhook) => unknown): Promise<readonly unknown[]> => {
+    const found = await Promise.all(configurationKinds.map((kind) => configurations.find(kind)));
+    return [...new Set(found.flatMap((each) => (each === undefined ? ['none'] : each.webhooks.map(read))))];
+  };
+  const bundles = (): Promise<readonly unknown[]> => eachOnce(({ clientConfig }) => clientConfig.caBundle);
+  const failurePolicies = (): Promise<readonly unknown[]> => eachOnce(({ failurePolicy }) => failurePolicy);
+  /** As another controller would. */
+  const write = async (kind: 'mutating' | 'validating', pem: string | undefined): Promise<void> => {
+    const { webhooks } = await configurations.mustFind(kind);
+    const value = encoded(pem);
+    const steps = webhooks.map((_, index) => ({
+      op: 'add',
+      path: `/webhooks/${index}/clientConfig/caBundle`,
+      value,
+    }));
+    await configurations.patch(kind, 'json', steps);
+  };
+  /** Shows that there has been a round since. */
+  const passARound = async (authority: Authority): Promise<void> => {
+    await configurations.patch('validating', 'json', [
+      { op: 'replace', path: '/webhooks/0/timeoutSeconds', value: 1 },
+    ]);
+    authority.haveALook();
+    await inTime(async () => (await configurations.mustFind('validating')).webhooks[0]?.timeoutSeconds).toBe(
+      5,
+    );
+  };
+
+  beforeEach(async () => {
+    await installReeve(cluster);
+    await configurations.remove();
+    const kubeconfig = await cluster.tokenKubeconfig('reeve-system', 'reeve-webhook');
+    connection = await connect(() => findApiServer({ kubeconfig, environment: {} }), 1);
+    [warnings, registry] = [[], new MetricsRegistry()];
+  });
+  afterEach(async () => {
+    await keeper?.stop();
+    await watches.stop();
+    connection.client.close();
+    await configurations.remove();
+  });
+
+  it('are confirmed as soon as every webhook of both has them, and not before', async () => {
+    const authority = new Authority(first);
+    keep(authority);
+    await inTime(() => authority.confirmations).toEqual([first]);
+    expect(await bundles()).toEqual([encoded(first)]);
+    // One of the two now belongs to a newer version, which still knows only the first.
+    await configurations.patch('validating', 'merge', {
+      metadata: { annotations: { 'reeve.dev/version': '99.0.0' } },
+    });
+    authority.change(`${first}${second}`);
+    await inTime(bundles).toEqual([encoded(`${first}${second}`), encoded(first)]);
+    await configurations.remove('mutating');
+    authority.haveALook();
+    await inTime(bundles).toEqual([encoded(`${first}${second}`), encoded(first)]);
+    expect(authority.confirmations).toEqual([first]);
+    await configurations.patch('validating', 'merge', {
+      metadata: { annotations: { 'reeve.dev/version': '0.0.1' } },
+    });
+    authority.haveALook();
+    await inTime(() => authority.confirmations).toEqual([first, `${first}${second}`]);
+    expect(await bundles()).toEqual([encoded(`${first}${second}`)]);
+  });
+
+  it('are put right when others have changed or emptied them, which is told; our own change is not', async () => {
+    const authority = new Authority(first);
+    keep(authority);
+    await inTime(() => authority.confirmations).toEqual([first]);
+    authority.change(second);
+    await inTime(() => authority.confirmations).toEqual([first, second]);
+    expect(warnings).toEqual([]);
+    await write('validating', theirs);
+    await write('mutating', undefined);
+    await inTime(bundles).toEqual([encoded(second)]);
+    await inTime(() => warnings).toHaveLength(2);
+    const metrics = await registry.render();
+    for (const kind of ['Validating', 'Mutating'])
+      expect(metrics).toContain(`{kind="${kind}WebhookConfiguration",found="ca-bundle"} 1`);
+  });
+
+  it('of others are waited for, with webhooks that refuse nothing before, and then kept', async () => {
+    const authority = new Authority(undefined);
+    keep(authority);
+    await inTime(failurePolicies).toEqual(['Ignore']);
+    expect(await bundles()).toEqual([undefined]);
+    await inTime(() => warnings).toHaveLength(2);
+    await write('validating', theirs);
+    await write('mutating', theirs);
+    authority.haveALook();
+    // Of the mutating one alone, it always is.
+    await inTime(failurePolicies).toEqual(['Ignore', 'Fail']);
+    const { webhooks } = await configurations.mustFind('validating');
+    expect(webhooks.every(({ failurePolicy }) => failurePolicy === 'Fail')).toBe(true);
+    await passARound(authority);
+    await write('validating', second);
+    await passARound(authority);
+    expect(await bundles()).toEqual([encoded(theirs), encoded(second)]);
+    await write('validating', undefined);
+    authority.haveALook();
+    await inTime(failurePolicies).toEqual(['Ignore']);
+    // Its own change of the time-out is all that anybody is told of.
+    expect(new Set(warnings)).toEqual(
+      new Set([
+        'webhooks lack a caBundle, and refuse nothing until they have one',
+        'webhook configuration was changed by others',
+      ]),
+    );
+    expect(await registry.render()).not.toMatch(/found="ca-bundle"} [^0]/);
+  });
+});

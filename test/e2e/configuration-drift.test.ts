@@ -1,0 +1,197 @@
+// What others do to the webhook configurations: it is put right, the log names it, and a metric counts it.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { installReeve } from '../cluster/reeve-install.ts';
+import { mustKubectl } from '../support/kubectl.ts';
+import { spawnReeve, startReeve, type Reeve } from '../support/reeve.ts';
+import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
+import { until } from '../support/until.ts';
+import { must } from './support/attempt.ts';
+import { cleanUp } from './support/clean-up.ts';
+import { Configurations, type StoredWebhook } from './support/configurations.ts';
+import { inTime } from './support/in-time.ts';
+import { policy } from './support/objects.ts';
+import { file } from './support/ways-to-write.ts';
+
+const prefix = 'cd-';
+/** On a busy machine. */
+const startSeconds = 150;
+const alarm = 'webhook configuration was changed by others';
+const foreignBundle = Buffer.from('-----BEGIN CERTIFICATE-----\nof-nobody-we-know\n').toString('base64');
+
+/** All webhooks that there can be. */
+const judging = policy('cd-all', {
+  match: { names: ['cd-none'] },
+  secrets: { maxBytes: 1, defaults: { labels: { a: 'b' } } },
+  rbac: { allowedRoleRefs: ['ClusterRole/view'], forbidWildcardRules: true },
+});
+
+/** What is done to each of the validating webhooks, by name. */
+const tampering: Readonly<Record<string, (webhook: StoredWebhook) => readonly object[]>> = {
+  'namespaces.validate.reeve.dev': (webhook) => [
+    { ...webhook, failurePolicy: 'Ignore', timeoutSeconds: 1, namespaceSelector: {} },
+  ],
+  'namespacepolicies.validate.reeve.dev': (webhook) => [{ ...webhook, rules: [] }],
+  'secretshares.validate.reeve.dev': () => [],
+  'secrets.validate.reeve.dev': (webhook) => [
+    { ...webhook, rules: [{ ...webhook.rules[0], resources: ['secrets', 'configmaps'] }] },
+  ],
+  'roles.validate.reeve.dev': (webhook) => [
+    {
+      ...webhook,
+      objectSelector: { matchLabels: { never: 'there' } },
+      matchConditions: [...webhook.matchConditions, { name: 'never', expression: 'false' }],
+    },
+  ],
+  'rolebindings.validate.reeve.dev': (webhook) => [
+    { ...webhook, clientConfig: { ...webhook.clientConfig, caBundle: foreignBundle } },
+    { ...webhook, name: 'other.example.com' },
+  ],
+};
+
+describeControllers('webhook configurations that others change', () => {
+  const cluster = sharedCluster();
+  const configurations = new Configurations(cluster);
+  const [validating, mutating] = ['ValidatingWebhookConfiguration', 'MutatingWebhookConfiguration'];
+  const replicas: Reeve[] = [];
+  let reeve: Reeve;
+
+  /** By what was found. */
+  const repairs = async (kind: string | undefined): Promise<Readonly<Record<string, number>>> => {
+    const name = `reeve_webhook_configuration_repairs_total{kind="${kind}",found="`;
+    const lines = (await reeve.metrics()).split('\n').filter((line) => line.startsWith(name));
+    const counts = lines.map((line) => line.slice(name.length).split('"} '));
+    return Object.fromEntries(counts.map(([found = '', count]) => [found, Number(count)]));
+  };
+  const none = {
+    deleted: 0,
+    emptied: 0,
+    'webhook-removed': 0,
+    'webhook-added': 0,
+    'ca-bundle': 0,
+    'webhook-changed': 0,
+    metadata: 0,
+  };
+
+  const alarms = (): readonly unknown[] =>
+    reeve.output
+      .split('\n')
+      .filter((line) => line.includes(alarm))
+      .map((line) => {
+        const { kind, found } = JSON.parse(line) as { readonly kind: string; readonly found: unknown };
+        return [kind, found];
+      });
+
+  /** Behind the same Service. */
+  const anotherReplica = async (): Promise<Reeve> => {
+    const { webhooks } = await configurations.mustFind('mutating');
+    const servicePort = webhooks[0]?.clientConfig.service.port ?? 0;
+    const replica = await spawnReeve(cluster, { role: 'webhook', servicePort });
+    replicas.push(replica);
+    await until(
+      () => replica.isReady(),
+      () => `ready: ${replica.output}`,
+      startSeconds,
+    );
+    return replica;
+  };
+
+  beforeAll(async () => {
+    await installReeve(cluster);
+    await configurations.remove();
+    reeve = await startReeve(cluster, { role: 'webhook' });
+    replicas.push(reeve);
+  });
+  afterAll(async () => {
+    await cleanUp(cluster, prefix);
+    await Promise.all(replicas.map((replica) => replica.stop()));
+    await configurations.remove();
+  });
+
+  it('are no drift when Reeve itself changes them', async () => {
+    await must(file(['create'], judging), cluster);
+    await inTime(() => configurations.names('validating')).toEqual(Object.keys(tampering));
+    await inTime(() => configurations.names('mutating')).toHaveLength(2);
+    expect([await repairs(validating), await repairs(mutating), alarms()]).toEqual([none, none, []]);
+  });
+
+  it('are put right webhook by webhook, whatever was done to each', async () => {
+    const before = await configurations.shown();
+    const { webhooks } = await configurations.mustFind('validating');
+    await configurations.patch('validating', 'merge', {
+      webhooks: webhooks.flatMap((webhook) => tampering[webhook.name]?.(webhook) ?? []),
+    });
+    await configurations.patch('mutating', 'merge', { webhooks: [] });
+    expect(await configurations.shown()).not.toEqual(before);
+    await inTime(() => configurations.shown()).toEqual(before);
+    await inTime(alarms).toHaveLength(2);
+    expect(alarms()).toEqual([
+      [mutating, ['emptied']],
+      [
+        validating,
+        [
+          'namespaces.validate.reeve.dev: failurePolicy, namespaceSelector, timeoutSeconds',
+          'namespacepolicies.validate.reeve.dev: rules',
+          'secretshares.validate.reeve.dev: webhook-removed',
+          'secrets.validate.reeve.dev: rules',
+          'roles.validate.reeve.dev: objectSelector, matchConditions',
+          'rolebindings.validate.reeve.dev: clientConfig.caBundle',
+          'other.example.com: webhook-added',
+        ],
+      ],
+    ]);
+    expect(await repairs(mutating)).toEqual({ ...none, emptied: 1 });
+    const once = { 'webhook-removed': 1, 'webhook-added': 1, 'ca-bundle': 1, 'webhook-changed': 1 };
+    expect(await repairs(validating)).toEqual({ ...none, ...once });
+    expect(reeve.output).not.toContain(foreignBundle);
+  });
+
+  it('are made again when they are gone, and keep what they are told apart by', async () => {
+    const before = await configurations.shown();
+    const counted = await repairs(validating);
+    await configurations.remove('mutating');
+    await configurations.patch('validating', 'merge', {
+      metadata: { annotations: { 'reeve.dev/version': null }, labels: null, ownerReferences: null },
+    });
+    await inTime(() => configurations.shown()).toEqual(before);
+    await inTime(alarms).toHaveLength(4);
+    expect(await repairs(mutating)).toEqual({ ...none, emptied: 1, deleted: 1 });
+    expect(await repairs(validating)).toEqual({ ...counted, metadata: 1 });
+  });
+
+  it('are left as they are by a replica that takes over', async () => {
+    const before = await configurations.resourceVersions();
+    const standby = await anotherReplica();
+    await reeve.stop();
+    reeve = standby;
+    await inTime(() => standby.output).toContain('"leading"');
+    // What it puts right shows that it has compared what was there with what it wants.
+    await configurations.patch('mutating', 'json', [
+      { op: 'replace', path: '/webhooks/0/timeoutSeconds', value: 1 },
+    ]);
+    await inTime(async () => (await repairs(mutating))['webhook-changed']).toBe(1);
+    const [, after] = await configurations.resourceVersions();
+    expect(after).toBe(before[1]);
+    await inTime(() => standby.output.split('webhook configuration applied')).toHaveLength(2);
+  });
+
+  it('are put right and told of when it was done while nobody looked', async () => {
+    const before = await configurations.shown();
+    await reeve.stop();
+    await configurations.patch('validating', 'json', [{ op: 'remove', path: '/webhooks/0' }]);
+    reeve = await anotherReplica();
+    await inTime(() => configurations.shown()).toEqual(before);
+    await inTime(alarms).toHaveLength(1);
+    expect(alarms()).toEqual([[validating, ['namespaces.validate.reeve.dev: webhook-removed']]]);
+  });
+
+  it('stay away once the ClusterRole that owns them is gone', async () => {
+    await mustKubectl(['delete', 'clusterrole', 'reeve-webhook'], cluster);
+    await inTime(() => configurations.resourceVersions()).toEqual([undefined, undefined]);
+    await inTime(() => reeve.output).toContain('webhook configurations not applied');
+    const label = ['label', 'namespace', 'default', '--overwrite', 'cd=gone', '--dry-run=server'];
+    await mustKubectl(label, cluster);
+    expect(await configurations.resourceVersions()).toEqual([undefined, undefined]);
+    await installReeve(cluster);
+    await inTime(() => configurations.names('mutating')).toHaveLength(2);
+  });
+});

@@ -1,0 +1,86 @@
+// The two webhook configurations on a cluster, as people see and change them.
+import type { ClusterAccess } from '../../cluster/cluster-access.ts';
+import { mustKubectl } from '../../support/kubectl.ts';
+
+export const configurationKinds = ['mutating', 'validating'] as const;
+export type ConfigurationKind = (typeof configurationKinds)[number];
+
+export interface StoredWebhook {
+  readonly name: string;
+  readonly clientConfig: { readonly caBundle?: string; readonly service: { readonly port: number } };
+  readonly failurePolicy: string;
+  readonly timeoutSeconds: number;
+  readonly rules: readonly object[];
+  readonly matchConditions: readonly object[];
+  readonly namespaceSelector: {
+    readonly matchExpressions?: readonly { readonly values: readonly string[] }[];
+  };
+}
+
+export interface StoredConfiguration {
+  readonly metadata: {
+    readonly resourceVersion: string;
+    readonly labels?: object;
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly ownerReferences?: readonly object[];
+  };
+  readonly webhooks: readonly StoredWebhook[];
+}
+
+/** For kubectl. */
+export const configurationNames = configurationKinds.map((kind) => `${kind}webhookconfiguration/reeve`);
+
+export class Configurations {
+  readonly #cluster: ClusterAccess;
+
+  constructor(cluster: ClusterAccess) {
+    this.#cluster = cluster;
+  }
+
+  async find(kind: ConfigurationKind): Promise<StoredConfiguration | undefined> {
+    const path = `/apis/admissionregistration.k8s.io/v1/${kind}webhookconfigurations/reeve`;
+    const { status, body } = await this.#cluster.admin.send('GET', path);
+    return status === 200 ? (body as StoredConfiguration) : undefined;
+  }
+
+  async mustFind(kind: ConfigurationKind): Promise<StoredConfiguration> {
+    const found = await this.find(kind);
+    if (found === undefined) throw new Error(`there is no ${kind} configuration`);
+    return found;
+  }
+
+  async names(kind: ConfigurationKind): Promise<readonly string[]> {
+    return (await this.mustFind(kind)).webhooks.map(({ name }) => name);
+  }
+
+  /** All that the program has a say in. */
+  async shown(): Promise<unknown> {
+    return await Promise.all(
+      configurationKinds.map(async (kind) => {
+        const found = await this.find(kind);
+        const { labels, annotations, ownerReferences } = found?.metadata ?? {};
+        return { kind, labels, annotations, ownerReferences, webhooks: found?.webhooks };
+      }),
+    );
+  }
+
+  /** Other than before when anybody has written them since. */
+  async resourceVersions(): Promise<readonly (string | undefined)[]> {
+    return await Promise.all(
+      configurationKinds.map(async (kind) => (await this.find(kind))?.metadata.resourceVersion),
+    );
+  }
+
+  async patch(kind: ConfigurationKind, type: 'merge' | 'json', patch: unknown): Promise<void> {
+    const what = [`${kind}webhookconfiguration/reeve`, `--type=${type}`, '-p', JSON.stringify(patch)];
+    await mustKubectl(['patch', ...what], this.#cluster);
+  }
+
+  async remove(...kinds: readonly ConfigurationKind[]): Promise<void> {
+    const names = kinds.map((kind) => `${kind}webhookconfiguration/reeve`);
+    await mustKubectl(
+      ['delete', ...(kinds.length === 0 ? configurationNames : names), '--ignore-not-found'],
+      this.#cluster,
+    );
+  }
+}

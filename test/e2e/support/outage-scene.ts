@@ -1,0 +1,163 @@
+// A control plane of its own with Reeve on it, whose webhooks all hang or are all killed, while much is under way.
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { startControlPlane, type ControlPlane } from '../../cluster/control-plane.ts';
+import { installReeve } from '../../cluster/reeve-install.ts';
+import { Balancer } from '../../support/balancer.ts';
+import { mustKubectl } from '../../support/kubectl.ts';
+import { spawnReeve, webhookIsAsked, type Reeve } from '../../support/reeve.ts';
+import { until } from '../../support/until.ts';
+import { configMap, namespaceObject, policy, roleBinding, share } from './objects.ts';
+import type { WrittenObject } from './objects.ts';
+import { Stage } from './stage.ts';
+
+export type Outage = 'hang' | 'killed';
+
+/** On a busy machine. */
+const startSeconds = 150;
+const args = ['--secrets-rbac-failure-policy=Fail'];
+
+/** Rules of all kinds, and something of each kind that can be provided. */
+const inForce: readonly WrittenObject[] = [
+  policy('out-rules', {
+    match: { names: ['out-*'] },
+    namespaces: { required: { labels: { team: {} } }, defaults: { annotations: { seen: 'yes' } } },
+    secrets: { maxBytes: 1000, defaults: { labels: { a: 'b' } } },
+    rbac: { allowedRoleRefs: ['ClusterRole/view'], forbidWildcardRules: true },
+    validations: [{ name: 'short', expression: 'object.metadata.name.size() <= 40' }],
+    contents: {
+      roleBindings: [roleBinding('readers', 'readers')],
+      resources: [configMap('settings', { a: 'b' })],
+    },
+  }),
+  copying('out-copies', 'out-*'),
+];
+
+export class OutageScene {
+  readonly plane: ControlPlane;
+  readonly stage: Stage;
+  readonly #balancer = new Balancer([]);
+  /** Says ready of every replica, so that requests go on being sent to those that hang. */
+  readonly #probes: Server;
+  #servicePort = 0;
+  #webhooks: readonly Reeve[] = [];
+  #reconciler: Reeve | undefined;
+
+  private constructor(plane: ControlPlane, probes: Server) {
+    this.plane = plane;
+    this.stage = new Stage(plane, 'out-');
+    this.#probes = probes;
+  }
+
+  static async start(): Promise<OutageScene> {
+    const probes = createServer((_request, response) => response.end());
+    probes.listen(0, '127.0.0.1');
+    await once(probes, 'listening');
+    const scene = new OutageScene(await startControlPlane(), probes);
+    await installReeve(scene.plane);
+    scene.#servicePort = await scene.#balancer.listen();
+    await scene.startReeve();
+    await mustKubectl(['create', 'secret', 'generic', 'out-source', '-n', 'reeve-shared'], scene.plane);
+    await scene.stage.apply(...inForce, namespaceObject('out-tenant', { team: 'a' }));
+    return scene;
+  }
+
+  /** From nothing but what the cluster has stored; settled once reviews are answered. */
+  async startReeve(): Promise<void> {
+    const servicePort = this.#servicePort;
+    const [first, second, reconciler] = await Promise.all([
+      spawnReeve(this.plane, { role: 'webhook', servicePort, args }),
+      spawnReeve(this.plane, { role: 'webhook', servicePort, args }),
+      spawnReeve(this.plane, { role: 'reconciler', args }),
+    ]);
+    this.#webhooks = [first, second];
+    this.#reconciler = reconciler;
+    const { port: probesPort } = this.#probes.address() as AddressInfo;
+    this.#balancer.setReplicas(this.#webhooks.map(({ port }) => ({ port, probesPort })));
+    await until(
+      async () => (await Promise.all(this.#webhooks.map((webhook) => webhook.isReady()))).every(Boolean),
+      () => `ready: ${this.#webhooks.map(({ output }) => output).join('')}`,
+      startSeconds,
+    );
+    await webhookIsAsked(this.plane);
+  }
+
+  /**
+   * A namespace that has begun to end, with copies of ours in it, and a policy and a share that wait for their finalizers.
+   * Nobody finishes anything of it.
+   */
+  async leaveUnfinished(namespace: string, owner: string): Promise<void> {
+    const going = [
+      policy(owner, {
+        match: { names: [namespace] },
+        contents: { resources: [configMap(owner, { a: 'b' })] },
+      }),
+      copying(owner, namespace),
+    ];
+    await this.stage.apply(namespaceObject(namespace, { team: 'a' }), ...going);
+    const copies = [
+      'configmap/settings',
+      `configmap/${owner}`,
+      'rolebinding/readers',
+      'secret/out-copies',
+      `secret/${owner}`,
+    ];
+    await until(
+      async () => (await this.#found(namespace, copies)) === copies.length,
+      async () => `what ${namespace} is to contain: ${await this.stage.kubectl('get', 'nspol,sshare')}`,
+    );
+    this.#reconciler?.kill('SIGSTOP');
+    await this.stage.kubectl('delete', `nspol/${owner}`, `sshare/${owner}`, '--wait=false');
+    this.plane.pause('controllers');
+    await this.stage.kubectl('delete', 'namespace', namespace, '--wait=false');
+  }
+
+  /** The controllers of Kubernetes go on, and every webhook is lost. */
+  begin(outage: Outage): void {
+    for (const webhook of this.#webhooks) webhook.kill(outage === 'hang' ? 'SIGSTOP' : 'SIGKILL');
+    this.plane.resume('controllers');
+  }
+
+  /** Those that hang go on where they were. */
+  async resume(): Promise<void> {
+    for (const process of this.#processes()) process.kill('SIGCONT');
+    await webhookIsAsked(this.plane);
+  }
+
+  async killReeve(): Promise<void> {
+    for (const process of this.#processes()) process.kill('SIGKILL');
+    await Promise.all(this.#processes().map((process) => process.ended()));
+  }
+
+  async stop(): Promise<void> {
+    await this.killReeve();
+    await this.#balancer.close();
+    this.#probes.close();
+    await this.plane.stop();
+  }
+
+  #processes(): readonly Reeve[] {
+    return [...this.#webhooks, ...(this.#reconciler === undefined ? [] : [this.#reconciler])];
+  }
+
+  async #found(namespace: string, names: readonly string[]): Promise<number> {
+    const output = await this.stage.kubectl(
+      'get',
+      ...names,
+      '-n',
+      namespace,
+      '-o=name',
+      '--ignore-not-found',
+    );
+    return output.split('\n').filter((line) => line !== '').length;
+  }
+}
+
+function copying(name: string, namespaces: string): WrittenObject {
+  return share(name, {
+    source: { namespace: 'reeve-shared', name: 'out-source' },
+    targets: { names: [namespaces] },
+    target: { name },
+  });
+}

@@ -1,0 +1,87 @@
+// The Secret of the authority that the replicas share, as an administrator sees it and as somebody might damage it.
+import { X509Certificate } from 'node:crypto';
+import { parseState, type AuthorityState } from '../../../src/certs/authority-state.ts';
+import type { ClusterAccess } from '../../cluster/cluster-access.ts';
+import type { Reeve } from '../../support/reeve.ts';
+import { openTls } from '../../support/tls-client.ts';
+
+const collection = '/api/v1/namespaces/reeve-system/secrets';
+const path = `${collection}/reeve-webhook-ca`;
+const dataKey = 'authorities.json';
+
+interface StoredSecret {
+  readonly type: string;
+  readonly metadata: { readonly labels?: object };
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+export interface ServedCertificate {
+  readonly fingerprint: string;
+  readonly notAfter: number;
+}
+
+export class SharedAuthoritySecret {
+  readonly #cluster: ClusterAccess;
+  /** Every private key that was ever seen in it: no output may hold any. */
+  readonly keys = new Set<string>();
+
+  constructor(cluster: ClusterAccess) {
+    this.#cluster = cluster;
+  }
+
+  async stored(): Promise<StoredSecret | undefined> {
+    const { status, body } = await this.#cluster.admin.send('GET', path);
+    return status === 200 ? (body as StoredSecret) : undefined;
+  }
+
+  /** Undefined while it is not there, or not as it should be. */
+  async state(): Promise<AuthorityState | undefined> {
+    const value = (await this.stored())?.data?.[dataKey];
+    const state = value === undefined ? undefined : parseState(Buffer.from(value, 'base64').toString());
+    for (const each of [state?.signing, state?.next]) if (each !== undefined) this.keys.add(each.keyPem);
+    return state;
+  }
+
+  /** The fingerprint of the one that signs; undefined while none does. */
+  async signer(): Promise<string | undefined> {
+    const signing = (await this.state())?.signing;
+    return signing === undefined ? undefined : fingerprintOf(signing.certPem);
+  }
+
+  async remove(): Promise<void> {
+    await this.#cluster.admin.send('DELETE', path);
+  }
+
+  /** In the place of all that is in it. */
+  async put(data: Readonly<Record<string, string>>): Promise<void> {
+    const encoded: Record<string, string> = {};
+    for (const [key, text] of Object.entries(data)) encoded[key] = Buffer.from(text).toString('base64');
+    const metadata = { name: 'reeve-webhook-ca', namespace: 'reeve-system' };
+    const secret = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata,
+      type: 'Opaque',
+      data: encoded,
+    };
+    await this.#cluster.admin.mustSend('PUT', path, secret);
+  }
+
+  async putState(text: string): Promise<void> {
+    await this.put({ [dataKey]: text });
+  }
+}
+
+export function fingerprintOf(certPem: string): string {
+  return new X509Certificate(certPem).fingerprint256;
+}
+
+/** What a new connection is shown. With authorities, only if these have signed it, and as an API server asks. */
+export async function servedBy({ port }: Pick<Reeve, 'port'>, bundle?: string): Promise<ServedCertificate> {
+  const servername = 'reeve-webhook.reeve-system.svc';
+  const checked = bundle === undefined ? {} : { ca: bundle, rejectUnauthorized: true };
+  const socket = await openTls(port, { servername, ...checked });
+  const { fingerprint256: fingerprint, valid_to } = socket.getPeerCertificate();
+  socket.destroy();
+  return { fingerprint, notAfter: Date.parse(valid_to) };
+}

@@ -1,0 +1,122 @@
+// Whatever replicas do at whatever moments: no API server ever asks one whose certificate it cannot check.
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { AuthorityWorld } from '../support/authority-world.ts';
+
+/** Chance that is the same in every run of the same seed. */
+function chance(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+const minute = 60_000;
+const skew = fc.integer({ min: -10_000, max: 10_000 });
+
+type Event = (world: AuthorityWorld) => void;
+
+/** As long as one that serves is left: when none is, nobody has what would have to be kept. */
+const kill: Event = (world) => {
+  const [first, ...others] = world.serving;
+  if (first !== undefined && others.length > 0) world.kill(first);
+};
+const cutOff: Event = ({ living, time }) => {
+  const [first] = living.toReversed();
+  if (first === undefined) return;
+  first.isCutOff = true;
+  void time.sleep(20_000).then(() => (first.isCutOff = false));
+};
+const event = fc.oneof(
+  fc.record({ name: fc.constant('start'), skew }).map(({ skew: ms }): Event => (world) => {
+    if (world.living.length < 4) world.start(ms);
+  }),
+  fc.constantFrom<Event>(
+    kill,
+    cutOff,
+    (world) => world.changeLeader(),
+    (world) => world.tamper(undefined),
+    (world) => world.tamper({ kind: 'corrupt' }),
+    // The newcomer, who knows nothing, is faster than all who watch.
+    (world) => {
+      world.tamper(undefined);
+      world.start(0);
+    },
+    () => undefined,
+  ),
+);
+
+async function begun(seed: number, skews: readonly number[]): Promise<AuthorityWorld> {
+  const world = new AuthorityWorld(chance(seed));
+  for (const each of skews) world.start(each);
+  await world.pass(minute);
+  return world;
+}
+
+describe('no certificate is served that an API server does not know how to check', () => {
+  test('over authorities that come of age, are lost and are broken, while replicas come and go', async () => {
+    const plan = fc.array(fc.record({ event, pause: fc.integer({ min: 60_000, max: 240_000 }) }), {
+      minLength: 4,
+      maxLength: 10,
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat(),
+        fc.array(skew, { minLength: 2, maxLength: 3 }),
+        plan,
+        async (seed, skews, steps) => {
+          const world = await begun(seed, skews);
+          for (const step of steps) {
+            step.event(world);
+            await world.pass(step.pause);
+          }
+          expect([...world.failures]).toEqual([]);
+          expect(world.serving.length).toBeGreaterThan(0);
+          for (const replica of world.living) world.kill(replica);
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+});
+
+test('all who start on nothing agree on one authority, and the next ones follow in time', async () => {
+  const world = await begun(1, [0, 5000, -5000, 0, 0]);
+  expect(world.signers.size).toBe(1);
+  expect(world.serving).toHaveLength(5);
+  await world.pass(60 * minute);
+  // The first one lasts 18 minutes, so it comes of age after 12, and so does each that follows.
+  expect(world.signers.size).toBe(6);
+  expect([...world.failures]).toEqual([]);
+  for (const replica of world.living) world.kill(replica);
+});
+
+test('after a full stop while nobody signs, whoever comes does not wait for ever', async () => {
+  const world = await begun(2, [0, 0]);
+  world.tamper(undefined);
+  await world.pass(3000);
+  for (const replica of world.living) world.kill(replica);
+  expect(world.state?.signing).toBeUndefined();
+  const [first, second] = [world.start(0), world.start(0)];
+  await world.pass(2 * minute);
+  expect(first.signer).toBe(second.signer);
+  expect(world.state?.signing?.certPem).toBe(first.signer);
+  for (const replica of world.living) world.kill(replica);
+});
+
+test('a Secret from an old copy does not put out whoever serves', async () => {
+  const world = await begun(3, [0, 0, 0]);
+  const old = world.state;
+  if (old === undefined) throw new Error('there is a state');
+  world.tamper(undefined);
+  // Until nobody trusts the old one any more.
+  await world.pass(9 * minute);
+  expect(JSON.stringify(world.state)).not.toContain(old.signing?.certPem);
+  world.tamper({ kind: 'whole', state: old });
+  await world.pass(4 * minute);
+  expect([...world.failures]).toEqual([]);
+  const signing = world.state?.signing?.certPem;
+  expect(world.serving.map(({ signer }) => signer)).toEqual([signing, signing, signing]);
+  for (const replica of world.living) world.kill(replica);
+});

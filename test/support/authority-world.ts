@@ -1,0 +1,224 @@
+// A cluster in virtual time, as far as the shared authority has to do with one: a Secret, a configuration that API servers learn late.
+import { KubeError } from '../../src/api/kube-error.ts';
+import { bundleOf, type AuthorityState } from '../../src/certs/authority-state.ts';
+import type { FoundState } from '../../src/certs/authority-steps.ts';
+import { AuthorityReplica } from '../../src/wire/authority-replica.ts';
+import type { FoundSecret } from '../../src/wire/authority-secret.ts';
+import { VirtualTime } from './virtual-time.ts';
+
+export const settings = { certLifetime: 360_000, caSettling: 20_000, caLifetime: 1_080_000 };
+/** In ms: how late news and answers are at most. API servers must learn within the settling time. */
+const most = { lag: 19_000, news: 3000, latency: 300 };
+const pollMs = 5000;
+const never = new AbortController().signal;
+const begin = Date.parse('2026-06-01T12:00:00Z');
+
+interface Versioned<T> {
+  readonly version: number;
+  readonly value: T;
+}
+
+export interface Replica {
+  readonly name: string;
+  readonly authority: AuthorityReplica;
+  /** Who signed what it serves. */
+  signer: string;
+  isAlive: boolean;
+  /** Nothing that it asks is answered. */
+  isCutOff: boolean;
+}
+
+export class AuthorityWorld {
+  readonly time = new VirtualTime();
+  readonly replicas: Replica[] = [];
+  /** What was found wrong: `120 s: r1 serves <CA1>, of which api0 knows nothing`. */
+  readonly failures = new Set<string>();
+  /** All that ever signed for somebody. */
+  readonly signers = new Set<string>();
+  readonly #random: () => number;
+  readonly #apiServers: { known: string | undefined; nextAt: number }[] = [
+    { known: undefined, nextAt: 0 },
+    { known: undefined, nextAt: 0 },
+  ];
+  #secret: Versioned<FoundState> | undefined;
+  #configuration: Versioned<string> | undefined;
+  #versions = 0;
+  #authorities = 0;
+  #leader: Replica | undefined;
+
+  constructor(random: () => number) {
+    this.#random = random;
+  }
+
+  get living(): readonly Replica[] {
+    return this.replicas.filter(({ isAlive }) => isAlive);
+  }
+
+  get serving(): readonly Replica[] {
+    return this.living.filter(({ signer }) => signer !== '');
+  }
+
+  get state(): AuthorityState | undefined {
+    return this.#secret?.value.kind === 'whole' ? this.#secret.value.state : undefined;
+  }
+
+  /** Its clock may be wrong by so much. */
+  start(skewMs: number): Replica {
+    const name = `r${this.replicas.length}`;
+    const replica: Replica = {
+      name,
+      signer: '',
+      isAlive: true,
+      isCutOff: false,
+      authority: new AuthorityReplica(settings, {
+        clock: this.time,
+        random: this.#random,
+        now: () => new Date(begin + this.time.monotonic() + skewMs),
+        isServed: async () => await this.#ask(replica, () => this.#configuration !== undefined),
+        secret: {
+          read: async () => await this.#ask(replica, () => this.#readSecret()),
+          write: async (found, state) => await this.#ask(replica, () => this.#writeSecret(found, state)),
+        },
+        issuer: {
+          authority: async (now) => await Promise.resolve(this.#newAuthority(now)),
+          serving: async (signer, now) => {
+            const notAfter = new Date(Math.min(signer.notAfter, now + settings.certLifetime));
+            return await Promise.resolve({ cert: signer.certPem, key: '', fingerprint: '', notAfter });
+          },
+        },
+        observer: {
+          stepped: () => undefined,
+          learned: () => undefined,
+          renewed: (pair) => {
+            replica.signer = pair.cert;
+            this.signers.add(pair.cert);
+          },
+        },
+      }),
+    };
+    this.replicas.push(replica);
+    void this.#live(replica);
+    return replica;
+  }
+
+  kill(replica: Replica): void {
+    replica.isAlive = false;
+    if (this.#leader === replica) this.#leader = undefined;
+  }
+
+  /** Somebody else leads from now on. */
+  changeLeader(): void {
+    const others = this.serving.filter((each) => each !== this.#leader);
+    this.#leader = others[Math.floor(this.#random() * others.length)] ?? this.#leader;
+  }
+
+  /** What somebody makes of the Secret. */
+  tamper(value: FoundState | undefined): void {
+    this.#versions += 1;
+    this.#secret = value === undefined ? undefined : { version: this.#versions, value };
+  }
+
+  /** Lets time pass, and looks all the while whether every API server can check whomever it asks. */
+  async pass(milliseconds: number): Promise<void> {
+    for (let left = milliseconds; left > 0; left -= 500) {
+      await this.time.advance(500);
+      this.#check();
+    }
+  }
+
+  #check(): void {
+    const now = this.time.monotonic();
+    for (const { name, signer, authority } of this.serving) {
+      const notAfter = authority.pair?.notAfter.getTime() ?? 0;
+      if (notAfter <= begin + now) this.failures.add(`${now / 1000} s: ${name} has expired`);
+      this.#apiServers.forEach(({ known }, index) => {
+        if (known?.includes(signer) === false)
+          this.failures.add(`${now / 1000} s: ${name} serves ${signer}, api${index} knows ${known}`);
+      });
+    }
+  }
+
+  async #live(replica: Replica): Promise<void> {
+    while (replica.isAlive) {
+      await this.#quietly(async () => {
+        await replica.authority.round(never);
+        if (replica.authority.pair !== undefined && this.#leader?.isAlive !== true) this.#leader = replica;
+        if (this.#leader === replica) await this.#keep(replica);
+      });
+      await this.#untilNews();
+    }
+  }
+
+  async #quietly(work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof KubeError)) throw error;
+    }
+  }
+
+  /** The poll, or the watch, which may be late. */
+  async #untilNews(): Promise<void> {
+    const before = this.#secret?.version;
+    for (let waited = 0; waited < pollMs; waited += 500) {
+      await this.time.sleep(500);
+      if (this.#secret?.version === before) continue;
+      await this.time.sleep(this.#random() * most.news);
+      return;
+    }
+  }
+
+  /** As the keeper of the configurations does it. */
+  async #keep(replica: Replica): Promise<void> {
+    const { authority } = replica;
+    const wanted = bundleOf(await authority.round(never));
+    const live = await this.#ask(replica, () => this.#configuration);
+    if (live?.value !== wanted)
+      await this.#ask(replica, () => this.#writeConfiguration(live?.version, wanted));
+    const stored = await this.#ask(replica, () => this.#configuration);
+    if (stored?.value === wanted && this.#leader === replica) authority.confirm(wanted);
+  }
+
+  /** What is asked may take effect early or late, and the answer may be late as well. */
+  async #ask<T>(replica: Replica, work: () => T): Promise<T> {
+    await this.time.sleep(this.#random() * most.latency);
+    if (replica.isCutOff || !replica.isAlive)
+      throw new KubeError({ code: 0, reason: 'ECONNREFUSED', retryable: true });
+    const done = work();
+    await this.time.sleep(this.#random() * most.latency);
+    return done;
+  }
+
+  #readSecret(): FoundSecret {
+    const secret = this.#secret;
+    if (secret === undefined) return { found: { kind: 'missing' }, object: undefined };
+    const resourceVersion = String(secret.version);
+    return { found: secret.value, object: { metadata: { resourceVersion } } };
+  }
+
+  #writeSecret({ object }: FoundSecret, state: AuthorityState): boolean {
+    const before = this.#secret === undefined ? undefined : String(this.#secret.version);
+    if (object?.metadata['resourceVersion'] !== before) return false;
+    this.tamper({ kind: 'whole', state });
+    return true;
+  }
+
+  #writeConfiguration(version: number | undefined, value: string): void {
+    if (this.#configuration?.version !== version)
+      throw new KubeError({ code: 409, reason: 'Conflict', retryable: true });
+    this.#versions += 1;
+    this.#configuration = { version: this.#versions, value };
+    for (const server of this.#apiServers) {
+      // One watch tells things in their order.
+      const at = Math.max(server.nextAt, this.time.monotonic() + this.#random() * most.lag);
+      server.nextAt = at;
+      void this.time.sleep(at - this.time.monotonic()).then(() => (server.known = value));
+    }
+  }
+
+  #newAuthority(now: number) {
+    this.#authorities += 1;
+    const certPem = `<CA${this.#authorities}>`;
+    return { certPem, keyPem: 'key', createdAt: now, notAfter: now + settings.caLifetime };
+  }
+}
