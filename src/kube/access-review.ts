@@ -2,13 +2,10 @@
 //
 // https://kubernetes.io/docs/reference/kubernetes-api/authorization-resources/subject-access-review-v1/
 import { createHash } from 'node:crypto';
-import { ownMember } from '../api/json.ts';
-import type { JsonObject } from '../api/json.ts';
-import { KubeError } from '../api/kube-error.ts';
-import type { KubeClient, KubeRequest } from './client.ts';
+import type { KubeClient } from './client.ts';
 import { monotonicClock } from './clock.ts';
 import type { MonotonicClock } from './clock.ts';
-import { resourcePath } from './resource-paths.ts';
+import { askForRight, type Right, type RightAnswer } from './review-request.ts';
 import { SingleFlight } from './single-flight.ts';
 
 export interface Person {
@@ -18,19 +15,7 @@ export interface Person {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
-export interface Right {
-  readonly verb: string;
-  readonly group: string;
-  readonly resource: string;
-  /** Left out: the right to all of them. */
-  readonly name?: string;
-  /** Left out: in all namespaces, or cluster-scoped. */
-  readonly namespace?: string;
-  readonly subresource?: string;
-}
-
-/** `unknown`: nobody can say. */
-export type RightAnswer = 'yes' | 'no' | 'unknown';
+export type { Right, RightAnswer };
 
 export interface AccessReviews {
   /** Rejects only when the signal aborts, and then with its reason. */
@@ -39,10 +24,6 @@ export interface AccessReviews {
 
 const rememberedMs: Readonly<Record<'yes' | 'no', number>> = { yes: 10_000, no: 1000 };
 const mostRemembered = 4096;
-/** The API server waits no longer for a webhook of ours, so an answer after that helps nobody. */
-const timeoutMs = 5000;
-const path = resourcePath({ apiVersion: 'authorization.k8s.io/v1', plural: 'subjectaccessreviews' });
-
 export function createAccessReviewer(
   client: KubeClient,
   clock: MonotonicClock = monotonicClock,
@@ -72,7 +53,9 @@ class CachedReviewer implements AccessReviews {
   async #ask(key: string, person: Person, right: Right): Promise<RightAnswer> {
     const askedAt = this.#clock.monotonic();
     this.#remembered.delete(key);
-    const answer = await ask(this.#client, reviewOf(person, right));
+    const { username: user, groups, uid, extra } = person;
+    const who = { user, groups, uid, extra };
+    const answer = await askForRight(this.#client, 'SubjectAccessReview', who, right);
     if (answer !== 'unknown') this.#remember(key, answer, askedAt + rememberedMs[answer]);
     return answer;
   }
@@ -82,44 +65,6 @@ class CachedReviewer implements AccessReviews {
     if (this.#remembered.size >= mostRemembered && oldest !== undefined) this.#remembered.delete(oldest);
     this.#remembered.set(key, { answer, until });
   }
-}
-
-async function ask(client: KubeClient, body: JsonObject): Promise<RightAnswer> {
-  const request: KubeRequest = { method: 'POST', path, body, timeoutMs };
-  try {
-    return answerIn(await client.request(request));
-  } catch (error) {
-    if (!isUnanswered(error)) return 'unknown';
-  }
-  // The client sends no POST twice. This one changes nothing, and a closed connection must not refuse anybody.
-  try {
-    return answerIn(await client.request(request));
-  } catch {
-    return 'unknown';
-  }
-}
-
-function isUnanswered(error: unknown): boolean {
-  return error instanceof KubeError && ['ECONNRESET', 'EPIPE'].includes(error.reason);
-}
-
-function answerIn(review: JsonObject): RightAnswer {
-  const status = ownMember(review, 'status');
-  const allowed = ownMember(status, 'allowed');
-  if (allowed === true) return 'yes';
-  const isDoubtful = Boolean(ownMember(status, 'evaluationError'));
-  return allowed === false && !isDoubtful ? 'no' : 'unknown';
-}
-
-function reviewOf(person: Person, right: Right): JsonObject {
-  const { username: user, groups, uid, extra } = person;
-  const { verb, group, resource, name, namespace, subresource } = right;
-  const resourceAttributes = { verb, group, resource, name, namespace, subresource };
-  return {
-    apiVersion: 'authorization.k8s.io/v1',
-    kind: 'SubjectAccessReview',
-    spec: { user, groups, uid, extra, resourceAttributes },
-  };
 }
 
 /** A person can have thousands of groups, so it is a hash that is kept. */

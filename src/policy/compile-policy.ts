@@ -11,6 +11,7 @@ import {
 } from './compile-rules.ts';
 import type { CompiledPolicy } from './compiled-policy.ts';
 import { compileContents } from './contents/compile-contents.ts';
+import { isTemplated } from './contents/content-template.ts';
 import { contradictions } from './contradictions.ts';
 import { compileException } from './exceptions.ts';
 import { compileDefaults } from './rules/default-keys.ts';
@@ -41,6 +42,7 @@ export function compilePolicy(policy: NamespacePolicy): PolicyCompilation {
   const requirements = takeEach(compileRequirements(spec.namespaces?.required ?? {}));
   const namespaceDefaults = takeEach(compileDefaults(spec.namespaces?.defaults, 'namespaces'));
   const secretDefaults = takeEach(compileDefaults(spec.secrets?.defaults, 'secrets'));
+  const defaults = [...namespaceDefaults, ...secretDefaults];
   const match = take(compileMatch(spec.match), nothingMatches);
   const result: CompiledPolicy = {
     name: policy.metadata.name,
@@ -56,6 +58,8 @@ export function compilePolicy(policy: NamespacePolicy): PolicyCompilation {
     secretDefaults,
     requesters: spec.namespaces?.requesters,
     contents: take(compileContents(spec.contents), []),
+    readsNamespace:
+      isTemplated(spec.contents) || defaults.some(({ template }) => template.reads.has('namespaceObject')),
     isSuspended: spec.suspend,
     exceptions: (spec.exceptions ?? []).map(compileException),
   };

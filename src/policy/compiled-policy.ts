@@ -22,6 +22,8 @@ export interface CompiledPolicy {
   readonly secretDefaults: readonly DefaultKey[];
   readonly requesters: RequestersSpec | undefined;
   readonly contents: readonly CompiledContent[];
+  /** Whether a template of its contents or defaults is rendered from the Namespace. */
+  readonly readsNamespace: boolean;
   /** Its contents are neither made, changed nor deleted. */
   readonly isSuspended: boolean;
   readonly exceptions: readonly CompiledException[];

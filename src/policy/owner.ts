@@ -1,4 +1,5 @@
 // Policies and shares as owners of the objects they provide, and what the reconciler has to know of each.
+import { group, useVerb } from '../api/names.ts';
 
 export const ownerKinds = ['NamespacePolicy', 'SecretShare'] as const;
 export type OwnerKind = (typeof ownerKinds)[number];
@@ -23,6 +24,12 @@ export function kindOfOwner(id: OwnerId): OwnerKind {
 
 export function ownerName(id: OwnerId): string {
   return id.slice(id.indexOf('/') + 1);
+}
+
+/** The right to decide which namespaces it reaches, and what they get from it. */
+export function useOf(id: OwnerId) {
+  const resource = kindOfOwner(id) === 'NamespacePolicy' ? 'namespacepolicies' : 'secretshares';
+  return { verb: useVerb, group, resource, name: ownerName(id) } as const;
 }
 
 /** One policy or share as it is stored, whether it loads or not. */

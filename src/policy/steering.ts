@@ -1,7 +1,7 @@
 // Steering: which policies and shares a write of a Namespace would bring it under, take it from, or get other objects from.
 import { isDeepStrictEqual } from 'node:util';
 import type { RequestersSpec } from '../api/namespace-policy.ts';
-import { group, namespaceNameLabel, nobodysName, useVerb } from '../api/names.ts';
+import { namespaceNameLabel, nobodysName } from '../api/names.ts';
 import type { Budget } from './budget.ts';
 import type { CompiledPolicy } from './compiled-policy.ts';
 import type { CompiledShare } from './compiled-share.ts';
@@ -9,7 +9,7 @@ import { policyProvider, shareProvider, type Provider } from './contents/provide
 import { matchNamespace } from './match.ts';
 import { labelsOf, metadataMap, nameOf, valueOf, withMetadata, type MetadataField } from './metadata.ts';
 import type { KubeObject } from '../api/kube-object.ts';
-import { kindOfOwner, ownerName, type OwnerId } from './owner.ts';
+import { useOf, type OwnerId } from './owner.ts';
 import type { Review } from './review.ts';
 import type { OwnsDefault } from './rule.ts';
 import { renderDefault } from './rules/default-keys.ts';
@@ -104,8 +104,7 @@ function providesOther(provider: Provider, { contained, after }: SteeringSides, 
 }
 
 function useRight(id: OwnerId, effect: string): Right {
-  const resource = kindOfOwner(id) === 'NamespacePolicy' ? 'namespacepolicies' : 'secretshares';
-  return { verb: useVerb, group, resource, name: ownerName(id), effect };
+  return { ...useOf(id), effect, rule: 'steering', path: 'metadata' };
 }
 
 /** A policy that matches the namespace after the write. */

@@ -31,6 +31,10 @@ export interface Right {
   readonly namespace?: string;
   /** What the write would do, for the message: "take the namespace from it". */
   readonly effect: string;
+  /** The guard that asks for it. */
+  readonly rule: 'steering' | 'authors';
+  /** Where in the object. */
+  readonly path: string;
 }
 
 /** The same for two rights that are one question, whatever they are needed for. */

@@ -1,5 +1,8 @@
 // Puts the parts of the reconciler together: what it knows, who judges, who writes, and the queues of its workers.
-import type { OwnerId } from '../policy/owner.ts';
+import { roleBindingType, secretObjectType } from '../policy/contents/compile-contents.ts';
+import type { OwnerId, OwnerKind } from '../policy/owner.ts';
+import type { Install } from '../policy/owners/install.ts';
+import { partsWithoutHook, type HookMode } from '../state/judged-kinds.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import { Audits } from './audits.ts';
 import { Census } from './census.ts';
@@ -14,14 +17,23 @@ import { NamespacePlanner } from './namespace-planner.ts';
 import { NamespaceWorker, patience, type NamespaceWorkerOptions } from './namespace-worker.ts';
 import { ObjectWrites } from './object-writes.ts';
 import { ObservedObjects, type ObservedChange } from './observed-objects.ts';
+import { OwnerHindrances, type OwnerHindrancesOptions } from './owner-hindrances.ts';
 import { OwnerLedger } from './owner-ledger.ts';
 import { OwnerStatuses } from './owner-statuses.ts';
 import { OwnerWorker } from './owner-worker.ts';
-import type { EventRecorder, KindProbe, ObjectWriter, ReconcileObserver, Time } from './ports.ts';
+import type {
+  EventRecorder,
+  KindProbe,
+  ObjectWriter,
+  ReconcileObserver,
+  SelfReviewer,
+  Time,
+} from './ports.ts';
 import { WorkQueue } from './queue.ts';
 import { Repairer } from './repairer.ts';
 import { Sources, type SourceId } from './sources.ts';
 import { StepExecutor } from './step-executor.ts';
+import { SelfCheck, type SelfCheckOptions } from './self-check.ts';
 import { scopeOf, type ProvidedScope } from './watches.ts';
 
 export interface AssemblyOptions extends ProvidedScope {
@@ -29,6 +41,12 @@ export interface AssemblyOptions extends ProvidedScope {
   readonly cluster: LiveCluster;
   readonly writer: ObjectWriter;
   readonly kinds: KindProbe;
+  /** Asked what the account may do that all this is done with. */
+  readonly selfReviewer: SelfReviewer;
+  /** Under which name the API server keeps the objects of a kind. */
+  readonly resourceOf: Install['resourceOf'];
+  /** Whether writes of Secrets, Roles and RoleBindings are reviewed at all; they are unless given. */
+  readonly secretsRbacFailurePolicy?: HookMode;
   readonly events: EventRecorder;
   readonly observer: ReconcileObserver;
   readonly time: Time;
@@ -45,6 +63,7 @@ export interface Hooks {
   /** A namespace has been looked at, and what was found is reported. */
   concluded(namespace: string): void;
   ownerReported(owner: OwnerId): void;
+  rightsRegained(owner: OwnerId): void;
 }
 
 const usualConcurrency = 16;
@@ -99,9 +118,10 @@ export function assemble(options: AssemblyOptions, hooks: Hooks): Assembly {
     },
     faulted: (name, error) => observer.faulted(`namespace ${name}`, error),
   });
-  const ownerWorker = makeOwnerWorker(options, knowledge, tools, (owner, milliseconds) =>
-    owners.addAfter(owner, milliseconds),
-  );
+  const ownerWorker = makeOwnerWorker(options, knowledge, tools, {
+    again: (owner, milliseconds) => owners.addAfter(owner, milliseconds),
+    regained: (owner) => hooks.rightsRegained(owner),
+  });
   const owners = new WorkQueue<OwnerId>({
     concurrency: ownerConcurrency,
     time,
@@ -115,26 +135,44 @@ function makeOwnerWorker(
   options: AssemblyOptions,
   knowledge: Knowledge,
   tools: Tools,
-  again: (owner: OwnerId, milliseconds: number) => void,
+  news: Pick<SelfCheckOptions, 'again' | 'regained'>,
 ): OwnerWorker {
   const { cluster, writer, observer, time } = options;
+  const common = { ...knowledge, ...tools, observer, time, again: news.again };
   return new OwnerWorker({
-    ...knowledge,
-    ...tools,
+    ...common,
     cluster,
-    observer,
-    time,
     statuses: new OwnerStatuses(writer, observer),
-    unknownKinds: () => unknownKinds(options, knowledge),
-    again,
+    hindrances: makeHindrances(options, common, news),
+    unknownKinds: (kind) => unknownKinds(kind, options, knowledge),
+  });
+}
+
+function makeHindrances(
+  options: AssemblyOptions,
+  common: Pick<OwnerHindrancesOptions, 'sources' | 'ledger' | 'announcer' | 'observer' | 'again'>,
+  news: Pick<SelfCheckOptions, 'again' | 'regained'>,
+): OwnerHindrances {
+  const { time, secretsRbacFailurePolicy = 'Ignore' } = options;
+  const { selfReviewer: reviewer, allowedKinds: resourceKinds } = options;
+  return new OwnerHindrances({
+    ...common,
+    selfCheck: new SelfCheck({ reviewer, install: { ...options, resourceKinds }, time, ...news }),
+    partsWithoutHook: (policy) => partsWithoutHook(policy, secretsRbacFailurePolicy),
   });
 }
 
 function unknownKinds(
-  { allowedKinds }: AssemblyOptions,
+  owners: OwnerKind,
+  { allowedKinds, secretNames = [''] }: AssemblyOptions,
   { objects }: Pick<Knowledge, 'objects'>,
 ): readonly string[] {
-  return allowedKinds.filter((type) => !objects.isKnown({ type, name: '' })).map(({ kind }) => kind);
+  const provided =
+    owners === 'SecretShare'
+      ? secretNames.map((name) => ({ type: secretObjectType, name }))
+      : [roleBindingType, ...allowedKinds].map((type) => ({ type, name: '' }));
+  const unknown = provided.filter((each) => !objects.isKnown(each));
+  return [...new Set(unknown.map(({ type }) => type.kind))];
 }
 
 interface Tools {
@@ -189,7 +227,7 @@ function makeNamespaceWorker(
     }),
     executor: new StepExecutor({
       ...scope,
-      writes: new ObjectWrites(writer, new DryRuns()),
+      writes: new ObjectWrites(writer, new DryRuns(), time),
       contention: new Contention(time),
     }),
     repairer: new Repairer({ audits, writer, observer }),

@@ -2,6 +2,8 @@
 import { observeSecret } from '../policy/contents/observed.ts';
 import { assemble, type Assembly, type AssemblyOptions } from './assembly.ts';
 import { Dispatcher } from './dispatcher.ts';
+import { FirstState } from './first-state.ts';
+import { pause } from './pause.ts';
 import { isAborted } from '../api/is-aborted.ts';
 import type { OwnSecrets } from './ports.ts';
 import { wantedWatches, type WantedWatch } from './watches.ts';
@@ -45,15 +47,13 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
 }
 
 const usualResyncMs = 600_000;
-const pollMs = 20;
-/** Kinds that may not be served at all are not waited for any longer. */
-const optionalMs = 2000;
 
 class Controller implements Reconciler {
   readonly watches: readonly WantedWatch[];
   readonly #options: ReconcilerOptions;
   readonly #parts: Assembly;
   readonly #dispatcher: Dispatcher;
+  readonly #firstState: FirstState;
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
@@ -62,11 +62,12 @@ class Controller implements Reconciler {
     this.#parts = assemble(options, dispatcher);
     dispatcher.attach(this.#parts);
     this.watches = wantedWatches(options, this.#parts.objects, this.#parts.sources);
+    this.#firstState = new FirstState({ ...options, ...this.#parts, watches: this.watches });
   }
 
   async run(signal: AbortSignal): Promise<void> {
     const { namespaces, owners, conditions } = this.#parts;
-    await this.#synced(signal);
+    await this.#firstState.synced(signal);
     if (isAborted(signal)) return;
     await this.#prime(signal);
     if (isAborted(signal)) return;
@@ -88,7 +89,7 @@ class Controller implements Reconciler {
     const queues = [namespaces, owners, conditions.queue];
     const dues = queues.flatMap(({ nextDue }) => nextDue ?? []);
     return {
-      isSynced: this.#isSynced,
+      isSynced: this.#firstState.isSynced,
       hasPassed: this.#dispatcher.hasPassed,
       queued: namespaces.queued,
       running: namespaces.running,
@@ -96,29 +97,6 @@ class Controller implements Reconciler {
       isIdle: queues.every(({ isIdle }) => isIdle),
       nextDue: dues.length === 0 ? undefined : Math.min(...dues),
     };
-  }
-
-  get #isSynced(): boolean {
-    return this.#options.cluster.isSynced && this.#parts.sources.isSynced && this.#areKindsKnown(false);
-  }
-
-  #areKindsKnown(isOptional: boolean): boolean {
-    const { objects } = this.#parts;
-    return this.watches.every(
-      (watch) =>
-        watch.isOptional !== isOptional ||
-        watch.namespace !== undefined ||
-        objects.isKnown({ type: watch.type, name: watch.name ?? '' }),
-    );
-  }
-
-  /** Nobody tells when the last of all these has come, so it is asked again and again. */
-  async #synced(signal: AbortSignal): Promise<void> {
-    const { time } = this.#options;
-    while (!isAborted(signal) && !this.#isSynced) await this.#pause(pollMs, signal);
-    const until = time.monotonic() + optionalMs;
-    while (!isAborted(signal) && !this.#areKindsKnown(true) && time.monotonic() < until)
-      await this.#pause(pollMs, signal);
   }
 
   /** Learns what our copies hold from a few large answers, so that not each of them has to be read by itself. */
@@ -138,17 +116,9 @@ class Controller implements Reconciler {
   async #resync(signal: AbortSignal): Promise<void> {
     const { resyncMs = usualResyncMs } = this.#options;
     for (;;) {
-      await this.#pause(resyncMs, signal);
+      await pause(this.#options.time, resyncMs, signal);
       if (isAborted(signal)) return;
       this.#dispatcher.addAll();
-    }
-  }
-
-  async #pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-    try {
-      await this.#options.time.sleep(milliseconds, signal);
-    } catch (error) {
-      if (!isAborted(signal)) throw error;
     }
   }
 }

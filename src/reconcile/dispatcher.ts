@@ -117,6 +117,11 @@ export class Dispatcher implements Hooks {
     if (this.hasPassed) this.#known.owners.add(owner);
   }
 
+  /** What was refused can be done now. */
+  rightsRegained(owner: OwnerId): void {
+    if (this.#isWorking) this.#enqueue(owner);
+  }
+
   #clusterChanged(change: ClusterChange): void {
     if (change.kind === 'namespace') this.#namespaceChanged(change);
     else this.#ownerChanged(change);

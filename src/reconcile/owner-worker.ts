@@ -1,35 +1,35 @@
 // Keeps the status and the finalizer of one policy or share.
 import { KubeError } from '../api/kube-error.ts';
-import { unavailable, type CopyState } from '../policy/contents/copy.ts';
 import { isManaged } from '../policy/contents/desired.ts';
-import { kindOfOwner, type OwnerId, type OwnerState } from '../policy/owner.ts';
+import { kindOfOwner, type OwnerId, type OwnerKind, type OwnerState } from '../policy/owner.ts';
 import { ownerStatus, type StatusFacts } from '../policy/status/owner-status.ts';
+import type { HindranceFacts } from '../policy/status/owner-verdict.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import { problemsText, type LoadedOwner } from '../state/stored-owner.ts';
 import type { Announcer } from './events.ts';
 import type { Finalizers } from './finalizers.ts';
 import type { FuseBox } from './fuse-box.ts';
 import type { ObservedObjects } from './observed-objects.ts';
+import type { OwnerHindrances } from './owner-hindrances.ts';
 import type { OwnerLedger } from './owner-ledger.ts';
 import type { OwnerStatuses } from './owner-statuses.ts';
 import type { ReconcileObserver, Time } from './ports.ts';
 import { done, type Attempt, type Handled } from './queue.ts';
-import type { Sources } from './sources.ts';
 import { writeFault } from './write-fault.ts';
 
 export interface OwnerWorkerOptions {
   readonly cluster: LiveCluster;
   readonly ledger: OwnerLedger;
   readonly objects: ObservedObjects;
-  readonly sources: Sources;
   readonly fuse: FuseBox;
   readonly finalizers: Finalizers;
   readonly statuses: OwnerStatuses;
+  readonly hindrances: OwnerHindrances;
   readonly announcer: Announcer;
   readonly observer: ReconcileObserver;
   readonly time: Time;
-  /** What policies may provide and is not known yet. */
-  readonly unknownKinds: () => readonly string[];
+  /** What policies, or shares, may provide and is not known yet. */
+  readonly unknownKinds: (owners: OwnerKind) => readonly string[];
   /** Look at the owner again then. */
   readonly again: (owner: OwnerId, milliseconds: number) => void;
 }
@@ -45,8 +45,6 @@ export class OwnerWorker {
   readonly #options: OwnerWorkerOptions;
   readonly #writtenAt = new Map<OwnerId, number>();
   readonly #held = new Set<OwnerId>();
-  /** Why the source of a share cannot be copied, as it was told last. */
-  readonly #unavailable = new Map<OwnerId, string>();
   /** By UID, since when owners that go have been ready to but for kinds that are not known. */
   readonly #goingSince = new Map<string, number>();
   #isOpen = false;
@@ -62,7 +60,8 @@ export class OwnerWorker {
 
   close(): void {
     this.#isOpen = false;
-    for (const known of [this.#writtenAt, this.#held, this.#unavailable, this.#goingSince]) known.clear();
+    this.#options.hindrances.clear();
+    for (const known of [this.#writtenAt, this.#held, this.#goingSince]) known.clear();
   }
 
   async reconcile(owner: OwnerId, { signal }: Attempt): Promise<Handled> {
@@ -91,10 +90,11 @@ export class OwnerWorker {
   }
 
   #forget(owner: OwnerId): void {
-    const { ledger, statuses } = this.#options;
+    const { ledger, statuses, hindrances } = this.#options;
     ledger.forgetOwner(owner);
+    hindrances.forget(owner);
     statuses.forget(owner);
-    for (const known of [this.#writtenAt, this.#held, this.#unavailable]) known.delete(owner);
+    for (const known of [this.#writtenAt, this.#held]) known.delete(owner);
   }
 
   /**
@@ -118,8 +118,8 @@ export class OwnerWorker {
   /** Of which one that goes may have objects; none once it has waited for long enough to know them. */
   #unknownKindsOf({ id, uid, isDeleting, hasFinalizer }: OwnerState): readonly string[] {
     const { unknownKinds, time, again } = this.#options;
-    if (!isDeleting || !hasFinalizer || kindOfOwner(id) !== 'NamespacePolicy') return [];
-    const kinds = unknownKinds();
+    if (!isDeleting || !hasFinalizer) return [];
+    const kinds = unknownKinds(kindOfOwner(id));
     if (kinds.length === 0) return [];
     const now = time.monotonic();
     const since = this.#goingSince.get(uid) ?? now;
@@ -143,33 +143,24 @@ export class OwnerWorker {
   }
 
   async #keepStatus(owner: OwnerId, signal: AbortSignal): Promise<void> {
-    const { cluster, statuses, time } = this.#options;
-    const source = await this.#sourceOf(cluster.owner(owner), signal);
+    const { cluster, statuses, hindrances, time } = this.#options;
+    const before = cluster.owner(owner);
+    if (before === undefined) return;
+    const hindered = await hindrances.of(before, signal);
     const loaded = cluster.owner(owner);
     if (loaded === undefined) return;
-    this.#tellOf(owner, source);
     const wrote = await statuses.keep(
       loaded.state,
-      (stored) => ownerStatus(this.#factsOf(owner, loaded, source), stored, time.now()),
+      (stored) => ownerStatus(this.#factsOf(owner, loaded, hindered), stored, time.now()),
       signal,
     );
     if (wrote) this.#writtenAt.set(owner, time.monotonic());
   }
 
-  /** Told once, when it begins; the copies that are there stay, so no namespace has anything to tell. */
-  #tellOf(owner: OwnerId, source: CopyState | undefined): void {
-    const reason = source?.kind === 'unavailable' ? source.reason : undefined;
-    if (reason === this.#unavailable.get(owner)) return;
-    this.#unavailable.delete(owner);
-    if (source?.kind !== 'unavailable') return;
-    this.#unavailable.set(owner, source.reason);
-    this.#options.announcer.owner(owner, source.reason, source.message);
-  }
-
   #factsOf(
     owner: OwnerId,
     { state, definition, problems }: LoadedOwner,
-    source: CopyState | undefined,
+    hindered: HindranceFacts,
   ): StatusFacts {
     const { ledger, fuse } = this.#options;
     const tally = ledger.tallyOf(owner);
@@ -184,7 +175,7 @@ export class OwnerWorker {
       waiting,
       held: this.#heldBy(state),
       unknownKinds: this.#unknownKindsOf(state),
-      source,
+      ...hindered,
       matched: tally.matched,
       violations: tally.violations(quota),
       isConfirmationSpent: waiting === 0 && !state.isDeleting && fuse.outstanding(owner) === 0,
@@ -210,22 +201,6 @@ export class OwnerWorker {
       );
     }
     return { count, limit };
-  }
-
-  async #sourceOf(loaded: LoadedOwner | undefined, signal: AbortSignal): Promise<CopyState | undefined> {
-    if (loaded?.definition?.kind !== 'SecretShare') return undefined;
-    const { sources, again } = this.#options;
-    const { compiled } = loaded.definition;
-    if (sources.copyStateOf(compiled).kind !== 'unread') return sources.copyStateOf(compiled);
-    try {
-      await sources.read(compiled, signal);
-      return sources.copyStateOf(compiled);
-    } catch (error) {
-      const fault = writeFault(error, 'change');
-      if (fault.kind !== 'lasting') throw error;
-      again(loaded.state.id, fault.leastMs ?? settleMs);
-      return unavailable('SourceUnreadable', fault.message);
-    }
   }
 
   #failed(owner: OwnerId, error: KubeError): Handled {

@@ -43,6 +43,20 @@ export interface KindProbe {
   isKindTerminating(kind: OwnerKind, signal: AbortSignal): Promise<boolean>;
 }
 
+/** One question of RBAC about our own account; without a name about all objects, without a namespace in all. */
+export interface OwnRight {
+  readonly verb: string;
+  readonly group: string;
+  readonly resource: string;
+  readonly name?: string;
+  readonly namespace?: string;
+}
+
+/** Rejects only when the signal aborts; `unknown`: nobody can say. */
+export interface SelfReviewer {
+  mayDo(right: OwnRight, signal: AbortSignal): Promise<'yes' | 'no' | 'unknown'>;
+}
+
 export interface EventObject extends ObjectRef {
   readonly uid?: string;
 }
@@ -92,6 +106,8 @@ export interface ReconcileObserver {
   wroteOwn(what: 'status' | 'finalizer' | 'condition' | 'default'): void;
   /** The fuse keeps the objects of the owner. */
   held(owner: OwnerId, count: number, limit: number): void;
+  /** Something keeps the owner from all of its work: its source, a missing right, a missing webhook. */
+  hindered(owner: OwnerId, reason: string): void;
   /** All namespaces have been looked at once since the lead was taken. */
   passed(pass: { readonly namespaces: number; readonly milliseconds: number }): void;
   /** A fault of the program, or of the way to the API server where nothing else is to be said about it. */

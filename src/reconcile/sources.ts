@@ -45,8 +45,9 @@ export class Sources {
     this.#unsynced = new Set(options.namespaces);
   }
 
-  get isSynced(): boolean {
-    return this.#unsynced.size === 0;
+  /** Whether all Secrets of that namespace are known. */
+  isSyncedIn(namespace: string): boolean {
+    return !this.#unsynced.has(namespace);
   }
 
   /** For a watch of the metadata of all Secrets in that namespace. */
@@ -71,7 +72,7 @@ export class Sources {
     if (!this.#options.namespaces.includes(namespace)) return notAllowed(namespace);
     const id = sourceId(namespace, name);
     const version = this.#versions.get(id);
-    if (version === undefined) return missing(id);
+    if (version === undefined) return this.isSyncedIn(namespace) ? missing(id) : unwatched(namespace);
     const payload = this.#payloads.get(id);
     if (payload === undefined || !isSame(payload, version)) return unread;
     const known = payload.copies.get(share);
@@ -197,6 +198,10 @@ function isSame(a: Version, b: Version): boolean {
 
 function notAllowed(namespace: string): CopyState {
   return unavailable('SourceNotAllowed', `this installation has no sources in namespace ${namespace}`);
+}
+
+function unwatched(namespace: string): CopyState {
+  return unavailable('SourceUnreadable', `Reeve cannot watch the Secrets of namespace ${namespace}`);
 }
 
 function missing(id: SourceId): CopyState {

@@ -3,6 +3,7 @@ import { traceOf } from '../observe/error-frames.ts';
 import type { Log } from '../observe/log.ts';
 import type { ReconcileMetrics } from '../observe/reconcile-metrics.ts';
 import { KubeError } from '../api/kube-error.ts';
+import { kindOfOwner } from '../policy/owner.ts';
 import type { Place, ReconcileObserver } from '../reconcile/ports.ts';
 import type { Witness } from './witness.ts';
 
@@ -30,6 +31,10 @@ export function reconcileObserver(log: Log, metrics: ReconcileMetrics, witness: 
     held: (owner, count, limit) => {
       log.warn('deletions held up', { owner, count, limit });
       witness.held(owner, count, limit);
+    },
+    hindered: (owner, reason) => {
+      metrics.failed(kindOfOwner(owner), reason);
+      log.warn('policy or share hindered: its status says by what', { owner, reason });
     },
     passed: ({ namespaces, milliseconds }) =>
       log.info('all namespaces looked at', { namespaces, ms: Math.round(milliseconds) }),

@@ -5,19 +5,22 @@ import { group, managedByLabel, managedByReeve } from '../api/names.ts';
 import { createEventRecorder, type EventRecorder } from '../kube/events.ts';
 import { pagedObjects } from '../kube/paged-objects.ts';
 import { resourcePath } from '../kube/resource-paths.ts';
+import { createSelfReviewer } from '../kube/self-review.ts';
 import type { Log } from '../observe/log.ts';
 import { ReconcileMetrics } from '../observe/reconcile-metrics.ts';
 import type { MetricsRegistry } from '../observe/registry.ts';
-import { createReconciler, type Reconciler } from '../reconcile/controller.ts';
+import { createReconciler, type Reconciler, type ReconcilerOptions } from '../reconcile/controller.ts';
 import type { KindProbe, ObjectWriter, OwnSecrets } from '../reconcile/ports.ts';
+import type { HookMode } from '../state/judged-kinds.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
 import { elect, type Election } from './election.ts';
-import { objectTypeOf } from './object-type.ts';
+import { namesOfKinds } from './kind-names.ts';
+import { namesOrAny, objectTypeOf } from './object-type.ts';
 import { pacing } from './pacing.ts';
 import { reconcileObserver } from './reconcile-observer.ts';
 import { startWantedWatches } from './wanted-watches.ts';
-import type { Watches } from './watches.ts';
+import type { WatchStarter } from './watches.ts';
 import type { Witness } from './witness.ts';
 
 export interface ReconcilerSettings {
@@ -29,12 +32,15 @@ export interface ReconcilerSettings {
   readonly resync: number;
   /** `v1/ResourceQuota`, `networking.k8s.io/v1/NetworkPolicy` */
   readonly resourceKind: readonly string[];
+  /** Of the Secrets that shares may make; none: any. */
+  readonly secretName: readonly string[];
+  readonly secretsRbacFailurePolicy: HookMode;
 }
 
 export interface ReconcilerContext {
   readonly connection: ClusterConnection;
   readonly cluster: LiveCluster;
-  readonly watches: Watches;
+  readonly watches: WatchStarter;
   readonly log: Log;
   readonly registry: MetricsRegistry;
   readonly witness: Witness;
@@ -67,20 +73,8 @@ export function startReconciler(
     oldestUnreconciledMs: () => roles.reconciler?.health().oldestUnreconciledMs ?? 0,
   });
   const events = eventsOf(connection, log);
-  const reconciler = createReconciler({
-    cluster,
-    writer: writerOf(connection),
-    ownSecrets: ownSecretsOf(connection),
-    kinds: kindProbeOf(connection),
-    events,
-    observer: reconcileObserver(log, metrics, witness),
-    time: { ...pacing, monotonic: pacing.clock.monotonic },
-    sourceNamespaces: settings.sharedNamespace,
-    secretNames: undefined,
-    allowedKinds: settings.resourceKind.map(objectTypeOf),
-    concurrency: settings.concurrency,
-    resyncMs: settings.resync,
-  });
+  const observer = reconcileObserver(log, metrics, witness);
+  const reconciler = reconcilerOf(settings, { connection, cluster, events, observer });
   roles.reconciler = reconciler;
   const wanted = startWantedWatches(reconciler.watches, connection, watches, log, fail);
   const election = elect(
@@ -101,6 +95,32 @@ export function startReconciler(
   };
 }
 
+function reconcilerOf(
+  settings: ReconcilerSettings,
+  {
+    connection,
+    ...context
+  }: Pick<ReconcilerContext, 'connection' | 'cluster'> & Pick<ReconcilerOptions, 'events' | 'observer'>,
+): Reconciler {
+  const allowedKinds = settings.resourceKind.map(objectTypeOf);
+  const secretNames = namesOrAny(settings.secretName);
+  return createReconciler({
+    ...context,
+    writer: writerOf(connection),
+    ownSecrets: ownSecretsOf(connection, secretNames),
+    kinds: kindProbeOf(connection),
+    selfReviewer: createSelfReviewer(connection.client),
+    resourceOf: namesOfKinds(allowedKinds, connection.discovery),
+    time: { ...pacing, monotonic: pacing.clock.monotonic },
+    sourceNamespaces: settings.sharedNamespace,
+    secretNames,
+    allowedKinds,
+    secretsRbacFailurePolicy: settings.secretsRbacFailurePolicy,
+    concurrency: settings.concurrency,
+    resyncMs: settings.resync,
+  });
+}
+
 function writerOf({ writer }: ClusterConnection): ObjectWriter {
   return {
     apply: (object, options) => writer.apply(object, options),
@@ -114,12 +134,19 @@ function optionsOf(signal: AbortSignal | undefined): { readonly signal?: AbortSi
   return signal === undefined ? {} : { signal };
 }
 
-function ownSecretsOf({ client }: ClusterConnection): OwnSecrets {
-  const target = {
+function ownSecretsOf({ client }: ClusterConnection, names: readonly string[] | undefined): OwnSecrets {
+  const all = {
     path: resourcePath({ apiVersion: 'v1', plural: 'secrets' }),
     labelSelector: `${managedByLabel}=${managedByReeve}`,
   };
-  return { listOwnSecrets: (signal) => pagedObjects(client, target, { page: 200, signal }) };
+  // A list of one name is authorised by that name.
+  const targets =
+    names === undefined ? [all] : names.map((name) => ({ ...all, fieldSelector: `metadata.name=${name}` }));
+  return {
+    async *listOwnSecrets(signal) {
+      for (const target of targets) yield* pagedObjects(client, target, { page: 200, signal });
+    },
+  };
 }
 
 /** https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#delete-a-customresourcedefinition */

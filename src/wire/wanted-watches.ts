@@ -2,11 +2,12 @@
 import { KubeError } from '../api/kube-error.ts';
 import type { ServedKind } from '../kube/discovery.ts';
 import { resourcePath } from '../kube/resource-paths.ts';
+import { usualPlural } from '../kube/usual-plural.ts';
 import type { Log } from '../observe/log.ts';
 import type { WantedWatch } from '../reconcile/watches.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
 import { pacing } from './pacing.ts';
-import type { Watches } from './watches.ts';
+import type { WatchStarter } from './watches.ts';
 
 export interface StartingWatches {
   /** Those that have not been started are given up. */
@@ -20,28 +21,24 @@ const unservedMs = 30_000;
 export function startWantedWatches(
   wanted: readonly WantedWatch[],
   connection: ClusterConnection,
-  watches: Watches,
+  watches: WatchStarter,
   log: Log,
   fail: (error: unknown) => void,
 ): StartingWatches {
   const ending = new AbortController();
   const { signal } = ending;
   for (const watch of wanted) {
+    // The kinds without which there is no work are built into every API server.
     if (watch.isOptional) startOnceServed(watch, connection, watches, log, signal).catch(fail);
-    else watches.start(targetOf(watch, pluralOf(watch)), watch.sink);
+    else watches.start(targetOf(watch, usualPlural(watch.type.kind)), watch.sink);
   }
   return { stop: () => ending.abort() };
-}
-
-/** The kinds without which there is no work are built into every API server. */
-function pluralOf({ type }: WantedWatch): string {
-  return `${type.kind.toLowerCase()}s`;
 }
 
 async function startOnceServed(
   watch: WantedWatch,
   { discovery }: ClusterConnection,
-  watches: Watches,
+  watches: WatchStarter,
   log: Log,
   signal: AbortSignal,
 ): Promise<void> {

@@ -20,6 +20,18 @@ const everywhere = { names: ['ad-ow-ns-*'] };
 const three = '3 namespaces: ad-ow-ns-a, ad-ow-ns-b, ad-ow-ns-c';
 const contents = { roleBindings: [roleBinding('reader', 'ad-ow-staff')] };
 
+/** What nobody has a policy or share do who may not do it himself. */
+const provided = [
+  {
+    apiGroups: ['rbac.authorization.k8s.io'],
+    resources: ['clusterroles'],
+    resourceNames: ['view'],
+    verbs: ['bind'],
+  },
+  { apiGroups: ['apps'], resources: ['deployments'], verbs: ['create', 'patch', 'delete'] },
+  { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'create', 'patch', 'delete'] },
+];
+
 /** Nothing here can be said by the schema of a CRD. */
 const wrong = policy('ad-ow-wrong', {
   match: {
@@ -39,7 +51,7 @@ const wrong = policy('ad-ow-wrong', {
 
 describeCluster('policies and shares at admission', () => {
   const cluster = sharedCluster();
-  /** May write policies and shares, and read what they are about. */
+  /** May write policies and shares, and whatever these do. */
   const author = person(cluster, 'ad-ow-author');
   let reeve: Reeve;
 
@@ -48,7 +60,7 @@ describeCluster('policies and shares at admission', () => {
     reeve = await startReeve(cluster, { role: 'webhook' });
     const verbs = ['get', 'list', 'create', 'update', 'patch', 'delete'];
     const ours = { apiGroups: ['reeve.dev'], resources: ['namespacepolicies', 'secretshares'], verbs };
-    await grant(cluster, { name: 'ad-ow-authors', rules: [ours], users: ['ad-ow-author'] });
+    await grant(cluster, { name: 'ad-ow-authors', rules: [ours, ...provided], users: ['ad-ow-author'] });
     for (const name of ['a', 'b', 'c']) await must(createNamespace(`ad-ow-ns-${name}`), cluster);
     const probe = file(['create'], policy('ad-ow-probe', { match: everywhere }));
     await until(

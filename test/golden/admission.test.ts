@@ -119,6 +119,7 @@ test('every rule has a folder, and every other folder is one of the engine as a 
     'exceptions',
     'match',
     'mutation',
+    'owners.authors',
     'owners.fuse',
     'owners.match',
     'owners.reach',

@@ -122,9 +122,10 @@ describe('of our own kinds, refused by /validate, passed by /mutate, where nothi
 
 describe('policies and shares that are written', () => {
   const namespaces = Array.from({ length: 30 }, (_, index) => knownNamespace(`team-${index}`));
+  const access = { mayDo: () => Promise.resolve('yes' as const) };
 
   test('answer with warnings, and are counted by the rule alone', async () => {
-    const { observer } = await start(snapshotOf({}, namespaces));
+    const { observer } = await start(snapshotOf({}, namespaces), { access });
     const created = await ask('/validate', reviewJson(shareObject()));
     expect(created).toEqual({
       uid: testUid,
@@ -149,7 +150,7 @@ describe('policies and shares that are written', () => {
   });
 
   test('may take as long as the request, whatever the policies of other reviews may take', async () => {
-    await start(snapshotOf({}, namespaces), { evaluationMs: 0 });
+    await start(snapshotOf({}, namespaces), { evaluationMs: 0, access });
     expect((await ask('/validate', reviewJson(policyObject()))).allowed).toBe(true);
   });
 

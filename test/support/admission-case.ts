@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseYaml } from '../../src/api/yaml.ts';
-import type { AnyReview } from '../../src/policy/review.ts';
+import { isOwnerResource, type AnyReview } from '../../src/policy/review.ts';
 
 const fixtureRoot = 'test/fixtures/admission';
 const pki = 'test/fixtures/pki';
@@ -53,6 +53,13 @@ export function readRequest(folder: FixtureFolder, name: string): CaseRequest {
   return document.value as CaseRequest;
 }
 
+/** Of policies and shares somebody who may do whatever they say. */
+function usualUser(resource: AnyReview['resource']): CaseRequest['user'] {
+  return isOwnerResource(resource)
+    ? { username: 'admin', groups: ['system:masters'] }
+    : { username: 'alice', groups: ['system:authenticated'] };
+}
+
 /** The whole AdmissionReview, as bytes of a body. */
 export function reviewBody(request: CaseRequest): Buffer {
   const resource = request.resource ?? 'namespaces';
@@ -72,7 +79,7 @@ export function reviewBody(request: CaseRequest): Buffer {
         // For a Namespace, the API server gives its own name.
         namespace: request.namespace ?? (resource === 'namespaces' ? name : ''),
         operation: request.operation,
-        userInfo: request.user ?? { username: 'alice', groups: ['system:authenticated'] },
+        userInfo: request.user ?? usualUser(resource),
         object: objectOf(request.object, kind),
         oldObject: objectOf(request.oldObject, kind),
         dryRun: request.dryRun ?? false,

@@ -28,6 +28,8 @@ export const testInstall: Install = {
     { apiVersion: 'v1', kind: 'ConfigMap' },
     { apiVersion: 'v1', kind: 'ResourceQuota' },
   ],
+  secretNames: undefined,
+  resourceOf: ({ kind }) => `${kind.toLowerCase()}s`,
 };
 
 /** The problems of the schema or of the engine, as text; nothing when the policy is fine. */

@@ -6,7 +6,7 @@ import { apiVersion, systemNamespaces } from '../../src/api/names.ts';
 import type { ObjectType } from '../../src/policy/contents/compile-contents.ts';
 import type { OwnerKind } from '../../src/policy/owner.ts';
 import { createReconciler, type Reconciler, type ReconcilerOptions } from '../../src/reconcile/controller.ts';
-import type { RecordedEvent, ReconcileObserver, Time } from '../../src/reconcile/ports.ts';
+import type { OwnRight, RecordedEvent, ReconcileObserver, Time } from '../../src/reconcile/ports.ts';
 import { LiveCluster } from '../../src/state/live-cluster.ts';
 import { MemoryCluster, type Write } from './memory-cluster.ts';
 import { VirtualTime } from './virtual-time.ts';
@@ -36,6 +36,10 @@ export class Harness {
   readonly memory: MemoryCluster;
   readonly told: Told = { events: [], observed: [], faults: [] };
   terminatingKinds: readonly OwnerKind[] = [];
+  /** Of the account of the reconciler, if it has not the right: `bind clusterroles view`, `create secrets`. */
+  readonly rights = new Map<string, 'no' | 'unknown'>();
+  /** The questions that were asked about them. */
+  readonly asked: string[] = [];
   readonly #options: HarnessOptions;
   #run: { readonly abort: AbortController; readonly ended: Promise<void> } | undefined;
   #reconciler: Reconciler | undefined;
@@ -69,6 +73,8 @@ export class Harness {
       kinds: {
         isKindTerminating: async (kind) => await Promise.resolve(this.terminatingKinds.includes(kind)),
       },
+      selfReviewer: { mayDo: (right) => this.#mayDo(right) },
+      resourceOf: ({ kind }) => `${kind.toLowerCase()}s`,
       events: { record: (event) => this.told.events.push(event) },
       observer: this.#observer(),
       time: this.time,
@@ -190,6 +196,12 @@ export class Harness {
     return status?.conditions?.find((each) => each['type'] === type);
   }
 
+  #mayDo({ verb, resource, namespace, name }: OwnRight): Promise<'yes' | 'no' | 'unknown'> {
+    const question = [verb, resource, namespace, name].filter((each) => each !== undefined).join(' ');
+    this.asked.push(question);
+    return Promise.resolve(this.rights.get(question) ?? 'yes');
+  }
+
   #observer(): ReconcileObserver {
     const note =
       (name: string) =>
@@ -203,6 +215,7 @@ export class Harness {
       reconciled: () => undefined,
       wroteOwn: note('wroteOwn'),
       held: note('held'),
+      hindered: note('hindered'),
       passed: note('passed'),
       faulted: (where, error) => this.told.faults.push({ where, error }),
     };

@@ -80,3 +80,8 @@ function collect(
   const values = parts.flatMap((part) => (part.kind === 'present' ? [part.value] : []));
   return values.length === parts.length ? { kind: 'present', value: values } : { kind: 'absent' };
 }
+
+/** Whether any text in the value holds an expression, or what looks like one. */
+export function isTemplated(value: unknown): boolean {
+  return JSON.stringify(value ?? null).includes('${');
+}

@@ -139,7 +139,9 @@ function outOfScope(claim: Claim, scope: Exclude<ClaimScope, 'allowed'>): Outcom
     return failed(claim, 'KindUnavailable', message);
   }
   if (claim.content.kind === 'copy') {
-    const message = `this installation does not let Secrets of the name ${claim.name} be shared`;
+    const message =
+      `this installation does not let Secrets of the name ${claim.name} be shared: run Reeve with ` +
+      `--secret-name=${claim.name} as well, and add the name to the rules for Secrets of its account`;
     return failed(claim, 'NameNotAllowed', message);
   }
   const message = `this installation does not let policies provide ${kind} of ${apiVersion}`;

@@ -7,6 +7,7 @@ import { ownerId, type OwnerKind } from '../owner.ts';
 import type { OwnerResource, OwnerReview } from '../review.ts';
 import type { ClusterSnapshot } from '../snapshot.ts';
 import { nothingToDecide, type Decision, type Finding } from '../verdict.ts';
+import { authorRights } from './author-rights.ts';
 import type { OwnerChange } from './change.ts';
 import { differenceOf } from './difference.ts';
 import { fuseFinding } from './fuse-guard.ts';
@@ -47,8 +48,9 @@ export function decideOwner(
 /** Whatever is wrong with a spec that stays, or with an object that goes, must not hold up its finalizers. */
 function isUntouched({ object, oldObject }: OwnerReview): boolean {
   if (oldObject === undefined) return false;
-  if (isTerminating(oldObject)) return true;
-  return object !== undefined && isDeepStrictEqual(object['spec'], oldObject['spec']);
+  if (object === undefined) return isTerminating(oldObject);
+  // The rules of one that is going hold until it is gone, so its spec is judged like any other.
+  return isDeepStrictEqual(object['spec'], oldObject['spec']);
 }
 
 function decideChange(
@@ -69,6 +71,7 @@ function decideChange(
   const isUnknown = review.oldObject !== undefined && change.before === undefined;
   return {
     ...nothingToDecide,
+    rights: authorRights(change, snapshot, circumstances.install),
     findings: [unmatched, fuse].filter((finding) => finding !== undefined),
     notices: [
       ...(isUnknown ? [unknownNotice(change)] : []),

@@ -1,4 +1,4 @@
-// What the installation lets policies and shares do, whatever they say: where sources may be, and which kinds are provided.
+// What the installation lets policies and shares do, whatever they say: where sources may be, and what is provided.
 import { ownMember } from '../../api/json.ts';
 import type { KubeObject } from '../../api/kube-object.ts';
 import type { Problem } from '../../api/problem.ts';
@@ -14,6 +14,10 @@ export interface Install {
   readonly sourceNamespaces: readonly string[];
   /** What policies may provide as `contents.resources`; undefined where nobody has said: without a cluster. */
   readonly resourceKinds: readonly ObjectType[] | undefined;
+  /** The names of the Secrets that shares may make; undefined: any name. */
+  readonly secretNames: readonly string[] | undefined;
+  /** Under which name the API server keeps the objects of a kind: `configmaps`. */
+  readonly resourceOf: (type: ObjectType) => string;
 }
 
 /** Read without the schema, so that an author learns of it together with all else that is wrong. */
@@ -32,18 +36,29 @@ export function sourceProblems(
 }
 
 /** The kinds of a policy's `contents.resources` that will not be made, each once. */
-export function kindsNotAllowed(
-  definition: OwnerDefinition,
-  { resourceKinds }: Install,
-): readonly ObjectType[] {
-  if (definition.kind !== 'NamespacePolicy' || resourceKinds === undefined) return [];
-  const allowed = new Set(resourceKinds.map(groupKind));
+export function kindsNotAllowed(definition: OwnerDefinition, install: Install): readonly ObjectType[] {
+  if (definition.kind !== 'NamespacePolicy') return [];
   const unlike = new Map<string, ObjectType>();
   for (const { apiVersion, kind } of definition.object.spec.contents?.resources ?? []) {
     const type = { apiVersion, kind };
-    if (!allowed.has(groupKind(type))) unlike.set(groupKind(type), type);
+    if (!isProvided(type, install)) unlike.set(groupKind(type), type);
   }
   return [...unlike.values()];
+}
+
+/** The name of the Secret that a share makes, where it will not be made. */
+export function nameNotAllowed(definition: OwnerDefinition, install: Install): string | undefined {
+  if (definition.kind !== 'SecretShare') return undefined;
+  const { name } = definition.compiled.copy;
+  return mayMakeSecret(name, install) ? undefined : name;
+}
+
+export function isProvided(type: ObjectType, { resourceKinds }: Install): boolean {
+  return resourceKinds?.some((each) => groupKind(each) === groupKind(type)) ?? true;
+}
+
+export function mayMakeSecret(name: string, { secretNames }: Pick<Install, 'secretNames'>): boolean {
+  return secretNames?.includes(name) ?? true;
 }
 
 /** The version is only a view of a kind. */

@@ -3,7 +3,7 @@ import type { OwnerId } from '../owner.ts';
 import { fateOf, type OwnerChange } from './change.ts';
 import type { Difference, UnmatchedNamespace } from './difference.ts';
 import { totalOf } from './fuse-guard.ts';
-import { kindsNotAllowed, type Install } from './install.ts';
+import { kindsNotAllowed, nameNotAllowed, type Install } from './install.ts';
 import { counted, listed, plural } from './wording.ts';
 
 export function noticesOf(change: OwnerChange, difference: Difference, install: Install): readonly string[] {
@@ -16,6 +16,7 @@ export function noticesOf(change: OwnerChange, difference: Difference, install: 
     ...about(unmatched, () => unmatchedNotice(id, unmatched)),
     ...resumption(change),
     ...kinds(change, install),
+    ...secretName(change, install),
   ];
 }
 
@@ -67,4 +68,12 @@ function kinds({ id, after }: OwnerChange, install: Install): readonly string[] 
     () =>
       `${id} provides kinds that this installation does not allow, and that will not be made: ${listed(names)}`,
   );
+}
+
+function secretName({ id, after }: OwnerChange, install: Install): readonly string[] {
+  const name = after === undefined ? undefined : nameNotAllowed(after, install);
+  if (name === undefined) return [];
+  return [
+    `${id} provides Secrets of the name ${name}, which this installation does not allow (--secret-name), and that will not be made`,
+  ];
 }

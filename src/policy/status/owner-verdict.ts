@@ -1,14 +1,16 @@
 // How a policy or share is doing, as conditions: is all there (Ready), is work under way (Reconciling), who must act (Stalled).
 // https://github.com/kubernetes-sigs/cli-utils/blob/master/pkg/kstatus/README.md
 import type { CopyState } from '../contents/copy.ts';
+import type { OwnRights } from '../contents/own-rights.ts';
 import { confirmDeletionsAnnotation } from '../../api/names.ts';
 import { clipped } from '../../api/text.ts';
 import { kindOfOwner, ownerName, type OwnerState } from '../owner.ts';
 import type { Condition } from './condition.ts';
+import { missingRightsMessage } from './missing-rights.ts';
 import type { Failure } from './owner-part.ts';
 import type { Counts } from './owner-tally.ts';
 
-export interface OwnerFacts {
+export interface OwnerFacts extends HindranceFacts {
   readonly state: OwnerState;
   /** What is wrong with the stored version, if it does not load. */
   readonly problem: string | undefined;
@@ -20,8 +22,21 @@ export interface OwnerFacts {
   readonly held: { readonly count: number; readonly limit: number } | undefined;
   /** Of one that goes: kinds of which it may have objects that nobody knows of yet. */
   readonly unknownKinds?: readonly string[];
+}
+
+/** What may keep it from all of its work, whatever becomes of single objects. */
+export interface HindranceFacts {
   /** Of a share. */
   readonly source: CopyState | undefined;
+  /** What the account of Reeve may not do of what it asks for. */
+  readonly missingRights: readonly OwnRights[];
+  /** The parts of its spec that nobody judges writes by, because this install has no webhook for them. */
+  readonly partsWithoutHook: readonly string[];
+}
+
+export interface Hindrance {
+  readonly reason: string;
+  readonly message: string;
 }
 
 interface Verdict {
@@ -51,13 +66,38 @@ export function ownerConditions(facts: OwnerFacts): readonly Condition[] {
 
 /** The first of these that holds. */
 function verdictOn(facts: OwnerFacts): Verdict {
-  const { state, problem, held, waiting, source } = facts;
+  const { state, problem, held, waiting } = facts;
   if (state.isDeleting) return deleting(facts);
   if (!state.isValid) return stalled('Invalid', problem ?? 'it does not load; what it owns is kept as it is');
   if (held !== undefined) return stalled('TooManyDeletions', heldMessage(state, held));
   if (waiting > 0) return reconciling('Reconciling', `${plural(waiting, 'namespace')} still to be done`);
-  if (source?.kind === 'unavailable') return notReady(source.reason, source.message);
-  return settled(facts);
+  const [hindrance] = hindrancesOf(facts);
+  return hindrance === undefined ? settled(facts) : notReady(hindrance.reason, hindrance.message);
+}
+
+/** The first one is the one to be told of. */
+export function hindrancesOf({
+  source,
+  missingRights,
+  partsWithoutHook,
+}: HindranceFacts): readonly Hindrance[] {
+  return [
+    ...(missingRights.length === 0
+      ? []
+      : [{ reason: 'InsufficientPermissions', message: missingRightsMessage(missingRights) }]),
+    ...(source?.kind === 'unavailable' ? [{ reason: source.reason, message: source.message }] : []),
+    ...(partsWithoutHook.length === 0
+      ? []
+      : [{ reason: 'HookNotInstalled', message: withoutHookMessage(partsWithoutHook) }]),
+  ];
+}
+
+function withoutHookMessage(parts: readonly string[]): string {
+  const rules = parts.map((part) => `spec.${part}`).join(' and ');
+  return (
+    `nobody is held to its rules in ${rules}: Reeve runs with --secrets-rbac-failure-policy=Off; ` +
+    'set it to Ignore or Fail, for all roles, or remove these rules'
+  );
 }
 
 function settled({ state, counts, failures }: OwnerFacts): Verdict {

@@ -12,6 +12,8 @@ test('a right that several rules need is asked for once', async () => {
     resource: 'secretshares',
     name: 's',
     effect: 'a',
+    rule: 'steering',
+    path: 'metadata',
   };
   const reviewer = {
     mayDo: (_requester: unknown, { effect }: Right) => {

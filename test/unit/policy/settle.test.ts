@@ -10,7 +10,10 @@ const use: Right = {
   resource: 'namespacepolicies',
   name: 'p',
   effect: 'bring the namespace under it',
+  rule: 'steering',
+  path: 'metadata',
 };
+const { name: _name, ...allOf } = use;
 const useShare: Right = { ...use, resource: 'secretshares' };
 
 function refusalsFor(rights: readonly Right[], answers: Parameters<typeof settle>[1] = new Map()) {
@@ -39,7 +42,7 @@ describe('a right', () => {
       { ...use, group: '' },
       { ...use, name: 'q' },
       { ...use, namespace: 'p' },
-      { verb: 'use', group: 'reeve.dev', resource: 'namespacepolicies', effect: use.effect },
+      { ...allOf, effect: use.effect },
     ];
     expect(new Set([use, ...others].map(rightKey)).size).toBe(others.length + 1);
   });
@@ -48,6 +51,49 @@ describe('a right', () => {
     const both = [use, { ...use, effect: 'take the namespace from it' }];
     expect(refusalsFor(both, new Map([[rightKey(use), 'yes']]))).toEqual([]);
     expect(refusalsFor(both, new Map([[rightKey(use), 'no']]))).toHaveLength(2);
+  });
+});
+
+describe('rights that an author lacks', () => {
+  const making = (verb: string): Right => ({
+    verb,
+    group: '',
+    resource: 'configmaps',
+    effect: 'make ConfigMaps',
+    rule: 'authors',
+    path: 'spec.contents.resources[0]',
+  });
+  const all = ['create', 'patch', 'delete'].map(making);
+
+  test('to one thing are told, and granted, as one; by Reeve itself', () => {
+    const answers = new Map([[rightKey(making('patch')), 'yes' as const]]);
+    expect(refusalsFor(all, answers)).toMatchObject([
+      {
+        policy: '',
+        by: 'reeve',
+        rule: 'authors',
+        path: 'spec.contents.resources[0]',
+        found:
+          'user "alice" would make ConfigMaps, without the right to create and delete configmaps (nobody could say whether the right is there)',
+        accepted: expect.stringContaining('or one with those rights, which this grants: echo ') as unknown,
+      },
+    ]);
+    expect(refusalsFor(all)[0]?.accepted).toContain('"verbs":["create","patch","delete"]');
+    expect(refusalsFor(all)[0]?.accepted).toContain('--clusterrole=reeve-create-patch-delete-configmaps ');
+  });
+
+  test('to several are told one by one, and nothing but the right itself helps', () => {
+    const requesters: Finding = {
+      violation: { policy: 'p', rule: 'namespaces.requesters', path: 'x', found: 'y', accepted: 'z' },
+      actions: ['Deny'],
+    };
+    const rights = [...all, { ...use, rule: 'authors' as const, path: 'spec.namespaces.defaults' }];
+    const { denials } = settle({ ...nothingToDecide, findings: [requesters], rights }, new Map(), review);
+    expect(denials.map(({ path }) => path)).toEqual([
+      'x',
+      'spec.contents.resources[0]',
+      'spec.namespaces.defaults',
+    ]);
   });
 });
 
@@ -77,14 +123,14 @@ describe('the line that grants the right', () => {
         `${aBinding} clusterrolebinding reeve-use-secretshares-p-alice --clusterrole=reeve-use-secretshares-p --user=alice`,
     ],
     [
-      { verb: 'get', group: '', resource: 'secrets', name: 's', namespace: 'ns', effect: 'read it' },
+      { ...use, verb: 'get', group: '', resource: 'secrets', name: 's', namespace: 'ns' },
       `echo '{${aRole}"Role","metadata":{"name":"reeve-get-secrets-s","namespace":"ns"},"rules":[{"apiGroups":[""],"resources":["secrets"],"resourceNames":["s"],"verbs":["get"]}]}' ` +
         `${aBinding} rolebinding reeve-get-secrets-s-alice --namespace=ns --role=reeve-get-secrets-s --user=alice`,
     ],
     [
-      { verb: 'create', group: 'apps', resource: 'deployments', effect: 'make them' },
-      `echo '{${aRole}"ClusterRole","metadata":{"name":"reeve-create-deployments"},"rules":[{"apiGroups":["apps"],"resources":["deployments"],"verbs":["create"]}]}' ` +
-        `${aBinding} clusterrolebinding reeve-create-deployments-alice --clusterrole=reeve-create-deployments --user=alice`,
+      { ...allOf, verb: 'create', group: 'apps', resource: 'deployments' },
+      `echo '{${aRole}"ClusterRole","metadata":{"name":"reeve-create-deployments.apps"},"rules":[{"apiGroups":["apps"],"resources":["deployments"],"verbs":["create"]}]}' ` +
+        `${aBinding} clusterrolebinding reeve-create-deployments.apps-alice --clusterrole=reeve-create-deployments.apps --user=alice`,
     ],
   ] as const)('%j', ([right, line]) => {
     expect(refusalsFor([right])[0]?.accepted).toBe(

@@ -257,6 +257,8 @@ describe('shares', () => {
         resource: 'secretshares',
         name: 'regcred',
         effect: 'bring the namespace under it',
+        rule: 'steering',
+        path: 'metadata',
       },
     ]);
     expect(decide(outOf, snapshot, circumstances).rights).toMatchObject([

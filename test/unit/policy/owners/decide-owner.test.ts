@@ -137,14 +137,20 @@ describe('nothing is decided on', () => {
       ownerObject('SecretShare', 'r', undefined),
       ownerObject('SecretShare', 'r', undefined),
     ],
-    ['one that is going', share(all, {}, { deletionTimestamp }), share(5, {}, { deletionTimestamp })],
+    [
+      'one that is going and loses a finalizer',
+      share(5, {}, { deletionTimestamp, finalizers: ['a/b'] }),
+      share(5, {}, { deletionTimestamp }),
+    ],
     ['one that is going and is deleted again', share(all, {}, { deletionTimestamp }), undefined],
   ] as const)('%s', ([, before, after]) => {
     expect(decisionOn(before, after)).toMatchObject({ findings: [], notices: [], overBudget: false });
   });
 
-  test('but a new one may not claim that it is going', () => {
-    expect(rulesIn(decisionOn(undefined, share(5, {}, { deletionTimestamp })))).toEqual(['spec']);
+  test('but a new one may not claim that it is going, nor one that goes get another spec', () => {
+    const going = share(5, {}, { deletionTimestamp });
+    expect(rulesIn(decisionOn(undefined, going))).toEqual(['spec']);
+    expect(rulesIn(decisionOn(share(all, {}, { deletionTimestamp }), going))).toEqual(['spec']);
   });
 });
 
@@ -190,14 +196,35 @@ describe('the installation', () => {
       ],
     ],
   ] as const)('%s', ([, resourceKinds, notices]) => {
-    const install = { sourceNamespaces: [], resourceKinds };
+    const install = { ...testInstall, resourceKinds };
     expect(
       decideOwner(review({ contents: { resources } }), aSnapshot([]), { ...circumstances, install }),
     ).toMatchObject({ findings: [], notices });
   });
 
+  test.for([
+    ['names no Secrets', undefined, []],
+    ['names it', ['copy'], []],
+    [
+      'names others',
+      ['regcred'],
+      [
+        'SecretShare/regcred provides Secrets of the name copy, which this installation does not allow (--secret-name), and that will not be made',
+      ],
+    ],
+  ] as const)('%s', ([, secretNames, notices]) => {
+    const object = share({ names: ['none'] }, { target: { name: 'copy' } });
+    const install = { ...testInstall, secretNames };
+    expect(
+      decideOwner(anOwnerReview({ resource: 'secretshares', object }), aSnapshot([]), {
+        ...circumstances,
+        install,
+      }),
+    ).toMatchObject({ findings: [], notices });
+  });
+
   test('that names no namespaces for sources has no shares', () => {
-    const install = { sourceNamespaces: [], resourceKinds: undefined };
+    const install = { ...testInstall, sourceNamespaces: [], resourceKinds: undefined };
     const { findings } = decideOwner(
       anOwnerReview({ resource: 'secretshares', object: share(all) }),
       aSnapshot([]),

@@ -26,6 +26,8 @@ const facts: StatusFacts = {
   waiting: 0,
   held: undefined,
   source: undefined,
+  missingRights: [],
+  partsWithoutHook: [],
   matched: 2,
   violations: { count: 0, top: [] },
   isConfirmationSpent: true,

@@ -1,0 +1,244 @@
+// Authors: nobody has a policy or share do what he may not do himself.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { installReeve } from '../cluster/reeve-install.ts';
+import { startFaultProxy } from '../support/fault-proxy.ts';
+import { eventually } from '../support/eventually.ts';
+import { mustKubectl } from '../support/kubectl.ts';
+import { startReeve, webhookIsAsked, type Reeve } from '../support/reeve.ts';
+import { describeCluster, sharedCluster } from '../support/shared-cluster.ts';
+import { until } from '../support/until.ts';
+import { allowed, attempt, dryRun, must, refused, type Command } from './support/attempt.ts';
+import {
+  everything,
+  grantRights,
+  grantWriting,
+  others,
+  rightsOfPolicy,
+  rightsOfShare,
+  sharing,
+  without,
+} from './support/author-rights.ts';
+import { cleanUp } from './support/clean-up.ts';
+import { configMap, policy, roleBinding, share, type WrittenObject } from './support/objects.ts';
+import { emergency, person } from './support/people.ts';
+import { applyPolicies } from './support/policies.ts';
+import { runLine } from './support/shell.ts';
+import { file, patch, waysToWrite } from './support/ways-to-write.ts';
+
+const create = (object: object): Command => file(['create'], object);
+// No API server takes a strategic patch of a custom kind.
+const ways = waysToWrite.filter(({ way }) => way !== 'strategic-patch');
+
+describeCluster('authors of policies and shares', () => {
+  const cluster = sharedCluster();
+  /** May write policies and shares, and nothing else. */
+  const nobody = person(cluster, 'au-nobody');
+  const entitled = person(cluster, 'au-entitled');
+  const member = person(cluster, 'au-member', 'au-group');
+  const machine = person(cluster, 'system:serviceaccount:au-ns:au-robot');
+  let reeve: Reeve;
+
+  beforeAll(async () => {
+    await installReeve(cluster);
+    reeve = await startReeve(cluster, { role: 'webhook' });
+    const people = [nobody, entitled, member, machine].map(({ as = '' }) => as);
+    await grantWriting(cluster, ...people, 'au-unanswered', 'au-unheard');
+    await grantRights(cluster, {
+      users: ['au-entitled', 'au-unanswered', 'au-unheard', machine.as ?? ''],
+      groups: ['au-group'],
+    });
+    await applyPolicies('au-', others, cluster);
+    // Each of them begins with an answer that the API server gives by all that has just been granted.
+    await until(
+      async () => (await dryRun(create(everything), entitled)).code === 0,
+      async () => (await dryRun(create(everything), entitled)).stderr,
+    );
+  });
+  afterAll(async () => {
+    // What the lines that are shown have made.
+    const shown = 'reeve-get-secrets-au-source';
+    const names = [`role/${shown}`, `rolebinding/${shown}-au-without-source`];
+    await mustKubectl(['delete', '-n', 'reeve-shared', ...names, '--ignore-not-found'], cluster);
+    await cleanUp(cluster, 'au-', 'reeve-bind-');
+    await reeve.stop();
+  });
+
+  describe('one right is missing', () => {
+    const cases = [
+      ...rightsOfPolicy.map((right) => [everything, right] as const),
+      ...rightsOfShare.map((right) => [sharing, right] as const),
+    ];
+    it('is refused, with the right, the field that asks for it, and the line that grants it', async () => {
+      // More at once would only wait for each other.
+      for (let index = 0; index < cases.length; index += 3) {
+        await Promise.all(
+          cases.slice(index, index + 3).map(async ([object, right]) => {
+            const who = without(cluster, right);
+            const { stderr } = await attempt(create(object), who);
+            const about = `${object.kind} ${object.metadata.name} is refused: ${right.path}: found user "${who.as}" would `;
+            expect(stderr).toContain(about);
+            expect(stderr).toContain(`, without the right to ${right.missing}; accepted: `);
+          }),
+        );
+      }
+    });
+
+    it('which the line that is shown grants', async () => {
+      for (const [object, id] of [
+        [everything, 'bind'],
+        [sharing, 'source'],
+      ] as const) {
+        const [, right] = cases.find(([, each]) => each.id === id) ?? [];
+        if (right === undefined) throw new Error(`there is no right ${id}`);
+        const who = without(cluster, right);
+        const said = (await attempt(create(object), who)).stderr;
+        await runLine(/echo '.*$/m.exec(said)?.[0] ?? 'exit 1', cluster);
+        await eventually(async () => (await dryRun(create(object), who)).stderr).toBe('');
+      }
+    });
+  });
+
+  describe('all are there', () => {
+    it.each([
+      ['a user', entitled],
+      ['a group', member],
+      ['a service account', machine],
+      ['a cluster administrator', cluster],
+    ] as const)('of %s', async (_whose, who) => {
+      await Promise.all(
+        [everything, sharing].map(async (object) => {
+          const { code, stderr } = await dryRun(create(object), who);
+          expect(code, stderr).toBe(0);
+        }),
+      );
+    });
+  });
+
+  const asked = (object: WrittenObject, path: readonly string[], value: unknown, words: string) =>
+    ({ object, path, value, words }) as const;
+  const binding = [roleBinding('x', 'au-staff')];
+  const exceeding = [
+    asked(
+      policy('au-binds', { match: { names: ['au-nowhere'] }, contents: { roleBindings: binding } }),
+      ['spec', 'contents', 'roleBindings'],
+      [roleBinding('x', 'au-staff', 'cluster-admin')],
+      'would hand out ClusterRole cluster-admin, without the right to bind it',
+    ),
+    asked(
+      share('au-shares', {
+        source: { namespace: 'reeve-shared', name: 'au-source' },
+        targets: { names: ['au-nowhere'] },
+      }),
+      ['spec', 'source', 'name'],
+      'au-unreadable',
+      'would share Secret reeve-shared/au-unreadable, without the right to get it',
+    ),
+    asked(
+      policy('au-provides', {
+        match: { names: ['au-nowhere'] },
+        contents: { resources: [configMap('x', { a: 'b' })] },
+      }),
+      ['spec', 'contents', 'resources'],
+      [{ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'x' } }],
+      'without the right to create, patch and delete serviceaccounts',
+    ),
+  ];
+
+  describe.each(exceeding)('$object.metadata.name', ({ object, path, value, words }) => {
+    beforeAll(async () => {
+      await must(file(['apply'], object), entitled);
+    });
+
+    it.each(ways)('is not changed into what its author may not do: $way', async ({ write }) => {
+      expect(await refused(write(object, path, value), entitled)).toContain(words);
+    });
+
+    it('is not created like that, with whatever name, by an administrator for somebody else', async () => {
+      const { write } = waysToWrite[3] ?? {};
+      const input: unknown = JSON.parse(write?.(object, path, value).input ?? '{}');
+      const named = { ...(input as WrittenObject), metadata: { name: 'au-new' } };
+      const unnamed = { ...(input as WrittenObject), metadata: { generateName: 'au-new-' } };
+      const served = file(['apply', '--server-side', '--field-manager=somebody'], named);
+      for (const command of [create(named), create(unnamed), served]) {
+        expect((await attempt(command, entitled)).stderr).toContain(words);
+      }
+    });
+  });
+
+  describe('nothing is asked for', () => {
+    const kept = policy('au-kept', { match: { names: ['au-nowhere'] }, contents: { roleBindings: binding } });
+
+    it('of who labels, annotates or deletes what another one has written', async () => {
+      await must(create(kept), entitled);
+      await allowed({ args: ['label', 'nspol', 'au-kept', 'a=b'] }, nobody);
+      await allowed({ args: ['annotate', 'nspol', 'au-kept', 'a=b'] }, nobody);
+      await allowed(patch(kept, 'merge', { metadata: { finalizers: ['example.com/held'] } }), nobody);
+      await allowed({ args: ['delete', 'nspol', 'au-kept', '--wait=false'] }, nobody);
+      // Its rules are in force until it is gone.
+      const suspended = patch(kept, 'merge', { spec: { suspend: true } });
+      expect(await refused(suspended, nobody)).toContain('would hand out ClusterRole view');
+      await allowed(patch(kept, 'merge', { metadata: { finalizers: [] } }), nobody);
+    });
+
+    it('for rules, which give nobody anything', async () => {
+      const rules = policy('au-rules', {
+        match: { names: ['au-nowhere'] },
+        namespaces: { required: { labels: { team: {} } } },
+        secrets: { maxBytes: 5 },
+        rbac: { forbidWildcardRules: true },
+      });
+      expect(await allowed(create(rules), nobody)).toBe('');
+    });
+  });
+
+  describe('nobody can say', () => {
+    const role = '/apis/rbac.authorization.k8s.io/v1/clusterroles/reeve-webhook';
+
+    it('because Reeve may not ask: whoever it is, it is refused; in an emergency it is not', async () => {
+      const stored = (await cluster.admin.mustSend('GET', role)) as { readonly rules: readonly Rule[] };
+      const rules = stored.rules.filter(({ resources }) => !resources.includes('subjectaccessreviews'));
+      await cluster.admin.mustSend('PUT', role, { ...stored, rules });
+      try {
+        const who = person(cluster, 'au-unanswered');
+        const says = 'without the right to bind it (nobody could say whether the right is there)';
+        await until(
+          async () => (await dryRun(create(everything), who)).stderr.includes(says),
+          async () => (await dryRun(create(everything), who)).stderr,
+        );
+        expect(await refused(create(sharing), who)).toContain('(nobody could say');
+        expect((await dryRun(create(everything), emergency(cluster))).code).toBe(0);
+      } finally {
+        await must(
+          file(['replace', '--force=false'], { ...stored, metadata: { name: 'reeve-webhook' } }),
+          cluster,
+        );
+      }
+    });
+
+    it('because the API server does not answer Reeve: it is refused in time', async () => {
+      await reeve.stop();
+      using proxy = await startFaultProxy(new URL(cluster.server));
+      const token = await cluster.tokenKubeconfig('reeve-system', 'reeve-webhook');
+      const kubeconfig = await proxy.kubeconfigLike(token);
+      reeve = await startReeve(cluster, { role: 'webhook', port: reeve.port, kubeconfig });
+      const who = person(cluster, 'au-unheard');
+      await until(
+        async () => (await dryRun(create(policy('au-rules-too', {})), who)).code === 0,
+        () => 'it answers',
+      );
+      proxy.silence('all');
+      const { code, stderr } = await dryRun(create(everything), who);
+      // Whoever looks at the clock first.
+      const inTime = /the time for this request ran out|context deadline exceeded/;
+      expect([code, stderr]).toEqual([1, expect.stringMatching(inTime)]);
+      // Where there is nothing to ask, nobody need answer.
+      expect((await dryRun(create(policy('au-rules-too', {})), who)).code).toBe(0);
+      await proxy.heal();
+      await webhookIsAsked(cluster);
+    });
+  });
+});
+
+interface Rule {
+  readonly resources: readonly string[];
+}

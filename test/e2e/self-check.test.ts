@@ -1,0 +1,159 @@
+// What an installation does not let Reeve do is told by the policy or share that needs it, with the rule to add.
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { installReeve } from '../cluster/reeve-install.ts';
+import { eventually } from '../support/eventually.ts';
+import { startReeve, type Reeve } from '../support/reeve.ts';
+import { describeCluster, sharedCluster } from '../support/shared-cluster.ts';
+import { applyText, fileWith, mayDo, rulesIn } from './support/install-roles.ts';
+import {
+  configMap,
+  namespaceObject,
+  policy,
+  roleBinding,
+  share,
+  source,
+  type Ref,
+} from './support/objects.ts';
+import { person } from './support/people.ts';
+import { reconcilerUser, Stage } from './support/stage.ts';
+
+const install = (file: string): string => `manifests/install/${file}`;
+const [bindFile, secretsFile, resourcesFile] = [
+  install('21-reconciler-bind.yaml'),
+  install('22-reconciler-secrets.yaml'),
+  install('23-reconciler-resources.yaml'),
+];
+const taken = [
+  [bindFile, 'reeve-reconciler-bind', ['bind', 'clusterroles/view']],
+  [secretsFile, 'reeve-reconciler-secrets', ['delete', 'secrets', '-A']],
+  [resourcesFile, 'reeve-reconciler-resources', ['patch', 'configmaps', '-A']],
+] as const;
+
+const match = { names: ['sc-ns'] };
+const hands = policy('sc-hands', { match, contents: { roleBindings: [roleBinding('sc', 'sc-staff')] } });
+const provides = policy('sc-provides', { match, contents: { resources: [configMap('sc', { a: 'b' })] } });
+const shares = share('sc-shares', {
+  source: { namespace: 'reeve-shared', name: 'sc-source' },
+  targets: match,
+});
+const hindered = [hands, provides, shares];
+const refOf = ({ kind, metadata: { name } }: (typeof hindered)[number]): Ref => ({ kind, name });
+
+describeCluster('rights that the install does not give', () => {
+  const cluster = sharedCluster();
+  const stage = new Stage(cluster, 'sc-');
+  const account = person(cluster, reconcilerUser);
+  let reeve: Reeve;
+
+  const messageOf = async (ref: Ref): Promise<string> =>
+    (await stage.mustGet(ref)).status?.conditions?.find(({ type }) => type === 'Ready')?.message ?? '';
+  const take = async (): Promise<void> => {
+    for (const [file, role] of taken) await applyText(await fileWith(file, role, []), cluster);
+    for (const [, , what] of taken) await mayDo(what, 'no', account);
+  };
+  const giveAll = async (): Promise<void> => {
+    for (const [file] of taken) await applyText(await readFile(file, 'utf8'), cluster);
+    for (const [, , what] of taken) await mayDo(what, 'yes', account);
+  };
+
+  beforeAll(async () => {
+    await installReeve(cluster);
+    await giveAll();
+    reeve = await startReeve(cluster, { args: ['--secrets-rbac-failure-policy=Off'] });
+    await stage.apply(namespaceObject('sc-ns'), source('sc-source', { a: 'b' }));
+  });
+  afterAll(async () => {
+    await giveAll();
+    await stage.cleanUp();
+    await reeve.stop();
+  });
+
+  it('are asked for, to be pasted as they stand, and then all comes right by itself', async () => {
+    await take();
+    await stage.apply(...hindered);
+    for (const each of hindered) {
+      await eventually(async () => await stage.condition(refOf(each))).toBe('False InsufficientPermissions');
+    }
+    const rules = (await Promise.all(hindered.map(async (each) => await messageOf(refOf(each))))).flatMap(
+      rulesIn,
+    );
+    expect(rules).toEqual([
+      {
+        role: 'reeve-reconciler-bind',
+        file: bindFile,
+        line: '- {apiGroups: ["rbac.authorization.k8s.io"], resources: ["clusterroles"], resourceNames: ["view"], verbs: [bind]}',
+      },
+      {
+        role: 'reeve-reconciler-resources',
+        file: resourcesFile,
+        line: '- {apiGroups: [""], resources: ["configmaps"], verbs: [get, list, watch, create, patch, delete]}',
+      },
+      {
+        role: 'reeve-reconciler-secrets',
+        file: secretsFile,
+        line: '- {apiGroups: [""], resources: ["secrets"], verbs: [get, list, watch, create, patch, delete]}',
+      },
+    ]);
+    for (const { role, file, line } of rules) await applyText(await fileWith(file, role, [line]), cluster);
+    for (const each of hindered) {
+      await eventually(async () => await stage.condition(refOf(each))).toBe('True Synced');
+    }
+    await giveAll();
+  });
+
+  it('keep nothing from being made that can be made', async () => {
+    const [file, role, what] = taken[0];
+    await applyText(await fileWith(file, role, []), cluster);
+    await mayDo(what, 'no', account);
+    const both = policy('sc-both', {
+      match,
+      contents: {
+        roleBindings: [roleBinding('sc-both', 'sc-staff')],
+        resources: [configMap('sc-both', { a: 'b' })],
+      },
+    });
+    await stage.apply(both);
+    await eventually(async () => await stage.condition(refOf(both))).toBe('False InsufficientPermissions');
+    const made = { kind: 'ConfigMap', namespace: 'sc-ns', name: 'sc-both' } as const;
+    await eventually(async () => await stage.ownersOf(made)).toEqual(['NamespacePolicy/sc-both']);
+    expect(await stage.get({ kind: 'RoleBinding', namespace: 'sc-ns', name: 'sc-both' })).toBeUndefined();
+    await giveAll();
+  });
+
+  it('are noticed when they are taken away: by the first write that is refused', async () => {
+    await eventually(async () => await stage.condition(refOf(provides))).toBe('True Synced');
+    const [file, role, what] = taken[2];
+    await applyText(await fileWith(file, role, []), cluster);
+    await mayDo(what, 'no', account);
+    await stage.inEmergency('delete', 'configmap', 'sc', '-n', 'sc-ns');
+    await eventually(async () => await messageOf(refOf(provides))).toContain(
+      `(${resourcesFile}): - {apiGroups: [""], resources: ["configmaps"]`,
+    );
+    expect(reeve.output).toContain(
+      '"owner":"NamespacePolicy/sc-provides","reason":"InsufficientPermissions"',
+    );
+    expect(
+      await reeve.metric(
+        'reeve_reconcile_failures_total{kind="NamespacePolicy",reason="InsufficientPermissions"}',
+      ),
+    ).toBeGreaterThan(0);
+    await giveAll();
+  });
+
+  it('rules that no webhook is asked about are told as well', async () => {
+    const rules = policy('sc-rules', {
+      match,
+      secrets: { maxBytes: 5 },
+      rbac: { forbidWildcardRules: true },
+    });
+    await stage.apply(rules);
+    await eventually(async () => await stage.condition(refOf(rules))).toBe('False HookNotInstalled');
+    expect(await messageOf(refOf(rules))).toBe(
+      'nobody is held to its rules in spec.secrets and spec.rbac: Reeve runs with --secrets-rbac-failure-policy=Off; ' +
+        'set it to Ignore or Fail, for all roles, or remove these rules',
+    );
+    await stage.apply(policy('sc-rules', { match }));
+    await eventually(async () => await stage.condition(refOf(rules))).toBe('True Synced');
+  });
+});

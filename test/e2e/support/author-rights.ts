@@ -1,0 +1,132 @@
+// The rights that it takes to write a policy that does all that one can do, and a share; given to people one by one.
+import type { ClusterAccess } from '../../cluster/cluster-access.ts';
+import { configMap, policy, roleBinding, share, type WrittenObject } from './objects.ts';
+import { grant, person } from './people.ts';
+import type { KubectlOptions } from '../../support/kubectl.ts';
+
+/** Where a policy or share asks for it, and how a refusal calls what is missing. */
+export interface AuthorRight {
+  readonly id: string;
+  readonly rule: Readonly<Record<'apiGroups' | 'resources' | 'verbs', readonly string[]>> & {
+    readonly resourceNames?: readonly string[];
+  };
+  readonly path: string;
+  readonly missing: string;
+}
+
+export const selectedLabel = 'au-tier';
+const match = { names: ['au-nowhere'] };
+
+/** Not in the way of anybody: what the defaults of `everything` could decide for other policies and shares. */
+export const others: readonly WrittenObject[] = [
+  policy('au-other-label', {
+    match: { namespaceSelector: { matchLabels: { [selectedLabel]: 'a' } }, ...match },
+  }),
+  policy('au-other-condition', { match: { ...match, matchConditions: [{ name: 'x', expression: 'true' }] } }),
+  policy('au-other-template', {
+    match,
+    contents: { resources: [configMap('x', { of: '${namespaceObject.metadata.name}' })] },
+  }),
+  share('au-other-share', {
+    source: { namespace: 'reeve-shared', name: 'au-other' },
+    targets: {
+      namespaceSelector: { matchExpressions: [{ key: selectedLabel, operator: 'DoesNotExist' }] },
+      ...match,
+    },
+  }),
+  // Nothing that a default sets makes a difference to these two.
+  policy('au-other-name', { match }),
+  share('au-other-names', { source: { namespace: 'reeve-shared', name: 'au-other' }, targets: match }),
+];
+
+const spec = {
+  match,
+  existing: 'Repair',
+  namespaces: { defaults: { labels: { [selectedLabel]: 'a' } } },
+  contents: { roleBindings: [roleBinding('x', 'au-staff')], resources: [configMap('x', { a: 'b' })] },
+};
+
+export const everything = policy('au-everything', spec);
+export const sharing = share('au-sharing', {
+  source: { namespace: 'reeve-shared', name: 'au-source' },
+  targets: match,
+});
+
+const core = (id: string, resource: string, verb: string, path: string, missing = resource): AuthorRight => ({
+  id,
+  rule: { apiGroups: [''], resources: [resource], verbs: [verb] },
+  path,
+  missing: `${verb} ${missing}`,
+});
+
+const use = (resource: string, name: string, path: string): AuthorRight => ({
+  id: `use-${name}`,
+  rule: { apiGroups: ['reeve.dev'], resources: [resource], resourceNames: [name], verbs: ['use'] },
+  path,
+  missing: 'use it',
+});
+
+const defaults = 'spec.namespaces.defaults';
+
+export const rightsOfPolicy: readonly AuthorRight[] = [
+  {
+    id: 'bind',
+    rule: {
+      apiGroups: ['rbac.authorization.k8s.io'],
+      resources: ['clusterroles'],
+      resourceNames: ['view'],
+      verbs: ['bind'],
+    },
+    path: 'spec.contents.roleBindings[0].roleRef',
+    missing: 'bind it',
+  },
+  ...['create', 'patch', 'delete'].map((verb) =>
+    core(`configmaps-${verb}`, 'configmaps', verb, 'spec.contents.resources[0]'),
+  ),
+  core('namespaces', 'namespaces', 'patch', 'spec.existing'),
+  use('namespacepolicies', 'au-other-label', `${defaults}.labels.${selectedLabel}`),
+  use('namespacepolicies', 'au-other-condition', defaults),
+  use('namespacepolicies', 'au-other-template', defaults),
+  use('secretshares', 'au-other-share', `${defaults}.labels.${selectedLabel}`),
+];
+
+export const rightsOfShare: readonly AuthorRight[] = [
+  {
+    id: 'source',
+    rule: { apiGroups: [''], resources: ['secrets'], resourceNames: ['au-source'], verbs: ['get'] },
+    path: 'spec.source',
+    missing: 'get it',
+  },
+  ...['create', 'patch', 'delete'].map((verb) => core(`secrets-${verb}`, 'secrets', verb, 'spec.targets')),
+];
+
+const rights = [...rightsOfPolicy, ...rightsOfShare];
+
+/** Has all of the rights but that one. */
+export function without(cluster: ClusterAccess, { id }: AuthorRight): KubectlOptions {
+  return person(cluster, `au-without-${id}`);
+}
+
+/** Writes policies and shares, as far as RBAC alone says. */
+export async function grantWriting(cluster: ClusterAccess, ...users: readonly string[]): Promise<void> {
+  const verbs = ['get', 'list', 'create', 'update', 'patch', 'delete'];
+  const ours = { apiGroups: ['reeve.dev'], resources: ['namespacepolicies', 'secretshares'], verbs };
+  const lacking = rights.map(({ id }) => `au-without-${id}`);
+  await grant(cluster, { name: 'au-writers', rules: [ours], users: [...users, ...lacking] });
+}
+
+export async function grantRights(
+  cluster: ClusterAccess,
+  to: { readonly users: readonly string[]; readonly groups: readonly string[] },
+): Promise<void> {
+  const people = rights.map(({ id }) => ({ id, user: `au-without-${id}` }));
+  for (const { id, rule } of rights) {
+    const users = people.filter((each) => each.id !== id).map(({ user }) => user);
+    await grant(cluster, {
+      name: `au-${id}`,
+      rules: [rule],
+      users: [...to.users, ...users],
+      groups: to.groups,
+    });
+  }
+}

@@ -1,0 +1,48 @@
+// The roles of an installation, as their files ship them and as somebody may have changed them.
+import { readFile } from 'node:fs/promises';
+import { kubectl, mustKubectl, type KubectlOptions } from '../../support/kubectl.ts';
+import { until } from '../../support/until.ts';
+
+/** A rule as a status shows it, and the file that it belongs to. */
+export interface PastedRule {
+  readonly role: string;
+  readonly file: string;
+  readonly line: string;
+}
+
+/** `...; to the rules of ClusterRole NAME (FILE): - {...} and - {...}; ...` */
+export function rulesIn(message: string): readonly PastedRule[] {
+  const parts = message.matchAll(/rules of (?:Cluster)?Role (\S+) \((\S+)\): (.*?)(?=;|$)/g);
+  return [...parts].flatMap(([, role = '', file = '', lines = '']) =>
+    [...lines.matchAll(/- \{.*?\}/g)].map(([line]) => ({ role, file, line })),
+  );
+}
+
+/** The file with nothing in the rules of the role but these lines. */
+export async function fileWith(file: string, role: string, lines: readonly string[]): Promise<string> {
+  const text = await readFile(file, 'utf8');
+  const documents = text.split(/^---$/m).map((document) => {
+    if (!document.includes(`name: ${role}\n`) || !document.includes('\nrules:')) return document;
+    const head = document.slice(0, document.indexOf('\nrules:'));
+    return `${head}\nrules: ${lines.length === 0 ? '[]' : ''}\n${lines.map((line) => `  ${line}\n`).join('')}`;
+  });
+  return documents.join('---');
+}
+
+export async function applyText(text: string, who: KubectlOptions): Promise<void> {
+  await mustKubectl(['apply', '-f', '-'], { ...who, input: text });
+}
+
+/** Waits until the API server answers by what has been written. */
+export async function mayDo(
+  what: readonly string[],
+  answer: 'yes' | 'no',
+  who: KubectlOptions,
+): Promise<void> {
+  const ask = async (): Promise<string> =>
+    (await kubectl(['auth', 'can-i', ...what], who)).stdout.trim().split('\n').at(-1) ?? '';
+  await until(
+    async () => (await ask()) === answer,
+    async () => `can-i ${what.join(' ')}: ${await ask()}`,
+  );
+}
