@@ -6,16 +6,22 @@ import { observeObject, observeSecret, type Observed } from '../policy/contents/
 import type { Surplus, WriteStep } from '../policy/contents/plan-claim.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { comparable, type DryRuns } from './dry-runs.ts';
-import type { ObjectWriter } from './ports.ts';
+import { outlasting } from './outlasting.ts';
+import type { ObjectWriter, Time } from './ports.ts';
 import { nothingThere } from './resource-version.ts';
+
+/** Less than what is left of a Lease when its holder has stopped leading. */
+const replaceGraceMs = 3000;
 
 export class ObjectWrites {
   readonly #writer: ObjectWriter;
   readonly #dryRuns: DryRuns;
+  readonly #time: Pick<Time, 'sleep'>;
 
-  constructor(writer: ObjectWriter, dryRuns: DryRuns) {
+  constructor(writer: ObjectWriter, dryRuns: DryRuns, time: Pick<Time, 'sleep'>) {
     this.#writer = writer;
     this.#dryRuns = dryRuns;
+    this.#time = time;
   }
 
   async create({ object }: WriteStep, signal: AbortSignal): Promise<Observed> {
@@ -42,6 +48,20 @@ export class ObjectWrites {
       return await this.#apply(object, { uid, resourceVersion }, signal);
     this.#dryRuns.remember(object, live.content.object);
     return undefined;
+  }
+
+  /** Of what cannot be changed; the gap is as short as two requests one after the other, whoever is told to end then. */
+  async replace(
+    step: WriteStep,
+    live: Observed,
+    signal: AbortSignal,
+    removed: () => void,
+  ): Promise<Observed> {
+    return await outlasting(signal, replaceGraceMs, this.#time, async (late) => {
+      await this.remove(live, late);
+      removed();
+      return await this.create(step, late);
+    });
   }
 
   /** Done as well when it is gone already. */

@@ -113,10 +113,7 @@ export class StepExecutor {
       case 'check':
         return await writes.check(step, live, signal);
       case 'replace':
-        // Of what cannot be changed; the gap is as short as two requests one after the other.
-        await writes.remove(live, signal);
-        objects.deleted(live);
-        return await writes.create(step, signal);
+        return await writes.replace(step, live, signal, () => objects.deleted(live));
       default:
         return kind satisfies never;
     }

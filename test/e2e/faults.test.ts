@@ -8,6 +8,7 @@ import { describeControllers, sharedCluster } from '../support/shared-cluster.ts
 import { until } from '../support/until.ts';
 import { BoundToken } from './support/bound-token.ts';
 import { FaultScene } from './support/fault-scene.ts';
+import { idleFor, type IdleConnection } from './support/idle-connection.ts';
 import { configMap, policy, roleBinding } from './support/objects.ts';
 import { limitRequests, liftLimit } from './support/request-limit.ts';
 import type { Stage } from './support/stage.ts';
@@ -32,6 +33,8 @@ describeControllers('faults', () => {
   let plane: ControlPlane;
   let far: FaultScene;
   let token: BoundToken;
+  /** Goes on beside all the others. */
+  let idle: Promise<readonly IdleConnection[]>;
 
   beforeAll(async () => {
     const starting = startControlPlane({
@@ -40,6 +43,9 @@ describeControllers('faults', () => {
     });
     [near, plane] = await Promise.all([FaultScene.start(sharedCluster(), 'fa-'), starting]);
     token = new BoundToken(plane);
+    idle = Promise.all([6, 66, 91].map((seconds) => idleFor(seconds, near.cluster, near.webhook.port)));
+    // Whoever waits for it is told.
+    idle.catch(() => undefined);
     far = await FaultScene.start(plane, 'fa-', () => token.kubeconfig());
   });
   afterAll(async () => {
@@ -275,5 +281,14 @@ describeControllers('faults', () => {
     expect(watch.troubles).toContain('watch Stalled');
     await watch.stop();
     await stage.kubectl('delete', 'configmap', 'fa-unheard', '-n', 'default');
+  });
+
+  test('a webhook that nobody asks for 6, 66 or 91 seconds has not closed the connection of who asks then', async () => {
+    // After 90 s the API server closes it itself, and makes another one.
+    expect(await idle).toEqual([
+      { status: 200, connections: 1 },
+      { status: 200, connections: 1 },
+      { status: 200, connections: 2 },
+    ]);
   });
 });

@@ -19,6 +19,7 @@ export class FaultProxy {
   readonly #lines = new Set<Line>();
   #server: Server | undefined;
   #port = 0;
+  #accepted = 0;
   #delayMs = 0;
   #isSilent = false;
   #cutting: NodeJS.Timeout | undefined;
@@ -34,6 +35,11 @@ export class FaultProxy {
   /** How many connections there are. */
   get connections(): number {
     return this.#lines.size;
+  }
+
+  /** How many there have ever been. */
+  get accepted(): number {
+    return this.#accepted;
   }
 
   /** Whoever connects is led to the target, until `refuse`; always on the same port. */
@@ -110,6 +116,7 @@ export class FaultProxy {
   }
 
   #join(client: Socket): void {
+    this.#accepted += 1;
     const upstream = connect({
       port: this.#target.port,
       host: '127.0.0.1',

@@ -1,0 +1,268 @@
+// Reeve while the API server gives its reconciler wrong, late or no answers: nothing is lost, nothing is written in vain.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { installReeve } from '../cluster/reeve-install.ts';
+import {
+  errorEvent,
+  isList,
+  isWatch,
+  startAnswerProxy,
+  type AnswerProxy,
+  type Choice,
+} from '../support/answer-proxy.ts';
+import { startReeve, type Reeve } from '../support/reeve.ts';
+import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
+import { until } from '../support/until.ts';
+import {
+  configMap,
+  namespaceObject,
+  policy,
+  roleBinding,
+  type Ref,
+  type WrittenObject,
+} from './support/objects.ts';
+import { forbiddenConfigMaps } from './support/forbidden.ts';
+import { Stage } from './support/stage.ts';
+import { TrackedContents } from './support/tracked-contents.ts';
+import { once, WrittenObjects } from './support/written-objects.ts';
+
+const prefix = 'fa-an-';
+const everyMs = 300;
+
+const watchOf =
+  (path: string): Choice =>
+  (exchange) =>
+    isWatch(exchange) && exchange.path === path;
+
+const settings = (namespace: string): Ref => ({ kind: 'ConfigMap', name: 'settings', namespace });
+
+describeControllers('answers', () => {
+  const cluster = sharedCluster();
+  const stage = new Stage(cluster, prefix);
+  const written = new WrittenObjects(cluster);
+  let proxy: AnswerProxy;
+  let webhook: Reeve;
+  let reconciler: Reeve;
+  let contents: TrackedContents;
+
+  beforeAll(async () => {
+    await installReeve(cluster);
+    proxy = await startAnswerProxy(cluster);
+    const account = await cluster.tokenKubeconfig('reeve-system', 'reeve-reconciler');
+    const kubeconfig = await proxy.kubeconfigLike(account);
+    [webhook, reconciler] = await Promise.all([
+      startReeve(cluster, { role: 'webhook' }),
+      startReeve(cluster, { role: 'reconciler', kubeconfig }),
+    ]);
+    contents = await TrackedContents.prepare(stage, `${prefix}kept`);
+  });
+  afterAll(async () => {
+    await stage.cleanUp();
+    await Promise.all([webhook.stop(), reconciler.stop()]);
+    await proxy.close();
+  });
+
+  const isSaid = async (namespace: string, verdict: string): Promise<void> => {
+    const condition = (): Promise<string> => stage.namespaceCondition(namespace);
+    await until(async () => (await condition()) === verdict, condition);
+  };
+  const isThere = async (ref: Ref, data: object): Promise<void> => {
+    const found = async (): Promise<string> => JSON.stringify((await stage.get(ref))?.['data']);
+    await until(async () => (await found()) === JSON.stringify(data), found);
+  };
+  /** What became of each attempt of Reeve to write a ConfigMap there. */
+  const triesIn = async (namespace: string): Promise<readonly number[]> => {
+    const records = await written.records();
+    return records
+      .filter((each) => each.namespace === namespace && each.resource === 'configmaps')
+      .filter(({ verb }) => verb === 'patch')
+      .map(({ status }) => status);
+  };
+  const failuresTold = async (): Promise<readonly string[]> =>
+    (await reconciler.metrics()).match(/^reeve_reconcile_failures_total.*$/gm) ?? [];
+
+  test.each<[string, (proxy: AnswerProxy) => void, string]>([
+    ['end', (it) => it.end(isWatch), '"reason":"ClosedEarly"'],
+    ['say what is no event', (it) => it.say(isWatch, '<html>\n'), '"reason":"MalformedAnswer"'],
+    ['fail with 500', (it) => it.say(isWatch, errorEvent(500, 'InternalError')), '"code":500'],
+    ['know nothing of before: 410', (it) => it.say(isWatch, errorEvent(410, 'Expired')), '"code":410'],
+  ])('all watches %s, again and again', async (_name, goWrong, told) => {
+    const before = reconciler.output.length;
+    const goingWrong = setInterval(() => goWrong(proxy), everyMs);
+    await contents.add(1);
+    await contents.strip(...contents.namespaces.slice(0, 2));
+    await contents.changeSource();
+    await contents.settled();
+    clearInterval(goingWrong);
+    expect(reconciler.output.slice(before)).toContain(told);
+    expect(await contents.writtenInVain()).toEqual([]);
+  });
+
+  test('all is to be listed again, and lists fail with 500', async () => {
+    {
+      using failing = proxy.refuse(isList, {
+        status: 500,
+        body: { kind: 'Status', reason: 'InternalError' },
+      });
+      proxy.say(isWatch, errorEvent(410, 'Expired'));
+      await contents.strip(...contents.namespaces.slice(0, 2));
+      await contents.add(1);
+      await until(
+        () => Promise.resolve(failing.count > 10),
+        () => `lists that failed: ${failing.count}`,
+      );
+    }
+    await contents.settled();
+    const { needed, done } = await contents.writeCounts();
+    expect(done).toEqual(needed);
+    expect(await contents.writtenInVain()).toEqual([]);
+    expect(await reconciler.isReady()).toBe(true);
+  });
+
+  test('characters arrive in pieces', async () => {
+    const name = `${prefix}pieces`;
+    const who = 'Žluťoučký kůň 🐎';
+    proxy.cutIntoPieces(1);
+    await stage.apply(
+      policy(name, {
+        match: { names: [name] },
+        contents: {
+          resources: [configMap('settings', { who: "${namespaceObject.metadata.annotations['who']}" })],
+        },
+      }),
+      { ...namespaceObject(name), metadata: { name, annotations: { who } } },
+    );
+    await isThere(settings(name), { who });
+    await isSaid(name, 'True Synced');
+    proxy.cutIntoPieces(Infinity);
+    expect(await written.in([name])).toEqual(once([name], 'create configmaps settings'));
+  });
+
+  test('namespaces end or are gone before that is told: tries are few, and told to nobody', async () => {
+    const name = `${prefix}ns`;
+    const [ending, gone, other] = [`${name}-ending`, `${name}-gone`, `${name}-other`];
+    const namespaces = [ending, gone, other];
+    const provided = (...names: readonly string[]) =>
+      policy(name, {
+        match: { names: namespaces },
+        contents: { resources: names.map((each) => configMap(each, { a: 'b' })) },
+      });
+    const more: Ref = { kind: 'ConfigMap', name: 'more', namespace: other };
+    await stage.apply(
+      provided('settings'),
+      ...namespaces.map((each) => namespaceObject(each)),
+      lastingConfigMap(ending, ['example.com/stays']),
+    );
+    await Promise.all(namespaces.map((each) => isSaid(each, 'True Synced')));
+    await written.forget();
+    {
+      using _ = proxy.hold(watchOf('/api/v1/namespaces'));
+      await stage.kubectl('delete', 'namespace', ending, gone, '--wait=false');
+      await until(
+        async () => (await stage.get({ kind: 'Namespace', name: gone })) === undefined,
+        () => 'the namespace gone',
+      );
+      await stage.apply(provided('settings', 'more'));
+      // Whatever is tried again without a pause has been tried again by then.
+      for (let round = 0; round < 4; round += 1) {
+        await isThere(more, { a: 'b' });
+        await stage.inEmergency('delete', 'configmap', 'more', '-n', other);
+      }
+      // One of them because the policy has changed, another one at most because what was there is gone.
+      expect(['403', '403,403']).toContain(String(await triesIn(ending)));
+      const tries = await triesIn(gone);
+      expect(tries).toContain(404);
+      expect(tries.length).toBeLessThan(10);
+    }
+    await isThere(more, { a: 'b' });
+    await stage.apply(lastingConfigMap(ending, []));
+    expect(await failuresTold()).toEqual([expect.stringContaining('reason="NotFound"')]);
+  });
+
+  test('others write before that is told: theirs is left alone, and ours is written once more', async () => {
+    const name = `${prefix}others`;
+    const [theirs, ours] = [`${name}-theirs`, `${name}-ours`];
+    const provided = (value: string, ...names: readonly string[]) =>
+      policy(name, { match: { names }, contents: { resources: [configMap('settings', { value })] } });
+    await stage.apply(provided('1', ours), namespaceObject(ours), namespaceObject(theirs));
+    await isSaid(ours, 'True Synced');
+    await written.forget();
+    {
+      using _ = proxy.hold(watchOf('/api/v1/configmaps'));
+      await stage.inEmergency('annotate', 'configmap', 'settings', '-n', ours, 'example.com/mine=true');
+      await stage.kubectl('create', 'configmap', 'settings', '-n', theirs, '--from-literal=value=theirs');
+      await stage.apply(provided('2', ours, theirs));
+      const tries = async (): Promise<string> => String([await triesIn(ours), await triesIn(theirs)]);
+      await until(async () => /409.*409/.test(await tries()), tries);
+    }
+    await isThere(settings(ours), { value: '2' });
+    await isSaid(ours, 'True Synced');
+    await isSaid(theirs, 'False AlreadyExists');
+    expect((await stage.mustGet(settings(theirs)))['data']).toEqual({ value: 'theirs' });
+    expect(await written.in([ours, theirs])).toEqual(once([ours], 'update configmaps settings'));
+    for (const namespace of [ours, theirs]) expect((await triesIn(namespace)).length).toBeLessThan(10);
+  });
+
+  test('one of three namespaces refuses what is written: it alone is behind, and says why', async () => {
+    const name = `${prefix}403`;
+    const namespaces = ['a', 'b', 'c'].map((each) => `${name}-${each}`);
+    const [, refusing = '', last = ''] = namespaces;
+    await stage.apply(...namespaces.map((each) => namespaceObject(each)));
+    {
+      await using _ = await forbiddenConfigMaps(stage, refusing);
+      const resources = [configMap('settings', { a: 'b' })];
+      await stage.apply(policy(name, { match: { names: namespaces }, contents: { resources } }));
+      await isSaid(refusing, 'False InsufficientPermissions');
+      // It is the last in the order of names, and was not held up.
+      await isSaid(last, 'True Synced');
+      const ref = { kind: 'NamespacePolicy', name } as const;
+      await until(
+        async () => (await stage.condition(ref)) === 'False Failed',
+        () => stage.condition(ref),
+      );
+      expect(await stage.mustGet(ref)).toMatchObject({ status: { desired: 3, synced: 2, failed: 1 } });
+      expect(await stage.failures(ref)).toEqual([expect.stringMatching(`^${refusing} ConfigMap settings: `)]);
+      const failures = 'reeve_reconcile_failures_total{kind="ConfigMap",reason="InsufficientPermissions"}';
+      expect(await reconciler.metric(failures)).toBe(1);
+      const told = (): Promise<string> => stage.kubectl('get', 'events', '-n', refusing);
+      await until(
+        async () => /Warning +InsufficientPermissions +configmap\/settings/.test(await told()),
+        told,
+      );
+    }
+    await stage.kubectl('label', 'namespace', refusing, 'look=again');
+    await isSaid(refusing, 'True Synced');
+  });
+
+  test('told to end between the deletion of an object and its making, it does both', async () => {
+    const name = `${prefix}end`;
+    const ref = { kind: 'RoleBinding', name: 'people', namespace: name } as const;
+    const provided = (role: string) =>
+      policy(name, {
+        match: { names: [name] },
+        contents: { roleBindings: [roleBinding('people', 'fa-people', role)] },
+      });
+    await stage.apply(provided('view'), namespaceObject(name));
+    await isSaid(name, 'True Synced');
+    {
+      using _ = proxy.hold(({ method, path }) => method === 'PATCH' && path.endsWith(`/${ref.name}`));
+      await stage.apply(provided('edit'));
+      await until(
+        async () => (await stage.get(ref)) === undefined,
+        () => 'the deletion',
+      );
+      reconciler.kill('SIGTERM');
+      await until(
+        async () => !(await reconciler.isReady()),
+        () => reconciler.output,
+      );
+    }
+    expect((await reconciler.ended()).code).toBe(0);
+    expect(await stage.get(ref)).toMatchObject({ roleRef: { name: 'edit' } });
+    // Others clean up after it.
+    reconciler = await startReeve(cluster, { role: 'reconciler' });
+  });
+});
+
+function lastingConfigMap(namespace: string, finalizers: readonly string[]): WrittenObject {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'stays', namespace, finalizers } };
+}

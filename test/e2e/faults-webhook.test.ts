@@ -1,0 +1,184 @@
+// The webhook killed, hanging, unreachable, not ready yet, or with nobody who reads its log: what is refused, what is let through, and for how long it takes.
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { freePorts } from '../cluster/ports.ts';
+import { installReeve } from '../cluster/reeve-install.ts';
+import { isList, startAnswerProxy } from '../support/answer-proxy.ts';
+import { startFaultProxy, type FaultProxy } from '../support/fault-proxy.ts';
+import { fullPipe } from '../support/full-pipe.ts';
+import { HttpsClient } from '../support/https-client.ts';
+import { spawnReeve, startReeve, webhookIsAsked, type Reeve } from '../support/reeve.ts';
+import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
+import { until } from '../support/until.ts';
+import { namespaceObject, policy } from './support/objects.ts';
+import { ReviewTraffic } from './support/review-traffic.ts';
+import { Stage } from './support/stage.ts';
+import { TrackedContents } from './support/tracked-contents.ts';
+
+const prefix = 'fa-wh-';
+const tenant = `${prefix}tenant`;
+
+describeControllers('the webhook', () => {
+  const cluster = sharedCluster();
+  const { admin } = cluster;
+  const stage = new Stage(cluster, prefix);
+  const audit = cluster.auditLog();
+  let port = 0;
+  let proxy: FaultProxy;
+  let webhook: Reeve;
+
+  /** On the same port each time, which API servers reach through the proxy. */
+  const options = () => ({ role: 'webhook', port, servicePort: proxy.port }) as const;
+
+  beforeAll(async () => {
+    await installReeve(cluster);
+    [port = 0] = await freePorts(1);
+    proxy = await startFaultProxy(new URL(`https://127.0.0.1:${port}`));
+    webhook = await startReeve(cluster, options());
+    await stage.apply(
+      namespaceObject(tenant),
+      policy(`${prefix}rules`, {
+        match: { names: [`${prefix}*`], excludeNames: [`${prefix}kept-*`] },
+        namespaces: { name: { pattern: `^${prefix}[a-z]+$` } },
+        secrets: { maxBytes: 8 },
+      }),
+    );
+    // Rules for Secrets are in force.
+    await until(
+      async () => (await writeSecret('large', 'x'.repeat(9), '?dryRun=All')).status === 403,
+      () => 'a Secret that is refused',
+    );
+  });
+  afterAll(async () => {
+    await stage.cleanUp();
+    await webhook.stop();
+    proxy.close();
+  });
+
+  const writeNamespace = (name: string, query = '?dryRun=All') =>
+    admin.send('POST', `/api/v1/namespaces${query}`, namespaceObject(name));
+  const writeSecret = (name: string, value: string, query = '') =>
+    admin.send('POST', `/api/v1/namespaces/${tenant}/secrets${query}`, {
+      metadata: { name },
+      stringData: { value },
+    });
+  /** Which hooks failed for the write of that object, and were passed over. */
+  const failedOpen = async (name: string): Promise<readonly string[]> => {
+    const records = (await audit.records()).filter((each) => each.verb === 'create' && each.name === name);
+    return records
+      .flatMap(({ annotations }) => Object.entries(annotations))
+      .filter(([key]) => key.startsWith('failed-open.validating.webhook.admission.k8s.io/'))
+      .map(([, hook]) => hook);
+  };
+  /** A deletion asks one hook only, so that it takes no longer than that may take. */
+  const expectRefusedAndLetThrough = async (name: string, why: RegExp): Promise<void> => {
+    const [deletion, secret] = await Promise.all([
+      admin.send('DELETE', `/api/v1/namespaces/${tenant}?dryRun=All`),
+      writeSecret(name, 'small'),
+    ]);
+    expect([deletion.status, secret.status]).toEqual([500, 201]);
+    const { message } = deletion.body as { readonly message: string };
+    expect(message).toContain('failed calling webhook "namespaces.validate.reeve.dev"');
+    expect(message).toMatch(why);
+    expect(await failedOpen(name)).toEqual(['secrets.validate.reeve.dev']);
+  };
+
+  test('killed: Fail refuses with a clear text, Ignore lets through and says so in the audit log', async () => {
+    webhook.kill('SIGKILL');
+    await webhook.ended();
+    await expectRefusedAndLetThrough('killed', /connection refused|EOF|connection reset/);
+    const elsewhere = { metadata: { name: 'fa-wh-elsewhere' }, data: {} };
+    const [read, other, system] = await Promise.all([
+      admin.send('GET', `/api/v1/namespaces/${tenant}`),
+      admin.send('POST', `/api/v1/namespaces/${tenant}/configmaps`, elsewhere),
+      admin.send('POST', '/api/v1/namespaces/kube-system/secrets?dryRun=All', elsewhere),
+    ]);
+    expect([read.status, other.status, system.status]).toEqual([200, 201, 201]);
+    expect(await failedOpen('fa-wh-elsewhere')).toEqual([]);
+    webhook = await startReeve(cluster, options());
+    expect((await writeNamespace(`${prefix}good`)).status).toBe(201);
+  });
+
+  test('standing still for five seconds: a write waits as long as it may, and nobody restarts it for that', async () => {
+    webhook.kill('SIGSTOP');
+    const alive = webhook.isReady();
+    await expectRefusedAndLetThrough('standing', /context deadline exceeded|Client.Timeout exceeded/);
+    webhook.kill('SIGCONT');
+    // Asked while it stood still, answered since.
+    expect(await alive).toBe(true);
+    await webhookIsAsked(cluster);
+    expect((await writeNamespace(`${prefix}good`)).status).toBe(201);
+    for (const file of ['60-webhook', '61-reconciler']) expect(await toleranceOf(file)).toBeGreaterThan(15);
+  });
+
+  test('nobody on the way to it answers: a write waits as long as it may', async () => {
+    proxy.silence('all');
+    await expectRefusedAndLetThrough('unheard', /context deadline exceeded|Client.Timeout exceeded/);
+    proxy.cut();
+    await proxy.heal();
+    expect((await writeNamespace(`${prefix}good`)).status).toBe(201);
+  });
+
+  test('asked before it knows the policies: 503, asked again soon, and nothing is let through', async () => {
+    await webhook.stop();
+    await using answers = await startAnswerProxy(cluster);
+    const account = await cluster.tokenKubeconfig('reeve-system', 'reeve-webhook');
+    const kubeconfig = await answers.kubeconfigLike(account);
+    using loading = answers.hold((exchange) => isList(exchange) && exchange.path.includes('reeve.dev'));
+    await using starting = await spawnReeve(cluster, { ...options(), kubeconfig });
+    const client = new HttpsClient(port);
+    const answer = async () => await client.post('/validate', '{}').catch(() => undefined);
+    await until(
+      async () => (await answer()) !== undefined,
+      () => starting.output,
+    );
+    expect(await answer()).toMatchObject({ code: 503, headers: { 'retry-after': '1' } });
+    client.close();
+    expect(await starting.isReady()).toBe(false);
+    const refused = async (): Promise<number> =>
+      (await starting.metric('reeve_transport_refusals_total{code="503"}')) ?? 0;
+    const before = await refused();
+    const writes = Promise.all([writeNamespace(`${prefix}good`), writeNamespace(`${prefix}bad-1`)]);
+    await until(
+      async () => (await refused()) > before,
+      async () => `a review that is answered with 503: ${await starting.metrics()}`,
+    );
+    loading[Symbol.dispose]();
+    expect((await writes).map(({ status }) => status)).toEqual([201, 403]);
+    expect(await starting.isReady()).toBe(true);
+    await starting.stop();
+  });
+
+  test('nobody reads its log, and it may write no file: it answers reviews and keeps contents', async () => {
+    await using pipe = fullPipe();
+    await using reeve = await startReeve(cluster, {
+      env: { NODE_OPTIONS: '--permission --allow-fs-read=*' },
+      log: pipe.fd,
+    });
+    const contents = await TrackedContents.prepare(stage, `${prefix}kept`);
+    const traffic = new ReviewTraffic(cluster, `${prefix}kept-asked-`);
+    await traffic.answered(300);
+    expect(Object.keys(await traffic.stop())).toEqual(['201 {}']);
+    await contents.strip(`${prefix}kept-0`);
+    await contents.settled();
+    expect(await contents.writtenInVain()).toEqual([]);
+    expect(await reeve.isReady()).toBe(true);
+    await stage.cleanUp();
+  });
+});
+
+interface LivenessProbe {
+  readonly periodSeconds: number;
+  readonly failureThreshold: number;
+}
+
+/** For how many seconds at least a process may say nothing before it is restarted. */
+async function toleranceOf(manifest: string): Promise<number> {
+  const deployment = parse(await readFile(`manifests/install/${manifest}.yaml`, 'utf8')) as {
+    readonly spec: { template: { spec: { containers: readonly { livenessProbe: LivenessProbe }[] } } };
+  };
+  const [container] = deployment.spec.template.spec.containers;
+  const { periodSeconds = 0, failureThreshold = 0 } = container?.livenessProbe ?? {};
+  return periodSeconds * (failureThreshold - 1);
+}

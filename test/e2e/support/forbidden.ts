@@ -1,0 +1,58 @@
+// Lets the API server refuse some writes in one namespace, whoever wants them.
+import { until } from '../../support/until.ts';
+import type { Stage } from './stage.ts';
+
+const api = '/apis/admissionregistration.k8s.io/v1';
+const collections = ['validatingadmissionpolicies', 'validatingadmissionpolicybindings'] as const;
+
+export interface ForbiddenWrites {
+  readonly namespace: string;
+  /** Of the core group. */
+  readonly resource: string;
+  readonly operations: readonly ('CREATE' | 'UPDATE' | 'DELETE')[];
+}
+
+/** Until it is disposed of; it can be more than once. `probe`: whether such a write is still let through. */
+export async function forbidden(
+  { cluster: { admin } }: Stage,
+  { namespace, resource, operations }: ForbiddenWrites,
+  probe: () => Promise<boolean>,
+): Promise<AsyncDisposable> {
+  const name = `forbidden-in-${namespace}`;
+  const policy = {
+    matchConstraints: {
+      namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
+      resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], resources: [resource], operations }],
+    },
+    validations: [{ expression: 'false', reason: 'Forbidden' }],
+  };
+  const specs = [policy, { policyName: name, validationActions: ['Deny'] }];
+  for (const [index, collection] of collections.entries())
+    await admin.mustSend('POST', `${api}/${collection}`, { metadata: { name }, spec: specs[index] });
+  await until(
+    async () => !(await probe()),
+    () => `${operations.join(' and ')} of ${resource} refused in ${namespace}`,
+  );
+  return {
+    async [Symbol.asyncDispose]() {
+      for (const collection of collections.toReversed())
+        await admin.send('DELETE', `${api}/${collection}/${name}`);
+    },
+  };
+}
+
+/** Nobody makes a ConfigMap there; once that is disposed of, everybody can. */
+export async function forbiddenConfigMaps(stage: Stage, namespace: string): Promise<AsyncDisposable> {
+  const { admin } = stage.cluster;
+  const path = `/api/v1/namespaces/${namespace}/configmaps?dryRun=All`;
+  const isLetThrough = async (): Promise<boolean> =>
+    (await admin.send('POST', path, { metadata: { name: 'probe' } })).status === 201;
+  const writes = { namespace, resource: 'configmaps', operations: ['CREATE'] } as const;
+  const prohibition = await forbidden(stage, writes, isLetThrough);
+  return {
+    async [Symbol.asyncDispose]() {
+      await prohibition[Symbol.asyncDispose]();
+      await until(isLetThrough, () => `ConfigMaps are made in ${namespace}`);
+    },
+  };
+}

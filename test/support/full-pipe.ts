@@ -1,0 +1,37 @@
+// A pipe that is full, and that nobody reads: whoever writes to it waits for ever.
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, openSync, writeSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+
+export interface FullPipe extends AsyncDisposable {
+  /** To give to a process as its output. */
+  readonly fd: number;
+}
+
+export function fullPipe(): FullPipe {
+  const path = join(tmpdir(), `full-pipe-${randomUUID()}`);
+  execFileSync('mkfifo', [path]);
+  const reader = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+  // Another opening of it, since that one does not wait.
+  const fd = openSync(path, constants.O_WRONLY);
+  // The last page takes what is no whole page any more.
+  for (const bytes of [4096, 1]) fill(reader, Buffer.alloc(bytes, ' '));
+  return {
+    fd,
+    [Symbol.asyncDispose]: async () => {
+      for (const each of [reader, fd]) closeSync(each);
+      await rm(path);
+    },
+  };
+}
+
+function fill(fd: number, bytes: Buffer): void {
+  try {
+    for (;;) writeSync(fd, bytes);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+  }
+}

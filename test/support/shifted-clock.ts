@@ -1,0 +1,16 @@
+// Loaded into a process before its program: what time of day it is there can be set. Its monotonic clock goes on as ever.
+import { readFileSync } from 'node:fs';
+
+const Real = Date;
+let shiftMs = 0;
+
+globalThis.Date = new Proxy(Real, {
+  construct: (target, values: unknown[]) =>
+    Reflect.construct(target, values.length === 0 ? [target.now() + shiftMs] : values) as Date,
+  get: (target, key) =>
+    key === 'now' ? () => target.now() + shiftMs : (Reflect.get(target, key) as unknown),
+});
+
+process.on('SIGUSR2', () => {
+  shiftMs = Number(readFileSync(process.env['CLOCK_FILE'] ?? '', 'utf8'));
+});

@@ -1,0 +1,47 @@
+// An object that cannot be changed is deleted and made anew: whoever is told to end in between ends when both are done.
+import { once } from 'node:events';
+import { describe, expect, test } from 'vitest';
+import { bindingPolicy, settledWith } from '../../support/provided.ts';
+import type { Harness } from '../../support/reconcile-harness.ts';
+import { useHarness } from '../../support/use-harness.ts';
+
+const harness = useHarness();
+
+/** As soon as the old one is gone, the end is asked for; `making` is what then happens to the request for the new one. */
+async function endedWhileReplacing(
+  making: (signal: AbortSignal | undefined) => Promise<unknown>,
+): Promise<{ readonly h: Harness; readonly ended: Promise<void> }> {
+  const h = await settledWith(harness(), bindingPolicy(), ['a']);
+  let ended = Promise.reject<void>(new Error('nothing was replaced'));
+  ended.catch(() => undefined);
+  h.memory.before = async ({ verb, ref, signal }) => {
+    if (verb !== 'apply' || ref.kind !== 'RoleBinding') return;
+    ended = h.stop();
+    await making(signal);
+  };
+  h.policy('p', bindingPolicy({}, { roleRef: { kind: 'ClusterRole', name: 'view' } }));
+  await h.virtual.advance(1000);
+  return { h, ended };
+}
+
+describe('whoever is told to end', () => {
+  test('makes the object first that it has deleted', async () => {
+    const { h, ended } = await endedWhileReplacing(async () => await Promise.resolve());
+    await ended;
+    expect(h.get('RoleBinding', 'devs', 'a')).toMatchObject({ roleRef: { name: 'view' } });
+    expect(h.virtual.sleeping).toEqual([]);
+  });
+
+  test('waits no longer than three seconds for that', async () => {
+    let isOver = false;
+    const { h, ended } = await endedWhileReplacing(
+      async (signal) => signal !== undefined && (await once(signal, 'abort')),
+    );
+    void ended.then(() => (isOver = true));
+    await h.virtual.advance(1900);
+    expect(isOver).toBe(false);
+    await h.virtual.advance(1100);
+    await ended;
+    expect(h.get('RoleBinding', 'devs', 'a')).toBeUndefined();
+  });
+});
