@@ -7,6 +7,9 @@ const onACluster = 'test/e2e/**/*.test.ts';
 /** On a real control plane and on the sandbox, one after the other. */
 const onBoth = 'test/contract/**/*.test.ts';
 
+/** Reads the report of what has run beside all others. */
+const soak = 'test/soak/soak.test.ts';
+
 /**
  * Those of them that ask for nothing that only a real cluster has (an etcd, workloads, an audit log), and are quick: they
  * must take less than a minute, so that a machine without Go tests both moments as well.
@@ -34,7 +37,7 @@ export default defineConfig({
         test: {
           name: 'alone',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, onACluster, onBoth],
+          exclude: [...configDefaults.exclude, onACluster, onBoth, soak],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
@@ -59,6 +62,16 @@ export default defineConfig({
           ],
           testTimeout: 180_000,
           hookTimeout: 180_000,
+        },
+      },
+      {
+        test: {
+          name: 'soak',
+          include: [soak],
+          globalSetup: './test/soak/in-the-background.ts',
+          // It begins with the others, and nobody waits for it before they are done.
+          sequence: { groupOrder: 1 },
+          hookTimeout: 600_000,
         },
       },
     ],

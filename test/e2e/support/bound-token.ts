@@ -1,28 +1,29 @@
-// A token of the reconciler's account that can be taken back, in a file as in a Pod, where another can take its place.
+// A token of one of Reeve's accounts that can be taken back, in a file as in a Pod, where another can take its place.
 import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { ClusterAccess } from '../../cluster/cluster-access.ts';
 
 const namespace = 'reeve-system';
-const account = 'reeve-reconciler';
 const secrets = `/api/v1/namespaces/${namespace}/secrets`;
 
 export class BoundToken {
   readonly #cluster: ClusterAccess;
+  readonly #account: string;
   readonly #file: string;
   /** Of a Secret: it is good for as long as there is one. */
   #name = '';
 
-  constructor(cluster: ClusterAccess) {
+  constructor(cluster: ClusterAccess, account = 'reeve-reconciler') {
     this.#cluster = cluster;
+    this.#account = account;
     this.#file = join(cluster.folder, `token-${randomUUID()}`);
   }
 
   /** The path of a kubeconfig that names the file. */
   async kubeconfig(): Promise<string> {
     await this.#issue();
-    const like = await this.#cluster.tokenKubeconfig(namespace, account);
+    const like = await this.#cluster.tokenKubeconfig(namespace, this.#account);
     const config = JSON.parse(await readFile(like, 'utf8')) as {
       readonly users: readonly { name: string }[];
     };
@@ -61,7 +62,7 @@ export class BoundToken {
     const boundObjectRef = { apiVersion: 'v1', kind: 'Secret', name, uid: metadata.uid };
     const answer = await admin.mustSend(
       'POST',
-      `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`,
+      `/api/v1/namespaces/${namespace}/serviceaccounts/${this.#account}/token`,
       { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { boundObjectRef } },
     );
     const { token } = (answer as { readonly status: { readonly token: string } }).status;

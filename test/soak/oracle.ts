@@ -1,0 +1,127 @@
+// Says from what is stored alone how the cluster is to be, by simple arithmetic of its own on the simple objects of the soak.
+import { isDeepStrictEqual } from 'node:util';
+import type { Inventory, Stored } from './stored.ts';
+import { wishesFor, type Wish } from './wishes.ts';
+
+interface Tally {
+  matched: number;
+  desired: number;
+  synced: number;
+  conflicts: number;
+}
+
+const bodyFields = ['data', 'type', 'immutable', 'roleRef', 'subjects', 'stringData', 'binaryData'] as const;
+
+/** What is not as it should be, in words; nothing when all is well. */
+export function deviations(inventory: Inventory): readonly string[] {
+  const tallies = new Map<string, Tally>();
+  const found = Map.groupBy(inventory.found, ({ metadata }) => metadata.namespace ?? '');
+  const faults = inventory.namespaces.flatMap((namespace) =>
+    inNamespace(namespace, found.get(namespace.metadata.name) ?? [], inventory, tallies),
+  );
+  return [
+    ...faults,
+    ...inventory.policies.flatMap((policy) => statusFaults('NamespacePolicy', policy, tallies)),
+    ...inventory.shares.flatMap((share) => statusFaults('SecretShare', share, tallies)),
+  ];
+}
+
+function inNamespace(
+  namespace: Stored,
+  found: Inventory['found'],
+  inventory: Inventory,
+  tallies: Map<string, Tally>,
+): readonly string[] {
+  const { name, deletionTimestamp } = namespace.metadata;
+  if (deletionTimestamp !== undefined) return [`${name} is still being deleted`];
+  const { wishes, matching } = wishesFor(namespace, inventory);
+  for (const owner of matching) tallyOf(tallies, owner).matched += 1;
+  const winners = new Map<string, Wish>();
+  for (const wish of wishes) {
+    const key = `${wish.kind} ${wish.name}`;
+    const tally = tallyOf(tallies, wish.owner);
+    tally.desired += 1;
+    if (winners.has(key)) tally.conflicts += 1;
+    else {
+      tally.synced += 1;
+      winners.set(key, wish);
+    }
+  }
+  const present = new Map(found.map((object) => [`${object.kind} ${object.metadata.name}`, object]));
+  const faults = [
+    ...[...winners].flatMap(([key, wish]) => objectFaults(key, wish, present.get(key))),
+    ...[...present.keys()].filter((key) => !winners.has(key)).map((key) => `${key} is there for nobody`),
+    ...conditionFaults(namespace, winners.size),
+  ];
+  return faults.map((fault) => `${name}: ${fault}`);
+}
+
+/** In words that hold nothing of what may be secret. */
+function objectFaults(key: string, wish: Wish, found: Stored | undefined): readonly string[] {
+  if (found === undefined) return [`${key} of ${wish.owner} is missing`];
+  const { labels, annotations = {}, finalizers, ownerReferences } = found.metadata;
+  const faults = bodyFields.filter(
+    (field) => !isDeepStrictEqual((found as unknown as Wish['body'])[field], wish.body[field]),
+  );
+  const { 'reeve.dev/owner': owner, 'reeve.dev/applied': _applied, ...more } = annotations;
+  return [
+    ...faults.map((field) => `the ${field} of ${key} is not that of ${wish.owner}`),
+    ...(isDeepStrictEqual(labels, wish.labels)
+      ? []
+      : [`the labels of ${key} are not those of ${wish.owner}`]),
+    ...(owner === wish.owner ? [] : [`${key} is kept for ${owner}, not for ${wish.owner}`]),
+    ...(Object.keys(more).length === 0 ? [] : [`${key} has annotations: ${Object.keys(more).join(', ')}`]),
+    ...(finalizers === undefined && ownerReferences === undefined ? [] : [`somebody has tied up ${key}`]),
+  ];
+}
+
+interface Status {
+  readonly observedGeneration?: number;
+  readonly conditions?: readonly {
+    readonly type: string;
+    readonly status: string;
+    readonly reason: string;
+  }[];
+}
+
+function conditionFaults({ status }: Stored, provided: number): readonly string[] {
+  const wanted = provided === 0 ? 'True NothingProvided' : 'True Synced';
+  const is = conditionIn(status, 'reeve.dev/Ready');
+  return is === wanted ? [] : [`its condition is ${is}, not ${wanted}`];
+}
+
+function statusFaults(
+  kind: string,
+  { metadata, status }: Stored,
+  tallies: Map<string, Tally>,
+): readonly string[] {
+  const owner = `${kind}/${metadata.name}`;
+  if (metadata.deletionTimestamp !== undefined) return [`${owner} is still being deleted`];
+  const tally = tallyOf(tallies, owner);
+  const { matched, ...shared } = tally;
+  const wanted = {
+    ...(kind === 'NamespacePolicy' ? { matched } : {}),
+    ...shared,
+    failed: 0,
+    observedGeneration: metadata.generation,
+    ready: tally.conflicts === 0 ? 'True Synced' : 'False Conflicts',
+  };
+  const is: Readonly<Record<string, unknown>> = {
+    ...(status as Readonly<Record<string, unknown>> | undefined),
+    ready: conditionIn(status, 'Ready'),
+  };
+  return Object.entries(wanted)
+    .filter(([field, value]) => is[field] !== value)
+    .map(([field, value]) => `${owner}: ${field} is ${String(is[field])}, not ${value}`);
+}
+
+function conditionIn(status: unknown, type: string): string {
+  const found = (status as Status | undefined)?.conditions?.find((each) => each.type === type);
+  return found === undefined ? 'not there' : `${found.status} ${found.reason}`;
+}
+
+function tallyOf(tallies: Map<string, Tally>, owner: string): Tally {
+  const tally = tallies.get(owner) ?? { matched: 0, desired: 0, synced: 0, conflicts: 0 };
+  tallies.set(owner, tally);
+  return tally;
+}

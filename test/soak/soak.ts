@@ -1,0 +1,81 @@
+// The soak from its beginning to its verdict: people and faults for some minutes, then quiet, then everything is judged.
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { operator } from './api-calls.ts';
+import { Arena } from './arena.ts';
+import { CallLedger } from './call-ledger.ts';
+import { churn } from './churn.ts';
+import { trendsOf, type Trend } from './flatness.ts';
+import { logLeaks, openOutputLeaks } from './leak-search.ts';
+import { needlesOf, keysAndTokens } from './leaks.ts';
+import { Random } from './random.ts';
+import type { Report } from './report.ts';
+import { renewalsOf } from './renewals.ts';
+import { settle } from './settle.ts';
+import { makeTrouble } from './trouble.ts';
+import { watchOver } from './watch.ts';
+import { rulesOfAll } from './world.ts';
+
+export interface SoakOptions {
+  readonly minutes: number;
+  readonly seed: number;
+  /** Actions a second at most. */
+  readonly rate: number;
+  readonly say: (text: string) => void;
+  /** Ends it early; whatever has happened until then is judged. */
+  readonly signal: AbortSignal;
+}
+
+export async function soak(options: SoakOptions): Promise<Report> {
+  options.say(`seed ${options.seed}`);
+  const arena = await Arena.open();
+  try {
+    return await soakIn(arena, options);
+  } finally {
+    await arena.close();
+  }
+}
+
+async function soakIn(arena: Arena, { minutes, seed, rate, say, signal }: SoakOptions): Promise<Report> {
+  const { calls, logs } = arena;
+  const canary = `canary${randomBytes(8).toString('hex')}`;
+  const needles = [...needlesOf('what is secret in a source', canary), ...keysAndTokens];
+  const ledger = new CallLedger(() => performance.now());
+  await calls.mustSend({ method: 'PATCH', ...rulesOfAll, as: operator });
+  const over = new AbortController();
+  const began = performance.now();
+  const common = { arena, calls, ledger, canary, rate, say, signal: over.signal };
+  const working = churn({ ...common, random: new Random(seed) });
+  const troubling = makeTrouble({ ...common, random: new Random(seed + 1) });
+  const watching = watchOver(arena, needles, over.signal);
+  await sleep(minutes * 60_000, undefined, { signal }).catch(() => undefined);
+  over.abort();
+  const [, trouble, watched] = await Promise.all([working, troubling, watching]);
+  const seconds = (performance.now() - began) / 1000;
+  say('quiet');
+  const settled = await settle(calls, canary, new Random(seed + 2));
+  const renewals = await renewalsOf(arena);
+  const leaks = [...(await openOutputLeaks(calls, needles)), ...(await logLeaks(logs, needles))];
+  return {
+    seed,
+    seconds,
+    calls: ledger.totals,
+    trouble,
+    ...settled,
+    ...watched,
+    renewals,
+    leaks: [...watched.leaks, ...leaks],
+    trends: trends(arena, seconds),
+    logs,
+  };
+}
+
+/** Of those that lived at least half of the time: the others were ended on purpose. */
+function trends({ replicas }: Arena, seconds: number): readonly Trend[] {
+  return replicas.flatMap((replica) => {
+    const pid = replica.lives.at(-1);
+    const samples = pid === undefined ? [] : replica.samplesOf(pid);
+    const lived = (samples.at(-1)?.age ?? 0) - (samples[0]?.age ?? 0);
+    return lived < seconds / 2 ? [] : trendsOf(`${replica.name} (${pid})`, samples);
+  });
+}

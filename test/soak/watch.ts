@@ -1,0 +1,34 @@
+// Looks after the processes while the soak runs: takes their samples, searches their metrics, and notes who falls.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Arena } from './arena.ts';
+import { leaksIn, type Needle } from './leaks.ts';
+import type { Replica } from './replica.ts';
+
+export interface Watched {
+  /** Secrets that were seen in metrics. */
+  readonly leaks: readonly string[];
+  /** Processes that ended though nobody ended them. */
+  readonly fallen: readonly string[];
+}
+
+const everyMs = 4000;
+
+export async function watchOver(
+  { replicas }: Arena,
+  needles: readonly Needle[],
+  signal: AbortSignal,
+): Promise<Watched> {
+  const leaks = new Set<string>();
+  const fallen = new Set<string>();
+  const look = async (replica: Replica): Promise<void> => {
+    if (replica.hasFallen) fallen.add(`${replica.name} (${replica.lives.at(-1)})`);
+    replica.takeSample();
+    const metrics = (await replica.metrics()) ?? '';
+    for (const leak of leaksIn(metrics, needles)) leaks.add(`${leak} in the metrics of ${replica.name}`);
+  };
+  while (!signal.aborted) {
+    await Promise.all(replicas.map(look));
+    await sleep(everyMs, undefined, { signal }).catch(() => undefined);
+  }
+  return { leaks: [...leaks], fallen: [...fallen] };
+}
