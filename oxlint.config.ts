@@ -33,7 +33,7 @@ const mayUse: Readonly<Record<string, readonly string[]>> = {
 const doors: Readonly<Record<string, string | null>> = {
   '@kubernetes/client-node': 'src/kube/kubeconfig.ts',
   express: 'src/admission/webhook-app.ts',
-  'node-forge': 'src/certs/issue.ts',
+  'node-forge': 'src/certs/encode.ts',
   pino: 'src/observe/log.ts',
   'prom-client': 'src/observe/registry.ts',
   re2js: 'src/policy/regex.ts',

@@ -7,6 +7,7 @@ import { helpOf, overviewOf } from './cli/help.ts';
 import { runSettings, type RunSettings } from './cli/run-settings.ts';
 import { serveSettings, type ServeSettings } from './cli/serve-settings.ts';
 import { upSettings, type UpSettings } from './cli/up-settings.ts';
+import { uninstallDetails, uninstallSettings, type UninstallSettings } from './cli/uninstall-settings.ts';
 import { integer, requiredText, switchSetting } from './cli/setting-kinds.ts';
 import { likelyMeant, readSettings } from './cli/settings.ts';
 import type { Environment, Reading, Settings, Values } from './cli/settings.ts';
@@ -40,6 +41,11 @@ export type Command =
   | { readonly kind: 'run'; readonly settings: RunSettings; readonly environment: ClusterEnvironment }
   | { readonly kind: 'serve'; readonly settings: ServeSettings }
   | { readonly kind: 'certs'; readonly settings: CertsSettings }
+  | {
+      readonly kind: 'uninstall';
+      readonly settings: UninstallSettings;
+      readonly environment: ClusterEnvironment;
+    }
   | { readonly kind: 'help'; readonly text: string }
   | { readonly kind: 'wrong'; readonly problems: readonly string[]; readonly hint: string };
 
@@ -48,7 +54,11 @@ const summaries = {
   run: 'Run on a cluster: answer admission reviews, and keep what namespaces contain.',
   serve: 'Answer admission reviews for a folder of policies, without a cluster.',
   certs: 'Make a certificate authority and a serving certificate, and print the caBundle.',
+  uninstall: 'Take Reeve off a cluster, so that nothing of it blocks.',
 } as const;
+
+/** For commands of which the flags do not say enough. */
+const details: Partial<Record<keyof typeof summaries, string>> = { uninstall: uninstallDetails };
 
 export function readCommand(
   args: readonly string[] = process.argv.slice(2),
@@ -77,6 +87,12 @@ export function readCommand(
       }));
     case 'certs':
       return commandOf(name, certsSettings, rest, env, asRead, (settings) => ({ kind: 'certs', settings }));
+    case 'uninstall':
+      return commandOf(name, uninstallSettings, rest, env, asRead, (settings) => ({
+        kind: 'uninstall',
+        settings,
+        environment: clusterOf(env),
+      }));
     case 'help':
     case '--help':
     case '-h':
@@ -96,7 +112,7 @@ function commandOf<S extends Settings>(
   make: (values: Values<S>) => Command,
 ): Command {
   if (args.some((arg) => arg === '--help' || arg === '-h')) {
-    return { kind: 'help', text: helpOf(name, summaries[name], settings) };
+    return { kind: 'help', text: helpOf(name, summaries[name], settings, details[name]) };
   }
   const reading: Reading<Values<S>> = readSettings(settings, args, env);
   const problems = reading.ok ? check(reading.values) : reading.problems;
@@ -133,12 +149,31 @@ function checkedUp({ demo, kubeconfig, policies }: UpSettings): readonly string[
 }
 
 function checkedRun(settings: RunSettings): readonly string[] {
-  const { role, manageWebhooks, tlsCert, tlsCa } = settings;
+  const { role, tlsCert, tlsCa, certsDir } = settings;
   const problems = [...checkedTls(settings)];
   if (tlsCa !== undefined && tlsCert === undefined) problems.push('--tls-ca goes with --tls-cert');
-  // The configurations carry the authority; without it, API servers could not check the certificate.
-  if (role !== 'reconciler' && manageWebhooks && tlsCert !== undefined && tlsCa === undefined) {
-    problems.push('--tls-cert needs --tls-ca, or --manage-webhooks=false');
+  const hasFiles = tlsCert !== undefined || certsDir !== undefined;
+  return role === 'reconciler' || hasFiles ? problems : [...problems, ...checkedAuthority(settings)];
+}
+
+/** Of the authority that the replicas make and share. */
+function checkedAuthority(settings: RunSettings): readonly string[] {
+  const { manageWebhooks, caLifetime, certLifetime, caSettling } = settings;
+  const problems: string[] = [];
+  if (!manageWebhooks) {
+    problems.push(
+      '--manage-webhooks=false needs --tls-cert and --tls-key, or --certs-dir: API servers learn of an authority that Reeve makes only from the webhook configurations that it writes',
+    );
+  }
+  if (caLifetime < 3 * certLifetime) {
+    problems.push(
+      '--ca-lifetime must be at least three times --cert-lifetime: the last certificate that an authority signs must not outlive it',
+    );
+  }
+  if (caSettling > certLifetime / 6) {
+    problems.push(
+      '--ca-settling must be at most a sixth of --cert-lifetime: after a lost authority nobody signs for that long, and a certificate is renewed only when a third of its life is left',
+    );
   }
   return problems;
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // The program `reeve`: runs the command that it was called with, and sets the exit code.
+import { createInterface } from 'node:readline';
 import type { RunningIo } from './cli/running.ts';
 import { readCommand, type Command } from './config.ts';
 import { traceOf } from './observe/error-frames.ts';
@@ -12,6 +13,16 @@ const processMs = (): number => {
   const { user, system } = process.cpuUsage();
   return Math.round((user + system) / 1000);
 };
+
+/** Of whoever sits at a terminal. */
+function asking(): ((question: string) => Promise<string>) | undefined {
+  if (!process.stdin.isTTY || !process.stdout.isTTY) return undefined;
+  return async (question) => {
+    stdout(question);
+    for await (const line of createInterface({ input: process.stdin })) return line;
+    return '';
+  };
+}
 
 const io: RunningIo = {
   stdout,
@@ -42,6 +53,10 @@ async function run(command: Command): Promise<number> {
     case 'certs': {
       const { runCerts } = await import('./cli/certs.ts');
       return await runCerts(command.settings, { stdout, stderr, now });
+    }
+    case 'uninstall': {
+      const { runUninstall } = await import('./cli/uninstall.ts');
+      return await runUninstall(command.settings, command.environment, { stdout, stderr, ask: asking() });
     }
     case 'help':
       stdout(`${command.text}\n`);

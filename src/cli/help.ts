@@ -8,16 +8,18 @@ export function overviewOf(summaries: Readonly<Record<string, string>>): string 
     '',
     'Usage: reeve COMMAND [--flag value ...]',
     '',
-    ...Object.entries(summaries).map(([name, summary]) => `  ${name.padEnd(8)}${summary}`),
+    ...Object.entries(summaries).map(([name, summary]) => `  ${name.padEnd(11)}${summary}`),
     '',
     'reeve COMMAND --help lists the flags of a command. Each can also be set in the environment.',
   ].join('\n');
 }
 
-export function helpOf(name: string, summary: string, settings: Settings): string {
+/** `details`: what a person has to know who runs it, where the summary and the flags do not say it. */
+export function helpOf(name: string, summary: string, settings: Settings, details?: string): string {
   return [
     summary,
     '',
+    ...(details === undefined ? [] : [details, '']),
     `Usage: reeve ${name} [--flag value ...]`,
     '',
     ...Object.entries(settings).flatMap(([key, setting]) => rowOf(key, setting)),

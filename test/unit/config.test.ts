@@ -141,7 +141,7 @@ describe('what is wrong', () => {
   });
 
   test.each([
-    [[], 'a command is missing; accepted: up, run, serve, certs'],
+    [[], 'a command is missing; accepted: up, run, serve, certs, uninstall'],
     [['sevre'], 'unknown command "sevre"; did you mean serve?'],
     [['constructor'], 'unknown command "constructor"'],
   ])('command %j', (args, problem) => {

@@ -1,0 +1,120 @@
+// A marked value goes through every path on a cluster, and is then found in nothing that Reeve says, at its most talkative.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { installReeve } from '../cluster/reeve-install.ts';
+import { startReeve, type Reeve } from '../support/reeve.ts';
+import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
+import { until } from '../support/until.ts';
+import { namespaceObject, policy, share, source, type WrittenObject } from './support/objects.ts';
+import { Stage } from './support/stage.ts';
+
+const canary = 'c4n4ry-on-a-cluster';
+/** Whatever stands before it, one of these is in the base64 of the whole. */
+const traces = [
+  canary,
+  ...[0, 1, 2].map((shift) =>
+    Buffer.from('x'.repeat(shift) + canary)
+      .toString('base64')
+      .slice(4, -4),
+  ),
+];
+
+describeControllers('the bytes of Secrets', () => {
+  const stage = new Stage(sharedCluster(), 'ca-');
+  let reeve: Reeve;
+
+  beforeAll(async () => {
+    await installReeve(stage.cluster);
+    reeve = await startReeve(stage.cluster, { args: ['--log-level=trace'] });
+  });
+  afterAll(async () => {
+    await stage.cleanUp();
+    await reeve.stop();
+  });
+
+  function secret(name: string, type: string, stringData: Readonly<Record<string, string>>): WrittenObject {
+    const annotations = { note: canary };
+    return {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name, namespace: 'ca-one', annotations },
+      type,
+      stringData,
+    };
+  }
+
+  test('are in no line of the log, no metric, event, status, warning or refusal', async () => {
+    const names = { names: ['ca-*'] };
+    await stage.apply(
+      namespaceObject('ca-one', {}),
+      secret('ca-taken', 'Opaque', { password: canary }),
+      source('ca-source', { password: canary }),
+      source('ca-other', { password: canary }),
+      policy('ca-rules', {
+        match: names,
+        validationActions: ['Deny', 'Audit'],
+        secrets: {
+          maxBytes: 10_000,
+          tls: { keyMatchesCertificate: true },
+          dockerConfig: { allowedRegistries: ['registry.example.com'] },
+        },
+      }),
+      share('ca-share', {
+        source: { namespace: 'reeve-shared', name: 'ca-source' },
+        targets: names,
+        target: { name: 'ca' },
+      }),
+      share('ca-conflict', {
+        source: { namespace: 'reeve-shared', name: 'ca-other' },
+        targets: names,
+        target: { name: 'ca-taken' },
+      }),
+    );
+    const copy = { kind: 'Secret', name: 'ca', namespace: 'ca-one' } as const;
+    await until(
+      async () => (await stage.ownersOf(copy))[0] === 'SecretShare/ca-share',
+      () => reeve.output.slice(-2000),
+    );
+    const refused = await Promise.all(
+      [
+        secret('a', 'kubernetes.io/tls', { 'tls.crt': canary, 'tls.key': canary }),
+        secret('b', 'kubernetes.io/dockerconfigjson', {
+          '.dockerconfigjson': JSON.stringify({
+            auths: { 'other.example.com': { auth: canary, password: canary } },
+          }),
+        }),
+        secret('c', 'Opaque', { password: canary.repeat(1000) }),
+      ].map((each) => stage.tryApply([each])),
+    );
+    for (const { code, stderr } of refused) {
+      expect(code).toBe(1);
+      expect(stderr).toContain('policy ca-rules');
+    }
+    const conflict = { kind: 'SecretShare', name: 'ca-conflict' } as const;
+    await until(
+      async () => (await stage.condition(conflict)) === 'False Conflicts',
+      () => 'the conflict is told',
+    );
+    // What is deleted, changed and tampered with is written again, each in a way of its own.
+    await stage.inEmergency('delete', 'secret', 'ca', '-n', 'ca-one');
+    await stage.apply(source('ca-source', { password: `${canary}${canary}`, another: canary }));
+    await until(
+      async () => JSON.stringify(await stage.get(copy)).includes('another'),
+      () => 'the copy follows its source',
+    );
+    const said = [
+      reeve.output,
+      await reeve.metrics(),
+      await stage.kubectl('get', 'events', '-A', '-o=json'),
+      await stage.kubectl('get', 'nspol,sshare,namespaces', '-o=json'),
+      ...refused.map(({ stderr }) => stderr),
+    ];
+    // It was there, and all of this speaks of it.
+    expect(JSON.stringify(await stage.get(copy))).toContain(
+      Buffer.from(canary).toString('base64').slice(0, 20),
+    );
+    for (const [index, text] of said.entries()) {
+      expect(text.length, `output ${index}`).toBeGreaterThan(index < 4 ? 100 : 0);
+      for (const trace of traces) expect(text.includes(trace), `output ${index}`).toBe(false);
+    }
+  });
+});

@@ -1,0 +1,68 @@
+// A Namespace that is being deleted keeps its rules, and nothing of Reeve keeps it from its end.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { installReeve } from '../cluster/reeve-install.ts';
+import { kubectl } from '../support/kubectl.ts';
+import { startReeve, type Reeve } from '../support/reeve.ts';
+import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
+import { until } from '../support/until.ts';
+import { namespaceObject, policy } from './support/objects.ts';
+import { Stage } from './support/stage.ts';
+
+describeControllers('a Namespace that is being deleted', () => {
+  const stage = new Stage(sharedCluster(), 'en-');
+  const name = 'en-held';
+  let reeve: Reeve;
+
+  beforeAll(async () => {
+    await installReeve(stage.cluster);
+    reeve = await startReeve(stage.cluster, { role: 'webhook' });
+    const required = { labels: { team: { pattern: '^[a-z]+$' } } };
+    await stage.apply(
+      policy('en-rules', {
+        match: { names: ['en-*'] },
+        namespaces: { required, immutable: { labels: ['team'] } },
+      }),
+    );
+    await until(
+      async () => (await stage.dryRun(namespaceObject('en-no'))).code === 1,
+      () => 'the policy is in force',
+    );
+    await stage.apply(namespaceObject(name, { team: 'shop' }));
+    const held = { metadata: { name: 'held', finalizers: ['example.com/held'] } };
+    await stage.cluster.admin.mustSend('POST', `/api/v1/namespaces/${name}/configmaps`, held);
+    await stage.kubectl('delete', 'namespace', name, '--wait=false');
+  });
+  afterAll(async () => {
+    await stage.cleanUp();
+    await reeve.stop();
+  });
+
+  test.for([
+    ['another value', { team: 'other' }, []],
+    ['no value', { team: null }, []],
+    ['another value, through the status', { team: 'other' }, ['--subresource=status']],
+  ] as const)('is not given %s of a label that stays', async ([, labels, flags]) => {
+    const patch = JSON.stringify({ metadata: { labels } });
+    const args = ['patch', 'namespace', name, '--type=merge', '-p', patch, ...flags];
+    const { code, stderr } = await kubectl(args, stage.administrator);
+    expect(code).toBe(1);
+    expect(stderr).toContain('policy en-rules, namespaces.immutable');
+    expect((await stage.mustGet({ kind: 'Namespace', name })).metadata.labels).toMatchObject({
+      team: 'shop',
+    });
+  });
+
+  test('ends as soon as nobody else holds it', async () => {
+    const patch = JSON.stringify({ metadata: { finalizers: null } });
+    await stage.kubectl('patch', 'configmap', 'held', '-n', name, '--type=merge', '-p', patch);
+    const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name }, spec: { finalizers: [] } };
+    // What the namespace controller does, without waiting for its next try.
+    await stage.cluster.admin.mustSend('PUT', `/api/v1/namespaces/${name}/finalize`, {
+      ...object,
+      metadata: (await stage.mustGet({ kind: 'Namespace', name })).metadata,
+    });
+    const codes = async (): Promise<number> =>
+      (await stage.cluster.admin.send('GET', `/api/v1/namespaces/${name}`)).status;
+    await expect.poll(codes, { timeout: 60_000, interval: 100 }).toBe(404);
+  });
+});

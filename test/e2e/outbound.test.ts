@@ -1,0 +1,74 @@
+// Reeve calls nobody but the API server: every other connection, and every name that is looked up, is seen and refused.
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { installReeve } from '../cluster/reeve-install.ts';
+import { startReeve, type Reeve } from '../support/reeve.ts';
+import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
+import { until } from '../support/until.ts';
+import { namespaceObject, policy, roleBinding, share, source } from './support/objects.ts';
+import { Stage } from './support/stage.ts';
+
+const watcher = join(import.meta.dirname, 'support', 'only-to.ts');
+
+describeControllers('with nothing in reach but the API server', () => {
+  const stage = new Stage(sharedCluster(), 'ob-');
+  let reeve: Reeve;
+
+  beforeAll(async () => {
+    await installReeve(stage.cluster);
+    const env = {
+      NODE_OPTIONS: `--import=${watcher}`,
+      REEVE_TEST_ONLY_TO: new URL(stage.cluster.server).host,
+      // Whoever honored them would lead every call elsewhere.
+      HTTPS_PROXY: 'http://127.0.0.1:9',
+      https_proxy: 'http://127.0.0.1:9',
+    };
+    reeve = await startReeve(stage.cluster, { env });
+  });
+  afterAll(async () => {
+    await stage.cleanUp();
+    await reeve.stop();
+  });
+
+  test.for([
+    ['a connection', `import('node:net').then((net) => net.connect(9, '127.0.0.1'))`, 'OUTBOUND 127.0.0.1:9'],
+    ['a request', `fetch('http://127.0.0.1:59999/').catch(() => {})`, 'OUTBOUND 127.0.0.1:59999'],
+    ['a name', `fetch('http://name.example.com/').catch(() => {})`, 'name.example.com'],
+  ] as const)('what watches it would tell of %s', ([, code, told]) => {
+    const env = { PATH: process.env['PATH'], REEVE_TEST_ONLY_TO: '127.0.0.1:1' };
+    const args = [`--import=${watcher}`, '--input-type=module', '-e', code];
+    const { stderr } = spawnSync(process.execPath, args, { env, encoding: 'utf8' });
+    expect(stderr).toContain('OUTBOUND is watched');
+    expect(stderr.replace('OUTBOUND is watched', '')).toMatch(
+      new RegExp(`^OUTBOUND .*${told.replace('OUTBOUND ', '')}`, 'm'),
+    );
+  });
+
+  test('it judges, provides and tells, and tries to reach nothing else', async () => {
+    const names = { names: ['ob-*'] };
+    const url = 'https://ob-canary.example.com/';
+    await stage.apply(
+      source('ob-source', { url }),
+      policy('ob-policy', {
+        match: names,
+        namespaces: { defaults: { annotations: { url } } },
+        contents: { roleBindings: [roleBinding('ob', 'readers')] },
+      }),
+      share('ob-share', {
+        source: { namespace: 'reeve-shared', name: 'ob-source' },
+        targets: names,
+        target: { name: 'ob' },
+      }),
+    );
+    await stage.apply(namespaceObject('ob-one', {}));
+    await until(
+      async () => (await stage.namespaceCondition('ob-one').catch(() => '')) === 'True Synced',
+      () => reeve.output.slice(-3000),
+    );
+    const { metadata } = await stage.mustGet({ kind: 'Namespace', name: 'ob-one' });
+    expect(metadata.annotations).toMatchObject({ url });
+    const told = reeve.output.split('\n').filter((line) => line.startsWith('OUTBOUND'));
+    expect(told).toEqual(['OUTBOUND is watched']);
+  });
+});

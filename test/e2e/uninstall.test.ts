@@ -1,0 +1,178 @@
+// `reeve uninstall` leaves nothing that blocks: whether Reeve runs or is dead, wherever it is interrupted, and again.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readSettings } from '../../src/cli/settings.ts';
+import { uninstallSettings } from '../../src/cli/uninstall-settings.ts';
+import { runUninstall } from '../../src/cli/uninstall.ts';
+import { startControlPlane, type ControlPlane } from '../cluster/control-plane.ts';
+import { blocksOf } from '../samples/markdown.ts';
+import { ReeveProcess, type Output } from '../support/serve-process.ts';
+import { describeControllers } from '../support/shared-cluster.ts';
+import { until } from '../support/until.ts';
+import { runLine } from './support/shell.ts';
+import { UninstallScene } from './support/uninstall-scene.ts';
+
+const clean = 'Reeve is gone, and nothing of it is left that could block anything.\n';
+
+function times(count: number, value: string): readonly string[] {
+  return Array.from({ length: count }, () => value);
+}
+
+describeControllers('an uninstall', () => {
+  let plane: ControlPlane;
+
+  beforeAll(async () => {
+    plane = await startControlPlane();
+  });
+  afterAll(async () => await plane.stop());
+
+  function start(...args: readonly string[]): ReeveProcess {
+    return new ReeveProcess(['uninstall', `--kubeconfig=${plane.kubeconfig}`, '--yes', ...args]);
+  }
+
+  async function run(...args: readonly string[]): Promise<Output> {
+    await using uninstall = start(...args);
+    return await uninstall.ended();
+  }
+
+  /** As if somebody had answered; undefined: there is nobody to ask. */
+  async function answered(answer: string | undefined): Promise<readonly [code: number, said: string]> {
+    const settings = readSettings(uninstallSettings, [`--kubeconfig=${plane.kubeconfig}`], {});
+    if (!settings.ok) throw new Error(settings.problems.join('\n'));
+    const said: string[] = [];
+    const say = (text: string): void => void said.push(text);
+    const ask = answer === undefined ? undefined : () => Promise.resolve(answer);
+    const code = await runUninstall(settings.values, {}, { stdout: say, stderr: say, ask });
+    return [code, said.join('')];
+  }
+
+  async function readerKubeconfig(scene: UninstallScene): Promise<string> {
+    await scene.stage.kubectl('create', 'clusterrole', 'un-read', '--verb=get,list', '--resource=*.*');
+    await scene.stage.kubectl(
+      'create',
+      'clusterrolebinding',
+      'un-read',
+      '--clusterrole=un-read',
+      '--user=un-reader',
+    );
+    return await plane.clientKubeconfig('un-reader');
+  }
+
+  test('does nothing until somebody agrees who may, and then takes along what was provided, beyond every limit', async () => {
+    await using scene = await UninstallScene.begin(plane, 'un-all', 3);
+    const before = [await scene.owners(), await scene.parts()];
+    for (const answer of [undefined, 'yes']) {
+      const [code, said] = await answered(answer);
+      expect(code).toBe(2);
+      expect(said).toContain(
+        [
+          '  NamespacePolicy/un-all: 3 objects in 3 namespaces will be deleted',
+          '  NamespacePolicy/un-all-orphan: 3 objects in 3 namespaces will stay (deletionPolicy: Orphan)',
+          '  SecretShare/un-all: 3 objects in 3 namespaces will be deleted',
+          'In all, 6 objects will be deleted, and 3 objects will stay without the mark of Reeve.',
+          'Namespace reeve-system will be deleted, with everything in it.',
+          'The Secrets in reeve-shared will stay.',
+        ].join('\n'),
+      );
+    }
+    const refused = await run(`--kubeconfig=${await readerKubeconfig(scene)}`);
+    expect(refused.code).toBe(1);
+    expect(refused.stdout).toContain(
+      'not done: ClusterRole reeve-webhook was not deleted: the API server answered 403',
+    );
+    expect(refused.stdout).not.toContain('ValidatingAdmissionPolicy reeve-guard was not deleted');
+    expect([await scene.owners(), await scene.parts()]).toEqual(before);
+
+    const { code, stdout, stderr } = await run();
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain(clean);
+    expect(stdout).not.toContain('uninstall-canary');
+    expect(await scene.owners()).toEqual([...times(6, 'absent'), ...times(3, 'nobody')]);
+    expect(await scene.parts()).toEqual([]);
+    expect(await scene.hasConditions()).toBe(false);
+    expect(
+      await scene.stage.get({ kind: 'Secret', name: 'un-all', namespace: 'reeve-shared' }),
+    ).toBeDefined();
+    await scene.expectFree('with the mark of Reeve');
+    await scene.expectEnd();
+    const again = await run('--delete-shared');
+    expect(again).toMatchObject({ code: 0, stderr: '' });
+    expect(again.stdout).toMatch(/^deleted Namespace reeve-shared$/m);
+  });
+
+  test('blocks nothing wherever it is interrupted, goes on from there, and keeps contents though Reeve is dead', async () => {
+    await using scene = await UninstallScene.begin(plane, 'un-keep', 2);
+    const uids = await scene.uids();
+    await scene.killReeve();
+    for (const line of [
+      'deleted ClusterRole reeve-webhook\n',
+      'deleted ValidatingAdmissionPolicy reeve-guard\n',
+      'kept, and no longer marked: RoleBinding',
+      'deleted SecretShare un-keep\n',
+      'deleted CustomResourceDefinition',
+    ]) {
+      await using uninstall = start('--keep-contents');
+      await until(
+        () => Promise.resolve(uninstall.stdout.includes(line) || uninstall.hasEnded),
+        () => `${line}: ${uninstall.stdout}`,
+      );
+      uninstall.kill('SIGKILL');
+      await uninstall.ended();
+      await scene.expectFree('without it');
+    }
+    const { code, stdout } = await run('--keep-contents');
+    expect({ code, end: stdout.slice(-clean.length) }).toEqual({ code: 0, end: clean });
+    expect(await scene.owners()).toEqual(times(6, 'nobody'));
+    expect(await scene.uids()).toEqual(uids);
+    expect(await scene.parts()).toEqual([]);
+    await scene.expectFree('with the mark of Reeve');
+    await scene.expectEnd();
+  });
+
+  test('deletes contents though Reeve is dead, and does not wait for an object or a namespace that others hold', async () => {
+    await using scene = await UninstallScene.begin(plane, 'un-held', 2);
+    const { stage } = scene;
+    const [held = ''] = scene.namespaces;
+    const hold = async (...finalizers: readonly string[]): Promise<void> => {
+      const patch = JSON.stringify({ metadata: { finalizers } });
+      await stage.kubectl('patch', 'rolebinding', 'un-held', '-n', held, '--type=merge', '-p', patch);
+    };
+    await hold('example.com/hold');
+    await stage.kubectl('delete', 'namespace', held, '--wait=false');
+    await scene.killReeve();
+    const { code, stdout } = await run();
+    expect(stdout).toContain(
+      `note: RoleBinding ${held}/un-held is being deleted, and waits for finalizers of others\n`,
+    );
+    expect({ code, end: stdout.slice(-clean.length) }).toEqual({ code: 0, end: clean });
+    expect(await scene.parts()).toEqual([]);
+    await scene.expectFree('with the mark of Reeve');
+    await hold();
+    expect((await scene.owners()).slice(0, 4)).toEqual(times(4, 'absent'));
+  });
+
+  const [hooks = '', go = '', stay = '', rest = '', shared = ''] = linesBelow('### By hand');
+
+  test.for([
+    { fate: 'go', lines: [hooks, go, rest, shared], left: ['absent', 'absent', 'nobody'] },
+    { fate: 'stay', lines: [hooks, stay, rest, shared], left: ['nobody', 'nobody', 'nobody'] },
+  ])(
+    'by the lines of manifests/README.md, with contents that $fate, leaves nothing that blocks',
+    async (way) => {
+      await using scene = await UninstallScene.begin(plane, `un-hand-${way.fate}`, 3);
+      for (const line of way.lines) await runLine(line, plane);
+      expect(await scene.owners()).toEqual(way.left.flatMap((owner) => times(3, owner)));
+      expect(await scene.parts()).toEqual([]);
+      await scene.expectFree('with the mark of Reeve');
+      await scene.expectEnd();
+    },
+  );
+});
+
+function linesBelow(heading: string): readonly string[] {
+  const readme = readFileSync(join(import.meta.dirname, '..', '..', 'manifests', 'README.md'), 'utf8');
+  const start = readme.indexOf(`\n${heading}\n`);
+  const end = readme.indexOf('\n## ', start + 1);
+  return blocksOf(readme.slice(start, end === -1 ? undefined : end)).map(({ text }) => text);
+}

@@ -1,0 +1,89 @@
+// What `reeve uninstall` says: the numbers before it begins, and what is left at its end.
+import { describe, expect, test } from 'vitest';
+import { outcomeText, planText } from '../../../src/cli/uninstall-text.ts';
+import { readCommand } from '../../../src/config.ts';
+import { observeObject } from '../../../src/policy/contents/observed.ts';
+
+const object = (namespace: string) =>
+  observeObject({ apiVersion: 'v1', kind: 'ConfigMap' }, { metadata: { name: 'c', namespace } });
+
+describe('before', () => {
+  const plan = {
+    owners: [
+      {
+        owner: 'NamespacePolicy/apps',
+        fate: 'delete',
+        reason: '',
+        objects: [object('a'), object('a'), object('b')],
+      },
+      { owner: 'SecretShare/registry', fate: 'release', reason: 'it is suspended', objects: [object('a')] },
+    ],
+    foreign: [],
+  } as const;
+  const intent = {
+    description: 'https://x (context y)',
+    namespace: 'reeve-system',
+    sharedNamespace: ['s', 't'],
+    deleteShared: false,
+  };
+
+  test('each owner with its number, and the sum', () => {
+    expect(planText(plan, intent)).toBe(
+      [
+        'Reeve will be removed from https://x (context y).',
+        '  NamespacePolicy/apps: 3 objects in 2 namespaces will be deleted',
+        '  SecretShare/registry: 1 object in 1 namespace will stay (it is suspended)',
+        'In all, 3 objects will be deleted, and 1 object will stay without the mark of Reeve.',
+        'Namespace reeve-system will be deleted, with everything in it.',
+        'The Secrets in s, t will stay.',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('that Secrets of people go is not to be overlooked', () => {
+    expect(planText(plan, { ...intent, deleteShared: true })).toContain(
+      '\nALL SECRETS in s, t will be deleted.\n',
+    );
+    expect(planText(plan, { ...intent, sharedNamespace: [] })).not.toContain('Secrets');
+  });
+});
+
+describe('at the end', () => {
+  test('nothing is left', () => {
+    expect(outcomeText({ problems: [], left: [], notes: ['n'] })).toBe(
+      'note: n\nReeve is gone, and nothing of it is left that could block anything.\n',
+    );
+  });
+
+  test('something is', () => {
+    expect(outcomeText({ problems: ['p'], left: ['l'], notes: [] })).toBe(
+      'not done: p\nleft: l\nReeve is not gone altogether: see above, and run this again.\n',
+    );
+  });
+});
+
+describe('the command line', () => {
+  test('has defaults that keep the Secrets of people and ask', () => {
+    expect(readCommand(['uninstall'], { KUBECONFIG: 'k' })).toEqual({
+      kind: 'uninstall',
+      settings: {
+        kubeconfig: undefined,
+        namespace: 'reeve-system',
+        sharedNamespace: ['reeve-shared'],
+        keepContents: false,
+        deleteShared: false,
+        yes: false,
+        timeout: 120_000,
+      },
+      environment: { KUBECONFIG: 'k' },
+    });
+  });
+
+  test('tells in its help what goes in which order, and that it does not need Reeve to run', () => {
+    const help = readCommand(['uninstall', '--help'], {});
+    expect(help.kind === 'help' && help.text).toMatch(
+      /the webhook configurations.*the guard.*does not need Reeve to run/s,
+    );
+  });
+});
