@@ -9,6 +9,9 @@ export const category = 'reeve';
 /** The label that marks what Reeve owns; nobody else may write it. */
 export const managedByLabel = 'app.kubernetes.io/managed-by';
 export const managedByReeve = 'reeve';
+/** On all that the install makes, and on what the program makes for itself. */
+export const partOfLabel = 'app.kubernetes.io/part-of';
+export const partOfReeve = 'reeve';
 /** `<Kind>/<name>` of the policy or share that an object of ours is there for. */
 export const ownerAnnotation = `${group}/owner`;
 /** Put on an object by its owner, it lets Reeve take the object over. */

@@ -29,6 +29,7 @@ export function differences(stored: KubeObject | undefined, wanted: KubeObject):
   const fields = metadataFields.filter((field) => !holds(stored.metadata[field], wanted.metadata[field]));
   return [
     ...(fields.length === 0 ? [] : [{ fault: 'metadata', webhook: '', fields } as const]),
+    ...finalizerDifferences(stored),
     ...(before.size === 0
       ? [{ fault: 'emptied', webhook: '', fields: [] } as const]
       : [...after].flatMap(([name, webhook]) => webhookDifferences(name, before.get(name), webhook))),
@@ -36,6 +37,15 @@ export function differences(stored: KubeObject | undefined, wanted: KubeObject):
       .filter((name) => !after.has(name))
       .map((webhook) => ({ fault: 'webhook-added', webhook, fields: [] }) as const),
   ];
+}
+
+/**
+ * Reeve never writes any. One would keep the configuration when the install is gone, and API servers go on asking.
+ * https://kubernetes.io/docs/concepts/overview/working-with-objects/finalizers/
+ */
+export function finalizerDifferences({ metadata: { finalizers } }: KubeObject): readonly Difference[] {
+  const isHeld = Array.isArray(finalizers) && finalizers.length > 0;
+  return isHeld ? [{ fault: 'metadata', webhook: '', fields: ['finalizers'] }] : [];
 }
 
 /** `namespaces.validate.reeve.dev: rules, failurePolicy` */

@@ -3,22 +3,29 @@ import { createHash } from 'node:crypto';
 import { isJsonObject, ownMember } from '../api/json.ts';
 import type { KubeObject } from '../api/kube-object.ts';
 import { group } from '../api/names.ts';
+import { versionAnnotation } from './webhook-configurations.ts';
 
-/** On a webhook configuration: the hash of the webhooks that the program has written. */
+/** On a webhook configuration: the hash of the webhooks that the program has written, and of its version. */
 export const sealAnnotation = `${group}/sealed`;
 
 /** `isBundleOurs`: otherwise others may write the authorities, and the seal does not speak of them. */
 export function sealed(configuration: KubeObject, isBundleOurs: boolean): KubeObject {
   const { metadata, webhooks } = configuration;
-  const seal = sealOf(isBundleOurs ? webhooks : withoutBundles(webhooks));
+  const seal = sealOf(metadata, isBundleOurs ? webhooks : withoutBundles(webhooks));
   const annotations = { ...metadata.annotations, [sealAnnotation]: seal };
   return { ...configuration, metadata: { ...metadata, annotations } };
 }
 
 /** It tells a change by others from one by an earlier run of ours; whoever removes it is not noticed, and nobody kept out. */
-export function isSealBroken({ metadata: { annotations }, webhooks }: KubeObject): boolean {
-  const seal = annotations?.[sealAnnotation];
-  return seal !== undefined && seal !== sealOf(webhooks) && seal !== sealOf(withoutBundles(webhooks));
+export function isSealBroken(configuration: KubeObject): boolean {
+  return sealOn(configuration) !== undefined && !isSealIntact(configuration);
+}
+
+/** Whether it is there, and fits what stands there as the work of that version. */
+export function isSealIntact(configuration: KubeObject): boolean {
+  const { metadata, webhooks } = configuration;
+  const seals = [webhooks, withoutBundles(webhooks)].map((each) => sealOf(metadata, each));
+  return seals.some((seal) => seal === sealOn(configuration));
 }
 
 /**
@@ -29,8 +36,14 @@ export function canonicalText(value: unknown): string {
   return JSON.stringify([canonical(value)]);
 }
 
-function sealOf(webhooks: unknown): string {
-  return createHash('sha256').update(canonicalText(webhooks)).digest('base64url').slice(0, 22);
+function sealOn({ metadata }: KubeObject): unknown {
+  return ownMember(metadata.annotations, sealAnnotation);
+}
+
+/** Every version has to reckon it alike: an older one believes a newer one by it. */
+function sealOf({ annotations }: KubeObject['metadata'], webhooks: unknown): string {
+  const text = canonicalText([ownMember(annotations, versionAnnotation), webhooks]);
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
 }
 
 function withoutBundles(webhooks: unknown): unknown {

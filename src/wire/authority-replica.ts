@@ -114,19 +114,20 @@ export class AuthorityReplica {
   }
 
   async #situation(found: FoundState, now: number, signal: AbortSignal): Promise<Situation> {
-    const isStranger = found.kind !== 'whole' && this.#state === undefined;
+    const memory = this.#memory();
+    const isStranger = found.kind !== 'whole' && memory.state === undefined;
     return {
       now,
       leafMs: this.#settings.certLifetime,
       settlingMs: this.#settings.caSettling,
       confirmedMs: found.kind === 'whole' ? this.#confirmedMs(found.state) : 0,
       mayBeServed: isStranger && (await this.#ports.isServed(signal)),
-      memory: this.#memory(),
+      memory,
     };
   }
 
   #memory(): Memory {
-    const [state, serving] = [this.#state, this.#serving];
+    const [state, serving] = [withoutAuthority(this.#state, this.#unusable), this.#serving];
     const own = serving && { certPem: serving.signer, until: serving.pair.notAfter.getTime() };
     return { ...(state === undefined ? {} : { state }), ...(own === undefined ? {} : { own }) };
   }
@@ -192,4 +193,19 @@ export class AuthorityReplica {
     observer.renewed(pair);
     return true;
   }
+}
+
+/** One that turned out to be of no use was put there by somebody else, and is not trusted any longer. */
+function withoutAuthority(
+  state: AuthorityState | undefined,
+  certPem: string | undefined,
+): AuthorityState | undefined {
+  if (state === undefined || certPem === undefined) return state;
+  const retired = state.retired.filter((each) => each.certPem !== certPem);
+  const [signing, next] = [state.signing, state.next].map((each) =>
+    each?.certPem === certPem ? undefined : each,
+  );
+  // Nothing else is known: there may have been others before.
+  if (signing === undefined && next === undefined && retired.length === 0) return undefined;
+  return { ...(signing === undefined ? {} : { signing }), ...(next === undefined ? {} : { next }), retired };
 }

@@ -2,6 +2,7 @@
 import { ownMember } from '../api/json.ts';
 import { KubeError } from '../api/kube-error.ts';
 import type { KubeObject } from '../api/kube-object.ts';
+import { partOfLabel, partOfReeve } from '../api/names.ts';
 import { encodeState, parseState, type AuthorityState } from '../certs/authority-state.ts';
 import type { FoundState } from '../certs/authority-steps.ts';
 import type { ObjectWriter } from '../kube/object-writer.ts';
@@ -54,7 +55,7 @@ export class AuthoritySecret {
    */
   async #create(data: Readonly<Record<string, string>>, signal: AbortSignal): Promise<void> {
     const { apiVersion, kind, name, namespace } = this.#ref;
-    const labels = { 'app.kubernetes.io/part-of': 'reeve' };
+    const labels = { [partOfLabel]: partOfReeve };
     const metadata = { name, namespace, labels, resourceVersion: '1' };
     await this.#writer.apply({ apiVersion, kind, metadata, type: 'Opaque', data }, { force: true, signal });
   }

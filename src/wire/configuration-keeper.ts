@@ -5,8 +5,13 @@ import type { KubeObject, ObjectRef } from '../api/kube-object.ts';
 import type { ObjectWriter } from '../kube/object-writer.ts';
 import type { ConfigurationMetrics } from '../observe/configuration-metrics.ts';
 import type { Log } from '../observe/log.ts';
-import { differences, differenceText, type Difference } from '../state/configuration-drift.ts';
-import { isSealBroken, sealed } from '../state/configuration-seal.ts';
+import {
+  differences,
+  differenceText,
+  finalizerDifferences,
+  type Difference,
+} from '../state/configuration-drift.ts';
+import { isSealBroken, isSealIntact, sealed } from '../state/configuration-seal.ts';
 import { carriesBundle, webhooksWithoutBundle, withFoundBundles } from '../state/found-bundles.ts';
 import { isNewer } from '../state/program-version.ts';
 import { versionAnnotation, type WebhookConfigurations } from '../state/webhook-configurations.ts';
@@ -107,7 +112,10 @@ export class ConfigurationKeeper {
     return await writer.read(ref, { signal });
   }
 
-  /** Whole: unlike an apply, a patch also removes what others have added to the list, and leaves them their bundle. */
+  /**
+   * Whole: unlike an apply, a patch also removes what others have added to the list, and leaves them their bundle. One that
+   * is being deleted goes with its last finalizer, and is made anew in the next round.
+   */
   async #store(wanted: KubeObject, live: KubeObject | undefined, signal: AbortSignal): Promise<KubeObject> {
     const { writer } = this.#ports;
     // By apply, the right to create can be limited to the name.
@@ -115,7 +123,7 @@ export class ConfigurationKeeper {
     const { labels, annotations, ownerReferences } = wanted.metadata;
     const { resourceVersion } = live.metadata;
     const patch = {
-      metadata: { resourceVersion, labels, annotations, ownerReferences },
+      metadata: { resourceVersion, labels, annotations, ownerReferences, finalizers: null },
       webhooks: wanted['webhooks'],
     };
     return await writer.mergePatch(refOf(wanted), patch, { signal });
@@ -130,7 +138,8 @@ export class ConfigurationKeeper {
 
   #isLeftAlone(kind: string, live: KubeObject | undefined): boolean {
     const version = live?.metadata.annotations?.[versionAnnotation];
-    const isLeft = isNewer(version, this.#version);
+    // Without the seal, anybody could have set it.
+    const isLeft = live !== undefined && isNewer(version, this.#version) && isSealIntact(live);
     if (!isLeft) this.#complain(`version of ${kind}`);
     else
       this.#complain(`version of ${kind}`, 'webhook configuration left to a newer version', {
@@ -173,7 +182,8 @@ function foundBy(
   wanted: KubeObject,
   isBundleOurs: boolean,
 ): readonly Difference[] {
-  if (applied === undefined && (live === undefined || !isSealBroken(live))) return [];
+  const isByEarlierRun = applied === undefined && (live === undefined || !isSealBroken(live));
+  if (isByEarlierRun) return live === undefined ? [] : finalizerDifferences(live);
   const found = differences(live, applied?.wanted ?? wanted);
   return isBundleOurs ? found : found.filter(({ fault }) => fault !== 'ca-bundle');
 }

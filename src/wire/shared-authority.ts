@@ -1,4 +1,5 @@
 // The serving pair and the bundle of a replica that shares its authority with the others through a Secret.
+import { X509Certificate } from 'node:crypto';
 import { KubeError } from '../api/kube-error.ts';
 import { isAborted } from '../api/is-aborted.ts';
 import { bundleOf, type AuthorityState } from '../certs/authority-state.ts';
@@ -66,6 +67,8 @@ class SharedAuthority implements CaBundle {
   readonly #pairListeners = new Set<(pair: ServingPair) => void>();
   readonly #working: Promise<void>;
   #bundle: string | undefined;
+  /** Of the last round that came to its end. */
+  #agreed: string | undefined;
   #signer: string | undefined;
   #hasPair = false;
   #settling: NodeJS.Timeout | undefined;
@@ -126,7 +129,14 @@ class SharedAuthority implements CaBundle {
   }
 
   async wanted(signal: AbortSignal): Promise<string | undefined> {
-    return bundleOf(await this.#round(signal));
+    try {
+      return bundleOf(await this.#round(signal));
+    } catch (error) {
+      // What was agreed on last is better than whatever somebody may have put into the configurations meanwhile; what was
+      // merely found may lack the authority that this very process serves by.
+      if (error instanceof KubeError && this.#agreed !== undefined) return this.#agreed;
+      throw error;
+    }
   }
 
   confirmed(bundle: string): void {
@@ -171,7 +181,13 @@ class SharedAuthority implements CaBundle {
 
   /** One at a time: two at once would sign twice. */
   async #round(signal: AbortSignal): Promise<AuthorityState> {
-    return await this.#rounds.run('', async () => await this.#replica.round(this.#stop.signal), signal);
+    const state = await this.#rounds.run(
+      '',
+      async () => await this.#replica.round(this.#stop.signal),
+      signal,
+    );
+    this.#agreed = bundleOf(state);
+    return state;
   }
 
   #tell(kind: Step['kind'], cause: RecoveryCause | undefined): void {
@@ -186,10 +202,13 @@ class SharedAuthority implements CaBundle {
   }
 
   #learn(state: AuthorityState): void {
-    const { metrics } = this.#context;
+    const { log, metrics } = this.#context;
     const { signing } = state;
     if (signing !== undefined && signing.certPem !== this.#signer) {
-      metrics.expires('authority', new Date(signing.notAfter));
+      const notAfter = new Date(signing.notAfter);
+      const { fingerprint256: fingerprint } = new X509Certificate(signing.certPem);
+      log.info('certificate authority signs', { fingerprint, notAfter: notAfter.toISOString() });
+      metrics.expires('authority', notAfter);
       if (this.#signer !== undefined) metrics.renewed('authority');
       this.#signer = signing.certPem;
     }

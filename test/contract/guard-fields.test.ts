@@ -1,4 +1,4 @@
-// The guard and who owns which field: what Reeve applies is owned by nobody beside it, and finalizers come and go.
+// The guard and who owns which field: what Reeve applies is owned by nobody beside it, and finalizers go but do not come.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
@@ -67,13 +67,18 @@ onEachBackend('the guard and the owners of fields', (backend) => {
     expect((await tenant().get(path)).body.metadata).toEqual(object.metadata);
   });
 
-  it.each(['maker', 'other'])('lets finalizers go and come: %s', async (manager) => {
+  it.each(['maker', 'other'])('lets finalizers go, and none come: %s', async (manager) => {
     const { path } = await adopted();
-    for (const finalizers of [['test.dev/one', 'test.dev/two'], ['test.dev/two'], null])
-      await backend.api.must(patched(path, { finalizers }, manager));
     const applied = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { finalizers: ['test.dev/three'] } };
-    await backend.api.must(tenant().apply(path, applied, `fieldManager=${manager}`));
-    await backend.api.must(tenant().apply(path, { ...applied, metadata: {} }, `fieldManager=${manager}`));
+    for (const { status, text } of [
+      await patched(path, { finalizers: ['test.dev/one', 'test.dev/two'] }, manager),
+      await patched(path, { finalizers: ['test.dev/two'] }, manager),
+      await tenant().apply(path, applied, `fieldManager=${manager}`),
+    ]) {
+      expect(status, text).toBe(403);
+      expect(text).toContain("ValidatingAdmissionPolicy 'reeve-guard'");
+    }
+    await backend.api.must(patched(path, { finalizers: null }, manager));
     expect((await tenant().get(path)).body.metadata.finalizers).toBeUndefined();
   });
 

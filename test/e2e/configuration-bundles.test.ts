@@ -136,9 +136,7 @@ describeControllers('the authorities in the webhook configurations', () => {
     await inTime(() => authority.confirmations).toEqual([first]);
     expect(await bundles()).toEqual([encoded(first)]);
     // One of the two now belongs to a newer version, which still knows only the first.
-    await configurations.patch('validating', 'merge', {
-      metadata: { annotations: { 'reeve.dev/version': '99.0.0' } },
-    });
+    await configurations.sealAs('validating', '99.0.0');
     authority.change(`${first}${second}`);
     await inTime(bundles).toEqual([encoded(`${first}${second}`), encoded(first)]);
     await configurations.remove('mutating');

@@ -195,6 +195,26 @@ describeControllers('the guard', { timeout: 120_000 }, () => {
     expect(await refusal(['create', '-f', '-'], { ...scene.administrator, input })).toContain(guardSays);
   });
 
+  it('keeps the mark from a Pod whose Binding has it', async () => {
+    const pods = `/api/v1/namespaces/${namespace}/pods`;
+    const containers = [{ name: 'c', image: 'none' }];
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'bound' }, spec: { containers } };
+    const { admin } = scene.plane;
+    expect((await admin.send('POST', pods, pod)).status).toBe(201);
+    const target = { kind: 'Node', name: 'none' };
+    const binding = (labels: object): Promise<{ readonly status: number; readonly body: unknown }> =>
+      admin.send('POST', `${pods}/bound/binding`, {
+        apiVersion: 'v1',
+        kind: 'Binding',
+        metadata: { name: 'bound', labels },
+        target,
+      });
+    const { status, body } = await binding({ [markLabel]: 'reeve' });
+    expect(status).toBe(403);
+    expect(JSON.stringify(body)).toContain(guardSays);
+    expect((await binding({ touched: 'yes' })).status).toBe(201);
+  });
+
   it('lets an administrator pass who asks to break the glass', async () => {
     const broken = ['configmap', 'broken', '-n', namespace];
     await apply(scene.reeve, markedManifest('configmap', { name: 'broken', namespace }));

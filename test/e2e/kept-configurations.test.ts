@@ -111,8 +111,17 @@ describeControllers('the webhook configurations of a running program', () => {
   );
 
   it('are left to a newer version', async () => {
-    const version = (text: string): object => ({ metadata: { annotations: { 'reeve.dev/version': text } } });
-    await configurations.patch('validating', 'merge', version('99.0.0'));
+    const version = (text: string, more: object = {}): object => ({
+      metadata: { annotations: { 'reeve.dev/version': text, ...more } },
+    });
+    const own = await configurations.shown();
+    // Anybody can name a version. It counts with its seal alone.
+    for (const more of [{}, { 'reeve.dev/sealed': null }, { 'reeve.dev/sealed': 'broken' }]) {
+      await configurations.patch('validating', 'merge', version('99.0.0', more));
+      await eventually(() => configurations.shown()).toEqual(own);
+    }
+    expect(reeve.output).not.toContain('webhook configuration left to a newer version');
+    await configurations.sealAs('validating', '99.0.0');
     const { resourceVersion } = (await configurations.mustFind('validating')).metadata;
     await must(
       file(['create'], judging({ secrets: { maxBytes: 1, defaults: { labels: { a: 'b' } } } })),

@@ -136,7 +136,7 @@ describeControllers('an uninstall', () => {
     const [held = ''] = scene.namespaces;
     const hold = async (...finalizers: readonly string[]): Promise<void> => {
       const patch = JSON.stringify({ metadata: { finalizers } });
-      await stage.kubectl('patch', 'rolebinding', 'un-held', '-n', held, '--type=merge', '-p', patch);
+      await stage.inEmergency('patch', 'rolebinding', 'un-held', '-n', held, '--type=merge', '-p', patch);
     };
     await hold('example.com/hold');
     await stage.kubectl('delete', 'namespace', held, '--wait=false');

@@ -15,7 +15,13 @@ const perSecond = 100;
 /** More than the API server keeps connections for, so that every time some begin. */
 const atOnce = 50;
 const namespaces = Array.from({ length: 20 }, (_, index) => `${prefix}${index}`);
-const lifetimes = ['--ca-lifetime=10m', '--cert-lifetime=1m', '--ca-settling=2s'];
+const flags = [
+  '--ca-lifetime=10m',
+  '--cert-lifetime=1m',
+  '--ca-settling=2s',
+  // Long enough that every connection is used once more, and told to close by that answer.
+  '--drain-grace=4s',
+];
 /** Of those that are not in this list, every one is a failure. */
 const [done, refused] = ['written', 'refused by the policy'];
 
@@ -70,7 +76,7 @@ describeControllers('100 writes a second', () => {
       await cluster.admin.mustSend('POST', '/api/v1/namespaces', {
         metadata: { name, labels: { turn: '0' } },
       });
-    fleet = await Fleet.start(cluster, lifetimes);
+    fleet = await Fleet.start(cluster, flags);
   });
   afterAll(async () => {
     await stage.cleanUp();

@@ -6,6 +6,7 @@ import type { KubeClient } from '../../kube/client.ts';
 import type { ObjectWriter } from '../../kube/object-writer.ts';
 import { resourcePath } from '../../kube/resource-paths.ts';
 import { nameOf } from '../../policy/metadata.ts';
+import { reconcilerAccount } from '../reconciler-role.ts';
 import type { Facts } from './facts.ts';
 import { inParallel } from './in-parallel.ts';
 import { listObjects } from './listing.ts';
@@ -45,7 +46,7 @@ export async function findLeftovers(
       ...others.map(
         (live) => `${nameOfMarked(live)} has the label of Reeve and names no policy or share: left as it is`,
       ),
-      ...(await bindingsOf(namespace, cluster)),
+      ...(await bindingsOf(namespace, refs, cluster)),
     ],
   };
 }
@@ -70,8 +71,13 @@ async function leftover(ref: ObjectRef, { writer }: Cluster): Promise<string | u
   }
 }
 
-/** Whoever makes the account again would have these rights. */
-async function bindingsOf(namespace: string, { client }: Cluster): Promise<readonly string[]> {
+/** Those that did not ship. Whoever makes the account again would have these rights. */
+async function bindingsOf(
+  namespace: string,
+  shipped: readonly ObjectRef[],
+  { client }: Cluster,
+): Promise<readonly string[]> {
+  const ours = new Set(shipped.flatMap(({ kind, name }) => (kind === 'ClusterRoleBinding' ? [name] : [])));
   const path = resourcePath({
     apiVersion: 'rbac.authorization.k8s.io/v1',
     plural: 'clusterrolebindings',
@@ -79,7 +85,7 @@ async function bindingsOf(namespace: string, { client }: Cluster): Promise<reado
   try {
     const all = await listObjects(client, { path });
     return all
-      .filter((binding) => isOfAccountIn(namespace, binding))
+      .filter((binding) => isOfAccountIn(namespace, binding) && !ours.has(nameOf(binding)))
       .map((binding) => `ClusterRoleBinding ${nameOf(binding)} is yours, and names an account of Reeve`);
   } catch (error) {
     if (error instanceof KubeError) return [];
@@ -87,7 +93,7 @@ async function bindingsOf(namespace: string, { client }: Cluster): Promise<reado
   }
 }
 
-const accounts: readonly unknown[] = ['reeve-webhook', 'reeve-reconciler'];
+const accounts: readonly unknown[] = ['reeve-webhook', reconcilerAccount];
 
 function isOfAccountIn(namespace: string, { subjects }: KubeObject): boolean {
   if (!Array.isArray(subjects)) return false;

@@ -1,6 +1,7 @@
 // Deletes the namespaces that the install made; others, and those of people's Secrets, stay unless that is asked for.
 import { ownMember } from '../../api/json.ts';
 import type { ObjectRef } from '../../api/kube-object.ts';
+import { partOfLabel, partOfReeve } from '../../api/names.ts';
 import { remove, wordsOf, type Demolition, type Problems } from './removal.ts';
 
 export interface NamespaceSettings {
@@ -8,10 +9,6 @@ export interface NamespaceSettings {
   readonly sharedNamespace: readonly string[];
   readonly deleteShared: boolean;
 }
-
-/** On all that the install makes. */
-export const partOfLabel = 'app.kubernetes.io/part-of';
-export const partOfReeve = 'reeve';
 
 export async function removeNamespaces(
   { namespace, sharedNamespace, deleteShared }: NamespaceSettings,

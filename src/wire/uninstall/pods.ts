@@ -1,8 +1,8 @@
 // Waits until the Pods of Reeve have ended. They have no rights any more then, but they hold up the end of their namespace.
+import { partOfLabel, partOfReeve } from '../../api/names.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { resourcePath } from '../../kube/resource-paths.ts';
 import { listObjects } from './listing.ts';
-import { partOfLabel, partOfReeve } from './namespaces.ts';
 import { inTime, wordsOf, type Problems } from './removal.ts';
 
 export async function podsEnded(

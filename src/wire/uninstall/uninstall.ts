@@ -4,6 +4,7 @@ import type { ClusterConnection } from '../cluster-connection.ts';
 import { removeConditions } from './conditions.ts';
 import { clearContents, removeOwners } from './contents.ts';
 import { readFacts, type Facts } from './facts.ts';
+import { removeHooks } from './hooks.ts';
 import { findLeftovers, type Leftovers } from './leftovers.ts';
 import { removeNamespaces, type NamespaceSettings } from './namespaces.ts';
 import { planContents, type ContentsPlan } from './plan.ts';
@@ -73,11 +74,11 @@ export class Uninstall {
     const removal = (refs: readonly ObjectRef[]) => () => remove(refs, demolition);
     return [
       { run: removal(parts.hooksOwner), isNeeded: true },
-      { run: removal(parts.hooks), isNeeded: true },
+      { run: () => removeHooks(parts.hooks, demolition), isNeeded: true },
       { run: removal(parts.program), isNeeded: true },
       { run: () => podsEnded(namespace, client, timeout) },
       // One may have been on its way to the API server at that very moment; now there is nobody left who sends any.
-      { run: removal(parts.hooks), isNeeded: true },
+      { run: () => removeHooks(parts.hooks, demolition), isNeeded: true },
       { run: removal(parts.guards), isNeeded: true },
       { run: () => clearContents(contents), isNeeded: true },
       { run: () => removeOwners(contents), isNeeded: true },

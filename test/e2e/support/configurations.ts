@@ -1,4 +1,6 @@
 // The two webhook configurations on a cluster, as people see and change them.
+import { sealed } from '../../../src/state/configuration-seal.ts';
+import { versionAnnotation } from '../../../src/state/webhook-configurations.ts';
 import type { ClusterAccess } from '../../cluster/cluster-access.ts';
 import { mustKubectl } from '../../support/kubectl.ts';
 
@@ -74,6 +76,14 @@ export class Configurations {
   async patch(kind: ConfigurationKind, type: 'merge' | 'json', patch: unknown): Promise<void> {
     const what = [`${kind}webhookconfiguration/reeve`, `--type=${type}`, '-p', JSON.stringify(patch)];
     await mustKubectl(['patch', ...what], this.#cluster);
+  }
+
+  /** As if that version had written what is there. */
+  async sealAs(kind: ConfigurationKind, version: string): Promise<void> {
+    const { webhooks } = await this.mustFind(kind);
+    const annotations = { [versionAnnotation]: version };
+    const { metadata } = sealed({ metadata: { annotations }, webhooks }, true);
+    await this.patch(kind, 'merge', { metadata });
   }
 
   async remove(...kinds: readonly ConfigurationKind[]): Promise<void> {

@@ -107,7 +107,7 @@ function toHooks(): readonly Row[] {
     ruleOf('', 'namespaces', 'namespaces/status', 'namespaces/finalize'),
     ruleOf('', 'secrets'),
     ruleOf('rbac.authorization.k8s.io', 'roles', 'rolebindings'),
-    ruleOf('reeve.dev', '*'),
+    ruleOf('reeve.dev', 'namespacepolicies', 'secretshares'),
   ];
   const kinds = ruleOf('reeve.dev', 'namespacepolicies');
   const path = at('validatingwebhookconfigurations', '', 'reeve');

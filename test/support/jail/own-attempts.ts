@@ -6,6 +6,7 @@ import {
   apply,
   emergencies,
   endings,
+  ownEndings,
   eventOf,
   eventsIn,
   hooksOf,
@@ -80,6 +81,13 @@ export function ownAttempts(team: string): readonly Attempt[] {
         apply(at('secrets', 'reeve-system', 'other'), secretOf('other', marked)),
       ],
     ]),
+    ...under('of the Secrets in reeve-system', webhook, [
+      [
+        'make its authority one that cannot be mended',
+        apply(authority, secretOf('reeve-webhook-ca', {}, { immutable: true })),
+        both,
+      ],
+    ]),
     ...under('Secrets that hold tokens', webhook, [
       [
         'make a token in the place of its authority',
@@ -123,6 +131,8 @@ export function hookAttempts(): readonly Attempt[] {
         hooks({ rules: [ruleOf('', 'namespaces'), ruleOf('', 'secrets', 'pods')] }),
       ],
       ['judge everything', hooks({ rules: [ruleOf('*', '*')] })],
+      ['judge all of its own kinds, status included', hooks({ rules: [ruleOf('reeve.dev', '*/*')] })],
+      ['judge connections', hooks({ rules: [{ ...ruleOf('', 'secrets'), operations: ['*'] }] })],
       ['judge ClusterRoles', hooks({ rules: [ruleOf('rbac.authorization.k8s.io', 'clusterroles')] })],
       ['judge several groups', hooks({ rules: [{ ...ruleOf('', 'secrets'), apiGroups: ['', 'apps'] }] })],
       [
@@ -143,10 +153,19 @@ export function hookAttempts(): readonly Attempt[] {
     ]),
     ...under('webhooks of Reeve let an emergency pass', webhook, [
       ['hold up emergencies', hooks({ matchConditions: [endings] })],
-      ['hold up the end of namespaces', hooks({ matchConditions: [emergencies] })],
+      ['hold up the end of namespaces', hooks({ matchConditions: [emergencies, ...ownEndings] })],
+      [
+        'hold up the end of policies',
+        hooks({ rules: [ruleOf('reeve.dev', 'namespacepolicies')], matchConditions: [emergencies] }),
+      ],
       [
         'hold up everything under the names of the conditions',
-        hooks({ matchConditions: [emergencies, endings].map((each) => ({ ...each, expression: 'true' })) }),
+        hooks({
+          matchConditions: [emergencies, endings, ...ownEndings].map((each) => ({
+            ...each,
+            expression: 'true',
+          })),
+        }),
       ],
       ['make everybody wait', hooks({ timeoutSeconds: 30 })],
       ['make everybody wait for as long as is usual', hooks({ timeoutSeconds: undefined })],

@@ -110,9 +110,18 @@ const notEnding =
   'request.operation == "CREATE" || !has(oldObject.metadata.deletionTimestamp) || (request.operation == "UPDATE" ' +
   '&& ["labels", "annotations", "ownerReferences"].exists(key, (key in object.metadata) != (key in ' +
   'oldObject.metadata) || (key in object.metadata && object.metadata[key] != oldObject.metadata[key])))';
-/** Those that every webhook of Reeve must have, and those about Namespaces. */
+const stillThere = 'request.operation != "DELETE" || !has(oldObject.metadata.deletionTimestamp)';
+const asksForSomethingElse =
+  'request.operation != "UPDATE" || has(object.spec) != has(oldObject.spec) || (has(object.spec) && object.spec ' +
+  '!= oldObject.spec) || object.metadata.?annotations[?"reeve.dev/confirm-deletions"] ' +
+  '!= oldObject.metadata.?annotations[?"reeve.dev/confirm-deletions"]';
+/** Those that every webhook of Reeve must have, those about Namespaces, and those about its own kinds. */
 export const emergencies = { name: 'no-emergency', expression: noEmergency };
 export const endings = { name: 'not-ending', expression: notEnding };
+export const ownEndings = [
+  { name: 'still-there', expression: stillThere },
+  { name: 'asks-for-something-else', expression: asksForSomethingElse },
+];
 
 /** As Reeve writes it, but for the changes. */
 export function hooksOf(changes: object = {}, name = 'reeve', kind = 'ValidatingWebhookConfiguration') {
@@ -122,7 +131,7 @@ export function hooksOf(changes: object = {}, name = 'reeve', kind = 'Validating
     namespaceSelector: { matchExpressions: [others] },
     failurePolicy: 'Ignore',
     timeoutSeconds: 5,
-    matchConditions: [emergencies, endings],
+    matchConditions: [emergencies, endings, ...ownEndings],
     sideEffects: 'None',
     admissionReviewVersions: ['v1'],
     clientConfig: { service },

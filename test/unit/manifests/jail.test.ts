@@ -103,11 +103,13 @@ describe('the jail', () => {
     }
   });
 
-  it('knows the conditions by which emergencies pass, and the end of namespaces', () => {
+  it('knows the conditions by which emergencies pass, and the end of namespaces, policies and shares', () => {
     const conditions = ['validating', 'mutating'].flatMap((name) => conditionsIn(`webhooks/${name}.yaml`));
     for (const [name, variable] of [
       ['no-emergency', 'noEmergency'],
       ['not-ending', 'notEnding'],
+      ['still-there', 'stillThere'],
+      ['asks-for-something-else', 'asksForSomethingElse'],
     ]) {
       const expressions = conditions.filter((each) => each.name === name).map(({ expression }) => expression);
       const text = spec.variables.find((each) => each.name === variable)?.expression;

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../src/api/kube-object.ts';
 import { differences, differenceText } from '../../../src/state/configuration-drift.ts';
-import { isSealBroken, sealed } from '../../../src/state/configuration-seal.ts';
+import { isSealBroken, isSealIntact, sealed } from '../../../src/state/configuration-seal.ts';
 
 const [bundle, otherBundle] = ['b3Vycw==', 'dGhlaXJz'];
 const rule = { apiGroups: [''], resources: ['secrets'], operations: ['CREATE'], scope: 'Namespaced' };
@@ -104,6 +104,13 @@ describe('what differs', () => {
       withMetadata({ ownerReferences: [...metadata.ownerReferences, theirOwner] }),
       ['ownerReferences'],
     ],
+    ['a finalizer', withMetadata({ finalizers: ['example.com/hold'] }), ['finalizers']],
+    ['no finalizers', withMetadata({ finalizers: [] }), []],
+    [
+      'a finalizer and no owner',
+      withMetadata({ finalizers: ['example.com/hold'], ownerReferences: undefined }),
+      ['ownerReferences', 'finalizers'],
+    ],
     [
       'other words on it',
       withMetadata({ labels: {}, annotations: { version: '0' } }),
@@ -157,9 +164,22 @@ describe('the seal', () => {
       true,
       false,
     ],
-    ['the seal is taken away', (stored) => ({ ...stored, metadata, webhooks: [] }), false, false],
+    [
+      'another version is named',
+      ({ metadata: { annotations, ...rest }, ...stored }) => ({
+        ...stored,
+        metadata: { ...rest, annotations: { ...annotations, 'reeve.dev/version': '99.0.0' } },
+      }),
+      true,
+      true,
+    ],
   ])('when %s', (_, change, ours, others) => {
-    expect(isSealBroken(change(sealed(wanted, true)))).toBe(ours);
-    expect(isSealBroken(change(sealed(wanted, false)))).toBe(others);
+    const [withBundle, withoutBundle] = [change(sealed(wanted, true)), change(sealed(wanted, false))];
+    expect([withBundle, withoutBundle].map(isSealBroken)).toEqual([ours, others]);
+    expect([withBundle, withoutBundle].map(isSealIntact)).toEqual([!ours, !others]);
+  });
+
+  it('is neither broken nor intact when it is taken away', () => {
+    expect([isSealBroken(wanted), isSealIntact(wanted)]).toEqual([false, false]);
   });
 });

@@ -20,6 +20,7 @@ class Bench {
   isAway = false;
   /** Authorities that cannot sign. */
   readonly unusable = new Set<string>();
+  isServed = false;
   #made = 0;
 
   constructor() {
@@ -27,7 +28,7 @@ class Bench {
       clock: this.time,
       random: () => 0.5,
       now: () => new Date(begin + this.time.monotonic()),
-      isServed: () => Promise.resolve(false),
+      isServed: () => Promise.resolve(this.isServed),
       secret: { read: async () => await this.#read(), write: (_, state) => this.#write(state) },
       issuer: {
         authority: (now) => Promise.resolve(this.authority(now)),
@@ -185,11 +186,23 @@ describe('somebody who breaks the Secret again and again', () => {
 
 test('an authority that turns out to be unable to sign is replaced', async () => {
   const bench = new Bench();
+  bench.isServed = true;
   bench.unusable.add('<1>');
   bench.found = { kind: 'whole', state: { signing: bench.authority(), retired: [] } };
   expect(await bench.round()).toEqual(['created: corrupt']);
+  expect(bench.state).toMatchObject({ next: { certPem: '<2>' }, retired: [] });
   expect(bench.replica.pair).toBeUndefined();
-  // Others may trust it, so the new one has to become known; nobody is there who could release it.
+  // There may be others who serve, so the new one has to become known; nobody is there who could release it.
   await bench.time.advance(settings.caSettling + 15_000);
   expect(await bench.round()).toEqual(['signed by <2>']);
+});
+
+test('so is one that was only to be the next, once somebody needs it', async () => {
+  const bench = new Bench();
+  bench.isServed = true;
+  bench.unusable.add('<1>');
+  bench.found = { kind: 'whole', state: { next: bench.authority(), retired: [] } };
+  expect(await bench.round()).toEqual([]);
+  await bench.time.advance(settings.caSettling + 15_000);
+  expect(await bench.round()).toEqual(['created: corrupt', 'signed by <2>']);
 });

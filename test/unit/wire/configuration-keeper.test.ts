@@ -6,6 +6,7 @@ import type { ObjectWriter } from '../../../src/kube/object-writer.ts';
 import { ConfigurationMetrics } from '../../../src/observe/configuration-metrics.ts';
 import { MetricsRegistry } from '../../../src/observe/registry.ts';
 import { faults } from '../../../src/state/configuration-drift.ts';
+import { sealed } from '../../../src/state/configuration-seal.ts';
 import { ConfigurationKeeper } from '../../../src/wire/configuration-keeper.ts';
 
 const alarm = 'webhook configuration was changed by others';
@@ -37,8 +38,15 @@ class Stored {
   readonly writer: Pick<ObjectWriter, 'read' | 'apply' | 'mergePatch'> = {
     read: ({ kind }: ObjectRef) => Promise.resolve(this.objects.get(kind)),
     apply: (object) => this.#write('apply', object.kind ?? '', object),
-    mergePatch: ({ kind }, patch) =>
-      this.#write('patch', kind, { ...this.objects.get(kind), ...patch } as KubeObject),
+    mergePatch: async ({ kind }, patch) => {
+      const live = this.objects.get(kind);
+      const written = await this.#write('patch', kind, { ...live, ...patch } as KubeObject);
+      // As an API server does with what is being deleted, once its last finalizer is gone.
+      const isGone =
+        live?.metadata.deletionTimestamp !== undefined && written.metadata['finalizers'] === null;
+      if (isGone) this.objects.delete(kind);
+      return written;
+    },
   };
 
   #write(verb: string, kind: string, object: KubeObject): Promise<KubeObject> {
@@ -138,4 +146,80 @@ it('writes once against what an API server adds by itself', async () => {
   await round();
   expect(stored.writes).toHaveLength(2);
   expect(said).toEqual([]);
+});
+
+const hold = { finalizers: ['example.com/hold'] };
+
+it('takes the finalizers of others away, and tells of them', async () => {
+  const { stored, said, metrics, round } = scene();
+  await round();
+  const live = stored.objects.get(kinds[1] ?? '');
+  stored.put(kinds[1] ?? '', { ...validating, ...live, metadata: { ...live?.metadata, ...hold } });
+  await round();
+  expect(stored.writes.slice(2)).toEqual([`patch ${kinds[1]}`]);
+  expect(stored.objects.get(kinds[1] ?? '')?.metadata['finalizers']).toBeNull();
+  expect(said).toEqual([alarm]);
+  expect(await metrics()).toContain(`{kind="${kinds[1]}",found="metadata"} 1`);
+});
+
+it('tells of finalizers also on what an earlier run has written, for none ever writes any', async () => {
+  const { stored, said, metrics, round } = scene();
+  const earlier = sealed(validating as KubeObject, true);
+  stored.put(kinds[1] ?? '', { ...earlier, metadata: { ...earlier.metadata, ...hold } });
+  await round();
+  expect(said).toEqual([alarm]);
+  expect(await metrics()).toContain(`{kind="${kinds[1]}",found="metadata"} 1`);
+});
+
+it('lets go what is being deleted and held by others, and makes it anew in the next round', async () => {
+  const { stored, confirmed, round } = scene();
+  await round();
+  const live = stored.objects.get(kinds[1] ?? '');
+  const ending = { ...live?.metadata, ...hold, deletionTimestamp: '2026-01-01T00:00:00Z' };
+  stored.put(kinds[1] ?? '', { ...validating, ...live, metadata: ending });
+  await round();
+  expect(stored.objects.has(kinds[1] ?? '')).toBe(false);
+  expect(confirmed).toEqual(['pem']);
+  await round();
+  expect(stored.writes.slice(2)).toEqual([`patch ${kinds[1]}`, `apply ${kinds[1]}`]);
+  expect(stored.objects.get(kinds[1] ?? '')?.metadata.deletionTimestamp).toBeUndefined();
+  expect(confirmed).toEqual(['pem', 'pem']);
+});
+
+/** Otherwise than this version wants it. */
+const newer: KubeObject = {
+  metadata: { name: 'reeve', annotations: { 'reeve.dev/version': '99.0.0' } },
+  webhooks: [{ name: 'new.reeve.dev' }],
+};
+const left = 'webhook configuration left to a newer version';
+
+it.each<readonly [string, KubeObject, isLeft: boolean]>([
+  ['its own seal', sealed(newer, true), true],
+  ['no seal', newer, false],
+  ['another seal', { ...sealed(newer, true), webhooks: [{ name: 'other.reeve.dev' }] }, false],
+  [
+    'the seal of this version',
+    {
+      ...newer,
+      metadata: {
+        ...newer.metadata,
+        annotations: {
+          ...sealed({ ...newer, metadata: { annotations: { 'reeve.dev/version': '1.0.0' } } }, true).metadata
+            .annotations,
+          'reeve.dev/version': '99.0.0',
+        },
+      },
+    },
+    false,
+  ],
+])('believes a newer version only by its seal: %s', async (_, claimed, isLeft) => {
+  const { stored, said, round } = scene();
+  await round();
+  const { resourceVersion } = stored.put(kinds[1] ?? '', claimed).metadata;
+  await round();
+  await round();
+  const { metadata, webhooks } = stored.objects.get(kinds[1] ?? '') ?? newer;
+  expect(said).toEqual([isLeft ? left : alarm]);
+  expect(webhooks).toEqual(isLeft ? claimed['webhooks'] : validating?.['webhooks']);
+  expect(metadata['resourceVersion'] === resourceVersion).toBe(isLeft);
 });

@@ -68,6 +68,10 @@ describe.each(guardedKinds)('%s', (of) => {
       'changes more than finalizers',
       { object: marked(of, { finalizers: held, labels: { a: 'b' } }), oldObject: marked(of) },
     ],
+    [
+      'adds a finalizer',
+      { object: marked(of, { finalizers: [...held, 'x/y'] }), oldObject: marked(of, { finalizers: held }) },
+    ],
     ['adds a field', { object: { ...marked(of), immutable: true }, oldObject: marked(of) }],
     ['takes a field away', { object: marked(of), oldObject: { ...marked(of), immutable: true } }],
     ['deletes it', { oldObject: marked(of) }],
