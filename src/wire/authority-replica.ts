@@ -102,6 +102,11 @@ export class AuthorityReplica {
     return Math.max(this.#settings.caSettling - this.#confirmedMs(state), 0);
   }
 
+  /** Some configuration carried another one in between. */
+  doubt(): void {
+    this.#confirmation = undefined;
+  }
+
   async #read(signal: AbortSignal): Promise<FoundSecret> {
     const secret = await this.#ports.secret.read(signal);
     if (secret.found.kind !== 'whole') return secret;

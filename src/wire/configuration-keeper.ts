@@ -131,7 +131,8 @@ export class ConfigurationKeeper {
 
   #alarm(kind: string, found: readonly Difference[]): void {
     if (found.length === 0) return;
-    const { log, metrics } = this.#ports;
+    const { bundle, log, metrics } = this.#ports;
+    if (found.some(({ fault }) => fault !== 'metadata')) bundle.doubted();
     log.warn('webhook configuration was changed by others', { kind, found: found.map(differenceText) });
     for (const fault of new Set(found.map((each) => each.fault))) metrics.repaired(kind, fault);
   }

@@ -24,8 +24,9 @@ export async function openFileBundle(path: string, log: Log): Promise<CaBundle> 
 }
 
 /** Has no news, and wants no confirmation. */
-const unheard: Pick<CaBundle, 'confirmed' | 'subscribe'> = {
+const unheard: Pick<CaBundle, 'confirmed' | 'doubted' | 'subscribe'> = {
   confirmed: () => undefined,
+  doubted: () => undefined,
   subscribe: () => () => undefined,
 };
 

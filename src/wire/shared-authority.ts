@@ -147,6 +147,11 @@ class SharedAuthority implements CaBundle {
     else if (leftMs !== undefined) this.#settling = setTimeout(() => this.#tellOfBundle(), leftMs).unref();
   }
 
+  doubted(): void {
+    this.#replica.doubt();
+    clearTimeout(this.#settling);
+  }
+
   subscribe(listener: () => void): () => void {
     this.#bundleListeners.add(listener);
     return () => this.#bundleListeners.delete(listener);

@@ -113,7 +113,7 @@ describeControllers('the certificates of the webhook', () => {
       await inTime(() => signedBy(replicas, signer)).toBe(true);
       expect(await recoveriesOf(replicas, cause)).toBe(recoveries + 1);
       expect(replicas.map((each) => each.hasEnded)).toEqual(replicas.map(() => false));
-      expect(Object.keys((await secret.stored())?.data ?? {})).toEqual(['authorities.json']);
+      expect(Object.keys((await secret.stored())?.data ?? {})).toContain('authorities.json');
       await webhookIsAsked(cluster);
     });
 

@@ -32,6 +32,7 @@ const encoded = (pem = ''): string => Buffer.from(pem).toString('base64');
 /** What somebody wants, and what they were told. */
 class Authority implements CaBundle {
   readonly confirmations: string[] = [];
+  doubts = 0;
   #pem: string | undefined;
   #tell: () => void = () => undefined;
 
@@ -45,6 +46,10 @@ class Authority implements CaBundle {
 
   confirmed(bundle: string): void {
     if (this.confirmations.at(-1) !== bundle) this.confirmations.push(bundle);
+  }
+
+  doubted(): void {
+    this.doubts += 1;
   }
 
   subscribe(listener: () => void): () => void {

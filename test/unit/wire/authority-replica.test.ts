@@ -147,6 +147,15 @@ describe('a next authority is released', () => {
     expect(await bench.round()).toEqual([]);
   });
 
+  test('not by looks before and after one that found another bundle', async () => {
+    const bench = await withNext();
+    const bundle = bundleOf(bench.state);
+    bench.replica.confirm(bundle);
+    await bench.time.advance(15_000);
+    bench.replica.doubt();
+    expect(bench.replica.confirm(bundle)).toBe(minute);
+  });
+
   test('not by looks that found another bundle', async () => {
     const bench = await withNext();
     for (let looks = 0; looks < 20; looks += 1) {

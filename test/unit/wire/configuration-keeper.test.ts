@@ -75,6 +75,7 @@ function scene(): {
   const bundle = {
     wanted: () => Promise.resolve('pem'),
     confirmed: (pem: string) => confirmed?.push(pem),
+    doubted: () => confirmed?.push('doubted'),
     subscribe: () => () => undefined,
   };
   const metrics = new ConfigurationMetrics(registry, kinds, faults);
@@ -124,7 +125,7 @@ it('tells of a change by others once it is put right, however often that fails b
   expect(await round()).toBe(true);
   expect(said).toEqual(['webhook configurations not applied', alarm]);
   expect(await metrics()).toContain(`{kind="${kinds[1]}",found="emptied"} 1`);
-  expect(confirmed).toEqual(['pem', 'pem']);
+  expect(confirmed).toEqual(['pem', 'doubted', 'pem']);
 });
 
 it('says nothing when somebody else was faster, and looks again', async () => {
@@ -183,7 +184,7 @@ it('lets go what is being deleted and held by others, and makes it anew in the n
   await round();
   expect(stored.writes.slice(2)).toEqual([`patch ${kinds[1]}`, `apply ${kinds[1]}`]);
   expect(stored.objects.get(kinds[1] ?? '')?.metadata.deletionTimestamp).toBeUndefined();
-  expect(confirmed).toEqual(['pem', 'pem']);
+  expect(confirmed).toEqual(['pem', 'doubted', 'pem']);
 });
 
 /** Otherwise than this version wants it. */
