@@ -1,6 +1,6 @@
 // The README is true: its curl commands run as written and print what it shows, and its tables say what the program does.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -85,8 +85,10 @@ describe('the tables', () => {
   });
 
   it('metrics', () => {
-    const source = ['admission-metrics.ts', 'reconcile-metrics.ts']
-      .map((name) => readFileSync(join(root, 'src/observe', name), 'utf8'))
+    const folder = join(root, 'src/observe');
+    const source = readdirSync(folder)
+      .filter((name) => name.endsWith('-metrics.ts'))
+      .map((name) => readFileSync(join(folder, name), 'utf8'))
       .join();
     const counted = [...source.matchAll(/'(reeve_\w+)'/g)].map(([, name]) => `\`${name}\``);
     const listed = tableBelow(readme, '## Metrics and log').map(([name]) => name);
