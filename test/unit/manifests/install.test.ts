@@ -302,6 +302,7 @@ it('the guard is in force, for everything that is marked, and has no way around 
         { ...everything, resources: ['*'], operations: ['CREATE', 'UPDATE', 'DELETE'] },
         // Of some kinds, a subresource takes over the metadata too.
         { ...everything, resources: ['*/*'], operations: ['UPDATE'] },
+        { ...everything, apiGroups: [''], resources: ['pods/binding'], operations: ['CREATE'] },
       ],
     },
   });
