@@ -15,9 +15,9 @@ import type { ClusterConnection } from './cluster-connection.ts';
 import { excludedNamespaces, type InstallSettings } from './cluster-view.ts';
 import { ConfigurationKeeper, ownerRole, type WantedConfigurations } from './configuration-keeper.ts';
 import { elect, type Election } from './election.ts';
-import { pacing } from './pacing.ts';
 import { reconcilerAccount } from './reconciler-role.ts';
 import { readProgramVersion, readWebhookTemplates } from './shipped-files.ts';
+import { Waking } from './waking.ts';
 
 export interface ConfigurationSettings extends InstallSettings {
   readonly serviceName: string;
@@ -100,34 +100,22 @@ async function keepUntil(
   { cluster, bundle }: Causes,
   keep: () => Promise<boolean>,
 ): Promise<void> {
-  let change = Promise.withResolvers<void>();
+  const waking = new Waking();
   const endings = [
     cluster.subscribe((each) => {
       // A status that is written changes nothing of what there are rules for.
-      if (each.kind === 'owner' && each.before?.definition !== each.after?.definition) change.resolve();
+      if (each.kind === 'owner' && each.before?.definition !== each.after?.definition) waking.wake();
     }),
-    bundle.subscribe(() => change.resolve()),
+    bundle.subscribe(() => waking.wake()),
   ];
   try {
     while (!signal.aborted) {
-      // What changes from here on may come too late for this round, and begins another one.
-      change = Promise.withResolvers<void>();
       // Before the policies are known, nobody can say which kinds they have rules for.
       const waitMs = !cluster.isSynced ? syncMs : (await keep()) ? checkMs : retryMs;
-      await untilDue(change.promise, waitMs, signal);
+      // What has changed meanwhile may have come too late for this round, and begins another one.
+      await waking.wait(waitMs, signal);
     }
   } finally {
     for (const end of endings) end();
-  }
-}
-
-/** Soon after a change, else when it is time to look again. */
-async function untilDue(changed: Promise<void>, waitMs: number, signal: AbortSignal): Promise<void> {
-  const slept = new AbortController();
-  const ended = AbortSignal.any([signal, slept.signal]);
-  try {
-    await Promise.race([changed, pacing.sleep(waitMs, ended).catch(() => undefined)]);
-  } finally {
-    slept.abort();
   }
 }

@@ -5,8 +5,8 @@ import { kubectl, mustKubectl, type KubectlOptions } from '../support/kubectl.ts
 import { startReeve, type Reeve } from '../support/reeve.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
 import { until } from '../support/until.ts';
-import { guardSays } from './guard-scene.ts';
-import { markedManifest, owner } from './guarded-objects.ts';
+import { guardSays, makeKept } from './guard-scene.ts';
+import { owner } from './guarded-objects.ts';
 import { cleanUp } from './support/clean-up.ts';
 import { createNamespace, deleteNamespace, labelNamespace } from './support/namespace-commands.ts';
 import { configMap, policy } from './support/objects.ts';
@@ -81,14 +81,7 @@ describeControllers('breaking the glass', () => {
     await grant(cluster, { name: 'bg-work', rules: work, groups: [operators] });
     for (const name of ['bg-home', 'bg-locked']) await mustKubectl(['create', 'namespace', name], cluster);
     await mustKubectl(['label', 'namespace', 'bg-home', 'bg-team=shop'], cluster);
-    const input = markedManifest('configmap', { name: 'kept', namespace: 'bg-home' });
-    const asReeve = {
-      kubeconfig: cluster.kubeconfig,
-      as: reconcilerUser,
-      asGroup: ['system:masters'],
-      input,
-    };
-    await mustKubectl(['create', '-f', '-'], asReeve);
+    await makeKept(cluster, 'bg-home');
     await applyPolicies('bg-', policies, cluster);
     await until(
       async () => (await kubectl(['get', 'nspol'], bob)).code === 0,

@@ -5,8 +5,8 @@ import { kubectl, mustKubectl, type KubectlOptions } from '../support/kubectl.ts
 import { startReeve, type Reeve } from '../support/reeve.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
 import { until } from '../support/until.ts';
-import { guardSays } from './guard-scene.ts';
-import { markedManifest, owner } from './guarded-objects.ts';
+import { guardSays, makeKept } from './guard-scene.ts';
+import { owner } from './guarded-objects.ts';
 import { allowed, must, refused, type Command } from './support/attempt.ts';
 import { cleanUp } from './support/clean-up.ts';
 import {
@@ -65,14 +65,7 @@ describeControllers('exemptions', () => {
     await must(applyNamespace('gu-ex-ending', { labels: { team: 'a' } }), cluster);
     await mustKubectl(['patch', 'namespace', 'gu-ex-ending', '--type=merge', '-p', finalizers], cluster);
     await must(remove('gu-ex-ending'), cluster);
-    const input = markedManifest('configmap', { name: 'kept', namespace: 'gu-ex-home' });
-    const asReeve = {
-      kubeconfig: cluster.kubeconfig,
-      as: reconcilerUser,
-      asGroup: ['system:masters'],
-      input,
-    };
-    await mustKubectl(['create', '-f', '-'], asReeve);
+    await makeKept(cluster, 'gu-ex-home');
     await applyPolicies(prefix, policies, cluster);
     await until(
       async () => (await kubectl(['get', 'secrets', '-n', 'gu-ex-home'], tenant)).code === 0,

@@ -1,10 +1,12 @@
 // A control plane with the guard on it, and the users that the tests of the guard act as.
 import { expect, vi } from 'vitest';
+import type { ClusterAccess } from '../cluster/cluster-access.ts';
 import { startControlPlane } from '../cluster/control-plane.ts';
 import type { ControlPlane, ControlPlaneOptions } from '../cluster/control-plane.ts';
 import { kubectl, mustKubectl } from '../support/kubectl.ts';
 import type { KubectlOptions } from '../support/kubectl.ts';
 import { markedManifest } from './guarded-objects.ts';
+import { reconcilerUser } from './support/stage.ts';
 
 export const patience = { timeout: 60_000, interval: 200 };
 
@@ -70,4 +72,11 @@ export async function refusal(args: readonly string[], who: KubectlOptions): Pro
   const { code, stderr } = await kubectl(args, who);
   expect(code, stderr).toBe(1);
   return stderr;
+}
+
+/** A ConfigMap `kept`, marked as Reeve marks what it makes. */
+export async function makeKept({ kubeconfig }: ClusterAccess, namespace: string): Promise<void> {
+  const input = markedManifest('configmap', { name: 'kept', namespace });
+  const asReeve = { kubeconfig, as: reconcilerUser, asGroup: ['system:masters'], input };
+  await mustKubectl(['create', '-f', '-'], asReeve);
 }

@@ -9,7 +9,7 @@ import { installReeve } from '../cluster/reeve-install.ts';
 import { BoundToken } from '../e2e/support/bound-token.ts';
 import { Balancer } from '../support/balancer.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
-import { webhookIsAsked } from '../support/reeve.ts';
+import { flagsOf, webhookIsAsked } from '../support/reeve.ts';
 import { until } from '../support/until.ts';
 import { ApiCalls, operator } from './api-calls.ts';
 import { Replica } from './replica.ts';
@@ -159,14 +159,7 @@ async function replicaOf(parts: Parts, role: Role, number: number, direct: strin
   const kubeconfig = await proxy.kubeconfigLike(direct);
   const [port = 0, probesPort = 0] = await freePorts(2);
   const args = [
-    'run',
-    `--role=${role}`,
-    `--kubeconfig=${kubeconfig}`,
-    '--host=127.0.0.1',
-    `--port=${port}`,
-    `--probes-port=${probesPort}`,
-    `--service-port=${balancerPort}`,
-    '--log-level=debug',
+    ...flagsOf({ role, kubeconfig, port, probesPort, servicePort: balancerPort }),
     ...(role === 'webhook' ? shortLives : []),
   ];
   return new Replica({ name: `${role}-${number}`, args, port, probesPort, proxy, folder: logs, guard });

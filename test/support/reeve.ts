@@ -82,22 +82,38 @@ export class Reeve {
   }
 }
 
-/** Does not wait until it is ready. */
-export async function spawnReeve(cluster: ClusterAccess, options: ReeveOptions = {}): Promise<Reeve> {
-  const { role = 'all', args = [] } = options;
-  const [freePort = 0, probesPort = 0] = await freePorts(2);
-  const port = options.port ?? freePort;
-  const kubeconfig = await roleKubeconfig(cluster, role, options.kubeconfig);
-  const flags = [
+interface Whereabouts {
+  readonly role: Role;
+  readonly kubeconfig: string;
+  readonly port: number;
+  readonly probesPort: number;
+  readonly servicePort: number;
+}
+
+/** Of every Reeve in a test: where it is found, and that it tells everything. */
+export function flagsOf({ role, kubeconfig, port, probesPort, servicePort }: Whereabouts): readonly string[] {
+  return [
     'run',
     `--role=${role}`,
     `--kubeconfig=${kubeconfig}`,
     '--host=127.0.0.1',
     `--port=${port}`,
     `--probes-port=${probesPort}`,
-    `--service-port=${options.servicePort ?? port}`,
-    '--drain-grace=0s',
+    `--service-port=${servicePort}`,
     '--log-level=debug',
+  ];
+}
+
+/** Does not wait until it is ready. */
+export async function spawnReeve(cluster: ClusterAccess, options: ReeveOptions = {}): Promise<Reeve> {
+  const { role = 'all', args = [] } = options;
+  const [freePort = 0, probesPort = 0] = await freePorts(2);
+  const port = options.port ?? freePort;
+  const kubeconfig = await roleKubeconfig(cluster, role, options.kubeconfig);
+  const servicePort = options.servicePort ?? port;
+  const flags = [
+    ...flagsOf({ role, kubeconfig, port, probesPort, servicePort }),
+    '--drain-grace=0s',
     ...args,
   ];
   const process = new ReeveProcess(flags, options.env, options.log);

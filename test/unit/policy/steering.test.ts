@@ -3,6 +3,7 @@ import { decide } from '../../../src/policy/decide.ts';
 import type { CompiledPolicy } from '../../../src/policy/compiled-policy.ts';
 import type { ObjectMeta } from '../../../src/api/kube-object.ts';
 import { aNamespace, aPolicy, aReview, aShare, aSnapshot, circumstances } from '../../support/engine.ts';
+import { usualOwnerState } from '../../support/owner-state.ts';
 
 const provides = { resources: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' } }] };
 const needsTeam = {
@@ -234,19 +235,8 @@ describe('shares', () => {
   const into = aReview({ oldObject: aNamespace({ name: 'n' }), object: aNamespace(pulls) });
   const outOf = aReview({ oldObject: aNamespace(pulls), object: aNamespace({ name: 'n' }) });
   const state = {
+    ...usualOwnerState,
     id: 'SecretShare/regcred',
-    uid: 'u',
-    generation: 1,
-    resourceVersion: '1',
-    isValid: true,
-    isDeleting: false,
-    hasFinalizer: true,
-    provides: true,
-    isSuspended: false,
-    deletionPolicy: 'Delete',
-    maxDeletions: 20,
-    confirmation: undefined,
-    confirmationUsed: undefined,
   } as const;
 
   test('the right is that to use the share', () => {

@@ -1,21 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { judgeFuse, parseConfirmation } from '../../../../src/policy/contents/fuse.ts';
 import type { OwnerState } from '../../../../src/policy/owner.ts';
+import { usualOwnerState } from '../../../support/owner-state.ts';
 
 const owner: OwnerState = {
-  id: 'NamespacePolicy/p',
-  uid: 'u',
-  generation: 1,
-  resourceVersion: '1',
-  isValid: true,
-  isDeleting: false,
-  hasFinalizer: true,
-  provides: true,
-  isSuspended: false,
-  deletionPolicy: 'Delete',
+  ...usualOwnerState,
   maxDeletions: 10,
-  confirmation: undefined,
-  confirmationUsed: undefined,
 };
 
 describe('the fuse', () => {

@@ -13,6 +13,7 @@ import {
   ownerObject,
   testInstall,
 } from '../../../support/engine.ts';
+import { usualOwnerState } from '../../../support/owner-state.ts';
 
 const namespaces = [
   knownNamespace('a', { pull: 'true' }),
@@ -56,19 +57,8 @@ describe('who else provides the object', () => {
       ...more,
     });
   const state: OwnerState = {
+    ...usualOwnerState,
     id: 'SecretShare/other',
-    uid: 'u',
-    generation: 1,
-    resourceVersion: '1',
-    isValid: true,
-    isDeleting: false,
-    hasFinalizer: true,
-    provides: true,
-    isSuspended: false,
-    deletionPolicy: 'Delete',
-    maxDeletions: 20,
-    confirmation: undefined,
-    confirmationUsed: undefined,
   };
   const withOwners = (owners: readonly OwnerState[]) => ({
     ...aSnapshot([], namespaces, [other('other')]),

@@ -3,21 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { observeObject, type Observed } from '../../../../src/policy/contents/observed.ts';
 import type { OwnerState } from '../../../../src/policy/owner.ts';
 import { countOf, planContents } from '../../../../src/wire/uninstall/plan.ts';
+import { usualOwnerState } from '../../../support/owner-state.ts';
 
 const state: OwnerState = {
-  id: 'NamespacePolicy/p',
-  uid: 'u',
-  generation: 1,
-  resourceVersion: '1',
-  isValid: true,
-  isDeleting: false,
-  hasFinalizer: true,
-  provides: true,
-  isSuspended: false,
-  deletionPolicy: 'Delete',
+  ...usualOwnerState,
   maxDeletions: 1,
-  confirmation: undefined,
-  confirmationUsed: undefined,
 };
 
 function marked(name: string, owner?: string): Observed {
