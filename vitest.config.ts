@@ -38,6 +38,8 @@ export default defineConfig({
           name: 'alone',
           include: ['test/**/*.test.ts'],
           exclude: [...configDefaults.exclude, onACluster, onBoth, soak],
+          // They share nothing that one could leave behind for the next, and most are over before a process has begun.
+          isolate: false,
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

@@ -33,6 +33,9 @@ export const allowDeletionAnnotation = `${group}/allow-deletion`;
 export const namespaceNameLabel = 'kubernetes.io/metadata.name';
 
 /** Cluster administrators, whom RBAC never refuses. */
+/** Of users and groups that Kubernetes keeps for itself. https://kubernetes.io/docs/reference/access-authn-authz/rbac/#referring-to-subjects */
+export const reservedPrefix = 'system:';
+
 export const mastersGroup = 'system:masters';
 
 /** The verb of RBAC for deciding what a policy reaches. */

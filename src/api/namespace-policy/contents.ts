@@ -1,5 +1,6 @@
 // What every matched namespace contains: RoleBindings and other objects, made and kept by the reconciler.
 import { duration, notBoth, time } from '../common-fields.ts';
+import { reservedPrefix } from '../names.ts';
 import { choice, list, object, text } from '../schema/build.ts';
 import { resourceContent } from './resource-content.ts';
 
@@ -31,9 +32,9 @@ export const subject = object({
     },
     {
       message: 'a user or group outside system:, which Kubernetes keeps for itself',
-      cel: "self.kind == 'ServiceAccount' || !self.name.startsWith('system:')",
+      cel: `self.kind == 'ServiceAccount' || !self.name.startsWith('${reservedPrefix}')`,
       offender: ({ kind, name }) =>
-        kind !== 'ServiceAccount' && name.startsWith('system:') ? ['name'] : undefined,
+        kind !== 'ServiceAccount' && name.startsWith(reservedPrefix) ? ['name'] : undefined,
     },
   ],
 });

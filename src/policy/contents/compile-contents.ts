@@ -2,6 +2,7 @@
 import { isJsonObject, ownMember, type JsonObject } from '../../api/json.ts';
 import type { KubeObject } from '../../api/kube-object.ts';
 import type { ContentsSpec, RoleBindingContent } from '../../api/namespace-policy.ts';
+import { reservedPrefix } from '../../api/names.ts';
 import type { Path } from '../../api/problem.ts';
 import { parseDuration } from '../../api/time.ts';
 import type { Budget } from '../budget.ts';
@@ -55,11 +56,13 @@ function compileRoleBinding(binding: RoleBindingContent, path: Path): Compilatio
       const rendered = render(namespaceObject, budget);
       if (rendered.kind !== 'present') return rendered;
       const shownName = String(ownMember(rendered.value, 'name'));
+      const subjectsThere = subjectsOf(ownMember(rendered.value, 'subjects'));
+      if (subjectsThere.some(isReserved)) return reservedSubject;
       const body = {
         ...roleBindingType,
         metadata: { name: shownName },
         roleRef: { apiGroup: rbacGroup, ...roleRef },
-        subjects: subjectsOf(ownMember(rendered.value, 'subjects')),
+        subjects: subjectsThere,
       };
       const expiresAt = expiryOf(binding, namespaceObject);
       return {
@@ -81,6 +84,19 @@ function subjectsOf(subjects: unknown): readonly unknown[] {
           : { apiGroup: rbacGroup, ...subject },
       )
     : [];
+}
+
+/** What a policy writes out is refused when it is written; what labels of a namespace make of it is known here only. */
+const reservedSubject: Rendered<never> = {
+  kind: 'error',
+  message: `a subject has become a user or group whose name begins with ${reservedPrefix}, which Kubernetes keeps for itself`,
+};
+
+function isReserved(subject: unknown): boolean {
+  return (
+    ownMember(subject, 'kind') !== 'ServiceAccount' &&
+    String(ownMember(subject, 'name')).startsWith(reservedPrefix)
+  );
 }
 
 function expiryOf(

@@ -59,7 +59,9 @@ export class OutageScene {
     scene.#servicePort = await scene.#balancer.listen();
     await scene.startReeve();
     await mustKubectl(['create', 'secret', 'generic', 'out-source', '-n', 'reeve-shared'], scene.plane);
-    await scene.stage.apply(...inForce, namespaceObject('out-tenant', { team: 'a' }));
+    await scene.stage.apply(...inForce);
+    await scene.#areKnown(inForce.length);
+    await scene.stage.apply(namespaceObject('out-tenant', { team: 'a' }));
     return scene;
   }
 
@@ -135,6 +137,16 @@ export class OutageScene {
     await this.#balancer.close();
     this.#probes.close();
     await this.plane.stop();
+  }
+
+  /** One replica may set the defaults that another then asks for. */
+  async #areKnown(count: number): Promise<void> {
+    const loaded = async (): Promise<readonly (number | undefined)[]> =>
+      await Promise.all(this.#webhooks.map((webhook) => webhook.metric('reeve_policies{state="loaded"}')));
+    await until(
+      async () => (await loaded()).every((found) => found === count),
+      async () => `every webhook to know of ${count}: ${String(await loaded())}`,
+    );
   }
 
   #processes(): readonly Reeve[] {

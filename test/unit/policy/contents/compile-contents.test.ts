@@ -82,6 +82,24 @@ describe('what a policy provides is rendered for a namespace', () => {
     });
   });
 
+  test.each(['User', 'Group'])('a label never makes a %s of system: a subject', (kind) => {
+    const [content] = aPolicy('p', {
+      contents: {
+        roleBindings: [
+          { ...binding, subjects: [{ kind, name: "${namespaceObject.metadata.labels['team']}" }] },
+        ],
+      },
+    }).contents;
+    const renderedFor = (team: string) =>
+      content?.render(aNamespace({ name: 'n', labels: { team } }), unlimitedBudget);
+    expect(renderedFor('system')).toMatchObject({ kind: 'present' });
+    expect(renderedFor('system:masters')).toEqual({
+      kind: 'error',
+      message:
+        'a subject has become a user or group whose name begins with system:, which Kubernetes keeps for itself',
+    });
+  });
+
   test('no further text is rendered once the budget is spent', () => {
     const spent = { isSpent: () => true };
     expect(roleBinding?.render(namespace, spent)).toMatchObject({ kind: 'error' });
