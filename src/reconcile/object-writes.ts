@@ -1,9 +1,10 @@
 // Carries out single writes of the objects that we provide, so that none can hit another object than the one planned for.
 import type { JsonObject } from '../api/json.ts';
 import type { KubeObject, ObjectRef } from '../api/kube-object.ts';
-import { appliedAnnotation, managedByLabel, ownerAnnotation } from '../api/names.ts';
+import { appliedAnnotation, managedByLabel, managedByReeve, ownerAnnotation } from '../api/names.ts';
 import { observeObject, observeSecret, type Observed } from '../policy/contents/observed.ts';
 import type { Surplus, WriteStep } from '../policy/contents/plan-claim.ts';
+import { annotationsOf } from '../policy/metadata.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { comparable, type DryRuns } from './dry-runs.ts';
 import { outlasting } from './outlasting.ts';
@@ -28,11 +29,18 @@ export class ObjectWrites {
     return await this.#apply(object, { resourceVersion: nothingThere }, signal);
   }
 
+  /** Applying leaves alone what others have put there. */
   async update({ object, surplus }: WriteStep, live: Observed, signal: AbortSignal): Promise<Observed> {
     const { uid, resourceVersion } = live;
-    if (Object.values(surplus).every(({ length }) => length === 0))
+    if (Object.keys(surplus.fields).length > 0) {
+      const patch = takenOver(object, surplus.fields, resourceVersion);
+      const { metadata } = await this.#writer.mergePatch(refOf(live), patch, { signal });
+      return await this.#apply(object, { uid, resourceVersion: metadata.resourceVersion }, signal);
+    }
+    const { data, labels, annotations } = surplus;
+    if (data.length + labels.length + annotations.length === 0)
       return await this.#apply(object, { uid, resourceVersion }, signal);
-    // Applying leaves alone what others have put there. One patch, so that nobody sees a Secret between two states.
+    // One patch, so that nobody sees a Secret between two states.
     const patch = withoutSurplus(object, surplus, resourceVersion);
     return observed(live, await this.#writer.mergePatch(refOf(live), patch, { signal }));
   }
@@ -107,6 +115,16 @@ export function refOf({ type, namespace, name }: Pick<Observed, 'type' | 'namesp
 
 function withPreconditions(object: KubeObject, preconditions: JsonObject): KubeObject {
   return { ...object, metadata: { ...object.metadata, ...preconditions } };
+}
+
+/** With our marks, but for the one that says that all of it was applied: so this is done again when it is the last thing done. */
+function takenOver(object: KubeObject, fields: JsonObject, resourceVersion: string): JsonObject {
+  const labels = { [managedByLabel]: managedByReeve };
+  const annotations = {
+    [ownerAnnotation]: annotationsOf(object)[ownerAnnotation],
+    [appliedAnnotation]: null,
+  };
+  return { ...fields, metadata: { resourceVersion, labels, annotations } };
 }
 
 function withoutSurplus(object: KubeObject, surplus: Surplus, resourceVersion: string): JsonObject {

@@ -34,6 +34,16 @@ const contents = (ingress: object, hard: object, data: Readonly<Record<string, s
 });
 const generous = contents({ ingress: [{}] }, { pods: '5', secrets: '5' }, { a: '1', b: '2' });
 const strict = contents({}, { pods: '5' }, { a: '1' });
+/** What a tenant would like to keep of it. */
+const loaded: readonly { readonly plural: Plural; readonly fields: object }[] = [
+  {
+    plural: 'networkpolicies',
+    fields: { spec: { podSelector: {}, policyTypes: ['Ingress'], ingress: [{}] } },
+  },
+  { plural: 'resourcequotas', fields: { spec: { hard: { pods: '50', secrets: '50' } } } },
+  { plural: 'configmaps', fields: { data: { a: '2', b: '2' } } },
+  { plural: 'serviceaccounts', fields: { imagePullSecrets: [{ name: 'own' }] } },
+];
 
 describeControllers('ownership', () => {
   const stage = new Stage(sharedCluster(), prefix);
@@ -198,6 +208,28 @@ describeControllers('ownership', () => {
     await stage.remove(namesakes.refTo('annotated'));
     expect(await Promise.all(refs.map((ref) => stage.mustGet(ref)))).toEqual(before);
     expect(await stage.ownersOf(namesakes.objectIn('annotated', 'ConfigMap', 'kept'))).toEqual(['absent']);
+  });
+
+  it('leaves nothing of what an object held that a tenant hands over', async () => {
+    const namespace = await namesakes.makeNamespace('loaded');
+    const labels = { 'reeve.dev/adopt': 'true' };
+    for (const { plural, fields } of loaded)
+      await tenant.must(
+        tenant.create(at(plural, namespace), { metadata: { name: 'kept', labels }, ...fields }),
+      );
+    await stage.apply(namesakes.policy('loaded', strict));
+    await inTime(() => stage.condition(namesakes.refTo('loaded'))).toBe('True Synced');
+    const bodies = await Promise.all(
+      loaded.map(async ({ plural }) => (await tenant.get(at(plural, namespace, 'kept'))).body),
+    );
+    expect(bodies.map((body) => body['spec'] ?? body['data'] ?? body['imagePullSecrets'])).toEqual([
+      { podSelector: {}, policyTypes: ['Ingress'] },
+      { hard: { pods: '5' } },
+      { a: '1' },
+      undefined,
+    ]);
+    const owner = { 'reeve.dev/owner': `NamespacePolicy/${namespace}` };
+    expect(bodies.map(({ metadata }) => metadata.annotations)).toMatchObject(loaded.map(() => owner));
   });
 
   it('is not broken by an ownerReference that was there before', async () => {

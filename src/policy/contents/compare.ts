@@ -1,6 +1,6 @@
 // Whether a live object is what it should be, and if not, what would make it so.
 import { isDeepStrictEqual } from 'node:util';
-import { isJsonObject, ownMember } from '../../api/json.ts';
+import { isJsonObject, ownMember, type JsonObject } from '../../api/json.ts';
 import type { KubeObject } from '../../api/kube-object.ts';
 import { labelsOf, annotationsOf, valueOf } from '../metadata.ts';
 import { appliedAnnotation } from '../../api/names.ts';
@@ -37,6 +37,26 @@ export function compareResource(wanted: KubeObject, live: KubeObject): Differenc
 
 function hasMetadata(live: KubeObject, wanted: KubeObject): boolean {
   return isPartOf(labelsOf(wanted), labelsOf(live)) && isPartOf(annotationsOf(wanted), annotationsOf(live));
+}
+
+const ofEveryObject = new Set(['apiVersion', 'kind', 'metadata', 'status']);
+
+/** What a live object has beyond what is wanted, as a merge patch that takes it away; the API server fills in its defaults again. */
+export function foreignFields(wanted: KubeObject, live: KubeObject): JsonObject {
+  const own = Object.entries(live).filter(([field]) => !ofEveryObject.has(field));
+  return withoutForeign(wanted, Object.fromEntries(own));
+}
+
+function withoutForeign(wanted: JsonObject, live: JsonObject): JsonObject {
+  const changes = Object.entries(live).flatMap(([field, value]): readonly (readonly [string, unknown])[] => {
+    if (!Object.hasOwn(wanted, field)) return [[field, null]];
+    const wish = wanted[field];
+    if (Array.isArray(wish)) return isPartOf(wish, value) ? [] : [[field, wish]];
+    if (!isJsonObject(wish) || !isJsonObject(value)) return [];
+    const inner = withoutForeign(wish, value);
+    return Object.keys(inner).length === 0 ? [] : [[field, inner]];
+  });
+  return Object.fromEntries(changes);
 }
 
 /** Everything that is said in the first value stands in the second one too. */

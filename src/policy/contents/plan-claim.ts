@@ -1,9 +1,16 @@
 // Plans one object that is desired and that its owner may have: nothing to do, a step, or why it cannot be had.
+import type { JsonObject } from '../../api/json.ts';
 import type { KubeObject } from '../../api/kube-object.ts';
 import type { CompiledShare } from '../compiled-share.ts';
 import { adoptLabel, appliedAnnotation } from '../../api/names.ts';
 import { annotationsOf, labelsOf, nameOf, valueOf } from '../metadata.ts';
-import { compareCopy, compareResource, compareRoleBinding, type Difference } from './compare.ts';
+import {
+  compareCopy,
+  compareResource,
+  compareRoleBinding,
+  foreignFields,
+  type Difference,
+} from './compare.ts';
 import type { CopyPayload, CopyState } from './copy.ts';
 import type { Claim } from './claim.ts';
 import type { Observed } from './observed.ts';
@@ -28,6 +35,8 @@ export interface WriteStep {
 
 /** Keys of a Secret that are not ours to have there, and those of its metadata that it owes to an earlier form. */
 export interface Surplus {
+  /** Of an object of another kind, a merge patch. */
+  readonly fields: JsonObject;
   readonly data: readonly string[];
   readonly labels: readonly string[];
   readonly annotations: readonly string[];
@@ -72,7 +81,8 @@ function planWrite(
   const object = objectOf(claim, payload, nameOf(input.namespaceObject), input.snapshot, input.now);
   const difference = live === undefined ? 'create' : differenceOf(claim, object, payload, live);
   if (difference === 'none') return synced(claim);
-  const surplus = surplusOf(object, payload, live);
+  const surplus =
+    payload === undefined ? foreignSurplus(claim, object, live) : surplusOf(object, payload, live);
   const kind = difference === 'maybe' ? 'check' : difference;
   return allowedWrite({ kind, claim, object, live, surplus }, input);
 }
@@ -108,14 +118,17 @@ function differenceOf(
     : compareResource(object, live.content.object);
 }
 
-const noSurplus: Surplus = { data: [], labels: [], annotations: [] };
+const noSurplus: Surplus = { fields: {}, data: [], labels: [], annotations: [] };
 
-function surplusOf(
-  object: KubeObject,
-  payload: CopyPayload | undefined,
-  live: Observed | undefined,
-): Surplus {
-  if (payload === undefined || live?.content.kind !== 'secret') return noSurplus;
+/** Whoever hands an object over can change it no more: what it still had of theirs would stay for ever. */
+function foreignSurplus(claim: Claim, object: KubeObject, live: Observed | undefined): Surplus {
+  if (live?.content.kind !== 'object' || isWhollyOurs(claim)) return noSurplus;
+  const isHandedOver = live.owner === undefined || live.appliedHash === undefined;
+  return isHandedOver ? { ...noSurplus, fields: foreignFields(object, live.content.object) } : noSurplus;
+}
+
+function surplusOf(object: KubeObject, payload: CopyPayload, live: Observed | undefined): Surplus {
+  if (live?.content.kind !== 'secret') return noSurplus;
   const { facts, labels: metadata } = live.content;
   const data = facts.keys.filter((key) => !Object.hasOwn(payload.data, key));
   // What whoever hands an object over has put on it stays there.
@@ -129,7 +142,7 @@ function surplusOf(
   const annotations = Object.keys(annotationsOf(before)).filter(
     (key) => !Object.hasOwn(annotationsOf(wanted), key),
   );
-  return { data, labels, annotations };
+  return { ...noSurplus, data, labels, annotations };
 }
 
 function outOfScope(claim: Claim, scope: Exclude<ClaimScope, 'allowed'>): Outcome {

@@ -1,6 +1,16 @@
 import { describe, expect, test } from 'vitest';
+import type { KubeObject } from '../../../src/api/kube-object.ts';
 import { adoptLabel } from '../../../src/api/names.ts';
-import { bindingPolicy, team, teams, ours, settledWith } from '../../support/provided.ts';
+import { failure } from '../../support/memory-objects.ts';
+import {
+  bindingPolicy,
+  ours,
+  quotaOf,
+  quotaPolicy,
+  settledWith,
+  team,
+  teams,
+} from '../../support/provided.ts';
 import { refTo, type Harness } from '../../support/reconcile-harness.ts';
 import { useHarness } from '../../support/use-harness.ts';
 
@@ -61,6 +71,25 @@ describe('an object of somebody else', () => {
     await h.settle();
     expect(h.get('RoleBinding', 'devs', 'a')).toMatchObject({ ...ours, subjects: [{ name: 'devs' }] });
     expect(h.told.events.at(-1)).toMatchObject({ reason: 'Adopted' });
+    expect(h.condition('NamespacePolicy', 'p')).toMatchObject({ status: 'True' });
+  });
+
+  test('has nothing of theirs left once it is taken over, also when that is interrupted', async () => {
+    const h = harness();
+    h.namespace('a', team);
+    const spec = { hard: { pods: '50', secrets: '5' }, scopes: ['BestEffort'] };
+    h.memory.put(quotaOf(spec, { namespace: 'a', labels: { [adoptLabel]: 'true', x: 'y' } }) as KubeObject);
+    h.policy('p', quotaPolicy({ hard: { pods: '5' } }));
+    let faults = 0;
+    h.memory.fault = (verb, { kind }) =>
+      verb === 'apply' && kind === 'ResourceQuota' && ++faults <= 3 ? failure(500) : undefined;
+    h.start();
+    await h.settle(10_000);
+    expect(faults).toBeGreaterThan(3);
+    const quota = h.get('ResourceQuota', 'team', 'a');
+    expect(quota).toMatchObject({ ...ours, spec: { hard: { pods: '5' } } });
+    expect(quota?.['spec']).toEqual({ hard: { pods: '5' } });
+    expect(quota?.metadata.labels).toMatchObject({ x: 'y' });
     expect(h.condition('NamespacePolicy', 'p')).toMatchObject({ status: 'True' });
   });
 

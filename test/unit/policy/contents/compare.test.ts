@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { appliedAnnotation, managedByLabel, ownerAnnotation } from '../../../../src/api/names.ts';
-import { compareCopy, compareResource, compareRoleBinding } from '../../../../src/policy/contents/compare.ts';
+import {
+  compareCopy,
+  compareResource,
+  compareRoleBinding,
+  foreignFields,
+} from '../../../../src/policy/contents/compare.ts';
 import { copyOf } from '../../../../src/policy/contents/copy.ts';
 import { observeSecret, observeSecretMetadata } from '../../../../src/policy/contents/observed.ts';
 import { aShare } from '../../../support/engine.ts';
@@ -70,6 +75,33 @@ describe('an object of another kind', () => {
   test('a field of the name of what every object inherits is a plain field', () => {
     const hostile = { ...wanted, spec: JSON.parse('{"constructor":{"name":"Object"}}') as object };
     expect(compareResource(hostile, { ...wanted, spec: {} })).toBe('maybe');
+  });
+});
+
+describe('what an object that is handed over has beyond what is wanted', () => {
+  const wanted = {
+    metadata: marks,
+    spec: { podSelector: {}, policyTypes: ['Ingress'], limits: { cpu: '1' }, ports: [{ port: 1 }] },
+  };
+  test.each<readonly [string, object, object]>([
+    ['is nothing', { spec: wanted.spec }, {}],
+    ['is not its metadata or status', { metadata: { labels: { x: 'y' } }, status: { a: 1 } }, {}],
+    ['is a field', { spec: { ...wanted.spec, ingress: [{}] } }, { spec: { ingress: null } }],
+    [
+      'is a field further down',
+      { spec: { limits: { cpu: '2', memory: '1' } } },
+      { spec: { limits: { memory: null } } },
+    ],
+    ['is a whole field of the object', { data: { a: 'b' }, __proto__: { c: 'd' } }, { data: null }],
+    [
+      'is an item of a list',
+      { spec: { ports: [{ port: 1 }, { port: 2 }] } },
+      { spec: { ports: [{ port: 1 }] } },
+    ],
+    ['is not what an item has by default', { spec: { ports: [{ port: 1, protocol: 'TCP' }] } }, {}],
+    ['is not what it has in another form', { spec: { limits: 'none' } }, {}],
+  ])('%s', (_what, fields, expected) => {
+    expect(foreignFields(wanted, { metadata: {}, ...fields })).toEqual(expected);
   });
 });
 
