@@ -72,7 +72,8 @@ function created(known: Partial<AuthorityState> | undefined, situation: Situatio
   const { signing, next, retired = [] } = known ?? {};
   const keyless = [signing, next].filter((each) => each !== undefined).map((each) => retire(each, situation));
   const own = memory.own === undefined ? [] : [memory.own];
-  const trusted = newest([...retired, ...keyless, ...own]).filter(({ until }) => until > now);
+  const all = [...retired, ...keyless, ...own].filter(({ until }) => until > now);
+  const trusted = fewEnough(all, memory);
   const isAlone = trusted.length === 0 && (known !== undefined || !mayBeServed);
   return { kind: 'created', state: { retired: trusted }, issue: isAlone ? 'signing' : 'next' };
 }
@@ -87,7 +88,7 @@ function restored(state: AuthorityState, situation: Situation): Step | undefined
   const passed = signing === undefined || signing === next ? [] : [retire(signing, situation)];
   return {
     kind: 'restored',
-    state: withKeys(undefined, next, newest([...state.retired, ...passed, own])),
+    state: withKeys(undefined, next, fewEnough([...state.retired, ...passed, own], situation.memory)),
   };
 }
 
@@ -113,7 +114,7 @@ function added(state: AuthorityState, situation: Situation): Step | undefined {
   const passed = next === undefined ? [] : [retire(next, situation)];
   return {
     kind: 'added',
-    state: withKeys(signing, undefined, newest([...state.retired, ...passed])),
+    state: withKeys(signing, undefined, fewEnough([...state.retired, ...passed], situation.memory)),
     issue: 'next',
   };
 }
@@ -124,7 +125,7 @@ function released(state: AuthorityState, situation: Situation): Step | undefined
   const passed = signing === undefined ? [] : [retire(signing, situation)];
   return {
     kind: 'released',
-    state: withKeys(next, undefined, newest([...state.retired, ...passed])),
+    state: withKeys(next, undefined, fewEnough([...state.retired, ...passed], situation.memory)),
   };
 }
 
@@ -135,12 +136,22 @@ function retire({ certPem, notAfter }: Authority, { now, leafMs }: Situation): R
   return { certPem, until: Math.min(notAfter, now + leafMs + slackMs) };
 }
 
-/** Each once, and no more than API servers can take in the long run: whoever serves has renewed its certificate since. */
-function newest(retired: readonly RetiredAuthority[]): readonly RetiredAuthority[] {
+/**
+ * Each once, and no more than API servers can take in the long run. The one that this process is served by stays in any
+ * case. Where the Secret is lost again and again, those that others are served by are the first ones, while no new one
+ * comes to sign, or else the last ones.
+ */
+function fewEnough(retired: readonly RetiredAuthority[], { own }: Memory): readonly RetiredAuthority[] {
   const sorted = retired.toSorted((a, b) => a.until - b.until);
-  return [...new Map(sorted.map((each) => [each.certPem, each])).values()]
-    .toSorted((a, b) => a.until - b.until)
-    .slice(-mostRetired);
+  const all = [...new Map(sorted.map((each) => [each.certPem, each])).values()].toSorted(
+    (a, b) => a.until - b.until,
+  );
+  if (all.length <= mostRetired) return all;
+  const mine = all.filter(({ certPem }) => certPem === own?.certPem);
+  const others = all.filter((each) => !mine.includes(each));
+  const half = mostRetired / 2;
+  const kept = [...mine, ...others.slice(0, half - mine.length), ...others.slice(-half)];
+  return all.filter((each) => kept.includes(each));
 }
 
 function withKeys(

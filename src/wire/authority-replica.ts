@@ -85,7 +85,7 @@ export class AuthorityReplica {
       const secret = await this.#read(signal);
       const { found } = secret;
       const step = nextStep(found, await this.#situation(found, now, signal));
-      if (step !== undefined) await this.#take(step, secret, signal);
+      if (step !== undefined) await this.#takeOrRenew(step, secret, now, signal);
       else if (found.kind === 'whole' && (await this.#renew(found.state, now))) return found.state;
     }
     throw new KubeError({ code: 409, reason: 'Conflict', retryable: true });
@@ -141,6 +141,18 @@ export class AuthorityReplica {
   #confirmedMs(state: AuthorityState): number {
     const confirmation = this.#confirmation;
     return confirmation?.bundle === bundleOf(state) ? confirmation.last - confirmation.since : 0;
+  }
+
+  /** What cannot be written, for want of a right or because the Secret is immutable, is no reason to end with a certificate. */
+  async #takeOrRenew(step: Step, secret: FoundSecret, now: number, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#take(step, secret, signal);
+    } catch (error) {
+      const { found } = secret;
+      const mayRenew = error instanceof KubeError && found.kind === 'whole' && step.kind !== 'restored';
+      if (mayRenew && (found.state.signing?.notAfter ?? 0) > now) await this.#renew(found.state, now);
+      throw error;
+    }
   }
 
   async #take(step: Step, secret: FoundSecret, signal: AbortSignal): Promise<void> {

@@ -120,3 +120,20 @@ test('a Secret from an old copy does not put out whoever serves', async () => {
   expect(world.serving.map(({ signer }) => signer)).toEqual([signing, signing, signing]);
   for (const replica of world.living) world.kill(replica);
 });
+
+test('a Secret that is deleted as often as it is made locks nobody out', async () => {
+  const world = await begun(4, [0, 0]);
+  const before = world.serving.map(({ signer }) => signer);
+  // More often than the list of those that stay trusted has places.
+  for (let deletions = 0; deletions < 24; await world.pass(500)) {
+    if (world.state === undefined) continue;
+    world.tamper(undefined);
+    deletions += 1;
+  }
+  await world.pass(4 * minute);
+  expect([...world.failures]).toEqual([]);
+  const signing = world.state?.signing?.certPem;
+  expect(before).not.toContain(signing);
+  expect(world.serving.map(({ signer }) => signer)).toEqual([signing, signing]);
+  for (const replica of world.living) world.kill(replica);
+});

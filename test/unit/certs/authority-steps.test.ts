@@ -81,10 +81,26 @@ describe('without a state', () => {
     expect(step('missing', { memory, mayBeServed: true, ...at(lifeMs) })).toEqual(expected);
   });
 
+  test('however long the list is, who this process is served by stays in it', () => {
+    const state: AuthorityState = {
+      signing: a,
+      retired: Array.from({ length: 10 }, (_, index) => retired(`${index}`, noon + hour + index)),
+    };
+    const memory: Memory = { own: retired('own', noon + 2 * hour) };
+    for (const each of [step(state, { memory }), step('missing', { memory: { ...memory, state } })]) {
+      expect(each?.state.retired).toHaveLength(10);
+      expect(each?.state.retired).toContainEqual(memory.own);
+    }
+    const restored = step(state, { memory })?.state ?? state;
+    expect(step(restored, { memory })).toBeUndefined();
+  });
+
   test('however often it is lost, the bundle stays small', () => {
     const many = Array.from({ length: 10 }, (_, index) => retired(`${index}`, noon + hour + index));
     const found = step('missing', { memory: { state: { signing: a, retired: many } } });
-    expect(found?.state.retired).toEqual([...many.slice(1), retired('a', noon + untilLeaf)]);
+    const lost = retired('a', noon + untilLeaf);
+    // Who serves is among the first ones or, where new ones came to sign meanwhile, among the last ones.
+    expect(found?.state.retired).toEqual([...many.slice(0, 5), ...many.slice(6), lost]);
   });
 });
 

@@ -18,6 +18,8 @@ class Bench {
   readonly replica: AuthorityReplica;
   found: FoundState = { kind: 'missing' };
   isAway = false;
+  /** As when somebody has made it immutable. */
+  isWritable = true;
   /** Authorities that cannot sign. */
   readonly unusable = new Set<string>();
   isServed = false;
@@ -70,6 +72,8 @@ class Bench {
   }
 
   #write(state: AuthorityState): Promise<boolean> {
+    if (!this.isWritable)
+      return Promise.reject(new KubeError({ code: 422, reason: 'Invalid', retryable: false }));
     this.found = { kind: 'whole', state };
     return Promise.resolve(true);
   }
@@ -109,6 +113,28 @@ describe('its certificate', () => {
     expect(bench.replica.pair?.cert).toBe('<1>');
     bench.isAway = false;
     expect(await bench.round()).toEqual(['signed by <1>']);
+  });
+
+  test('is made and renewed though the Secret cannot be written, as long as its authority lasts', async () => {
+    const bench = new Bench();
+    const signing = bench.authority();
+    const over = { certPem: '<over>', until: begin };
+    bench.found = { kind: 'whole', state: { signing, retired: [over] } };
+    bench.isWritable = false;
+    const round = async (): Promise<readonly string[]> => {
+      await expect(bench.round()).rejects.toBeInstanceOf(KubeError);
+      return [...bench.told];
+    };
+    expect(await round()).toEqual(['signed by <1>']);
+    expect(await round()).toEqual([]);
+    for (let renewals = 0; renewals < 14; renewals += 1) {
+      await bench.time.advance(40 * minute);
+      expect(await round()).toEqual(['signed by <1>']);
+    }
+    await bench.time.advance(40 * minute);
+    expect(await round()).toEqual([]);
+    bench.isWritable = true;
+    expect(await bench.round()).toEqual(['created: expired']);
   });
 });
 
