@@ -1,10 +1,11 @@
 // Which watches the reconciler has to be fed by, for what an installation lets policies and shares provide.
 import type { WatchSink } from '../api/watch-sink.ts';
 import type { ObjectType } from '../policy/contents/compile-contents.ts';
-import { roleBindingType, secretObjectType } from '../policy/contents/compile-contents.ts';
+import { isSameType, roleBindingType, secretObjectType } from '../policy/contents/compile-contents.ts';
 import type { Claim } from '../policy/contents/claim.ts';
 import { observeObject, observeSecretMetadata } from '../policy/contents/observed.ts';
 import type { ClaimScope } from '../policy/contents/plan-input.ts';
+import { isProvided, mayMakeSecret } from '../policy/owners/install.ts';
 import type { ObservedObjects } from './observed-objects.ts';
 import type { Sources } from './sources.ts';
 
@@ -70,12 +71,8 @@ export function scopeOf(
 ): ClaimScope {
   const isAllowed =
     content.kind === 'copy'
-      ? (secretNames?.includes(name) ?? true)
-      : isSame(type, roleBindingType) || allowedKinds.some((each) => isSame(each, type));
+      ? mayMakeSecret(name, { secretNames })
+      : isSameType(type, roleBindingType) || isProvided(type, { resourceKinds: allowedKinds });
   if (!isAllowed) return 'not-allowed';
   return objects.isKnown({ type, name }) ? 'allowed' : 'unknown';
-}
-
-function isSame(a: ObjectType, b: ObjectType): boolean {
-  return a.kind === b.kind && a.apiVersion === b.apiVersion;
 }

@@ -15,6 +15,10 @@ export interface ObjectType {
   readonly kind: string;
 }
 
+export function isSameType(a: ObjectType, b: ObjectType): boolean {
+  return a.kind === b.kind && a.apiVersion === b.apiVersion;
+}
+
 export const roleBindingType: ObjectType = {
   apiVersion: 'rbac.authorization.k8s.io/v1',
   kind: 'RoleBinding',

@@ -11,7 +11,7 @@ import { withSecretDefaults } from '../mutate.ts';
 import type { ReviewedResource, Review } from '../review.ts';
 import type { ClusterSnapshot } from '../snapshot.ts';
 import { violationLine } from '../message.ts';
-import { roleBindingType, secretObjectType } from './compile-contents.ts';
+import { isSameType, roleBindingType, secretObjectType } from './compile-contents.ts';
 import type { CopyPayload } from './copy.ts';
 import type { Claim } from './claim.ts';
 
@@ -37,11 +37,7 @@ export function objectOf(
 
 /** Nothing of these is anybody else's: what we did not write does not belong there. */
 export function isWhollyOurs({ type }: Pick<Claim, 'type'>): boolean {
-  return isType(type, roleBindingType) || isType(type, secretObjectType);
-}
-
-function isType(a: Claim['type'], b: Claim['type']): boolean {
-  return a.kind === b.kind && a.apiVersion === b.apiVersion;
+  return isSameType(type, roleBindingType) || isSameType(type, secretObjectType);
 }
 
 /** With what tells a copy of another form: labels that come and go with the share and the policies. Never the payload. */

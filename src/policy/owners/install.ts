@@ -3,7 +3,7 @@ import { ownMember } from '../../api/json.ts';
 import type { KubeObject } from '../../api/kube-object.ts';
 import type { Problem } from '../../api/problem.ts';
 import { alternatives } from '../../api/text.ts';
-import type { ObjectType } from '../contents/compile-contents.ts';
+import { isSameType, type ObjectType } from '../contents/compile-contents.ts';
 import { groupOf } from '../contents/object-key.ts';
 import type { OwnerKind } from '../owner.ts';
 import { quoted } from '../wording.ts';
@@ -41,7 +41,7 @@ export function kindsNotAllowed(definition: OwnerDefinition, install: Install): 
   const unlike = new Map<string, ObjectType>();
   for (const { apiVersion, kind } of definition.object.spec.contents?.resources ?? []) {
     const type = { apiVersion, kind };
-    if (!isProvided(type, install)) unlike.set(groupKind(type), type);
+    if (!isProvided(type, install)) unlike.set(`${apiVersion}/${kind}`, type);
   }
   return [...unlike.values()];
 }
@@ -53,8 +53,9 @@ export function nameNotAllowed(definition: OwnerDefinition, install: Install): s
   return mayMakeSecret(name, install) ? undefined : name;
 }
 
-export function isProvided(type: ObjectType, { resourceKinds }: Install): boolean {
-  return resourceKinds?.some((each) => groupKind(each) === groupKind(type)) ?? true;
+/** In the version that is watched: in another one, what is wanted and what is there could not be compared. */
+export function isProvided(type: ObjectType, { resourceKinds }: Pick<Install, 'resourceKinds'>): boolean {
+  return resourceKinds?.some((each) => isSameType(each, type)) ?? true;
 }
 
 export function mayMakeSecret(name: string, { secretNames }: Pick<Install, 'secretNames'>): boolean {

@@ -177,12 +177,23 @@ describe('the installation', () => {
 
   test.for([
     ['says nothing', undefined, []],
-    ['allows another version of the kind', [{ apiVersion: 'example.com/v3', kind: 'Thing' }], []],
+    [
+      'allows it',
+      ['v1', 'v2'].map((version) => ({ apiVersion: `example.com/${version}`, kind: 'Thing' })),
+      [],
+    ],
+    [
+      'allows another version of the kind',
+      [{ apiVersion: 'example.com/v2', kind: 'Thing' }],
+      [
+        'NamespacePolicy/p provides kinds that this installation does not allow, and that will not be made: example.com/v1/Thing',
+      ],
+    ],
     [
       'allows the kind of another group',
       [{ apiVersion: 'example.org/v1', kind: 'Thing' }],
       [
-        'NamespacePolicy/p provides kinds that this installation does not allow, and that will not be made: example.com/v2/Thing',
+        'NamespacePolicy/p provides kinds that this installation does not allow, and that will not be made: example.com/v1/Thing, example.com/v2/Thing',
       ],
     ],
   ] as const)('%s', ([, resourceKinds, notices]) => {
