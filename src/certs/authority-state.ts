@@ -91,7 +91,9 @@ function optionalAuthority(value: unknown): Authority | 'broken' | undefined {
 function retiredAuthority(value: unknown): RetiredAuthority | 'broken' {
   const certPem = certificateIn(value);
   const until = Date.parse(String(ownMember(value, 'until')));
-  return certPem === undefined || Number.isNaN(until) ? 'broken' : { certPem, until };
+  if (certPem === undefined || Number.isNaN(until)) return 'broken';
+  // Whatever somebody has written there: what it signed can be checked for no longer than it lasts itself.
+  return { certPem, until: Math.min(until, new X509Certificate(certPem).validToDate.getTime()) };
 }
 
 /** One alone and nothing around it, because it goes into the bundle as it is. */

@@ -48,6 +48,9 @@ export function electLeader(client: KubeClient, options: LeaseOptions, listener:
 const releaseTimeoutMs = 1000;
 const mostReleaseTries = 3;
 
+/** Of ours, that the record of another may hold: an earlier or a later version may take longer ones. */
+const mostDurations = 4;
+
 class Elector implements Candidacy {
   readonly #store: LeaseStore;
   readonly #options: LeaseOptions;
@@ -122,7 +125,9 @@ class Elector implements Candidacy {
     if (this.#observed.version !== resourceVersion)
       this.#observed = { version: resourceVersion, at: this.#now() };
     if (holder === '' || holder === this.#options.identity) return 0;
-    return this.#observed.at + (durationMs ?? this.#durationMs) - this.#now();
+    // Whoever may write the record must not be able to keep everybody away for good.
+    const heldMs = Math.min(durationMs ?? this.#durationMs, mostDurations * this.#durationMs);
+    return this.#observed.at + heldMs - this.#now();
   }
 
   /** Counted from before the request: others count from when they see its effect, which is later. */

@@ -6,6 +6,9 @@ import type { Path } from '../problem.ts';
 import type { Rule } from '../schema/schema.ts';
 import { forbiddenGroups, forbiddenKinds } from './forbidden-kinds.ts';
 
+/** `namespace` has a rule of its own. */
+const fieldsOfMetadata = new Set(['name', 'namespace', 'labels', 'annotations']);
+
 const metadata = openObject({
   description:
     'The metadata of the object: its name, and labels and annotations if it needs any. Text values may be templates.',
@@ -28,6 +31,14 @@ const metadata = openObject({
       // `namespace` is a reserved word of CEL, which the API server escapes.
       cel: '!has(self.__namespace__)',
       offender: ({ namespace }) => (namespace === undefined ? undefined : ['namespace']),
+    },
+    {
+      // A finalizer or an owner that nobody looks after would keep the namespace from its end, or take the object along.
+      message: 'name, labels and annotations alone',
+      offender: (metadata) => {
+        const other = Object.keys(metadata).find((field) => !fieldsOfMetadata.has(field));
+        return other === undefined ? undefined : [other];
+      },
     },
   ],
 });

@@ -257,6 +257,17 @@ describe('what is refused', () => {
       },
       'spec.contents.resources[0].spec.pools[0].template.metadata.labels["app.kubernetes.io/managed-by"]',
     ],
+    ...[{ finalizers: ['a.io/b'] }, { ownerReferences: [] }, { generateName: 'y-' }].map(
+      (more): readonly [string, object, string] => [
+        `a resource with ${Object.keys(more).join()}`,
+        {
+          contents: {
+            resources: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x', ...more } }],
+          },
+        },
+        `spec.contents.resources[0].metadata.${Object.keys(more).join()}: found`,
+      ],
+    ),
     [
       'a Service',
       { contents: { resources: [{ apiVersion: 'v1', kind: 'Service', metadata: { name: 'x' } }] } },

@@ -53,6 +53,16 @@ test('the bundle has each once, in the same order whatever became of them', () =
   expect(bundleOf({ signing: next, retired: later })).toBe(bundle);
 });
 
+test('one that is retired is trusted no longer than it lasts, whatever is written', () => {
+  const [forever] = state.retired.map(({ certPem }) => ({
+    certPem,
+    until: Date.parse('9999-12-31T00:00:00Z'),
+  }));
+  if (forever === undefined) throw new Error('one is retired');
+  const until = authorities[2]?.notAfter;
+  expect(parseState(encodeState({ ...state, retired: [forever] }))?.retired).toEqual([{ ...forever, until }]);
+});
+
 describe('is not taken', () => {
   interface Written {
     signing?: { certificate?: unknown; key?: unknown };

@@ -105,6 +105,7 @@ describe('taking the lead', () => {
       4000,
     ],
     ['that of the candidate where it names none', {}, 15_000],
+    ['a few of those, though it names years', { leaseDurationSeconds: 2_147_483_647 }, 60_000],
   ] as const)('waits until the record of another was the same for %s', async ([, spec, expected]) => {
     const here = world();
     here.lease.write({ spec: { ...spec, holderIdentity: 'gone' } });
