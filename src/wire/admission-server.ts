@@ -26,6 +26,8 @@ export type AdmissionSources = Omit<HandlerPorts, 'clock' | 'evaluationMs' | 'ob
 export interface RunningAdmission {
   readonly url: string;
   readonly port: number;
+  /** Not once its certificate has expired: others may have a better one. */
+  readonly isTrustworthy: () => boolean;
   /** Serves for the grace still, turning clients away, and lets those in flight finish; the signal ends it at once. */
   stop(graceMs: number, signal: AbortSignal): Promise<void>;
 }
@@ -51,8 +53,12 @@ export async function startAdmission(
     evaluationMs: settings.evaluationBudget,
     observer: admissionObserver(log, metrics, witness),
   };
-  const webhook = serverOf(pairs.pair, ports, limits);
-  pairs.watch((pair) => webhook.usePair(pair));
+  let { pair } = pairs;
+  const webhook = serverOf(pair, ports, limits);
+  pairs.watch((next) => {
+    pair = next;
+    webhook.usePair(next);
+  });
   const port = await listen(webhook.server, settings.port, settings.host).catch(async (error: unknown) => {
     await pairs.close();
     throw error;
@@ -60,6 +66,7 @@ export async function startAdmission(
   return {
     url: urlOf('https', settings.host, port),
     port,
+    isTrustworthy: () => pair.notAfter > systemClock.now(),
     stop: async (graceMs, signal) => {
       await drain(webhook, graceMs, limits, signal);
       await pairs.close();

@@ -9,7 +9,7 @@ import type { MetricsRegistry } from '../observe/registry.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import { namesOfKinds } from './kind-names.ts';
 import { namesOrAny, objectTypeOf } from './object-type.ts';
-import { startAdmission, type AdmissionSettings } from './admission-server.ts';
+import { startAdmission, type AdmissionSettings, type RunningAdmission } from './admission-server.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
 import { openGivenPair, type PairSettings } from './serving-pair.ts';
 import { openSharedAuthority, type SharedAuthoritySettings } from './shared-authority.ts';
@@ -37,7 +37,7 @@ export interface WebhookContext {
   readonly fail: (error: unknown) => void;
 }
 
-export interface RunningWebhookRole {
+export interface RunningWebhookRole extends Pick<RunningAdmission, 'isTrustworthy'> {
   readonly url: string;
   stop(graceMs: number, signal: AbortSignal): Promise<void>;
 }
@@ -72,6 +72,7 @@ export async function startWebhookRole(
   const keeper = keepConfigurations({ ...settings, servicePort }, pairs.bundle, context);
   return {
     url: admission.url,
+    isTrustworthy: admission.isTrustworthy,
     stop: async (graceMs, signal) => {
       // Who leaves tells its clients at once, also while the Lease cannot be given back.
       await Promise.all([keeper.stop(), admission.stop(graceMs, signal)]);

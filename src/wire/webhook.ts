@@ -34,14 +34,14 @@ export async function startWebhook(
   log: Log,
   limits: ServerLimits = serverLimits,
 ): Promise<RunningWebhook> {
-  const state: { snapshot: ClusterSnapshot | undefined; isLeaving: boolean } = {
+  const state: { snapshot: ClusterSnapshot | undefined; isReady: () => boolean } = {
     snapshot: undefined,
-    isLeaving: false,
+    isReady: () => false,
   };
   const registry = new MetricsRegistry();
   const metrics = new AdmissionMetrics(registry);
   const probes = createProbes({
-    isReady: () => state.snapshot !== undefined && !state.isLeaving,
+    isReady: () => state.isReady(),
     metrics: registry,
   });
   const probesPort = await listen(probes, settings.probesPort, settings.host);
@@ -64,12 +64,13 @@ export async function startWebhook(
   const cluster = await loadCluster(settings);
   metrics.setPolicies({ loaded: cluster.loaded, stale: 0, refused: cluster.refused });
   state.snapshot = cluster.snapshot;
+  state.isReady = admission.isTrustworthy;
   return {
     url: admission.url,
     probesUrl: urlOf('http', settings.host, probesPort),
     cluster,
     stop: async (graceMs, signal) => {
-      state.isLeaving = true;
+      state.isReady = () => false;
       await admission.stop(graceMs, signal);
       probes.close();
       probes.closeAllConnections();

@@ -5,6 +5,8 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { issueAuthority, issueServing } from '../../src/certs/issue.ts';
+import { servingNames } from '../../src/certs/names.ts';
 import { createLog } from '../../src/observe/log.ts';
 import { startWebhook, type RunningWebhook } from '../../src/wire/webhook.ts';
 import { HttpsClient } from '../support/https-client.ts';
@@ -85,6 +87,25 @@ test('a changed pair is served to new connections, and kept ones go on', async (
   put('tls.crt', 'not a certificate');
   expect((await client.post('/validate', good)).code).toBe(200);
   expect(await servedFingerprint()).toBe(new X509Certificate(renewed.cert).fingerprint256);
+});
+
+test('an expired certificate takes its replica out of the Service, until there is a new one', async () => {
+  const ready = async (): Promise<number> => (await fetch(`${running.probesUrl}/readyz`)).status;
+  const authority = await issueAuthority(3_600_000, new Date());
+  const { certPem, keyPem } = await issueServing(
+    authority,
+    servingNames('reeve-system', []),
+    3000,
+    new Date(),
+  );
+  put('tls.crt', certPem);
+  put('tls.key', keyPem);
+  await expect.poll(servedFingerprint, { timeout: 30_000 }).toBe(new X509Certificate(certPem).fingerprint256);
+  await expect.poll(ready, { timeout: 30_000 }).toBe(503);
+  const renewed = await issueTestPair();
+  put('tls.crt', renewed.cert);
+  put('tls.key', renewed.key);
+  await expect.poll(ready, { timeout: 30_000 }).toBe(200);
 });
 
 test('a new pair keeps old TLS versions out', async () => {

@@ -35,8 +35,8 @@ const metadata = openObject({
     {
       // A finalizer or an owner that nobody looks after would keep the namespace from its end, or take the object along.
       message: 'name, labels and annotations alone',
-      offender: (metadata) => {
-        const other = Object.keys(metadata).find((field) => !fieldsOfMetadata.has(field));
+      offender: (written) => {
+        const other = Object.keys(written).find((field) => !fieldsOfMetadata.has(field));
         return other === undefined ? undefined : [other];
       },
     },
