@@ -32,10 +32,10 @@ export const allowDeletionAnnotation = `${group}/allow-deletion`;
 /** Set by the API server, whatever a request says. https://kubernetes.io/docs/reference/labels-annotations-taints/ */
 export const namespaceNameLabel = 'kubernetes.io/metadata.name';
 
-/** Cluster administrators, whom RBAC never refuses. */
 /** Of users and groups that Kubernetes keeps for itself. https://kubernetes.io/docs/reference/access-authn-authz/rbac/#referring-to-subjects */
 export const reservedPrefix = 'system:';
 
+/** Cluster administrators, whom RBAC never refuses. */
 export const mastersGroup = 'system:masters';
 
 /** The verb of RBAC for deciding what a policy reaches. */

@@ -19,7 +19,7 @@ export function planText(plan: ContentsPlan, intent: Intent): string {
     `Reeve will be removed from ${description}.`,
     ...plan.owners.map(ownerText),
     `In all, ${counted(countOf(plan, 'delete'), 'object')} will be deleted, and ${counted(countOf(plan, 'release'), 'object')} will stay without the mark of Reeve.`,
-    `Namespace ${namespace} will be deleted, with everything in it.`,
+    `Namespace ${namespace} will be deleted, with everything in it, if the install made it.`,
     ...(shared === ''
       ? []
       : [deleteShared ? `ALL SECRETS in ${shared} will be deleted.` : `The Secrets in ${shared} will stay.`]),

@@ -71,7 +71,7 @@ describeControllers('an uninstall', () => {
           '  NamespacePolicy/un-all-orphan: 3 objects in 3 namespaces will stay (deletionPolicy: Orphan)',
           '  SecretShare/un-all: 3 objects in 3 namespaces will be deleted',
           'In all, 6 objects will be deleted, and 3 objects will stay without the mark of Reeve.',
-          'Namespace reeve-system will be deleted, with everything in it.',
+          'Namespace reeve-system will be deleted, with everything in it, if the install made it.',
           'The Secrets in reeve-shared will stay.',
         ].join('\n'),
       );

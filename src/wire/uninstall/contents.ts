@@ -35,13 +35,28 @@ const againMs = 500;
 export async function clearContents(demolition: ContentsDemolition): Promise<Problems> {
   const deadline = pacing.clock.monotonic() + demolition.patienceMs;
   for (;;) {
-    const tasks = tasksOf(planContents(await demolition.facts(), demolition.keepContents));
-    if (tasks.length === 0) return [];
-    const outcomes = await inParallel(tasks, atOnce, (task) => carryOut(task, demolition));
-    const problems = outcomes.filter((problem) => problem !== undefined);
-    if (pacing.clock.monotonic() >= deadline)
-      return problems.length > 0 ? problems : tasks.map(({ live }) => `${nameOfRef(refOf(live))} comes back`);
+    const left = await clearWhatIsThere(demolition);
+    if (left.length === 0 || pacing.clock.monotonic() >= deadline) return left;
     await pacing.sleep(againMs);
+  }
+}
+
+/** What there was, as problems, because nobody knows yet whether it comes back. */
+async function clearWhatIsThere(demolition: ContentsDemolition): Promise<Problems> {
+  const facts = await factsOf(demolition);
+  if (typeof facts === 'string') return [facts];
+  const tasks = tasksOf(planContents(facts, demolition.keepContents));
+  const outcomes = await inParallel(tasks, atOnce, (task) => carryOut(task, demolition));
+  const problems = outcomes.filter((problem) => problem !== undefined);
+  return problems.length > 0 ? problems : tasks.map(({ live }) => `${nameOfRef(refOf(live))} comes back`);
+}
+
+/** Or why there are none. */
+async function factsOf({ facts }: Pick<ContentsDemolition, 'facts'>): Promise<Facts | string> {
+  try {
+    return await facts();
+  } catch (error) {
+    return `policies, shares and what they have provided could not be listed: ${wordsOf(error)}`;
   }
 }
 
@@ -78,7 +93,9 @@ function withoutMark(uid: string) {
 
 /** Call it when nothing is there that they have provided. */
 export async function removeOwners({ facts, writer, say, ...rest }: ContentsDemolition): Promise<Problems> {
-  const { owners } = await facts();
+  const found = await factsOf({ facts });
+  if (typeof found === 'string') return [found];
+  const { owners } = found;
   const outcomes = await inParallel(owners, atOnce, (owner) => removeOwner(owner, { writer, say, ...rest }));
   return outcomes.filter((problem) => problem !== undefined);
 }

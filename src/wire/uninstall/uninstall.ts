@@ -9,7 +9,7 @@ import { findLeftovers, type Leftovers } from './leftovers.ts';
 import { removeNamespaces, type NamespaceSettings } from './namespaces.ts';
 import { planContents, type ContentsPlan } from './plan.ts';
 import { podsEnded } from './pods.ts';
-import { remove, type Demolition, type Problems } from './removal.ts';
+import { remove, wordsOf, type Demolition, type Problems } from './removal.ts';
 import { readShippedParts, type ShippedParts } from './shipped-parts.ts';
 
 export interface UninstallOptions extends NamespaceSettings {
@@ -46,7 +46,7 @@ export class Uninstall {
     return planContents(await this.#facts(), this.#options.keepContents);
   }
 
-  /** Can be done again, from wherever an earlier one has ended. Rejects with a KubeError. */
+  /** Can be done again, from wherever an earlier one has ended. */
   async run(): Promise<Outcome> {
     const parts = await readShippedParts(this.#options);
     const problems: string[] = [];
@@ -57,7 +57,7 @@ export class Uninstall {
     }
     const refs = Object.values(parts).flat();
     return {
-      ...(await findLeftovers(refs, await this.#facts(), this.#options.namespace, this.#connection)),
+      ...(await findLeftovers(refs, await this.#lastFacts(), this.#options.namespace, this.#connection)),
       problems,
     };
   }
@@ -87,6 +87,16 @@ export class Uninstall {
       { run: () => removeConditions(client, demolition.say) },
       { run: () => removeNamespaces(this.#options, demolition) },
     ];
+  }
+
+  /** Whatever was said before must not be lost because of what cannot be looked at in the end. */
+  async #lastFacts(): Promise<Facts> {
+    try {
+      return await this.#facts();
+    } catch (error) {
+      const what = `policies, shares and what they have provided (${wordsOf(error)})`;
+      return { owners: [], marked: [], unseen: [what] };
+    }
   }
 
   async #facts(): Promise<Facts> {

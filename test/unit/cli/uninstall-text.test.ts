@@ -34,7 +34,7 @@ describe('before', () => {
         '  NamespacePolicy/apps: 3 objects in 2 namespaces will be deleted',
         '  SecretShare/registry: 1 object in 1 namespace will stay (it is suspended)',
         'In all, 3 objects will be deleted, and 1 object will stay without the mark of Reeve.',
-        'Namespace reeve-system will be deleted, with everything in it.',
+        'Namespace reeve-system will be deleted, with everything in it, if the install made it.',
         'The Secrets in s, t will stay.',
         '',
       ].join('\n'),
