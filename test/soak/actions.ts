@@ -2,6 +2,7 @@
 import { operator, rescuer, type Call, type CallAnswer, type Person } from './api-calls.ts';
 import type { KeptKind, KeptObject, KeptObjects } from './kept-objects.ts';
 import type { Random } from './random.ts';
+import type { Stored } from './stored.ts';
 import {
   counts,
   namespaceName,
@@ -66,7 +67,7 @@ const planners: Readonly<Record<keyof typeof weights, Planner>> = {
     changing(kept.pick(random), random, rescuer, isDoneOrGone),
   'delete a kept object in an emergency': (random, { kept }) => deleting(kept.pick(random).path, rescuer),
   'change a kept object': (random, { kept }) =>
-    changing(kept.pick(random), random, operator, isRefusedByTheGuard),
+    changing(kept.pick(random), random, operator, isNotOfWhatIsKept),
   'break a rule': (random) => writing(wrongNamespace(random), isRefusedByARule),
 };
 
@@ -119,8 +120,10 @@ function isRefusedByARule({ status, message }: CallAnswer): boolean {
   return status === 403 && message.includes('admission webhook') && message.includes('namespaces.required');
 }
 
-function isRefusedByTheGuard(answer: CallAnswer): boolean {
-  const { status, message } = answer;
+/** It may have been released, or deleted, since somebody looked: then it is not kept any more. */
+function isNotOfWhatIsKept(answer: CallAnswer): boolean {
+  const { status, message, body } = answer;
+  if (status === 200) return (body as Stored).metadata.labels?.['app.kubernetes.io/managed-by'] !== 'reeve';
   return (
     status === 404 || isImmutable(answer) || (status === 403 && message.includes('only Reeve writes it'))
   );
