@@ -1,4 +1,5 @@
 // The authorities in a webhook configuration as it is stored: whether they are ours, and keeping those that others have written.
+import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, ownMember, type JsonObject } from '../api/json.ts';
 import type { KubeObject } from '../api/kube-object.ts';
 import { encodedBundle } from './webhook-configurations.ts';
@@ -20,6 +21,17 @@ export function withFoundBundles(wanted: KubeObject, stored: KubeObject | undefi
   return { ...wanted, webhooks };
 }
 
+/** What is stored, where the webhooks that lead to our Service have the authorities of those that are wanted. */
+export function withWantedBundle(stored: KubeObject, wanted: KubeObject): KubeObject {
+  const [ours] = webhooksOf(wanted);
+  const bundle = ours === undefined ? undefined : bundleOf(ours);
+  if (ours === undefined || bundle === undefined) return stored;
+  const webhooks = webhooksOf(stored).map((webhook) =>
+    isDeepStrictEqual(placeOf(webhook), placeOf(ours)) ? withBundle(webhook, bundle) : webhook,
+  );
+  return { ...stored, webhooks };
+}
+
 /** The names of the webhooks that have none. */
 export function webhooksWithoutBundle(configuration: KubeObject): readonly string[] {
   return webhooksOf(configuration)
@@ -37,6 +49,12 @@ function withBundle(webhook: JsonObject, caBundle: string | undefined): JsonObje
 function webhooksOf(configuration: KubeObject | undefined): readonly JsonObject[] {
   const webhooks = configuration?.['webhooks'];
   return Array.isArray(webhooks) ? webhooks.filter(isJsonObject) : [];
+}
+
+/** Paths differ between webhooks, and ports between versions. */
+function placeOf({ clientConfig }: JsonObject): unknown {
+  const service = ownMember(clientConfig, 'service');
+  return [ownMember(service, 'namespace'), ownMember(service, 'name')];
 }
 
 function bundleOf({ clientConfig }: JsonObject): string | undefined {

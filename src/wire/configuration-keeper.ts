@@ -12,7 +12,12 @@ import {
   type Difference,
 } from '../state/configuration-drift.ts';
 import { isSealBroken, isSealIntact, sealed } from '../state/configuration-seal.ts';
-import { carriesBundle, webhooksWithoutBundle, withFoundBundles } from '../state/found-bundles.ts';
+import {
+  carriesBundle,
+  webhooksWithoutBundle,
+  withFoundBundles,
+  withWantedBundle,
+} from '../state/found-bundles.ts';
 import { isNewer } from '../state/program-version.ts';
 import { versionAnnotation, type WebhookConfigurations } from '../state/webhook-configurations.ts';
 import type { CaBundle } from './ca-bundle.ts';
@@ -94,7 +99,8 @@ export class ConfigurationKeeper {
     const ref = refOf(made);
     const { kind } = ref;
     const live = await writer.read(ref, { signal });
-    if (this.#isLeftAlone(kind, live)) return live;
+    if (live !== undefined && this.#isLeftAlone(kind, live))
+      return isBundleOurs ? await this.#keepBundle(made, live, signal) : live;
     const wanted = sealed(isBundleOurs ? made : withFoundBundles(made, live), isBundleOurs);
     this.#warnOfMissingBundles(kind, wanted);
     const applied = this.#applied.get(kind);
@@ -110,6 +116,15 @@ export class ConfigurationKeeper {
     log.info('webhook configuration applied', { kind });
     if (!isUntouched) this.#alarm(kind, foundBy(applied, live, wanted, isBundleOurs));
     return await writer.read(ref, { signal });
+  }
+
+  /** Of what a newer version has written: nobody else may be left who knows by which authorities we are served. */
+  async #keepBundle(made: KubeObject, live: KubeObject, signal: AbortSignal): Promise<KubeObject> {
+    const wanted = sealed(withWantedBundle(live, made), true);
+    if (isDeepStrictEqual(wanted['webhooks'], live['webhooks'])) return live;
+    const { annotations, resourceVersion } = wanted.metadata;
+    const patch = { metadata: { annotations, resourceVersion }, webhooks: wanted['webhooks'] };
+    return await this.#ports.writer.mergePatch(refOf(made), patch, { signal });
   }
 
   /**
@@ -137,10 +152,10 @@ export class ConfigurationKeeper {
     for (const fault of new Set(found.map((each) => each.fault))) metrics.repaired(kind, fault);
   }
 
-  #isLeftAlone(kind: string, live: KubeObject | undefined): boolean {
-    const version = live?.metadata.annotations?.[versionAnnotation];
+  #isLeftAlone(kind: string, live: KubeObject): boolean {
+    const version = live.metadata.annotations?.[versionAnnotation];
     // Without the seal, anybody could have set it.
-    const isLeft = live !== undefined && isNewer(version, this.#version) && isSealIntact(live);
+    const isLeft = isNewer(version, this.#version) && isSealIntact(live);
     if (!isLeft) this.#complain(`version of ${kind}`);
     else
       this.#complain(`version of ${kind}`, 'webhook configuration left to a newer version', {

@@ -1,7 +1,12 @@
 // What becomes of the authorities in the webhook configurations, when they are ours and when others write them.
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../src/api/kube-object.ts';
-import { carriesBundle, webhooksWithoutBundle, withFoundBundles } from '../../../src/state/found-bundles.ts';
+import {
+  carriesBundle,
+  webhooksWithoutBundle,
+  withFoundBundles,
+  withWantedBundle,
+} from '../../../src/state/found-bundles.ts';
 
 const pem = '-----BEGIN CERTIFICATE-----\n';
 const ours = Buffer.from(pem).toString('base64');
@@ -49,4 +54,15 @@ describe('bundles of others', () => {
     const made = withFoundBundles(wanted, stored);
     expect(webhooksWithoutBundle(made)).toEqual(['a', 'b']);
   });
+});
+
+it('a bundle of ours goes to the webhooks that lead to our Service, and to no others', () => {
+  const elsewhere = { name: 'c', clientConfig: { service: { name: 'other' }, caBundle: theirs } };
+  const stored = configuration({ a: theirs, b: undefined });
+  const webhooks = [...(stored['webhooks'] as readonly object[]), elsewhere];
+  const made = withWantedBundle({ ...stored, webhooks }, configuration({ x: ours }));
+  expect(made['webhooks']).toEqual([
+    ...(configuration({ a: ours, b: ours })['webhooks'] as readonly object[]),
+    elsewhere,
+  ]);
 });

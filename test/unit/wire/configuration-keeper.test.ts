@@ -6,17 +6,18 @@ import type { ObjectWriter } from '../../../src/kube/object-writer.ts';
 import { ConfigurationMetrics } from '../../../src/observe/configuration-metrics.ts';
 import { MetricsRegistry } from '../../../src/observe/registry.ts';
 import { faults } from '../../../src/state/configuration-drift.ts';
-import { sealed } from '../../../src/state/configuration-seal.ts';
+import { isSealIntact, sealed } from '../../../src/state/configuration-seal.ts';
 import { ConfigurationKeeper } from '../../../src/wire/configuration-keeper.ts';
 
 const alarm = 'webhook configuration was changed by others';
 const roleKind = 'ClusterRole';
 const kinds = ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'];
+const service = { namespace: 'reeve-system', name: 'reeve-webhook', port: 443 };
 const [validating, mutating] = kinds.toReversed().map((kind): KubeObject => ({
   apiVersion: 'admissionregistration.k8s.io/v1',
   kind,
   metadata: { name: 'reeve', annotations: { 'reeve.dev/version': '1.0.0' } },
-  webhooks: [{ name: `${kind}.reeve.dev`, timeoutSeconds: 5, clientConfig: { caBundle: 'cGVt' } }],
+  webhooks: [{ name: `${kind}.reeve.dev`, timeoutSeconds: 5, clientConfig: { service, caBundle: 'cGVt' } }],
 }));
 
 /** An API server with what such a keeper reads and writes, each under its kind. */
@@ -223,4 +224,23 @@ it.each<readonly [string, KubeObject, isLeft: boolean]>([
   expect(said).toEqual([isLeft ? left : alarm]);
   expect(webhooks).toEqual(isLeft ? claimed['webhooks'] : validating?.['webhooks']);
   expect(metadata['resourceVersion'] === resourceVersion).toBe(isLeft);
+});
+
+it('keeps the authorities of what a newer version has written, and its seal', async () => {
+  const { stored, confirmed, round } = scene();
+  await round();
+  const [kind = ''] = kinds;
+  const webhooks = [
+    { name: 'new.reeve.dev', timeoutSeconds: 3, clientConfig: { service, caBundle: 'b2xk' } },
+  ];
+  stored.put(kind, sealed({ ...newer, webhooks }, true));
+  for (const _ of [1, 2]) await round();
+  expect(stored.writes.slice(2)).toEqual([`patch ${kind}`]);
+  const kept = stored.objects.get(kind) ?? newer;
+  expect(kept).toMatchObject({
+    metadata: { annotations: { 'reeve.dev/version': '99.0.0' } },
+    webhooks: [{ name: 'new.reeve.dev', timeoutSeconds: 3, clientConfig: { service, caBundle: 'cGVt' } }],
+  });
+  expect(isSealIntact(kept)).toBe(true);
+  expect(confirmed).toHaveLength(3);
 });
