@@ -4,9 +4,19 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { largeManifest } from '../e2e/guarded-objects.ts';
+import type { Attempt } from '../support/jail/attempt.ts';
 import { attempts } from '../support/jail/attempts.ts';
 import { duties } from '../support/jail/duties.ts';
-import { accounts, secretOf, setScene } from '../support/jail/scene.ts';
+import { authorityAttempts } from '../support/jail/own-attempts.ts';
+import {
+  accounts,
+  apply,
+  clearScene,
+  hooksOf,
+  secretOf,
+  setAuthority,
+  setScene,
+} from '../support/jail/scene.ts';
 import { until } from '../support/until.ts';
 import type { Api } from './support/api.ts';
 import { onEachBackend } from './support/backends.ts';
@@ -39,18 +49,24 @@ onEachBackend('the jail', (backend) => {
       () => 'the jail is in force',
     );
   });
-  afterAll(async () => {
-    for (const path of [at('namespacepolicies', '', team), at('namespaces', '', team)])
-      await as('ann').delete(path);
-  });
+  afterAll(() => clearScene(as('ann'), team));
 
-  it.concurrent.each(attempts(team))('refuses to $what', async ({ send, jail }) => {
+  async function expectRefused({ send, jail }: Attempt): Promise<void> {
     for (const user of Object.values(accounts)) {
       const { status, body } = await send(as(user));
       expect(body.message).toContain(says);
       expect(body.message).toContain(jail);
       expect(status).toBe(403);
     }
+  }
+
+  it.concurrent.each(attempts(team))('refuses to $what', expectRefused);
+
+  it('refuses what a clause cannot read, too', async () => {
+    const path = at('validatingwebhookconfigurations', '', 'reeve');
+    const { status, body } = await apply(path, hooksOf({ rules: undefined }))(as(accounts.webhook));
+    expect(body.message).toContain(says);
+    expect(status).toBe(422);
   });
 
   it.concurrent.each(duties(team))('lets Reeve $what', async ({ send }) => {
@@ -68,6 +84,12 @@ onEachBackend('the jail', (backend) => {
     const release = { metadata: { labels: null, annotations: null } };
     const { status, body } = await as(accounts.reconciler).patch(`${place}/large`, 'merge', release);
     expect(status, body.message).toBe(200);
+  });
+
+  describe('with its authority there', () => {
+    beforeAll(() => setAuthority(as('ann')));
+
+    it.each(authorityAttempts())('refuses to $what', expectRefused);
   });
 
   describe('others', () => {

@@ -3,14 +3,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installReeve, removeWebhooks, reeveNamespace } from '../cluster/reeve-install.ts';
 import type { Api } from '../contract/support/api.ts';
 import { at } from '../contract/support/objects.ts';
+import type { Attempt } from '../support/jail/attempt.ts';
 import { attempts } from '../support/jail/attempts.ts';
 import { beyondRights } from '../support/jail/beyond.ts';
 import { duties } from '../support/jail/duties.ts';
-import { secretOf, setScene, type Account } from '../support/jail/scene.ts';
+import { authorityAttempts } from '../support/jail/own-attempts.ts';
+import { clearScene, secretOf, setAuthority, setScene, type Account } from '../support/jail/scene.ts';
 import { mustKubectl } from '../support/kubectl.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
 import { until } from '../support/until.ts';
-import { cleanUp } from './support/clean-up.ts';
+import { guardSays } from './guard-scene.ts';
 import { Logins } from './support/logins.ts';
 
 const team = 'jail-team';
@@ -24,6 +26,8 @@ describeControllers("Reeve's accounts", { timeout: 60_000 }, () => {
   const cluster = sharedCluster();
   const logins = new Logins(cluster);
   const apis = new Map<Account, Api>();
+  /** Whom nothing refuses anything. */
+  let administrator: Api;
 
   beforeAll(async () => {
     await installReeve(cluster);
@@ -31,8 +35,9 @@ describeControllers("Reeve's accounts", { timeout: 60_000 }, () => {
     // With both rights in one account, nobody could see which role refuses what.
     await mustKubectl(['delete', '-f', 'manifests/all-in-one/10-rights.yaml'], cluster);
     for (const name of names) apis.set(name, await logins.account(reeveNamespace, `reeve-${name}`));
-    const administrator = await logins.as('jail-admin', 'system:masters');
-    await setScene(administrator.as('jail-admin', 'system:masters', 'reeve:break-glass'), team);
+    const api = await logins.as('jail-admin', 'system:masters');
+    administrator = api.as('jail-admin', 'system:masters', 'reeve:break-glass');
+    await setScene(administrator, team);
     await until(
       async () =>
         (await as('reconciler').get(at('validatingwebhookconfigurations', '', 'reeve'))).status === 403,
@@ -46,7 +51,7 @@ describeControllers("Reeve's accounts", { timeout: 60_000 }, () => {
     );
   });
   afterAll(async () => {
-    await cleanUp(cluster, team);
+    await clearScene(administrator, team);
     logins.close();
   });
 
@@ -56,28 +61,30 @@ describeControllers("Reeve's accounts", { timeout: 60_000 }, () => {
     return api;
   }
 
-  const refusals = attempts(team).flatMap((attempt) =>
-    names.map((who) => ({
-      who,
-      what: attempt.what,
-      send: attempt.send,
-      by: attempt[who],
-      jail: attempt.jail,
-    })),
-  );
+  const refusalsOf = (tried: readonly Attempt[]) =>
+    tried.flatMap(({ what, send, jail, ...by }) =>
+      names.map((who) => ({ who, what, send, by: by[who], jail })),
+    );
   const beyond = beyondRights(team).flatMap((each) => names.map((who) => ({ who, ...each })));
   const others = duties(team).flatMap(({ what, send, by }) =>
     names.filter((name) => !by.includes(name)).map((who) => ({ who, what, send })),
   );
   const own = duties(team).flatMap(({ what, send, by }) => by.map((who) => ({ who, what, send })));
 
+  async function expectRefused({
+    who,
+    send,
+    by,
+    jail,
+  }: ReturnType<typeof refusalsOf>[number]): Promise<void> {
+    const { status, body } = await send(as(who));
+    if (by === 'jail') expect(body.message).toContain(jailSays);
+    expect(body.message).toMatch({ jail, guard: guardSays, RBAC: rbacSays }[by]);
+    expect(status).toBe(403);
+  }
+
   describe('are refused', { concurrent: true }, () => {
-    it.each(refusals)('$who: to $what, by $by', async ({ who, send, by, jail }) => {
-      const { status, body } = await send(as(who));
-      if (by === 'jail') expect(body.message).toContain(jailSays);
-      expect(body.message).toMatch(by === 'jail' ? jail : rbacSays);
-      expect(status).toBe(403);
-    });
+    it.each(refusalsOf(attempts(team)))('$who: to $what, by $by', expectRefused);
 
     it.each([...beyond, ...others])('$who: to $what, by RBAC', async ({ who, send }) => {
       const { status, body } = await send(as(who));
@@ -89,5 +96,11 @@ describeControllers("Reeve's accounts", { timeout: 60_000 }, () => {
   it.concurrent.each(own)('$who may $what', async ({ who, send }) => {
     const { status, body } = await send(as(who));
     expect([200, 201], body.message).toContain(status);
+  });
+
+  describe('with the authority there, are refused', () => {
+    beforeAll(() => setAuthority(administrator));
+
+    it.each(refusalsOf(authorityAttempts()))('$who: to $what, by $by', expectRefused);
   });
 });

@@ -1,8 +1,9 @@
 // Everything that Reeve's accounts try beyond what they are for.
 import type { Attempt } from './attempt.ts';
 import { contentAttempts, roleAttempts } from './content-attempts.ts';
+import { hookAttempts } from './hook-attempts.ts';
 import { namespaceAttempts } from './namespace-attempts.ts';
-import { hookAttempts, ownAttempts } from './own-attempts.ts';
+import { ownAttempts } from './own-attempts.ts';
 
 /** On the scene of that namespace. */
 export function attempts(team: string): readonly Attempt[] {

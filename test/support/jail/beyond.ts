@@ -1,6 +1,6 @@
 // What Reeve's accounts try that no admission policy could refuse, or that only a real cluster has: RBAC refuses it to both.
 import { at } from '../../contract/support/objects.ts';
-import { object, patch, post, remove, type Sent } from './scene.ts';
+import { eventOf, eventsIn, object, owningKinds, patch, post, put, remove, type Sent } from './scene.ts';
 
 export interface Beyond {
   readonly what: string;
@@ -20,6 +20,10 @@ const request = {
 };
 const token = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} };
 
+const review = object('authorization.k8s.io/v1', 'LocalSubjectAccessReview', '', {
+  spec: { user: 'ann', resourceAttributes: { verb: 'get', resource: 'secrets' } },
+});
+
 export function beyondRights(team: string): readonly Beyond[] {
   const core = `/api/v1/namespaces/${team}`;
   return [
@@ -31,6 +35,11 @@ export function beyondRights(team: string): readonly Beyond[] {
     {
       what: 'make a token of Reeve',
       send: post('/api/v1/namespaces/reeve-system/serviceaccounts/reeve-reconciler/token', token),
+    },
+    // Of these, no API server asks any admission policy.
+    {
+      what: 'ask what others may in a namespace',
+      send: post(`/apis/authorization.k8s.io/v1/namespaces/${team}/localsubjectaccessreviews`, review),
     },
     {
       what: 'ask for a certificate',
@@ -58,6 +67,13 @@ export function beyondRights(team: string): readonly Beyond[] {
     { what: 'see who is bound to roles', send: get(at('clusterrolebindings', '')) },
     { what: 'delete all RoleBindings of a namespace', send: remove(at('rolebindings', team)) },
     { what: 'delete all ConfigMaps of a namespace', send: remove(at('configmaps', team)) },
+    ...owningKinds.map(({ plural, kind }) => ({
+      what: `replace the status of ${plural}`,
+      send: put(`${at(plural, '', team)}/status`, object('reeve.dev/v1alpha1', kind, team)),
+    })),
+    { what: 'replace an Event', send: put(`${eventsIn(team)}/said`, eventOf('kubelet', team, 'said')) },
+    { what: 'see Events', send: get(eventsIn(team)) },
+    { what: 'delete all shares', send: remove(at('secretshares', '')) },
     { what: 'delete all policies', send: remove(at('namespacepolicies', '')) },
     { what: 'see Nodes', send: get('/api/v1/nodes') },
     { what: 'see other kinds', send: get(at('customresourcedefinitions', '')) },

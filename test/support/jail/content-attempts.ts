@@ -4,9 +4,12 @@ import { neither, reconciler, under, type Attempt, type Row } from './attempt.ts
 import {
   apply,
   bindingOf,
+  configMapOf,
+  held,
   mark,
   marked,
   object,
+  otherKinds,
   patch,
   post,
   put,
@@ -38,11 +41,47 @@ export function contentAttempts(team: string): readonly Attempt[] {
         patch('json', at('rolebindings', team, 'theirs'), [{ op: 'remove', path: '/subjects' }]),
       ],
       ['delete a RoleBinding', remove(at('rolebindings', team, 'theirs'))],
+      ...otherKinds.flatMap(({ plural }): readonly Row[] => [
+        [
+          `change ${plural}`,
+          patch('merge', at(plural, team, 'theirs'), { metadata: { labels: { a: 'b' } } }),
+        ],
+        [`delete ${plural}`, remove(at(plural, team, 'theirs'))],
+        [`delete all ${plural}`, remove(at(plural, team)), neither],
+      ]),
+    ]),
+    ...under('Reeve adds finalizers', reconciler, [
+      [
+        'make a RoleBinding that stays',
+        apply(
+          at('rolebindings', team, 'new'),
+          bindingOf('new', undefined, undefined, { ...marked, finalizers: [held] }),
+        ),
+      ],
+      ['hold up the end of what is its own', patch('merge', ours, { metadata: { finalizers: [held] } })],
+      [
+        'hold up the end of what is offered',
+        apply(
+          at('configmaps', team, 'offered'),
+          configMapOf('offered', { ...marked, finalizers: ['test.dev/also'] }),
+        ),
+      ],
     ]),
     ...under('what Reeve makes is labeled', reconciler, [
       ['make a Secret', apply(at('secrets', team, 'new'), secretOf('new'))],
       ['make a Secret by POST', post(at('secrets', team), secretOf('new'))],
       ['make a Secret without owner', apply(at('secrets', team, 'new'), secretOf('new', { labels: mark }))],
+      [
+        'make a Secret with the mark of others',
+        apply(
+          at('secrets', team, 'new'),
+          secretOf('new', { ...marked, labels: { 'app.kubernetes.io/managed-by': 'Helm' } }),
+        ),
+      ],
+      ...otherKinds.map(({ plural, body }): Row => [
+        `make unmarked ${plural}`,
+        apply(at(plural, team, 'new'), { ...body, metadata: { name: 'new' } }),
+      ]),
       [
         'make an unmarked RoleBinding',
         apply(at('rolebindings', team, 'new'), bindingOf('new', undefined, undefined, {})),
@@ -50,6 +89,8 @@ export function contentAttempts(team: string): readonly Attempt[] {
     ]),
     ...under('what Reeve gives up stays', reconciler, [
       ['change what it gives up', patch('merge', ours, { metadata: { labels: null }, data: { a: 'b' } })],
+      ['empty what it gives up', patch('merge', ours, { metadata: { labels: null }, data: null })],
+      ['seal what it gives up', patch('merge', ours, { metadata: { labels: null }, immutable: true })],
     ]),
     ...under('Secrets that hold tokens', reconciler, [
       ['make a token', typed('kubernetes.io/service-account-token')],
@@ -71,7 +112,7 @@ export function roleAttempts(team: string): readonly Attempt[] {
       ['hand out admin', bind(undefined, ['ClusterRole', 'admin'])],
     ]),
     // Whoever has all the rights of a role may hand it out, says RBAC; this one has none.
-    ...under(listed, reconciler, [['hand out a Role', bind(undefined, ['Role', 'theirs'])]]),
+    ...under(listed, reconciler, [['hand out a Role', bind(undefined, ['Role', 'view'])]]),
     ...under('nothing to users and groups of system:', reconciler, [
       ...[
         'system:authenticated',
@@ -85,7 +126,10 @@ export function roleAttempts(team: string): readonly Attempt[] {
         'system:kube-scheduler',
         'system:serviceaccount:reeve-system:reeve-reconciler',
       ].map((name): Row => [`give a role to the user ${name}`, bind({ kind: 'User', name })]),
-      ['give a role to the webhook', bind({ kind: 'ServiceAccount', ...service })],
+      [
+        'give a role to the webhook',
+        bind({ kind: 'ServiceAccount', namespace: service.namespace, name: service.name }),
+      ],
       [
         'give a role to the group of everybody later',
         patch('merge', at('rolebindings', team, 'ours'), {
@@ -101,6 +145,7 @@ export function roleAttempts(team: string): readonly Attempt[] {
           object(rbac, 'Role', 'new', { metadata: { name: 'new', ...marked }, rules: [] }),
         ),
       ],
+      ['widen a Role', patch('merge', at('roles', team, 'view'), { rules: [] })],
       ['widen a ClusterRole', patch('merge', at('clusterroles', '', 'view'), { rules: [] })],
       ['hand out a role everywhere', apply(at('clusterrolebindings', '', 'jail-much'), clusterBinding)],
     ]),

@@ -6,9 +6,11 @@ import {
   configMapOf,
   eventOf,
   eventsIn,
+  held,
   hooksOf,
   marked,
   object,
+  owningKinds,
   patch,
   post,
   remove,
@@ -86,15 +88,20 @@ function toContents(team: string): readonly Row[] {
 }
 
 function toOwners(team: string): readonly Row[] {
-  const policy = at('namespacepolicies', '', team);
-  const status = { status: { matched: 1 } };
-  const named = object('reeve.dev/v1alpha1', 'NamespacePolicy', team, status);
-  return [
-    ['put its finalizer', patch('merge', policy, { metadata: { finalizers: ['reeve.dev/cleanup'] } })],
-    ['take its finalizer', patch('merge', policy, { metadata: { finalizers: null } })],
-    ['apply the status', apply(`${policy}/status`, named)],
-    ['patch the status', patch('merge', `${policy}/status`, status)],
-  ];
+  return owningKinds.flatMap(({ plural, kind }): readonly Row[] => {
+    const path = at(plural, '', team);
+    const status = { status: { observedGeneration: 1 } };
+    const holding = (...finalizers: readonly string[]) => patch('merge', path, { metadata: { finalizers } });
+    return [
+      [`put its finalizer on ${plural}`, holding(held, 'reeve.dev/cleanup')],
+      [`take its finalizer from ${plural}`, holding(held)],
+      [
+        `apply the status of ${plural}`,
+        apply(`${path}/status`, object('reeve.dev/v1alpha1', kind, team, status)),
+      ],
+      [`patch the status of ${plural}`, patch('merge', `${path}/status`, status)],
+    ];
+  });
 }
 
 function leaseOf(name: string): Row {

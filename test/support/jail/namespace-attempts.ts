@@ -5,9 +5,11 @@ import {
   apply,
   bindingOf,
   configMapOf,
+  excluded,
   mark,
   marked,
   object,
+  otherCondition,
   patch,
   post,
   put,
@@ -20,13 +22,7 @@ export function namespaceAttempts(team: string): readonly Attempt[] {
   const status = `${path}/status`;
   const metadata = (change: object) => ({ metadata: change });
   const named = object('v1', 'Namespace', team);
-  const other = {
-    type: 'Other',
-    status: 'True',
-    reason: 'A',
-    message: '',
-    lastTransitionTime: '2026-01-01T00:00:00Z',
-  };
+  const another = { ...otherCondition, type: 'Another' };
   return [
     ...under('of a Namespace, Reeve adds', reconciler, [
       ['change a label', patch('merge', path, metadata({ labels: { team: 'b' } }))],
@@ -59,13 +55,18 @@ export function namespaceAttempts(team: string): readonly Attempt[] {
         'label through the status by apply',
         apply(status, { ...named, metadata: { name: team, labels: { a: 'b' } } }),
       ],
-      ['write a condition of others', apply(status, { ...named, status: { conditions: [other] } })],
+      ['write a condition of others', apply(status, { ...named, status: { conditions: [another] } })],
+      [
+        'change a condition of others',
+        patch('merge', status, { status: { conditions: [{ ...otherCondition, status: 'False' }] } }),
+      ],
+      ['remove the conditions of others', patch('merge', status, { status: { conditions: null } })],
       ['replace the status', put(status, named), neither],
     ]),
     ...under('Reeve never writes namespaces/finalize', neither, [
       ['finish the end of a namespace', put(`${path}/finalize`, { ...named, spec: {} })],
     ]),
-    ...['kube-system', 'reeve-system', 'reeve-shared'].flatMap((name) =>
+    ...excluded.flatMap((name) =>
       under(`Reeve keeps out of the namespace ${name}`, reconciler, [
         [`label ${name}`, patch('merge', at('namespaces', '', name), metadata({ labels: { a: 'b' } }))],
         [`say something of ${name}`, patch('merge', `${at('namespaces', '', name)}/status`, { status: {} })],
@@ -73,10 +74,12 @@ export function namespaceAttempts(team: string): readonly Attempt[] {
         [`hand out a role in ${name}`, apply(at('rolebindings', name, 'a'), bindingOf('a'))],
       ]),
     ),
-    ...['kube-system', 'reeve-shared'].flatMap((name) =>
-      under(`Reeve keeps out of the namespace ${name}`, reconciler, [
-        [`make a Secret in ${name}`, apply(at('secrets', name, 'a'), secretOf('a', marked))],
-      ]),
-    ),
+    ...excluded
+      .filter((name) => name !== 'reeve-system')
+      .flatMap((name) =>
+        under(`Reeve keeps out of the namespace ${name}`, reconciler, [
+          [`make a Secret in ${name}`, apply(at('secrets', name, 'a'), secretOf('a', marked))],
+        ]),
+      ),
   ];
 }

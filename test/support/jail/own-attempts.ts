@@ -1,63 +1,49 @@
-// What Reeve's accounts try on what Reeve itself needs: policies, Leases, Events, its authority and its webhook configurations.
+// What Reeve's accounts try on what Reeve itself needs: policies and shares, Leases, Events, and its authority.
 import { at } from '../../contract/support/objects.ts';
-import { both, neither, owners, reconciler, under, webhook, type Attempt } from './attempt.ts';
 import {
-  admission,
+  both,
+  marking,
+  neither,
+  owners,
+  reconciler,
+  under,
+  webhook,
+  type Attempt,
+  type Row,
+} from './attempt.ts';
+import {
   apply,
-  emergencies,
-  endings,
-  ownEndings,
   eventOf,
   eventsIn,
-  hooksOf,
+  excluded,
+  held,
   marked,
   object,
+  owningKinds,
   patch,
   post,
   remove,
-  ruleOf,
   secretOf,
-  service,
   type Sent,
 } from './scene.ts';
 
 export function ownAttempts(team: string): readonly Attempt[] {
-  const policy = at('namespacepolicies', '', team);
-  const spec = { match: { names: ['everybody'] } };
   const lease = (name: string, namespace: string) =>
     apply(at('leases', namespace, name), object('coordination.k8s.io/v1', 'Lease', name));
   const authority = at('secrets', 'reeve-system', 'reeve-webhook-ca');
+  const authorityWith = (metadata: object): Sent => apply(authority, secretOf('reeve-webhook-ca', metadata));
+  const ownLease = at('leases', 'reeve-system', 'reeve-reconciler');
+  const holding = (event: ReturnType<typeof eventOf>, metadata: object) => ({
+    ...event,
+    metadata: { ...event.metadata, ...metadata },
+  });
   const oldEvent = {
     ...object('v1', 'Event', 'tried'),
     metadata: { name: 'tried', ...marked },
     involvedObject: { namespace: team },
   };
   return [
-    ...under('of policies and shares', reconciler, [
-      ['change a policy', patch('merge', policy, { spec })],
-      [
-        'change a policy by apply',
-        apply(policy, object('reeve.dev/v1alpha1', 'NamespacePolicy', team, { spec }), 'me'),
-      ],
-      [
-        'confirm deletions',
-        patch('json', policy, [
-          { op: 'add', path: '/metadata/annotations', value: { 'reeve.dev/confirm-deletions': '9' } },
-        ]),
-      ],
-      ['label a policy', patch('merge', policy, { metadata: { labels: { a: 'b' } } })],
-      ['give a policy an owner', patch('merge', policy, { metadata: owners })],
-      ['hold a policy for others', patch('merge', policy, { metadata: { finalizers: ['test.dev/held'] } })],
-      [
-        'write a policy',
-        post(
-          at('namespacepolicies', ''),
-          object('reeve.dev/v1alpha1', 'NamespacePolicy', `${team}-two`, { spec }),
-        ),
-        neither,
-      ],
-      ['delete a policy', remove(policy), neither],
-    ]),
+    ...owningKinds.flatMap((kind) => ownerAttempts(team, kind)),
     ...under('of Leases', neither, [
       ['make a Lease of another name', lease('other', 'reeve-system')],
       ['make its Lease elsewhere', lease('reeve-reconciler', team)],
@@ -66,20 +52,25 @@ export function ownAttempts(team: string): readonly Attempt[] {
         'make a Lease by POST',
         post(at('leases', 'reeve-system'), object('coordination.k8s.io/v1', 'Lease', 'other')),
       ],
-      ['delete its Lease', remove(at('leases', 'reeve-system', 'reeve-reconciler'))],
+      ['delete its Lease', remove(ownLease)],
     ]),
     ...under('of Events', reconciler, [
       ['speak for another controller', post(eventsIn(team), eventOf('kubelet', team))],
       [
-        'write Events in kube-system',
-        post(eventsIn('kube-system'), eventOf('reeve.dev/reeve', 'kube-system')),
+        'count on an Event of another controller',
+        patch('merge', `${eventsIn(team)}/said`, {
+          series: { count: 2, lastObservedTime: '2026-01-01T00:00:00.000000Z' },
+        }),
       ],
+      ['delete an Event', remove(`${eventsIn(team)}/said`), neither],
+      ['delete all Events', remove(eventsIn(team)), neither],
+      ...excluded.map((name): Row => [
+        `write Events in ${name}`,
+        post(eventsIn(name), eventOf('reeve.dev/reeve', name)),
+      ]),
     ]),
     ...under('of the Secrets in reeve-system', reconciler, [
-      [
-        'write another Secret of Reeve',
-        apply(at('secrets', 'reeve-system', 'other'), secretOf('other', marked)),
-      ],
+      ['write another Secret of Reeve', apply(at('secrets', 'reeve-system', 'other'), secretOf('other'))],
     ]),
     ...under('of the Secrets in reeve-system', webhook, [
       [
@@ -87,6 +78,25 @@ export function ownAttempts(team: string): readonly Attempt[] {
         apply(authority, secretOf('reeve-webhook-ca', {}, { immutable: true })),
         both,
       ],
+    ]),
+    ...under('of Leases', reconciler, [
+      [
+        'lead for more than a minute',
+        patch('merge', ownLease, { spec: { holderIdentity: 'nobody', leaseDurationSeconds: 61 } }),
+      ],
+    ]),
+    ...under('Reeve adds finalizers', reconciler, [
+      ['hold up the end of its Lease', patch('merge', ownLease, { metadata: { finalizers: [held] } })],
+      [
+        'hold up the end of an Event',
+        post(eventsIn(team), holding(eventOf('reeve.dev/reeve', team), { finalizers: [held] })),
+      ],
+      ['hold up the end of its authority', authorityWith({ finalizers: [held] }), both],
+    ]),
+    ...under('Reeve marks what policies', reconciler, [
+      ['mark its Lease', patch('merge', ownLease, { metadata: marked })],
+      ['mark an Event', post(eventsIn(team), holding(eventOf('reeve.dev/reeve', team), marked))],
+      ['mark its authority', authorityWith(marked), marking],
     ]),
     ...under('Secrets that hold tokens', webhook, [
       [
@@ -113,89 +123,57 @@ export function ownAttempts(team: string): readonly Attempt[] {
     ...under('Reeve never writes events', neither, [
       ['write an Event of the old kind', post(`/api/v1/namespaces/${team}/events`, oldEvent)],
     ]),
+    ...under('Reeve never writes resourcequotas/status', neither, [
+      ['write a status', patch('merge', at('resourcequotas', team, 'theirs', 'status'), { status: {} })],
+    ]),
   ];
 }
 
-export function hookAttempts(): readonly Attempt[] {
-  const path = at('validatingwebhookconfigurations', '', 'reeve');
-  const mutating = at('mutatingwebhookconfigurations', '', 'reeve');
-  const hooks = (changes: object): Sent => apply(path, hooksOf(changes));
-  const selecting = (term: object) => ({ namespaceSelector: { matchExpressions: [term] } });
-  const url = { clientConfig: { url: 'https://elsewhere.test/validate' } };
-  const key = 'kubernetes.io/metadata.name';
+/** Once it is there. */
+export function authorityAttempts(): readonly Attempt[] {
+  const authority = at('secrets', 'reeve-system', 'reeve-webhook-ca');
   return [
-    ...under('webhooks of Reeve are about', webhook, [
-      ['judge Pods', hooks({ rules: [ruleOf('', 'pods')] })],
-      [
-        'judge Pods beside namespaces',
-        hooks({ rules: [ruleOf('', 'namespaces'), ruleOf('', 'secrets', 'pods')] }),
-      ],
-      ['judge everything', hooks({ rules: [ruleOf('*', '*')] })],
-      ['judge all of its own kinds, status included', hooks({ rules: [ruleOf('reeve.dev', '*/*')] })],
-      ['judge connections', hooks({ rules: [{ ...ruleOf('', 'secrets'), operations: ['*'] }] })],
-      ['judge ClusterRoles', hooks({ rules: [ruleOf('rbac.authorization.k8s.io', 'clusterroles')] })],
-      ['judge several groups', hooks({ rules: [{ ...ruleOf('', 'secrets'), apiGroups: ['', 'apps'] }] })],
-      [
-        'change Pods',
-        apply(mutating, hooksOf({ rules: [ruleOf('', 'pods')] }, 'reeve', 'MutatingWebhookConfiguration')),
-      ],
+    ...under('of the Secrets in reeve-system', reconciler, [
+      ['delete the authority', remove(authority)],
+      ['delete all Secrets of Reeve', remove(at('secrets', 'reeve-system')), neither],
+      ['make the authority unchangeable', patch('merge', authority, { immutable: true }), both],
     ]),
-    ...under('webhooks of Reeve lead to', webhook, [
-      ['lead reviews out of the cluster', hooks(url)],
-      [
-        'lead reviews to another Service',
-        hooks({ clientConfig: { service: { ...service, name: 'other' } } }),
-      ],
-      [
-        'lead reviews to another namespace',
-        hooks({ clientConfig: { service: { ...service, namespace: 'default' } } }),
-      ],
+    ...under('Reeve adds finalizers', both, [
+      ['hold up the end of the authority', patch('merge', authority, { metadata: { finalizers: [held] } })],
     ]),
-    ...under('webhooks of Reeve let an emergency pass', webhook, [
-      ['hold up emergencies', hooks({ matchConditions: [endings] })],
-      ['hold up the end of namespaces', hooks({ matchConditions: [emergencies, ...ownEndings] })],
-      [
-        'hold up the end of policies',
-        hooks({ rules: [ruleOf('reeve.dev', 'namespacepolicies')], matchConditions: [emergencies] }),
-      ],
-      [
-        'hold up everything under the names of the conditions',
-        hooks({
-          matchConditions: [emergencies, endings, ...ownEndings].map((each) => ({
-            ...each,
-            expression: 'true',
-          })),
-        }),
-      ],
-      ['make everybody wait', hooks({ timeoutSeconds: 30 })],
-      ['make everybody wait for as long as is usual', hooks({ timeoutSeconds: undefined })],
-    ]),
-    ...under('webhooks of Reeve leave out', webhook, [
-      ['judge all namespaces', hooks({ namespaceSelector: {} })],
-      [
-        'judge kube-system',
-        hooks(
-          selecting({
-            key,
-            operator: 'NotIn',
-            values: ['kube-public', 'kube-node-lease', 'reeve-system', 'reeve-shared'],
-          }),
-        ),
-      ],
-      ['judge only kube-system', hooks(selecting({ key, operator: 'In', values: ['kube-system'] }))],
-    ]),
-    ...under('of webhook configurations', webhook, [
-      ['empty its configuration', apply(path, object(admission, 'ValidatingWebhookConfiguration', 'reeve'))],
-      [
-        'write another configuration',
-        apply(at('validatingwebhookconfigurations', '', 'other'), hooksOf({}, 'other')),
-        neither,
-      ],
-      [
-        'make another configuration',
-        post(at('mutatingwebhookconfigurations', ''), hooksOf({}, 'other', 'MutatingWebhookConfiguration')),
-        neither,
-      ],
+    ...under('Reeve marks what policies', marking, [
+      ['mark the authority', patch('merge', authority, { metadata: marked })],
     ]),
   ];
+}
+
+function ownerAttempts(
+  team: string,
+  { plural, kind, spec }: (typeof owningKinds)[number],
+): readonly Attempt[] {
+  const path = at(plural, '', team);
+  const owner = (name: string, rest: object) => object('reeve.dev/v1alpha1', kind, name, rest);
+  const suspended = { spec: { ...spec, suspend: true } };
+  const metadata = (change: object): Sent => patch('merge', path, { metadata: change });
+  return under('of policies and shares', reconciler, [
+    [`change ${plural}`, patch('merge', path, suspended)],
+    [`change ${plural} by apply`, apply(path, owner(team, suspended), 'me')],
+    [
+      `confirm deletions of ${plural}`,
+      patch('json', path, [
+        { op: 'add', path: '/metadata/annotations/reeve.dev~1confirm-deletions', value: '9' },
+      ]),
+    ],
+    [`label ${plural}`, metadata({ labels: { a: 'b' } })],
+    [`take the labels from ${plural}`, metadata({ labels: null })],
+    [`give ${plural} an owner`, metadata(owners)],
+    [`hold ${plural} for others`, metadata({ finalizers: [held, 'test.dev/also'] })],
+    [`take a finalizer of others from ${plural}`, metadata({ finalizers: null })],
+    [
+      `put its finalizer in the place of another one on ${plural}`,
+      metadata({ finalizers: ['reeve.dev/cleanup'] }),
+    ],
+    [`write ${plural}`, post(at(plural, ''), owner(`${team}-two`, { spec })), neither],
+    [`delete ${plural}`, remove(path), neither],
+  ]);
 }

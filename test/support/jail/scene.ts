@@ -1,12 +1,48 @@
 // What the accounts of Reeve are tried on: a namespace with objects of Reeve and of others, a policy, and the install.
 import type { Api, PatchKind, Reply } from '../../contract/support/api.ts';
-import { at } from '../../contract/support/objects.ts';
+import { at, shareSpec } from '../../contract/support/objects.ts';
 import { until } from '../until.ts';
 
 export const accounts = {
   webhook: 'system:serviceaccount:reeve-system:reeve-webhook',
   reconciler: 'system:serviceaccount:reeve-system:reeve-reconciler',
 } as const;
+
+/** By the variables of the jail. */
+export const excluded = [
+  'kube-system',
+  'kube-public',
+  'kube-node-lease',
+  'reeve-system',
+  'reeve-shared',
+] as const;
+
+/** A finalizer of others. */
+export const held = 'test.dev/held';
+
+/** The kinds of Reeve, with what the scene holds of each. */
+export const owningKinds = [
+  { plural: 'namespacepolicies', kind: 'NamespacePolicy', spec: { match: { names: ['nobody'] } } },
+  { plural: 'secretshares', kind: 'SecretShare', spec: shareSpec },
+] as const;
+
+/** Those that the install allows policies to provide, beside ConfigMaps: `theirs` of each is nobody's. */
+export const otherKinds = (
+  [
+    ['resourcequotas', 'v1', 'ResourceQuota', { spec: { hard: { pods: '5' } } }],
+    ['limitranges', 'v1', 'LimitRange', { spec: { limits: [] } }],
+    ['serviceaccounts', 'v1', 'ServiceAccount', {}],
+    ['networkpolicies', 'networking.k8s.io/v1', 'NetworkPolicy', { spec: { podSelector: {} } }],
+  ] as const
+).map(([plural, apiVersion, kind, rest]) => ({ plural, body: object(apiVersion, kind, 'theirs', rest) }));
+
+export const otherCondition = {
+  type: 'Other',
+  status: 'True',
+  reason: 'A',
+  message: '',
+  lastTransitionTime: '2026-01-01T00:00:00Z',
+};
 
 export type Account = keyof typeof accounts;
 
@@ -75,9 +111,9 @@ export function bindingOf(
   };
 }
 
-export function eventOf(reportingController: string, namespace: string) {
+export function eventOf(reportingController: string, namespace: string, name = 'tried') {
   return {
-    ...object('events.k8s.io/v1', 'Event', 'tried'),
+    ...object('events.k8s.io/v1', 'Event', name),
     eventTime: '2026-01-01T00:00:00.000000Z',
     reportingController,
     reportingInstance: 'reeve-0',
@@ -94,12 +130,24 @@ export function eventsIn(namespace: string): string {
 
 export const admission = 'admissionregistration.k8s.io/v1';
 
-const others = {
+/** By which every webhook of Reeve leaves out the excluded namespaces. */
+export const others = {
   key: 'kubernetes.io/metadata.name',
   operator: 'NotIn',
-  values: ['kube-system', 'kube-public', 'kube-node-lease', 'reeve-system', 'reeve-shared'],
+  values: excluded,
 };
-export const service = { namespace: 'reeve-system', name: 'reeve-webhook' };
+const hooksAt = at('validatingwebhookconfigurations', '');
+export const service = { namespace: 'reeve-system', name: 'reeve-webhook', path: '/validate' };
+/** Of an authority that nobody has the key of. */
+export const caBundle =
+  'LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUJkVENDQVJ1Z0F3SUJBZ0lVTzIzVFBLcXdoSHJuTTRrNHRTTmpqWGh5' +
+  'TWNrd0NnWUlLb1pJemowRUF3SXcKRHpFTk1Bc0dBMVVFQXd3RWFtRnBiREFnRncweU5qRXhNakl3TURNMk1UVmFHQTh5TVRJ' +
+  'Mk1UQXlPVEF3TXpZeApOVm93RHpFTk1Bc0dBMVVFQXd3RWFtRnBiREJaTUJNR0J5cUdTTTQ5QWdFR0NDcUdTTTQ5QXdFSEEw' +
+  'SUFCQjhDClJ4UTBWNDdGMzNqZ2Z4TkdxT1pHMi9LS0ZQdFJJNWpFMHArNnVrUWRPeDhtTUcrdWhqYmJoWjUzUFlHam03NWQK' +
+  'RS9BeFgyem9DSm1PY2RIWnFqZWpVekJSTUIwR0ExVWREZ1FXQkJRUWFaQUs1c3VodWhJc3J2dzZ1Wmd5eHdXcgp6REFmQmdO' +
+  'VkhTTUVHREFXZ0JRUWFaQUs1c3VodWhJc3J2dzZ1Wmd5eHdXcnpEQVBCZ05WSFJNQkFmOEVCVEFECkFRSC9NQW9HQ0NxR1NN' +
+  'NDlCQU1DQTBnQU1FVUNJSHQvVmh3Ukw3bG0yQXhmenRreU96NWlMREhYQmdpVVlJenoKQ1B6OU9rdEtBaUVBeVhNa1dpOW1t' +
+  'T1JTaGlEVFExWFlyRmlONWl3VmdsQUlsT3VJbEpNaEp2MD0KLS0tLS1FTkQgQ0VSVElGSUNBVEUtLS0tLQo=';
 
 export function ruleOf(apiGroup: string, ...resources: readonly string[]) {
   return { apiGroups: [apiGroup], apiVersions: ['v1'], resources, operations: ['UPDATE'] };
@@ -124,8 +172,8 @@ export const ownEndings = [
 ];
 
 /** As Reeve writes it, but for the changes. */
-export function hooksOf(changes: object = {}, name = 'reeve', kind = 'ValidatingWebhookConfiguration') {
-  const hook = {
+export function hookOf(changes: object = {}): object {
+  return {
     name: 'jail.reeve.dev',
     rules: [ruleOf('', 'namespaces', 'namespaces/status', 'namespaces/finalize', 'secrets')],
     namespaceSelector: { matchExpressions: [others] },
@@ -135,8 +183,12 @@ export function hooksOf(changes: object = {}, name = 'reeve', kind = 'Validating
     sideEffects: 'None',
     admissionReviewVersions: ['v1'],
     clientConfig: { service },
+    ...changes,
   };
-  return object(admission, kind, name, { webhooks: [{ ...hook, ...changes }] });
+}
+
+export function hooksOf(changes: object = {}, name = 'reeve', kind = 'ValidatingWebhookConfiguration') {
+  return object(admission, kind, name, { webhooks: [hookOf(changes)] });
 }
 
 /**
@@ -149,12 +201,16 @@ export async function setScene(api: Api, namespace: string): Promise<void> {
     if (status !== 201 && status !== 409) throw new Error(`${path}: ${status} ${text}`);
   };
   const labeled = { labels: { team: 'a' }, annotations: { contact: 'ann' } };
-  for (const name of ['reeve-system', 'reeve-shared'])
-    await make(at('namespaces', ''), object('v1', 'Namespace', name));
+  for (const name of excluded) await make(at('namespaces', ''), object('v1', 'Namespace', name));
   await make(at('namespaces', ''), {
     ...object('v1', 'Namespace', namespace),
     metadata: { name: namespace, ...labeled },
   });
+  await api.must(
+    api.patch(`${at('namespaces', '', namespace)}/status`, 'merge', {
+      status: { conditions: [otherCondition] },
+    }),
+  );
   await until(
     async () => (await api.get(at('serviceaccounts', namespace, 'default'))).status === 200,
     () => 'its controllers have seen the namespace',
@@ -162,14 +218,39 @@ export async function setScene(api: Api, namespace: string): Promise<void> {
   await api.delete(at('secrets', 'reeve-system', 'reeve-webhook-ca'));
   await make(at('leases', 'reeve-system'), object('coordination.k8s.io/v1', 'Lease', 'reeve-reconciler'));
   await make(at('secrets', namespace), secretOf('theirs'));
-  await make(at('configmaps', namespace), configMapOf('theirs'));
-  await make(at('configmaps', namespace), configMapOf('offered', { labels: { 'reeve.dev/adopt': 'true' } }));
-  await make(at('configmaps', namespace), configMapOf('ours', marked));
-  await make(at('roles', namespace), object(`${rbac}/v1`, 'Role', 'theirs', { rules: [] }));
+  const ofHelm = { 'app.kubernetes.io/managed-by': 'Helm', 'reeve.dev/adopt': 'false' };
+  await make(at('configmaps', namespace), configMapOf('theirs', { labels: ofHelm }));
+  const offer = { labels: { 'reeve.dev/adopt': 'true' }, finalizers: [held] };
+  await make(at('configmaps', namespace), configMapOf('offered', offer));
+  await make(at('configmaps', namespace), configMapOf('ours', marked, { kept: 'yes' }));
+  for (const { plural, body } of otherKinds) await make(at(plural, namespace), body);
+  // By the name of a ClusterRole that may be handed out.
+  await make(at('roles', namespace), object(`${rbac}/v1`, 'Role', 'view', { rules: [] }));
   await make(at('rolebindings', namespace), bindingOf('theirs', readers, ['ClusterRole', 'view'], {}));
   await make(at('rolebindings', namespace), bindingOf('ours'));
-  await make(
-    at('namespacepolicies', ''),
-    object('reeve.dev/v1alpha1', 'NamespacePolicy', namespace, { spec: { match: { names: ['nobody'] } } }),
-  );
+  await make(eventsIn(namespace), eventOf('kubelet', namespace, 'said'));
+  const metadata = { name: namespace, ...labeled, finalizers: [held] };
+  for (const { plural, kind, spec } of owningKinds)
+    await make(at(plural, ''), { ...object('reeve.dev/v1alpha1', kind, namespace, { spec }), metadata });
+  // Of no webhooks: nobody is asked.
+  await make(hooksAt, object(admission, 'ValidatingWebhookConfiguration', 'reeve'));
+}
+
+/** Its authority is the last thing in the scene: until then another could take the place. */
+export async function setAuthority(api: Api): Promise<void> {
+  const { status, text } = await api.create(at('secrets', 'reeve-system'), secretOf('reeve-webhook-ca'));
+  if (status !== 201) throw new Error(text);
+}
+
+export async function clearScene(api: Api, namespace: string): Promise<void> {
+  for (const { plural } of owningKinds)
+    await api.patch(at(plural, '', namespace), 'merge', { metadata: { finalizers: null } });
+  await api.patch(at('configmaps', namespace, 'offered'), 'merge', { metadata: { finalizers: null } });
+  for (const path of [
+    ...owningKinds.map(({ plural }) => at(plural, '', namespace)),
+    at('secrets', 'reeve-system', 'reeve-webhook-ca'),
+    `${hooksAt}/reeve`,
+    at('namespaces', '', namespace),
+  ])
+    await api.delete(path);
 }

@@ -1,0 +1,174 @@
+// What Reeve's accounts try on the webhook configurations: to judge more, to lead elsewhere, to hold everybody up.
+import { at } from '../../contract/support/objects.ts';
+import { neither, owners, under, webhook, type Attempt, type Row } from './attempt.ts';
+import {
+  admission,
+  apply,
+  caBundle,
+  emergencies,
+  endings,
+  excluded,
+  held,
+  hookOf,
+  hooksOf,
+  marked,
+  object,
+  others,
+  ownEndings,
+  post,
+  remove,
+  ruleOf,
+  service,
+  type Sent,
+} from './scene.ts';
+
+export function hookAttempts(): readonly Attempt[] {
+  const path = at('validatingwebhookconfigurations', '', 'reeve');
+  const mutating = at('mutatingwebhookconfigurations', '', 'reeve');
+  const hooks = (changes: object): Sent => apply(path, hooksOf(changes));
+  const selecting = (term: object) => ({ namespaceSelector: { matchExpressions: [term] } });
+  const url = { clientConfig: { url: 'https://elsewhere.test/validate' } };
+  /** Beside one that is right. */
+  const second = (changes: object): Sent => {
+    const webhooks = [hookOf(), hookOf({ name: 'second.reeve.dev', ...changes })];
+    return apply(path, { ...hooksOf(), webhooks });
+  };
+  return [
+    ...under('webhooks of Reeve are about', webhook, [
+      ['judge Pods', hooks({ rules: [ruleOf('', 'pods')] })],
+      [
+        'judge Pods beside namespaces',
+        hooks({ rules: [ruleOf('', 'namespaces'), ruleOf('', 'secrets', 'pods')] }),
+      ],
+      ['judge everything', hooks({ rules: [ruleOf('*', '*')] })],
+      ['judge all of its own kinds, status included', hooks({ rules: [ruleOf('reeve.dev', '*/*')] })],
+      ['judge connections', hooks({ rules: [{ ...ruleOf('', 'secrets'), operations: ['*'] }] })],
+      ['judge ClusterRoles', hooks({ rules: [ruleOf('rbac.authorization.k8s.io', 'clusterroles')] })],
+      [
+        'judge deletions of Secrets',
+        hooks({ rules: [{ ...ruleOf('', 'secrets'), operations: ['CREATE', 'DELETE'] }] }),
+      ],
+      ...['roles', 'rolebindings'].map((resource): Row => [
+        `judge deletions of ${resource}`,
+        hooks({ rules: [{ ...ruleOf('rbac.authorization.k8s.io', resource), operations: ['DELETE'] }] }),
+      ]),
+      ['judge several groups', hooks({ rules: [{ ...ruleOf('', 'secrets'), apiGroups: ['', 'apps'] }] })],
+      ['judge Pods with a second webhook', second({ rules: [ruleOf('', 'pods')] })],
+      [
+        'change Pods',
+        apply(mutating, hooksOf({ rules: [ruleOf('', 'pods')] }, 'reeve', 'MutatingWebhookConfiguration')),
+      ],
+    ]),
+    ...under('webhooks of Reeve lead to', webhook, [
+      ['lead reviews out of the cluster', hooks(url)],
+      [
+        'lead reviews to another Service',
+        hooks({ clientConfig: { service: { ...service, name: 'other' } } }),
+      ],
+      [
+        'lead reviews to another namespace',
+        hooks({ clientConfig: { service: { ...service, namespace: 'default' } } }),
+      ],
+      [
+        'lead reviews where nobody answers',
+        hooks({ clientConfig: { service: { ...service, path: '/no' } } }),
+      ],
+      [
+        'lead reviews to no path',
+        hooks({ clientConfig: { service: { namespace: service.namespace, name: service.name } } }),
+      ],
+      ['lead reviews elsewhere with a second webhook', second(url)],
+    ]),
+    ...under('webhooks of Reeve that change something', webhook, [
+      [
+        'refuse where it only changes something',
+        apply(mutating, hooksOf({ failurePolicy: 'Fail' }, 'reeve', 'MutatingWebhookConfiguration')),
+      ],
+      [
+        'let Namespaces pass when nobody answers',
+        hooks({ rules: [ruleOf('', 'namespaces')], clientConfig: { service, caBundle } }),
+      ],
+      [
+        'let policies pass when nobody answers',
+        hooks({ rules: [ruleOf('reeve.dev', 'namespacepolicies')], clientConfig: { service, caBundle } }),
+      ],
+    ]),
+    ...under('Reeve adds finalizers', webhook, [
+      [
+        'hold up the end of its configuration',
+        apply(path, { ...hooksOf(), metadata: { name: 'reeve', finalizers: [held] } }),
+      ],
+    ]),
+    ...under('Reeve marks what policies', { webhook: 'guard', reconciler: 'RBAC' }, [
+      ['mark its configuration', apply(path, { ...hooksOf(), metadata: { name: 'reeve', ...marked } })],
+    ]),
+    ...under('webhooks of Reeve let an emergency pass', webhook, [
+      ['hold up emergencies', hooks({ matchConditions: [endings] })],
+      ...(['namespaces', 'namespaces/status', 'namespaces/finalize'] as const).map((resource): Row => [
+        `hold up the end of namespaces by ${resource}`,
+        hooks({
+          rules: [ruleOf('', 'secrets'), ruleOf('', resource)],
+          matchConditions: [emergencies, ...ownEndings],
+        }),
+      ]),
+      ...ownEndings.map((condition): Row => [
+        `hold up the end of policies without ${condition.name}`,
+        hooks({
+          rules: [ruleOf('', 'secrets'), ruleOf('reeve.dev', 'namespacepolicies')],
+          matchConditions: [emergencies, endings, ...ownEndings.filter((each) => each !== condition)],
+        }),
+      ]),
+      ['hold up emergencies with a second webhook', second({ matchConditions: [endings] })],
+      [
+        'hold up everything under the names of the conditions',
+        hooks({
+          matchConditions: [emergencies, endings, ...ownEndings].map((each) => ({
+            ...each,
+            expression: 'true',
+          })),
+        }),
+      ],
+      ['make everybody wait', hooks({ timeoutSeconds: 6 })],
+      ['make everybody wait for as long as is usual', hooks({ timeoutSeconds: undefined })],
+    ]),
+    ...under('webhooks of Reeve leave out', webhook, [
+      ['judge all namespaces', hooks({ namespaceSelector: {} })],
+      ...excluded.map((name): Row => [
+        `judge ${name}`,
+        hooks(selecting({ ...others, values: excluded.filter((each) => each !== name) })),
+      ]),
+      ['judge only the excluded namespaces', hooks(selecting({ ...others, operator: 'In' }))],
+      ['leave out by a label that anybody may set', hooks(selecting({ ...others, key: 'name' }))],
+      ['judge all namespaces with a second webhook', second({ namespaceSelector: {} })],
+      [
+        'judge all namespaces beside its own kinds',
+        hooks({ rules: [ruleOf('reeve.dev', 'secretshares'), ruleOf('', 'secrets')], namespaceSelector: {} }),
+      ],
+    ]),
+    ...under('of webhook configurations', webhook, [
+      ['empty its configuration', apply(path, object(admission, 'ValidatingWebhookConfiguration', 'reeve'))],
+      [
+        'write more webhooks than it has',
+        apply(path, {
+          ...hooksOf(),
+          webhooks: Array.from({ length: 11 }, (_, index) => hookOf({ name: `n${index}.reeve.dev` })),
+        }),
+      ],
+      [
+        'let its configuration go with something else',
+        apply(path, { ...hooksOf(), metadata: { name: 'reeve', ...owners } }),
+      ],
+      ['delete its configuration', remove(path), neither],
+      [
+        'write another configuration',
+        apply(at('validatingwebhookconfigurations', '', 'other'), hooksOf({}, 'other')),
+        neither,
+      ],
+      [
+        'make another configuration',
+        post(at('mutatingwebhookconfigurations', ''), hooksOf({}, 'other', 'MutatingWebhookConfiguration')),
+        neither,
+      ],
+    ]),
+  ];
+}
