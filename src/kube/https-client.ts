@@ -26,6 +26,8 @@ export interface KubeClientOptions {
   readonly userAgent?: string;
   /** For requests that the server has no time for. */
   readonly pacing?: Pick<Pacing, 'random' | 'sleep'>;
+  /** Told of each answer that asks for another try: with other credentials, or later. */
+  onTurnedAway?(code: 401 | 429): void;
 }
 
 const mebibyte = 1024 * 1024;
@@ -55,6 +57,7 @@ class HttpsKubeClient implements KubeClient {
       maxAnswerBytes: 64 * mebibyte,
       userAgent: 'reeve',
       pacing: realPacing,
+      onTurnedAway: () => undefined,
       ...options,
     };
     this.#pool = new ConnectionPool(this.#options.maxConnections);
@@ -110,13 +113,20 @@ class HttpsKubeClient implements KubeClient {
     const credentials = await abortable(this.#credentials(), signal);
     const response = await this.#send(request, credentials, signal);
     if (isSuccess(response)) return response;
-    const failure = await failureIn(response);
+    const failure = await this.#failureIn(response);
     if (failure.code !== 401) throw failure;
     const renewed = await abortable(this.#renewed(credentials), signal);
     if (renewed === credentials) throw failure;
     const second = await this.#send(request, renewed, signal);
     if (isSuccess(second)) return second;
-    throw await failureIn(second);
+    throw await this.#failureIn(second);
+  }
+
+  async #failureIn(response: IncomingMessage): Promise<KubeError> {
+    const failure = await failureIn(response);
+    const { code } = failure;
+    if (code === 401 || code === 429) this.#options.onTurnedAway(code);
+    return failure;
   }
 
   /** The server may close a kept-alive connection just when a request goes out on it. Each such try uses one up. */

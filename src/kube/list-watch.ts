@@ -28,7 +28,7 @@ export interface ListWatchOptions extends Pacing {
   readonly page?: number;
   /** After how long the server is asked to end a watch, so that load spreads anew over its replicas: 240 to 480 s. */
   readonly watchSeconds?: { readonly least: number; readonly most: number };
-  /** A watch that says nothing for so long is begun anew; 90 s unless given. */
+  /** A watch that says nothing for so long is begun anew; see `usualStallMs` unless given. */
   readonly stallMs?: number;
   /** Not healthy after so long without a page, an event or a bookmark; twice `stallMs` unless given. */
   readonly unhealthyMs?: number;
@@ -38,7 +38,9 @@ export interface WatchHealth {
   /** The sink has been told the whole state once. Stays open when that never happens. */
   readonly synced: Promise<void>;
   readonly isSynced: boolean;
-  /** False while it has heard nothing for longer than it should. */
+  /** For how long it has heard nothing: no page of a list, no event, no bookmark. */
+  readonly silentMs: number;
+  /** False while that is longer than it should be. */
   isHealthy(): boolean;
   /** The sink hears nothing any more. */
   stop(): void;
@@ -55,6 +57,14 @@ export function listWatch(
   return new ListWatch(client, target, sink, options);
 }
 
+/**
+ * An API server sends a bookmark about a minute after the last one, also where nothing happens, so a healthy watch may
+ * well be silent for 60 s and a little; a shorter patience would end watches that are well, all of them, every minute.
+ * Half as long again leaves room for a busy server. A connection whose packets get lost ends sooner, after 40 s, because
+ * the pool has TCP probe it; this is for what somebody on the way still confirms, and forgets.
+ * https://kubernetes.io/docs/reference/using-api/api-concepts/#watch-bookmarks
+ */
+const usualStallMs = 90_000;
 /** Quiet, but long enough to believe that the server and the way to it are well. */
 const steadyMs = 5000;
 /** A watch that goes wrong so often in a row may never go right from that version. */
@@ -109,9 +119,13 @@ class ListWatch implements WatchHealth {
     return this.#isSynced;
   }
 
+  get silentMs(): number {
+    return this.#options.clock.monotonic() - this.#lastHeard;
+  }
+
   isHealthy(): boolean {
-    const { clock, stallMs = 90_000, unhealthyMs = 2 * stallMs } = this.#options;
-    return clock.monotonic() - this.#lastHeard <= unhealthyMs;
+    const { stallMs = usualStallMs, unhealthyMs = 2 * stallMs } = this.#options;
+    return this.silentMs <= unhealthyMs;
   }
 
   stop(): void {
@@ -175,7 +189,7 @@ class ListWatch implements WatchHealth {
   }
 
   async #watchOnce(): Promise<WatchEnd> {
-    const { clock, random, watchSeconds = { least: 240, most: 480 }, stallMs = 90_000 } = this.#options;
+    const { clock, random, watchSeconds = { least: 240, most: 480 }, stallMs = usualStallMs } = this.#options;
     const seconds = Math.floor(watchSeconds.least + random() * (watchSeconds.most - watchSeconds.least));
     const began = clock.monotonic();
     const request = watchRequest(this.#target, this.#version, seconds);

@@ -48,10 +48,7 @@ function stalled(): KubeError {
   return noAnswer('Stalled');
 }
 
-/**
- * The API server sends a bookmark about every minute, so a watch that is silent for longer has lost its server without
- * anybody saying so. https://kubernetes.io/docs/reference/using-api/api-concepts/#watch-bookmarks
- */
+/** An API server says something from time to time, so a watch that is silent for longer has lost its own untold. */
 class Watchdog {
   readonly #options: WatchOptions;
   readonly #ended = new AbortController();

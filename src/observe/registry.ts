@@ -35,6 +35,20 @@ export class MetricsRegistry {
     });
   }
 
+  /** As `measured`, for each value of a label; what is not measured any more is not shown any more. */
+  measuredEach(name: string, help: string, label: string, measure: () => ReadonlyMap<string, number>): void {
+    const gauge: Gauge = new Gauge({
+      name,
+      help,
+      labelNames: [label],
+      registers: [this.#registry],
+      collect: () => {
+        gauge.reset();
+        for (const [value, measured] of measure()) gauge.labels(value).set(measured);
+      },
+    });
+  }
+
   histogram<L extends string>(name: string, help: string, labelNames: L[], buckets: number[]): Histogram<L> {
     return new Histogram({ name, help, labelNames, buckets, registers: [this.#registry] });
   }

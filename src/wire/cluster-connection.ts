@@ -4,6 +4,8 @@ import { CredentialError, type ApiServer } from '../kube/credentials.ts';
 import { createDiscovery, type Discovery } from '../kube/discovery.ts';
 import { createKubeClient } from '../kube/https-client.ts';
 import { createObjectWriter, type ObjectWriter } from '../kube/object-writer.ts';
+import { ConnectionMetrics } from '../observe/connection-metrics.ts';
+import type { MetricsRegistry } from '../observe/registry.ts';
 import { StartError } from './start-error.ts';
 
 export interface ClusterConnection {
@@ -18,11 +20,16 @@ export interface ClusterConnection {
 export async function connect(
   findServer: () => Promise<ApiServer>,
   concurrency: number,
+  registry?: MetricsRegistry,
 ): Promise<ClusterConnection> {
   try {
     const apiServer = await findServer();
-    // Beside the workers, access reviews and look-ups of the webhook want a connection at once.
-    const client = createKubeClient(apiServer, { maxConnections: concurrency + 16 });
+    const metrics = registry && new ConnectionMetrics(registry);
+    const client = createKubeClient(apiServer, {
+      // Beside the workers, access reviews and look-ups of the webhook want a connection at once.
+      maxConnections: concurrency + 16,
+      onTurnedAway: (code) => metrics?.turnedAway(code),
+    });
     const discovery = createDiscovery(client);
     const description = `${apiServer.server.origin} (${apiServer.description})`;
     return { description, client, discovery, writer: createObjectWriter(client, discovery) };

@@ -77,13 +77,13 @@ async function startParts(
   // Whoever runs the program waits for it; until then it must not count as an error that nobody sees.
   failed.catch(() => undefined);
   const registry = new MetricsRegistry();
-  const connection = await connect(findServer, settings.concurrency);
+  const connection = await connect(findServer, settings.concurrency, registry);
   endings.push(() => connection.client.close());
-  const watches = new Watches(connection.client, log, fail);
+  const watches = new Watches(connection.client, log, registry, fail);
   endings.push(() => watches.stop());
-  const state = { isRunning: false };
+  const state = { isRunning: false, isTrustworthy: () => true };
   const probes = createProbes({
-    isReady: () => state.isRunning && isReady(settings, watches),
+    isReady: () => state.isRunning && isReady(settings, watches) && state.isTrustworthy(),
     metrics: registry,
   });
   const probesPort = await listen(probes, settings.probesPort, settings.host);
@@ -102,9 +102,11 @@ async function startParts(
     endings.push(() => reconciler.stop());
   }
   if (settings.role !== 'reconciler') {
-    const metrics = new AdmissionMetrics(registry);
-    const webhook = await startWebhookRole(settings, { ...context, metrics, limits: serverLimits }, starting);
+    const answering = { ...context, metrics: new AdmissionMetrics(registry), limits: serverLimits };
+    const waiting = AbortSignal.any([starting, abortedBy(failed)]);
+    const webhook = await startWebhookRole(settings, answering, waiting);
     webhookUrl = webhook.url;
+    state.isTrustworthy = webhook.isTrustworthy;
     addresses.unshift(`reviews on ${webhook.url}`);
     endings.push((graceMs, signal) => webhook.stop(graceMs, signal));
   }
@@ -122,4 +124,11 @@ async function startParts(
  */
 function isReady({ role }: RunSettings, watches: Watches): boolean {
   return role === 'reconciler' ? watches.isHealthy : watches.isSynced;
+}
+
+/** The wait for a certificate would outlast an error of another part, and nobody would hear of that. */
+function abortedBy(failed: Promise<never>): AbortSignal {
+  const ending = new AbortController();
+  failed.catch((error: unknown) => ending.abort(error));
+  return ending.signal;
 }

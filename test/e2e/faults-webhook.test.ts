@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { freePorts } from '../cluster/ports.ts';
 import { installReeve } from '../cluster/reeve-install.ts';
-import { isList, startAnswerProxy } from '../support/answer-proxy.ts';
+import { isList, isWatch, startAnswerProxy, type AnswerProxy, type Choice } from '../support/answer-proxy.ts';
 import { startFaultProxy, type FaultProxy } from '../support/fault-proxy.ts';
 import { fullPipe } from '../support/full-pipe.ts';
 import { HttpsClient } from '../support/https-client.ts';
@@ -26,6 +26,8 @@ describeControllers('the webhook', () => {
   const audit = cluster.auditLog();
   let port = 0;
   let proxy: FaultProxy;
+  /** Before the API server, for some of the tests. */
+  let answers: AnswerProxy;
   let webhook: Reeve;
 
   /** On the same port each time, which API servers reach through the proxy. */
@@ -35,6 +37,7 @@ describeControllers('the webhook', () => {
     await installReeve(cluster);
     [port = 0] = await freePorts(1);
     proxy = await startFaultProxy(new URL(`https://127.0.0.1:${port}`));
+    answers = await startAnswerProxy(cluster);
     webhook = await startReeve(cluster, options());
     await stage.apply(
       namespaceObject(tenant),
@@ -53,13 +56,14 @@ describeControllers('the webhook', () => {
   afterAll(async () => {
     await stage.cleanUp();
     await webhook.stop();
+    await answers.close();
     proxy.close();
   });
 
   const writeNamespace = (name: string, query = '?dryRun=All') =>
     admin.send('POST', `/api/v1/namespaces${query}`, namespaceObject(name));
-  const writeSecret = (name: string, value: string, query = '') =>
-    admin.send('POST', `/api/v1/namespaces/${tenant}/secrets${query}`, {
+  const writeSecret = (name: string, value: string, query = '', namespace = tenant) =>
+    admin.send('POST', `/api/v1/namespaces/${namespace}/secrets${query}`, {
       metadata: { name },
       stringData: { value },
     });
@@ -122,32 +126,52 @@ describeControllers('the webhook', () => {
 
   test('asked before it knows the policies: 503, asked again soon, and nothing is let through', async () => {
     await webhook.stop();
-    await using answers = await startAnswerProxy(cluster);
     const account = await cluster.tokenKubeconfig('reeve-system', 'reeve-webhook');
     const kubeconfig = await answers.kubeconfigLike(account);
     using loading = answers.hold((exchange) => isList(exchange) && exchange.path.includes('reeve.dev'));
-    await using starting = await spawnReeve(cluster, { ...options(), kubeconfig });
+    webhook = await spawnReeve(cluster, { ...options(), kubeconfig });
     const client = new HttpsClient(port);
     const answer = async () => await client.post('/validate', '{}').catch(() => undefined);
     await until(
       async () => (await answer()) !== undefined,
-      () => starting.output,
+      () => webhook.output,
     );
     expect(await answer()).toMatchObject({ code: 503, headers: { 'retry-after': '1' } });
     client.close();
-    expect(await starting.isReady()).toBe(false);
+    expect(await webhook.isReady()).toBe(false);
     const refused = async (): Promise<number> =>
-      (await starting.metric('reeve_transport_refusals_total{code="503"}')) ?? 0;
+      (await webhook.metric('reeve_transport_refusals_total{code="503"}')) ?? 0;
     const before = await refused();
     const writes = Promise.all([writeNamespace(`${prefix}good`), writeNamespace(`${prefix}bad-1`)]);
     await until(
       async () => (await refused()) > before,
-      async () => `a review that is answered with 503: ${await starting.metrics()}`,
+      async () => `a review that is answered with 503: ${await webhook.metrics()}`,
     );
     loading[Symbol.dispose]();
     expect((await writes).map(({ status }) => status)).toEqual([201, 403]);
-    expect(await starting.isReady()).toBe(true);
-    await starting.stop();
+    expect(await webhook.isReady()).toBe(true);
+  });
+
+  test('what is written in a Namespace that it cannot look up is answered with 503, and judged once it can', async () => {
+    const name = `${prefix}unheard`;
+    using _ = answers.hold((exchange) => isWatch(exchange) && exchange.path === '/api/v1/namespaces');
+    await admin.mustSend('POST', '/api/v1/namespaces', namespaceObject(name));
+    const write = (value: string) => writeSecret('small', value, '?dryRun=All', name);
+    {
+      const lookUp: Choice = ({ method, path }) => method === 'GET' && path === `/api/v1/namespaces/${name}`;
+      using failing = answers.refuse(lookUp, {
+        status: 500,
+        body: { kind: 'Status', reason: 'InternalError' },
+      });
+      const { status, body } = await write('x');
+      const message: unknown = expect.stringContaining(`namespace ${name} is not known`);
+      expect({ status, body }).toMatchObject({ status: 503, body: { message } });
+      expect(failing.count).toBeGreaterThan(0);
+    }
+    expect((await Promise.all(['x', 'x'.repeat(9)].map(write))).map(({ status }) => status)).toEqual([
+      201, 403,
+    ]);
+    await webhook.stop();
   });
 
   test('nobody reads its log, and it may write no file: it answers reviews and keeps contents', async () => {

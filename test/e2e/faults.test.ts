@@ -1,19 +1,21 @@
 // Reeve while the way to the API server, or the API server itself, fails: nothing is missed, and nothing is written that need not be.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { AuditRecord } from '../cluster/audit-record.ts';
 import { startControlPlane, type ControlPlane } from '../cluster/control-plane.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
 import { spawnReeve } from '../support/reeve.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
 import { until } from '../support/until.ts';
 import { BoundToken } from './support/bound-token.ts';
+import { interruptions, silence, turnedAway } from './support/connection-news.ts';
 import { FaultScene } from './support/fault-scene.ts';
 import { idleFor, type IdleConnection } from './support/idle-connection.ts';
 import { configMap, policy, roleBinding } from './support/objects.ts';
 import { limitRequests, liftLimit } from './support/request-limit.ts';
+import { fallSilent, type Silence } from './support/silent-webhook.ts';
 import type { Stage } from './support/stage.ts';
 import { TrackedContents } from './support/tracked-contents.ts';
-import { watchNames } from './support/watched-names.ts';
 import { WritingRival } from './support/writing-rival.ts';
 import { once, WrittenObjects } from './support/written-objects.ts';
 
@@ -33,8 +35,9 @@ describeControllers('faults', () => {
   let plane: ControlPlane;
   let far: FaultScene;
   let token: BoundToken;
-  /** Goes on beside all the others. */
+  /** They go on beside all the others. */
   let idle: Promise<readonly IdleConnection[]>;
+  let silent: Promise<Silence>;
 
   beforeAll(async () => {
     const starting = startControlPlane({
@@ -44,8 +47,9 @@ describeControllers('faults', () => {
     [near, plane] = await Promise.all([FaultScene.start(sharedCluster(), 'fa-'), starting]);
     token = new BoundToken(plane);
     idle = Promise.all([6, 66, 91].map((seconds) => idleFor(seconds, near.cluster, near.webhook.port)));
-    // Whoever waits for it is told.
-    idle.catch(() => undefined);
+    silent = fallSilent(near.stage, 'fa-unheard');
+    // Whoever waits for them is told.
+    for (const each of [idle, silent]) each.catch(() => undefined);
     far = await FaultScene.start(plane, 'fa-', () => token.kubeconfig());
   });
   afterAll(async () => {
@@ -64,8 +68,13 @@ describeControllers('faults', () => {
     near.proxy.cutEvery(700);
     await contents.add(8);
     await contents.settled();
+    near.webhookProxy.cutEvery(700);
+    await near.forbid('fa-cut-rule');
     await contents.strip('fa-cut-1', 'fa-cut-2', 'fa-cut-3');
     await contents.settled();
+    await near.refuses('fa-cut-rule');
+    // It has to ask the API server about whoever brings a namespace under a policy, or changes one.
+    await near.webhookProxy.heal();
     await contents.changeSource();
     await contents.settled();
     await contents.changePolicy();
@@ -76,6 +85,8 @@ describeControllers('faults', () => {
     await contents.add(1);
     await contents.settled();
     await expectNoWriteInVain(contents);
+    for (const reeve of [near.reconciler, near.webhook])
+      expect(await interruptions(reeve, 'Disconnected')).toBeGreaterThan(0);
     expect(await near.health()).toEqual(allWell);
   });
 
@@ -89,21 +100,32 @@ describeControllers('faults', () => {
       far.proxy.cut();
       await contents.strip('fa-old-0');
       await Promise.all([contents.replace('fa-old-1'), contents.remove('fa-old-2'), contents.add(2)]);
+      // Only now: it has to ask the API server about whoever brings a namespace under a policy.
+      far.webhookProxy.refuse();
+      far.webhookProxy.cut();
+      await far.forbid('fa-old-rule');
       await plane.compact();
-      await far.proxy.heal();
+      await Promise.all([far.proxy.heal(), far.webhookProxy.heal()]);
       await contents.settled();
+      await far.refuses('fa-old-rule');
       await expectNoWriteInVain(contents);
-      expect(far.reconciler.output).toContain('"code":410');
+      for (const reeve of [far.reconciler, far.webhook])
+        expect(await interruptions(reeve, 'Expired')).toBeGreaterThan(0);
       expect(await far.health()).toEqual(allWell);
     },
   );
 
   test('the token is replaced, and the one before is good no longer', async () => {
     const contents = await TrackedContents.prepare(far.stage, 'fa-token');
-    const { old } = await token.replace();
+    const old = await token.revoke();
     // It remembers for a while who has shown a good token.
     await plane.restartApiServer({ signal: 'SIGKILL' });
     expect(await token.isGood(old)).toBe(false);
+    await until(
+      async () => (await turnedAway(far.reconciler, 401)) > 0,
+      () => far.reconciler.output,
+    );
+    await token.issue();
     await contents.add(2);
     await contents.settled();
     await expectNoWriteInVain(contents);
@@ -205,6 +227,8 @@ describeControllers('faults', () => {
         await over;
         // It is not asked anything now, and what it knows is still the last word.
         expect(await far.webhook.isReady()).toBe(true);
+        for (const reeve of [far.webhook, far.reconciler])
+          expect(await silence(reeve, '/api/v1/namespaces')).toBeGreaterThan(19);
       },
     });
     await contents.add(2);
@@ -239,10 +263,12 @@ describeControllers('faults', () => {
     await contents.settled();
     await liftLimit(plane);
     const asked = await written.records();
-    const turnedAway = asked.filter(({ status }) => status === 429).length;
-    expect(turnedAway).toBeGreaterThan(0);
+    const refused = asked.filter(({ status }) => status === 429).length;
+    expect(refused).toBeGreaterThan(0);
+    expect(await turnedAway(far.reconciler, 429)).toBeGreaterThan(0);
     // Each waits for as long as it is told, and not all of them equally long.
-    expect(turnedAway).toBeLessThan(asked.length / 2);
+    expect(refused).toBeLessThan(asked.length / 2);
+    expect(pausesAfter429(asked).filter((pause) => pause < retryAfterMs)).toEqual([]);
     await expectNoWriteInVain(contents);
     expect(await far.health()).toEqual(allWell);
   });
@@ -267,20 +293,12 @@ describeControllers('faults', () => {
     expect(await near.health()).toEqual(allWell);
   });
 
-  test.concurrent('a watch that has been silent for too long is begun anew', async () => {
-    const { stage, cluster } = near;
-    using proxy = await startFaultProxy(new URL(cluster.server));
-    const kubeconfig = await proxy.kubeconfigLike(cluster.kubeconfig);
-    const watch = await watchNames(kubeconfig, '/api/v1/namespaces/default/configmaps');
-    proxy.silence('open');
-    await stage.kubectl('create', 'configmap', 'fa-unheard', '-n', 'default');
-    await until(
-      () => Promise.resolve(watch.names.has('fa-unheard')),
-      () => JSON.stringify(watch.troubles),
-    );
-    expect(watch.troubles).toContain('watch Stalled');
-    await watch.stop();
-    await stage.kubectl('delete', 'configmap', 'fa-unheard', '-n', 'default');
+  test('a watch that has been silent for too long is begun anew', async () => {
+    const { longest, stalled, isReady } = await silent;
+    // Longer than the API server itself is ever silent.
+    expect(longest).toBeGreaterThan(60);
+    expect(stalled).toBeGreaterThan(0);
+    expect(isReady).toBe(true);
   });
 
   test('a webhook that nobody asks for 6, 66 or 91 seconds has not closed the connection of who asks then', async () => {
@@ -292,3 +310,20 @@ describeControllers('faults', () => {
     ]);
   });
 });
+
+/** What an API server that turns a request away asks for at least. */
+const retryAfterMs = 1000;
+
+/** Between each write that was turned away and the next try. */
+function pausesAfter429(records: readonly AuditRecord[]): readonly number[] {
+  const writes = records.filter(({ verb }) => verb === 'patch');
+  const tries = Map.groupBy(writes, ({ uri }) => uri).values();
+  return [...tries].flatMap((each) => {
+    const inOrder = each.toSorted((a, b) => Date.parse(a.receivedAt) - Date.parse(b.receivedAt));
+    return inOrder.flatMap(({ status, receivedAt }, index) => {
+      const next = inOrder[index + 1];
+      const isPause = status === 429 && next !== undefined;
+      return isPause ? [Date.parse(next.receivedAt) - Date.parse(receivedAt)] : [];
+    });
+  });
+}

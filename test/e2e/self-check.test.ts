@@ -24,6 +24,7 @@ const [bindFile, secretsFile, resourcesFile] = [
   install('22-reconciler-secrets.yaml'),
   install('23-reconciler-resources.yaml'),
 ];
+const clusterFile = install('20-reconciler.yaml');
 const taken = [
   [bindFile, 'reeve-reconciler-bind', ['bind', 'clusterroles/view']],
   [secretsFile, 'reeve-reconciler-secrets', ['delete', 'secrets', '-A']],
@@ -60,18 +61,18 @@ describeCluster('rights that the install does not give', () => {
   beforeAll(async () => {
     await installReeve(cluster);
     await giveAll();
-    reeve = await startReeve(cluster, { args: ['--secrets-rbac-failure-policy=Off'] });
-    await stage.apply(namespaceObject('sc-ns'), source('sc-source', { a: 'b' }));
   });
   afterAll(async () => {
     await giveAll();
+    await applyText(await readFile(clusterFile, 'utf8'), cluster);
     await stage.cleanUp();
     await reeve.stop();
   });
 
-  it('are asked for, to be pasted as they stand, and then all comes right by itself', async () => {
+  it('are asked for from the start, to be pasted as they stand, and then all comes right by itself', async () => {
     await take();
-    await stage.apply(...hindered);
+    await stage.applyInEmergency(namespaceObject('sc-ns'), source('sc-source', { a: 'b' }), ...hindered);
+    reeve = await startReeve(cluster, { args: ['--secrets-rbac-failure-policy=Off'] });
     for (const each of hindered) {
       await eventually(async () => await stage.condition(refOf(each))).toBe('False InsufficientPermissions');
     }
@@ -138,6 +139,58 @@ describeCluster('rights that the install does not give', () => {
         'reeve_reconcile_failures_total{kind="NamespacePolicy",reason="InsufficientPermissions"}',
       ),
     ).toBeGreaterThan(0);
+    await giveAll();
+  });
+
+  it('to repair namespaces is told by who wants them repaired', async () => {
+    const shipped = await readFile(clusterFile, 'utf8');
+    const [verbs, fewer] = ['[get, list, watch, patch]', '[get, list, watch]'];
+    expect(shipped).toContain(`resources: [namespaces]\n    verbs: ${verbs}`);
+    const repairing = (value: string) =>
+      policy('sc-repairs', {
+        match,
+        existing: 'Repair',
+        namespaces: { defaults: { labels: { 'sc-team': value } } },
+      });
+    const repairs = repairing('a');
+    const team = async () =>
+      (await stage.mustGet({ kind: 'Namespace', name: 'sc-ns' })).metadata.labels?.['sc-team'];
+    await applyText(shipped.replace(verbs, fewer), cluster);
+    await mayDo(['patch', 'namespaces'], 'no', account);
+    await stage.apply(repairs);
+    await eventually(async () => await stage.condition(refOf(repairs))).toBe('False InsufficientPermissions');
+    expect(rulesIn(await messageOf(refOf(repairs)))).toEqual([
+      {
+        role: 'reeve-reconciler',
+        file: clusterFile,
+        line: '- {apiGroups: [""], resources: ["namespaces"], verbs: [patch]}',
+      },
+    ]);
+    expect(await team()).toBeUndefined();
+    await applyText(shipped, cluster);
+    await mayDo(['patch', 'namespaces'], 'yes', account);
+    // A policy that has changed is looked at again at once.
+    await stage.apply(repairing('b'));
+    await eventually(team).toBe('b');
+  });
+
+  it('are there, and the jail does not list the role: who hands it out is told so', async () => {
+    const role = 'sc-role';
+    await stage.kubectl('create', 'clusterrole', role, '--verb=get', '--resource=pods');
+    const bind = `  - {apiGroups: [rbac.authorization.k8s.io], resources: [clusterroles], resourceNames: [${role}], verbs: [bind]}`;
+    const [file] = taken[0];
+    await applyText((await readFile(file, 'utf8')).replace('rules:\n', `rules:\n${bind}\n`), cluster);
+    await mayDo(['bind', `clusterroles/${role}`], 'yes', account);
+    const jailed = policy('sc-jailed', {
+      match,
+      contents: { roleBindings: [roleBinding('sc-jailed', 'sc-staff', role)] },
+    });
+    await stage.apply(jailed);
+    await eventually(async () => (await stage.failures(refOf(jailed))).join()).toMatch(
+      /^sc-ns RoleBinding sc-jailed: InsufficientPermissions, .* an admission policy refuses it/,
+    );
+    expect(await stage.get({ kind: 'RoleBinding', namespace: 'sc-ns', name: 'sc-jailed' })).toBeUndefined();
+    await stage.kubectl('delete', 'clusterrole', role);
     await giveAll();
   });
 

@@ -204,7 +204,9 @@ describeControllers('what people see', () => {
         namespace,
         name: 'sh-st-kept',
       }));
-      await stage.apply(policy('sh-st-invalid', { match: both, contents }));
+      const match = { names: [...both.names, 'sh-st-held-*'] };
+      const namespaces = { name: { pattern: '^sh-st-[ab]$' } };
+      await stage.apply(policy('sh-st-invalid', { match, namespaces, contents }));
       await eventually(() => stage.condition(policyRef('sh-st-invalid'))).toBe('True Synced');
       const uids = await stage.uidsOf(...bindings);
       await stage.applyInEmergency(policy('sh-st-invalid', { match: { matchConditions } }));
@@ -213,6 +215,9 @@ describeControllers('what people see', () => {
       // Something else that passes through the same namespaces shows that they have been looked at.
       await secrets.shareInto('sh-st-later', both.names);
       expect(await stage.uidsOf(...bindings)).toEqual(uids);
+      // The version before is in force still.
+      const { code, stderr } = await stage.dryRun(namespaceObject('sh-st-held-x'));
+      expect([code, stderr]).toEqual([1, expect.stringContaining('sh-st-invalid')]);
     });
   });
 

@@ -22,7 +22,7 @@ export class BoundToken {
 
   /** The path of a kubeconfig that names the file. */
   async kubeconfig(): Promise<string> {
-    await this.#issue();
+    await this.issue();
     const like = await this.#cluster.tokenKubeconfig(namespace, this.#account);
     const config = JSON.parse(await readFile(like, 'utf8')) as {
       readonly users: readonly { name: string }[];
@@ -34,11 +34,16 @@ export class BoundToken {
   }
 
   /** Another is in the file then, and the one before is good no longer; the API server may remember it for 10 s. */
-  async replace(): Promise<{ readonly old: string }> {
-    const before = { name: this.#name, token: await readFile(this.#file, 'utf8') };
-    await this.#issue();
-    await this.#cluster.admin.mustSend('DELETE', `${secrets}/${before.name}`);
-    return { old: before.token };
+  async replace(): Promise<void> {
+    const before = this.#name;
+    await this.issue();
+    await this.#revoke(before);
+  }
+
+  /** What is in the file still is good no longer, as `replace` has it. */
+  async revoke(): Promise<string> {
+    await this.#revoke(this.#name);
+    return await readFile(this.#file, 'utf8');
   }
 
   /** Whether the API server takes it for what it was. */
@@ -51,8 +56,15 @@ export class BoundToken {
     );
   }
 
-  /** https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/#bound-service-account-tokens */
-  async #issue(): Promise<void> {
+  async #revoke(name: string): Promise<void> {
+    await this.#cluster.admin.mustSend('DELETE', `${secrets}/${name}`);
+  }
+
+  /**
+   * Puts another one into the file.
+   * https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/#bound-service-account-tokens
+   */
+  async issue(): Promise<void> {
     const { admin } = this.#cluster;
     const name = `fa-token-${randomUUID()}`;
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name } };

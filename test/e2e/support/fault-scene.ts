@@ -1,22 +1,27 @@
-// Reeve on a control plane, with everything that its reconciler says to the API server going through a proxy that can fail.
+// Reeve on a control plane, with everything that it says to the API server going through proxies that can fail, one for each role.
 import type { ClusterAccess } from '../../cluster/cluster-access.ts';
 import { installReeve } from '../../cluster/reeve-install.ts';
 import { startFaultProxy, type FaultProxy } from '../../support/fault-proxy.ts';
 import { startReeve, type Reeve } from '../../support/reeve.ts';
 import { until } from '../../support/until.ts';
+import { namespaceObject, policy } from './objects.ts';
 import { Stage } from './stage.ts';
+
+type Proxies = readonly [FaultProxy, FaultProxy];
 
 export class FaultScene {
   readonly cluster: ClusterAccess;
   readonly stage: Stage;
+  /** Before the reconciler. */
   readonly proxy: FaultProxy;
+  readonly webhookProxy: FaultProxy;
   readonly webhook: Reeve;
   readonly reconciler: Reeve;
 
-  private constructor(stage: Stage, proxy: FaultProxy, webhook: Reeve, reconciler: Reeve) {
+  private constructor(stage: Stage, proxies: Proxies, webhook: Reeve, reconciler: Reeve) {
     this.cluster = stage.cluster;
     this.stage = stage;
-    this.proxy = proxy;
+    [this.proxy, this.webhookProxy] = proxies;
     this.webhook = webhook;
     this.reconciler = reconciler;
   }
@@ -28,16 +33,22 @@ export class FaultScene {
     kubeconfig = cluster.tokenKubeconfig.bind(cluster, 'reeve-system', 'reeve-reconciler'),
   ): Promise<FaultScene> {
     await installReeve(cluster);
-    const proxy = await startFaultProxy(new URL(cluster.server));
+    const server = new URL(cluster.server);
+    const proxies: Proxies = [await startFaultProxy(server), await startFaultProxy(server)];
+    const [proxy, webhookProxy] = proxies;
     try {
-      const throughProxy = await proxy.kubeconfigLike(await kubeconfig());
+      const ofWebhook = await cluster.tokenKubeconfig('reeve-system', 'reeve-webhook');
+      const [throughProxy, throughOther] = await Promise.all([
+        proxy.kubeconfigLike(await kubeconfig()),
+        webhookProxy.kubeconfigLike(ofWebhook),
+      ]);
       const [webhook, reconciler] = await Promise.all([
-        startReeve(cluster, { role: 'webhook' }),
+        startReeve(cluster, { role: 'webhook', kubeconfig: throughOther }),
         startReeve(cluster, { role: 'reconciler', kubeconfig: throughProxy }),
       ]);
-      return new FaultScene(new Stage(cluster, prefix), proxy, webhook, reconciler);
+      return new FaultScene(new Stage(cluster, prefix), proxies, webhook, reconciler);
     } catch (error) {
-      proxy.close();
+      for (const each of proxies) each.close();
       throw error;
     }
   }
@@ -76,15 +87,36 @@ export class FaultScene {
     );
   }
 
+  /** Writes a policy past the webhook, which may not be able to ask who may. */
+  async forbid(name: string): Promise<void> {
+    const namespaces = { name: { pattern: `^${name}-good$` } };
+    await this.stage.applyInEmergency(policy(name, { match: { names: [`${name}-*`] }, namespaces }));
+  }
+
+  /** Waits until the webhook refuses what was forbidden. */
+  async refuses(name: string): Promise<void> {
+    const { admin } = this.cluster;
+    const path = '/api/v1/namespaces?dryRun=All';
+    let last = 0;
+    await until(
+      async () => {
+        last = (await admin.send('POST', path, namespaceObject(`${name}-bad`))).status;
+        return last === 403;
+      },
+      () => `what ${name} forbids is answered with ${last}`,
+    );
+  }
+
   async #renewTime(): Promise<string> {
     const lease = ['lease', 'reeve-reconciler', '-n', 'reeve-system'];
     return await this.stage.kubectl('get', ...lease, '-o=jsonpath={.spec.renewTime}');
   }
 
   async stop(): Promise<void> {
-    await this.proxy.heal();
+    const proxies = [this.proxy, this.webhookProxy];
+    await Promise.all(proxies.map((each) => each.heal()));
     await this.stage.cleanUp();
     await Promise.all([this.webhook.stop(), this.reconciler.stop()]);
-    this.proxy.close();
+    for (const each of proxies) each.close();
   }
 }

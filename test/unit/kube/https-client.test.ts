@@ -207,14 +207,16 @@ test.each<[string, (old: Credentials, ca: string) => Promise<Credentials>, numbe
   ['there are no others', (old) => Promise.resolve(old), 1],
   ['they cannot be read', () => Promise.reject(new Error('gone')), 1],
   ['the new ones are refused as well', (_, ca) => Promise.resolve(withToken('new', ca)), 2],
-])('refused credentials, and %s', async (_, renew, sent) => {
+])('refused credentials, and %s: each refusal is told', async (_, renew, sent) => {
   const stub = await startStub((response) => sendJson(response, statusOf(401, 'Unauthorized'), 401));
   const old = withToken('old', stub.ca);
+  const told: number[] = [];
   const client = clientOf(
     stub,
-    {},
+    { onTurnedAway: (code) => told.push(code) },
     { authorize: () => Promise.resolve(old), renew: (c) => renew(c, stub.ca) },
   );
   expect(await failureOf(client.request(get))).toMatchObject({ code: 401, reason: 'Unauthorized' });
   expect(stub.requests).toHaveLength(sent);
+  expect(told).toEqual(Array.from({ length: sent }, () => 401));
 });

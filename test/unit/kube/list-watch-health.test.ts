@@ -44,6 +44,7 @@ describe('health', () => {
     );
     for (let version = 11; version < 40; version += 1) {
       await time.advance(60_000);
+      expect(health.silentMs).toBe(60_000);
       watch.send(bookmark(version));
     }
     expect([health.isHealthy(), asked()]).toEqual([true, ['list', 'watch 10']]);

@@ -1,0 +1,52 @@
+// A webhook of its own, which nobody asks, whose watches fall silent without an end: whether and how it hears of what happens then.
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startFaultProxy } from '../../support/fault-proxy.ts';
+import { spawnReeve, type Reeve } from '../../support/reeve.ts';
+import { until } from '../../support/until.ts';
+import { interruptions, silence } from './connection-news.ts';
+import { policy } from './objects.ts';
+import type { Stage } from './stage.ts';
+
+const path = '/apis/reeve.dev/v1alpha1/namespacepolicies';
+/** The program waits for 90 s, on a machine that may be slow. */
+const mostSeconds = 150;
+
+export interface Silence {
+  /** The longest that its metrics told of, in seconds. */
+  readonly longest: number;
+  readonly stalled: number;
+  readonly isReady: boolean;
+}
+
+/** Settled when it knows of a policy that nobody could tell it of; rejects when it never does. */
+export async function fallSilent(stage: Stage, policyName: string): Promise<Silence> {
+  const { cluster } = stage;
+  using proxy = await startFaultProxy(new URL(cluster.server));
+  const account = await cluster.tokenKubeconfig('reeve-system', 'reeve-webhook');
+  const kubeconfig = await proxy.kubeconfigLike(account);
+  const args = ['--manage-webhooks=false', `--certs-dir=${join(cluster.folder, policyName)}`];
+  await using reeve = await spawnReeve(cluster, { role: 'webhook', kubeconfig, args });
+  await until(
+    async () => await reeve.isReady(),
+    () => reeve.output,
+  );
+  proxy.silence('open');
+  const before = await policiesOf(reeve);
+  await stage.apply(policy(policyName, { match: { names: [policyName] } }));
+  let longest = 0;
+  await until(
+    async () => {
+      await sleep(500);
+      longest = Math.max(longest, await silence(reeve, path));
+      return (await policiesOf(reeve)) > before;
+    },
+    () => `it has heard nothing for ${longest} s`,
+    mostSeconds,
+  );
+  return { longest, stalled: await interruptions(reeve, 'Stalled'), isReady: await reeve.isReady() };
+}
+
+async function policiesOf(reeve: Reeve): Promise<number> {
+  return (await reeve.metric('reeve_policies{state="loaded"}')) ?? 0;
+}
