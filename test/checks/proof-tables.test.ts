@@ -67,6 +67,14 @@ test.for<readonly [string, readonly string[]]>([
   [`test("Reeve's", () => {})`, ["Reeve's"]],
   [`expect(a).toBe('b', 1)`, []],
   [`  // test('no', () => {})`, []],
+  [`/* test('no', () => {})\n */ test('yes', () => {})`, ['yes']],
+  [`/** What "it's" is. */ test('yes', () => {})`, ['yes']],
+  [`test('/*', () => {}); test('*/', () => {})`, ['/*', '*/']],
+  [`test.skip('no', () => {}); test('yes', () => {})`, ['yes']],
+  [`describe.concurrent.skip('no', () => {}); test('yes', () => {})`, ['yes']],
+  [`it.skip.for([['a', 1]])('no: %s', () => {}); test('yes', () => {})`, ['yes']],
+  [`test.todo('no'); test('yes', () => {})`, ['yes']],
+  [`test.fails('no', () => {})`, []],
 ])('titles in %s', ([source, titles]) => {
   expect([...testTitles(source)]).toEqual(titles);
 });

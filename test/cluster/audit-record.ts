@@ -16,7 +16,7 @@ interface AuditEvent {
     readonly subresource?: string;
   };
   readonly responseStatus?: { readonly code?: number };
-  readonly requestObject?: { readonly dryRun?: readonly string[] };
+  readonly requestObject?: { readonly dryRun?: readonly string[]; readonly spec?: AskedPerson };
   readonly responseObject?: AuditedObject;
   readonly requestReceivedTimestamp: string;
   readonly annotations?: Readonly<Record<string, string>>;
@@ -38,6 +38,16 @@ interface AuditedObject {
   };
   readonly spec?: { readonly finalizers?: readonly string[] };
   readonly items?: readonly AuditedObject[];
+}
+
+const accessReviews = 'subjectaccessreviews';
+
+/** https://kubernetes.io/docs/reference/kubernetes-api/authorization-resources/subject-access-review-v1/ */
+export interface AskedPerson {
+  readonly user?: string;
+  readonly uid?: string;
+  readonly groups?: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
 export interface AuditRecord {
@@ -62,6 +72,8 @@ export interface AuditRecord {
   readonly annotations: Readonly<Record<string, string>>;
   /** How many objects got another resourceVersion or were removed: more than one only by deletecollection. */
   readonly changes: number;
+  /** About whom a SubjectAccessReview asks. */
+  readonly askedPerson?: AskedPerson;
 }
 
 /**
@@ -84,6 +96,7 @@ export const auditPolicy = {
     },
     { level: 'None', nonResourceURLs: ['*'] },
     { level: 'Metadata', verbs: ['get', 'list', 'watch'] },
+    { level: 'Request', resources: [{ group: 'authorization.k8s.io', resources: [accessReviews] }] },
     {
       level: 'Metadata',
       resources: [
@@ -114,6 +127,7 @@ export class AuditParser {
       receivedAt: event.requestReceivedTimestamp,
       annotations: event.annotations ?? {},
       changes: isDryRun || !isDone(event) ? 0 : this.#changesOf(event),
+      ...askedPersonOf(event),
     };
   }
 
@@ -174,6 +188,11 @@ function targetOf({ objectRef = {}, responseObject }: AuditEvent): Target {
     // The request of a create does not name its object.
     name: name ?? responseObject?.metadata?.name ?? '',
   };
+}
+
+function askedPersonOf({ objectRef, requestObject }: AuditEvent): Pick<AuditRecord, 'askedPerson'> {
+  const { spec } = requestObject ?? {};
+  return objectRef?.resource === accessReviews && spec !== undefined ? { askedPerson: spec } : {};
 }
 
 function isDone({ stage, responseStatus }: AuditEvent): boolean {

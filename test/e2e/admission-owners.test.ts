@@ -219,6 +219,27 @@ describeCluster('policies and shares at admission', () => {
     });
   });
 
+  it.each([
+    {
+      what: 'objects elsewhere',
+      spec: {
+        contents: {
+          resources: [
+            { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x', namespace: 'kube-system' } },
+          ],
+        },
+      },
+      says: 'no namespace: the object is made in each matched namespace',
+    },
+    {
+      what: 'defaults from the payload of a Secret',
+      spec: { secrets: { defaults: { labels: { leak: '${string(object.data.password)}' } } } },
+      says: 'spec.secrets.defaults.labels.leak: found there is no variable object here',
+    },
+  ])('a policy with $what is refused', async ({ spec, says }) => {
+    expect(await refused(create(policy('ad-ow-never', spec)), author)).toContain(says);
+  });
+
   describe('an author is told', () => {
     const spec = { match: everywhere, maxDeletions: 1, contents };
     const reach = policy('ad-ow-reach', spec);

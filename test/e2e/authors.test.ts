@@ -1,6 +1,7 @@
 // Authors: nobody has a policy or share do what he may not do himself.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installReeve } from '../cluster/reeve-install.ts';
+import { at } from '../contract/support/objects.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
 import { eventually } from '../support/eventually.ts';
 import { mustKubectl } from '../support/kubectl.ts';
@@ -19,6 +20,7 @@ import {
   without,
 } from './support/author-rights.ts';
 import { cleanUp } from './support/clean-up.ts';
+import { Logins } from './support/logins.ts';
 import { configMap, policy, roleBinding, share, type WrittenObject } from './support/objects.ts';
 import { emergency, person } from './support/people.ts';
 import { applyPolicies } from './support/policies.ts';
@@ -36,6 +38,7 @@ describeCluster('authors of policies and shares', () => {
   const entitled = person(cluster, 'au-entitled');
   const member = person(cluster, 'au-member', 'au-group');
   const machine = person(cluster, 'system:serviceaccount:au-ns:au-robot');
+  const logins = new Logins(cluster);
   let reeve: Reeve;
 
   beforeAll(async () => {
@@ -61,6 +64,7 @@ describeCluster('authors of policies and shares', () => {
     await mustKubectl(['delete', '-n', 'reeve-shared', ...names, '--ignore-not-found'], cluster);
     await cleanUp(cluster, 'au-', 'reeve-bind-');
     await reeve.stop();
+    logins.close();
   });
 
   describe('one right is missing', () => {
@@ -111,6 +115,25 @@ describeCluster('authors of policies and shares', () => {
           expect(code, stderr).toBe(0);
         }),
       );
+    });
+
+    it('of a person whom the API server is asked about as a whole: user, uid, groups and extra', async () => {
+      const administrator = await logins.as('au-admin', 'system:masters');
+      const whole = administrator.as('au-entitled', 'au-staff').with({
+        'impersonate-uid': 'au-uid',
+        'impersonate-extra-au-scope': 'one',
+      });
+      const made = await whole.create(`${at('namespacepolicies', '')}?dryRun=All`, everything);
+      expect(made.status, made.text).toBe(201);
+      const asked = (await cluster.auditLog().records()).flatMap(({ askedPerson }) => askedPerson ?? []);
+      const groups = ['au-staff', 'system:authenticated'];
+      const { user, uid, groups: members, extra } = asked.find((each) => each.uid === 'au-uid') ?? {};
+      expect({ user, uid, members, extra }).toEqual({
+        user: 'au-entitled',
+        uid: 'au-uid',
+        members: groups,
+        extra: { 'au-scope': ['one'] },
+      });
     });
   });
 

@@ -7,32 +7,26 @@ import { authorityOf, bundleOf, encodeState } from '../../src/certs/authority-st
 import { issueAuthority, issueCertificates } from '../../src/certs/issue.ts';
 import type { IssuedCertificates } from '../../src/certs/issued.ts';
 import { installReeve, removeWebhooks } from '../cluster/reeve-install.ts';
+import { ApiCalls } from '../soak/api-calls.ts';
+import { Balancer } from '../support/balancer.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
 import { spawnReeve, startReeve, webhookIsAsked, type Reeve } from '../support/reeve.ts';
+import { SettableClock } from '../support/settable-clock.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
 import { until } from '../support/until.ts';
-import { configurationKinds, Configurations } from './support/configurations.ts';
+import { Configurations } from './support/configurations.ts';
 import { inTime } from './support/in-time.ts';
-import { fingerprintOf, servedBy, SharedAuthoritySecret } from './support/shared-authority.ts';
+import { PacedWrites } from './support/paced-writes.ts';
+import { dataKey, fingerprintOf, servedBy, SharedAuthoritySecret } from './support/shared-authority.ts';
 
 const hourMs = 3_600_000;
-const quick = ['--ca-lifetime=1h', '--cert-lifetime=1m', '--ca-settling=1s'];
+const minuteMs = 60_000;
+const quick = ['--ca-lifetime=1h', '--cert-lifetime=20m', '--ca-settling=1s'];
 
 describeControllers('the certificates of the webhook', () => {
   const cluster = sharedCluster();
   const secret = new SharedAuthoritySecret(cluster);
   const configurations = new Configurations(cluster);
-
-  /** The caBundles of both configurations, each once. */
-  const bundles = async (): Promise<readonly string[]> => {
-    const found = await Promise.all(configurationKinds.map((kind) => configurations.find(kind)));
-    const all = found.flatMap((each) => each?.webhooks ?? []);
-    return [
-      ...new Set(
-        all.map(({ clientConfig: { caBundle = '' } }) => Buffer.from(caBundle, 'base64').toString()),
-      ),
-    ];
-  };
 
   beforeAll(async () => {
     await installReeve(cluster);
@@ -45,26 +39,48 @@ describeControllers('the certificates of the webhook', () => {
   });
 
   describe('of replicas that share an authority', () => {
+    const clocks = Array.from({ length: 5 }, () => new SettableClock(cluster.folder));
+    const balancer = new Balancer([]);
     let replicas: readonly Reeve[] = [];
-    let first: Reeve;
     let firstServed: readonly string[];
+    let client: ApiCalls;
+    let writes: PacedWrites | undefined;
 
     beforeAll(async () => {
-      const options = { role: 'webhook', args: quick } as const;
-      first = await spawnReeve(cluster, options);
-      const others = Array.from({ length: 4 }, () =>
-        spawnReeve(cluster, { ...options, servicePort: first.port }),
+      const servicePort = await balancer.listen();
+      replicas = await Promise.all(
+        clocks.map(({ env }) => spawnReeve(cluster, { role: 'webhook', args: quick, servicePort, env })),
       );
-      replicas = [first, ...(await Promise.all(others))];
+      balancer.setReplicas(replicas);
       await until(
         async () => (await Promise.all(replicas.map((each) => each.isReady()))).every(Boolean),
         () => replicas.map(({ output }) => output).join('\n'),
         120,
       );
+      client = await ApiCalls.of(cluster);
     });
     afterAll(async () => {
+      await writes?.stop();
+      client.close();
       await Promise.all(replicas.map((each) => each.stop()));
+      await balancer.close();
     });
+
+    const fingerprints = async (): Promise<readonly string[]> =>
+      (await Promise.all(replicas.map((each) => servedBy(each)))).map(({ fingerprint }) => fingerprint);
+    /** Until all is over, and more at once than the API server keeps connections for. */
+    const startWriting = (): PacedWrites =>
+      new PacedWrites({
+        perSecond: 16,
+        atOnce: 32,
+        write: (turn) =>
+          client.send({
+            method: 'POST',
+            path: '/api/v1/namespaces?dryRun=All',
+            body: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: `certificates-${turn}` } },
+          }),
+        outcome: ({ status, message }) => (status === 201 ? 'made' : `${status} ${message}`),
+      });
 
     it('who start on nothing at the same time is agreed on', async () => {
       const state = await secret.state();
@@ -74,12 +90,27 @@ describeControllers('the certificates of the webhook', () => {
       const served = await Promise.all(replicas.map((each) => servedBy(each, bundle)));
       firstServed = served.map(({ fingerprint }) => fingerprint);
       expect(new Set(firstServed).size).toBe(replicas.length);
-      await inTime(bundles).toEqual([bundle]);
+      await inTime(() => configurations.bundles()).toEqual([bundle]);
       await webhookIsAsked(cluster);
+      writes = startWriting();
       expect(await secret.stored()).toMatchObject({
         type: 'Opaque',
         metadata: { labels: { 'app.kubernetes.io/part-of': 'reeve' } },
       });
+    });
+
+    it('with clocks that jump, go on: who is early has a new certificate, and all trust the same authority', async () => {
+      const before = await secret.state();
+      const [early, late] = replicas;
+      if (early === undefined || late === undefined) throw new Error('there are not two');
+      // By its clock, its certificate is due.
+      await clocks[0]?.shift(early, 14 * minuteMs);
+      await clocks[1]?.shift(late, -5 * minuteMs);
+      const [earlyServed, ...others] = firstServed;
+      await inTime(async () => (await servedBy(early)).fingerprint).not.toBe(earlyServed);
+      expect((await fingerprints()).slice(1)).toEqual(others);
+      expect(await secret.state()).toEqual(before);
+      expect(await signedBy(replicas, before?.signing?.certPem ?? '')).toBe(true);
     });
 
     const newSigner = async (before: string | undefined): Promise<boolean> => {
@@ -91,6 +122,12 @@ describeControllers('the certificates of the webhook', () => {
       const signing = authorityOf(await issueAuthority(hourMs, long));
       await secret.putState(encodeState({ signing, retired: [] }));
     };
+    const tooLarge = async (): Promise<void> => {
+      const state = await secret.state();
+      const certPem = `-----BEGIN CERTIFICATE-----\n${'A'.repeat(900_000)}\n-----END CERTIFICATE-----\n`;
+      const large = encodeState({ ...state, retired: [{ certPem, until: Date.now() + hourMs }] });
+      await secret.put({ x: 'of no use', [dataKey]: large });
+    };
     const truncated = async (): Promise<void> => {
       const state = await secret.state();
       await secret.putState(state === undefined ? '' : encodeState(state).slice(0, 500));
@@ -98,7 +135,7 @@ describeControllers('the certificates of the webhook', () => {
     it.each([
       { what: 'deleted', cause: 'missing', damage: () => secret.remove() },
       { what: 'truncated', cause: 'corrupt', damage: truncated },
-      { what: 'full of rubbish', cause: 'corrupt', damage: () => secret.put({ x: 'y'.repeat(900_000) }) },
+      { what: 'far too large', cause: 'corrupt', damage: tooLarge },
       { what: 'one that expired long ago', cause: 'expired', damage: expired },
     ])('a Secret that is $what is put right, and who serves goes on', async ({ cause, damage }) => {
       const before = await secret.signer();
@@ -113,7 +150,7 @@ describeControllers('the certificates of the webhook', () => {
       await inTime(() => signedBy(replicas, signer)).toBe(true);
       expect(await recoveriesOf(replicas, cause)).toBe(recoveries + 1);
       expect(replicas.map((each) => each.hasEnded)).toEqual(replicas.map(() => false));
-      expect(Object.keys((await secret.stored())?.data ?? {})).toContain('authorities.json');
+      expect(Object.keys((await secret.stored())?.data ?? {})).toContain(dataKey);
       await webhookIsAsked(cluster);
     });
 
@@ -134,11 +171,13 @@ describeControllers('the certificates of the webhook', () => {
 
     it('the metrics tell when they end', async () => {
       const expiry = 'reeve_certificate_expiry_timestamp_seconds';
-      const [{ notAfter }, state] = await Promise.all([servedBy(first), secret.state()]);
-      expect(await first.metric(`${expiry}{certificate="serving"}`)).toBe(notAfter / 1000);
+      const last = replicas.at(-1);
+      if (last === undefined) throw new Error('there is none');
+      const [{ notAfter }, state] = await Promise.all([servedBy(last), secret.state()]);
+      expect(await last.metric(`${expiry}{certificate="serving"}`)).toBe(notAfter / 1000);
       const signing = state?.signing?.notAfter ?? 0;
-      expect(await first.metric(`${expiry}{certificate="authority"}`)).toBe(signing / 1000);
-      const renewals = await first.metric('reeve_certificate_renewals_total{certificate="serving"}');
+      expect(await last.metric(`${expiry}{certificate="authority"}`)).toBe(signing / 1000);
+      const renewals = await last.metric('reeve_certificate_renewals_total{certificate="serving"}');
       expect(renewals).toBeGreaterThan(3);
     });
 
@@ -151,6 +190,25 @@ describeControllers('the certificates of the webhook', () => {
           for (const line of key.split('\n').slice(1, 3)) expect(text).not.toContain(line);
       }
       expect(told.join('')).toMatch(/"fingerprint":"[0-9A-F:]{95}","notAfter":"2/);
+    });
+
+    it('no write has failed for any of this, and nobody took another one for a stranger', async () => {
+      const { made = 0, ...failed } = (await writes?.stop()) ?? {};
+      expect(failed).toEqual({});
+      expect(made).toBeGreaterThan(100);
+      expect(await recoveriesOf(replicas, 'foreign')).toBe(0);
+    });
+
+    it('a Secret that expired while nobody served is put right by who starts on it', async () => {
+      await Promise.all(replicas.map((each) => each.stop()));
+      await expired();
+      const before = await secret.signer();
+      await using starting = await startReeve(cluster, { role: 'webhook', args: quick });
+      const state = await secret.state();
+      expect(await newSigner(before)).toBe(true);
+      expect(await configurations.bundles()).toEqual([state === undefined ? '' : bundleOf(state)]);
+      expect(await recoveriesOf([starting], 'expired')).toBe(1);
+      expect(starting.output).not.toContain('no certificate authority may sign yet');
     });
   });
 
@@ -191,19 +249,19 @@ describeControllers('the certificates of the webhook', () => {
     it('the bundle is the one of a file, also when that changes, and the pair follows its own files', async () => {
       const args = [flag('tls-cert', 'tls.crt'), flag('tls-key', 'tls.key'), flag('tls-ca', 'ca.crt')];
       reeve = await startReeve(cluster, { role: 'webhook', args });
-      expect(await bundles()).toEqual([issued.ca.certPem]);
+      expect(await configurations.bundles()).toEqual([issued.ca.certPem]);
       const renewed = await make();
       await put('ca.crt', `${issued.ca.certPem}${renewed.ca.certPem}`);
-      await inTime(bundles).toEqual([`${issued.ca.certPem}${renewed.ca.certPem}`]);
+      await inTime(() => configurations.bundles()).toEqual([`${issued.ca.certPem}${renewed.ca.certPem}`]);
       await webhookIsAsked(cluster);
       await putPair(renewed);
       const served = async (): Promise<string> => (await servedBy({ port: reeve?.port ?? 0 })).fingerprint;
       await inTime(served).toBe(fingerprintOf(renewed.serving.certPem));
       await put('ca.crt', 'half of it');
       await inTime(() => reeve?.output).toContain('certificate authority not reloaded');
-      expect(await bundles()).toEqual([`${issued.ca.certPem}${renewed.ca.certPem}`]);
+      expect(await configurations.bundles()).toEqual([`${issued.ca.certPem}${renewed.ca.certPem}`]);
       await put('ca.crt', renewed.ca.certPem);
-      await inTime(bundles).toEqual([renewed.ca.certPem]);
+      await inTime(() => configurations.bundles()).toEqual([renewed.ca.certPem]);
       await webhookIsAsked(cluster);
       expect(await secret.stored()).toBeUndefined();
       issued = renewed;
@@ -213,7 +271,7 @@ describeControllers('the certificates of the webhook', () => {
       await reeve?.stop();
       const args = [flag('tls-cert', 'tls.crt'), flag('tls-key', 'tls.key')];
       reeve = await startReeve(cluster, { role: 'webhook', args });
-      expect(await bundles()).toEqual([issued.ca.certPem]);
+      expect(await configurations.bundles()).toEqual([issued.ca.certPem]);
       expect(await secret.stored()).toBeUndefined();
     });
   });

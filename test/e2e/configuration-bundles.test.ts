@@ -13,6 +13,7 @@ import { installReeve } from '../cluster/reeve-install.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
 import { configurationKinds, Configurations, type StoredWebhook } from './support/configurations.ts';
 import { inTime } from './support/in-time.ts';
+import { repairTimes } from './support/webhook-writes.ts';
 
 const install = {
   namespace: 'reeve-system',
@@ -87,7 +88,7 @@ describeControllers('the authorities in the webhook configurations', () => {
       close: () => Promise.resolve(true),
     };
     const fail = (error: unknown): void => void warnings.push(String(error));
-    watches = new Watches(connection.client, log, fail);
+    watches = new Watches(connection.client, log, registry, fail);
     const view = watchCluster(install, watches);
     keeper = keepConfigurations(install, authority, { connection, cluster: view, registry, log, fail });
   };
@@ -140,20 +141,26 @@ describeControllers('the authorities in the webhook configurations', () => {
     keep(authority);
     await inTime(() => authority.confirmations).toEqual([first]);
     expect(await bundles()).toEqual([encoded(first)]);
-    // One of the two now belongs to a newer version, which still knows only the first.
+    // One of the two now belongs to a newer version; without us, nobody would keep its authorities.
+    const both = `${first}${second}`;
     await configurations.sealAs('validating', '99.0.0');
-    authority.change(`${first}${second}`);
-    await inTime(bundles).toEqual([encoded(`${first}${second}`), encoded(first)]);
+    authority.change(both);
+    await inTime(() => authority.confirmations).toEqual([first, both]);
+    expect(await bundles()).toEqual([encoded(both)]);
+    // What leads elsewhere is not ours to say.
+    await configurations.sealAs('validating', '99.0.0', 'elsewhere');
+    authority.change(second);
+    await inTime(bundles).toEqual([encoded(second), encoded(both)]);
     await configurations.remove('mutating');
     authority.haveALook();
-    await inTime(bundles).toEqual([encoded(`${first}${second}`), encoded(first)]);
-    expect(authority.confirmations).toEqual([first]);
+    await inTime(bundles).toEqual([encoded(second), encoded(both)]);
+    expect(authority.confirmations).toEqual([first, both]);
     await configurations.patch('validating', 'merge', {
       metadata: { annotations: { 'reeve.dev/version': '0.0.1' } },
     });
     authority.haveALook();
-    await inTime(() => authority.confirmations).toEqual([first, `${first}${second}`]);
-    expect(await bundles()).toEqual([encoded(`${first}${second}`)]);
+    await inTime(() => authority.confirmations).toEqual([first, both, second]);
+    expect(await bundles()).toEqual([encoded(second)]);
   });
 
   it('are put right when others have changed or emptied them, which is told; our own change is not', async () => {
@@ -163,9 +170,13 @@ describeControllers('the authorities in the webhook configurations', () => {
     authority.change(second);
     await inTime(() => authority.confirmations).toEqual([first, second]);
     expect(warnings).toEqual([]);
+    const since = Date.now();
     await write('validating', theirs);
     await write('mutating', undefined);
     await inTime(bundles).toEqual([encoded(second)]);
+    const repairs = repairTimes(await cluster.auditLog().records(), since);
+    expect(repairs).toHaveLength(2);
+    expect(Math.max(...repairs)).toBeLessThan(10_000);
     await inTime(() => warnings).toHaveLength(2);
     const metrics = await registry.render();
     for (const kind of ['Validating', 'Mutating'])

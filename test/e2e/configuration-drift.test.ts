@@ -11,6 +11,7 @@ import { Configurations, type StoredWebhook } from './support/configurations.ts'
 import { inTime } from './support/in-time.ts';
 import { policy } from './support/objects.ts';
 import { file } from './support/ways-to-write.ts';
+import { repairTimes } from './support/webhook-writes.ts';
 
 const prefix = 'cd-';
 /** On a busy machine. */
@@ -52,6 +53,7 @@ describeControllers('webhook configurations that others change', () => {
   const cluster = sharedCluster();
   const configurations = new Configurations(cluster);
   const [validating, mutating] = ['ValidatingWebhookConfiguration', 'MutatingWebhookConfiguration'];
+  const audit = cluster.auditLog();
   const replicas: Reeve[] = [];
   let reeve: Reeve;
 
@@ -80,6 +82,13 @@ describeControllers('webhook configurations that others change', () => {
         const { kind, found } = JSON.parse(line) as { readonly kind: string; readonly found: unknown };
         return [kind, found];
       });
+
+  /** Of both: by the clock of the API server, whatever else the machine has to do. */
+  const expectRepairSince = async (since: number): Promise<void> => {
+    const times = repairTimes(await audit.records(), since);
+    expect(times).toHaveLength(2);
+    expect(Math.max(...times)).toBeLessThan(10_000);
+  };
 
   /** Behind the same Service. */
   const anotherReplica = async (): Promise<Reeve> => {
@@ -117,12 +126,14 @@ describeControllers('webhook configurations that others change', () => {
   it('are put right webhook by webhook, whatever was done to each', async () => {
     const before = await configurations.shown();
     const { webhooks } = await configurations.mustFind('validating');
+    const since = Date.now();
     await configurations.patch('validating', 'merge', {
       webhooks: webhooks.flatMap((webhook) => tampering[webhook.name]?.(webhook) ?? []),
     });
     await configurations.patch('mutating', 'merge', { webhooks: [] });
     expect(await configurations.shown()).not.toEqual(before);
     await inTime(() => configurations.shown()).toEqual(before);
+    await expectRepairSince(since);
     await inTime(alarms).toHaveLength(2);
     expect(alarms()).toEqual([
       [mutating, ['emptied']],
@@ -148,11 +159,13 @@ describeControllers('webhook configurations that others change', () => {
   it('are made again when they are gone, and keep what they are told apart by', async () => {
     const before = await configurations.shown();
     const counted = await repairs(validating);
+    const since = Date.now();
     await configurations.remove('mutating');
     await configurations.patch('validating', 'merge', {
       metadata: { annotations: { 'reeve.dev/version': null }, labels: null, ownerReferences: null },
     });
     await inTime(() => configurations.shown()).toEqual(before);
+    await expectRepairSince(since);
     await inTime(alarms).toHaveLength(4);
     expect(await repairs(mutating)).toEqual({ ...none, emptied: 1, deleted: 1 });
     expect(await repairs(validating)).toEqual({ ...counted, metadata: 1 });

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installReeve } from '../cluster/reeve-install.ts';
 import { at } from '../contract/support/objects.ts';
+import { mustKubectl } from '../support/kubectl.ts';
 import { startReeve, type Reeve } from '../support/reeve.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
 import { until } from '../support/until.ts';
@@ -14,8 +15,13 @@ import { grant } from './support/people.ts';
 import { policiesInForce } from './support/policies.ts';
 
 /** All but the right to use a policy or share, and to get rights that one has not. */
-const verbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'];
-const everything = { apiGroups: ['*'], resources: ['*'], verbs };
+const writing = ['create', 'update', 'patch', 'delete', 'deletecollection'];
+const everything = { apiGroups: ['*'], resources: ['*'], verbs: ['get', 'list', 'watch', ...writing] };
+/** Without reading Secrets: only that of the shares. */
+const most = [
+  { apiGroups: ['*'], resources: ['*'], verbs: writing },
+  { apiGroups: [''], resources: ['secrets'], resourceNames: ['gm-source'], verbs: ['get'] },
+];
 const use = { apiGroups: ['reeve.dev'], resources: ['namespacepolicies', 'secretshares'], verbs: ['use'] };
 
 describeControllers('the guards', () => {
@@ -27,7 +33,13 @@ describeControllers('the guards', () => {
   beforeAll(async () => {
     await installReeve(cluster);
     reeve = await startReeve(cluster, { role: 'webhook' });
-    await grant(cluster, { name: 'gm-everything', rules: [everything], users: [tenant, 'gm-user'] });
+    await grant(cluster, { name: 'gm-everything', rules: [everything], users: ['gm-user'] });
+    await grant(cluster, { name: 'gm-most', rules: most, users: [tenant] });
+    // Whoever hands out a role must have its rights.
+    await mustKubectl(
+      ['create', 'clusterrolebinding', 'gm-view', '--clusterrole=view', `--user=${tenant}`],
+      cluster,
+    );
     await grant(cluster, { name: 'gm-use', rules: [use], users: ['gm-user'] });
     const administrator = await logins.as('gm-admin', 'system:masters');
     attackers = {

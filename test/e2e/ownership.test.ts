@@ -210,6 +210,21 @@ describeControllers('ownership', () => {
     expect(await stage.ownersOf(namesakes.objectIn('annotated', 'ConfigMap', 'kept'))).toEqual(['absent']);
   });
 
+  it('is not proved by an ownerReference to the policy', async () => {
+    const namespace = await namesakes.makeNamespace('referred');
+    const ref = namesakes.refTo('referred');
+    await stage.apply(namesakes.policy('referred', {}));
+    const [uid = ''] = await stage.uidsOf(ref);
+    const owner = { apiVersion: 'reeve.dev/v1alpha1', ...ref, uid, controller: true };
+    const path = at('configmaps', namespace, 'kept');
+    const metadata = { name: 'kept', ownerReferences: [owner] };
+    await tenant.must(tenant.create(at('configmaps', namespace), { metadata, data: { mine: 'yes' } }));
+    const { body } = await tenant.get(path);
+    await stage.apply(namesakes.policy('referred', { resources: [configMap('kept', { a: 'b' })] }));
+    await inTime(() => stage.condition(ref)).toBe('False Conflicts');
+    expect((await tenant.get(path)).body).toEqual(body);
+  });
+
   it('leaves nothing of what an object held that a tenant hands over', async () => {
     const namespace = await namesakes.makeNamespace('loaded');
     const labels = { 'reeve.dev/adopt': 'true' };

@@ -5,6 +5,7 @@ import { eventually } from '../support/eventually.ts';
 import { kubectl, mustKubectl } from '../support/kubectl.ts';
 import { ReeveProcess } from '../support/serve-process.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
+import { guardSays } from './guard-scene.ts';
 
 const policy = {
   apiVersion: 'reeve.dev/v1alpha1',
@@ -53,6 +54,9 @@ describeControllers('reeve up on a cluster', () => {
     );
     const { stdout } = await kubectl(['get', 'rolebinding', 'team', '-n', 'up-one', '-o', 'name'], cluster);
     expect(stdout).toBe('rolebinding.rbac.authorization.k8s.io/team\n');
+    // Whose kubeconfig it is may not: it is the reconciler's own account that has written it.
+    const touched = await kubectl(['label', 'rolebinding', 'team', '-n', 'up-one', 'touched=yes'], cluster);
+    expect(touched.stderr).toContain(guardSays);
     const hooks = await kubectl(['get', 'validatingwebhookconfiguration', 'reeve'], cluster);
     expect(hooks.stderr).toContain('not found');
     // While it runs, the policy goes with all that it provides.

@@ -1,24 +1,35 @@
 // The promise about certificates: while they are renewed and rotated, replicas restart and leaders change, no call fails.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { authorityOf, bundleOf, encodeState, type Authority } from '../../src/certs/authority-state.ts';
+import { issueAuthority } from '../../src/certs/issue.ts';
 import { installReeve, removeWebhooks } from '../cluster/reeve-install.ts';
+import type { Reeve } from '../support/reeve.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
+import { until } from '../support/until.ts';
 import { ApiCalls, type CallAnswer } from '../soak/api-calls.ts';
+import { Configurations } from './support/configurations.ts';
 import { Fleet } from './support/fleet.ts';
 import { inTime } from './support/in-time.ts';
 import { policy } from './support/objects.ts';
 import { PacedWrites } from './support/paced-writes.ts';
 import { servedBy, SharedAuthoritySecret } from './support/shared-authority.ts';
 import { Stage } from './support/stage.ts';
+import { authorityWrites, configurationWrites, timeOf } from './support/webhook-writes.ts';
 
 const prefix = 'zf-';
 const perSecond = 100;
 /** More than the API server keeps connections for, so that every time some begin. */
-const atOnce = 50;
+const atOnce = 40;
 const namespaces = Array.from({ length: 20 }, (_, index) => `${prefix}${index}`);
+const [caMs, leafMs, settlingMs] = [600_000, 60_000, 5000];
+/** Until the authority that signs comes of age: longer than until the first certificate that it signs does. */
+const comingOfAgeMs = 52_000;
 const flags = [
-  '--ca-lifetime=10m',
-  '--cert-lifetime=1m',
-  '--ca-settling=2s',
+  `--ca-lifetime=${caMs / 1000}s`,
+  `--cert-lifetime=${leafMs / 1000}s`,
+  `--ca-settling=${settlingMs / 1000}s`,
   // Long enough that every connection is used once more, and told to close by that answer.
   '--drain-grace=4s',
 ];
@@ -32,6 +43,7 @@ describeControllers('100 writes a second', () => {
   const cluster = sharedCluster();
   const stage = new Stage(cluster, prefix);
   const secret = new SharedAuthoritySecret(cluster);
+  const configurations = new Configurations(cluster);
   let fleet: Fleet;
   /** One alone would hold back those that are at once. */
   let clients: readonly ApiCalls[] = [];
@@ -49,16 +61,37 @@ describeControllers('100 writes a second', () => {
 
   const holderOf = async (name: string): Promise<string> =>
     await stage.kubectl('get', 'lease', name, '-n', 'reeve-system', '-o=jsonpath={.spec.holderIdentity}');
-  /** Of each webhook, only if it is signed by the authority that signs now. */
-  const served = async (): Promise<readonly string[]> => {
-    const { signing } = (await secret.state()) ?? {};
-    if (signing === undefined) return [];
-    const found = await Promise.allSettled(fleet.webhooks.map((each) => servedBy(each, signing.certPem)));
-    return found.map((each) => (each.status === 'fulfilled' ? each.value.fingerprint : 'of another'));
+  /** One that was made long ago, as it stands in the Secret before it signs for the first time. */
+  const putAged = async (): Promise<Authority> => {
+    const age = (caMs * 2) / 3 - comingOfAgeMs;
+    const next = authorityOf(await issueAuthority(caMs, new Date(Date.now() - age)));
+    const state = await secret.state();
+    await secret.putState(encodeState({ retired: [], ...state, next }));
+    return next;
   };
-  const areNew = async (before: readonly string[]): Promise<boolean> => {
-    const now = await served();
-    return now.length === 2 && !now.some((each) => before.includes(each) || each === 'of another');
+  /** The next one, once it stands beside the one that signs, in the Secret and in every webhook of both configurations. */
+  const besideOf = async ({ certPem }: Authority): Promise<string> => {
+    let found = '';
+    const isBeside = async (): Promise<boolean> => {
+      // Looking takes something of the machine that is to write.
+      await sleep(300);
+      const [state, bundles] = [await secret.state(), await configurations.bundles()];
+      found = state?.signing?.certPem === certPem ? (state.next?.certPem ?? '') : '';
+      return state !== undefined && found !== '' && isDeepStrictEqual(bundles, [bundleOf(state)]);
+    };
+    await until(isBeside, () => `another authority beside the one that signs: ${found}`, 150);
+    return found;
+  };
+  const isServedUnder = async (certPem: string): Promise<boolean> => {
+    const served = await Promise.allSettled(fleet.webhooks.map((each) => servedBy(each, certPem)));
+    return served.every(({ status }) => status === 'fulfilled');
+  };
+  /** Replaced by a new one, and with it, if it has the Lease, whoever keeps the webhook configurations. */
+  const replace = async (old: Reeve): Promise<void> => {
+    await fleet.addWebhook();
+    old.kill('SIGTERM');
+    await fleet.noMoreFor(old);
+    expect((await old.ended()).code).toBe(0);
   };
 
   beforeAll(async () => {
@@ -88,6 +121,7 @@ describeControllers('100 writes a second', () => {
 
   it('go on without one that fails, through every change of certificates and replicas', async ({
     annotate,
+    skip,
   }) => {
     const began = performance.now();
     const writes = new PacedWrites({
@@ -104,16 +138,11 @@ describeControllers('100 writes a second', () => {
       await writes.answered(2 * perSecond);
       expect(fleet.connections).toBeGreaterThan(before);
     };
-    await onNewConnections();
-
-    // The authority is lost, and another one takes its place.
-    const [firstSigner, firstServed] = await Promise.all([secret.signer(), served()]);
-    expect(new Set(firstServed).size).toBe(2);
-    await secret.remove();
-    await inTime(() => areNew(firstServed)).toBe(true);
-    const secondSigner = await secret.signer();
-    expect(secondSigner).not.toBe(firstSigner);
-    const secondServed = await served();
+    const since = Date.now();
+    const aged = await putAged();
+    const rotation = besideOf(aged);
+    // Whatever else fails first tells more.
+    rotation.catch(() => undefined);
     await onNewConnections();
 
     // The reconciler that leads goes, and another one leads.
@@ -124,31 +153,73 @@ describeControllers('100 writes a second', () => {
     await fleet.leader();
     expect(await holderOf('reeve-reconciler')).not.toBe(reconciling);
 
-    // Serving certificates come of age, under the same authority.
-    await inTime(() => areNew(secondServed)).toBe(true);
-    expect(await secret.signer()).toBe(secondSigner);
-    for (const webhook of fleet.webhooks)
-      expect(await webhook.metric('reeve_certificate_renewals_total{certificate="serving"}')).toBe(2);
-    const thirdServed = await served();
-    await onNewConnections();
-
     // Every webhook is replaced, and with it whoever keeps the webhook configurations.
     const keeping = await holderOf('reeve-webhook');
-    for (const old of fleet.webhooks) {
-      await fleet.addWebhook();
-      old.kill('SIGTERM');
-      await fleet.noMoreFor(old);
-      expect((await old.ended()).code).toBe(0);
-      await onNewConnections();
+    const [oldest, older] = fleet.webhooks;
+    if (oldest === undefined || older === undefined) throw new Error('there are not two webhooks');
+    await replace(older);
+    await onNewConnections();
+    // In between, a serving certificate comes of age.
+    await inTime(() => renewedByAge(oldest, since)).not.toEqual([]);
+    for (const leftMs of renewedByAge(oldest, since)) {
+      expect(leftMs).toBeLessThanOrEqual(leafMs / 3);
+      expect(leftMs).toBeGreaterThan(0);
     }
-    expect(await areNew(thirdServed)).toBe(true);
+    await onNewConnections();
+    await replace(oldest);
     await inTime(() => holderOf('reeve-webhook')).not.toBe(keeping);
 
+    // Then the authority does.
+    const next = await rotation;
+    await inTime(() => isServedUnder(next)).toBe(true);
+    await onNewConnections();
+    const state = await secret.state();
+    expect(state?.signing?.certPem).toBe(next);
+    expect(state?.retired.map(({ certPem }) => certPem)).toContain(aged.certPem);
+
     const seconds = (performance.now() - began) / 1000;
+    const { sent, missed } = writes;
     const outcomes = await writes.stop();
     const forbidden = Math.ceil(writes.sent / 10);
     expect(outcomes).toEqual({ [done]: writes.sent - forbidden, [refused]: forbidden });
-    expect(writes.sent).toBeGreaterThan(1000);
-    await annotate(`${writes.sent} writes in ${Math.round(seconds)} s`);
+    await expectOneOfAllToWrite(since);
+    expect((sent + missed) / seconds).toBeGreaterThan(95);
+    const told = `${sent} writes in ${Math.round(seconds)} s`;
+    await annotate(told);
+    // All that could fail has not; but nothing was shown about this pace.
+    if (sent < 0.6 * (sent + missed)) skip(`the machine is too busy for 100 writes a second: ${told}`);
   });
+
+  /** What another one does as well is seen nowhere but here: it changes nothing, or is refused as a conflict. */
+  const expectOneOfAllToWrite = async (since: number): Promise<void> => {
+    const records = (await cluster.auditLog().records()).filter((each) => timeOf(each) >= since);
+    const steps = authorityWrites(records).map(timeOf);
+    // The aged one signs; the next one is added, and signs.
+    const [first = 0, added = 0, released = 0] = steps;
+    const written = configurationWrites(records)
+      .map(timeOf)
+      .filter((time) => time < released);
+    expect(written.filter((time) => time < first)).toHaveLength(2);
+    const known = written.filter((time) => time > added);
+    expect(known).toHaveLength(2);
+    expect(written).toHaveLength(4);
+    expect(first - Math.max(...written.slice(0, 2))).toBeGreaterThanOrEqual(settlingMs);
+    expect(released - Math.max(...known)).toBeGreaterThanOrEqual(settlingMs);
+  };
 });
+
+/** By its log, what was left of the life of each certificate that was replaced though its authority went on signing. */
+function renewedByAge({ output }: Reeve, since: number): readonly number[] {
+  const lines = output
+    .split('\n')
+    .filter((line) => /"msg":"(?:serving certificate made|certificate authority signs)"/.test(line))
+    .map(
+      (line) =>
+        JSON.parse(line) as { readonly msg: string; readonly time: string; readonly notAfter: string },
+    );
+  return lines.flatMap(({ msg, time }, index) => {
+    const before = lines[index - 1];
+    const isRenewal = msg === 'serving certificate made' && before?.msg === msg;
+    return isRenewal && Date.parse(time) > since ? [Date.parse(before.notAfter) - Date.parse(time)] : [];
+  });
+}

@@ -9,7 +9,10 @@ export type ConfigurationKind = (typeof configurationKinds)[number];
 
 export interface StoredWebhook {
   readonly name: string;
-  readonly clientConfig: { readonly caBundle?: string; readonly service: { readonly port: number } };
+  readonly clientConfig: {
+    readonly caBundle?: string;
+    readonly service: { readonly name: string; readonly port: number };
+  };
   readonly failurePolicy: string;
   readonly timeoutSeconds: number;
   readonly rules: readonly object[];
@@ -55,6 +58,14 @@ export class Configurations {
     return (await this.mustFind(kind)).webhooks.map(({ name }) => name);
   }
 
+  /** The authorities that all webhooks of both are checked by, each value once. */
+  async bundles(): Promise<readonly string[]> {
+    const found = await Promise.all(configurationKinds.map((kind) => this.find(kind)));
+    const all = found.flatMap((each) => each?.webhooks ?? []);
+    const decoded = all.map(({ clientConfig: { caBundle = '' } }) => Buffer.from(caBundle, 'base64'));
+    return [...new Set(decoded.map((each) => each.toString()))];
+  }
+
   /** All that the program has a say in. */
   async shown(): Promise<unknown> {
     return await Promise.all(
@@ -78,12 +89,17 @@ export class Configurations {
     await mustKubectl(['patch', ...what], this.#cluster);
   }
 
-  /** As if that version had written what is there. */
-  async sealAs(kind: ConfigurationKind, version: string): Promise<void> {
-    const { webhooks } = await this.mustFind(kind);
-    const annotations = { [versionAnnotation]: version };
-    const { metadata } = sealed({ metadata: { annotations }, webhooks }, true);
-    await this.patch(kind, 'merge', { metadata });
+  /** As if that version had written what is there, and, if it is named, for another Service. */
+  async sealAs(kind: ConfigurationKind, version: string, serviceName?: string): Promise<void> {
+    const { webhooks: found } = await this.mustFind(kind);
+    const webhooks = found.map((webhook) =>
+      serviceName === undefined ? webhook : withService(webhook, serviceName),
+    );
+    const { metadata } = sealed(
+      { metadata: { annotations: { [versionAnnotation]: version } }, webhooks },
+      true,
+    );
+    await this.patch(kind, 'merge', { metadata, webhooks });
   }
 
   async remove(...kinds: readonly ConfigurationKind[]): Promise<void> {
@@ -93,4 +109,9 @@ export class Configurations {
       this.#cluster,
     );
   }
+}
+
+function withService(webhook: StoredWebhook, name: string): StoredWebhook {
+  const { clientConfig } = webhook;
+  return { ...webhook, clientConfig: { ...clientConfig, service: { ...clientConfig.service, name } } };
 }

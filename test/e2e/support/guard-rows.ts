@@ -1,6 +1,7 @@
 // What is guarded: for each guard the objects it stands before, an attack on them, and how every way of it must end.
 import type { Plural } from '../../contract/support/objects.ts';
 import { markLabel } from '../guarded-objects.ts';
+import { roleBinding } from './objects.ts';
 import { changes, creations, finalizeChanges, removals, statusChanges, type Way } from './ways-to-tamper.ts';
 
 /**
@@ -314,15 +315,46 @@ const ownerRows: readonly Row[] = [
     outcomes: ofOurKinds,
   },
   {
-    guard: 'the fuse',
+    guard: 'authors of policies: a role',
     plural: 'namespacepolicies',
     namespace: '',
+    name: 'gm-own',
+    path: ['spec', 'contents', 'roleBindings'],
+    value: [roleBinding('x', 'gm-staff', 'cluster-admin')],
+    says: 'would hand out ClusterRole cluster-admin, without the right to bind it',
+    outcomes: ofOurKinds,
+  },
+  {
+    guard: 'authors of policies: a label by which others select',
+    plural: 'namespacepolicies',
+    namespace: '',
+    name: 'gm-own',
+    path: ['spec', 'namespaces', 'defaults'],
+    value: { labels: { 'gm-tier': 'team' } },
+    says: 'without the right to use it',
+    outcomes: ofOurKinds,
+    isOpenToUsers: true,
+  },
+  {
+    guard: 'authors of shares: a source',
+    plural: 'secretshares',
+    namespace: '',
+    name: 'gm-own',
+    path: ['spec', 'source', 'name'],
+    value: 'gm-unreadable',
+    says: 'would share Secret reeve-shared/gm-unreadable, without the right to get it',
+    outcomes: ofOurKinds,
+  },
+  ...(['namespacepolicies', 'secretshares'] as const).map((plural): Row => ({
+    guard: `the fuse of ${plural}`,
+    plural,
+    namespace: '',
     name: 'gm-fuse',
-    path: ['spec', 'match', 'namespaceSelector'],
+    path: ['spec', plural === 'secretshares' ? 'targets' : 'match', 'namespaceSelector'],
     value: { matchLabels: { 'gm-nobody': 'has-it' } },
     says: 'found 2 objects that this would delete, beyond the limit of 1, in namespaces: gm-two-a, gm-two-b',
     outcomes: ofDeletions,
-  },
+  })),
 ];
 
 export const rows: readonly Row[] = [...managedRows, ...markRows, ...ruleRows, ...steeringRows, ...ownerRows];

@@ -69,14 +69,13 @@ const policies: readonly WrittenObject[] = [
   }),
   policy('gm-named', { ...byName('gm-named*'), contents }),
 ];
-const shares: readonly WrittenObject[] = ['gm-own', 'gm-share'].map((name) =>
-  share(name, {
-    source: { namespace: 'reeve-shared', name: 'gm-source' },
-    targets: {
-      namespaceSelector: { matchLabels: { [name === 'gm-own' ? 'gm-nobody' : 'gm-pull']: 'true' } },
-    },
-  }),
-);
+const source = { namespace: 'reeve-shared', name: 'gm-source' };
+const labeled = (key: string): object => ({ namespaceSelector: { matchLabels: { [key]: 'true' } } });
+const shares: readonly WrittenObject[] = [
+  share('gm-own', { source, targets: labeled('gm-nobody') }),
+  share('gm-share', { source, targets: labeled('gm-pull') }),
+  share('gm-fuse', { source, targets: { names: ['gm-two-*'] }, maxDeletions: 1 }),
+];
 
 const namespaces: Readonly<Record<string, object>> = {
   [home]: {},

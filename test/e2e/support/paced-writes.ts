@@ -12,10 +12,14 @@ export interface PacedOptions {
   readonly outcome: (answer: CallAnswer) => string;
 }
 
-/** A machine that cannot keep up gets fewer, rather than ever more at once. */
-const mostPending = 100;
+/**
+ * A machine that cannot keep up gets fewer, rather than ever more at once: each that finds no idle connection from the API
+ * server to a webhook costs a handshake more.
+ */
+const mostPending = 50;
 /** For how long turns are made up for that a busy machine has missed. */
-const catchUpMs = 1000;
+const catchUpMs = 5000;
+const retryMs = 10;
 
 export class PacedWrites {
   readonly #options: PacedOptions;
@@ -24,6 +28,10 @@ export class PacedWrites {
   readonly #working: Promise<void>;
   #isOver = false;
   #sent = 0;
+  /** When the next ones are. */
+  #due = performance.now();
+  /** Given up, where it has lain back for too long. */
+  #lostMs = 0;
 
   /** Begins at once. */
   constructor(options: PacedOptions) {
@@ -34,6 +42,12 @@ export class PacedWrites {
   /** How many were written until now, whatever became of them. */
   get sent(): number {
     return this.#sent;
+  }
+
+  /** How many more would have been written by now, had the machine not been too busy for them. */
+  get missed(): number {
+    const lateMs = Math.max(performance.now() - this.#due, 0);
+    return ((this.#lostMs + lateMs) * this.#options.perSecond) / 1000;
   }
 
   /** How often each outcome was met until now. */
@@ -65,11 +79,15 @@ export class PacedWrites {
   async #write(): Promise<void> {
     const { perSecond, atOnce } = this.#options;
     const intervalMs = (1000 * atOnce) / perSecond;
-    let due = performance.now();
     while (!this.#isOver) {
-      if (this.#pending.size < mostPending) for (let count = 0; count < atOnce; count += 1) void this.#send();
-      due = Math.max(due + intervalMs, performance.now() - catchUpMs);
-      await sleep(Math.max(due - performance.now(), 0));
+      if (this.#pending.size + atOnce <= mostPending) {
+        for (let count = 0; count < atOnce; count += 1) void this.#send();
+        this.#due += intervalMs;
+        const lostMs = Math.max(performance.now() - catchUpMs - this.#due, 0);
+        this.#lostMs += lostMs;
+        this.#due += lostMs;
+      }
+      await sleep(Math.max(this.#due - performance.now(), retryMs));
     }
   }
 

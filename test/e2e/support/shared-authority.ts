@@ -7,7 +7,8 @@ import { openTls } from '../../support/tls-client.ts';
 
 const collection = '/api/v1/namespaces/reeve-system/secrets';
 const path = `${collection}/reeve-webhook-ca`;
-const dataKey = 'authorities.json';
+/** Under it stands what the replicas share. */
+export const dataKey = 'authorities.json';
 
 interface StoredSecret {
   readonly type: string;
