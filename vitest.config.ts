@@ -7,6 +7,9 @@ const onACluster = 'test/e2e/**/*.test.ts';
 /** On a real control plane and on the sandbox, one after the other. */
 const onBoth = 'test/contract/**/*.test.ts';
 
+/** Alone on the machine: it is about a pace. */
+const pace = 'test/e2e/zero-failures.test.ts';
+
 /** Reads the report of what has run beside all others. */
 const soak = 'test/soak/soak.test.ts';
 
@@ -57,6 +60,7 @@ export default defineConfig({
         test: {
           name: 'cluster',
           include: [onACluster, onBoth],
+          exclude: [...configDefaults.exclude, pace],
           globalSetup: [
             './test/support/control-plane.ts',
             './test/support/contract-certificates.ts',
@@ -68,11 +72,21 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'pace',
+          include: [pace],
+          globalSetup: './test/support/own-planes.ts',
+          sequence: { groupOrder: 1 },
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
+        },
+      },
+      {
+        test: {
           name: 'soak',
           include: [soak],
           globalSetup: './test/soak/in-the-background.ts',
           // It begins with the others, and nobody waits for it before they are done.
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
           hookTimeout: 600_000,
         },
       },

@@ -52,6 +52,15 @@ export function parseState(text: string): AuthorityState | undefined {
   const retired = list.map(retiredAuthority).filter((each) => each !== 'broken');
   if (signing === 'broken' || next === 'broken' || retired.length < list.length) return undefined;
   if (signing === undefined && next === undefined) return undefined;
+  return withKeys(signing, next, retired);
+}
+
+/** Without those that are not there. */
+export function withKeys(
+  signing: Authority | undefined,
+  next: Authority | undefined,
+  retired: readonly RetiredAuthority[],
+): AuthorityState {
   return { ...(signing === undefined ? {} : { signing }), ...(next === undefined ? {} : { next }), retired };
 }
 

@@ -1,6 +1,6 @@
 // Decides what is to become of the shared authorities next. Any replica may take any step; the first one to write wins.
 import type { Authority, AuthorityState, RetiredAuthority } from './authority-state.ts';
-import { mostRetired } from './authority-state.ts';
+import { mostRetired, withKeys } from './authority-state.ts';
 
 export type FoundState =
   { readonly kind: 'missing' | 'corrupt' } | { readonly kind: 'whole'; readonly state: AuthorityState };
@@ -152,12 +152,4 @@ function fewEnough(retired: readonly RetiredAuthority[], { own }: Memory): reado
   const half = mostRetired / 2;
   const kept = [...mine, ...others.slice(0, half - mine.length), ...others.slice(-half)];
   return all.filter((each) => kept.includes(each));
-}
-
-function withKeys(
-  signing: Authority | undefined,
-  next: Authority | undefined,
-  retired: readonly RetiredAuthority[],
-): AuthorityState {
-  return { ...(signing === undefined ? {} : { signing }), ...(next === undefined ? {} : { next }), retired };
 }

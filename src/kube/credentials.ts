@@ -24,6 +24,8 @@ export interface CredentialSource {
   readonly server: URL;
   /** For people: `the kubeconfig /home/ann/.kube/config, context dev`. */
   readonly description: string;
+  /** Where Kubernetes itself runs this program. */
+  readonly isOfPod?: true;
   /** Rejects with a CredentialError. `refused`: the server no longer takes what was read last. */
   read(options: { readonly refused: boolean }): Promise<Credentials>;
 }
@@ -31,6 +33,8 @@ export interface CredentialSource {
 export interface ApiServer {
   readonly server: URL;
   readonly description: string;
+  /** Whether Kubernetes itself runs this program, and leads others to it once its probes say so. */
+  readonly isOfPod?: boolean;
   /** What was read less than a minute ago. Rejects with a CredentialError when there has never been any. */
   authorize(): Promise<Credentials>;
   /** Reads again what the server refused, once for all who ask; the same object when there is nothing new. */
@@ -61,6 +65,7 @@ export async function connectionTo(
 class Connection implements ApiServer {
   readonly server: URL;
   readonly description: string;
+  readonly isOfPod: boolean;
   readonly #source: CredentialSource;
   readonly #clock: MonotonicClock;
   readonly #reading = new SingleFlight<Credentials>();
@@ -69,6 +74,7 @@ class Connection implements ApiServer {
   constructor(source: CredentialSource, clock: MonotonicClock) {
     this.server = source.server;
     this.description = source.description;
+    this.isOfPod = source.isOfPod ?? false;
     this.#source = source;
     this.#clock = clock;
   }

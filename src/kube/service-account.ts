@@ -29,6 +29,7 @@ export async function serviceAccountSource(
   return {
     server,
     description: 'the service account of this Pod',
+    isOfPod: true,
     // The files are small, and the kubelet replaces them before they expire.
     read: async () => {
       const [token, ca] = await Promise.all([readText(tokenFile), readText(join(folder, 'ca.crt'))]);

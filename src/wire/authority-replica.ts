@@ -1,6 +1,6 @@
 // One replica's part in the shared authority: it takes the steps that are due, and has its own certificate signed.
 import { KubeError } from '../api/kube-error.ts';
-import { bundleOf, type AuthorityState } from '../certs/authority-state.ts';
+import { bundleOf, withKeys, type AuthorityState } from '../certs/authority-state.ts';
 import { nextStep, renewalTime, signerFor } from '../certs/authority-steps.ts';
 import type { FoundState, Memory, Situation, Step } from '../certs/authority-steps.ts';
 import type { ServingPair } from '../certs/serving-pair.ts';
@@ -224,5 +224,5 @@ function withoutAuthority(
   );
   // Nothing else is known: there may have been others before.
   if (signing === undefined && next === undefined && retired.length === 0) return undefined;
-  return { ...(signing === undefined ? {} : { signing }), ...(next === undefined ? {} : { next }), retired };
+  return withKeys(signing, next, retired);
 }

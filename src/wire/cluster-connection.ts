@@ -11,6 +11,7 @@ import { StartError } from './start-error.ts';
 export interface ClusterConnection {
   /** For people: where the cluster is, and how it was found. */
   readonly description: string;
+  readonly isOfPod: boolean;
   readonly client: KubeClient;
   readonly discovery: Discovery;
   readonly writer: ObjectWriter;
@@ -32,7 +33,8 @@ export async function connect(
     });
     const discovery = createDiscovery(client);
     const description = `${apiServer.server.origin} (${apiServer.description})`;
-    return { description, client, discovery, writer: createObjectWriter(client, discovery) };
+    const { isOfPod = false } = apiServer;
+    return { description, isOfPod, client, discovery, writer: createObjectWriter(client, discovery) };
   } catch (error) {
     if (error instanceof CredentialError) throw new StartError(error.message);
     throw error;

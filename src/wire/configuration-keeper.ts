@@ -27,6 +27,8 @@ export interface KeeperPorts {
   readonly bundle: CaBundle;
   readonly log: Log;
   readonly metrics: ConfigurationMetrics;
+  /** Whether the Service leads here: until then, nothing is made by which somebody could be refused. */
+  readonly isReachable: () => boolean;
 }
 
 /** Made anew each round; `caBundle` in PEM, undefined where others write it. */
@@ -95,12 +97,22 @@ export class ConfigurationKeeper {
 
   /** Returns what is stored in the end, as it was read. */
   async #keep(made: KubeObject, isBundleOurs: boolean, signal: AbortSignal): Promise<KubeObject | undefined> {
+    const live = await this.#ports.writer.read(refOf(made), { signal });
+    if (live === undefined && !this.#ports.isReachable()) return undefined;
+    if (live === undefined || !this.#isLeftAlone(refOf(made).kind, live))
+      return await this.#bringAbout(made, live, isBundleOurs, signal);
+    return isBundleOurs ? await this.#keepBundle(made, live, signal) : live;
+  }
+
+  async #bringAbout(
+    made: KubeObject,
+    live: KubeObject | undefined,
+    isBundleOurs: boolean,
+    signal: AbortSignal,
+  ): Promise<KubeObject | undefined> {
     const { writer, log } = this.#ports;
     const ref = refOf(made);
     const { kind } = ref;
-    const live = await writer.read(ref, { signal });
-    if (live !== undefined && this.#isLeftAlone(kind, live))
-      return isBundleOurs ? await this.#keepBundle(made, live, signal) : live;
     const wanted = sealed(isBundleOurs ? made : withFoundBundles(made, live), isBundleOurs);
     this.#warnOfMissingBundles(kind, wanted);
     const applied = this.#applied.get(kind);

@@ -5,6 +5,7 @@ import { isAborted } from '../api/is-aborted.ts';
 import { bundleOf, type AuthorityState } from '../certs/authority-state.ts';
 import type { Step } from '../certs/authority-steps.ts';
 import type { ServingPair } from '../certs/serving-pair.ts';
+import { abortable } from '../kube/abortable.ts';
 import { Backoff } from '../kube/backoff.ts';
 import type { ObjectWriter } from '../kube/object-writer.ts';
 import { SingleFlight } from '../kube/single-flight.ts';
@@ -101,17 +102,8 @@ class SharedAuthority implements CaBundle {
   }
 
   async open(signal: AbortSignal): Promise<PairSource> {
-    const aborted = Promise.withResolvers<never>();
-    const abort = (): void => aborted.reject(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-    if (signal.aborted) abort();
-    try {
-      await Promise.race([this.#first.promise, aborted.promise]);
-    } finally {
-      signal.removeEventListener('abort', abort);
-    }
     return {
-      pair: await this.#first.promise,
+      pair: await abortable(this.#first.promise, signal),
       bundle: this,
       watch: (apply) => {
         this.#pairListeners.add(apply);

@@ -15,6 +15,7 @@ import type { ClusterConnection } from './cluster-connection.ts';
 import { excludedNamespaces, type InstallSettings } from './cluster-view.ts';
 import { ConfigurationKeeper, ownerRole, type WantedConfigurations } from './configuration-keeper.ts';
 import { elect, type Election } from './election.ts';
+import { pacing } from './pacing.ts';
 import { reconcilerAccount } from './reconciler-role.ts';
 import { readProgramVersion, readWebhookTemplates } from './shipped-files.ts';
 import { Waking } from './waking.ts';
@@ -41,6 +42,8 @@ const kinds = ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration']
 const checkMs = 5000;
 const retryMs = 1000;
 const syncMs = 50;
+/** Until a Pod that is ready is told to the Service, and by that to all who lead to it. */
+const endpointsMs = 10_000;
 
 /** Call it once reviews are answered: until then nobody must be sent here. */
 export function keepConfigurations(
@@ -50,13 +53,16 @@ export function keepConfigurations(
 ): Election {
   const { client, writer } = connection;
   const metrics = new ConfigurationMetrics(registry, kinds, faults);
+  const startedAt = pacing.clock.monotonic();
+  const isReachable = (): boolean =>
+    !connection.isOfPod || pacing.clock.monotonic() - startedAt >= endpointsMs;
   return elect(
     client,
     { ...settings, name: leaseName },
     log,
     async (signal) => {
       const [templates, version] = await Promise.all([readWebhookTemplates(), readProgramVersion()]);
-      const keeper = new ConfigurationKeeper({ writer, bundle, log, metrics }, version);
+      const keeper = new ConfigurationKeeper({ writer, bundle, log, metrics, isReachable }, version);
       const wantedFor = wantedBy(settings, cluster, templates, version);
       await keepUntil(signal, { cluster, bundle }, () => keeper.tryToKeep(wantedFor, signal));
     },

@@ -60,6 +60,7 @@ function compileRoleBinding(binding: RoleBindingContent, path: Path): Compilatio
       const rendered = render(namespaceObject, budget);
       if (rendered.kind !== 'present') return rendered;
       const shownName = String(ownMember(rendered.value, 'name'));
+      if (!isObjectName(shownName)) return noObjectName;
       const subjectsThere = subjectsOf(ownMember(rendered.value, 'subjects'));
       if (subjectsThere.some(isReserved)) return reservedSubject;
       const body = {
@@ -103,6 +104,16 @@ function isReserved(subject: unknown): boolean {
   );
 }
 
+/** As a segment of a path, which no name may leave. https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#path-segment-names */
+function isObjectName(name: string): boolean {
+  return name !== '' && name !== '.' && name !== '..' && !/[/%]/.test(name);
+}
+
+const noObjectName: Rendered<never> = {
+  kind: 'error',
+  message: 'its name has become one that no object can have: empty, "." or "..", or with "/" or "%"',
+};
+
 function expiryOf(
   { expiresAfter, expiresAt }: RoleBindingContent,
   { metadata }: KubeObject,
@@ -126,6 +137,7 @@ function compileResource(resource: ResourceContent, path: Path): Compilation<Com
       if (rendered.kind !== 'present') return rendered;
       const body = isJsonObject(rendered.value) ? rendered.value : {};
       const name = String(ownMember(ownMember(body, 'metadata'), 'name'));
+      if (!isObjectName(name)) return noObjectName;
       return { kind: 'present', value: { name, body } };
     },
   }));

@@ -33,6 +33,10 @@ export function namespaceAttempts(team: string): readonly Attempt[] {
       ['remove a label', patch('json', path, [{ op: 'remove', path: '/metadata/labels/team' }])],
       ['change an annotation', patch('strategic', path, metadata({ annotations: { contact: 'bob' } }))],
       ['remove all annotations', patch('merge', path, metadata({ annotations: null }))],
+      [
+        'let a protected namespace be deleted',
+        patch('merge', path, metadata({ annotations: { 'reeve.dev/allow-deletion': team } })),
+      ],
       ['add a finalizer', patch('merge', path, metadata({ finalizers: ['test.dev/held'] }))],
       ['add an owner', patch('merge', path, metadata(owners))],
       ['mark a namespace', patch('merge', path, metadata({ labels: mark }))],

@@ -93,6 +93,7 @@ test.each([
   const found = await findApiServer({ environment, serviceAccountFolder: join(home, 'pod') });
   expect(found.server.href).toBe(server);
   expect(found.description).toBe('the service account of this Pod');
+  expect(found.isOfPod).toBe(true);
 });
 
 test.each([

@@ -59,12 +59,13 @@ class Stored {
 
 function scene(): {
   readonly stored: Stored;
+  readonly reach: { isReachable: boolean };
   readonly said: string[];
   readonly confirmed: string[];
   readonly metrics: () => Promise<string>;
   readonly round: () => Promise<boolean>;
 } {
-  const [stored, registry] = [new Stored(), new MetricsRegistry()];
+  const [stored, registry, reach] = [new Stored(), new MetricsRegistry(), { isReachable: true }];
   const [said, confirmed]: string[][] = [[], []];
   const log = {
     debug: () => undefined,
@@ -81,13 +82,17 @@ function scene(): {
   };
   const metrics = new ConfigurationMetrics(registry, kinds, faults);
   const writer = stored.writer as ObjectWriter;
-  const keeper = new ConfigurationKeeper({ writer, bundle, log, metrics }, '1.0.0');
+  const keeper = new ConfigurationKeeper(
+    { writer, bundle, log, metrics, isReachable: () => reach.isReachable },
+    '1.0.0',
+  );
   const wanted = { validating, mutating } as {
     readonly validating: KubeObject;
     readonly mutating: KubeObject;
   };
   return {
     stored,
+    reach,
     said: said ?? [],
     confirmed: confirmed ?? [],
     metrics: () => registry.render(),
@@ -243,4 +248,16 @@ it('keeps the authorities of what a newer version has written, and its seal', as
   });
   expect(isSealIntact(kept)).toBe(true);
   expect(confirmed).toHaveLength(3);
+});
+
+it('makes none before the Service leads to it, and keeps meanwhile what is there', async () => {
+  const { stored, reach, round } = scene();
+  reach.isReachable = false;
+  const [mutatingKind = '', validatingKind = ''] = kinds;
+  stored.put(validatingKind, { metadata: { name: 'reeve' }, webhooks: [] });
+  await round();
+  expect(stored.writes).toEqual([`patch ${validatingKind}`]);
+  reach.isReachable = true;
+  await round();
+  expect(stored.writes.slice(1)).toEqual([`apply ${mutatingKind}`]);
 });

@@ -100,6 +100,22 @@ describe('what a policy provides is rendered for a namespace', () => {
     });
   });
 
+  test.each(['', '.', '..', '../../kube-system/configmaps/x', 'a%2Fb'])(
+    'a label never makes the name %j',
+    (team) => {
+      const name = "${namespaceObject.metadata.labels['team']}";
+      const { contents } = aPolicy('p', {
+        contents: { roleBindings: [{ ...binding, name }], resources: [{ ...quota, metadata: { name } }] },
+      });
+      for (const content of contents)
+        expect(content.render(aNamespace({ name: 'n', labels: { team } }), unlimitedBudget)).toMatchObject({
+          kind: 'error',
+          message: expect.stringContaining('no object can have') as string,
+        });
+      expect(contents).toHaveLength(2);
+    },
+  );
+
   test('no further text is rendered once the budget is spent', () => {
     const spent = { isSpent: () => true };
     expect(roleBinding?.render(namespace, spent)).toMatchObject({ kind: 'error' });
