@@ -48,7 +48,8 @@ export class Component {
     const child = spawn('/bin/sh', ['-c', 'read -r _ && exec "$@"', name, program, ...args], {
       cwd,
       detached: true,
-      env: { PATH: process.env['PATH'], HOME: home },
+      // Processors are scarcer than memory here. https://pkg.go.dev/runtime#hdr-Environment_Variables
+      env: { PATH: process.env['PATH'], HOME: home, GOGC: '200' },
       stdio: ['pipe', log, log],
     });
     closeSync(log);

@@ -9,7 +9,7 @@ import { Guard } from '../cluster/guard.ts';
 import type { ProcessIdentity } from '../cluster/process-identity.ts';
 
 /** Low enough to leave the machine to the others. */
-const load = ['--minutes=3', '--rate=10'];
+const load = ['--minutes=3', '--rate=6'];
 
 export type ProvidedSoak =
   | { readonly kind: 'none' }

@@ -1,8 +1,11 @@
 // One thing that Reeve's accounts try beyond what they are for, and who refuses it to which of them.
 import type { Account, Sent } from './scene.ts';
 
-/** Which control it is that refuses it first: what RBAC refuses, nobody else is asked about; the guard comes before the jail. */
-type Controls = Readonly<Record<Account, 'RBAC' | 'guard' | 'jail'>>;
+/**
+ * Which control it is that refuses it: what RBAC refuses, the jail is not even asked about. `guard or jail`: both do, and an
+ * API server names one of them.
+ */
+type Controls = Readonly<Record<Account, 'RBAC' | 'guard or jail' | 'jail'>>;
 
 export interface Attempt extends Controls {
   readonly what: string;
@@ -18,7 +21,7 @@ export const neither: Controls = { webhook: 'RBAC', reconciler: 'RBAC' };
 export const both: Controls = { webhook: 'jail', reconciler: 'jail' };
 
 /** The guard lets nobody but the reconciler mark anything. */
-export const marking = { webhook: 'guard', reconciler: 'jail' } as const;
+export const marking = { webhook: 'guard or jail', reconciler: 'jail' } as const;
 
 export type Row = readonly [what: string, send: Sent, controls?: Controls];
 

@@ -99,7 +99,7 @@ export function hookAttempts(): readonly Attempt[] {
         apply(path, { ...hooksOf(), metadata: { name: 'reeve', finalizers: [held] } }),
       ],
     ]),
-    ...under('Reeve marks what policies', { webhook: 'guard', reconciler: 'RBAC' }, [
+    ...under('Reeve marks what policies', { webhook: 'guard or jail', reconciler: 'RBAC' }, [
       ['mark its configuration', apply(path, { ...hooksOf(), metadata: { name: 'reeve', ...marked } })],
     ]),
     ...under('webhooks of Reeve let an emergency pass', webhook, [
