@@ -8,7 +8,7 @@ import { eventName, eventObject, eventSeries, namespaceOf } from './event-object
 import type { EventSource, RecordedEvent } from './event-object.ts';
 import { EventTable } from './event-series.ts';
 import type { Series } from './event-series.ts';
-import { pause } from './pacing.ts';
+import { pause } from '../api/pause.ts';
 import type { Pacing } from './pacing.ts';
 
 /** Too many about one object, too many waiting, not taken by the API server, or not reached for too long. */

@@ -6,7 +6,7 @@ import { kubeErrorOf } from './answer-fault.ts';
 import type { KubeClient } from './client.ts';
 import { LeaseStore } from './lease-store.ts';
 import type { Claim, LeaseRecord } from './lease-record.ts';
-import { pause } from './pacing.ts';
+import { pause } from '../api/pause.ts';
 import type { Pacing } from './pacing.ts';
 
 export interface LeaseOptions extends Pacing {

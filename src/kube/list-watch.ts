@@ -8,7 +8,7 @@ import { Backoff } from './backoff.ts';
 import type { KubeClient } from './client.ts';
 import { listAll } from './list-pages.ts';
 import type { ListedState } from './list-pages.ts';
-import { pause } from './pacing.ts';
+import { pause } from '../api/pause.ts';
 import type { Pacing } from './pacing.ts';
 import type { WatchEvent } from './watch-events.ts';
 import { isOlder } from './resource-version.ts';

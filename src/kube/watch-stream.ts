@@ -2,7 +2,7 @@
 import type { KubeError } from '../api/kube-error.ts';
 import { kubeErrorOf, noAnswer } from './answer-fault.ts';
 import type { KubeClient, KubeRequest } from './client.ts';
-import { pause } from './pacing.ts';
+import { pause } from '../api/pause.ts';
 import type { Pacing } from './pacing.ts';
 import { readWatchEvent } from './watch-events.ts';
 import type { WatchEvent } from './watch-events.ts';

@@ -3,7 +3,7 @@ import { observeSecret } from '../policy/contents/observed.ts';
 import { assemble, type Assembly, type AssemblyOptions } from './assembly.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { FirstState } from './first-state.ts';
-import { pause } from './pause.ts';
+import { pause } from '../api/pause.ts';
 import { isAborted } from '../api/is-aborted.ts';
 import type { OwnSecrets } from './ports.ts';
 import { wantedWatches, type WantedWatch } from './watches.ts';

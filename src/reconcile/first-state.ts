@@ -4,7 +4,7 @@ import { groupOf } from '../policy/contents/object-key.ts';
 import type { Install } from '../policy/owners/install.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import type { ObservedObjects } from './observed-objects.ts';
-import { pause } from './pause.ts';
+import { pause } from '../api/pause.ts';
 import type { SelfReviewer, Time } from './ports.ts';
 import type { Sources } from './sources.ts';
 import type { WantedWatch } from './watches.ts';

@@ -1,6 +1,6 @@
 // The guard does not hinder the controllers of Kubernetes: namespaces end, collected objects go, status is written.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { mustKubectl, type KubectlOptions } from '../support/kubectl.ts';
+import { mustKubectl } from '../support/kubectl.ts';
 import { describeControllers } from '../support/shared-cluster.ts';
 import { apply, guardSays, isGone, makeTenantNamespace, refusal, startGuardScene } from './guard-scene.ts';
 import type { GuardScene } from './guard-scene.ts';
@@ -12,6 +12,7 @@ import {
   markLabel,
   owned,
 } from './guarded-objects.ts';
+import { emergency } from './support/people.ts';
 
 const held = 'example.com/held';
 const hold = JSON.stringify({ metadata: { finalizers: [held] } });
@@ -53,7 +54,7 @@ for (const { name, serviceAccountCredentials } of identities) {
         const own = { name: 'own', namespace: 'held', finalizers: [held] };
         await apply(scene.tenant, manifest('configmap', own));
         await apply(
-          inEmergency(scene),
+          emergency(scene.plane),
           markedManifest('secret', { name: 'kept', namespace: 'held', finalizers: [held] }),
         );
         await mustKubectl(['delete', 'namespace', 'held', '--wait=false'], scene.administrator);
@@ -77,8 +78,9 @@ for (const { name, serviceAccountCredentials } of identities) {
       { type: 'json', patch: JSON.stringify([{ op: 'remove', path: '/metadata/finalizers' }]) },
     ])('lets anybody take a finalizer away ($type patch)', async ({ type, patch }) => {
       const kept = ['configmap', `finalized-${type}`, '-n', 'guarded'];
+      // Not even Reeve puts finalizers on what it keeps.
       await apply(
-        inEmergency(scene),
+        emergency(scene.plane),
         markedManifest('configmap', { name: `finalized-${type}`, namespace: 'guarded', finalizers: [held] }),
       );
       await mustKubectl(['delete', ...kept, '--wait=false'], scene.reeve);
@@ -91,7 +93,7 @@ for (const { name, serviceAccountCredentials } of identities) {
       async (kind) => {
         const large = [kind, 'large', '-n', 'guarded'];
         await apply(
-          inEmergency(scene),
+          emergency(scene.plane),
           largeManifest(kind, { name: 'large', namespace: 'guarded', finalizers: [held] }),
         );
         expect(await refusal(['label', ...large, 'touched=yes'], scene.tenant)).toContain(guardSays);
@@ -141,9 +143,4 @@ for (const { name, serviceAccountCredentials } of identities) {
       expect(await refusal(['label', ...kept, 'touched=yes'], scene.administrator)).toContain(guardSays);
     });
   });
-}
-
-/** Not even Reeve puts finalizers on what it keeps. */
-function inEmergency({ administrator }: GuardScene): KubectlOptions {
-  return { ...administrator, as: 'admin', asGroup: ['system:masters', 'reeve:break-glass'] };
 }

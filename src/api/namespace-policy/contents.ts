@@ -6,6 +6,10 @@ import { resourceContent } from './resource-content.ts';
 
 const template = 'Text, or a template: CEL in ${ } sees namespaceObject, the Namespace; $${ is a literal ${.';
 
+export function isReservedSubject({ kind, name }: { readonly kind: string; readonly name: string }): boolean {
+  return kind !== 'ServiceAccount' && name.startsWith(reservedPrefix);
+}
+
 export const subject = object({
   description: 'Who gets the role.',
   fields: {
@@ -33,8 +37,7 @@ export const subject = object({
     {
       message: 'a user or group outside system:, which Kubernetes keeps for itself',
       cel: `self.kind == 'ServiceAccount' || !self.name.startsWith('${reservedPrefix}')`,
-      offender: ({ kind, name }) =>
-        kind !== 'ServiceAccount' && name.startsWith(reservedPrefix) ? ['name'] : undefined,
+      offender: (written) => (isReservedSubject(written) ? ['name'] : undefined),
     },
   ],
 });

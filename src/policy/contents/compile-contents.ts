@@ -2,6 +2,7 @@
 import { isJsonObject, ownMember, type JsonObject } from '../../api/json.ts';
 import type { KubeObject } from '../../api/kube-object.ts';
 import type { ContentsSpec, RoleBindingContent } from '../../api/namespace-policy.ts';
+import { isReservedSubject } from '../../api/namespace-policy/contents.ts';
 import { reservedPrefix } from '../../api/names.ts';
 import type { Path } from '../../api/problem.ts';
 import { parseDuration } from '../../api/time.ts';
@@ -98,10 +99,10 @@ const reservedSubject: Rendered<never> = {
 };
 
 function isReserved(subject: unknown): boolean {
-  return (
-    ownMember(subject, 'kind') !== 'ServiceAccount' &&
-    String(ownMember(subject, 'name')).startsWith(reservedPrefix)
-  );
+  return isReservedSubject({
+    kind: String(ownMember(subject, 'kind')),
+    name: String(ownMember(subject, 'name')),
+  });
 }
 
 /** As a segment of a path, which no name may leave. https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#path-segment-names */

@@ -3,6 +3,7 @@ import { countWrites, writesOf, type AuditRecord } from '../../cluster/audit-rec
 import type { AuditLog } from '../../cluster/audit-log.ts';
 import type { ClusterAccess } from '../../cluster/cluster-access.ts';
 import { kubectl, mustKubectl, type KubectlOptions, type KubectlOutput } from '../../support/kubectl.ts';
+import { emergency } from './people.ts';
 import { pathOf, type Ref, type StoredObject, type WrittenObject } from './objects.ts';
 
 /** Who creates, changes and deletes what policies and shares provide. */
@@ -24,7 +25,7 @@ export class Stage {
     const { kubeconfig } = cluster;
     this.cluster = cluster;
     this.administrator = { kubeconfig };
-    this.emergency = { kubeconfig, as: 'admin', asGroup: ['system:masters', 'reeve:break-glass'] };
+    this.emergency = emergency(cluster);
     this.#prefix = prefix;
     this.#audit = cluster.auditLog();
   }

@@ -1,22 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { OwnerState } from '../../../../src/policy/owner.ts';
 import { ownerStatus, statusPatch, type StatusFacts } from '../../../../src/policy/status/owner-status.ts';
+import { usualOwnerState } from '../../../support/owner-state.ts';
 
-const state: OwnerState = {
-  id: 'NamespacePolicy/p',
-  uid: 'u',
-  generation: 3,
-  resourceVersion: '1',
-  isValid: true,
-  isDeleting: false,
-  hasFinalizer: true,
-  provides: true,
-  isSuspended: false,
-  deletionPolicy: 'Delete',
-  maxDeletions: 10,
-  confirmation: undefined,
-  confirmationUsed: undefined,
-};
+const state: OwnerState = { ...usualOwnerState, generation: 3, maxDeletions: 10 };
 
 const facts: StatusFacts = {
   state,
