@@ -13,6 +13,13 @@ export interface FuseBoxOptions {
   readonly time: Time;
 }
 
+/** An object of which the API server has been asked to delete it, and has not answered yet. */
+interface Leaving {
+  readonly owner: OwnerId;
+  /** Whether it still counts as outstanding: its watch may tell of its end before the answer comes. */
+  readonly isThere: () => boolean;
+}
+
 export class FuseBox {
   readonly #options: FuseBoxOptions;
   readonly #recent: RecentDeletions;
@@ -20,6 +27,7 @@ export class FuseBox {
   readonly #goWithKind = new Map<string, boolean>();
   /** UIDs of owners that go and whose objects are released: what is left of them must not come to be deleted after all. */
   readonly #released = new Set<string>();
+  readonly #leaving = new Set<Leaving>();
 
   constructor(options: FuseBoxOptions) {
     this.#options = options;
@@ -48,7 +56,8 @@ export class FuseBox {
   verdictOf(owner: OwnerId): FuseVerdict {
     const state = this.#options.snapshot().owners.get(owner);
     if (state !== undefined && this.#released.has(state.uid)) return { kind: 'release' };
-    const count = { outstanding: this.outstanding(owner), recent: this.#recent.count(owner) };
+    const recent = this.#recent.count(owner) + this.#leftUnanswered(owner);
+    const count = { outstanding: this.outstanding(owner), recent };
     const verdict = judgeFuse(state, count, this.#goWithKind.get(state?.uid ?? '') === true);
     if (state?.isDeleting === true && verdict.kind === 'release') this.#released.add(state.uid);
     return verdict;
@@ -58,9 +67,16 @@ export class FuseBox {
     return this.#options.census.outstanding(owner);
   }
 
-  /** An object has been deleted for the owner. */
-  deleted(owner: OwnerId): void {
-    this.#recent.add(owner);
+  /** Deletes an object for the owner: at no moment is it counted twice, nor not at all. */
+  async deleting(owner: OwnerId, isThere: () => boolean, remove: () => Promise<void>): Promise<void> {
+    const leaving: Leaving = { owner, isThere };
+    this.#leaving.add(leaving);
+    try {
+      await remove();
+      this.#recent.add(owner);
+    } finally {
+      this.#leaving.delete(leaving);
+    }
   }
 
   /** When an owner that is held may be judged otherwise though nothing has happened. */
@@ -71,6 +87,10 @@ export class FuseBox {
   forgetOwner(uid: string): void {
     this.#released.delete(uid);
     this.#goWithKind.delete(uid);
+  }
+
+  #leftUnanswered(owner: OwnerId): number {
+    return [...this.#leaving].filter((each) => each.owner === owner && !each.isThere()).length;
   }
 
   /** The definition of a kind goes before what is of the kind, so only what is asked after that is an answer. */

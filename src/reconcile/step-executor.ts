@@ -72,10 +72,12 @@ export class StepExecutor {
       objects.wrote(await writes.release(live, signal));
       return this.#done(step, 'release', live.uid);
     }
-    await writes.remove(live, signal);
-    // In the same moment, so that the fuse never counts it twice, nor not at all.
-    if (!step.isExpired) fuse.deleted(owner);
-    objects.deleted(live);
+    const remove = async (): Promise<void> => {
+      await writes.remove(live, signal);
+      objects.deleted(live);
+    };
+    const isThere = (): boolean => objects.get(live.namespace, live.key)?.uid === live.uid;
+    await (step.isExpired ? remove() : fuse.deleting(owner, isThere, remove));
     return this.#done(step, 'delete', live.uid);
   }
 
