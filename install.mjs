@@ -40,6 +40,6 @@ if (!isInstalled()) {
 /** What Node makes of our modules is kept, so that already the first start is a fast one. Without it, it is slower. */
 function compileOnce() {
   const env = { ...process.env, NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node') };
-  const load = `import('./src/cli/up.ts').then(() => import('./src/config.ts'))`;
+  const load = `import('./src/cli/up.ts').then(() => import('./src/cli/command-line.ts'))`;
   spawnSync(ownNode, ['--eval', load], { cwd: root, env, stdio: 'ignore' });
 }

@@ -2,7 +2,7 @@
 // The program `reeve`: runs the command that it was called with, and sets the exit code.
 import { createInterface } from 'node:readline';
 import type { RunningIo } from './cli/running.ts';
-import { readCommand, type Command } from './config.ts';
+import { readCommand, type Command } from './cli/command-line.ts';
 import { traceOf } from './observe/error-frames.ts';
 
 const stdout = (text: string): void => void process.stdout.write(text);

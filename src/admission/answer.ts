@@ -1,11 +1,11 @@
 // What a review is answered, as data: the outcome of every path through admission.
-import { ownerId } from '../policy/owner.ts';
-import type { JsonPatchOperation } from '../policy/patch.ts';
-import { auditAnnotations, causesOf, refusalMessage, warningLines } from '../policy/message.ts';
-import type { Cause } from '../policy/message.ts';
-import type { AnyReview } from '../policy/review.ts';
-import type { Verdict, Violation } from '../policy/verdict.ts';
-import type { Fault } from './fault.ts';
+import { providerId } from '../policy/terms/provider-id.ts';
+import type { JsonPatchOperation } from '../policy/terms/patch.ts';
+import { auditAnnotations, causesOf, refusalMessage, warningLines } from '../policy/terms/message.ts';
+import type { Cause } from '../policy/terms/message.ts';
+import type { AnyReview } from '../policy/terms/review.ts';
+import type { Verdict, Violation } from '../policy/terms/verdict.ts';
+import type { Fault } from './decode/fault.ts';
 import type { BrokenRule, DecisionKind } from './ports.ts';
 
 /** The part of metav1.Status that says why not. */
@@ -70,7 +70,7 @@ function refusalOf(verdict: Verdict, review: AnyReview): Refusal {
 
 /** A share must not pass for a policy of its name. */
 function brokenRule({ policy, by, rule }: Violation, action: BrokenRule['action']): BrokenRule {
-  return { policy: by === 'share' ? ownerId('SecretShare', policy) : policy, rule, action };
+  return { policy: by === 'share' ? providerId('SecretShare', policy) : policy, rule, action };
 }
 
 export function malformed({ code, path, problem }: Fault): Answer {

@@ -1,25 +1,26 @@
 // Puts one decoded review before the engine: looks up what it needs, lets it decide, asks for the rights, settles.
-import { budgetUntil } from '../policy/budget.ts';
-import type { Circumstances } from '../policy/budget.ts';
-import { decide } from '../policy/decide.ts';
-import { mutate } from '../policy/mutate.ts';
-import { decideOwner } from '../policy/owners/decide-owner.ts';
-import type { Install } from '../policy/owners/install.ts';
-import { isOwnerReview } from '../policy/review.ts';
-import type { AnyReview, OwnerReview, Review } from '../policy/review.ts';
-import { settle } from '../policy/settle.ts';
-import type { ClusterSnapshot } from '../policy/snapshot.ts';
-import type { Decision } from '../policy/verdict.ts';
+import { budgetUntil } from '../policy/terms/budget.ts';
+import type { Circumstances } from '../policy/terms/budget.ts';
+import { decide } from '../policy/decide/decide.ts';
+import { mutate } from '../policy/decide/mutate.ts';
+import { decideProvider } from '../policy/authors/decide-provider.ts';
+import type { Install } from '../policy/compile/install.ts';
+import { isProviderReview } from '../policy/terms/review.ts';
+import type { AnyReview, ProviderReview, Review } from '../policy/terms/review.ts';
+import { settle } from '../policy/decide/settle.ts';
+import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
+import type { Decision } from '../policy/terms/verdict.ts';
 import { allowed, judged, mutated, outOfTime } from './answer.ts';
 import type { Answer } from './answer.ts';
-import type { Deadline } from './deadline.ts';
+import type { Deadline } from './http/deadline.ts';
 import { askRights, completeSnapshot } from './lookups.ts';
-import type { AccessReviewer, Clock, Endpoint, NamespaceFinder } from './ports.ts';
+import type { Clock } from '../base/clock.ts';
+import type { AccessReviewer, Endpoint, NamespaceFinder } from './ports.ts';
 
 export interface JudgePorts {
   readonly namespaces: NamespaceFinder;
   readonly access: AccessReviewer;
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   /** How long the policies may take over one review. */
   readonly evaluationMs: number;
   readonly install: Install;
@@ -32,8 +33,8 @@ export async function judgeReview(
   ports: JudgePorts,
   deadline: Deadline,
 ): Promise<Answer> {
-  return isOwnerReview(review)
-    ? await judgeOwner(endpoint, review, snapshot, ports, deadline)
+  return isProviderReview(review)
+    ? await judgeProvider(endpoint, review, snapshot, ports, deadline)
     : await judgeOther(endpoint, review, snapshot, ports, deadline);
 }
 
@@ -60,9 +61,9 @@ async function judgeOther(
 }
 
 /** However many namespaces there are, a policy must always be mendable: these take as long as the request may. */
-async function judgeOwner(
+async function judgeProvider(
   endpoint: Endpoint,
-  review: OwnerReview,
+  review: ProviderReview,
   snapshot: ClusterSnapshot,
   ports: JudgePorts,
   deadline: Deadline,
@@ -70,7 +71,7 @@ async function judgeOwner(
   if (endpoint === 'mutate') return allowed;
   const { clock, install } = ports;
   const budget = budgetUntil(deadline.at, () => clock.monotonic());
-  const decision = decideOwner(review, snapshot, { now: clock.now(), budget, install });
+  const decision = decideProvider(review, snapshot, { now: clock.now(), budget, install });
   return await settled(review, decision, ports, deadline);
 }
 

@@ -1,11 +1,11 @@
 // What admission needs from the rest of the program; `wire` joins these to the edges that satisfy them.
-import type { KubeObject } from '../api/kube-object.ts';
-import type { JsonPatchOperation } from '../policy/patch.ts';
-import type { Requester } from '../policy/review.ts';
-import type { ClusterSnapshot } from '../policy/snapshot.ts';
-import type { AccessAnswer, Right } from '../policy/verdict.ts';
-import type { ValidationAction } from '../api/namespace-policy.ts';
-import type { Subject } from './subject.ts';
+import type { KubeObject } from '../base/kube-object.ts';
+import type { JsonPatchOperation } from '../policy/terms/patch.ts';
+import type { Requester } from '../policy/terms/review.ts';
+import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
+import type { AccessAnswer, Right } from '../policy/terms/verdict.ts';
+import type { ValidationAction } from '../api/namespace-policy/namespace-policy.ts';
+import type { Subject } from './decode/subject.ts';
 
 export type Endpoint = 'validate' | 'mutate';
 
@@ -58,10 +58,4 @@ export interface AdmissionObserver {
   failed(error: unknown): void;
   began(): void;
   ended(): void;
-}
-
-export interface Clock {
-  now(): Date;
-  /** Milliseconds that never go back. */
-  monotonic(): number;
 }

@@ -1,8 +1,8 @@
 // Writes an answer as an AdmissionReview. https://pkg.go.dev/k8s.io/api/admission/v1#AdmissionResponse
 import { group } from '../api/names.ts';
 import type { Answer, Refusal } from './answer.ts';
-import { reviewApiVersion, reviewKind } from './decode-envelope.ts';
-import type { Subject } from './subject.ts';
+import { reviewApiVersion, reviewKind } from './decode/decode-envelope.ts';
+import type { Subject } from './decode/subject.ts';
 
 export function renderReview(subject: Subject, answer: Answer): string {
   const { refusal, patch, warnings, auditAnnotations } = answer;

@@ -9,7 +9,7 @@ import {
 } from './kubernetes-names.ts';
 import { map, text } from './schema/build.ts';
 import type { Infer, MapSchema, Rule, Schema, TextSchema } from './schema/schema.ts';
-import { durationPattern, parseDuration } from './time.ts';
+import { durationPattern, parseDuration } from '../base/time.ts';
 
 const shortPrefix: Rule<string> = {
   message: 'a prefix of at most 253 characters before the slash',

@@ -1,5 +1,5 @@
 // Parts an object of ours from its status, which is ours to write and never makes it invalid.
-import { isJsonObject } from './json.ts';
+import { isJsonObject } from '../base/json.ts';
 import type { Infer, Schema } from './schema/schema.ts';
 import { validate } from './schema/validate.ts';
 

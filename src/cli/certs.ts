@@ -1,7 +1,7 @@
 // The command `reeve certs`: makes the webhook's certificates and prints the caBundle for its configuration.
 import { isNamespaceName } from '../api/kubernetes-names.ts';
-import { existingCertificateFiles, writeCertificateFiles } from '../certs/files.ts';
-import { isLifetimeDays, issueCertificates, maxLifetimeDays } from '../certs/issue.ts';
+import { existingCertificateFiles, writeCertificateFiles } from '../certs/files/files.ts';
+import { isLifetimeDays, issueCertificates, maxLifetimeDays } from '../certs/issue/issue.ts';
 
 export interface CertsOptions {
   readonly out: string;

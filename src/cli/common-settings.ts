@@ -1,5 +1,5 @@
 // Rows that the tables of several commands share.
-import { parseGoDuration } from '../api/go-duration.ts';
+import { parseGoDuration } from '../base/go-duration.ts';
 import { isNamespaceName } from '../api/kubernetes-names.ts';
 import { logLevels } from '../observe/log.ts';
 import { choice, durationSetting, integer, list, optionalText, textSetting } from './setting-kinds.ts';

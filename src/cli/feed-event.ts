@@ -1,6 +1,6 @@
 // What the live feed of `reeve up` tells: the answers of admission, the refusals of the API, and the work of the reconciler.
 import type { DecisionRecord, DecisionKind } from '../admission/ports.ts';
-import type { JsonPatchOperation } from '../policy/patch.ts';
+import type { JsonPatchOperation } from '../policy/terms/patch.ts';
 import type { Place, WriteVerb } from '../reconcile/ports.ts';
 
 /** What was written, or should have been. */

@@ -1,6 +1,6 @@
 // Puts an event of the live feed into words, with colors where they are wanted.
 import { styleText } from 'node:util';
-import { clipped } from '../api/text.ts';
+import { clipped } from '../base/text.ts';
 import type { FeedEvent } from './feed-event.ts';
 
 export type Paint = (color: Color, text: string) => string;

@@ -1,7 +1,7 @@
 // The live feed: takes what the parts of the program report, and hands it on as text or JSON, one event after the other.
-import { ownMember } from '../api/json.ts';
+import { ownMember } from '../base/json.ts';
 import type { RequestRecord } from '../sandbox/http/server.ts';
-import type { UpWitness } from '../wire/up.ts';
+import type { UpWitness } from '../app/up.ts';
 import { decisionEvent, type FeedEvent } from './feed-event.ts';
 import { feedText, type Paint } from './feed-text.ts';
 

@@ -1,5 +1,5 @@
 // The flags of `reeve run`.
-import { parseGoDuration } from '../api/go-duration.ts';
+import { parseGoDuration } from '../base/go-duration.ts';
 import { isSubdomain } from '../api/kubernetes-names.ts';
 import {
   duration,

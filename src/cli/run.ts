@@ -1,6 +1,6 @@
 // The command `reeve run`: works on a cluster until it is told to stop.
-import { findApiServer, type ApiServerChoice } from '../kube/find-api-server.ts';
-import { startProgram, type RunSettings } from '../wire/run.ts';
+import { findApiServer, type ApiServerChoice } from '../kube/auth/find-api-server.ts';
+import { startProgram, type RunSettings } from '../app/run.ts';
 import { runUntilStopped, type RunningIo, type RunningOptions } from './running.ts';
 
 /** Answers with the exit code. */

@@ -1,7 +1,7 @@
 // What every command that runs until it is told to stop has in common: signals, and a log that is written to its end.
 import { createLog, type Log, type LogLevel } from '../observe/log.ts';
 import { UnreadablePathError } from '../state/file-problem.ts';
-import { StartError } from '../wire/start-error.ts';
+import { StartError } from '../app/start-error.ts';
 
 /** SIGHUP comes when the terminal is closed. */
 export type StopSignal = 'SIGTERM' | 'SIGINT' | 'SIGHUP';

@@ -1,6 +1,6 @@
 // The command `reeve serve`: answers admission reviews for files, until it is told to stop.
 import { renderFileProblem } from '../state/file-problem.ts';
-import { startWebhook, type RunningWebhook, type WebhookSettings } from '../wire/webhook.ts';
+import { startWebhook, type RunningWebhook, type WebhookSettings } from '../app/serve.ts';
 import { runUntilStopped, type RunningIo, type RunningOptions } from './running.ts';
 
 /** Answers with the exit code. */

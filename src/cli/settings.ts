@@ -1,5 +1,5 @@
 // Reads the settings of a command from flags, then environment, then defaults, and says all that is wrong at once.
-import { nearest } from '../api/nearest.ts';
+import { nearest } from '../base/nearest.ts';
 
 export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false };
 

@@ -1,7 +1,7 @@
 // What `reeve uninstall` says before it begins, and at its end.
-import { counted } from '../policy/owners/wording.ts';
-import { countOf, type ContentsPlan, type OwnerPlan } from '../wire/uninstall/plan.ts';
-import type { Outcome } from '../wire/uninstall/uninstall.ts';
+import { counted } from '../policy/terms/count-text.ts';
+import { countOf, type ContentsPlan, type ProviderPlan } from '../uninstall/plan.ts';
+import type { Outcome } from '../uninstall/uninstall.ts';
 
 export interface Intent {
   /** Where the cluster is. */
@@ -17,7 +17,7 @@ export function planText(plan: ContentsPlan, intent: Intent): string {
   const shared = sharedNamespace.join(', ');
   return [
     `Reeve will be removed from ${description}.`,
-    ...plan.owners.map(ownerText),
+    ...plan.owners.map(providerText),
     `In all, ${counted(countOf(plan, 'delete'), 'object')} will be deleted, and ${counted(countOf(plan, 'release'), 'object')} will stay without the mark of Reeve.`,
     `Namespace ${namespace} will be deleted, with everything in it, if the install made it.`,
     ...(shared === ''
@@ -27,7 +27,7 @@ export function planText(plan: ContentsPlan, intent: Intent): string {
   ].join('\n');
 }
 
-function ownerText({ owner, fate, reason, objects }: OwnerPlan): string {
+function providerText({ owner, fate, reason, objects }: ProviderPlan): string {
   const namespaces = counted(new Set(objects.map(({ namespace }) => namespace)).size, 'namespace');
   const what = `${counted(objects.length, 'object')} in ${namespaces}`;
   return fate === 'delete'

@@ -1,10 +1,10 @@
 // The command `reeve uninstall`: says what will become of what, asks, takes Reeve off the cluster, and says what is left.
-import { KubeError } from '../api/kube-error.ts';
-import { CredentialError } from '../kube/credentials.ts';
-import { findApiServer, type ApiServerChoice } from '../kube/find-api-server.ts';
-import { connect, type ClusterConnection } from '../wire/cluster-connection.ts';
-import { StartError } from '../wire/start-error.ts';
-import { Uninstall } from '../wire/uninstall/uninstall.ts';
+import { KubeError } from '../base/kube-error.ts';
+import { CredentialError } from '../kube/auth/credentials.ts';
+import { findApiServer, type ApiServerChoice } from '../kube/auth/find-api-server.ts';
+import { connect, type ClusterConnection } from '../app/cluster-connection.ts';
+import { StartError } from '../app/start-error.ts';
+import { Uninstall } from '../uninstall/uninstall.ts';
 import type { UninstallSettings } from './uninstall-settings.ts';
 import { outcomeText, planText } from './uninstall-text.ts';
 

@@ -1,6 +1,6 @@
 // The flags of `reeve up`.
 import { logLevels } from '../observe/log.ts';
-import { shippedFolder } from '../wire/shipped-files.ts';
+import { shippedFolder } from '../app/shipped-files.ts';
 import { file, folder } from './common-settings.ts';
 import { choice, integer, optionalText, switchSetting, textSetting } from './setting-kinds.ts';
 import type { Setting, Settings, Values } from './settings.ts';

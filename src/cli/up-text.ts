@@ -1,7 +1,7 @@
 // What `reeve up` prints when it is ready: how to reach it, what to try, and what is in force.
-import { isJsonObject, ownMember } from '../api/json.ts';
-import type { KubeObject } from '../api/kube-object.ts';
-import { ownerKinds } from '../policy/owner.ts';
+import { isJsonObject, ownMember } from '../base/json.ts';
+import type { KubeObject } from '../base/kube-object.ts';
+import { providerKinds } from '../policy/terms/provider-id.ts';
 import type { Paint } from './feed-text.ts';
 
 export interface UpFacts {
@@ -59,7 +59,7 @@ interface InForce {
 
 function inForce(loaded: readonly KubeObject[]): readonly InForce[] {
   return loaded.flatMap((object) => {
-    const kind = ownerKinds.find((each) => each === object.kind);
+    const kind = providerKinds.find((each) => each === object.kind);
     if (kind === undefined) return [];
     const terms = ownMember(object['spec'], kind === 'NamespacePolicy' ? 'match' : 'targets');
     return [{ kind, name: object.metadata.name ?? '', reach: reachText(terms) }];

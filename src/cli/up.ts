@@ -1,10 +1,10 @@
 // The command `reeve up`: Reeve on a sandbox of its own, or on a cluster, with a feed of what it does.
 import { relative } from 'node:path';
-import type { ApiServerChoice } from '../kube/find-api-server.ts';
-import { startOnCluster } from '../wire/up-on-cluster.ts';
-import { shippedFolder } from '../wire/shipped-files.ts';
-import { startUp, type RunningUp } from '../wire/up.ts';
-import { pacing } from '../wire/pacing.ts';
+import type { ApiServerChoice } from '../kube/auth/find-api-server.ts';
+import { startOnCluster } from '../app/up-on-cluster.ts';
+import { shippedFolder } from '../app/shipped-files.ts';
+import { startUp, type RunningUp } from '../app/up.ts';
+import { pacing } from '../base/pacing.ts';
 import type { Log } from '../observe/log.ts';
 import { playDemo } from './demo/play.ts';
 import { jsonTeller, textTeller } from './demo/teller.ts';

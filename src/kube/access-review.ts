@@ -2,11 +2,11 @@
 //
 // https://kubernetes.io/docs/reference/kubernetes-api/authorization-resources/subject-access-review-v1/
 import { createHash } from 'node:crypto';
-import type { KubeClient } from './client.ts';
+import type { KubeClient } from './http/client.ts';
 import { monotonicClock } from './clock.ts';
 import type { MonotonicClock } from './clock.ts';
 import { askForRight, type Right, type RightAnswer } from './review-request.ts';
-import { SingleFlight } from './single-flight.ts';
+import { SingleFlight } from '../base/single-flight.ts';
 
 export interface Person {
   readonly username: string;

@@ -1,14 +1,14 @@
 // Under which name the API server keeps the objects of a kind: asked of the API server, and kept for a while.
 //
 // https://kubernetes.io/docs/concepts/overview/kubernetes-api/#discovery-api
-import { ownMember } from '../api/json.ts';
-import type { JsonObject } from '../api/json.ts';
-import { unlessNotFound } from './answered-object.ts';
-import type { KubeClient } from './client.ts';
+import { ownMember } from '../base/json.ts';
+import type { JsonObject } from '../base/json.ts';
+import { unlessNotFound } from './http/answered-object.ts';
+import type { KubeClient } from './http/client.ts';
 import { monotonicClock } from './clock.ts';
 import type { MonotonicClock } from './clock.ts';
-import { groupVersionPath } from './resource-paths.ts';
-import { SingleFlight } from './single-flight.ts';
+import { groupVersionPath } from './http/resource-paths.ts';
+import { SingleFlight } from '../base/single-flight.ts';
 
 export interface ServedKind {
   readonly plural: string;

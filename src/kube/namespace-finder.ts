@@ -1,8 +1,8 @@
 // Asks the API server for one Namespace, for when the watch has not brought it yet.
-import type { KubeObject } from '../api/kube-object.ts';
-import { answeredObject, unlessNotFound } from './answered-object.ts';
-import type { KubeClient } from './client.ts';
-import { resourcePath } from './resource-paths.ts';
+import type { KubeObject } from '../base/kube-object.ts';
+import { answeredObject, unlessNotFound } from './http/answered-object.ts';
+import type { KubeClient } from './http/client.ts';
+import { resourcePath } from './http/resource-paths.ts';
 
 export interface LiveNamespaces {
   /** Undefined when there is none of that name; every other failure rejects, because it is no answer. */

@@ -1,12 +1,12 @@
 // Reads, writes and removes single objects, each write under Reeve's one field manager.
-import type { JsonObject } from '../api/json.ts';
-import { KubeError } from '../api/kube-error.ts';
-import type { KubeObject, ObjectRef } from '../api/kube-object.ts';
+import type { JsonObject } from '../base/json.ts';
+import { KubeError } from '../base/kube-error.ts';
+import type { KubeObject, ObjectRef } from '../base/kube-object.ts';
 import { fieldManager } from '../api/names.ts';
-import { answeredObject, unlessNotFound } from './answered-object.ts';
-import type { KubeClient, KubeRequest } from './client.ts';
+import { answeredObject, unlessNotFound } from './http/answered-object.ts';
+import type { KubeClient, KubeRequest } from './http/client.ts';
 import type { Discovery } from './discovery.ts';
-import { resourcePath } from './resource-paths.ts';
+import { resourcePath } from './http/resource-paths.ts';
 
 export interface CallOptions {
   readonly signal?: AbortSignal;

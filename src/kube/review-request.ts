@@ -1,9 +1,9 @@
 // Puts a question about rights to the API server, and reads its answer: yes, no, or that nobody can say.
-import { ownMember } from '../api/json.ts';
-import type { JsonObject } from '../api/json.ts';
-import { KubeError } from '../api/kube-error.ts';
-import type { KubeClient, KubeRequest } from './client.ts';
-import { resourcePath } from './resource-paths.ts';
+import { ownMember } from '../base/json.ts';
+import type { JsonObject } from '../base/json.ts';
+import { KubeError } from '../base/kube-error.ts';
+import type { KubeClient, KubeRequest } from './http/client.ts';
+import { resourcePath } from './http/resource-paths.ts';
 
 export interface Right {
   readonly verb: string;

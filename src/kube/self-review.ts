@@ -1,8 +1,8 @@
 // Asks the API server what our own account may do; everybody may ask that of himself.
 //
 // https://kubernetes.io/docs/reference/kubernetes-api/authorization-resources/self-subject-access-review-v1/
-import { abortable } from './abortable.ts';
-import type { KubeClient } from './client.ts';
+import { abortable } from '../base/abortable.ts';
+import type { KubeClient } from './http/client.ts';
 import { askForRight, type Right, type RightAnswer } from './review-request.ts';
 
 export interface SelfReviews {

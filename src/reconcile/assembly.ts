@@ -1,40 +1,34 @@
 // Puts the parts of the reconciler together: what it knows, who judges, who writes, and the queues of its workers.
-import { roleBindingType, secretObjectType } from '../policy/contents/compile-contents.ts';
-import type { OwnerId, OwnerKind } from '../policy/owner.ts';
-import type { Install } from '../policy/owners/install.ts';
-import { partsWithoutHook, type HookMode } from '../state/judged-kinds.ts';
+import { roleBindingType, secretObjectType } from '../policy/compile/compile-contents.ts';
+import type { ProviderId, ProviderKind } from '../policy/terms/provider-id.ts';
+import type { Install } from '../policy/compile/install.ts';
+import { partsWithoutHook, type HookMode } from '../policy/compile/judged-kinds.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
-import { Audits } from './audits.ts';
-import { Census } from './census.ts';
-import { Contention } from './contention.ts';
-import { Desires } from './desires.ts';
-import { DryRuns } from './dry-runs.ts';
+import { Audits } from './namespace/audits.ts';
+import { Census } from './fuse/census.ts';
+import { Contention } from './namespace/contention.ts';
+import { Desires } from './namespace/desires.ts';
+import { DryRuns } from './namespace/dry-runs.ts';
 import { Announcer } from './events.ts';
 import { Finalizers } from './finalizers.ts';
-import { FuseBox } from './fuse-box.ts';
-import { NamespaceConditions } from './namespace-conditions.ts';
-import { NamespacePlanner } from './namespace-planner.ts';
-import { NamespaceWorker, patience, type NamespaceWorkerOptions } from './namespace-worker.ts';
-import { ObjectWrites } from './object-writes.ts';
-import { ObservedObjects, type ObservedChange } from './observed-objects.ts';
-import { OwnerHindrances, type OwnerHindrancesOptions } from './owner-hindrances.ts';
-import { OwnerLedger } from './owner-ledger.ts';
-import { OwnerStatuses } from './owner-statuses.ts';
-import { OwnerWorker } from './owner-worker.ts';
-import type {
-  EventRecorder,
-  KindProbe,
-  ObjectWriter,
-  ReconcileObserver,
-  SelfReviewer,
-  Time,
-} from './ports.ts';
-import { WorkQueue } from './queue.ts';
-import { Repairer } from './repairer.ts';
-import { Sources, type SourceId } from './sources.ts';
-import { StepExecutor } from './step-executor.ts';
-import { SelfCheck, type SelfCheckOptions } from './self-check.ts';
-import { scopeOf, type ProvidedScope } from './watches.ts';
+import { FuseBox } from './fuse/fuse-box.ts';
+import { NamespaceConditions } from './namespace/namespace-conditions.ts';
+import { NamespacePlanner } from './namespace/namespace-planner.ts';
+import { NamespaceWorker, patience, type NamespaceWorkerOptions } from './namespace/namespace-worker.ts';
+import { ObjectWrites } from './namespace/object-writes.ts';
+import { ObservedObjects, type ObservedChange } from './live/observed-objects.ts';
+import { ProviderBlockers, type ProviderBlockersOptions } from './provider/provider-blockers.ts';
+import { ProviderLedger } from './ledger.ts';
+import { ProviderStatuses } from './provider/provider-statuses.ts';
+import { ProviderWorker } from './provider/provider-worker.ts';
+import type { Clock } from '../base/clock.ts';
+import type { EventRecorder, KindProbe, ObjectWriter, ReconcileObserver, SelfReviewer } from './ports.ts';
+import { WorkQueue } from './queue/queue.ts';
+import { Repairer } from './namespace/repairer.ts';
+import { Sources, type SourceId } from './live/sources.ts';
+import { StepExecutor } from './namespace/step-executor.ts';
+import { SelfCheck, type SelfCheckOptions } from './provider/self-check.ts';
+import { scopeOf, type ProvidedScope } from './live/watches.ts';
 
 export interface AssemblyOptions extends ProvidedScope {
   /** Policies, shares and Namespaces; its watches are started by whoever made it. */
@@ -49,7 +43,7 @@ export interface AssemblyOptions extends ProvidedScope {
   readonly secretsRbacFailurePolicy?: HookMode;
   readonly events: EventRecorder;
   readonly observer: ReconcileObserver;
-  readonly time: Time;
+  readonly time: Clock;
   /** How many namespaces are worked on at once; 16 unless given. */
   readonly concurrency?: number;
 }
@@ -62,27 +56,27 @@ export interface Hooks {
   kindSynced(): void;
   /** A namespace has been looked at, and what was found is reported. */
   concluded(namespace: string): void;
-  ownerReported(owner: OwnerId): void;
-  rightsRegained(owner: OwnerId): void;
+  providerReported(owner: ProviderId): void;
+  rightsRegained(owner: ProviderId): void;
 }
 
 const usualConcurrency = 16;
-const ownerConcurrency = 8;
+const providerConcurrency = 8;
 
 export interface Knowledge {
   readonly objects: ObservedObjects;
   readonly sources: Sources;
   readonly desires: Desires;
   readonly census: Census;
-  readonly ledger: OwnerLedger;
+  readonly ledger: ProviderLedger;
 }
 
 export interface Assembly extends Knowledge {
   readonly fuse: FuseBox;
   readonly conditions: NamespaceConditions;
   readonly namespaces: WorkQueue<string>;
-  readonly owners: WorkQueue<OwnerId>;
-  readonly ownerWorker: OwnerWorker;
+  readonly owners: WorkQueue<ProviderId>;
+  readonly providerWorker: ProviderWorker;
 }
 
 export function assemble(options: AssemblyOptions, hooks: Hooks): Assembly {
@@ -118,44 +112,44 @@ export function assemble(options: AssemblyOptions, hooks: Hooks): Assembly {
     },
     faulted: (name, error) => observer.faulted(`namespace ${name}`, error),
   });
-  const ownerWorker = makeOwnerWorker(options, knowledge, tools, {
+  const providerWorker = makeProviderWorker(options, knowledge, tools, {
     again: (owner, milliseconds) => owners.addAfter(owner, milliseconds),
     regained: (owner) => hooks.rightsRegained(owner),
   });
-  const owners = new WorkQueue<OwnerId>({
-    concurrency: ownerConcurrency,
+  const owners = new WorkQueue<ProviderId>({
+    concurrency: providerConcurrency,
     time,
-    handle: (owner, attempt) => ownerWorker.reconcile(owner, attempt),
+    handle: (owner, attempt) => providerWorker.reconcile(owner, attempt),
     faulted: (owner, error) => observer.faulted(owner, error),
   });
-  return { ...knowledge, fuse, conditions, namespaces, owners, ownerWorker };
+  return { ...knowledge, fuse, conditions, namespaces, owners, providerWorker };
 }
 
-function makeOwnerWorker(
+function makeProviderWorker(
   options: AssemblyOptions,
   knowledge: Knowledge,
   tools: Tools,
   news: Pick<SelfCheckOptions, 'again' | 'regained'>,
-): OwnerWorker {
+): ProviderWorker {
   const { cluster, writer, observer, time } = options;
   const common = { ...knowledge, ...tools, observer, time, again: news.again };
-  return new OwnerWorker({
+  return new ProviderWorker({
     ...common,
     cluster,
-    statuses: new OwnerStatuses(writer, observer),
-    hindrances: makeHindrances(options, common, news),
+    statuses: new ProviderStatuses(writer, observer),
+    blockers: makeBlockers(options, common, news),
     unknownKinds: (kind) => unknownKinds(kind, options, knowledge),
   });
 }
 
-function makeHindrances(
+function makeBlockers(
   options: AssemblyOptions,
-  common: Pick<OwnerHindrancesOptions, 'sources' | 'ledger' | 'announcer' | 'observer' | 'again'>,
+  common: Pick<ProviderBlockersOptions, 'sources' | 'ledger' | 'announcer' | 'observer' | 'again'>,
   news: Pick<SelfCheckOptions, 'again' | 'regained'>,
-): OwnerHindrances {
+): ProviderBlockers {
   const { time, secretsRbacFailurePolicy = 'Ignore' } = options;
   const { selfReviewer: reviewer, allowedKinds: resourceKinds } = options;
-  return new OwnerHindrances({
+  return new ProviderBlockers({
     ...common,
     selfCheck: new SelfCheck({ reviewer, install: { ...options, resourceKinds }, time, ...news }),
     partsWithoutHook: (policy) => partsWithoutHook(policy, secretsRbacFailurePolicy),
@@ -163,7 +157,7 @@ function makeHindrances(
 }
 
 function unknownKinds(
-  owners: OwnerKind,
+  owners: ProviderKind,
   { allowedKinds, secretNames = [''] }: AssemblyOptions,
   { objects }: Pick<Knowledge, 'objects'>,
 ): readonly string[] {
@@ -199,9 +193,9 @@ function know({ cluster, writer, time, sourceNamespaces }: AssemblyOptions, hook
     desiredOf: (namespaceObject) => desires.of(namespaceObject),
     oursIn: (namespace) => objects.ours(namespace),
   });
-  const ledger = new OwnerLedger(
+  const ledger = new ProviderLedger(
     () => time.monotonic(),
-    (owner) => hooks.ownerReported(owner),
+    (owner) => hooks.providerReported(owner),
   );
   return { objects, sources, desires, census, ledger };
 }

@@ -1,12 +1,12 @@
 // The reconciler as a whole: what it has to be told, when it works, and how it is doing.
-import { observeSecret } from '../policy/contents/observed.ts';
+import { observeSecret } from '../policy/plan/observed.ts';
 import { assemble, type Assembly, type AssemblyOptions } from './assembly.ts';
 import { Dispatcher } from './dispatcher.ts';
-import { FirstState } from './first-state.ts';
-import { pause } from '../api/pause.ts';
-import { isAborted } from '../api/is-aborted.ts';
+import { FirstState } from './live/first-state.ts';
+import { pause } from '../base/pause.ts';
+import { isAborted } from '../base/is-aborted.ts';
 import type { OwnSecrets } from './ports.ts';
-import { wantedWatches, type WantedWatch } from './watches.ts';
+import { wantedWatches, type WantedWatch } from './live/watches.ts';
 
 export type { WantedWatch };
 

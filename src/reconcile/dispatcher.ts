@@ -1,21 +1,22 @@
 // Hears of every change and says who has to be looked at; knows when all have been looked at once.
-import { ownMember } from '../api/json.ts';
-import { nameOf } from '../policy/metadata.ts';
-import { ownerId, type OwnerId } from '../policy/owner.ts';
+import { ownMember } from '../base/json.ts';
+import { nameOf } from '../base/metadata.ts';
+import { providerId, type ProviderId } from '../policy/terms/provider-id.ts';
 import type { ClusterChange, LiveCluster, NamespaceChange } from '../state/live-cluster.ts';
-import type { OwnerChange } from '../state/live-owners.ts';
-import { Alarm } from './alarm.ts';
+import type { ProviderChange } from '../state/live-providers.ts';
+import { Alarm } from './queue/alarm.ts';
 import type { Assembly, Hooks } from './assembly.ts';
-import type { ObservedChange } from './observed-objects.ts';
-import type { ReconcileObserver, Time } from './ports.ts';
-import { isNewer } from './resource-version.ts';
+import type { ObservedChange } from './live/observed-objects.ts';
+import type { Clock } from '../base/clock.ts';
+import type { ReconcileObserver } from './ports.ts';
+import { isNewer } from './live/resource-version.ts';
 import { concernsNamespaces, differsInReadinessAlone, isReached, namespacesOf } from './schedule.ts';
-import { sourceId, type SourceId } from './sources.ts';
+import { sourceId, type SourceId } from './live/sources.ts';
 
 export interface DispatcherOptions {
   readonly cluster: LiveCluster;
   readonly observer: Pick<ReconcileObserver, 'passed'>;
-  readonly time: Pick<Time, 'monotonic' | 'sleep'>;
+  readonly time: Pick<Clock, 'monotonic' | 'sleep'>;
 }
 
 interface Pass {
@@ -73,7 +74,7 @@ export class Dispatcher implements Hooks {
     this.#pass = undefined;
     this.#deadline.set(undefined);
     this.#known.conditions.close();
-    this.#known.ownerWorker.close();
+    this.#known.providerWorker.close();
   }
 
   addAll(): void {
@@ -98,7 +99,7 @@ export class Dispatcher implements Hooks {
   sourceChanged(source: SourceId): void {
     if (!this.#isWorking) return;
     for (const { name, source: named } of this.#options.cluster.snapshot().shares.shares) {
-      if (sourceId(named.namespace, named.name) === source) this.#enqueue(ownerId('SecretShare', name));
+      if (sourceId(named.namespace, named.name) === source) this.#enqueue(providerId('SecretShare', name));
     }
   }
 
@@ -113,18 +114,18 @@ export class Dispatcher implements Hooks {
     this.#endPassIfOver();
   }
 
-  ownerReported(owner: OwnerId): void {
+  providerReported(owner: ProviderId): void {
     if (this.hasPassed) this.#known.owners.add(owner);
   }
 
   /** What was refused can be done now. */
-  rightsRegained(owner: OwnerId): void {
+  rightsRegained(owner: ProviderId): void {
     if (this.#isWorking) this.#enqueue(owner);
   }
 
   #clusterChanged(change: ClusterChange): void {
     if (change.kind === 'namespace') this.#namespaceChanged(change);
-    else this.#ownerChanged(change);
+    else this.#providerChanged(change);
   }
 
   #namespaceChanged({ name, before, after }: NamespaceChange): void {
@@ -142,7 +143,7 @@ export class Dispatcher implements Hooks {
     for (const { state } of this.#options.cluster.owners()) if (state.isDeleting) owners.add(state.id);
   }
 
-  #ownerChanged(change: OwnerChange): void {
+  #providerChanged(change: ProviderChange): void {
     const { id, before } = change;
     const { desires, census, objects, sources, owners } = this.#known;
     const { cluster } = this.#options;
@@ -158,14 +159,14 @@ export class Dispatcher implements Hooks {
     owners.add(id);
   }
 
-  #forgetFormer({ id, before, after }: OwnerChange): void {
-    const { fuse, ownerWorker } = this.#known;
+  #forgetFormer({ id, before, after }: ProviderChange): void {
+    const { fuse, providerWorker } = this.#known;
     if (before === undefined) return;
-    if (before.state.uid !== after?.state.uid) fuse.forgetOwner(before.state.uid);
-    else if (hasGoneBack(before.state, after.state)) ownerWorker.restored(id);
+    if (before.state.uid !== after?.state.uid) fuse.forgetProvider(before.state.uid);
+    else if (hasGoneBack(before.state, after.state)) providerWorker.restored(id);
   }
 
-  #enqueue(id: OwnerId): void {
+  #enqueue(id: ProviderId): void {
     const { ledger, objects, namespaces, owners } = this.#known;
     const { cluster } = this.#options;
     const snapshot = cluster.snapshot();
@@ -175,7 +176,7 @@ export class Dispatcher implements Hooks {
     owners.add(id);
   }
 
-  #isGoing(owner: OwnerId): boolean {
+  #isGoing(owner: ProviderId): boolean {
     return this.#options.cluster.owner(owner)?.state.isDeleting === true;
   }
 
@@ -184,8 +185,8 @@ export class Dispatcher implements Hooks {
     if (pass === undefined || pass.left.size > 0) return;
     this.#pass = undefined;
     this.#deadline.set(undefined);
-    const { ownerWorker, owners } = this.#known;
-    ownerWorker.open();
+    const { providerWorker, owners } = this.#known;
+    providerWorker.open();
     for (const { state } of this.#options.cluster.owners()) owners.add(state.id);
     const { namespaces, began } = pass;
     this.#options.observer.passed({ namespaces, milliseconds: this.#options.time.monotonic() - began });

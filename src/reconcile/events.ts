@@ -1,11 +1,11 @@
 // Tells people what happened: on the policy or share, and on the object concerned, where the tenants of its namespace see it.
 import { apiVersion } from '../api/names.ts';
-import type { Observed } from '../policy/contents/observed.ts';
-import type { WriteStep } from '../policy/contents/plan-claim.ts';
-import type { Step } from '../policy/contents/plan.ts';
-import { kindOfOwner, ownerName, type OwnerId } from '../policy/owner.ts';
-import type { ClusterSnapshot } from '../policy/snapshot.ts';
-import type { Failure } from '../policy/status/owner-part.ts';
+import type { Observed } from '../policy/plan/observed.ts';
+import type { WriteStep } from '../policy/plan/plan-claim.ts';
+import type { Step } from '../policy/plan/plan.ts';
+import { kindOfProvider, nameOfProvider, type ProviderId } from '../policy/terms/provider-id.ts';
+import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
+import type { Failure } from '../policy/status/provider-part.ts';
 import type { EventObject, EventRecorder, RecordedEvent } from './ports.ts';
 
 /** A step that changes something. */
@@ -33,7 +33,7 @@ export class Announcer {
   }
 
   /** An object is not as it should be, and was not known to be so before. */
-  failed(owner: OwnerId, { namespace, reason, message }: Failure, object: EventObject | undefined): void {
+  failed(owner: ProviderId, { namespace, reason, message }: Failure, object: EventObject | undefined): void {
     const happening: Happening = { type: 'Warning', reason, action: 'Reconcile' };
     const concerned = object ?? this.#namespaceObject(namespace);
     const where = `${concerned.kind} ${concerned.name} in namespace ${namespace}`;
@@ -41,25 +41,25 @@ export class Announcer {
   }
 
   /** Something about the owner alone. */
-  owner(owner: OwnerId, reason: string, note: string): void {
-    const regarding = this.#ownerObject(owner);
+  owner(owner: ProviderId, reason: string, note: string): void {
+    const regarding = this.#providerObject(owner);
     this.#events.record({ regarding, type: 'Warning', reason, action: 'Reconcile', note });
   }
 
   #tellBoth(
-    owner: OwnerId,
+    owner: ProviderId,
     object: EventObject,
     happening: Happening,
-    [onOwner, onObject]: readonly [string, string],
+    [onProvider, onObject]: readonly [string, string],
   ): void {
-    const ownerObject = this.#ownerObject(owner);
-    this.#events.record({ regarding: ownerObject, related: object, ...happening, note: onOwner });
-    this.#events.record({ regarding: object, related: ownerObject, ...happening, note: onObject });
+    const providerObject = this.#providerObject(owner);
+    this.#events.record({ regarding: providerObject, related: object, ...happening, note: onProvider });
+    this.#events.record({ regarding: object, related: providerObject, ...happening, note: onObject });
   }
 
-  #ownerObject(owner: OwnerId): EventObject {
+  #providerObject(owner: ProviderId): EventObject {
     const uid = this.#snapshot().owners.get(owner)?.uid;
-    return withUid({ apiVersion, kind: kindOfOwner(owner), name: ownerName(owner) }, uid);
+    return withUid({ apiVersion, kind: kindOfProvider(owner), name: nameOfProvider(owner) }, uid);
   }
 
   /** With itself as its namespace, so that the event is written there. */
@@ -69,7 +69,7 @@ export class Announcer {
   }
 }
 
-export function ownerOf(step: Step): OwnerId {
+export function ownerOf(step: Step): ProviderId {
   return step.kind === 'delete' || step.kind === 'release' ? step.owner : step.claim.owner;
 }
 

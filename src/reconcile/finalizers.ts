@@ -1,31 +1,36 @@
 // Keeps our finalizer on policies and shares from before their first object until their last one is gone.
 // https://kubernetes.io/docs/concepts/overview/working-with-objects/finalizers/
-import { KubeError } from '../api/kube-error.ts';
-import type { KubeObject } from '../api/kube-object.ts';
+import { KubeError } from '../base/kube-error.ts';
+import type { KubeObject } from '../base/kube-object.ts';
 import { apiVersion, cleanupFinalizer } from '../api/names.ts';
-import { isTerminating } from '../policy/metadata.ts';
-import { kindOfOwner, ownerName, type OwnerId, type OwnerState } from '../policy/owner.ts';
+import { isTerminating } from '../base/metadata.ts';
+import {
+  kindOfProvider,
+  nameOfProvider,
+  type ProviderId,
+  type ProviderState,
+} from '../policy/terms/provider-id.ts';
 import type { ObjectWriter, ReconcileObserver } from './ports.ts';
 
 export interface FinalizersOptions {
-  readonly stateOf: (owner: OwnerId) => OwnerState | undefined;
+  readonly stateOf: (owner: ProviderId) => ProviderState | undefined;
   readonly writer: Pick<ObjectWriter, 'read' | 'mergePatch'>;
   readonly observer: Pick<ReconcileObserver, 'wroteOwn'>;
 }
 
 export class Finalizers {
   readonly #options: FinalizersOptions;
-  readonly #adding = new Map<OwnerId, Promise<boolean>>();
+  readonly #adding = new Map<ProviderId, Promise<boolean>>();
   /** UID and version of owners on which we have put it, until their watch tells of it. */
-  readonly #added = new Map<OwnerId, string>();
+  readonly #added = new Map<ProviderId, string>();
   /** How many objects are being made in the name of an owner at this moment. */
-  readonly #making = new Map<OwnerId, number>();
+  readonly #making = new Map<ProviderId, number>();
 
   constructor(options: FinalizersOptions) {
     this.#options = options;
   }
 
-  isMaking(owner: OwnerId): boolean {
+  isMaking(owner: ProviderId): boolean {
     return this.#making.has(owner);
   }
 
@@ -33,7 +38,7 @@ export class Finalizers {
    * Does the work once the finalizer stands, and keeps it there meanwhile. False: the owner may not have objects any more.
    * Rejects with a KubeError, or as the work does.
    */
-  async holding(owner: OwnerId, signal: AbortSignal, work: () => Promise<void>): Promise<boolean> {
+  async holding(owner: ProviderId, signal: AbortSignal, work: () => Promise<void>): Promise<boolean> {
     this.#making.set(owner, (this.#making.get(owner) ?? 0) + 1);
     try {
       if (!(await this.ensure(owner, signal)) || !this.#mayHaveObjects(owner)) return false;
@@ -47,7 +52,7 @@ export class Finalizers {
   }
 
   /** Puts it on an owner that lacks it. False: the owner goes, or is gone, whatever the watch has told so far. */
-  async ensure(owner: OwnerId, signal: AbortSignal): Promise<boolean> {
+  async ensure(owner: ProviderId, signal: AbortSignal): Promise<boolean> {
     const state = this.#options.stateOf(owner);
     if (state === undefined || state.isDeleting) return false;
     if (state.hasFinalizer || this.#added.get(owner) === versionOf(state)) return true;
@@ -57,24 +62,24 @@ export class Finalizers {
   }
 
   /** That we have put it on the owner counts no more. */
-  forget(owner: OwnerId): void {
+  forget(owner: ProviderId): void {
     this.#added.delete(owner);
   }
 
   /** Takes it off an owner that goes. */
-  async remove(owner: OwnerId, signal: AbortSignal): Promise<void> {
+  async remove(owner: ProviderId, signal: AbortSignal): Promise<void> {
     const state = this.#options.stateOf(owner);
     if (state?.isDeleting !== true || !state.hasFinalizer) return;
     await this.#change(owner, state, false, signal);
     this.#added.delete(owner);
   }
 
-  #mayHaveObjects(owner: OwnerId): boolean {
+  #mayHaveObjects(owner: ProviderId): boolean {
     const state = this.#options.stateOf(owner);
     return state !== undefined && !state.isDeleting && state.isValid;
   }
 
-  async #add(owner: OwnerId, state: OwnerState, signal: AbortSignal): Promise<boolean> {
+  async #add(owner: ProviderId, state: ProviderState, signal: AbortSignal): Promise<boolean> {
     try {
       const isThere = await this.#change(owner, state, true, signal);
       if (isThere) this.#added.set(owner, versionOf(state));
@@ -86,13 +91,13 @@ export class Finalizers {
 
   /** Others may have finalizers there too, so the list is read and written back in the version that was read. */
   async #change(
-    owner: OwnerId,
-    { uid }: OwnerState,
+    owner: ProviderId,
+    { uid }: ProviderState,
     isWanted: boolean,
     signal: AbortSignal,
   ): Promise<boolean> {
     const { writer, observer } = this.#options;
-    const ref = { apiVersion, kind: kindOfOwner(owner), name: ownerName(owner) };
+    const ref = { apiVersion, kind: kindOfProvider(owner), name: nameOfProvider(owner) };
     const object = await writer.read(ref, signal);
     if (object?.metadata.uid !== uid) return false;
     const before = finalizersOf(object);
@@ -114,7 +119,7 @@ export class Finalizers {
 }
 
 /** The version that lacks it: while that is all the watch has told, our own write is still on its way to us. */
-function versionOf({ uid, resourceVersion }: OwnerState): string {
+function versionOf({ uid, resourceVersion }: ProviderState): string {
   return `${uid}/${resourceVersion}`;
 }
 

@@ -1,7 +1,7 @@
 // What the reconciler needs of the world: who writes, who tells people, who measures, and what time it is.
-import type { JsonObject } from '../api/json.ts';
-import type { KubeObject, ObjectRef } from '../api/kube-object.ts';
-import type { OwnerId, OwnerKind } from '../policy/owner.ts';
+import type { JsonObject } from '../base/json.ts';
+import type { KubeObject, ObjectRef } from '../base/kube-object.ts';
+import type { ProviderId, ProviderKind } from '../policy/terms/provider-id.ts';
 
 export interface ApplyOptions {
   /** Take over fields that others have set to something else; otherwise those are a conflict (409). */
@@ -40,7 +40,7 @@ export interface OwnSecrets {
 
 /** Whether the definition of a kind of ours is being deleted. Rejects with a KubeError. */
 export interface KindProbe {
-  isKindTerminating(kind: OwnerKind, signal: AbortSignal): Promise<boolean>;
+  isKindTerminating(kind: ProviderKind, signal: AbortSignal): Promise<boolean>;
 }
 
 /** One question of RBAC about our own account; without a name about all objects, without a namespace in all. */
@@ -82,7 +82,7 @@ export interface Place {
   readonly namespace: string;
   readonly kind: string;
   readonly name: string;
-  readonly owner: OwnerId;
+  readonly owner: ProviderId;
 }
 
 export type WriteVerb = 'create' | 'update' | 'replace' | 'delete' | 'release';
@@ -105,21 +105,11 @@ export interface ReconcileObserver {
   /** The status of an owner, a finalizer, the condition of a Namespace or a missing default has been written. */
   wroteOwn(what: 'status' | 'finalizer' | 'condition' | 'default'): void;
   /** The fuse keeps the objects of the owner. */
-  held(owner: OwnerId, count: number, limit: number): void;
+  held(owner: ProviderId, count: number, limit: number): void;
   /** Something keeps the owner from all of its work: its source, a missing right, a missing webhook. */
-  hindered(owner: OwnerId, reason: string): void;
+  hindered(owner: ProviderId, reason: string): void;
   /** All namespaces have been looked at once since the lead was taken. */
   passed(pass: { readonly namespaces: number; readonly milliseconds: number }): void;
   /** A fault of the program, or of the way to the API server where nothing else is to be said about it. */
   faulted(where: string, error: unknown): void;
-}
-
-export interface Time {
-  now(): Date;
-  /** Milliseconds since some moment; never goes back. */
-  monotonic(): number;
-  /** When the signal aborts it resolves or rejects at once. */
-  sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
-  /** From 0 up to, but not including, 1. */
-  random(): number;
 }

@@ -1,24 +1,24 @@
 // Who has to be looked at after a change: which namespaces, and which policies and shares.
 import { isDeepStrictEqual } from 'node:util';
-import { isJsonObject, ownMember } from '../api/json.ts';
-import type { KubeObject } from '../api/kube-object.ts';
+import { isJsonObject, ownMember } from '../base/json.ts';
+import type { KubeObject } from '../base/kube-object.ts';
 import { readyCondition } from '../api/names.ts';
-import { matchNamespace, type CompiledMatch } from '../policy/match.ts';
-import { nameOf } from '../policy/metadata.ts';
-import type { OwnerId } from '../policy/owner.ts';
-import type { ClusterSnapshot } from '../policy/snapshot.ts';
-import type { OwnerChange } from '../state/live-owners.ts';
-import type { LoadedOwner } from '../state/stored-owner.ts';
-import type { ObservedObjects } from './observed-objects.ts';
-import type { OwnerLedger } from './owner-ledger.ts';
+import { matchNamespace, type CompiledMatch } from '../policy/terms/match.ts';
+import { nameOf } from '../base/metadata.ts';
+import type { ProviderId } from '../policy/terms/provider-id.ts';
+import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
+import type { ProviderChange } from '../state/live-providers.ts';
+import type { LoadedProvider } from '../state/stored-provider.ts';
+import type { ObservedObjects } from './live/observed-objects.ts';
+import type { ProviderLedger } from './ledger.ts';
 
 /** Whether the change can make a difference in any namespace; a status that was written does not. */
-export function concernsNamespaces({ before, after }: Pick<OwnerChange, 'before' | 'after'>): boolean {
+export function concernsNamespaces({ before, after }: Pick<ProviderChange, 'before' | 'after'>): boolean {
   return before?.definition !== after?.definition || !isDeepStrictEqual(steering(before), steering(after));
 }
 
 /** What of its state decides about objects. */
-function steering(loaded: LoadedOwner | undefined): unknown {
+function steering(loaded: LoadedProvider | undefined): unknown {
   if (loaded === undefined) return undefined;
   const {
     resourceVersion: _version,
@@ -48,15 +48,15 @@ function withoutReadiness({ metadata, status, ...rest }: KubeObject): unknown {
 
 /** The namespaces that it has reached, that it reaches now, and where objects name it. */
 export function namespacesOf(
-  owner: OwnerId,
-  after: LoadedOwner | undefined,
+  owner: ProviderId,
+  after: LoadedProvider | undefined,
   {
     snapshot,
     ledger,
     objects,
   }: {
     readonly snapshot: ClusterSnapshot;
-    readonly ledger: OwnerLedger;
+    readonly ledger: ProviderLedger;
     readonly objects: ObservedObjects;
   },
 ): ReadonlySet<string> {
@@ -75,7 +75,7 @@ export function namespacesOf(
 /** Whether the owner has objects in the namespace, or may be about to. */
 export function isReached(
   namespace: string,
-  { state, definition }: LoadedOwner,
+  { state, definition }: LoadedProvider,
   { snapshot, objects }: { readonly snapshot: ClusterSnapshot; readonly objects: ObservedObjects },
 ): boolean {
   if (objects.countsOf(state.id).has(namespace)) return true;

@@ -1,6 +1,6 @@
 // A request that is not done as asked, as the API server says it: a metav1.Status.
 // https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/
-import type { JsonObject } from '../api/json.ts';
+import type { JsonObject } from '../base/json.ts';
 
 export interface StatusCause {
   readonly reason: string;

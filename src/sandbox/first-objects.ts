@@ -1,6 +1,6 @@
 // What is there before anybody has written anything: the namespaces and roles that every cluster has.
 import { randomUUID } from 'node:crypto';
-import type { KubeObject } from '../api/kube-object.ts';
+import type { KubeObject } from '../base/kube-object.ts';
 import { builtInRoles } from './access/built-in-roles.ts';
 import type { Kinds, Resource } from './resource.ts';
 import { timestamp } from './write/context.ts';

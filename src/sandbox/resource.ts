@@ -1,6 +1,6 @@
 // What the sandbox knows of a kind that it serves.
-import { isJsonObject, type JsonObject } from '../api/json.ts';
-import type { KubeObject } from '../api/kube-object.ts';
+import { isJsonObject, type JsonObject } from '../base/json.ts';
+import type { KubeObject } from '../base/kube-object.ts';
 import type { ObjectSchema } from '../api/schema/schema.ts';
 import type { StatusCause } from './api-error.ts';
 

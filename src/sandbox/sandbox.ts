@@ -1,6 +1,6 @@
 // The sandbox: a Kubernetes-shaped API on loopback, in this process and in memory alone.
 import { randomUUID } from 'node:crypto';
-import { stringifyYaml } from '../api/yaml.ts';
+import { stringifyYaml } from '../base/yaml.ts';
 import { createAuthorizer } from './access/authorizer.ts';
 import { createReviews } from './access/reviews.ts';
 import { createAdmission } from './admission/admission.ts';

@@ -1,6 +1,6 @@
 // Gives out tokens of service accounts.
 // https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/token-request-v1/
-import { ownMember } from '../api/json.ts';
+import { ownMember } from '../base/json.ts';
 import { invalid, notFound } from './api-error.ts';
 import type { ObjectAnswer } from './read/answer.ts';
 import type { ObjectRequest } from './request.ts';

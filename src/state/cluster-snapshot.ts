@@ -1,8 +1,8 @@
 // The engine's view of a cluster that does not change: policies, shares and Namespaces from files.
-import type { KubeObject } from '../api/kube-object.ts';
-import type { PolicySet } from '../policy/policy-set.ts';
-import type { ShareSet } from '../policy/share-set.ts';
-import type { ClusterSnapshot } from '../policy/snapshot.ts';
+import type { KubeObject } from '../base/kube-object.ts';
+import type { PolicySet } from '../policy/compile/policy-set.ts';
+import type { ShareSet } from '../policy/compile/share-set.ts';
+import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
 
 export function clusterSnapshot(
   policies: PolicySet,

@@ -1,5 +1,5 @@
 // What is wrong with a file that a person wrote, and where: file, line, column.
-import { clipped } from '../api/text.ts';
+import { clipped } from '../base/text.ts';
 
 export interface FileProblem {
   readonly file: string;

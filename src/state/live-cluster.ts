@@ -1,11 +1,11 @@
 // The engine's view of a cluster that changes: policies, shares and Namespaces, as their watches tell of them.
-import type { KubeObject } from '../api/kube-object.ts';
-import type { WatchSink } from '../api/watch-sink.ts';
-import { ownerName, type OwnerId } from '../policy/owner.ts';
-import type { ClusterSnapshot } from '../policy/snapshot.ts';
-import { LiveOwners, type OwnerChange, type OwnerCounts } from './live-owners.ts';
+import type { KubeObject } from '../base/kube-object.ts';
+import type { WatchSink } from '../base/watch-sink.ts';
+import { nameOfProvider, type ProviderId } from '../policy/terms/provider-id.ts';
+import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
+import { LiveProviders, type ProviderChange, type ProviderCounts } from './live-providers.ts';
 import { ObjectStore } from './object-store.ts';
-import type { LoadedOwner } from './stored-owner.ts';
+import type { LoadedProvider } from './stored-provider.ts';
 
 export interface LiveClusterOptions {
   /** Never matched, whatever a policy or share says. */
@@ -13,7 +13,7 @@ export interface LiveClusterOptions {
 }
 
 /** One thing that is not as it was. `before` alone is given for what is gone, `after` alone for what is new. */
-export type ClusterChange = NamespaceChange | OwnerChange;
+export type ClusterChange = NamespaceChange | ProviderChange;
 
 export interface NamespaceChange {
   readonly kind: 'namespace';
@@ -28,14 +28,14 @@ export class LiveCluster {
   readonly policies: WatchSink;
   readonly shares: WatchSink;
   readonly namespaces: WatchSink;
-  readonly #owners: LiveOwners;
+  readonly #owners: LiveProviders;
   readonly #namespaces: ObjectStore<KubeObject>;
   readonly #listeners = new Set<(change: ClusterChange) => void>();
   #snapshot: ClusterSnapshot | undefined;
   #version = 0;
 
   constructor({ excludedNamespaces }: LiveClusterOptions) {
-    this.#owners = new LiveOwners(excludedNamespaces, (changes) => {
+    this.#owners = new LiveProviders(excludedNamespaces, (changes) => {
       this.#snapshot = undefined;
       this.#tell(changes);
     });
@@ -74,16 +74,16 @@ export class LiveCluster {
   }
 
   /** How a stored policy or share stands, and what is wrong with it. */
-  owner(id: OwnerId): LoadedOwner | undefined {
-    return this.#owners.of(id).get(ownerName(id));
+  owner(id: ProviderId): LoadedProvider | undefined {
+    return this.#owners.of(id).get(nameOfProvider(id));
   }
 
-  owners(): Iterable<LoadedOwner> {
+  owners(): Iterable<LoadedProvider> {
     return this.#owners.all();
   }
 
   /** For metrics. */
-  ownerCounts(): OwnerCounts {
+  providerCounts(): ProviderCounts {
     return this.#owners.counts();
   }
 

@@ -2,7 +2,7 @@
 import { namespaceName } from '../api/common-fields.ts';
 import { objectMetadata } from '../api/object-metadata.ts';
 import { openObject, text } from '../api/schema/build.ts';
-import { isJsonObject } from '../api/json.ts';
+import { isJsonObject } from '../base/json.ts';
 import type { Infer } from '../api/schema/schema.ts';
 import { validate } from '../api/schema/validate.ts';
 import type { FileProblem } from './file-problem.ts';

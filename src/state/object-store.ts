@@ -1,6 +1,6 @@
 // Keeps the objects that one watch tells of, by name, and finds out what each piece of news changes.
-import type { KubeObject } from '../api/kube-object.ts';
-import type { WatchSink } from '../api/watch-sink.ts';
+import type { KubeObject } from '../base/kube-object.ts';
+import type { WatchSink } from '../base/watch-sink.ts';
 
 /** Only `after` is given for an object that is new, only `before` for one that is gone. */
 export interface StoreChange<T> {

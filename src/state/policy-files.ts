@@ -1,11 +1,11 @@
 // Loads policies and shares from files: each one whole or not at all, and every problem with file, line and column.
-import { isJsonObject, ownMember } from '../api/json.ts';
+import { isJsonObject, ownMember } from '../base/json.ts';
 import { apiVersion } from '../api/names.ts';
-import type { Problem } from '../api/problem.ts';
-import { describeValue } from '../api/text.ts';
-import { ownerKinds, type OwnerKind } from '../policy/owner.ts';
+import type { Problem } from '../base/problem.ts';
+import { describeValue } from '../base/text.ts';
+import { providerKinds, type ProviderKind } from '../policy/terms/provider-id.ts';
 import type { FileProblem } from './file-problem.ts';
-import { loadOwner, ownerKindOf, type OwnerDefinition } from '../policy/owners/load-owner.ts';
+import { loadProvider, providerKindOf, type ProviderDefinition } from '../policy/compile/load-provider.ts';
 import { firstOfEach, inOrder } from './located.ts';
 import { readYamlFiles } from './yaml-files.ts';
 import { readObjects, type LocatedObject } from './yaml-objects.ts';
@@ -16,8 +16,8 @@ interface Place {
   readonly column: number;
 }
 
-type Loaded = Place & { readonly definition: OwnerDefinition };
-type DefinitionOf<K extends OwnerKind> = Extract<OwnerDefinition, { readonly kind: K }>;
+type Loaded = Place & { readonly definition: ProviderDefinition };
+type DefinitionOf<K extends ProviderKind> = Extract<ProviderDefinition, { readonly kind: K }>;
 
 interface LoadedPolicy extends Place {
   readonly policy: DefinitionOf<'NamespacePolicy'>['object'];
@@ -71,16 +71,16 @@ type Outcome =
   | { readonly ok: false; readonly problems: readonly FileProblem[] };
 
 /** All that is wrong with a policy or share; nothing is wrong with other kinds. */
-export function ownerProblems(object: LocatedObject): readonly FileProblem[] {
-  const outcome = ownerKindOf(object.value) === undefined ? undefined : loadObject(object);
+export function providerProblems(object: LocatedObject): readonly FileProblem[] {
+  const outcome = providerKindOf(object.value) === undefined ? undefined : loadObject(object);
   return outcome?.ok === false ? outcome.problems : [];
 }
 
 function loadObject(object: LocatedObject): Outcome {
   const { value, file, line, column } = object;
-  const kind = ownerKindOf(value);
+  const kind = providerKindOf(value);
   if (kind === undefined) return { ok: false, problems: [object.locate(anotherKind(value))] };
-  const load = loadOwner(kind, value);
+  const load = loadProvider(kind, value);
   if (load.ok) return { ok: true, loaded: { definition: load.definition, file, line, column } };
   const name = ownMember(ownMember(value, 'metadata'), 'name');
   const about = kind === 'NamespacePolicy' ? 'policy' : 'share';
@@ -89,7 +89,7 @@ function loadObject(object: LocatedObject): Outcome {
 }
 
 function anotherKind(value: unknown): Problem {
-  const accepted = `${ownerKinds.join(' or ')} of ${apiVersion}, or a List of them`;
+  const accepted = `${providerKinds.join(' or ')} of ${apiVersion}, or a List of them`;
   if (!isJsonObject(value)) return { path: [], found: describeValue(value), accepted };
   return { path: ['kind'], found: describeValue(value['kind']), accepted };
 }

@@ -1,6 +1,6 @@
 // The measure of what cannot be avoided: a node:https server that reads the body and answers nothing much.
 import { createServer } from 'node:https';
-import { issueCertificates } from '../../src/certs/issue.ts';
+import { issueCertificates } from '../../src/certs/issue/issue.ts';
 
 const { serving } = await issueCertificates({
   namespace: 'reeve-system',

@@ -2,9 +2,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { decide } from '../../src/policy/decide.ts';
-import { settle } from '../../src/policy/settle.ts';
-import { loadCluster } from '../../src/wire/load-cluster.ts';
+import { decide } from '../../src/policy/decide/decide.ts';
+import { settle } from '../../src/policy/decide/settle.ts';
+import { loadCluster } from '../../src/app/load-cluster.ts';
 import { aNamespace, aReview, circumstances } from '../support/engine.ts';
 import { HttpsClient } from '../support/https-client.ts';
 import { namespaceObject, responseOf, reviewJson } from '../support/reviews.ts';

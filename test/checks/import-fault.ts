@@ -5,15 +5,17 @@ import { posix } from 'node:path';
 export interface ImportTables {
   /** What each folder of src may import beside itself. */
   readonly mayImport: Readonly<Record<string, readonly string[]>>;
+  /** Inside these rooms each folder imports only itself and the folders to its left. */
+  readonly ordered: Readonly<Record<string, readonly string[]>>;
   /** The built-in modules of the pure folders; every other folder may import all. */
   readonly mayUse: Readonly<Record<string, readonly string[]>>;
   /** The only file of src that imports each library; null while there is none. */
   readonly doors: Readonly<Record<string, string | null>>;
-  /** For a folder inside a folder: the only file of it that the rest of src imports. */
-  readonly entrances: Readonly<Record<string, string>>;
+  /** For a room with entrances: the only files of it that other rooms import. */
+  readonly entrances: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What is wrong with it, or undefined. Paths are those of the repository: src/policy/decide.ts. */
+/** What is wrong with it, or undefined. Paths are those of the repository: src/policy/decide/decide.ts. */
 export function importFault(file: string, specifier: string, tables: ImportTables): string | undefined {
   const name = packageOf(specifier);
   if (builtinModules.includes(name)) return `write node:${specifier}`;
@@ -36,17 +38,30 @@ function folderOf(file: string): string | undefined {
   return rest.length === 0 ? undefined : folder;
 }
 
-function fileFault(file: string, target: string, { mayImport, entrances }: ImportTables): string | undefined {
+function orderFault(file: string, target: string, { ordered }: ImportTables): string | undefined {
+  const room = folderOf(file);
+  const order = room === undefined || folderOf(target) !== room ? undefined : ordered[room];
+  if (order === undefined) return undefined;
+  const [from, to] = [file, target].map((path) => path.split('/')[2] ?? '');
+  if (from === to) return undefined;
+  const allowed = order.slice(0, order.indexOf(from ?? ''));
+  return allowed.includes(to ?? '') ? undefined : `${from} does not import ${to}: ${order.join(' -> ')}`;
+}
+
+function fileFault(file: string, target: string, tables: ImportTables): string | undefined {
+  const { mayImport, entrances } = tables;
   if (!target.startsWith('src/')) return 'src imports nothing outside of src';
   const [from, to] = [folderOf(file), folderOf(target)];
   if (to === undefined) return rootFault(file, target);
   if (from !== undefined && from !== to && mayImport[from]?.includes(to) !== true)
     return `${from} does not import ${to}`;
+  const against = orderFault(file, target, tables);
+  if (against !== undefined) return against;
   const closed = Object.entries(entrances).find(
-    ([folder, entrance]) =>
-      target.startsWith(`${folder}/`) && !file.startsWith(`${folder}/`) && target !== entrance,
+    ([folder, doorways]) =>
+      target.startsWith(`${folder}/`) && !file.startsWith(`${folder}/`) && !doorways.includes(target),
   );
-  return closed === undefined ? undefined : `from outside, only ${closed[1]} is imported`;
+  return closed === undefined ? undefined : `from outside, only ${closed[1].join(' and ')} are imported`;
 }
 
 /** The files at the root are where everything begins: main.ts reads config.ts, and nothing imports main.ts. */

@@ -3,8 +3,8 @@ import { generateKeyPair, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import forge from 'node-forge';
 import type { pki } from 'node-forge';
-import { privateKeyPem } from '../../src/certs/keys.ts';
-import { positiveSerial, serialLength } from '../../src/certs/serial.ts';
+import { privateKeyPem } from '../../src/certs/issue/keys.ts';
+import { positiveSerial, serialLength } from '../../src/certs/issue/serial.ts';
 
 export interface PemPair {
   readonly certPem: string;

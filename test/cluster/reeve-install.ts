@@ -1,8 +1,8 @@
 // Installs Reeve on a control plane from manifests/, as far as there is no node to run Pods on.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeCertificateFiles } from '../../src/certs/files.ts';
-import { issueCertificates } from '../../src/certs/issue.ts';
+import { writeCertificateFiles } from '../../src/certs/files/files.ts';
+import { issueCertificates } from '../../src/certs/issue/issue.ts';
 import { kubectl, mustKubectl } from '../support/kubectl.ts';
 import { until } from '../support/until.ts';
 import type { ClusterAccess } from './cluster-access.ts';

@@ -1,6 +1,6 @@
 // Which requests a webhook is asked about, and what happens when it does not answer as it should.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { issueCertificates } from '../../src/certs/issue.ts';
+import { issueCertificates } from '../../src/certs/issue/issue.ts';
 import { causeFields } from './support/answers.ts';
 import { freshName } from './support/backend.ts';
 import { onEachBackend } from './support/backends.ts';

@@ -1,8 +1,8 @@
 // CEL means here what it means in a real API server: the same verdicts, errors, texts and refusals for the same writes.
 import { removeWebhooks } from '../cluster/reeve-install.ts';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Bindings } from '../../src/policy/cel/expression.ts';
-import type { AnyReview } from '../../src/policy/review.ts';
+import type { Bindings } from '../../src/cel/expression.ts';
+import type { AnyReview } from '../../src/policy/terms/review.ts';
 import { describeCluster, sharedCluster } from '../support/shared-cluster.ts';
 import { ApiClient } from './cel-parity/api-client.ts';
 import { collections } from './cel-parity/cases/collections.ts';

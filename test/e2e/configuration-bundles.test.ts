@@ -1,14 +1,14 @@
 // The authorities in the webhook configurations: ours are kept and read back, those of others are left alone.
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { findApiServer } from '../../src/kube/find-api-server.ts';
+import { findApiServer } from '../../src/kube/auth/find-api-server.ts';
 import type { Log } from '../../src/observe/log.ts';
 import { MetricsRegistry } from '../../src/observe/registry.ts';
-import type { CaBundle } from '../../src/wire/ca-bundle.ts';
-import { connect, type ClusterConnection } from '../../src/wire/cluster-connection.ts';
-import { watchCluster } from '../../src/wire/cluster-view.ts';
-import type { Election } from '../../src/wire/election.ts';
-import { Watches } from '../../src/wire/watches.ts';
-import { keepConfigurations } from '../../src/wire/webhook-configurations.ts';
+import type { CaBundle } from '../../src/certs/authority/ca-bundle.ts';
+import { connect, type ClusterConnection } from '../../src/app/cluster-connection.ts';
+import { watchCluster } from '../../src/app/cluster-view.ts';
+import type { Election } from '../../src/app/election.ts';
+import { Watches } from '../../src/app/watches.ts';
+import { keepConfigurations } from '../../src/registration/keep-configurations.ts';
 import { installReeve } from '../cluster/reeve-install.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
 import { configurationKinds, Configurations, type StoredWebhook } from './support/configurations.ts';

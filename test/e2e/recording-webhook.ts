@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { issueCertificates } from '../../src/certs/issue.ts';
+import { issueCertificates } from '../../src/certs/issue/issue.ts';
 
 interface Review {
   readonly request: {

@@ -1,9 +1,9 @@
 // The webhook configurations on a real API server: what is asked about, and what is not.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { isJsonObject, type JsonObject } from '../../src/api/json.ts';
-import { parseYaml } from '../../src/api/yaml.ts';
-import { webhookConfigurations } from '../../src/state/webhook-configurations.ts';
+import { isJsonObject, type JsonObject } from '../../src/base/json.ts';
+import { parseYaml } from '../../src/base/yaml.ts';
+import { webhookConfigurations } from '../../src/registration/wanted-configurations.ts';
 import { startControlPlane, type ControlPlane } from '../cluster/control-plane.ts';
 import { mustKubectl, type KubectlOptions } from '../support/kubectl.ts';
 import { describeControllers } from '../support/shared-cluster.ts';

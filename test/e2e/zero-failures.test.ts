@@ -2,8 +2,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { authorityOf, bundleOf, encodeState, type Authority } from '../../src/certs/authority-state.ts';
-import { issueAuthority } from '../../src/certs/issue.ts';
+import {
+  authorityOf,
+  bundleOf,
+  encodeState,
+  type Authority,
+} from '../../src/certs/authority/authority-state.ts';
+import { issueAuthority } from '../../src/certs/issue/issue.ts';
 import { startControlPlane, type ControlPlane } from '../cluster/control-plane.ts';
 import { installReeve } from '../cluster/reeve-install.ts';
 import type { Reeve } from '../support/reeve.ts';

@@ -1,9 +1,9 @@
 // What admission asks of others while it decides, and what it answers when they are late, wrong or broken.
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { HandlerPorts } from '../../src/admission/webhook-handler.ts';
-import type { TlsPair } from '../../src/admission/webhook-server.ts';
-import type { Right } from '../../src/policy/verdict.ts';
-import type { ClusterSnapshot } from '../../src/policy/snapshot.ts';
+import type { HandlerPorts } from '../../src/admission/handler.ts';
+import type { TlsPair } from '../../src/admission/http/webhook-server.ts';
+import type { Right } from '../../src/policy/terms/verdict.ts';
+import type { ClusterSnapshot } from '../../src/policy/compile/snapshot.ts';
 import {
   namespaceObject,
   responseOf,

@@ -1,8 +1,8 @@
 // Reviews of policies and shares: bad ones, and what their authors read.
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { HandlerPorts } from '../../src/admission/webhook-handler.ts';
-import type { TlsPair } from '../../src/admission/webhook-server.ts';
-import type { ClusterSnapshot } from '../../src/policy/snapshot.ts';
+import type { HandlerPorts } from '../../src/admission/handler.ts';
+import type { TlsPair } from '../../src/admission/http/webhook-server.ts';
+import type { ClusterSnapshot } from '../../src/policy/compile/snapshot.ts';
 import { aShare, aSnapshot, knownNamespace, snapshotOf } from '../support/engine.ts';
 import {
   namespaceObject,

@@ -2,11 +2,11 @@
 import * as fc from 'fast-check';
 import { applyPatch } from 'rfc6902';
 import { expect, test } from 'vitest';
-import { decide } from '../../src/policy/decide.ts';
-import { mutate } from '../../src/policy/mutate.ts';
-import type { KubeObject } from '../../src/api/kube-object.ts';
-import type { Review } from '../../src/policy/review.ts';
-import type { ClusterSnapshot } from '../../src/policy/snapshot.ts';
+import { decide } from '../../src/policy/decide/decide.ts';
+import { mutate } from '../../src/policy/decide/mutate.ts';
+import type { KubeObject } from '../../src/base/kube-object.ts';
+import type { Review } from '../../src/policy/terms/review.ts';
+import type { ClusterSnapshot } from '../../src/policy/compile/snapshot.ts';
 import { aNamespace, aPolicy, aReview, aSnapshot, circumstances, problemsOf } from '../support/engine.ts';
 
 const key = fc.constantFrom(

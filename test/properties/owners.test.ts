@@ -1,22 +1,22 @@
 // What must hold of steering and of the fuse for any policies, shares and namespaces: policies and shares are one thing.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { KubeObject } from '../../src/api/kube-object.ts';
-import { decide } from '../../src/policy/decide.ts';
-import { desired, isManaged } from '../../src/policy/contents/desired.ts';
-import { ownerId, type OwnerId } from '../../src/policy/owner.ts';
-import { decideOwner } from '../../src/policy/owners/decide-owner.ts';
-import type { ClusterSnapshot } from '../../src/policy/snapshot.ts';
-import type { Decision } from '../../src/policy/verdict.ts';
+import type { KubeObject } from '../../src/base/kube-object.ts';
+import { decide } from '../../src/policy/decide/decide.ts';
+import { desired, isManaged } from '../../src/policy/desired/desired.ts';
+import { providerId, type ProviderId } from '../../src/policy/terms/provider-id.ts';
+import { decideProvider } from '../../src/policy/authors/decide-provider.ts';
+import type { ClusterSnapshot } from '../../src/policy/compile/snapshot.ts';
+import type { Decision } from '../../src/policy/terms/verdict.ts';
 import {
   aNamespace,
-  anOwnerReview,
+  aProviderReview,
   aPolicy,
   aReview,
   aShare,
   aSnapshot,
   circumstances,
-  ownerObject,
+  providerObject,
   testInstall,
 } from '../support/engine.ts';
 
@@ -100,7 +100,7 @@ const cluster = fc.record({
 type Cluster = typeof cluster extends fc.Arbitrary<infer T> ? T : never;
 
 /** The number of objects that the owner wants in the first snapshot, and nobody in the second. */
-function lossesOf(owner: OwnerId, before: ClusterSnapshot, after: ClusterSnapshot): number {
+function lossesOf(owner: ProviderId, before: ClusterSnapshot, after: ClusterSnapshot): number {
   const lossesIn = (namespaceObject: KubeObject): number => {
     const { claims, frozen } = desired(namespaceObject, after, circumstances.now);
     // What cannot be worked out stays as it is.
@@ -127,12 +127,12 @@ function decisionOn(
   now: unknown,
   known: ClusterSnapshot,
 ) {
-  const review = anOwnerReview({
+  const review = aProviderReview({
     resource: kind === 'SecretShare' ? 'secretshares' : 'namespacepolicies',
-    oldObject: ownerObject(kind, 'own', old),
-    ...(now === null ? {} : { object: ownerObject(kind, 'own', now) }),
+    oldObject: providerObject(kind, 'own', old),
+    ...(now === null ? {} : { object: providerObject(kind, 'own', now) }),
   });
-  return decideOwner(review, known, { ...circumstances, install: testInstall });
+  return decideProvider(review, known, { ...circumstances, install: testInstall });
 }
 
 test('what a write of a policy deletes is the difference of what is desired with the old and the new one', () => {
@@ -145,7 +145,7 @@ test('what a write of a policy deletes is the difference of what is desired with
           all.shares,
         );
       const said = deletedSaid(decisionOn('NamespacePolicy', old, now, withOwn(old)));
-      expect(said).toBe(lossesOf(ownerId('NamespacePolicy', 'own'), withOwn(old), withOwn(now)));
+      expect(said).toBe(lossesOf(providerId('NamespacePolicy', 'own'), withOwn(old), withOwn(now)));
     }),
     { numRuns: 1000 },
   );
@@ -160,7 +160,7 @@ test('what a write of a share deletes is the difference of what is desired with 
           ...(spec === null ? [] : [aShare('own', spec)]),
         ]);
       const said = deletedSaid(decisionOn('SecretShare', old, now, withOwn(old)));
-      expect(said).toBe(lossesOf(ownerId('SecretShare', 'own'), withOwn(old), withOwn(now)));
+      expect(said).toBe(lossesOf(providerId('SecretShare', 'own'), withOwn(old), withOwn(now)));
     }),
     { numRuns: 1000 },
   );

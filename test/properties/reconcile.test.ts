@@ -1,7 +1,7 @@
 // Whatever happens, in whatever order and however late the news of it: in the end all is as it is wanted, and stays so.
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { KubeObject } from '../../src/api/kube-object.ts';
+import type { KubeObject } from '../../src/base/kube-object.ts';
 import { arrive, begun, calmOps, lag, wildOps } from '../support/reconcile-actions.ts';
 import type { Write } from '../support/memory-cluster.ts';
 import type { Harness } from '../support/reconcile-harness.ts';

@@ -1,14 +1,14 @@
 // Whatever bytes come in, decoding and deciding end in an answer, never in an exception.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decodeReview } from '../../src/admission/decode-review.ts';
-import { decide } from '../../src/policy/decide.ts';
-import { decideOwner } from '../../src/policy/owners/decide-owner.ts';
-import { isOwnerReview, type AnyReview } from '../../src/policy/review.ts';
-import { refusalMessage, warningLines } from '../../src/policy/message.ts';
-import { mutate } from '../../src/policy/mutate.ts';
-import { settle } from '../../src/policy/settle.ts';
-import type { Decision } from '../../src/policy/verdict.ts';
+import { decodeReview } from '../../src/admission/decode/decode-review.ts';
+import { decide } from '../../src/policy/decide/decide.ts';
+import { decideProvider } from '../../src/policy/authors/decide-provider.ts';
+import { isProviderReview, type AnyReview } from '../../src/policy/terms/review.ts';
+import { refusalMessage, warningLines } from '../../src/policy/terms/message.ts';
+import { mutate } from '../../src/policy/decide/mutate.ts';
+import { settle } from '../../src/policy/decide/settle.ts';
+import type { Decision } from '../../src/policy/terms/verdict.ts';
 import { aNamespace, aPolicy, aSnapshot, circumstances, testInstall } from '../support/engine.ts';
 
 const everything = aPolicy('everything', {
@@ -127,8 +127,8 @@ function versionOf(group: string): string {
 }
 
 function decisionOn(review: AnyReview): Decision {
-  return isOwnerReview(review)
-    ? decideOwner(review, snapshot, { ...circumstances, install: testInstall })
+  return isProviderReview(review)
+    ? decideProvider(review, snapshot, { ...circumstances, install: testInstall })
     : decide(review, snapshot, circumstances);
 }
 
@@ -138,7 +138,7 @@ test('random reviews of guarded resources', () => {
       const decoded = decodeReview(Buffer.from(JSON.stringify(review)), endpoint);
       if (decoded.kind !== 'review') return;
       const verdict = settle(decisionOn(decoded.review), new Map(), decoded.review);
-      if (!isOwnerReview(decoded.review)) mutate(decoded.review, snapshot, circumstances);
+      if (!isProviderReview(decoded.review)) mutate(decoded.review, snapshot, circumstances);
       // The only line breaks are those of our own list, and no character can steer a terminal.
       const lines = refusalMessage(verdict, decoded.review).split(/\n(?=- )/u);
       expect(lines.join('')).not.toMatch(/[\p{Cc}\p{Cs}\p{Zl}]/u);

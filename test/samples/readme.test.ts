@@ -8,8 +8,8 @@ import { flagName, variableName, type Settings } from '../../src/cli/settings.ts
 import { runSettings } from '../../src/cli/run-settings.ts';
 import { upSettings } from '../../src/cli/up-settings.ts';
 import { serveSettings } from '../../src/cli/serve-settings.ts';
-import { certsSettings } from '../../src/config.ts';
-import { isJsonObject } from '../../src/api/json.ts';
+import { certsSettings } from '../../src/cli/command-line.ts';
+import { isJsonObject } from '../../src/base/json.ts';
 import { renderFileProblem } from '../../src/state/file-problem.ts';
 import { loadPolicyFiles } from '../../src/state/policy-files.ts';
 import { blocksOf, curlExamples, tableBelow } from './markdown.ts';

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { issueCertificates } from '../../src/certs/issue.ts';
+import { issueCertificates } from '../../src/certs/issue/issue.ts';
 import { scenes } from '../../src/cli/demo/scenes.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { freePorts } from '../cluster/ports.ts';

@@ -1,8 +1,8 @@
 // Reads the golden fixtures of admission: short requests, written out to the AdmissionReviews that the API server sends.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseYaml } from '../../src/api/yaml.ts';
-import { isOwnerResource, type AnyReview } from '../../src/policy/review.ts';
+import { parseYaml } from '../../src/base/yaml.ts';
+import { isProviderResource, type AnyReview } from '../../src/policy/terms/review.ts';
 
 const fixtureRoot = 'test/fixtures/admission';
 const pki = 'test/fixtures/pki';
@@ -55,7 +55,7 @@ export function readRequest(folder: FixtureFolder, name: string): CaseRequest {
 
 /** Of policies and shares somebody who may do whatever they say. */
 function usualUser(resource: AnyReview['resource']): CaseRequest['user'] {
-  return isOwnerResource(resource)
+  return isProviderResource(resource)
     ? { username: 'admin', groups: ['system:masters'] }
     : { username: 'alice', groups: ['system:authenticated'] };
 }

@@ -1,9 +1,9 @@
 // A cluster in virtual time, as far as the shared authority has to do with one: a Secret, a configuration that API servers learn late.
-import { KubeError } from '../../src/api/kube-error.ts';
-import { bundleOf, type AuthorityState } from '../../src/certs/authority-state.ts';
-import type { FoundState } from '../../src/certs/authority-steps.ts';
-import { AuthorityReplica } from '../../src/wire/authority-replica.ts';
-import type { FoundSecret } from '../../src/wire/authority-secret.ts';
+import { KubeError } from '../../src/base/kube-error.ts';
+import { bundleOf, type AuthorityState } from '../../src/certs/authority/authority-state.ts';
+import type { FoundState } from '../../src/certs/authority/authority-steps.ts';
+import { AuthorityReplica } from '../../src/certs/authority/authority-replica.ts';
+import type { FoundSecret } from '../../src/certs/authority/authority-secret.ts';
 import { VirtualTime } from './virtual-time.ts';
 
 export const settings = { certLifetime: 360_000, caSettling: 20_000, caLifetime: 1_080_000 };

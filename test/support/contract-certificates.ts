@@ -1,6 +1,6 @@
 // Before the tests of the contract: one serving certificate for the sandboxes and webhooks that they start.
 import type { TestProject } from 'vitest/node';
-import { issueCertificates } from '../../src/certs/issue.ts';
+import { issueCertificates } from '../../src/certs/issue/issue.ts';
 
 export interface ContractCertificates {
   readonly caPem: string;

@@ -1,20 +1,20 @@
 // Short ways to policies, snapshots and reviews for tests of the engine and of the server.
-import { parseNamespacePolicy } from '../../src/api/namespace-policy.ts';
+import { parseNamespacePolicy } from '../../src/api/namespace-policy/namespace-policy.ts';
 import { namespaceNameLabel, systemNamespaces } from '../../src/api/names.ts';
-import { renderProblem } from '../../src/api/problem.ts';
-import { parseSecretShare } from '../../src/api/secret-share.ts';
-import { unlimitedBudget, type Circumstances } from '../../src/policy/budget.ts';
-import { compilePolicy } from '../../src/policy/compile-policy.ts';
-import { compileShare } from '../../src/policy/compile-share.ts';
-import type { CompiledPolicy } from '../../src/policy/compiled-policy.ts';
-import type { CompiledShare } from '../../src/policy/compiled-share.ts';
-import { ShareSet } from '../../src/policy/share-set.ts';
-import type { OwnerKind } from '../../src/policy/owner.ts';
-import { PolicySet } from '../../src/policy/policy-set.ts';
-import type { KubeObject, ObjectMeta } from '../../src/api/kube-object.ts';
-import type { Install } from '../../src/policy/owners/install.ts';
-import type { OwnerReview, Review } from '../../src/policy/review.ts';
-import type { ClusterSnapshot } from '../../src/policy/snapshot.ts';
+import { renderProblem } from '../../src/base/problem.ts';
+import { parseSecretShare } from '../../src/api/secret-share/secret-share.ts';
+import { unlimitedBudget, type Circumstances } from '../../src/policy/terms/budget.ts';
+import { compilePolicy } from '../../src/policy/compile/compile-policy.ts';
+import { compileShare } from '../../src/policy/compile/compile-share.ts';
+import type { CompiledPolicy } from '../../src/policy/compile/compiled-policy.ts';
+import type { CompiledShare } from '../../src/policy/compile/compiled-share.ts';
+import { ShareSet } from '../../src/policy/compile/share-set.ts';
+import type { ProviderKind } from '../../src/policy/terms/provider-id.ts';
+import { PolicySet } from '../../src/policy/compile/policy-set.ts';
+import type { KubeObject, ObjectMeta } from '../../src/base/kube-object.ts';
+import type { Install } from '../../src/policy/compile/install.ts';
+import type { ProviderReview, Review } from '../../src/policy/terms/review.ts';
+import type { ClusterSnapshot } from '../../src/policy/compile/snapshot.ts';
 import { clusterSnapshot } from '../../src/state/cluster-snapshot.ts';
 
 export const circumstances: Circumstances = {
@@ -34,14 +34,14 @@ export const testInstall: Install = {
 
 /** The problems of the schema or of the engine, as text; nothing when the policy is fine. */
 export function problemsOf(name: string, spec: unknown): readonly string[] {
-  const parsed = parseNamespacePolicy(ownerObject('NamespacePolicy', name, spec));
+  const parsed = parseNamespacePolicy(providerObject('NamespacePolicy', name, spec));
   if (!parsed.ok) return parsed.problems.map(renderProblem);
   const result = compilePolicy(parsed.policy);
   return result.ok ? [] : result.problems.map(renderProblem);
 }
 
 export function aPolicy(name: string, spec: unknown): CompiledPolicy {
-  const parsed = parseNamespacePolicy(ownerObject('NamespacePolicy', name, spec));
+  const parsed = parseNamespacePolicy(providerObject('NamespacePolicy', name, spec));
   if (!parsed.ok) throw new Error(parsed.problems.map(renderProblem).join('; '));
   const result = compilePolicy(parsed.policy);
   if (!result.ok) throw new Error(result.problems.map(renderProblem).join('; '));
@@ -49,7 +49,7 @@ export function aPolicy(name: string, spec: unknown): CompiledPolicy {
 }
 
 export function aShare(name: string, spec: unknown): CompiledShare {
-  const parsed = parseSecretShare(ownerObject('SecretShare', name, spec));
+  const parsed = parseSecretShare(providerObject('SecretShare', name, spec));
   if (!parsed.ok) throw new Error(parsed.problems.map(renderProblem).join('; '));
   const result = compileShare(parsed.share);
   if (!result.ok) throw new Error(result.problems.map(renderProblem).join('; '));
@@ -110,7 +110,9 @@ export function aReview(
 }
 
 /** A write of a policy or share as the API server asks about it. */
-export function anOwnerReview(fields: Partial<OwnerReview> & Pick<OwnerReview, 'resource'>): OwnerReview {
+export function aProviderReview(
+  fields: Partial<ProviderReview> & Pick<ProviderReview, 'resource'>,
+): ProviderReview {
   const { object, oldObject } = fields;
   const operation = object === undefined ? 'DELETE' : oldObject === undefined ? 'CREATE' : 'UPDATE';
   return {
@@ -127,8 +129,8 @@ export function anOwnerReview(fields: Partial<OwnerReview> & Pick<OwnerReview, '
 }
 
 /** As it is stored. */
-export function ownerObject(
-  kind: OwnerKind,
+export function providerObject(
+  kind: ProviderKind,
   name: string,
   spec: unknown,
   metadata: ObjectMeta = {},

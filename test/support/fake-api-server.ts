@@ -1,7 +1,7 @@
 // A KubeClient whose answers a test writes, and what a small API server would say.
-import { KubeError } from '../../src/api/kube-error.ts';
-import type { JsonObject } from '../../src/api/json.ts';
-import type { KubeClient, KubeRequest } from '../../src/kube/client.ts';
+import { KubeError } from '../../src/base/kube-error.ts';
+import type { JsonObject } from '../../src/base/json.ts';
+import type { KubeClient, KubeRequest } from '../../src/kube/http/client.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 export type Answer =

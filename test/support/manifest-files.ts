@@ -1,7 +1,7 @@
 // The YAML files of manifests/, as the objects they hold.
 import { globSync, readFileSync } from 'node:fs';
-import { isJsonObject, type JsonObject } from '../../src/api/json.ts';
-import { parseYaml } from '../../src/api/yaml.ts';
+import { isJsonObject, type JsonObject } from '../../src/base/json.ts';
+import { parseYaml } from '../../src/base/yaml.ts';
 
 export interface ManifestObject {
   readonly file: string;

@@ -1,11 +1,11 @@
 // An API server in memory, as far as the reconciler uses one: versions, preconditions, apply, finalizers, watches.
 import { isDeepStrictEqual } from 'node:util';
 import { setImmediate } from 'node:timers/promises';
-import { isJsonObject, type JsonObject } from '../../src/api/json.ts';
-import type { KubeError } from '../../src/api/kube-error.ts';
-import type { KubeObject, ObjectRef } from '../../src/api/kube-object.ts';
+import { isJsonObject, type JsonObject } from '../../src/base/json.ts';
+import type { KubeError } from '../../src/base/kube-error.ts';
+import type { KubeObject, ObjectRef } from '../../src/base/kube-object.ts';
 import { managedByLabel, managedByReeve } from '../../src/api/names.ts';
-import type { WatchSink } from '../../src/api/watch-sink.ts';
+import type { WatchSink } from '../../src/base/watch-sink.ts';
 import type {
   ApplyOptions,
   ObjectWriter,

@@ -1,6 +1,6 @@
 // How an API server puts an applied object into the one that it has.
-import { isJsonObject, ownMember, type JsonObject } from '../../src/api/json.ts';
-import type { KubeObject } from '../../src/api/kube-object.ts';
+import { isJsonObject, ownMember, type JsonObject } from '../../src/base/json.ts';
+import type { KubeObject } from '../../src/base/kube-object.ts';
 
 /** Lists of these are maps by the type of their items; all others are replaced as a whole. */
 const keyedLists = new Set(['conditions']);

@@ -1,7 +1,7 @@
 // What an API server thinks of single objects: their identity, what about them never changes, and how it refuses.
 import { isDeepStrictEqual } from 'node:util';
-import { KubeError } from '../../src/api/kube-error.ts';
-import type { KubeObject, ObjectMeta, ObjectRef } from '../../src/api/kube-object.ts';
+import { KubeError } from '../../src/base/kube-error.ts';
+import type { KubeObject, ObjectMeta, ObjectRef } from '../../src/base/kube-object.ts';
 import { without } from './memory-merge.ts';
 
 export const clusterScoped: ReadonlySet<string> = new Set(['Namespace', 'NamespacePolicy', 'SecretShare']);

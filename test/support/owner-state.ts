@@ -1,7 +1,7 @@
 // A policy or share of which nothing special is known: it loads, stands, and provides something.
-import type { OwnerState } from '../../src/policy/owner.ts';
+import type { ProviderState } from '../../src/policy/terms/provider-id.ts';
 
-export const usualOwnerState: OwnerState = {
+export const defaultProviderState: ProviderState = {
   id: 'NamespacePolicy/p',
   uid: 'u',
   generation: 1,

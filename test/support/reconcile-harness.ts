@@ -1,12 +1,13 @@
 // A reconciler at work on a cluster in memory, in a time that passes only when a test says so.
 import { setImmediate } from 'node:timers/promises';
-import { KubeError } from '../../src/api/kube-error.ts';
-import type { KubeObject, ObjectRef } from '../../src/api/kube-object.ts';
+import { KubeError } from '../../src/base/kube-error.ts';
+import type { KubeObject, ObjectRef } from '../../src/base/kube-object.ts';
 import { apiVersion, systemNamespaces } from '../../src/api/names.ts';
-import type { ObjectType } from '../../src/policy/contents/compile-contents.ts';
-import type { OwnerKind } from '../../src/policy/owner.ts';
+import type { ObjectType } from '../../src/policy/compile/compile-contents.ts';
+import type { ProviderKind } from '../../src/policy/terms/provider-id.ts';
 import { createReconciler, type Reconciler, type ReconcilerOptions } from '../../src/reconcile/controller.ts';
-import type { OwnRight, RecordedEvent, ReconcileObserver, Time } from '../../src/reconcile/ports.ts';
+import type { Clock } from '../../src/base/clock.ts';
+import type { OwnRight, RecordedEvent, ReconcileObserver } from '../../src/reconcile/ports.ts';
 import { LiveCluster } from '../../src/state/live-cluster.ts';
 import { MemoryCluster, type Write } from './memory-cluster.ts';
 import { VirtualTime } from './virtual-time.ts';
@@ -27,7 +28,7 @@ export interface Told {
 
 export class Harness {
   readonly virtual = new VirtualTime();
-  readonly time: Time = {
+  readonly time: Clock = {
     now: () => new Date(start.getTime() + this.virtual.monotonic()),
     monotonic: () => this.virtual.monotonic(),
     sleep: async (milliseconds, signal) => await this.virtual.sleep(milliseconds, signal),
@@ -35,7 +36,7 @@ export class Harness {
   };
   readonly memory: MemoryCluster;
   readonly told: Told = { events: [], observed: [], faults: [] };
-  terminatingKinds: readonly OwnerKind[] = [];
+  terminatingKinds: readonly ProviderKind[] = [];
   /** Of the account of the reconciler, if it has not the right: `bind clusterroles view`, `create secrets`. */
   readonly rights = new Map<string, 'no' | 'unknown'>();
   /** The questions that were asked about them. */
@@ -187,7 +188,7 @@ export class Harness {
     return this.memory.get(refTo(kind, name, namespace));
   }
 
-  status(kind: OwnerKind, name: string): Record<string, unknown> {
+  status(kind: ProviderKind, name: string): Record<string, unknown> {
     return (this.get(kind, name)?.['status'] ?? {}) as Record<string, unknown>;
   }
 

@@ -1,16 +1,16 @@
 // Says, from what is stored alone, whether a cluster is as policies and shares want it.
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeObject } from '../../src/api/kube-object.ts';
+import type { KubeObject } from '../../src/base/kube-object.ts';
 import { managedByLabel, managedByReeve, ownerAnnotation, systemNamespaces } from '../../src/api/names.ts';
-import { ownMember } from '../../src/api/json.ts';
-import type { CompiledShare } from '../../src/policy/compiled-share.ts';
-import type { ObjectType } from '../../src/policy/contents/compile-contents.ts';
-import type { Claim } from '../../src/policy/contents/claim.ts';
-import { copyOf, type CopyState } from '../../src/policy/contents/copy.ts';
-import { desired, isManaged, type Desired } from '../../src/policy/contents/desired.ts';
-import { objectKey } from '../../src/policy/contents/object-key.ts';
-import { parseOwnerId } from '../../src/policy/owner.ts';
-import type { ClusterSnapshot } from '../../src/policy/snapshot.ts';
+import { ownMember } from '../../src/base/json.ts';
+import type { CompiledShare } from '../../src/policy/compile/compiled-share.ts';
+import type { ObjectType } from '../../src/policy/compile/compile-contents.ts';
+import type { Claim } from '../../src/policy/desired/claim.ts';
+import { copyOf, type CopyState } from '../../src/policy/plan/copy.ts';
+import { desired, isManaged, type Desired } from '../../src/policy/desired/desired.ts';
+import { objectKey } from '../../src/policy/compile/object-key.ts';
+import { parseProviderId } from '../../src/policy/terms/provider-id.ts';
+import type { ClusterSnapshot } from '../../src/policy/compile/snapshot.ts';
 import { LiveCluster } from '../../src/state/live-cluster.ts';
 import type { MemoryCluster } from './memory-cluster.ts';
 
@@ -60,7 +60,7 @@ function unwanted(
 
 /** Its owner does not load, is suspended, or cannot be worked out: then it stays as it is. */
 function isKept(live: KubeObject, { frozen }: Desired, { owners }: ClusterSnapshot): boolean {
-  const owner = parseOwnerId(live.metadata.annotations?.[ownerAnnotation]);
+  const owner = parseProviderId(live.metadata.annotations?.[ownerAnnotation]);
   const state = owner === undefined ? undefined : owners.get(owner);
   return owner === undefined || frozen.has(owner) || state?.isSuspended === true || state?.isValid === false;
 }

@@ -1,5 +1,5 @@
 // Makes AdmissionReviews as the API server sends them, with anything in them replaced or left out.
-import { isJsonObject } from '../../src/api/json.ts';
+import { isJsonObject } from '../../src/base/json.ts';
 
 export type Json = Record<string, unknown>;
 

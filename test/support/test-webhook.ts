@@ -1,17 +1,17 @@
 // A webhook on a real TLS socket whose ports a test can replace, with everything it was told to observe.
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { ByteBudget } from '../../src/admission/byte-budget.ts';
+import { ByteBudget } from '../../src/admission/http/byte-budget.ts';
 import type { AdmissionObserver, DecisionRecord } from '../../src/admission/ports.ts';
-import { serverLimits } from '../../src/admission/server-limits.ts';
-import type { ServerLimits } from '../../src/admission/server-limits.ts';
-import { webhookApp } from '../../src/admission/webhook-app.ts';
-import { webhookHandler } from '../../src/admission/webhook-handler.ts';
-import type { HandlerPorts } from '../../src/admission/webhook-handler.ts';
-import { WebhookServer } from '../../src/admission/webhook-server.ts';
-import type { TlsPair } from '../../src/admission/webhook-server.ts';
-import { issueCertificates } from '../../src/certs/issue.ts';
-import type { ClusterSnapshot } from '../../src/policy/snapshot.ts';
+import { serverLimits } from '../../src/admission/http/server-limits.ts';
+import type { ServerLimits } from '../../src/admission/http/server-limits.ts';
+import { webhookApp } from '../../src/admission/http/webhook-app.ts';
+import { webhookHandler } from '../../src/admission/handler.ts';
+import type { HandlerPorts } from '../../src/admission/handler.ts';
+import { WebhookServer } from '../../src/admission/http/webhook-server.ts';
+import type { TlsPair } from '../../src/admission/http/webhook-server.ts';
+import { issueCertificates } from '../../src/certs/issue/issue.ts';
+import type { ClusterSnapshot } from '../../src/policy/compile/snapshot.ts';
 import { testInstall } from './engine.ts';
 import { HttpsClient } from './https-client.ts';
 

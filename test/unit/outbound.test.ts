@@ -25,16 +25,16 @@ function imports(module: string): RegExp {
 test('one file sends requests', () => {
   expect(
     filesWith(/\bimport \{[^}]*\b(?:request|get|connect|createConnection)\b[^}]*\} from 'node:/),
-  ).toEqual(['src/kube/http-exchange.ts']);
+  ).toEqual(['src/kube/http/http-exchange.ts']);
   expect(filesWith(imports('http'))).toEqual([
-    'src/admission/client-errors.ts',
-    'src/kube/failed-answer.ts',
+    'src/admission/http/client-errors.ts',
+    'src/kube/http/failed-answer.ts',
     'src/observe/probes.ts',
   ]);
   expect(filesWith(imports('net'))).toEqual([
-    'src/admission/client-errors.ts',
-    'src/certs/names.ts',
-    'src/kube/service-account.ts',
+    'src/admission/http/client-errors.ts',
+    'src/certs/issue/names.ts',
+    'src/kube/auth/service-account.ts',
   ]);
 });
 

@@ -1,8 +1,8 @@
 // An object of somebody else's kind that every matched namespace contains.
-import { ownMember } from '../json.ts';
+import { ownMember } from '../../base/json.ts';
 import { managedByLabel, managedByReeve } from '../names.ts';
 import { openObject, text } from '../schema/build.ts';
-import type { Path } from '../problem.ts';
+import type { Path } from '../../base/problem.ts';
 import type { Rule } from '../schema/schema.ts';
 import { forbiddenGroups, forbiddenKinds } from './forbidden-kinds.ts';
 

@@ -1,6 +1,6 @@
 // What a schema accepts, in words.
-import { nearest } from '../nearest.ts';
-import { alternatives, clipped } from '../text.ts';
+import { nearest } from '../../base/nearest.ts';
+import { alternatives, clipped } from '../../base/text.ts';
 import type { IntegerSchema, ListSchema, ObjectSchema, Schema, TextSchema } from './schema.ts';
 
 export function describeSchema(schema: Schema): string {

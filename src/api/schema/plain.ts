@@ -1,7 +1,7 @@
 // Copies data that no schema describes: only what JSON can hold, and only so deep.
-import { isJsonObject } from '../json.ts';
-import type { Path } from '../problem.ts';
-import { describeValue } from '../text.ts';
+import { isJsonObject } from '../../base/json.ts';
+import type { Path } from '../../base/problem.ts';
+import { describeValue } from '../../base/text.ts';
 import { assemble, invalid, type Report } from './reporting.ts';
 
 /** Deeper than any object of Kubernetes that people write, and far from the end of the stack. */

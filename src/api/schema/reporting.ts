@@ -1,7 +1,7 @@
 // What all checks of values share: the mark of a refused value, and how a refusal is reported.
-import { ownMember } from '../json.ts';
-import type { Path, Problem } from '../problem.ts';
-import { describeValue } from '../text.ts';
+import { ownMember } from '../../base/json.ts';
+import type { Path, Problem } from '../../base/problem.ts';
+import { describeValue } from '../../base/text.ts';
 import { describeSchema } from './accepted.ts';
 import type { Schema } from './schema.ts';
 

@@ -1,5 +1,5 @@
 // The language in which our kinds are defined: schemas as plain data, and the TypeScript type that each one stands for.
-import type { Path } from '../problem.ts';
+import type { Path } from '../../base/problem.ts';
 
 /** Carries the inferred type; no value ever has it. */
 declare const output: unique symbol;

@@ -1,7 +1,7 @@
 // Checks a text against its schema: words, length, pattern, date.
-import type { Path } from '../problem.ts';
-import { describeValue } from '../text.ts';
-import { isDateTime } from '../time.ts';
+import type { Path } from '../../base/problem.ts';
+import { describeValue } from '../../base/text.ts';
+import { isDateTime } from '../../base/time.ts';
 import { invalid, refuse, type Report } from './reporting.ts';
 import type { TextSchema } from './schema.ts';
 

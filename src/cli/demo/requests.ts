@@ -1,7 +1,7 @@
 // The requests of the tour, as kubectl would send them.
-import type { JsonObject } from '../../api/json.ts';
+import type { JsonObject } from '../../base/json.ts';
 import { apiVersion } from '../../api/names.ts';
-import type { KubeRequest } from '../../kube/client.ts';
+import type { KubeRequest } from '../../kube/http/client.ts';
 
 export const namespace = 'app-shop';
 export const otherNamespace = 'tools';

@@ -1,5 +1,5 @@
 // The tour: what people do, what Reeve is said to make of it, and how to tell whether it did.
-import { isJsonObject, ownMember } from '../../api/json.ts';
+import { isJsonObject, ownMember } from '../../base/json.ts';
 import { namespaceNameLabel, readyCondition } from '../../api/names.ts';
 import type { FeedEvent } from '../feed-event.ts';
 import * as ask from './requests.ts';

@@ -1,8 +1,8 @@
 // What the scenes of the tour act with: people who send requests, and the feed of what comes of them.
-import { KubeError } from '../../api/kube-error.ts';
-import type { JsonObject } from '../../api/json.ts';
-import type { KubeClient, KubeRequest } from '../../kube/client.ts';
-import type { RunningUp } from '../../wire/up.ts';
+import { KubeError } from '../../base/kube-error.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { KubeClient, KubeRequest } from '../../kube/http/client.ts';
+import type { RunningUp } from '../../app/up.ts';
 import type { FeedEvent } from '../feed-event.ts';
 
 /** Who acts in the tour. */

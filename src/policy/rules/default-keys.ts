@@ -1,14 +1,14 @@
 // namespaces.defaults and secrets.defaults: labels and annotations that are set where they are missing.
-import type { DefaultsSpec } from '../../api/namespace-policy.ts';
-import type { Evaluation, ExpressionScope } from '../cel/expression.ts';
-import { compiled, refused, type Compilation } from '../compilation.ts';
+import type { DefaultsSpec } from '../../api/namespace-policy/namespace-policy.ts';
+import type { Evaluation, ExpressionScope } from '../../cel/expression.ts';
+import { compiled, refused, type Compilation } from '../terms/compilation.ts';
 import { isLabelValue } from '../../api/kubernetes-names.ts';
-import { keyPath, metadataMap, valueOf, type MetadataField } from '../metadata.ts';
-import { quoted } from '../wording.ts';
-import type { KubeObject } from '../../api/kube-object.ts';
-import type { Review } from '../review.ts';
-import type { Breach, Rule, StepContext } from '../rule.ts';
-import { compileTemplate, type Template } from '../template.ts';
+import { keyPath, metadataMap, valueOf, type MetadataField } from '../../base/metadata.ts';
+import { quoted } from '../terms/wording.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import type { Review } from '../terms/review.ts';
+import type { Breach, Rule, StepContext } from './rule.ts';
+import { compileTemplate, type Template } from '../terms/template.ts';
 import { judgeKeptKey } from './immutable-keys.ts';
 
 export interface DefaultKey {

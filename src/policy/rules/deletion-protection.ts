@@ -1,16 +1,16 @@
 // namespaces.deletion: a namespace is deleted only after it has been annotated with its own name.
 import { allowDeletionAnnotation } from '../../api/names.ts';
-import { annotationsOf, isTerminating, keyPath, nameOf, valueOf } from '../metadata.ts';
-import { clipped } from '../../api/text.ts';
-import { quoted } from '../wording.ts';
-import type { KubeObject, OwnerReference } from '../../api/kube-object.ts';
-import type { Breach, Rule } from '../rule.ts';
+import { annotationsOf, isTerminating, keyPath, nameOf, valueOf } from '../../base/metadata.ts';
+import { clipped } from '../../base/text.ts';
+import { quoted } from '../terms/wording.ts';
+import type { KubeObject, OwnerReference } from '../../base/kube-object.ts';
+import type { Breach, Rule } from './rule.ts';
 
 export const deletionProtectionRule: Rule = {
   shape: 'step',
   id: 'namespaces.deletion',
   judge: ({ review: { object, oldObject } }) =>
-    object === undefined ? judgeDeletion(oldObject) : judgeOwners(oldObject, object),
+    object === undefined ? judgeDeletion(oldObject) : judgeProviders(oldObject, object),
 };
 
 /** A namespace that is terminating already is past protecting, and the controllers must be able to finish it. */
@@ -30,12 +30,12 @@ function judgeDeletion(namespace: KubeObject | undefined): readonly Breach[] {
  * The garbage collector deletes an object whose owner is gone, so an owner is a deletion in disguise.
  * https://kubernetes.io/docs/concepts/architecture/garbage-collection/#owners-dependents
  */
-function judgeOwners(oldObject: KubeObject | undefined, object: KubeObject): readonly Breach[] {
+function judgeProviders(oldObject: KubeObject | undefined, object: KubeObject): readonly Breach[] {
   if (isReleased(object)) return [];
-  const before = new Set((oldObject?.metadata.ownerReferences ?? []).map(ownerIdentity));
+  const before = new Set((oldObject?.metadata.ownerReferences ?? []).map(providerIdentity));
   const owners = object.metadata.ownerReferences ?? [];
   return owners.flatMap((owner, index) => {
-    if (before.has(ownerIdentity(owner))) return [];
+    if (before.has(providerIdentity(owner))) return [];
     return [
       {
         path: `metadata.ownerReferences[${index}]`,
@@ -57,7 +57,7 @@ function releaseHint(namespace: KubeObject): string {
   return `after kubectl annotate namespace ${name} --overwrite ${allowDeletionAnnotation}=${name}`;
 }
 
-function ownerIdentity({ apiVersion, kind, name, uid }: OwnerReference): string {
+function providerIdentity({ apiVersion, kind, name, uid }: OwnerReference): string {
   return JSON.stringify([apiVersion, kind, name, uid]);
 }
 

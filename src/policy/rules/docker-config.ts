@@ -1,5 +1,5 @@
 // Finds the registries that a Docker configuration names, as the kubelet will read it.
-import { isJsonObject } from '../../api/json.ts';
+import { isJsonObject } from '../../base/json.ts';
 import { hasRepeatedKey } from './repeated-keys.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

@@ -1,5 +1,5 @@
 // Reads fields of objects of which nothing is known yet.
-import { ownMember, type JsonObject } from '../../api/json.ts';
+import { ownMember, type JsonObject } from '../../base/json.ts';
 
 /** The field if it is there and a string, else nothing. */
 export function stringField(object: JsonObject, field: string): string {

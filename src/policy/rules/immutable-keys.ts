@@ -1,9 +1,9 @@
 // namespaces.immutable: labels and annotations that, once set, are neither changed nor removed.
-import type { ImmutableSpec } from '../../api/namespace-policy.ts';
-import { keyPath, metadataMap, valueOf, type MetadataField } from '../metadata.ts';
-import { quoted } from '../wording.ts';
-import type { KubeObject } from '../../api/kube-object.ts';
-import type { Breach, Rule } from '../rule.ts';
+import type { ImmutableSpec } from '../../api/namespace-policy/namespace-policy.ts';
+import { keyPath, metadataMap, valueOf, type MetadataField } from '../../base/metadata.ts';
+import { quoted } from '../terms/wording.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import type { Breach, Rule } from './rule.ts';
 
 export function immutableKeysRule(spec: ImmutableSpec): Rule {
   return {

@@ -1,10 +1,10 @@
 // namespaces.name: the name of a namespace matches a pattern.
-import type { NameRule } from '../../api/namespace-policy.ts';
-import { compiled, type Compilation } from '../compilation.ts';
-import { compilePattern } from '../pattern.ts';
-import { nameOf } from '../metadata.ts';
-import type { Rule } from '../rule.ts';
-import { quoted } from '../wording.ts';
+import type { NameRule } from '../../api/namespace-policy/namespace-policy.ts';
+import { compiled, type Compilation } from '../terms/compilation.ts';
+import { compilePattern } from '../terms/pattern.ts';
+import { nameOf } from '../../base/metadata.ts';
+import type { Rule } from './rule.ts';
+import { quoted } from '../terms/wording.ts';
 
 const path = ['spec', 'namespaces', 'name', 'pattern'];
 

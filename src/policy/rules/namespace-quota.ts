@@ -1,8 +1,8 @@
 // namespaces.quota: at most so many namespaces of a policy share a value of a label.
-import type { QuotaSpec } from '../../api/namespace-policy.ts';
-import { keyPath, labelsOf, valueOf } from '../metadata.ts';
-import { quoted } from '../wording.ts';
-import type { Rule, StepContext } from '../rule.ts';
+import type { QuotaSpec } from '../../api/namespace-policy/namespace-policy.ts';
+import { keyPath, labelsOf, valueOf } from '../../base/metadata.ts';
+import { quoted } from '../terms/wording.ts';
+import type { Rule, StepContext } from './rule.ts';
 
 /** Best effort: two requests at once can both pass, and the reconciler reports the overshoot. */
 export function namespaceQuotaRule(spec: QuotaSpec): Rule {

@@ -1,8 +1,8 @@
 // namespaces.requesters: the only ones who may create matched namespaces; they may `use` the policy without RBAC too.
-import type { RequestersSpec } from '../../api/namespace-policy.ts';
-import { quoted } from '../wording.ts';
-import type { Requester } from '../review.ts';
-import type { Rule } from '../rule.ts';
+import type { RequestersSpec } from '../../api/namespace-policy/namespace-policy.ts';
+import { quoted } from '../terms/wording.ts';
+import type { Requester } from '../terms/review.ts';
+import type { Rule } from './rule.ts';
 import { serviceAccountUser } from './subjects.ts';
 
 export function requestersRule(spec: RequestersSpec): Rule {

@@ -1,11 +1,11 @@
 // namespaces.required: labels and annotations that a namespace must carry, with the values they may have.
-import type { RequiredKey, RequiredSpec } from '../../api/namespace-policy.ts';
-import { compiled, mapped, type Compilation } from '../compilation.ts';
-import { keyPath, metadataMap, valueOf, type MetadataField } from '../metadata.ts';
-import { compilePattern } from '../pattern.ts';
-import { alternatives } from '../../api/text.ts';
-import { quoted } from '../wording.ts';
-import type { Breach, Rule } from '../rule.ts';
+import type { RequiredKey, RequiredSpec } from '../../api/namespace-policy/namespace-policy.ts';
+import { compiled, mapped, type Compilation } from '../terms/compilation.ts';
+import { keyPath, metadataMap, valueOf, type MetadataField } from '../../base/metadata.ts';
+import { compilePattern } from '../terms/pattern.ts';
+import { alternatives } from '../../base/text.ts';
+import { quoted } from '../terms/wording.ts';
+import type { Breach, Rule } from './rule.ts';
 
 export interface Requirement {
   readonly field: MetadataField;

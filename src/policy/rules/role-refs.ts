@@ -1,8 +1,8 @@
 // rbac.allowedRoleRefs: the roles that RoleBindings may grant.
-import { compileGlob } from '../glob.ts';
-import { alternatives, clipped } from '../../api/text.ts';
-import type { Rule } from '../rule.ts';
-import { isJsonObject } from '../../api/json.ts';
+import { compileGlob } from '../terms/glob.ts';
+import { alternatives, clipped } from '../../base/text.ts';
+import type { Rule } from './rule.ts';
+import { isJsonObject } from '../../base/json.ts';
 import { stringField } from './fields.ts';
 
 export function allowedRoleRefsRule(allowed: readonly string[]): Rule {

@@ -1,9 +1,9 @@
 // secrets.dockerConfig: image pull Secrets can be read and name only allowed registries.
-import type { DockerConfigRule } from '../../api/namespace-policy.ts';
-import { compileGlob } from '../glob.ts';
-import { alternatives } from '../../api/text.ts';
-import { quoted } from '../wording.ts';
-import type { Breach, Rule } from '../rule.ts';
+import type { DockerConfigRule } from '../../api/namespace-policy/namespace-policy.ts';
+import { compileGlob } from '../terms/glob.ts';
+import { alternatives } from '../../base/text.ts';
+import { quoted } from '../terms/wording.ts';
+import type { Breach, Rule } from './rule.ts';
 import { registriesOf, registryHost } from './docker-config.ts';
 import { fingerprintOf, secretType, secretValue } from './secret-values.ts';
 

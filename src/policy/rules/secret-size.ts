@@ -1,5 +1,5 @@
 // secrets.maxBytes: how large the values of a Secret may be in all.
-import type { Rule } from '../rule.ts';
+import type { Rule } from './rule.ts';
 import { secretSize } from './secret-values.ts';
 
 export function maxBytesRule(maxBytes: number): Rule {

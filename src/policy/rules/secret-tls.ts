@@ -1,9 +1,9 @@
 // secrets.tls: the pair in a kubernetes.io/tls Secret belongs together, lasts a while and is strong enough.
 import type { X509Certificate } from 'node:crypto';
-import type { TlsRule } from '../../api/namespace-policy.ts';
-import { parseDuration } from '../../api/time.ts';
-import type { KubeObject } from '../../api/kube-object.ts';
-import type { Breach, Rule } from '../rule.ts';
+import type { TlsRule } from '../../api/namespace-policy/namespace-policy.ts';
+import { parseDuration } from '../../base/time.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import type { Breach, Rule } from './rule.ts';
 import { fingerprintOf, secretType, secretValue, type SecretValue } from './secret-values.ts';
 import { readCertificate, readPrivateKey } from './tls-pair.ts';
 

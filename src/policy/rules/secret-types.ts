@@ -1,7 +1,7 @@
 // secrets.forbiddenTypes and secrets.allowedTypes: the types that Secrets may have.
-import { alternatives } from '../../api/text.ts';
-import { quoted } from '../wording.ts';
-import type { Rule } from '../rule.ts';
+import { alternatives } from '../../base/text.ts';
+import { quoted } from '../terms/wording.ts';
+import type { Rule } from './rule.ts';
 import { secretType } from './secret-values.ts';
 
 /** Helm keeps its releases in Secrets of this type; judging them unasked would break every `helm upgrade`. */

@@ -1,8 +1,8 @@
 // Reads the values of a Secret as the API server will store them: `stringData` over `data`, base64 decoded.
 // https://kubernetes.io/docs/concepts/configuration/secret/#restriction-names-data
 import { createHash } from 'node:crypto';
-import type { KubeObject } from '../../api/kube-object.ts';
-import { isJsonObject, ownMember } from '../../api/json.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import { isJsonObject, ownMember } from '../../base/json.ts';
 import { stringField } from './fields.ts';
 
 export type SecretValue =

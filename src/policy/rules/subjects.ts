@@ -1,10 +1,10 @@
 // rbac.forbiddenSubjects: who may not be the subject of a RoleBinding, however it is spelled.
-import { compileGlob } from '../glob.ts';
-import { clipped } from '../../api/text.ts';
-import { quoted } from '../wording.ts';
-import type { KubeObject } from '../../api/kube-object.ts';
-import type { Breach, Rule } from '../rule.ts';
-import { isJsonObject } from '../../api/json.ts';
+import { compileGlob } from '../terms/glob.ts';
+import { clipped } from '../../base/text.ts';
+import { quoted } from '../terms/wording.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import type { Breach, Rule } from './rule.ts';
+import { isJsonObject } from '../../base/json.ts';
 import { stringField } from './fields.ts';
 
 const serviceAccountUserPrefix = 'system:serviceaccount:';

@@ -1,11 +1,11 @@
 // validations: free rules on a Namespace, in CEL.
-import type { ValidationRule } from '../../api/namespace-policy.ts';
-import { compileExpression, type Expression, type ExpressionScope } from '../cel/expression.ts';
-import { compiled, refused, type Compilation } from '../compilation.ts';
-import { clipped } from '../../api/text.ts';
-import type { KubeObject } from '../../api/kube-object.ts';
-import { requestAttributes, type Review } from '../review.ts';
-import type { Breach, Rule } from '../rule.ts';
+import type { ValidationRule } from '../../api/namespace-policy/namespace-policy.ts';
+import { compileExpression, type Expression, type ExpressionScope } from '../../cel/expression.ts';
+import { compiled, refused, type Compilation } from '../terms/compilation.ts';
+import { clipped } from '../../base/text.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import { requestAttributes, type Review } from '../terms/review.ts';
+import type { Breach, Rule } from './rule.ts';
 
 /** As in ValidatingAdmissionPolicy: https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/ */
 const scope: ExpressionScope = {

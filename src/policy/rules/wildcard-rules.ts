@@ -1,8 +1,8 @@
 // rbac.forbidWildcardRules: Roles name what they grant.
-import { quoted } from '../wording.ts';
-import type { KubeObject } from '../../api/kube-object.ts';
-import type { Breach, Rule } from '../rule.ts';
-import { isJsonObject } from '../../api/json.ts';
+import { quoted } from '../terms/wording.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import type { Breach, Rule } from './rule.ts';
+import { isJsonObject } from '../../base/json.ts';
 import { stringsOf } from './fields.ts';
 
 const fields = ['apiGroups', 'resources', 'verbs', 'nonResourceURLs'] as const;

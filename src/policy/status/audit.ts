@@ -1,13 +1,13 @@
 // Judges a Namespace that is already there by the rules of a policy: what would have to change before they all hold.
-import type { KubeObject } from '../../api/kube-object.ts';
-import { unlimitedBudget } from '../budget.ts';
-import type { CompiledPolicy } from '../compiled-policy.ts';
-import { judge } from '../judge.ts';
-import { matchNamespace } from '../match.ts';
-import { nameOf } from '../metadata.ts';
-import type { Review } from '../review.ts';
-import type { Rule } from '../rule.ts';
-import type { Finding, Violation } from '../verdict.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import { unlimitedBudget } from '../terms/budget.ts';
+import type { CompiledPolicy } from '../compile/compiled-policy.ts';
+import { judge } from '../decide/judge.ts';
+import { matchNamespace } from '../terms/match.ts';
+import { nameOf } from '../../base/metadata.ts';
+import type { Review } from '../terms/review.ts';
+import type { Rule } from '../rules/rule.ts';
+import type { Finding, Violation } from '../terms/verdict.ts';
 
 export interface Audit {
   /** An error of the match is no yes: nothing is judged then. */

@@ -1,6 +1,6 @@
 // Conditions as Kubernetes has them: one aspect each, with the moment at which it last turned.
 // https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api-conventions.md#typical-status-properties
-import { isJsonObject, ownMember } from '../../api/json.ts';
+import { isJsonObject, ownMember } from '../../base/json.ts';
 
 export interface Condition {
   readonly type: string;

@@ -1,6 +1,6 @@
 // Says which rules the roles of the install lack for a policy or share, as they can be pasted there.
-import type { InstallRole, OwnRights } from '../contents/own-rights.ts';
-import type { RightsRule } from '../contents/needed-rights.ts';
+import type { InstallRole, OwnRights } from '../authors/own-rights.ts';
+import type { RightsRule } from '../authors/needed-rights.ts';
 
 const roles: Readonly<Record<InstallRole, string>> = {
   reconciler: 'ClusterRole reeve-reconciler (manifests/install/20-reconciler.yaml)',

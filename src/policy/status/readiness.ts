@@ -1,9 +1,9 @@
 // The condition reeve.dev/Ready of a Namespace: whether all is there that policies and shares provide.
 import { readyCondition } from '../../api/names.ts';
-import { clipped } from '../../api/text.ts';
-import type { Desired } from '../contents/desired.ts';
-import { kindOfKey, nameOfKey } from '../contents/object-key.ts';
-import type { Outcome } from '../contents/outcome.ts';
+import { clipped } from '../../base/text.ts';
+import type { Desired } from '../desired/desired.ts';
+import { kindOfKey, nameOfKey } from '../compile/object-key.ts';
+import type { Outcome } from '../plan/outcome.ts';
 import type { Condition } from './condition.ts';
 
 const longestMessage = 1024;

@@ -1,6 +1,6 @@
 // Who may do what, by the roles and bindings that are stored.
-import type { JsonObject } from '../../api/json.ts';
-import type { KubeObject } from '../../api/kube-object.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
 import { itemsAt, textAt } from '../kinds/column.ts';
 import { clusterRoleBindings, clusterRoles, roleBindings, roles } from '../kinds/rbac.ts';
 import type { ObjectStore } from '../store/store.ts';

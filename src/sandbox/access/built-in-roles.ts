@@ -1,6 +1,6 @@
 // The ClusterRoles that every cluster has, as far as people and their tools use them, and who is bound to them.
 // https://kubernetes.io/docs/reference/access-authn-authz/rbac/#default-roles-and-role-bindings
-import type { KubeObject, StringMap } from '../../api/kube-object.ts';
+import type { KubeObject, StringMap } from '../../base/kube-object.ts';
 import { everything, rbacGroup } from './rules.ts';
 
 type Rules = readonly object[];

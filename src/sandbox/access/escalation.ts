@@ -1,8 +1,8 @@
 // Nobody grants by a role or a binding what they do not hold, unless they may `escalate` or `bind`.
 // https://kubernetes.io/docs/reference/access-authn-authz/rbac/#privilege-escalation-prevention-and-bootstrapping
 import { isDeepStrictEqual } from 'node:util';
-import type { JsonObject } from '../../api/json.ts';
-import type { KubeObject } from '../../api/kube-object.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
 import { forbidden, notFound } from '../api-error.ts';
 import type { ObjectRequest } from '../request.ts';
 import { isMaster, type Access, type PathAction, type ResourceAction } from './authorizer.ts';

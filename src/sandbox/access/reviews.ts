@@ -1,6 +1,6 @@
 // Questions about who may do what and who somebody is: answered, and forgotten.
 // https://kubernetes.io/docs/reference/access-authn-authz/authorization/#checking-api-access
-import { isJsonObject, ownMember, type JsonObject } from '../../api/json.ts';
+import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import { badRequest, invalid, type ApiError } from '../api-error.ts';
 import { textAt } from '../kinds/column.ts';
 import type { Tokens } from '../tokens.ts';

@@ -1,5 +1,5 @@
 // What the rules of a role permit: https://kubernetes.io/docs/reference/access-authn-authz/rbac/#role-and-clusterrole
-import { isJsonObject, type JsonObject } from '../../api/json.ts';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { itemsAt } from '../kinds/column.ts';
 
 export const rbacGroup = 'rbac.authorization.k8s.io';

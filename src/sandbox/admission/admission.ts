@@ -1,5 +1,5 @@
 // Asks the webhooks and the admission policies that are stored about every write.
-import type { KubeObject } from '../../api/kube-object.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
 import type { ObjectStore } from '../store/store.ts';
 import type { AdmittedWrite } from './admitted-write.ts';
 import { judgeByPolicies } from './policies.ts';

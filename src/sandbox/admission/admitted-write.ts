@@ -1,8 +1,8 @@
 // One write as webhooks and policies see it.
 // https://pkg.go.dev/k8s.io/api/admission/v1#AdmissionRequest
-import type { JsonObject } from '../../api/json.ts';
-import type { KubeObject } from '../../api/kube-object.ts';
-import type { Bindings } from '../../policy/cel/expression.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import type { Bindings } from '../../cel/expression.ts';
 import type { Resource, Subresource } from '../resource.ts';
 import type { User } from '../user.ts';
 

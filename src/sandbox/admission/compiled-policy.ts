@@ -1,7 +1,7 @@
 // The expressions of a ValidatingAdmissionPolicy, compiled as far as the sandbox can evaluate them.
-import { ownMember } from '../../api/json.ts';
-import type { KubeObject } from '../../api/kube-object.ts';
-import { compileExpression, type Expression, type ResultKind } from '../../policy/cel/expression.ts';
+import { ownMember } from '../../base/json.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import { compileExpression, type Expression, type ResultKind } from '../../cel/expression.ts';
 import type { StatusCause } from '../api-error.ts';
 import { admissionVariables, compileConditions, once } from './conditions.ts';
 import type { Policy } from './configurations.ts';

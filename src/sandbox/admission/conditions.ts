@@ -1,8 +1,8 @@
 // The matchConditions of webhooks and policies, in CEL.
 // https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#matching-requests-matchconditions
-import type { KubeObject } from '../../api/kube-object.ts';
-import { compileExpression } from '../../policy/cel/expression.ts';
-import type { Bindings, CompileResult, Expression } from '../../policy/cel/expression.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import { compileExpression } from '../../cel/expression.ts';
+import type { Bindings, CompileResult, Expression } from '../../cel/expression.ts';
 import type { StatusCause } from '../api-error.ts';
 import type { Conditional, Webhook } from './configurations.ts';
 

@@ -1,6 +1,6 @@
 // The stored objects that decide about writes. Their kinds let nothing else be stored, and fill in what is left out.
-import type { KubeObject } from '../../api/kube-object.ts';
-import type { LabelSelector } from '../../api/namespace-policy.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import type { LabelSelector } from '../../api/namespace-policy/namespace-policy.ts';
 import { notFound } from '../api-error.ts';
 import { admissionKinds } from '../kinds/admission-kinds.ts';
 import { namespaces } from '../kinds/plain-kinds.ts';

@@ -1,6 +1,6 @@
 // Which writes a webhook or a policy is about, as its rules and selectors say.
 // https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#matching-requests-rules
-import { compileSelector } from '../../policy/selector.ts';
+import { compileSelector } from '../../api/selector.ts';
 import type { ObjectStore } from '../store/store.ts';
 import { namespaceNameOf, type AdmittedWrite } from './admitted-write.ts';
 import { storedNamespace, type Rule, type Selection } from './configurations.ts';

@@ -1,6 +1,6 @@
 // Judges a write by the ValidatingAdmissionPolicies that are stored and bound.
 // https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/
-import { withVariables } from '../../policy/cel/expression.ts';
+import { withVariables } from '../../cel/expression.ts';
 import { ApiError, forbidden } from '../api-error.ts';
 import type { ObjectStore } from '../store/store.ts';
 import { bindingsOf, type AdmittedWrite } from './admitted-write.ts';

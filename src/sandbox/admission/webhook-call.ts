@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { request, type RequestOptions } from 'node:https';
-import { errorCode } from '../../api/error-code.ts';
-import type { JsonObject } from '../../api/json.ts';
+import { errorCode } from '../../base/error-code.ts';
+import type { JsonObject } from '../../base/json.ts';
 import type { ClientConfig } from './configurations.ts';
 
 /** Why a webhook has not said yes or no; its failurePolicy decides what follows. */

@@ -1,6 +1,6 @@
 // Asks one webhook, and understands what it answers.
 // https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#response
-import { isJsonObject, ownMember, type JsonObject } from '../../api/json.ts';
+import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import { ApiError, type Failure } from '../api-error.ts';
 import { admissionRequest, type AdmittedWrite } from './admitted-write.ts';
 import type { Webhook } from './configurations.ts';

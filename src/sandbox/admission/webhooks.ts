@@ -1,6 +1,6 @@
 // Asks the webhooks that are stored: those that change objects one after the other, all that judge side by side.
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeObject } from '../../api/kube-object.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
 import { ApiError, forbidden } from '../api-error.ts';
 import { jsonPatched } from '../patch/json-patch.ts';
 import type { ObjectStore } from '../store/store.ts';

@@ -1,10 +1,10 @@
 // Keeps the rules of ClusterRoles that gather those of others by their labels.
 // https://kubernetes.io/docs/reference/access-authn-authz/rbac/#aggregated-clusterroles
 import { isDeepStrictEqual } from 'node:util';
-import type { JsonObject } from '../../api/json.ts';
-import type { KubeObject } from '../../api/kube-object.ts';
-import type { LabelSelector } from '../../api/namespace-policy.ts';
-import { compileSelector } from '../../policy/selector.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import type { LabelSelector } from '../../api/namespace-policy/namespace-policy.ts';
+import { compileSelector } from '../../api/selector.ts';
 import { rulesIn } from '../access/rules.ts';
 import { clusterRoles } from '../kinds/rbac.ts';
 import type { WriteContext } from '../write/context.ts';

@@ -1,6 +1,6 @@
 // Removes the objects of a definition that is being deleted, and then the definition.
 // https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#delete-a-customresourcedefinition
-import type { KubeObject } from '../../api/kube-object.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
 import { customKinds, definitionName, definitions } from '../kinds/custom.ts';
 import type { WriteContext } from '../write/context.ts';
 import { removeAll } from './internal-requests.ts';

@@ -1,5 +1,5 @@
 // Requests that the sandbox makes of itself, as the controllers of a cluster do: admission sees them, RBAC need not.
-import type { KubeObject } from '../../api/kube-object.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
 import { ApiError } from '../api-error.ts';
 import type { ObjectRequest } from '../request.ts';
 import type { Resource } from '../resource.ts';

@@ -1,7 +1,7 @@
 // Empties namespaces that are being deleted, and lets them go when nothing is left.
 // https://kubernetes.io/docs/tasks/administer-cluster/namespaces/#deleting-a-namespace
-import { ownMember } from '../../api/json.ts';
-import type { KubeObject } from '../../api/kube-object.ts';
+import { ownMember } from '../../base/json.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
 import { namespaces } from '../kinds/plain-kinds.ts';
 import { everyObject, type WriteContext } from '../write/context.ts';
 import { update } from '../write/update.ts';

@@ -1,6 +1,6 @@
 // Reads the body of a request: JSON, YAML or protobuf, of an object or a patch.
 import type { IncomingMessage } from 'node:http';
-import { parseYaml } from '../../api/yaml.ts';
+import { parseYaml } from '../../base/yaml.ts';
 import { ApiError, badRequest } from '../api-error.ts';
 import type { ObjectRequest, PatchType } from '../request.ts';
 import { readProtobuf } from './protobuf.ts';

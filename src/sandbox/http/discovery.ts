@@ -1,6 +1,6 @@
 // Tells clients which kinds there are: all at once, or in the older way group by group.
 // https://kubernetes.io/docs/concepts/overview/kubernetes-api/#discovery-api
-import type { JsonObject } from '../../api/json.ts';
+import type { JsonObject } from '../../base/json.ts';
 import type { ReviewKind } from '../access/reviews.ts';
 import type { Verb } from '../request.ts';
 import { apiVersionOf, type Kinds, type Resource, type Subresource } from '../resource.ts';

@@ -1,5 +1,5 @@
 // Serves what is not about objects: version, probes, discovery, and as much OpenAPI as kubectl asks for.
-import type { JsonObject } from '../../api/json.ts';
+import type { JsonObject } from '../../base/json.ts';
 import { apiVersionOf, type Kinds, type Resource } from '../resource.ts';
 import { acceptedForm } from './accept.ts';
 import { discoveryDocument, type Offer } from './discovery.ts';

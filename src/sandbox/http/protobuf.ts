@@ -1,7 +1,7 @@
 // Reads the protobuf bodies that kubectl's `create` and `auth` send, and Go clients for the same kinds.
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#protobuf-encoding
 // https://protobuf.dev/programming-guides/encoding/
-import type { JsonObject } from '../../api/json.ts';
+import type { JsonObject } from '../../base/json.ts';
 import { ApiError, badRequest } from '../api-error.ts';
 
 /**

@@ -1,8 +1,8 @@
 // Writes an answer: a JSON document, a word for a probe, or the events of a watch as they come.
 import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import type { JsonObject } from '../../api/json.ts';
-import { stringifyYaml } from '../../api/yaml.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { stringifyYaml } from '../../base/yaml.ts';
 import { ApiError } from '../api-error.ts';
 
 export type Reply = { readonly code: number } & (

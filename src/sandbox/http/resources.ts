@@ -1,6 +1,6 @@
 // Serves what is about kinds: the objects of those that are stored, the reviews, and a plain no for the rest.
 import type { IncomingMessage } from 'node:http';
-import { isJsonObject } from '../../api/json.ts';
+import { isJsonObject } from '../../base/json.ts';
 import { badRequest, groupResource, notServed, type ApiError } from '../api-error.ts';
 import type { ServeObjects } from '../objects.ts';
 import type { ObjectRequest, Verb } from '../request.ts';

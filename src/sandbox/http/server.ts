@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { JsonObject } from '../../api/json.ts';
+import type { JsonObject } from '../../base/json.ts';
 import type { Authorizer, PathAction, ResourceAction } from '../access/authorizer.ts';
 import { assertAllowed, assertMayDo } from '../allowed.ts';
 import { ApiError } from '../api-error.ts';

@@ -1,6 +1,6 @@
 // Puts what the objects answer into the form that the client asked for: as it is, as a table, or the metadata alone.
-import type { JsonObject } from '../../api/json.ts';
-import type { KubeObject } from '../../api/kube-object.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
 import type { ObjectAnswer, ObjectList, WatchEvent } from '../read/answer.ts';
 import { apiVersionOf, typed, type Resource } from '../resource.ts';
 import type { Form } from './accept.ts';

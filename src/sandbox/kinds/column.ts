@@ -1,7 +1,7 @@
 // Columns of `kubectl get`, and how their cells are read.
-import { ownMember } from '../../api/json.ts';
-import type { KubeObject } from '../../api/kube-object.ts';
-import type { Path } from '../../api/problem.ts';
+import { ownMember } from '../../base/json.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import type { Path } from '../../base/problem.ts';
 import { valueAt } from '../../api/schema/reporting.ts';
 import type { Column } from '../resource.ts';
 

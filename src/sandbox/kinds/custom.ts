@@ -2,12 +2,12 @@
 // https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/
 import { namespacePolicyCrd, secretShareCrd } from '../../api/crd.ts';
 import { category, group, version } from '../../api/names.ts';
-import { namespacePolicySchemas } from '../../api/namespace-policy.ts';
+import { namespacePolicySchemas } from '../../api/namespace-policy/namespace-policy.ts';
 import { namespacePolicyColumns } from '../../api/namespace-policy/columns.ts';
 import type { PrintColumn } from '../../api/print-columns.ts';
 import type { OpenApi } from '../../api/schema/openapi.ts';
 import { valueAt } from '../../api/schema/reporting.ts';
-import { secretShareSchemas } from '../../api/secret-share.ts';
+import { secretShareSchemas } from '../../api/secret-share/secret-share.ts';
 import { secretShareColumns } from '../../api/secret-share/columns.ts';
 import { notServed } from '../api-error.ts';
 import type { Resource } from '../resource.ts';

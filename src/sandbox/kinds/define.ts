@@ -1,6 +1,6 @@
 // Makes a served kind of its definition: one schema says its fields, defaults, merge keys and what is wrong.
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeObject } from '../../api/kube-object.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
 import type { Fields, Rule, Schema, TextSchema } from '../../api/schema/schema.ts';
 import { validate } from '../../api/schema/validate.ts';
 import type { Resource } from '../resource.ts';

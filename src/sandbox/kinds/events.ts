@@ -1,7 +1,7 @@
 // Events under both of their groups, in which some of their fields have other names.
 // https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/event-v1/
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeObject } from '../../api/kube-object.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
 import { apiVersionOf, type Resource } from '../resource.ts';
 import type { ObjectStore } from '../store/store.ts';
 import { column, textAt } from './column.ts';

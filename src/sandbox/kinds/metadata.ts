@@ -2,7 +2,7 @@
 // https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
 import { isDeepStrictEqual } from 'node:util';
 import { labelValue, metadataKey } from '../../api/common-fields.ts';
-import type { KubeObject } from '../../api/kube-object.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
 import { subdomain } from '../../api/kubernetes-names.ts';
 import { text } from '../../api/schema/build.ts';
 import { valueAt } from '../../api/schema/reporting.ts';

@@ -1,6 +1,6 @@
 // Roles and the bindings that grant them. https://kubernetes.io/docs/reference/access-authn-authz/rbac/
-import { isJsonObject } from '../../api/json.ts';
-import type { KubeObject } from '../../api/kube-object.ts';
+import { isJsonObject } from '../../base/json.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
 import { labelSelector } from '../../api/namespace-policy/match.ts';
 import { rbacGroup as group } from '../access/rules.ts';
 import type { Resource } from '../resource.ts';

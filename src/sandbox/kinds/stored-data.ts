@@ -1,7 +1,7 @@
 // Secrets and ConfigMaps: their keys, their sizes, and what each type of Secret must hold.
 // https://kubernetes.io/docs/concepts/configuration/secret/#secret-types
-import { isJsonObject } from '../../api/json.ts';
-import type { Path } from '../../api/problem.ts';
+import { isJsonObject } from '../../base/json.ts';
+import type { Path } from '../../base/problem.ts';
 import { text, withDefault } from '../../api/schema/build.ts';
 import { valueAt } from '../../api/schema/reporting.ts';
 import type { MapSchema, Rule, TextSchema } from '../../api/schema/schema.ts';

@@ -1,5 +1,5 @@
 // Finds and drops the fields of an object that its kind does not have.
-import { isJsonObject } from '../../api/json.ts';
+import { isJsonObject } from '../../base/json.ts';
 import type { Schema } from '../../api/schema/schema.ts';
 import type { Resource } from '../resource.ts';
 

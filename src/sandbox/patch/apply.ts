@@ -1,12 +1,12 @@
 // Server-side apply: a manager states the fields that it wants, and owns these and no others from then on.
 // https://kubernetes.io/docs/reference/using-api/server-side-apply/
-import type { KubeObject } from '../../api/kube-object.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
 import { ApiError, badRequest } from '../api-error.ts';
 import type { Resource } from '../resource.ts';
 import { difference, intersection, shownFields, union, type FieldSet } from './field-set.ts';
 import { claimed, mergedTrees, withoutFields } from './field-tree.ts';
 import { effectOf, keyOf, ownable, ownerFor, ownersOf } from './managed-fields.ts';
-import { withManagedFields, withOwners, type Manager, type Owner } from './managed-fields.ts';
+import { withManagedFields, withProviders, type Manager, type Owner } from './managed-fields.ts';
 import { patchedObject } from './merge-patch.ts';
 
 export interface Apply {
@@ -36,7 +36,7 @@ export function applied({ resource, stored, applied: wanted, manager, force }: A
   const next = patchedObject(mergedTrees(resource, rest, config));
   const [changed, touched] = effectOf(resource, before, next);
   if (!force) refuseConflicts(others, changed);
-  return withOwners(next, owners, writer, touched);
+  return withProviders(next, owners, writer, touched);
 }
 
 /** What was there before anybody was recorded belongs to a manager of its own. */
@@ -49,7 +49,7 @@ function refuseConflicts(owners: readonly Owner[], changed: FieldSet): void {
   const causes = owners.flatMap((owner) =>
     shownFields(intersection(owner.fieldsV1, changed)).map((field) => ({
       reason: 'FieldManagerConflict',
-      message: `conflict with ${shownOwner(owner)}`,
+      message: `conflict with ${shownProvider(owner)}`,
       field,
     })),
   );
@@ -60,7 +60,7 @@ function refuseConflicts(owners: readonly Owner[], changed: FieldSet): void {
   throw new ApiError({ code: 409, reason: 'Conflict', message, details: { causes } });
 }
 
-function shownOwner({ manager, operation, subresource, apiVersion }: Owner): string {
+function shownProvider({ manager, operation, subresource, apiVersion }: Owner): string {
   const through = subresource === undefined ? '' : ` with subresource ${JSON.stringify(subresource)}`;
   const since = operation === 'Update' ? ` using ${apiVersion}` : '';
   return `${JSON.stringify(manager)}${through}${since}`;

@@ -1,6 +1,6 @@
 // Sets of fields in the form that metadata.managedFields has for them, FieldsV1, and what can be done with such sets.
 // https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/object-meta/#System
-import { isJsonObject } from '../../api/json.ts';
+import { isJsonObject } from '../../base/json.ts';
 
 /** `f:name`, `k:{"type":"Ready"}` for the item of a list, or `v:"x"` for one of a set. */
 export type Element = string;

@@ -1,7 +1,7 @@
 // An object as a tree of fields: which values have fields of their own, how trees merge, and in what they differ.
 // https://kubernetes.io/docs/reference/using-api/server-side-apply/#merge-strategy
 import { isDeepStrictEqual } from 'node:util';
-import { isJsonObject, ownMember } from '../../api/json.ts';
+import { isJsonObject, ownMember } from '../../base/json.ts';
 import type { Resource } from '../resource.ts';
 import { elementsUnder, fieldSet, includes, type Element, type FieldSet } from './field-set.ts';
 

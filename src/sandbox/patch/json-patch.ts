@@ -1,7 +1,7 @@
 // JSON patch. https://www.rfc-editor.org/rfc/rfc6902
 import { isDeepStrictEqual } from 'node:util';
-import { isJsonObject, ownMember, type JsonObject } from '../../api/json.ts';
-import type { KubeObject } from '../../api/kube-object.ts';
+import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
 import { ApiError, badRequest } from '../api-error.ts';
 import { patchedObject } from './merge-patch.ts';
 

@@ -1,7 +1,7 @@
 // Who owns which fields of an object: metadata.managedFields, read, followed through a write, and written.
 // https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management
-import { ownMember } from '../../api/json.ts';
-import type { KubeObject } from '../../api/kube-object.ts';
+import { ownMember } from '../../base/json.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
 import { apiVersionOf, type Resource, type Subresource } from '../resource.ts';
 import { difference, isFieldsV1, union, type FieldSet } from './field-set.ts';
 import { changes } from './field-tree.ts';
@@ -52,7 +52,12 @@ export function ownerFor(resource: Resource, manager: Manager, operation: Owner[
 }
 
 /** After a write: the writer owns what it says, and all others lose what the write has touched. */
-export function withOwners(object: KubeObject, owners: Owners, writer: Owner, touched: FieldSet): KubeObject {
+export function withProviders(
+  object: KubeObject,
+  owners: Owners,
+  writer: Owner,
+  touched: FieldSet,
+): KubeObject {
   const left = new Map(owners);
   for (const [key, owner] of owners) {
     left.set(key, { ...owner, fieldsV1: difference(owner.fieldsV1, touched) });
@@ -101,8 +106,8 @@ export function withManagedFields(
   const owners = ownersOf(isSubmitted ? next : stored);
   const writer = ownerFor(resource, manager, 'Update');
   // Nobody is recorded any more until the first apply.
-  if (stored !== undefined && owners.size === 0) return withOwners(next, owners, writer, undefined);
+  if (stored !== undefined && owners.size === 0) return withProviders(next, owners, writer, undefined);
   const [changed, touched] = effectOf(resource, stored, next);
   const kept = difference(owners.get(keyOf(writer))?.fieldsV1, touched);
-  return withOwners(next, owners, { ...writer, fieldsV1: union(changed, kept) }, touched);
+  return withProviders(next, owners, { ...writer, fieldsV1: union(changed, kept) }, touched);
 }

@@ -1,8 +1,8 @@
 // JSON merge patch, and the strategic one that knows as well which lists have items with an identity.
 // https://www.rfc-editor.org/rfc/rfc7396
 // https://github.com/kubernetes/community/blob/master/contributors/devel/sig-api-machinery/strategic-merge-patch.md
-import { isJsonObject, ownMember, type JsonObject } from '../../api/json.ts';
-import type { KubeObject } from '../../api/kube-object.ts';
+import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
 import { badRequest } from '../api-error.ts';
 import type { Resource } from '../resource.ts';
 import { elementOf, listKeysAt, placeUnder } from './field-tree.ts';

@@ -1,6 +1,6 @@
 // What is answered to a request for objects.
-import type { JsonObject } from '../../api/json.ts';
-import type { KubeObject } from '../../api/kube-object.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
 
 export interface WatchEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';

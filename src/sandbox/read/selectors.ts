@@ -1,7 +1,7 @@
 // Which objects of a kind a request is about: its labelSelector and its fieldSelector.
 // https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#list-and-watch-filtering
-import { ownMember } from '../../api/json.ts';
-import type { KubeObject } from '../../api/kube-object.ts';
+import { ownMember } from '../../base/json.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
 import { qualifiedName, subdomain } from '../../api/kubernetes-names.ts';
 import { badRequest, groupResource } from '../api-error.ts';
 import type { ObjectRequest } from '../request.ts';

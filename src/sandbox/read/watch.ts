@@ -1,7 +1,7 @@
 // A watch: what is there, where that is asked for, and then every change, until somebody ends it.
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
 import { ReadableStream, type ReadableStreamDefaultController } from 'node:stream/web';
-import type { StringMap } from '../../api/kube-object.ts';
+import type { StringMap } from '../../base/kube-object.ts';
 import { expired, groupResource } from '../api-error.ts';
 import type { ObjectRequest } from '../request.ts';
 import { typed } from '../resource.ts';

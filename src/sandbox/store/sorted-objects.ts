@@ -1,5 +1,5 @@
 // The objects of one kind, always in the order of their keys.
-import type { KubeObject } from '../../api/kube-object.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
 
 /**
  * Lists come in the order of this text, as etcd keeps it: `team-a/x` stands before `team/x`.

@@ -1,5 +1,5 @@
 // All objects of the sandbox, in memory: one revision for every change, as in etcd.
-import type { KubeObject } from '../../api/kube-object.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
 import { groupResource } from '../api-error.ts';
 import type { Resource } from '../resource.ts';
 import { keyOf, SortedObjects } from './sorted-objects.ts';

@@ -1,5 +1,5 @@
 // What every write works with.
-import type { KubeObject } from '../../api/kube-object.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
 import type { Access } from '../access/authorizer.ts';
 import type { Admission } from '../admission/admission.ts';
 import type { Kinds, Resource } from '../resource.ts';

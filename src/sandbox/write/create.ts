@@ -1,5 +1,5 @@
 // Creates objects.
-import type { KubeObject } from '../../api/kube-object.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
 import { alreadyExists, badRequest } from '../api-error.ts';
 import type { ObjectRequest } from '../request.ts';
 import type { WriteContext } from './context.ts';

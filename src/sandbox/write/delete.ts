@@ -1,6 +1,6 @@
 // Deletes objects, or marks those that something still holds.
-import { isJsonObject, ownMember, type JsonObject } from '../../api/json.ts';
-import type { KubeObject } from '../../api/kube-object.ts';
+import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
 import { badRequest, conflict, notFound } from '../api-error.ts';
 import type { ObjectRequest } from '../request.ts';
 import type { Resource } from '../resource.ts';

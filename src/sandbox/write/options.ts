@@ -1,5 +1,5 @@
 // The options of a write: whether they make sense, and how webhooks see them.
-import { ownMember, type JsonObject } from '../../api/json.ts';
+import { ownMember, type JsonObject } from '../../base/json.ts';
 import { invalid } from '../api-error.ts';
 import type { ObjectRequest } from '../request.ts';
 

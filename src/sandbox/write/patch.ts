@@ -1,6 +1,6 @@
 // Patches objects, and applies them.
-import { isJsonObject } from '../../api/json.ts';
-import type { KubeObject } from '../../api/kube-object.ts';
+import { isJsonObject } from '../../base/json.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
 import { ApiError, badRequest, conflict, invalid } from '../api-error.ts';
 import { applied } from '../patch/apply.ts';
 import { jsonPatched } from '../patch/json-patch.ts';

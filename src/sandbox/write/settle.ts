@@ -1,6 +1,6 @@
 // The way of every object to be stored: defaulted, mutated, judged by RBAC, by its kind and by admission, in the API server's order.
-import type { JsonObject } from '../../api/json.ts';
-import type { KubeObject, ObjectMeta } from '../../api/kube-object.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { KubeObject, ObjectMeta } from '../../base/kube-object.ts';
 import { checkEscalation } from '../access/escalation.ts';
 import type { AdmittedWrite } from '../admission/admitted-write.ts';
 import { policyProblems, unevaluated } from '../admission/compiled-policy.ts';
@@ -26,7 +26,7 @@ export async function settled(
 ): Promise<KubeObject> {
   const { stored } = candidate;
   const now = context.now();
-  const owned = withOwners(request, prepared(request, candidate.object, stored, now), stored, now);
+  const owned = withProviders(request, prepared(request, candidate.object, stored, now), stored, now);
   const write = admittedWrite(request, { ...candidate, object: owned });
   const mutated = (await context.admission.mutate(write)) ?? owned;
   const system = stored === undefined ? withSystemFields(mutated, now, ownFields(context, request)) : mutated;
@@ -37,7 +37,7 @@ export async function settled(
 }
 
 /** What webhooks add belongs to nobody; what an apply sets has its owner already. */
-function withOwners(
+function withProviders(
   request: ObjectRequest,
   object: KubeObject,
   stored: KubeObject | undefined,

@@ -1,6 +1,6 @@
 // Reads the body of a write as an object of the kind that its path says.
-import { isJsonObject, ownMember } from '../../api/json.ts';
-import type { KubeObject, ObjectMeta } from '../../api/kube-object.ts';
+import { isJsonObject, ownMember } from '../../base/json.ts';
+import type { KubeObject, ObjectMeta } from '../../base/kube-object.ts';
 import { badRequest } from '../api-error.ts';
 import { unknownFields } from '../kinds/unknown-fields.ts';
 import type { ObjectRequest } from '../request.ts';

@@ -1,6 +1,6 @@
 // The fields of metadata that the server alone sets, and which part of an object each subresource writes.
 import { randomBytes } from 'node:crypto';
-import type { KubeObject, ObjectMeta } from '../../api/kube-object.ts';
+import type { KubeObject, ObjectMeta } from '../../base/kube-object.ts';
 import type { Resource, Subresource } from '../resource.ts';
 
 const nameEnding = 5;

@@ -1,6 +1,6 @@
 // Changes objects: the whole of them, or one part by a subresource.
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeObject } from '../../api/kube-object.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
 import { badRequest, conflict, invalid, notFound } from '../api-error.ts';
 import type { ObjectRequest } from '../request.ts';
 import type { Resource } from '../resource.ts';

@@ -1,7 +1,7 @@
 // The verdicts of our engine.
-import { compileExpression } from '../../../src/policy/cel/expression.ts';
-import type { Bindings } from '../../../src/policy/cel/expression.ts';
-import { requestAttributes } from '../../../src/policy/review.ts';
+import { compileExpression } from '../../../src/cel/expression.ts';
+import type { Bindings } from '../../../src/cel/expression.ts';
+import { requestAttributes } from '../../../src/policy/terms/review.ts';
 
 export type ResultType = 'bool' | 'string';
 

@@ -1,6 +1,6 @@
 // The two webhook configurations on a cluster, as people see and change them.
-import { sealed } from '../../../src/state/configuration-seal.ts';
-import { versionAnnotation } from '../../../src/state/webhook-configurations.ts';
+import { sealed } from '../../../src/registration/configuration-seal.ts';
+import { versionAnnotation } from '../../../src/registration/wanted-configurations.ts';
 import type { ClusterAccess } from '../../cluster/cluster-access.ts';
 import { mustKubectl } from '../../support/kubectl.ts';
 

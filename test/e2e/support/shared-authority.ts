@@ -1,6 +1,6 @@
 // The Secret of the authority that the replicas share, as an administrator sees it and as somebody might damage it.
 import { X509Certificate } from 'node:crypto';
-import { parseState, type AuthorityState } from '../../../src/certs/authority-state.ts';
+import { parseState, type AuthorityState } from '../../../src/certs/authority/authority-state.ts';
 import type { ClusterAccess } from '../../cluster/cluster-access.ts';
 import type { Reeve } from '../../support/reeve.ts';
 import { openTls } from '../../support/tls-client.ts';

@@ -1,10 +1,10 @@
 // Another controller that has its own idea of what an object should hold, and sets it again as soon as it is changed.
-import type { KubeObject } from '../../../src/api/kube-object.ts';
-import type { KubeClient } from '../../../src/kube/client.ts';
-import { findApiServer } from '../../../src/kube/find-api-server.ts';
-import { createKubeClient } from '../../../src/kube/https-client.ts';
-import { listWatch, type WatchHealth } from '../../../src/kube/list-watch.ts';
-import { pacing } from '../../../src/wire/pacing.ts';
+import type { KubeObject } from '../../../src/base/kube-object.ts';
+import type { KubeClient } from '../../../src/kube/http/client.ts';
+import { findApiServer } from '../../../src/kube/auth/find-api-server.ts';
+import { createKubeClient } from '../../../src/kube/http/https-client.ts';
+import { listWatch, type WatchHealth } from '../../../src/kube/watch/list-watch.ts';
+import { pacing } from '../../../src/base/pacing.ts';
 import type { ClusterAccess } from '../../cluster/cluster-access.ts';
 
 interface NamespacedRef {

@@ -87,7 +87,7 @@ function toContents(team: string): readonly Row[] {
   ];
 }
 
-function toOwners(team: string): readonly Row[] {
+function toProviders(team: string): readonly Row[] {
   return owningKinds.flatMap(({ plural, kind }): readonly Row[] => {
     const path = at(plural, '', team);
     const status = { status: { observedGeneration: 1 } };
@@ -146,7 +146,7 @@ export function duties(team: string): readonly Duty[] {
     ),
     ...of(
       ['reconciler'],
-      [...toNamespaces(team), ...toContents(team), ...toOwners(team), leaseOf('reeve-reconciler')],
+      [...toNamespaces(team), ...toContents(team), ...toProviders(team), leaseOf('reeve-reconciler')],
     ),
     ...of(
       ['webhook'],

@@ -43,7 +43,7 @@ export function ownAttempts(team: string): readonly Attempt[] {
     involvedObject: { namespace: team },
   };
   return [
-    ...owningKinds.flatMap((kind) => ownerAttempts(team, kind)),
+    ...owningKinds.flatMap((kind) => providerAttempts(team, kind)),
     ...under('of Leases', neither, [
       ['make a Lease of another name', lease('other', 'reeve-system')],
       ['make its Lease elsewhere', lease('reeve-reconciler', team)],
@@ -147,7 +147,7 @@ export function authorityAttempts(): readonly Attempt[] {
   ];
 }
 
-function ownerAttempts(
+function providerAttempts(
   team: string,
   { plural, kind, spec }: (typeof owningKinds)[number],
 ): readonly Attempt[] {

@@ -1,8 +1,8 @@
 // Rights are asked for all at once, each question once.
 import { expect, test } from 'vitest';
-import { Deadline } from '../../../src/admission/deadline.ts';
+import { Deadline } from '../../../src/admission/http/deadline.ts';
 import { askRights } from '../../../src/admission/lookups.ts';
-import { rightKey, type Right } from '../../../src/policy/verdict.ts';
+import { rightKey, type Right } from '../../../src/policy/terms/verdict.ts';
 
 test('a right that several rules need is asked for once', async () => {
   const asked: string[] = [];

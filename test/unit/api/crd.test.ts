@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { generatedCrds, namespacePolicyCrd, secretShareCrd } from '../../../src/api/crd.ts';
-import { isJsonObject } from '../../../src/api/json.ts';
-import { parseYaml } from '../../../src/api/yaml.ts';
+import { isJsonObject } from '../../../src/base/json.ts';
+import { parseYaml } from '../../../src/base/yaml.ts';
 import { staleGeneratedFiles } from '../../checks/generated-files.ts';
 
 type Node = Readonly<Record<string, unknown>>;

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { readServingPair } from '../../../src/certs/serving-pair.ts';
+import { readServingPair } from '../../../src/certs/files/serving-pair.ts';
 import { certsDefaults, runCerts } from '../../../src/cli/certs.ts';
 import type { CertsOptions } from '../../../src/cli/certs.ts';
 

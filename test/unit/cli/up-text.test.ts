@@ -1,6 +1,6 @@
 // What `reeve up` says when it is ready: every policy with what it reaches, and lines that can be taken over as they are.
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../../src/api/kube-object.ts';
+import type { KubeObject } from '../../../src/base/kube-object.ts';
 import { plain } from '../../../src/cli/feed-text.ts';
 import { readyJson, readyText } from '../../../src/cli/up-text.ts';
 

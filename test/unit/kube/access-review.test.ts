@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { createAccessReviewer } from '../../../src/kube/access-review.ts';
 import type { AccessReviews, Person, Right } from '../../../src/kube/access-review.ts';
-import type { KubeClient } from '../../../src/kube/client.ts';
+import type { KubeClient } from '../../../src/kube/http/client.ts';
 import { clientOf, failureOf, sendJson, startStub, statusOf } from './stub-api-server.ts';
 import type { Answering, StubServer } from './stub-api-server.ts';
 

@@ -1,7 +1,7 @@
 // What is sent for each effect on an object, and what the answers mean.
 import { expect, test } from 'vitest';
-import { KubeError } from '../../../src/api/kube-error.ts';
-import type { KubeObject, ObjectRef } from '../../../src/api/kube-object.ts';
+import { KubeError } from '../../../src/base/kube-error.ts';
+import type { KubeObject, ObjectRef } from '../../../src/base/kube-object.ts';
 import type { Discovery } from '../../../src/kube/discovery.ts';
 import { createObjectWriter } from '../../../src/kube/object-writer.ts';
 import type { ObjectWriter } from '../../../src/kube/object-writer.ts';

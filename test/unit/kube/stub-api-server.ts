@@ -6,12 +6,12 @@ import { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { TLSSocket } from 'node:tls';
 import { onTestFinished } from 'vitest';
-import { issueCertificates } from '../../../src/certs/issue.ts';
-import type { IssuedCertificates } from '../../../src/certs/issued.ts';
-import type { KubeClient } from '../../../src/kube/client.ts';
-import type { ApiServer, Credentials } from '../../../src/kube/credentials.ts';
-import { createKubeClient } from '../../../src/kube/https-client.ts';
-import type { KubeClientOptions } from '../../../src/kube/https-client.ts';
+import { issueCertificates } from '../../../src/certs/issue/issue.ts';
+import type { IssuedCertificates } from '../../../src/certs/issue/issued.ts';
+import type { KubeClient } from '../../../src/kube/http/client.ts';
+import type { ApiServer, Credentials } from '../../../src/kube/auth/credentials.ts';
+import { createKubeClient } from '../../../src/kube/http/https-client.ts';
+import type { KubeClientOptions } from '../../../src/kube/http/https-client.ts';
 
 export interface SeenRequest {
   readonly method: string;

@@ -1,6 +1,6 @@
 // What manifests/install and manifests/all-in-one promise, as far as the files alone can say it.
 import { describe, expect, it } from 'vitest';
-import { readCommand } from '../../../src/config.ts';
+import { readCommand } from '../../../src/cli/command-line.ts';
 import { runSettings } from '../../../src/cli/run-settings.ts';
 import { flagName } from '../../../src/cli/settings.ts';
 import { manifestObjects } from '../../support/manifest-files.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { systemNamespaces } from '../../../src/api/names.ts';
 import { uncopiedTypes } from '../../../src/api/secret-share/secret-names.ts';
 import { unevaluated } from '../../../src/sandbox/admission/compiled-policy.ts';
-import type { KubeObject } from '../../../src/api/kube-object.ts';
+import type { KubeObject } from '../../../src/base/kube-object.ts';
 import { manifestObject, manifestObjects, type ManifestObject } from '../../support/manifest-files.ts';
 
 interface PolicySpec {

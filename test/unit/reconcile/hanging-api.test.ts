@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { done, WorkQueue, type Handled } from '../../../src/reconcile/queue.ts';
+import { done, WorkQueue, type Handled } from '../../../src/reconcile/queue/queue.ts';
 import { failure } from '../../support/memory-objects.ts';
 import { bindingOf, bindingPolicy, team, teams } from '../../support/provided.ts';
 import type { Harness } from '../../support/reconcile-harness.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { KubeObject } from '../../../src/api/kube-object.ts';
-import type { CompiledShare } from '../../../src/policy/compiled-share.ts';
-import { Sources } from '../../../src/reconcile/sources.ts';
+import type { KubeObject } from '../../../src/base/kube-object.ts';
+import type { CompiledShare } from '../../../src/policy/compile/compiled-share.ts';
+import { Sources } from '../../../src/reconcile/live/sources.ts';
 import { aShare } from '../../support/engine.ts';
 
 const share = aShare('x', { source: { namespace: 'n', name: 's' }, targets: { names: ['*'] } });

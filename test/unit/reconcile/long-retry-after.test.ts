@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { writeFault } from '../../../src/reconcile/write-fault.ts';
+import { writeFault } from '../../../src/reconcile/namespace/write-fault.ts';
 import { failure } from '../../support/memory-objects.ts';
 
 test('a server that wants to be left alone for hours is asked again after five minutes', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { DueTimes } from '../../../src/reconcile/due-times.ts';
+import { DueTimes } from '../../../src/reconcile/queue/due-times.ts';
 
 test('times that are void do not pile up', () => {
   const due = new DueTimes<number>();

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import type { KubeObject } from '../../../src/api/kube-object.ts';
+import type { KubeObject } from '../../../src/base/kube-object.ts';
 import { apiVersion } from '../../../src/api/names.ts';
-import type { WatchSink } from '../../../src/api/watch-sink.ts';
-import { observeSecretMetadata } from '../../../src/policy/contents/observed.ts';
-import { NamespaceConditions } from '../../../src/reconcile/namespace-conditions.ts';
-import { ObservedObjects } from '../../../src/reconcile/observed-objects.ts';
-import { Sources } from '../../../src/reconcile/sources.ts';
+import type { WatchSink } from '../../../src/base/watch-sink.ts';
+import { observeSecretMetadata } from '../../../src/policy/plan/observed.ts';
+import { NamespaceConditions } from '../../../src/reconcile/namespace/namespace-conditions.ts';
+import { ObservedObjects } from '../../../src/reconcile/live/observed-objects.ts';
+import { Sources } from '../../../src/reconcile/live/sources.ts';
 import { aShare } from '../../support/engine.ts';
 import { MemoryCluster, type MemoryWatch } from '../../support/memory-cluster.ts';
 import { bindingPolicy, team } from '../../support/provided.ts';

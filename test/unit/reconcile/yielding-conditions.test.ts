@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { NamespaceConditions } from '../../../src/reconcile/namespace-conditions.ts';
+import { NamespaceConditions } from '../../../src/reconcile/namespace/namespace-conditions.ts';
 import { bindingPolicy, team } from '../../support/provided.ts';
 import { useHarness } from '../../support/use-harness.ts';
 import { VirtualTime } from '../../support/virtual-time.ts';

@@ -1,6 +1,6 @@
 // The view that watches feed: what is in force at each moment, and what its listeners are told.
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../../src/api/kube-object.ts';
+import type { KubeObject } from '../../../src/base/kube-object.ts';
 import { LiveCluster, type ClusterChange } from '../../../src/state/live-cluster.ts';
 
 interface Version {
@@ -178,7 +178,7 @@ describe('a policy that does not load', () => {
     cluster.policies.replaced([policy('a'), policy('b'), policy('c', broken)], '1');
     cluster.policies.changed(policy('b', { ...broken, version: '2' }));
     cluster.shares.changed(share('s', broken));
-    expect(cluster.ownerCounts()).toEqual({
+    expect(cluster.providerCounts()).toEqual({
       NamespacePolicy: { loaded: 1, 'last-good': 1, refused: 1 },
       SecretShare: { loaded: 0, 'last-good': 0, refused: 1 },
     });

@@ -1,6 +1,6 @@
 // The schema language at run time: what each kind of schema takes, refuses, and says about it.
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { renderProblem } from '../../../../src/api/problem.ts';
+import { renderProblem } from '../../../../src/base/problem.ts';
 import {
   boolean,
   choice,

@@ -1,12 +1,12 @@
 // The tour tells the truth: what did not come out as told is said to, and makes the exit code 1.
 import { expect, it } from 'vitest';
-import { KubeError } from '../../../../src/api/kube-error.ts';
-import type { JsonObject } from '../../../../src/api/json.ts';
+import { KubeError } from '../../../../src/base/kube-error.ts';
+import type { JsonObject } from '../../../../src/base/json.ts';
 import { playDemo } from '../../../../src/cli/demo/play.ts';
 import { scenes } from '../../../../src/cli/demo/scenes.ts';
 import { textTeller } from '../../../../src/cli/demo/teller.ts';
 import { plain } from '../../../../src/cli/feed-text.ts';
-import type { KubeClient } from '../../../../src/kube/client.ts';
+import type { KubeClient } from '../../../../src/kube/http/client.ts';
 
 async function played(answer: () => Promise<JsonObject>): Promise<{ code: number; told: string }> {
   const client: KubeClient = {

@@ -1,12 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Desired } from '../../../../src/policy/contents/desired.ts';
-import {
-  conflict,
-  failed,
-  synced,
-  undesired,
-  type Outcome,
-} from '../../../../src/policy/contents/outcome.ts';
+import type { Desired } from '../../../../src/policy/desired/desired.ts';
+import { conflict, failed, synced, undesired, type Outcome } from '../../../../src/policy/plan/outcome.ts';
 import { readinessOf } from '../../../../src/policy/status/readiness.ts';
 
 const about = (name: string) => ({ owner: 'NamespacePolicy/p', key: `/Secret/${name}` }) as const;

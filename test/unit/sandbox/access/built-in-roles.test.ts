@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../../../src/api/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/kube-object.ts';
 import { aggregatedRules } from '../../../../src/sandbox/controllers/aggregation.ts';
 import { builtInRoles } from '../../../../src/sandbox/access/built-in-roles.ts';
 import { servedKinds } from '../../../../src/sandbox/kinds/kinds.ts';

@@ -1,5 +1,5 @@
 // A store with RBAC objects alone, and what decides by them.
-import type { KubeObject } from '../../../../src/api/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/kube-object.ts';
 import { createAuthorizer, type Access } from '../../../../src/sandbox/access/authorizer.ts';
 import { builtInRoles } from '../../../../src/sandbox/access/built-in-roles.ts';
 import { servedKinds } from '../../../../src/sandbox/kinds/kinds.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../../../src/api/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/kube-object.ts';
 import { checkEscalation } from '../../../../src/sandbox/access/escalation.ts';
 import { ApiError } from '../../../../src/sandbox/api-error.ts';
 import type { User } from '../../../../src/sandbox/user.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../../src/api/json.ts';
+import type { JsonObject } from '../../../../src/base/json.ts';
 import { createReviews } from '../../../../src/sandbox/access/reviews.ts';
 import { ApiError } from '../../../../src/sandbox/api-error.ts';
 import { Tokens } from '../../../../src/sandbox/tokens.ts';

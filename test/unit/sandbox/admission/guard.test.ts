@@ -1,6 +1,6 @@
 // The guard that is shipped, evaluated by the sandbox: the cases of the guard on a real API server.
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { KubeObject } from '../../../../src/api/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/kube-object.ts';
 import { unevaluated } from '../../../../src/sandbox/admission/compiled-policy.ts';
 import { manifestObjects } from '../../../support/manifest-files.ts';
 import {

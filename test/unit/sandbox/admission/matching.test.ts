@@ -1,6 +1,6 @@
 // Which writes a webhook is asked about.
 import { expect, test } from 'vitest';
-import type { JsonObject } from '../../../../src/api/json.ts';
+import type { JsonObject } from '../../../../src/base/json.ts';
 import type { AdmittedWrite } from '../../../../src/sandbox/admission/admitted-write.ts';
 import { matchesResources, matchesWebhook } from '../../../../src/sandbox/admission/matching.ts';
 import type { Webhook } from '../../../../src/sandbox/admission/configurations.ts';

@@ -1,6 +1,6 @@
 // ValidatingAdmissionPolicies: what is judged, by which expressions, and in what words.
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../../../src/api/json.ts';
+import type { JsonObject } from '../../../../src/base/json.ts';
 import { policyProblems, unevaluated } from '../../../../src/sandbox/admission/compiled-policy.ts';
 import { clusterRoles, configMap, configMaps, namespaces, Scene } from './scene.ts';
 

@@ -1,6 +1,6 @@
 // A store with namespaces and configurations as their kinds let them be stored, and writes to ask about.
-import { isJsonObject, type JsonObject } from '../../../../src/api/json.ts';
-import type { KubeObject } from '../../../../src/api/kube-object.ts';
+import { isJsonObject, type JsonObject } from '../../../../src/base/json.ts';
+import type { KubeObject } from '../../../../src/base/kube-object.ts';
 import { createAdmission } from '../../../../src/sandbox/admission/admission.ts';
 import type { AdmittedWrite } from '../../../../src/sandbox/admission/admitted-write.ts';
 import type { ClientConfig } from '../../../../src/sandbox/admission/configurations.ts';

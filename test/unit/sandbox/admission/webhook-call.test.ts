@@ -4,8 +4,8 @@ import type { RequestListener } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { issueCertificates } from '../../../../src/certs/issue.ts';
-import type { IssuedCertificates } from '../../../../src/certs/issue.ts';
+import { issueCertificates } from '../../../../src/certs/issue/issue.ts';
+import type { IssuedCertificates } from '../../../../src/certs/issue/issue.ts';
 import type { ClientConfig } from '../../../../src/sandbox/admission/configurations.ts';
 import { callWebhook } from '../../../../src/sandbox/admission/webhook-call.ts';
 

@@ -1,6 +1,6 @@
 // What the webhooks are asked, in which order, and what becomes of their answers.
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../../../src/api/json.ts';
+import type { JsonObject } from '../../../../src/base/json.ts';
 import { CallProblem } from '../../../../src/sandbox/admission/webhook-call.ts';
 import { configMap, configMaps, configuration, failureOf, namespaces, Scene, webhook } from './scene.ts';
 import { kind } from './scene.ts';

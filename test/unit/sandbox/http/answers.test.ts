@@ -3,7 +3,7 @@ import { request } from 'node:https';
 import { once } from 'node:events';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../../../src/api/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/kube-object.ts';
 import { ApiError, notFound } from '../../../../src/sandbox/api-error.ts';
 import type { ObjectAnswer, WatchEvent } from '../../../../src/sandbox/read/answer.ts';
 import { ageOf } from '../../../../src/sandbox/http/views.ts';

@@ -1,7 +1,7 @@
 // A server with parts of the sandbox that only remember what they were asked, for the tests of what goes over the wire.
 import { makeKeys, userCertificate } from '../../../cluster/pki.ts';
 import { HttpsClient, type HttpAnswer } from '../../../support/https-client.ts';
-import type { JsonObject } from '../../../../src/api/json.ts';
+import type { JsonObject } from '../../../../src/base/json.ts';
 import type { PathAction, ResourceAction } from '../../../../src/sandbox/access/authorizer.ts';
 import { startServer, type RequestRecord, type ServerPorts } from '../../../../src/sandbox/http/server.ts';
 import type { ObjectAnswer } from '../../../../src/sandbox/read/answer.ts';

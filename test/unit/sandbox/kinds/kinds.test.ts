@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { KubeObject } from '../../../../src/api/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/kube-object.ts';
 import { coreEvents, events, sharingEvents } from '../../../../src/sandbox/kinds/events.ts';
 import { servedKinds } from '../../../../src/sandbox/kinds/kinds.ts';
 import { MemoryStore } from '../../../../src/sandbox/store/store.ts';

@@ -1,5 +1,5 @@
 // Kinds and objects for the tests of src/sandbox/kinds.
-import type { KubeObject } from '../../../../src/api/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/kube-object.ts';
 import { servedKinds } from '../../../../src/sandbox/kinds/kinds.ts';
 import type { Kinds, Resource } from '../../../../src/sandbox/resource.ts';
 import { MemoryStore, type ObjectStore } from '../../../../src/sandbox/store/store.ts';

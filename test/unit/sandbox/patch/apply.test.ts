@@ -1,6 +1,6 @@
 // What the comparison with a real API server does not ask: custom resources, times, and hostile keys.
 import { describe, expect, test } from 'vitest';
-import type { KubeObject } from '../../../../src/api/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/kube-object.ts';
 import { applied } from '../../../../src/sandbox/patch/apply.ts';
 import {
   difference,

@@ -1,8 +1,8 @@
 // The ownership of fields, compared with what a real API server answered to the same sequences of writes.
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../../../src/api/json.ts';
-import type { KubeObject } from '../../../../src/api/kube-object.ts';
+import type { JsonObject } from '../../../../src/base/json.ts';
+import type { KubeObject } from '../../../../src/base/kube-object.ts';
 import { ApiError } from '../../../../src/sandbox/api-error.ts';
 import { applied } from '../../../../src/sandbox/patch/apply.ts';
 import { jsonPatched } from '../../../../src/sandbox/patch/json-patch.ts';

@@ -1,5 +1,5 @@
 // Kinds, objects and requests for the tests of the store and of its readers.
-import type { KubeObject } from '../../../../src/api/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/kube-object.ts';
 import { ApiError } from '../../../../src/sandbox/api-error.ts';
 import type { WatchEvent } from '../../../../src/sandbox/read/answer.ts';
 import { list } from '../../../../src/sandbox/read/read.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { KubeObject } from '../../../../src/api/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/kube-object.ts';
 import { selectionOf } from '../../../../src/sandbox/read/selectors.ts';
 import type { Resource } from '../../../../src/sandbox/resource.ts';
 import { configMap, configMaps, failureOf, namespaces, resourceOf, secrets } from './reading.ts';

@@ -1,5 +1,5 @@
 // What serves objects, with kinds and a store of its own, for whom everything is allowed: tests put into `admitted` what happens while admission is asked.
-import type { KubeObject } from '../../../../src/api/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/kube-object.ts';
 import type { AdmittedWrite } from '../../../../src/sandbox/admission/admitted-write.ts';
 import { createAuthorizer } from '../../../../src/sandbox/access/authorizer.ts';
 import { servedKinds } from '../../../../src/sandbox/kinds/kinds.ts';

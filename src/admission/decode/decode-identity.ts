@@ -1,0 +1,103 @@
+// Finds the name and the namespace that a review is about, and refuses a request whose parts disagree about them.
+import type { JsonObject } from '../../base/json.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import type { Target } from './decode-target.ts';
+import { badRequest, decoded, faulty, wrongType } from './fault.ts';
+import type { Decoding, Fault } from './fault.ts';
+import { isAbsent } from './json-value.ts';
+
+interface Identity {
+  readonly name: string;
+  readonly namespace: string;
+}
+
+export interface ReviewedObjects {
+  readonly object?: KubeObject;
+  readonly oldObject?: KubeObject;
+}
+
+export function decodeIdentity(
+  request: JsonObject,
+  target: Target,
+  objects: ReviewedObjects,
+): Decoding<Identity> {
+  const texts = namesOf(request);
+  if (!texts.ok) return texts;
+  const all = [objects.object, objects.oldObject].filter((object) => object !== undefined);
+  const names = all.map((object) => object.metadata.name ?? '');
+  // Only an object that is being created can be without a name: `generateName` gives it one later.
+  if (target.operation !== 'CREATE' && names.includes('')) {
+    return faulty(badRequest('request', 'metadata.name of the object is missing'));
+  }
+  // The request of a deletecollection is without the name, which is in the object alone.
+  const name = agreed([texts.value.name, ...names]);
+  if (name === undefined) return faulty(mismatch('name', 'metadata.name'));
+  const { namespace } = texts.value;
+  switch (target.resource) {
+    case 'namespaces':
+      return namespaceIdentity(namespace, name);
+    case 'namespacepolicies':
+    case 'secretshares':
+      return clusterIdentity(namespace, name, all);
+    default:
+      return namespacedIdentity(namespace, name, all);
+  }
+}
+
+/**
+ * The API server gives the request for a Namespace its own name as the namespace.
+ * https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/apiserver/pkg/endpoints/handlers/create.go
+ */
+function namespaceIdentity(namespace: string, name: string): Decoding<Identity> {
+  if (agreed([namespace, name]) === undefined) return faulty(mismatch('namespace', 'metadata.name'));
+  return decoded({ name, namespace: name });
+}
+
+function clusterIdentity(
+  namespace: string,
+  name: string,
+  objects: readonly KubeObject[],
+): Decoding<Identity> {
+  const isPlaced = namespace !== '' || objects.some(({ metadata }) => (metadata.namespace ?? '') !== '');
+  if (isPlaced) return faulty(badRequest('request.namespace', 'accepted: none; the kind is cluster-scoped'));
+  return decoded({ name, namespace: '' });
+}
+
+function namespacedIdentity(
+  namespace: string,
+  name: string,
+  objects: readonly KubeObject[],
+): Decoding<Identity> {
+  const found = agreed([namespace, ...objects.map((object) => object.metadata.namespace ?? '')]);
+  if (found === undefined) return faulty(mismatch('namespace', 'metadata.namespace'));
+  if (found === '') return faulty(badRequest('request.namespace', 'accepted: the namespace of the object'));
+  return decoded({ name, namespace: found });
+}
+
+function namesOf(request: JsonObject): Decoding<Identity> {
+  const { name, namespace } = request;
+  if (!isText(name)) return faulty(wrongType('request.name', name, 'a text'));
+  if (!isText(namespace)) return faulty(wrongType('request.namespace', namespace, 'a text'));
+  return decoded({ name: name ?? '', namespace: namespace ?? '' });
+}
+
+function isText(value: unknown): value is string | undefined | null {
+  return isAbsent(value) || typeof value === 'string';
+}
+
+/** The one text that all say which say something; empty when none does, undefined when they differ. */
+function agreed(texts: readonly string[]): string | undefined {
+  const said = texts.filter((text) => text !== '');
+  const [first = ''] = said;
+  return said.every((text) => text === first) ? first : undefined;
+}
+
+function mismatch(field: string, other: string): Fault {
+  return badRequest(`request.${field}`, `it is not the same as ${other} of every object`);
+}
+
+/** A namespaced object without a namespace is stored in that of the request, so that is where rules see it. */
+export function placedIn(object: KubeObject, namespace: string): KubeObject {
+  if (object.metadata.namespace !== undefined && object.metadata.namespace !== '') return object;
+  return { ...object, metadata: { ...object.metadata, namespace } };
+}

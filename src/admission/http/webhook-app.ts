@@ -1,0 +1,43 @@
+// The routes of the webhook; the only file that knows express.
+import type { RequestListener } from 'node:http';
+import { Router } from 'express';
+import type { NextFunction, Request, Response } from 'express';
+import { internalError, methodNotAllowed, notFound } from './http-refusal.ts';
+import type { HttpRefusal } from './http-refusal.ts';
+import type { AdmissionObserver, Endpoint } from '../ports.ts';
+import { sendRefusal } from './send.ts';
+import type { HttpHandler } from '../handler.ts';
+
+/**
+ * Paths match exactly, and nothing is ever redirected. Express's router alone is enough: its application would add
+ * headers, parsers and a second prototype for each request, which costs more than all the routing.
+ */
+export function webhookApp(
+  handlers: Readonly<Record<Endpoint, HttpHandler>>,
+  observer: AdmissionObserver,
+): RequestListener {
+  const router = Router({ strict: true, caseSensitive: true });
+  for (const endpoint of ['validate', 'mutate'] as const) {
+    router
+      .route(`/${endpoint}`)
+      .post(handlers[endpoint])
+      .all(refusing(methodNotAllowed('POST'), observer));
+  }
+  router.use(refusing(notFound, observer));
+  // Express knows an error handler by its four parameters.
+  router.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
+    observer.failed(error);
+    sendRefusal(request, response, internalError);
+  });
+  return (request, response) => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- no handler here uses what express would add to them
+    router(request as Request, response as Response, (error: unknown) => observer.failed(error));
+  };
+}
+
+function refusing(refusal: HttpRefusal, observer: AdmissionObserver) {
+  return (request: Request, response: Response): void => {
+    observer.refusedTransport(refusal.code, refusal.reason);
+    sendRefusal(request, response, refusal);
+  };
+}

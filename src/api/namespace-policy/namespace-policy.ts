@@ -1,0 +1,113 @@
+// The kind NamespacePolicy: its fields, the types that follow from them, and its reading from any value.
+import { apiVersion } from '../names.ts';
+import type { validationAction } from './actions.ts';
+import { existing, policyException, ruleIds, validationActions } from './actions.ts';
+import type { roleBindingContent, subject } from './contents.ts';
+import { contents } from './contents.ts';
+import type { defaults } from './defaults.ts';
+import type { labelSelector, matchCondition } from './match.ts';
+import { match } from './match.ts';
+import type { immutable, nameRule, quota, requesters, required, requiredKey } from './namespaces.ts';
+import { namespaceRules } from './namespaces.ts';
+import { rbacRules } from './rbac.ts';
+import type { dockerConfigRule, tlsRule } from './secrets.ts';
+import { secretRules } from './secrets.ts';
+import { status } from './status.ts';
+import { validationRule } from './validations.ts';
+import { objectMetadata } from '../object-metadata.ts';
+import type { Problem } from '../../base/problem.ts';
+import { providerFields, providerName } from '../provider-fields.ts';
+import { readStatus, splitStatus } from '../reported-status.ts';
+import { choice, list, object } from '../schema/build.ts';
+import type { Infer } from '../schema/schema.ts';
+import { validate } from '../schema/validate.ts';
+
+const spec = object({
+  description:
+    'What namespaces of some kind must look like and contain. Rules (namespaces, secrets, rbac, validations) are judged before objects are stored; contents are made and kept afterwards.',
+  fields: {
+    match,
+    validationActions,
+    existing,
+    namespaces: namespaceRules,
+    secrets: secretRules,
+    rbac: rbacRules,
+    validations: list({
+      description: 'Rules of your own on the Namespace, in CEL, for what the other rules cannot say.',
+      items: validationRule,
+      maxItems: 50,
+      unique: { key: 'name' },
+    }),
+    contents,
+    ...providerFields({
+      provider: 'policy',
+      provided: 'contents',
+      whileSuspended: ', expiry included. Rules go on.',
+    }),
+    exceptions: list({
+      description: 'Namespaces for which some of the rules do not count.',
+      items: policyException,
+      maxItems: 50,
+    }),
+  },
+});
+
+export const namespacePolicyKind = 'NamespacePolicy';
+
+/** Everything but the status, which is ours and never makes a policy invalid. */
+const namespacePolicy = object({
+  description:
+    'NamespacePolicy says once what every namespace of some kind must look like and must contain. Reeve refuses what breaks its rules before it is stored, and makes and keeps what it provides.',
+  fields: {
+    apiVersion: choice('The group and version of the kind.', [apiVersion]),
+    kind: choice('The kind.', [namespacePolicyKind]),
+    metadata: objectMetadata(providerName),
+    spec,
+  },
+  required: ['apiVersion', 'kind', 'metadata', 'spec'],
+});
+
+/** For the CRD: the parts whose schema is ours to say. */
+export const namespacePolicySchemas = {
+  description: namespacePolicy.description,
+  name: providerName,
+  spec,
+  status,
+};
+
+export const RULES = ruleIds;
+
+export type ValidationAction = Infer<typeof validationAction>;
+export type LabelSelector = Infer<typeof labelSelector>;
+export type MatchCondition = Infer<typeof matchCondition>;
+export type MatchSpec = Infer<typeof match>;
+export type NameRule = Infer<typeof nameRule>;
+export type RequiredKey = Infer<typeof requiredKey>;
+export type RequiredSpec = Infer<typeof required>;
+export type DefaultsSpec = Infer<ReturnType<typeof defaults>>;
+export type ImmutableSpec = Infer<typeof immutable>;
+export type RequestersSpec = Infer<typeof requesters>;
+export type QuotaSpec = Infer<typeof quota>;
+export type TlsRule = Infer<typeof tlsRule>;
+export type DockerConfigRule = Infer<typeof dockerConfigRule>;
+export type SecretRules = Infer<typeof secretRules>;
+export type RbacRules = Infer<typeof rbacRules>;
+export type ValidationRule = Infer<typeof validationRule>;
+export type Subject = Infer<typeof subject>;
+export type RoleBindingContent = Infer<typeof roleBindingContent>;
+export type ContentsSpec = Infer<typeof contents>;
+export type PolicyException = Infer<typeof policyException>;
+export type NamespacePolicySpec = Infer<typeof spec>;
+type NamespacePolicyStatus = Infer<typeof status>;
+export type NamespacePolicy = Infer<typeof namespacePolicy> & { readonly status?: NamespacePolicyStatus };
+
+type ParsedPolicy =
+  | { readonly ok: true; readonly policy: NamespacePolicy }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+export function parseNamespacePolicy(value: unknown): ParsedPolicy {
+  const { rest, reported } = splitStatus(value);
+  const outcome = validate(namespacePolicy, rest);
+  if (!outcome.ok) return outcome;
+  return { ok: true, policy: { ...outcome.value, ...readStatus(status, reported) } };
+}

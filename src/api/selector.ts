@@ -1,0 +1,63 @@
+// Kubernetes label selectors, decided on a map of labels.
+// https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#resources-that-support-set-based-requirements
+import type { LabelSelector } from './namespace-policy/namespace-policy.ts';
+import type { StringMap } from '../base/kube-object.ts';
+import { valueOf } from '../base/metadata.ts';
+
+export interface Selector {
+  matches(labels: StringMap): boolean;
+  /** The label keys that the selector looks at. */
+  readonly keys: ReadonlySet<string>;
+  /** Pairs or keys of which one must be there for the selector to match; undefined when none must. */
+  readonly needs: SelectorNeed | undefined;
+}
+
+export type SelectorNeed =
+  | { readonly kind: 'pairs'; readonly key: string; readonly values: readonly string[] }
+  | { readonly kind: 'key'; readonly key: string };
+
+interface Requirement {
+  readonly key: string;
+  readonly holds: (value: string | undefined) => boolean;
+  readonly need: SelectorNeed | undefined;
+}
+
+type Expression = NonNullable<LabelSelector['matchExpressions']>[number];
+
+export function compileSelector(selector: LabelSelector): Selector {
+  const requirements = [
+    ...Object.entries(selector.matchLabels ?? {}).map(([key, value]) => oneOf(key, [value])),
+    ...(selector.matchExpressions ?? []).map(requirementOf),
+  ];
+  const needs = requirements.map(({ need }) => need).filter((need) => need !== undefined);
+  return {
+    matches: (labels) => requirements.every(({ key, holds }) => holds(valueOf(labels, key))),
+    keys: new Set(requirements.map(({ key }) => key)),
+    needs: needs.find(({ kind }) => kind === 'pairs') ?? needs[0],
+  };
+}
+
+function requirementOf(expression: Expression): Requirement {
+  const { key, operator } = expression;
+  const values = expression.values ?? [];
+  switch (operator) {
+    case 'In':
+      return oneOf(key, values);
+    case 'NotIn':
+      return { key, holds: (value) => value === undefined || !values.includes(value), need: undefined };
+    case 'Exists':
+      return { key, holds: (value) => value !== undefined, need: { kind: 'key', key } };
+    case 'DoesNotExist':
+      return { key, holds: (value) => value === undefined, need: undefined };
+    default:
+      return operator satisfies never;
+  }
+}
+
+function oneOf(key: string, values: readonly string[]): Requirement {
+  return {
+    key,
+    holds: (value) => value !== undefined && values.includes(value),
+    need: { kind: 'pairs', key, values },
+  };
+}

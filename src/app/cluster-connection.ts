@@ -1,0 +1,42 @@
+// Opens the one way to the API server that the whole program shares.
+import type { KubeClient } from '../kube/http/client.ts';
+import { CredentialError, type ApiServer } from '../kube/auth/credentials.ts';
+import { createDiscovery, type Discovery } from '../kube/discovery.ts';
+import { createKubeClient } from '../kube/http/https-client.ts';
+import { createObjectWriter, type ObjectWriter } from '../kube/object-writer.ts';
+import { ConnectionMetrics } from '../observe/connection-metrics.ts';
+import type { MetricsRegistry } from '../observe/registry.ts';
+import { StartError } from './start-error.ts';
+
+export interface ClusterConnection {
+  /** For people: where the cluster is, and how it was found. */
+  readonly description: string;
+  readonly isOfPod: boolean;
+  readonly client: KubeClient;
+  readonly discovery: Discovery;
+  readonly writer: ObjectWriter;
+}
+
+/** Rejects with a StartError. */
+export async function connect(
+  findServer: () => Promise<ApiServer>,
+  concurrency: number,
+  registry?: MetricsRegistry,
+): Promise<ClusterConnection> {
+  try {
+    const apiServer = await findServer();
+    const metrics = registry && new ConnectionMetrics(registry);
+    const client = createKubeClient(apiServer, {
+      // Beside the workers, access reviews and look-ups of the webhook want a connection at once.
+      maxConnections: concurrency + 16,
+      onTurnedAway: (code) => metrics?.turnedAway(code),
+    });
+    const discovery = createDiscovery(client);
+    const description = `${apiServer.server.origin} (${apiServer.description})`;
+    const { isOfPod = false } = apiServer;
+    return { description, isOfPod, client, discovery, writer: createObjectWriter(client, discovery) };
+  } catch (error) {
+    if (error instanceof CredentialError) throw new StartError(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,61 @@
+// Loads policies, shares and namespaces from files into one snapshot, with all that is wrong with them.
+import { systemNamespaces } from '../api/names.ts';
+import { PolicySet } from '../policy/compile/policy-set.ts';
+import { ShareSet } from '../policy/compile/share-set.ts';
+import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
+import { clusterSnapshot } from '../state/cluster-snapshot.ts';
+import type { FileProblem } from '../state/file-problem.ts';
+import { loadNamespaceFiles } from '../state/namespace-files.ts';
+import { loadPolicyFiles } from '../state/policy-files.ts';
+
+export interface ClusterSettings {
+  readonly policies: string;
+  readonly clusterState: string | undefined;
+  /** Where Reeve itself is installed: never matched. */
+  readonly namespace: string;
+  /** Where the Secrets are that will be shared: never matched either. */
+  readonly sharedNamespace: readonly string[];
+  readonly excludeNamespace: readonly string[];
+}
+
+export interface LoadedCluster {
+  readonly snapshot: ClusterSnapshot;
+  /** How many policies. */
+  readonly loaded: number;
+  readonly shares: number;
+  readonly refused: number;
+  readonly namespaces: number;
+  readonly problems: readonly FileProblem[];
+}
+
+/** Rejects with an UnreadablePathError when a path cannot be read at all. */
+export async function loadCluster(settings: ClusterSettings): Promise<LoadedCluster> {
+  const { policies, shares, problems } = await loadPolicyFiles(settings.policies);
+  const known =
+    settings.clusterState === undefined
+      ? { namespaces: [], problems: [] }
+      : await loadNamespaceFiles(settings.clusterState);
+  const excludedNamespaces = [
+    ...systemNamespaces,
+    settings.namespace,
+    ...settings.sharedNamespace,
+    ...settings.excludeNamespace,
+  ];
+  const set = new PolicySet(
+    policies.map(({ compiled }) => compiled),
+    { excludedNamespaces },
+  );
+  return {
+    snapshot: clusterSnapshot(set, new ShareSet(shares.map(({ compiled }) => compiled)), known.namespaces),
+    loaded: policies.length,
+    shares: shares.length,
+    refused: refusedDocuments(problems),
+    namespaces: known.namespaces.length,
+    problems: [...problems, ...known.problems],
+  };
+}
+
+/** A policy or share can have many problems; a file that is not YAML counts for one. */
+function refusedDocuments(problems: readonly FileProblem[]): number {
+  return new Set(problems.map(({ file, document }) => `${file}#${document ?? 0}`)).size;
+}

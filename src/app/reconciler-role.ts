@@ -1,0 +1,176 @@
+// Joins the role "reconciler": its watches, who writes for it, who elects it, and what it tells log and metrics.
+import { hostname } from 'node:os';
+import { ownMember } from '../base/json.ts';
+import { group, managedByLabel, managedByReeve } from '../api/names.ts';
+import { createEventRecorder, type EventRecorder } from '../kube/events/events.ts';
+import { pagedObjects } from '../kube/watch/paged-objects.ts';
+import { resourcePath } from '../kube/http/resource-paths.ts';
+import { createSelfReviewer } from '../kube/self-review.ts';
+import type { Log } from '../observe/log.ts';
+import { ReconcileMetrics } from '../observe/reconcile-metrics.ts';
+import type { MetricsRegistry } from '../observe/registry.ts';
+import { createReconciler, type Reconciler, type ReconcilerOptions } from '../reconcile/controller.ts';
+import type { KindProbe, ObjectWriter, OwnSecrets } from '../reconcile/ports.ts';
+import type { HookMode } from '../policy/compile/judged-kinds.ts';
+import type { LiveCluster } from '../state/live-cluster.ts';
+import type { ClusterConnection } from './cluster-connection.ts';
+import { elect, type Election } from './election.ts';
+import { namesOfKinds } from './kind-names.ts';
+import { namesOrAny, objectTypeOf } from './object-type.ts';
+import { systemClock } from '../base/clock.ts';
+import { pacing } from '../base/pacing.ts';
+import { reconcileObserver } from './reconcile-observer.ts';
+import { startWantedWatches } from './wanted-watches.ts';
+import type { WatchStarter } from './watches.ts';
+import type { Witness } from './witness.ts';
+
+export interface ReconcilerSettings {
+  readonly namespace: string;
+  readonly sharedNamespace: readonly string[];
+  readonly leaderElect: boolean;
+  readonly concurrency: number;
+  /** In milliseconds. */
+  readonly resync: number;
+  /** `v1/ResourceQuota`, `networking.k8s.io/v1/NetworkPolicy` */
+  readonly resourceKind: readonly string[];
+  /** Of the Secrets that shares may make; none: any. */
+  readonly secretName: readonly string[];
+  readonly secretsRbacFailurePolicy: HookMode;
+}
+
+export interface ReconcilerContext {
+  readonly connection: ClusterConnection;
+  readonly cluster: LiveCluster;
+  readonly watches: WatchStarter;
+  readonly log: Log;
+  readonly registry: MetricsRegistry;
+  readonly witness: Witness;
+  /** Told of an error of the program itself. */
+  readonly fail: (error: unknown) => void;
+}
+
+export interface RunningReconciler {
+  /** Ends the work in order: nothing is written any more, the events are out, the lead is free. */
+  stop(): Promise<void>;
+}
+
+/** The account that it is installed with. */
+export const reconcilerAccount = 'reeve-reconciler';
+const leaseName = 'reeve-reconciler';
+const flushMs = 3000;
+
+export function startReconciler(
+  settings: ReconcilerSettings,
+  { connection, cluster, watches, log, registry, witness, fail }: ReconcilerContext,
+): RunningReconciler {
+  const { client } = connection;
+  const roles: { election: Election | undefined; reconciler: Reconciler | undefined } = {
+    election: undefined,
+    reconciler: undefined,
+  };
+  const metrics = new ReconcileMetrics(registry, {
+    isLeading: () => roles.election?.isLeader ?? false,
+    queued: () => roles.reconciler?.health().queued ?? 0,
+    oldestUnreconciledMs: () => roles.reconciler?.health().oldestUnreconciledMs ?? 0,
+  });
+  const events = eventsOf(connection, log);
+  const observer = reconcileObserver(log, metrics, witness);
+  const reconciler = reconcilerOf(settings, { connection, cluster, events, observer });
+  roles.reconciler = reconciler;
+  const wanted = startWantedWatches(reconciler.watches, connection, watches, log, fail);
+  const election = elect(
+    client,
+    { ...settings, name: leaseName },
+    log,
+    async (signal) => await reconciler.run(signal),
+    fail,
+  );
+  roles.election = election;
+  return {
+    stop: async () => {
+      wanted.stop();
+      await election.stop();
+      // Events are a courtesy; nobody waits for them for long.
+      await Promise.race([events.flush(), pacing.sleep(flushMs)]);
+    },
+  };
+}
+
+function reconcilerOf(
+  settings: ReconcilerSettings,
+  {
+    connection,
+    ...context
+  }: Pick<ReconcilerContext, 'connection' | 'cluster'> & Pick<ReconcilerOptions, 'events' | 'observer'>,
+): Reconciler {
+  const allowedKinds = settings.resourceKind.map(objectTypeOf);
+  const secretNames = namesOrAny(settings.secretName);
+  return createReconciler({
+    ...context,
+    writer: writerOf(connection),
+    ownSecrets: ownSecretsOf(connection, secretNames),
+    kinds: kindProbeOf(connection),
+    selfReviewer: createSelfReviewer(connection.client),
+    resourceOf: namesOfKinds(allowedKinds, connection.discovery),
+    time: systemClock,
+    sourceNamespaces: settings.sharedNamespace,
+    secretNames,
+    allowedKinds,
+    secretsRbacFailurePolicy: settings.secretsRbacFailurePolicy,
+    concurrency: settings.concurrency,
+    resyncMs: settings.resync,
+  });
+}
+
+function writerOf({ writer }: ClusterConnection): ObjectWriter {
+  return {
+    apply: (object, options) => writer.apply(object, options),
+    mergePatch: (ref, patch, options) => writer.mergePatch(ref, patch, options),
+    remove: (ref, preconditions, signal) => writer.remove(ref, preconditions, optionsOf(signal)),
+    read: (ref, signal) => writer.read(ref, optionsOf(signal)),
+  };
+}
+
+function optionsOf(signal: AbortSignal | undefined): { readonly signal?: AbortSignal } {
+  return signal === undefined ? {} : { signal };
+}
+
+function ownSecretsOf({ client }: ClusterConnection, names: readonly string[] | undefined): OwnSecrets {
+  const all = {
+    path: resourcePath({ apiVersion: 'v1', plural: 'secrets' }),
+    labelSelector: `${managedByLabel}=${managedByReeve}`,
+  };
+  // A list of one name is authorised by that name.
+  const targets =
+    names === undefined ? [all] : names.map((name) => ({ ...all, fieldSelector: `metadata.name=${name}` }));
+  return {
+    async *listOwnSecrets(signal) {
+      for (const target of targets) yield* pagedObjects(client, target, { page: 200, signal });
+    },
+  };
+}
+
+/** https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#delete-a-customresourcedefinition */
+function kindProbeOf({ writer }: ClusterConnection): KindProbe {
+  const plurals = { NamespacePolicy: 'namespacepolicies', SecretShare: 'secretshares' } as const;
+  return {
+    isKindTerminating: async (kind, signal) => {
+      const ref = {
+        apiVersion: 'apiextensions.k8s.io/v1',
+        kind: 'CustomResourceDefinition',
+        name: `${plurals[kind]}.${group}`,
+      };
+      const definition = await writer.read(ref, { signal });
+      return definition === undefined || ownMember(definition.metadata, 'deletionTimestamp') !== undefined;
+    },
+  };
+}
+
+function eventsOf({ client }: ClusterConnection, log: Log): EventRecorder {
+  return createEventRecorder(client, {
+    ...pacing,
+    component: 'reeve',
+    instance: hostname(),
+    onDrop: (reason) => log.debug('event dropped', { reason }),
+  });
+}

@@ -1,0 +1,134 @@
+// Joins `reeve run`: one connection and one view of the cluster, and on them the roles that this process has.
+import { serverLimits } from '../admission/http/server-limits.ts';
+import type { ApiServer } from '../kube/auth/credentials.ts';
+import { AdmissionMetrics } from '../observe/admission-metrics.ts';
+import type { Log } from '../observe/log.ts';
+import { createProbes } from '../observe/probes.ts';
+import { MetricsRegistry } from '../observe/registry.ts';
+import { connect } from './cluster-connection.ts';
+import { watchCluster, type InstallSettings } from './cluster-view.ts';
+import { listen, urlOf } from './listen.ts';
+import { startReconciler, type ReconcilerSettings } from './reconciler-role.ts';
+import { Watches } from './watches.ts';
+import { startWebhookRole, type WebhookRoleSettings } from './webhook-role.ts';
+import { nobody, type Witness } from './witness.ts';
+
+export interface RunSettings extends InstallSettings, ReconcilerSettings, WebhookRoleSettings {
+  readonly role: 'all' | 'webhook' | 'reconciler';
+  readonly probesPort: number;
+}
+
+export interface RunningProgram {
+  /** For people: what it works on, and where it can be reached. */
+  readonly description: string;
+  /** Undefined where this process answers no reviews. */
+  readonly webhookUrl: string | undefined;
+  /** Rejects with an error of the program itself, after which it must end. */
+  readonly failed: Promise<never>;
+  /** In order: no new work is taken on, what is under way ends, the lead is left to others, the connections close. */
+  stop(graceMs: number, signal: AbortSignal): Promise<void>;
+}
+
+interface Told {
+  readonly log: Log;
+  readonly witness: Witness;
+  readonly starting: AbortSignal;
+}
+
+/** Something that was started and ends in its turn, the last one first. */
+type Ending = (graceMs: number, signal: AbortSignal) => Promise<void> | void;
+
+export interface StartOptions {
+  readonly witness?: Witness;
+  /** Ends a start that has to wait. */
+  readonly starting?: AbortSignal;
+}
+
+/**
+ * `findServer` may reject with a CredentialError. Rejects with a StartError, whose text is for the operator, or with the
+ * reason of the signal.
+ */
+export async function startProgram(
+  settings: RunSettings,
+  findServer: () => Promise<ApiServer>,
+  log: Log,
+  { witness = nobody, starting = new AbortController().signal }: StartOptions = {},
+): Promise<RunningProgram> {
+  const endings: Ending[] = [];
+  const stop = async (graceMs: number, signal: AbortSignal): Promise<void> => {
+    for (const end of endings.splice(0).toReversed()) await end(graceMs, signal);
+  };
+  try {
+    const started = await startParts(settings, findServer, { log, witness, starting }, endings);
+    return { ...started, stop };
+  } catch (error) {
+    await stop(0, AbortSignal.abort());
+    throw error;
+  }
+}
+
+async function startParts(
+  settings: RunSettings,
+  findServer: () => Promise<ApiServer>,
+  { log, witness, starting }: Told,
+  endings: Ending[],
+): Promise<Omit<RunningProgram, 'stop'>> {
+  const { promise: failed, reject: fail } = Promise.withResolvers<never>();
+  // Whoever runs the program waits for it; until then it must not count as an error that nobody sees.
+  failed.catch(() => undefined);
+  const registry = new MetricsRegistry();
+  const connection = await connect(findServer, settings.concurrency, registry);
+  endings.push(() => connection.client.close());
+  const watches = new Watches(connection.client, log, registry, fail);
+  endings.push(() => watches.stop());
+  const state = { isRunning: false, isTrustworthy: () => true };
+  const probes = createProbes({
+    isReady: () => state.isRunning && isReady(settings, watches) && state.isTrustworthy(),
+    metrics: registry,
+  });
+  const probesPort = await listen(probes, settings.probesPort, settings.host);
+  endings.push(() => {
+    probes.close();
+    probes.closeAllConnections();
+  });
+  const cluster = watchCluster(settings, watches);
+  const context = { connection, cluster, watches, log, registry, witness, fail };
+  const addresses = [`probes on ${urlOf('http', settings.host, probesPort)}`];
+  let webhookUrl: string | undefined;
+  if (settings.role !== 'webhook') {
+    // Who answers reviews too must go on answering them, whatever it may not watch.
+    const starter = settings.role === 'all' ? watches.asOptional : watches;
+    const reconciler = startReconciler(settings, { ...context, watches: starter });
+    endings.push(() => reconciler.stop());
+  }
+  if (settings.role !== 'reconciler') {
+    const answering = { ...context, metrics: new AdmissionMetrics(registry), limits: serverLimits };
+    const waiting = AbortSignal.any([starting, abortedBy(failed)]);
+    const webhook = await startWebhookRole(settings, answering, waiting);
+    webhookUrl = webhook.url;
+    state.isTrustworthy = webhook.isTrustworthy;
+    addresses.unshift(`reviews on ${webhook.url}`);
+    endings.push((graceMs, signal) => webhook.stop(graceMs, signal));
+  }
+  state.isRunning = true;
+  endings.push(() => {
+    state.isRunning = false;
+  });
+  const description = `role ${settings.role} on ${connection.description}; ${addresses.join(', ')}`;
+  return { description, webhookUrl, failed };
+}
+
+/**
+ * A webhook decides by what it knows, and goes on while the API server cannot be watched: an API server that is away
+ * sends no reviews. A reconciler alone whose watches stall does not know what it is to do.
+ */
+function isReady({ role }: RunSettings, watches: Watches): boolean {
+  return role === 'reconciler' ? watches.isHealthy : watches.isSynced;
+}
+
+/** The wait for a certificate would outlast an error of another part, and nobody would hear of that. */
+function abortedBy(failed: Promise<never>): AbortSignal {
+  const ending = new AbortController();
+  failed.catch((error: unknown) => ending.abort(error));
+  return ending.signal;
+}

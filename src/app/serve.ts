@@ -1,0 +1,87 @@
+// Joins the role "webhook" without a cluster: policies, shares and namespaces from files.
+import type { AccessReviewer, NamespaceFinder } from '../admission/ports.ts';
+import { serverLimits, type ServerLimits } from '../admission/http/server-limits.ts';
+import { mastersGroup } from '../api/names.ts';
+import type { Log } from '../observe/log.ts';
+import { AdmissionMetrics } from '../observe/admission-metrics.ts';
+import { CertificateMetrics } from '../observe/certificate-metrics.ts';
+import { MetricsRegistry } from '../observe/registry.ts';
+import { createProbes } from '../observe/probes.ts';
+import { usualPlural } from '../kube/usual-plural.ts';
+import type { ObjectType } from '../policy/compile/compile-contents.ts';
+import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
+import { startAdmission, type AdmissionSettings } from './admission-server.ts';
+import { listen, urlOf } from './listen.ts';
+import { makePair, openGivenPair, type PairSettings } from './serving-pair.ts';
+import { loadCluster, type ClusterSettings, type LoadedCluster } from './load-cluster.ts';
+import { nobody } from './witness.ts';
+
+export interface WebhookSettings extends ClusterSettings, AdmissionSettings, PairSettings {
+  readonly probesPort: number;
+}
+
+export interface RunningWebhook {
+  readonly url: string;
+  readonly probesUrl: string;
+  readonly cluster: LoadedCluster;
+  /** Serves for the grace still, turning clients away, and lets those in flight finish; the signal ends it at once. */
+  stop(graceMs: number, signal: AbortSignal): Promise<void>;
+}
+
+/** Rejects with a StartError or an UnreadablePathError, whose texts are for the operator. */
+export async function startWebhook(
+  settings: WebhookSettings,
+  log: Log,
+  limits: ServerLimits = serverLimits,
+): Promise<RunningWebhook> {
+  const state: { snapshot: ClusterSnapshot | undefined; isReady: () => boolean } = {
+    snapshot: undefined,
+    isReady: () => false,
+  };
+  const registry = new MetricsRegistry();
+  const metrics = new AdmissionMetrics(registry);
+  const probes = createProbes({
+    isReady: () => state.isReady(),
+    metrics: registry,
+  });
+  const probesPort = await listen(probes, settings.probesPort, settings.host);
+  const sources = {
+    snapshot: () => state.snapshot,
+    namespaces: nobodyElseKnows,
+    access: mastersOnly,
+    // Files do not say what the reconciler of a cluster may make.
+    install: {
+      sourceNamespaces: settings.sharedNamespace,
+      resourceKinds: undefined,
+      secretNames: undefined,
+      resourceOf: ({ kind }: ObjectType) => usualPlural(kind),
+    },
+  };
+  const told = { log, metrics: new CertificateMetrics(registry) };
+  const pairs = (await openGivenPair(settings, told)) ?? (await makePair(settings.namespace, told));
+  const admission = await startAdmission(settings, pairs, sources, { log, metrics, witness: nobody }, limits);
+  // Whoever calls before this is done is told to come again.
+  const cluster = await loadCluster(settings);
+  metrics.setPolicies({ loaded: cluster.loaded, stale: 0, refused: cluster.refused });
+  state.snapshot = cluster.snapshot;
+  state.isReady = admission.isTrustworthy;
+  return {
+    url: admission.url,
+    probesUrl: urlOf('http', settings.host, probesPort),
+    cluster,
+    stop: async (graceMs, signal) => {
+      state.isReady = () => false;
+      await admission.stop(graceMs, signal);
+      probes.close();
+      probes.closeAllConnections();
+    },
+  };
+}
+
+/** Without a cluster, the files say all there is to know of namespaces. */
+const nobodyElseKnows: NamespaceFinder = { find: () => Promise.resolve(undefined) };
+
+/** Without a cluster there is no RBAC to ask; the engine itself knows the requesters of a policy. */
+const mastersOnly: AccessReviewer = {
+  mayDo: ({ groups }) => Promise.resolve(groups.includes(mastersGroup) ? 'yes' : 'no'),
+};

@@ -1,0 +1,124 @@
+// Joins `reeve up`: a sandbox, Reeve as it is installed on a cluster, the objects to begin with, and on them the program.
+import { join } from 'node:path';
+import { namespacePolicyCrd, secretShareCrd } from '../api/crd.ts';
+import type { KubeObject } from '../base/kube-object.ts';
+import { createKubeClient } from '../kube/http/https-client.ts';
+import type { KubeClient } from '../kube/http/client.ts';
+import type { Log } from '../observe/log.ts';
+import type { SandboxOptions } from '../sandbox/sandbox.ts';
+import { serviceAccountUser } from '../sandbox/tokens.ts';
+import type { User } from '../sandbox/user.ts';
+import { connect } from './cluster-connection.ts';
+import { loadObjects } from './load-objects.ts';
+import { startLocalSandbox, type LocalSandbox, type LocalSandboxSettings } from './local-sandbox.ts';
+import { pacing } from '../base/pacing.ts';
+import { reconcilerAccount } from './reconciler-role.ts';
+import { startProgram, type RunningProgram, type RunSettings } from './run.ts';
+import { shippedFolder } from './shipped-files.ts';
+import { StartError } from './start-error.ts';
+import type { Witness } from './witness.ts';
+
+export interface UpSettings extends LocalSandboxSettings {
+  /** What is loaded to begin with: a YAML file, or a folder of them. */
+  readonly policies: string;
+  /** Of the program; where it reaches the API is set here. */
+  readonly run: RunSettings;
+}
+
+/** Whoever looks on, also at what the API itself refuses. */
+export interface UpWitness extends Witness, Pick<SandboxOptions, 'observer'> {}
+
+export interface RunningUp extends Pick<LocalSandbox, 'url' | 'kubeconfig' | 'caFile'> {
+  readonly webhookUrl: string;
+  readonly loaded: readonly KubeObject[];
+  readonly failed: Promise<never>;
+  clientFor(user: User): Promise<KubeClient>;
+  stop(graceMs: number, signal: AbortSignal): Promise<void>;
+}
+
+const pollMs = 10;
+const mostPolls = 3000;
+/** They run Pods, and lead to them: a sandbox has none. */
+const needNodes = ['Service', 'Deployment', 'PodDisruptionBudget'];
+const hookPath =
+  '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations?fieldSelector=metadata.name%3Dreeve';
+
+/** Rejects with a StartError or an UnreadablePathError. */
+export async function startUp(settings: UpSettings, log: Log, witness: UpWitness): Promise<RunningUp> {
+  const sandbox = await startLocalSandbox(settings, {
+    ...(witness.observer === undefined ? {} : { observer: witness.observer }),
+    faulted: (error) => log.error('sandbox', { error: error instanceof Error ? error.name : 'unknown' }),
+  });
+  const clients: KubeClient[] = [];
+  const clientWith = async (token: string): Promise<KubeClient> => {
+    const client = createKubeClient(await sandbox.serverFor(token));
+    clients.push(client);
+    return client;
+  };
+  let program: Started | undefined;
+  const stop = async (graceMs: number, signal: AbortSignal): Promise<void> => {
+    try {
+      await program?.stop(graceMs, signal);
+    } finally {
+      for (const client of clients) client.close();
+      await sandbox.close();
+    }
+  };
+  try {
+    const loaded = await install(settings, sandbox);
+    program = await startAsInstalled(settings, sandbox, log, witness);
+    await Promise.race([inForce(await clientWith(sandbox.adminToken)), program.failed]);
+    return {
+      ...sandbox,
+      webhookUrl: program.webhookUrl,
+      loaded,
+      failed: program.failed,
+      clientFor: async (user) => await clientWith(sandbox.tokenFor(user)),
+      stop,
+    };
+  } catch (error) {
+    await stop(0, AbortSignal.abort());
+    throw error;
+  }
+}
+
+/** As the administrator of a cluster does. */
+async function install({ policies, run }: UpSettings, sandbox: LocalSandbox): Promise<readonly KubeObject[]> {
+  const connection = await connect(() => sandbox.serverFor(sandbox.adminToken), run.concurrency);
+  try {
+    // They are what manifests/crds is written from, and reading that takes a good part of the start.
+    for (const definition of [namespacePolicyCrd(), secretShareCrd()]) {
+      await connection.writer.create(definition);
+    }
+    for (const part of ['install', join('all-in-one', '10-rights.yaml')]) {
+      await loadObjects(shippedFolder(part), connection, needNodes);
+    }
+    return await loadObjects(policies, connection);
+  } finally {
+    connection.client.close();
+  }
+}
+
+type Started = RunningProgram & { readonly webhookUrl: string };
+
+async function startAsInstalled(
+  { run }: UpSettings,
+  sandbox: LocalSandbox,
+  log: Log,
+  witness: Witness,
+): Promise<Started> {
+  const token = sandbox.tokenFor(serviceAccountUser(run.namespace, reconcilerAccount, reconcilerAccount));
+  const settings = { ...run, certsDir: sandbox.folder, servicePort: 0 };
+  const program = await startProgram(settings, () => sandbox.serverFor(token), log, { witness });
+  return { ...program, webhookUrl: program.webhookUrl ?? '' };
+}
+
+/** From then on every write is reviewed. Rejects with a StartError when that does not come about. */
+async function inForce(client: KubeClient): Promise<void> {
+  for (let poll = 0; poll < mostPolls; poll += 1) {
+    const { items } = await client.request({ method: 'GET', path: hookPath });
+    if (Array.isArray(items) && items.length > 0) return;
+    await pacing.sleep(pollMs);
+  }
+  throw new StartError('the webhook has not been registered; --log-level=warn says why');
+}

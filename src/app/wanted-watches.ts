@@ -1,0 +1,82 @@
+// Starts the watches that the reconciler wants, each as soon as the API server serves its kind.
+import { KubeError } from '../base/kube-error.ts';
+import type { ServedKind } from '../kube/discovery.ts';
+import { resourcePath } from '../kube/http/resource-paths.ts';
+import { usualPlural } from '../kube/usual-plural.ts';
+import type { Log } from '../observe/log.ts';
+import type { WantedWatch } from '../reconcile/live/watches.ts';
+import type { ClusterConnection } from './cluster-connection.ts';
+import { pacing } from '../base/pacing.ts';
+import type { WatchStarter } from './watches.ts';
+
+export interface StartingWatches {
+  /** Those that have not been started are given up. */
+  stop(): void;
+}
+
+/** Of an API server that does not answer, and of a kind that may still be installed. */
+const unansweredMs = 1000;
+const unservedMs = 30_000;
+
+export function startWantedWatches(
+  wanted: readonly WantedWatch[],
+  connection: ClusterConnection,
+  watches: WatchStarter,
+  log: Log,
+  fail: (error: unknown) => void,
+): StartingWatches {
+  const ending = new AbortController();
+  const { signal } = ending;
+  for (const watch of wanted) {
+    // The kinds without which there is no work are built into every API server.
+    if (watch.isOptional) startOnceServed(watch, connection, watches, log, signal).catch(fail);
+    else watches.start(targetOf(watch, usualPlural(watch.type.kind)), watch.sink);
+  }
+  return { stop: () => ending.abort() };
+}
+
+async function startOnceServed(
+  watch: WantedWatch,
+  { discovery }: ClusterConnection,
+  watches: WatchStarter,
+  log: Log,
+  signal: AbortSignal,
+): Promise<void> {
+  const { apiVersion, kind } = watch.type;
+  let isToldAbsent = false;
+  while (!signal.aborted) {
+    const found = await answerOf(discovery.find(apiVersion, kind, signal), signal);
+    if (found !== 'no answer' && found !== undefined) {
+      watches.start(targetOf(watch, found.plural), watch.sink, true);
+      return;
+    }
+    if (found === undefined && !isToldAbsent) {
+      log.warn('kind not served', { apiVersion, kind });
+      // What is not served has no objects; that much is known now.
+      watch.sink.replaced([], '0');
+      isToldAbsent = true;
+    }
+    await pacing.sleep(found === undefined ? unservedMs : unansweredMs, signal).catch(() => undefined);
+  }
+}
+
+/** An API server that cannot say is not one that says no. */
+async function answerOf(
+  finding: Promise<ServedKind | undefined>,
+  signal: AbortSignal,
+): Promise<ServedKind | undefined | 'no answer'> {
+  try {
+    return await finding;
+  } catch (error) {
+    if (error instanceof KubeError || signal.aborted) return 'no answer';
+    throw error;
+  }
+}
+
+function targetOf({ type, namespace, name, metadataOnly }: WantedWatch, plural: string) {
+  return {
+    path: resourcePath({ apiVersion: type.apiVersion, plural, namespace }),
+    metadataOnly,
+    ...(name === undefined ? {} : { fieldSelector: `metadata.name=${name}` }),
+  };
+}

@@ -1,0 +1,96 @@
+// Joins the role "webhook" on a cluster: the server, what it asks the API server, and its webhook configurations.
+import type { ServerLimits } from '../admission/http/server-limits.ts';
+import { createAccessReviewer } from '../kube/access-review.ts';
+import { createNamespaceFinder } from '../kube/namespace-finder.ts';
+import type { AdmissionMetrics } from '../observe/admission-metrics.ts';
+import { CertificateMetrics } from '../observe/certificate-metrics.ts';
+import type { Log } from '../observe/log.ts';
+import type { MetricsRegistry } from '../observe/registry.ts';
+import type { LiveCluster } from '../state/live-cluster.ts';
+import { namesOfKinds } from './kind-names.ts';
+import { namesOrAny, objectTypeOf } from './object-type.ts';
+import { startAdmission, type AdmissionSettings, type RunningAdmission } from './admission-server.ts';
+import type { ClusterConnection } from './cluster-connection.ts';
+import { openGivenPair, type PairSettings } from './serving-pair.ts';
+import { openSharedAuthority, type SharedAuthoritySettings } from '../certs/authority/shared-authority.ts';
+import { keepConfigurations, type ConfigurationSettings } from '../registration/keep-configurations.ts';
+import type { Watches } from './watches.ts';
+import type { Witness } from './witness.ts';
+
+export interface WebhookRoleSettings
+  extends AdmissionSettings, ConfigurationSettings, PairSettings, SharedAuthoritySettings {
+  readonly manageWebhooks: boolean;
+  readonly sharedNamespace: readonly string[];
+  readonly resourceKind: readonly string[];
+  readonly secretName: readonly string[];
+}
+
+export interface WebhookContext {
+  readonly connection: ClusterConnection;
+  readonly cluster: LiveCluster;
+  readonly watches: Watches;
+  readonly log: Log;
+  readonly metrics: AdmissionMetrics;
+  readonly registry: MetricsRegistry;
+  readonly witness: Witness;
+  readonly limits: ServerLimits;
+  readonly fail: (error: unknown) => void;
+}
+
+export interface RunningWebhookRole extends Pick<RunningAdmission, 'isTrustworthy'> {
+  readonly url: string;
+  stop(graceMs: number, signal: AbortSignal): Promise<void>;
+}
+
+/** Rejects with a StartError, or with the reason of the signal, which ends the wait for a certificate. */
+export async function startWebhookRole(
+  settings: WebhookRoleSettings,
+  context: WebhookContext,
+  starting: AbortSignal,
+): Promise<RunningWebhookRole> {
+  const { connection, cluster, watches, log, metrics, registry, witness, limits, fail } = context;
+  const resourceKinds = settings.resourceKind.map(objectTypeOf);
+  const sources = {
+    snapshot: () => (cluster.isSynced ? cluster.snapshot() : undefined),
+    namespaces: createNamespaceFinder(connection.client),
+    access: createAccessReviewer(connection.client),
+    install: {
+      sourceNamespaces: settings.sharedNamespace,
+      resourceKinds,
+      secretNames: namesOrAny(settings.secretName),
+      resourceOf: namesOfKinds(resourceKinds, connection.discovery),
+    },
+  };
+  countPolicies(cluster, metrics);
+  const told = { log, metrics: new CertificateMetrics(registry) };
+  const pairs =
+    (await openGivenPair(settings, told)) ??
+    (await openSharedAuthority(settings, { ...told, writer: connection.writer, watches, fail }, starting));
+  const admission = await startAdmission(settings, pairs, sources, { log, metrics, witness }, limits);
+  if (!settings.manageWebhooks) return admission;
+  const servicePort = settings.servicePort === 0 ? admission.port : settings.servicePort;
+  const keeper = keepConfigurations({ ...settings, servicePort }, pairs.bundle, context);
+  return {
+    url: admission.url,
+    isTrustworthy: admission.isTrustworthy,
+    stop: async (graceMs, signal) => {
+      // Who leaves tells its clients at once, also while the Lease cannot be given back.
+      await Promise.all([keeper.stop(), admission.stop(graceMs, signal)]);
+    },
+  };
+}
+
+function countPolicies(cluster: LiveCluster, metrics: AdmissionMetrics): void {
+  const count = (): void => {
+    const { NamespacePolicy: policies, SecretShare: shares } = cluster.providerCounts();
+    metrics.setPolicies({
+      loaded: policies.loaded + shares.loaded,
+      stale: policies['last-good'] + shares['last-good'],
+      refused: policies.refused + shares.refused,
+    });
+  };
+  count();
+  cluster.subscribe((change) => {
+    if (change.kind === 'owner') count();
+  });
+}

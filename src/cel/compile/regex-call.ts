@@ -1,0 +1,68 @@
+// Compiles matches, find and findAll: a pattern that stands in the expression is compiled with it, once.
+import type { Call, Node } from '../syntax/ast.ts';
+import { CompileProblem } from '../syntax/problem.ts';
+import { compileRegex, type Regex } from '../regex.ts';
+import { failed, Failure, NO_OVERLOAD, OVER_BUDGET } from '../values/failure.ts';
+import type { Value } from '../values/value.ts';
+import type { Frame, Step } from './frame.ts';
+
+const BAD_PATTERN = failed('the pattern is not a regular expression of RE2');
+/** Patterns made by the expression itself are compiled for each evaluation, so they are short. */
+const MAX_COMPUTED_LENGTH = 256;
+const TOO_LONG = failed(`a computed pattern is longer than ${MAX_COMPUTED_LENGTH} characters`);
+const COST_OF_COMPILING = 10;
+
+type Use = (regex: Regex, text: string, limit: Value) => Value;
+
+const USES: ReadonlyMap<string, Use> = new Map<string, Use>([
+  ['matches', (regex, text) => regex.search(text)],
+  ['find', (regex, text) => regex.find(text)],
+  ['findAll', (regex, text, limit) => regex.findAll(text, limitOf(limit))],
+]);
+
+/** A negative limit, or none, is no limit. */
+function limitOf(limit: Value): number {
+  return typeof limit === 'bigint' && limit >= 0n ? Number(limit) : Number.POSITIVE_INFINITY;
+}
+
+/** undefined when the call is none of the three. The types of the arguments are checked already. */
+export function compileRegexCall(node: Call, steps: readonly Step[]): Step | undefined {
+  const use = USES.get(node.name);
+  const [text, pattern, limit] = steps;
+  if (use === undefined || text === undefined || pattern === undefined) return undefined;
+  const regexOf = regexSource(node.target === undefined ? node.args[1] : node.args[0], pattern);
+  return (frame) => {
+    const [subject, last] = [text(frame), limit?.(frame)];
+    const regex = regexOf(frame);
+    if (subject instanceof Failure) return subject;
+    if (regex instanceof Failure) return regex;
+    if (last instanceof Failure) return last;
+    if (typeof subject !== 'string' || (last !== undefined && typeof last !== 'bigint')) return NO_OVERLOAD;
+    return frame.meter.spend(workOf(regex, subject)) ? use(regex, subject, last) : OVER_BUDGET;
+  };
+}
+
+/** Matching takes time for each character of the text and each instruction of the pattern, at worst. */
+function workOf(regex: Regex, text: string): number {
+  return 1 + Math.ceil((text.length * (8 + regex.size)) / 64);
+}
+
+function regexSource(node: Node | undefined, pattern: Step): (frame: Frame) => Regex | Failure {
+  if (node?.kind !== 'literal' || typeof node.value !== 'string')
+    return (frame) => computedRegex(pattern(frame), frame);
+  const compiled = compileRegex(node.value);
+  if (!compiled.ok) throw new CompileProblem(compiled.problem, node.offset);
+  const { regex } = compiled;
+  return () => regex;
+}
+
+function computedRegex(pattern: Value, frame: Frame): Regex | Failure {
+  if (pattern instanceof Failure) return pattern;
+  if (typeof pattern !== 'string') return NO_OVERLOAD;
+  if (pattern.length > MAX_COMPUTED_LENGTH) return TOO_LONG;
+  if (!frame.meter.spend(COST_OF_COMPILING * (10 + pattern.length))) return OVER_BUDGET;
+  const compiled = compileRegex(pattern);
+  if (!compiled.ok) return BAD_PATTERN;
+  // A short pattern can stand for a long one: x{1000}.
+  return frame.meter.spend(COST_OF_COMPILING * compiled.regex.size) ? compiled.regex : OVER_BUDGET;
+}

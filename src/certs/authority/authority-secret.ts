@@ -1,0 +1,82 @@
+// Reads and writes the Secret of the shared authority; a write succeeds only if nobody wrote in between.
+import { ownMember } from '../../base/json.ts';
+import { KubeError } from '../../base/kube-error.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import { partOfLabel, partOfReeve } from '../../api/names.ts';
+import { encodeState, parseState, type AuthorityState } from './authority-state.ts';
+import type { FoundState } from './authority-steps.ts';
+import type { ObjectWriter } from '../../kube/object-writer.ts';
+import { resourcePath } from '../../kube/http/resource-paths.ts';
+import type { WatchTarget } from '../../kube/watch/watch-target.ts';
+
+export const authoritySecretName = 'reeve-webhook-ca';
+const dataKey = 'authorities.json';
+
+export interface FoundSecret {
+  readonly found: FoundState;
+  /** Undefined when there is none. */
+  readonly object: KubeObject | undefined;
+}
+
+/** Its methods reject with a KubeError. */
+export class AuthoritySecret {
+  readonly #writer: ObjectWriter;
+  readonly #ref;
+
+  constructor(writer: ObjectWriter, namespace: string) {
+    this.#writer = writer;
+    this.#ref = { apiVersion: 'v1', kind: 'Secret', namespace, name: authoritySecretName };
+  }
+
+  async read(signal: AbortSignal): Promise<FoundSecret> {
+    const object = await this.#writer.read(this.#ref, { signal });
+    if (object === undefined) return { found: { kind: 'missing' }, object };
+    const value = ownMember(object['data'], dataKey);
+    const state = typeof value === 'string' ? parseState(textOf(value)) : undefined;
+    return { found: state === undefined ? { kind: 'corrupt' } : { kind: 'whole', state }, object };
+  }
+
+  /** Answers whether it was written; false when somebody else was faster. */
+  async write({ object }: FoundSecret, state: AuthorityState, signal: AbortSignal): Promise<boolean> {
+    const data = { [dataKey]: Buffer.from(encodeState(state)).toString('base64') };
+    try {
+      if (object === undefined) await this.#create(data, signal);
+      else await this.#replace(object, data, signal);
+      return true;
+    } catch (error) {
+      if (error instanceof KubeError && (error.code === 409 || error.code === 404)) return false;
+      throw error;
+    }
+  }
+
+  /**
+   * RBAC can limit an apply to one name, where it cannot a POST. One that has a version changes nothing but the object of
+   * that version: where there is one already, somebody else was faster.
+   */
+  async #create(data: Readonly<Record<string, string>>, signal: AbortSignal): Promise<void> {
+    const { apiVersion, kind, name, namespace } = this.#ref;
+    const labels = { [partOfLabel]: partOfReeve };
+    const metadata = { name, namespace, labels, resourceVersion: '1' };
+    await this.#writer.apply({ apiVersion, kind, metadata, type: 'Opaque', data }, { force: true, signal });
+  }
+
+  /** Whatever else somebody has put there stays: a Secret of a type with keys of its own could not lose them. */
+  async #replace(
+    object: KubeObject,
+    data: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { resourceVersion } = object.metadata;
+    await this.#writer.mergePatch(this.#ref, { metadata: { resourceVersion }, data }, { signal });
+  }
+}
+
+/** The rights to list and to watch one object by its name are those of its name. */
+export function authoritySecretTarget(namespace: string): WatchTarget {
+  const path = resourcePath({ apiVersion: 'v1', plural: 'secrets', namespace });
+  return { path, fieldSelector: `metadata.name=${authoritySecretName}`, metadataOnly: true };
+}
+
+function textOf(base64: string): string {
+  return Buffer.from(base64, 'base64').toString('utf8');
+}

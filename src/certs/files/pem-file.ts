@@ -1,0 +1,31 @@
+// Reads a file of certificates or keys, whatever somebody put at its path.
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { errorCode } from '../../base/error-code.ts';
+
+export type Reading<T> =
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
+
+/** Far more than any chain takes, and little enough to hold in memory. */
+const maxFileBytes = 1024 * 1024;
+
+export async function readPemFile(path: string): Promise<Reading<string>> {
+  try {
+    // Without O_NONBLOCK, opening a named pipe would wait for a writer, perhaps for ever.
+    const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const stat = await handle.stat();
+      if (!stat.isFile()) return problem(`cannot read file ${path} (not a regular file)`);
+      if (stat.size > maxFileBytes) return problem(`cannot read file ${path} (larger than 1 MiB)`);
+      return { ok: true, value: await handle.readFile('utf8') };
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    return problem(`cannot read file ${path} (${errorCode(error) ?? 'unknown error'})`);
+  }
+}
+
+export function problem(text: string): Reading<never> {
+  return { ok: false, problem: text };
+}

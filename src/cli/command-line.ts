@@ -1,0 +1,193 @@
+// The commands and their settings; the only file that reads the arguments and the environment of the process.
+import type { ApiServerChoice } from '../kube/auth/find-api-server.ts';
+import { maxLifetimeDays } from '../certs/issue/issue.ts';
+import { certsDefaults } from './certs.ts';
+import { folder, installNamespace } from './common-settings.ts';
+import { helpOf, overviewOf } from './help.ts';
+import { runSettings, type RunSettings } from './run-settings.ts';
+import { serveSettings, type ServeSettings } from './serve-settings.ts';
+import { upSettings, type UpSettings } from './up-settings.ts';
+import { uninstallDetails, uninstallSettings, type UninstallSettings } from './uninstall-settings.ts';
+import { integer, requiredText, switchSetting } from './setting-kinds.ts';
+import { likelyMeant, readSettings } from './settings.ts';
+import type { Environment, Reading, Settings, Values } from './settings.ts';
+
+export const certsSettings = {
+  out: requiredText({ ...folder, help: 'Where ca.crt, ca.key, tls.crt and tls.key go.' }),
+  namespace: installNamespace(certsDefaults.namespace),
+  force: switchSetting('Replace files that are there.'),
+  caDays: integer(certsDefaults.caDays, 1, maxLifetimeDays, {
+    placeholder: 'DAYS',
+    help: 'How long the authority is valid.',
+  }),
+  days: integer(certsDefaults.days, 1, maxLifetimeDays, {
+    placeholder: 'DAYS',
+    help: 'How long the serving certificate is valid.',
+  }),
+} satisfies Settings;
+
+type CertsSettings = Values<typeof certsSettings>;
+
+/** Where kubectl and Pods find their cluster. */
+type ClusterEnvironment = ApiServerChoice['environment'];
+
+export type Command =
+  | {
+      readonly kind: 'up';
+      readonly settings: UpSettings;
+      readonly environment: ClusterEnvironment;
+      readonly mayColor: boolean;
+    }
+  | { readonly kind: 'run'; readonly settings: RunSettings; readonly environment: ClusterEnvironment }
+  | { readonly kind: 'serve'; readonly settings: ServeSettings }
+  | { readonly kind: 'certs'; readonly settings: CertsSettings }
+  | {
+      readonly kind: 'uninstall';
+      readonly settings: UninstallSettings;
+      readonly environment: ClusterEnvironment;
+    }
+  | { readonly kind: 'help'; readonly text: string }
+  | { readonly kind: 'wrong'; readonly problems: readonly string[]; readonly hint: string };
+
+const summaries = {
+  up: 'Try it: Reeve on a sandbox in this process, with a feed of what it does.',
+  run: 'Run on a cluster: answer admission reviews, and keep what namespaces contain.',
+  serve: 'Answer admission reviews for a folder of policies, without a cluster.',
+  certs: 'Make a certificate authority and a serving certificate, and print the caBundle.',
+  uninstall: 'Take Reeve off a cluster, so that nothing of it blocks.',
+} as const;
+
+/** For commands of which the flags do not say enough. */
+const details: Partial<Record<keyof typeof summaries, string>> = { uninstall: uninstallDetails };
+
+export function readCommand(
+  args: readonly string[] = process.argv.slice(2),
+  env: Environment = process.env,
+): Command {
+  const [name, ...rest] = args;
+  switch (name) {
+    case 'up':
+      return commandOf(name, upSettings, rest, env, checkedUp, (settings) => ({
+        kind: 'up',
+        settings,
+        environment: clusterOf(env),
+        // https://no-color.org: there, whatever it says unless it is empty.
+        mayColor: (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb',
+      }));
+    case 'run':
+      return commandOf(name, runSettings, rest, env, checkedRun, (settings) => ({
+        kind: 'run',
+        settings,
+        environment: clusterOf(env),
+      }));
+    case 'serve':
+      return commandOf(name, serveSettings, rest, env, checkedTls, (settings) => ({
+        kind: 'serve',
+        settings,
+      }));
+    case 'certs':
+      return commandOf(name, certsSettings, rest, env, asRead, (settings) => ({ kind: 'certs', settings }));
+    case 'uninstall':
+      return commandOf(name, uninstallSettings, rest, env, asRead, (settings) => ({
+        kind: 'uninstall',
+        settings,
+        environment: clusterOf(env),
+      }));
+    case 'help':
+    case '--help':
+    case '-h':
+      return { kind: 'help', text: overviewOf(summaries) };
+    default:
+      return { kind: 'wrong', problems: [unknownCommand(name)], hint: 'reeve --help' };
+  }
+}
+
+// oxlint-disable-next-line max-params -- a row of the table above: each says one thing of a command
+function commandOf<S extends Settings>(
+  name: keyof typeof summaries,
+  settings: S,
+  args: readonly string[],
+  env: Environment,
+  check: (values: Values<S>) => readonly string[],
+  make: (values: Values<S>) => Command,
+): Command {
+  if (args.some((arg) => arg === '--help' || arg === '-h')) {
+    return { kind: 'help', text: helpOf(name, summaries[name], settings, details[name]) };
+  }
+  const reading: Reading<Values<S>> = readSettings(settings, args, env);
+  const problems = reading.ok ? check(reading.values) : reading.problems;
+  if (reading.ok && problems.length === 0) return make(reading.values);
+  return { kind: 'wrong', problems, hint: `reeve ${name} --help` };
+}
+
+interface TlsSettings {
+  readonly tlsCert: string | undefined;
+  readonly tlsKey: string | undefined;
+  readonly certsDir: string | undefined;
+}
+
+/** What no setting can say by itself. */
+function checkedTls({ tlsCert, tlsKey, certsDir }: TlsSettings): readonly string[] {
+  const problems: string[] = [];
+  if ((tlsCert === undefined) !== (tlsKey === undefined))
+    problems.push('--tls-cert and --tls-key go together');
+  if (certsDir !== undefined && (tlsCert ?? tlsKey) !== undefined) {
+    problems.push('--certs-dir is in place of --tls-cert and --tls-key');
+  }
+  return problems;
+}
+
+function checkedUp({ demo, kubeconfig, policies }: UpSettings): readonly string[] {
+  if (!demo) return [];
+  const problems: string[] = [];
+  if (kubeconfig !== undefined)
+    problems.push('--demo plays on the sandbox, not on the cluster of --kubeconfig');
+  if (policies !== upSettings.policies.fallback?.value) {
+    problems.push('--demo tells of the policies that it begins with: leave out --policies');
+  }
+  return problems;
+}
+
+function checkedRun(settings: RunSettings): readonly string[] {
+  const { role, tlsCert, tlsCa, certsDir } = settings;
+  const problems = [...checkedTls(settings)];
+  if (tlsCa !== undefined && tlsCert === undefined) problems.push('--tls-ca goes with --tls-cert');
+  const hasFiles = tlsCert !== undefined || certsDir !== undefined;
+  return role === 'reconciler' || hasFiles ? problems : [...problems, ...checkedAuthority(settings)];
+}
+
+/** Of the authority that the replicas make and share. */
+function checkedAuthority(settings: RunSettings): readonly string[] {
+  const { manageWebhooks, caLifetime, certLifetime, caSettling } = settings;
+  const problems: string[] = [];
+  if (!manageWebhooks) {
+    problems.push(
+      '--manage-webhooks=false needs --tls-cert and --tls-key, or --certs-dir: API servers learn of an authority that Reeve makes only from the webhook configurations that it writes',
+    );
+  }
+  if (caLifetime < 3 * certLifetime) {
+    problems.push(
+      '--ca-lifetime must be at least three times --cert-lifetime: the last certificate that an authority signs must not outlive it',
+    );
+  }
+  if (caSettling > certLifetime / 6) {
+    problems.push(
+      '--ca-settling must be at most a sixth of --cert-lifetime: after a lost authority nobody signs for that long, and a certificate is renewed only when a third of its life is left',
+    );
+  }
+  return problems;
+}
+
+const asRead = (): readonly string[] => [];
+
+function clusterOf(env: Environment): ClusterEnvironment {
+  const { KUBECONFIG, HOME, KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT } = env;
+  return { KUBECONFIG, HOME, KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT };
+}
+
+function unknownCommand(name: string | undefined): string {
+  const known = Object.keys(summaries);
+  if (name === undefined) return `a command is missing; accepted: ${known.join(', ')}`;
+  const near = likelyMeant(name, known);
+  return `unknown command ${JSON.stringify(name)}${near === undefined ? '' : `; did you mean ${near}?`}`;
+}

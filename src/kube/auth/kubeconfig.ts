@@ -1,0 +1,98 @@
+// Gets credentials by a kubeconfig; the only file that knows @kubernetes/client-node.
+//
+// The library is loaded only when there is a kubeconfig: it takes half a second and 85 MB, which a Pod with its service
+// account does without. Its errors quote files and what plugins print, so none of them goes on.
+import type { RequestOptions } from 'node:https';
+import type { KubeConfig } from '@kubernetes/client-node';
+import { errorCode } from '../../base/error-code.ts';
+import { abortable } from '../../base/abortable.ts';
+import { CredentialError } from './credentials.ts';
+import type { Credentials, CredentialSource } from './credentials.ts';
+import { readKubeconfigs } from './kubeconfig-files.ts';
+import type { ChosenContext } from './kubeconfig-files.ts';
+
+/** A plugin may open a browser, or wait for ever. */
+const mostPluginMs = 60_000;
+
+/** Rejects with a CredentialError. The context stays the one that is current now, whatever people switch to later. */
+export async function kubeconfigSource(paths: readonly string[]): Promise<CredentialSource> {
+  const chosen = await readKubeconfigs(paths);
+  const session = new KubeconfigSession(paths, chosen, await loaded(chosen));
+  return { server: chosen.server, description: chosen.description, read: (how) => session.read(how) };
+}
+
+class KubeconfigSession {
+  readonly #paths: readonly string[];
+  #chosen: ChosenContext;
+  #config: KubeConfig;
+
+  constructor(paths: readonly string[], chosen: ChosenContext, config: KubeConfig) {
+    this.#paths = paths;
+    this.#chosen = chosen;
+    this.#config = config;
+  }
+
+  /** The library asks a plugin again only after the expiry that it gave, and never reads a kubeconfig again. */
+  async read({ refused }: { readonly refused: boolean }): Promise<Credentials> {
+    if (refused || this.#chosen.plugin === undefined) await this.#readAgain();
+    const options: RequestOptions = {};
+    try {
+      await abortable(this.#config.applyToHTTPSOptions(options), AbortSignal.timeout(mostPluginMs));
+    } catch (error) {
+      throw new CredentialError(`${problemOf(this.#chosen)} (${errorCode(error) ?? 'no reason known'})`);
+    }
+    return credentialsIn(options);
+  }
+
+  async #readAgain(): Promise<void> {
+    const chosen = await readKubeconfigs(this.#paths, this.#chosen.context);
+    if (chosen.server.href !== this.#chosen.server.href) {
+      throw new CredentialError(`${chosen.description} now names another server: start again to use it`);
+    }
+    this.#config = await loaded(chosen);
+    this.#chosen = chosen;
+  }
+}
+
+function problemOf({ plugin, description }: ChosenContext): string {
+  return plugin === undefined
+    ? `a file that is named in ${description} cannot be read`
+    : `${JSON.stringify(plugin)}, named in ${description}, gave no credentials`;
+}
+
+async function loaded({ config, description }: ChosenContext): Promise<KubeConfig> {
+  const library = await import('@kubernetes/client-node');
+  const kubeConfig = new library.KubeConfig();
+  try {
+    kubeConfig.loadFromString(JSON.stringify(config));
+  } catch {
+    throw new CredentialError(`${description} is not what a kubeconfig should be`);
+  }
+  return kubeConfig;
+}
+
+function credentialsIn(options: RequestOptions): Credentials {
+  const given = Object.entries(options.headers ?? {}).map(
+    ([name, value]) => [name, String(value).trim()] as const,
+  );
+  const basic = options.auth ?? undefined;
+  const { servername } = options;
+  return {
+    headers: {
+      ...(basic === undefined ? {} : { Authorization: `Basic ${Buffer.from(basic).toString('base64')}` }),
+      ...Object.fromEntries(given),
+    },
+    tls: {
+      ...pem('ca', options.ca),
+      ...pem('cert', options.cert),
+      ...pem('key', options.key),
+      ...(servername === undefined ? {} : { servername }),
+      // Left open, a variable of the environment could switch the check off.
+      rejectUnauthorized: options.rejectUnauthorized !== false,
+    },
+  };
+}
+
+function pem(name: 'ca' | 'cert' | 'key', value: unknown): Readonly<Record<string, string>> {
+  return typeof value === 'string' || Buffer.isBuffer(value) ? { [name]: value.toString() } : {};
+}

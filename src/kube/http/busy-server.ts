@@ -1,0 +1,36 @@
+// Sends a request again that the server had no time for, once the time is over that it asked for.
+// https://kubernetes.io/docs/concepts/cluster-administration/flow-control/
+import { KubeError } from '../../base/kube-error.ts';
+import type { Pacing } from '../pacing.ts';
+
+/** How long the request may take altogether. */
+export interface TimeLimits {
+  readonly signal: AbortSignal;
+  /** Of the time that was given to it. */
+  readonly leftMs: number;
+}
+
+const tooManyRequests = 429;
+
+/** What was turned away with 429 has not been begun, so whatever it was may be sent again. */
+export async function onceAdmitted<T>(
+  send: () => Promise<T>,
+  limits: TimeLimits,
+  pacing: Pick<Pacing, 'random' | 'sleep'>,
+): Promise<T> {
+  for (;;) {
+    try {
+      return await send();
+    } catch (error) {
+      const waitMs = askedWait(error);
+      // All who were turned away together would otherwise come back together, and be turned away again.
+      const spreadMs = waitMs === undefined ? Infinity : waitMs * (1 + pacing.random());
+      if (spreadMs >= limits.leftMs) throw error;
+      await pacing.sleep(spreadMs, limits.signal);
+    }
+  }
+}
+
+function askedWait(error: unknown): number | undefined {
+  return error instanceof KubeError && error.code === tooManyRequests ? error.retryAfterMs : undefined;
+}

@@ -1,0 +1,89 @@
+// One request and its answer over HTTP; what goes wrong on the way becomes a KubeError here.
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { RequestOptions } from 'node:https';
+import type { Socket } from 'node:net';
+import { errorCode } from '../../base/error-code.ts';
+import { KubeError } from '../../base/kube-error.ts';
+import { kubeErrorOf, noAnswer } from './answer-fault.ts';
+
+/** `stale`: the server had closed the kept-alive connection before it saw the request. */
+export type Exchange =
+  | { readonly kind: 'answer'; readonly response: IncomingMessage }
+  | { readonly kind: 'stale'; readonly error: KubeError };
+
+/** Connections that have carried an answer already. Node marks only some of them. */
+export type UsedSockets = WeakSet<Socket>;
+
+/** Resolves when the head of the answer has come. An abort ends it at any time, also while the body comes. */
+export async function exchange(
+  options: RequestOptions,
+  body: string | undefined,
+  used: UsedSockets,
+  signal: AbortSignal,
+): Promise<Exchange> {
+  signal.throwIfAborted();
+  const { promise, resolve, reject } = Promise.withResolvers<Exchange>();
+  const call = begin(options);
+  let isReused = false;
+  call.on('socket', (socket) => {
+    isReused = used.has(socket);
+    used.add(socket);
+  });
+  call.on('response', (response) => resolve({ kind: 'answer', response }));
+  call.on('error', (failure) => {
+    const error = kubeErrorOf(failure);
+    if (isReused && ['ECONNRESET', 'EPIPE'].includes(error.reason)) resolve({ kind: 'stale', error });
+    else reject(error);
+  });
+  signal.addEventListener('abort', () => {
+    reject(signal.reason);
+    call.destroy();
+  });
+  call.end(body);
+  return await promise;
+}
+
+/** Node throws at once for a header or a path that HTTP does not have. */
+function begin(options: RequestOptions): ClientRequest {
+  try {
+    return httpsRequest(options);
+  } catch (error) {
+    throw new KubeError({ code: 0, reason: errorCode(error) ?? 'Unknown', retryable: false });
+  }
+}
+
+/** The whole body; undefined when it is longer than that. */
+export async function readBody(
+  response: IncomingMessage,
+  most: number,
+): Promise<Buffer<ArrayBuffer> | undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer<ArrayBuffer> | undefined>();
+  const chunks: Buffer[] = [];
+  let length = 0;
+  response.on('data', (chunk: Buffer) => {
+    length += chunk.length;
+    chunks.push(chunk);
+    if (length <= most) return;
+    chunks.length = 0;
+    resolve(undefined);
+    response.destroy();
+  });
+  response.on('end', () => resolve(Buffer.concat(chunks)));
+  response.on('error', (error) => reject(kubeErrorOf(error)));
+  response.on('close', () => reject(noAnswer('ConnectionClosed')));
+  return await promise;
+}
+
+/** The bytes as they come. Whoever stops reading closes the connection. */
+export async function* chunksOf(response: IncomingMessage, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of response) {
+      if (chunk instanceof Uint8Array) yield chunk;
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    throw kubeErrorOf(error);
+  }
+  signal.throwIfAborted();
+}

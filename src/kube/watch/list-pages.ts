@@ -1,0 +1,109 @@
+// Lists a whole collection page by page, as one consistent state.
+// https://kubernetes.io/docs/reference/using-api/api-concepts/#retrieving-large-results-sets-in-chunks
+import { isJsonObject, ownMember } from '../../base/json.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { KubeError } from '../../base/kube-error.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import { malformedAnswer } from '../http/answer-fault.ts';
+import type { KubeClient } from '../http/client.ts';
+import { listRequest } from './watch-target.ts';
+import type { WatchTarget } from './watch-target.ts';
+import { resourceVersionOf, watchedObject } from './watched-object.ts';
+import type { ItemKind } from './watched-object.ts';
+
+export interface ListedState {
+  readonly objects: readonly KubeObject[];
+  readonly resourceVersion: string;
+}
+
+export interface ListOptions {
+  /** How many objects one answer may hold. */
+  readonly page: number;
+  readonly signal: AbortSignal;
+  /** Called for each answer. */
+  onPage(): void;
+}
+
+/** Rejects with a KubeError. */
+export async function listAll(
+  client: KubeClient,
+  target: WatchTarget,
+  options: ListOptions,
+): Promise<ListedState> {
+  const first = await getPage(client, target, { limit: String(options.page) }, options);
+  try {
+    return await withFurtherPages(client, target, first, options);
+  } catch (error) {
+    if (!(error instanceof KubeError && error.code === expired)) throw error;
+    // The state of the first page was forgotten before the last was read. Pages might never win that race: all at once.
+    return await getPage(client, target, {}, options);
+  }
+}
+
+const expired = 410;
+
+interface Page {
+  readonly objects: readonly KubeObject[];
+  readonly resourceVersion: string;
+  /** Empty on the last page. */
+  readonly next: string;
+}
+
+/** Each further page continues the state of the first, whatever has happened since. */
+async function withFurtherPages(
+  client: KubeClient,
+  target: WatchTarget,
+  first: Page,
+  options: ListOptions,
+): Promise<ListedState> {
+  const pages = [first];
+  for (let { next } = first; next !== '';) {
+    const page = await getPage(client, target, { limit: String(options.page), continue: next }, options);
+    pages.push(page);
+    ({ next } = page);
+  }
+  const objects = pages.flatMap((page) => page.objects);
+  return { objects, resourceVersion: first.resourceVersion };
+}
+
+export async function getPage(
+  client: KubeClient,
+  target: WatchTarget,
+  query: Readonly<Record<string, string>>,
+  options: Pick<ListOptions, 'signal'> & Partial<ListOptions>,
+): Promise<Page> {
+  const page = readPage(await client.request({ ...listRequest(target, query), signal: options.signal }));
+  // To leave out what cannot be read would mean that it was deleted.
+  if (page === undefined) throw malformedAnswer();
+  options.onPage?.();
+  return page;
+}
+
+function readPage(list: JsonObject): Page | undefined {
+  const itemKind = itemKindOf(list);
+  const resourceVersion = resourceVersionOf(list);
+  // Go writes a list without items as null.
+  const items = ownMember(list, 'items') ?? [];
+  if (itemKind === undefined || resourceVersion === undefined || !Array.isArray(items)) return undefined;
+  const objects = items.map((item) => watchedObject(item, itemKind));
+  if (!areAllRead(objects)) return undefined;
+  return { objects, resourceVersion, next: continueOf(list) };
+}
+
+function areAllRead(objects: readonly (KubeObject | undefined)[]): objects is readonly KubeObject[] {
+  return !objects.includes(undefined);
+}
+
+const listSuffix = 'List';
+
+function itemKindOf({ apiVersion, kind }: JsonObject): ItemKind | undefined {
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string' || !kind.endsWith(listSuffix))
+    return undefined;
+  return { apiVersion, kind: kind.slice(0, -listSuffix.length) };
+}
+
+function continueOf(list: JsonObject): string {
+  const { metadata } = list;
+  const next = isJsonObject(metadata) ? metadata['continue'] : undefined;
+  return typeof next === 'string' ? next : '';
+}

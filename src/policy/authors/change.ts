@@ -1,0 +1,24 @@
+// A write of a policy or share as two versions of it, and what the newer one leaves of what the older one made.
+import type { ProviderId } from '../terms/provider-id.ts';
+import type { ProviderDefinition } from '../compile/load-provider.ts';
+
+export interface ProviderChange {
+  readonly id: ProviderId;
+  /** Undefined on CREATE, and where the stored version does not load. */
+  readonly before: ProviderDefinition | undefined;
+  /** Undefined on DELETE. */
+  readonly after: ProviderDefinition | undefined;
+}
+
+/** What becomes of objects that are no longer wanted. `kept`: nothing now, because the owner is suspended. */
+export type Fate = 'deleted' | 'released' | 'kept';
+
+export function fateOf({ before, after }: ProviderChange): Fate {
+  if (after !== undefined) {
+    const { suspend, deletionPolicy } = after.object.spec;
+    if (suspend) return 'kept';
+    return deletionPolicy === 'Orphan' ? 'released' : 'deleted';
+  }
+  const spec = before?.object.spec;
+  return spec?.suspend === true || spec?.deletionPolicy === 'Orphan' ? 'released' : 'deleted';
+}

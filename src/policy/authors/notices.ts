@@ -1,0 +1,83 @@
+// What the author of a policy or share is told of a write, allowed or not: whom it reaches now, and what it removes.
+import type { ProviderId } from '../terms/provider-id.ts';
+import { fateOf, type ProviderChange } from './change.ts';
+import type { Difference, UnmatchedNamespace } from './difference.ts';
+import { totalOf } from './fuse-guard.ts';
+import { kindsNotAllowed, nameNotAllowed, type Install } from '../compile/install.ts';
+import { counted, listed, plural } from '../terms/count-text.ts';
+
+export function noticesOf(
+  change: ProviderChange,
+  difference: Difference,
+  install: Install,
+): readonly string[] {
+  const { id } = change;
+  const { gained, lost, unmatched } = difference;
+  return [
+    ...about(gained, () => `${id} now reaches ${namespaces(gained)}`),
+    ...about(lost, () => `${id} no longer reaches ${namespaces(lost)}`),
+    ...removals(change, difference),
+    ...about(unmatched, () => unmatchedNotice(id, unmatched)),
+    ...resumption(change),
+    ...kinds(change, install),
+    ...secretName(change, install),
+  ];
+}
+
+/** Where the stored version does not load, there is nothing to compare with. */
+export function unknownNotice({ id, after }: ProviderChange): string {
+  const reason = `${id}: the stored version is not valid`;
+  return after === undefined
+    ? `${reason}, so whatever it made is released, not deleted`
+    : `${reason}, so nobody can say beforehand what this deletes; more than ${after.object.spec.maxDeletions} objects will wait for a confirmation`;
+}
+
+function about(items: readonly unknown[], notice: () => string): readonly string[] {
+  return items.length === 0 ? [] : [notice()];
+}
+
+function namespaces(names: readonly string[]): string {
+  return `${counted(names.length, 'namespace')}: ${listed(names)}`;
+}
+
+function removals(change: ProviderChange, { dropped }: Difference): readonly string[] {
+  const names = [...dropped.keys()];
+  const verb = fateOf(change) === 'released' ? 'releases' : 'deletes';
+  const objects = counted(totalOf(dropped), 'object');
+  return about(
+    names,
+    () => `${change.id} ${verb} ${objects} in ${plural(names.length, 'namespace')}: ${listed(names)}`,
+  );
+}
+
+function unmatchedNotice(id: ProviderId, unmatched: readonly UnmatchedNamespace[]): string {
+  const names = unmatched.map(({ name }) => name);
+  return `${id} has match conditions that are neither true nor false for ${namespaces(names)}`;
+}
+
+/** While it was suspended, versions came and went whose objects nobody counts here. */
+function resumption({ id, before, after }: ProviderChange): readonly string[] {
+  if (before?.object.spec.suspend !== true || after === undefined || after.object.spec.suspend) return [];
+  const { maxDeletions } = after.object.spec;
+  return [
+    `${id} is resumed: objects that have lost their place meanwhile are deleted now, more than ${maxDeletions} only when confirmed`,
+  ];
+}
+
+function kinds({ id, after }: ProviderChange, install: Install): readonly string[] {
+  const types = after === undefined ? [] : kindsNotAllowed(after, install);
+  const names = types.map(({ apiVersion, kind }) => `${apiVersion}/${kind}`);
+  return about(
+    names,
+    () =>
+      `${id} provides kinds that this installation does not allow, and that will not be made: ${listed(names)}`,
+  );
+}
+
+function secretName({ id, after }: ProviderChange, install: Install): readonly string[] {
+  const name = after === undefined ? undefined : nameNotAllowed(after, install);
+  if (name === undefined) return [];
+  return [
+    `${id} provides Secrets of the name ${name}, which this installation does not allow (--secret-name), and that will not be made`,
+  ];
+}

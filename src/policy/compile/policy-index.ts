@@ -1,0 +1,109 @@
+// Finds the policies that can match a namespace without asking each: by exact name, name prefix or a label they need.
+import type { CompiledMatch } from '../terms/match.ts';
+import { labelsOf, nameOf } from '../../base/metadata.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+
+interface Indexed {
+  readonly name: string;
+  readonly match: CompiledMatch;
+}
+
+/** Every policy stands under the one term that narrows it best; those without such a term are always looked at. */
+export class PolicyIndex<T extends Indexed> {
+  readonly #byName = new Map<string, T[]>();
+  readonly #byPrefix = new Map<string, T[]>();
+  readonly #prefixLengths = new Set<number>();
+  readonly #byPair = new Map<string, T[]>();
+  readonly #byKey = new Map<string, T[]>();
+  readonly #always: T[] = [];
+
+  constructor(policies: readonly T[]) {
+    for (const policy of policies) this.#add(policy);
+  }
+
+  /** The policies that can match any of these objects, in the order of their names, each once. */
+  candidates(objects: readonly KubeObject[]): readonly T[] {
+    const found = new Set<T>(this.#always);
+    for (const object of objects) this.#collect(object, found);
+    return found.size < 2 ? [...found] : [...found].sort(byName);
+  }
+
+  #add(policy: T): void {
+    const term = narrowestTerm(policy.match);
+    switch (term.kind) {
+      case 'names':
+        for (const name of term.values) append(this.#byName, name, policy);
+        break;
+      case 'pairs':
+        for (const pair of term.values) append(this.#byPair, pair, policy);
+        break;
+      case 'prefixes':
+        for (const prefix of term.values) {
+          append(this.#byPrefix, prefix, policy);
+          this.#prefixLengths.add(prefix.length);
+        }
+        break;
+      case 'key':
+        append(this.#byKey, term.key, policy);
+        break;
+      case 'none':
+        this.#always.push(policy);
+        break;
+      default:
+        term satisfies never;
+    }
+  }
+
+  #collect(object: KubeObject, found: Set<T>): void {
+    const name = nameOf(object);
+    if (this.#byName.size > 0) addAll(found, this.#byName.get(name));
+    for (const length of this.#prefixLengths) addAll(found, this.#byPrefix.get(name.slice(0, length)));
+    if (this.#byPair.size === 0 && this.#byKey.size === 0) return;
+    const labels = labelsOf(object);
+    for (const key of Object.keys(labels)) {
+      addAll(found, this.#byPair.get(pairKey(key, labels[key] ?? '')));
+      addAll(found, this.#byKey.get(key));
+    }
+  }
+}
+
+type Term =
+  | { readonly kind: 'names' | 'pairs' | 'prefixes'; readonly values: ReadonlySet<string> }
+  | { readonly kind: 'key'; readonly key: string }
+  | { readonly kind: 'none' };
+
+/** The term that leaves the fewest namespaces: exact names, then a label with its value, a name prefix, a label. */
+function narrowestTerm({ names, selector }: CompiledMatch): Term {
+  const need = selector?.needs;
+  if (names?.every(({ exact }) => exact) === true) {
+    return { kind: 'names', values: new Set(names.map(({ source }) => source)) };
+  }
+  if (need?.kind === 'pairs') {
+    return { kind: 'pairs', values: new Set(need.values.map((value) => pairKey(need.key, value))) };
+  }
+  if (names?.every(({ prefix }) => prefix !== '') === true) {
+    return { kind: 'prefixes', values: new Set(names.map(({ prefix }) => prefix)) };
+  }
+  return need?.kind === 'key' ? { kind: 'key', key: need.key } : { kind: 'none' };
+}
+
+/** A label key holds no `=`, so the pair can be read in one way only. */
+function pairKey(key: string, value: string): string {
+  return `${key}=${value}`;
+}
+
+function append<T>(index: Map<string, T[]>, key: string, policy: T): void {
+  const list = index.get(key);
+  if (list === undefined) index.set(key, [policy]);
+  else list.push(policy);
+}
+
+function addAll<T>(found: Set<T>, policies: readonly T[] | undefined): void {
+  if (policies === undefined) return;
+  for (const policy of policies) found.add(policy);
+}
+
+export function byName(a: { readonly name: string }, b: { readonly name: string }): number {
+  if (a.name === b.name) return 0;
+  return a.name < b.name ? -1 : 1;
+}

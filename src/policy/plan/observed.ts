@@ -1,0 +1,112 @@
+// One live object as far as it matters to whoever keeps it; of a Secret, a hash stands for the payload.
+import { createHash } from 'node:crypto';
+import { ownMember, isJsonObject } from '../../base/json.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import {
+  adoptLabel,
+  appliedAnnotation,
+  managedByLabel,
+  managedByReeve,
+  ownerAnnotation,
+} from '../../api/names.ts';
+import { annotationsOf, isTerminating, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
+import { parseProviderId, type ProviderId } from '../terms/provider-id.ts';
+import { objectKey, type ObjectKey } from '../compile/object-key.ts';
+import { secretObjectType, type ObjectType } from '../compile/compile-contents.ts';
+
+export interface Observed {
+  readonly key: ObjectKey;
+  readonly type: ObjectType;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  /** Undefined for an object that is not ours. */
+  readonly owner: ProviderId | undefined;
+  /** Whether its owner lets us take it over. */
+  readonly isOffered: boolean;
+  readonly isTerminating: boolean;
+  readonly appliedHash: string | undefined;
+  /** `unread`: nobody has looked into it since it changed. For objects that are neither ours nor offered: `foreign`. */
+  readonly content:
+    | { readonly kind: 'object'; readonly object: KubeObject }
+    | { readonly kind: 'secret'; readonly facts: SecretFacts; readonly labels: KubeObject['metadata'] }
+    | { readonly kind: 'unread' }
+    | { readonly kind: 'foreign' };
+}
+
+/** What is remembered of a copy: nothing from which a value could be had. */
+export interface SecretFacts {
+  readonly type: string;
+  readonly isImmutable: boolean;
+  readonly keys: readonly string[];
+  readonly hash: string;
+}
+
+/** For every kind but Secrets. */
+export function observeObject(type: ObjectType, object: KubeObject): Observed {
+  const identity = identityOf(type, object);
+  const isOfInterest = identity.owner !== undefined || identity.isOffered;
+  return { ...identity, content: isOfInterest ? { kind: 'object', object } : { kind: 'foreign' } };
+}
+
+/** From metadata alone. */
+export function observeSecretMetadata(object: KubeObject): Observed {
+  const identity = identityOf(secretObjectType, object);
+  const isOfInterest = identity.owner !== undefined || identity.isOffered;
+  return { ...identity, content: { kind: isOfInterest ? 'unread' : 'foreign' } };
+}
+
+/** From the whole Secret, of which only the hash is kept. */
+export function observeSecret(secret: KubeObject): Observed {
+  const identity = identityOf(secretObjectType, secret);
+  if (identity.owner === undefined && !identity.isOffered)
+    return { ...identity, content: { kind: 'foreign' } };
+  return {
+    ...identity,
+    content: { kind: 'secret', facts: secretFacts(secret), labels: comparedMetadata(secret) },
+  };
+}
+
+/** `kubectl apply` writes the whole object into it, payload and all. */
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
+
+function comparedMetadata(secret: KubeObject): KubeObject['metadata'] {
+  const { [lastApplied]: _payload, ...annotations } = annotationsOf(secret);
+  return { labels: labelsOf(secret), annotations };
+}
+
+function identityOf(type: ObjectType, object: KubeObject): Omit<Observed, 'content'> {
+  const { uid = '', namespace = '', resourceVersion } = object.metadata;
+  const name = nameOf(object);
+  const labels = labelsOf(object);
+  const annotations = annotationsOf(object);
+  const isOurs = valueOf(labels, managedByLabel) === managedByReeve;
+  return {
+    key: objectKey(type, name),
+    type,
+    namespace,
+    name,
+    uid,
+    resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : '',
+    owner: isOurs ? parseProviderId(valueOf(annotations, ownerAnnotation)) : undefined,
+    isOffered: valueOf(labels, adoptLabel) === 'true' && !hasController(object),
+    isTerminating: isTerminating(object),
+    appliedHash: valueOf(annotations, appliedAnnotation),
+  };
+}
+
+/** https://kubernetes.io/docs/concepts/overview/working-with-objects/owners-dependents/: its controller would fight us. */
+function hasController({ metadata }: KubeObject): boolean {
+  return (metadata.ownerReferences ?? []).some((reference) => ownMember(reference, 'controller') === true);
+}
+
+export function secretFacts(secret: KubeObject): SecretFacts {
+  const data = isJsonObject(secret['data']) ? secret['data'] : {};
+  const type = typeof secret['type'] === 'string' ? secret['type'] : 'Opaque';
+  const isImmutable = secret['immutable'] === true;
+  const keys = Object.keys(data).sort();
+  const hash = createHash('sha256');
+  hash.update(JSON.stringify([type, isImmutable, keys.map((key) => [key, data[key] ?? ''])]));
+  return { type, isImmutable, keys, hash: hash.digest('base64') };
+}

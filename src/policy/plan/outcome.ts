@@ -1,0 +1,33 @@
+// What became of one object that an owner wants, or no longer wants, in a namespace.
+import type { ProviderId } from '../terms/provider-id.ts';
+import type { ObjectKey } from '../compile/object-key.ts';
+
+export interface Outcome {
+  readonly owner: ProviderId;
+  readonly key: ObjectKey;
+  /** `undesired`: it is still there and should not be; it does not count as desired. */
+  readonly state: 'synced' | 'conflict' | 'failed' | 'undesired';
+  /** One word, as in a condition. */
+  readonly reason: string;
+  readonly message: string;
+  /** False where another owner provides the object: the namespace has it all the same. */
+  readonly isMissing: boolean;
+}
+
+type About = Pick<Outcome, 'owner' | 'key'>;
+
+export function synced({ owner, key }: About): Outcome {
+  return { owner, key, state: 'synced', reason: 'Synced', message: '', isMissing: false };
+}
+
+export function conflict({ owner, key }: About, reason: string, message: string, isMissing = true): Outcome {
+  return { owner, key, state: 'conflict', reason, message, isMissing };
+}
+
+export function failed({ owner, key }: About, reason: string, message: string): Outcome {
+  return { owner, key, state: 'failed', reason, message, isMissing: true };
+}
+
+export function undesired({ owner, key }: About, reason: string, message: string): Outcome {
+  return { owner, key, state: 'undesired', reason, message, isMissing: false };
+}

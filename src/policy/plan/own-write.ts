@@ -1,0 +1,135 @@
+// The object that a claim comes to in a namespace, and whether the policies there would let anybody write it.
+import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
+import type { KubeObject, StringMap } from '../../base/kube-object.ts';
+import { appliedAnnotation, managedByLabel, managedByReeve, ownerAnnotation } from '../../api/names.ts';
+import { createHash } from 'node:crypto';
+import { unlimitedBudget } from '../terms/budget.ts';
+import { decide } from '../decide/decide.ts';
+import type { CompiledShare } from '../compile/compiled-share.ts';
+import { annotationsOf, labelsOf, withMetadata } from '../../base/metadata.ts';
+import { withSecretDefaults } from '../decide/mutate.ts';
+import type { ReviewedResource, Review } from '../terms/review.ts';
+import type { ClusterSnapshot } from '../compile/snapshot.ts';
+import { violationLine } from '../terms/message.ts';
+import { isSameType, roleBindingType, secretObjectType } from '../compile/compile-contents.ts';
+import type { CopyPayload } from './copy.ts';
+import type { Claim } from '../desired/claim.ts';
+
+/** With namespace, marks and, for a Secret, what the policies default. */
+export function objectOf(
+  claim: Claim,
+  payload: CopyPayload | undefined,
+  namespace: string,
+  snapshot: ClusterSnapshot,
+  now: Date,
+): KubeObject {
+  if (claim.content.kind === 'copy') {
+    const copy = marked(claim, namespace, copyBody(payload), claim.content.share.copy.labels, {});
+    const defaulted = withSecretDefaults(reviewOf(copy, namespace), copy, snapshot, now);
+    return withForm(defaulted, claim.content.share);
+  }
+  const { body } = claim.content;
+  const { labels, annotations } = { labels: undefined, annotations: undefined, ...metadataOf(body) };
+  if (isWhollyOurs(claim)) return marked(claim, namespace, body, {}, {});
+  const applied = { ...textsOf(annotations), [appliedAnnotation]: hashOf(body) };
+  return marked(claim, namespace, body, textsOf(labels), applied);
+}
+
+/** Nothing of these is anybody else's: what we did not write does not belong there. */
+export function isWhollyOurs({ type }: Pick<Claim, 'type'>): boolean {
+  return isSameType(type, roleBindingType) || isSameType(type, secretObjectType);
+}
+
+/** With what tells a copy of another form: labels that come and go with the share and the policies. Never the payload. */
+function withForm(copy: KubeObject, { copy: { type, keys, isImmutable } }: CompiledShare): KubeObject {
+  const labels = Object.entries(labelsOf(copy)).sort(byKey);
+  const annotations = Object.entries(annotationsOf(copy)).sort(byKey);
+  const applied = hashOf({ labels, annotations, type, keys, isImmutable });
+  return withMetadata(copy, 'annotations', new Map([[appliedAnnotation, applied]]));
+}
+
+function byKey([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return a < b ? -1 : 1;
+}
+
+function copyBody(payload: CopyPayload | undefined): JsonObject {
+  if (payload === undefined) return {};
+  const { type, data, isImmutable } = payload;
+  return { type, data, ...(isImmutable ? { immutable: true } : {}) };
+}
+
+function marked(
+  { type, name, owner }: Claim,
+  namespace: string,
+  body: JsonObject,
+  labels: StringMap,
+  annotations: StringMap,
+): KubeObject {
+  return {
+    ...body,
+    apiVersion: type.apiVersion,
+    kind: type.kind,
+    metadata: {
+      ...metadataOf(body),
+      name,
+      namespace,
+      labels: { ...labels, [managedByLabel]: managedByReeve },
+      annotations: { ...annotations, [ownerAnnotation]: owner },
+    },
+  };
+}
+
+function metadataOf(body: JsonObject): JsonObject {
+  const metadata = ownMember(body, 'metadata');
+  return isJsonObject(metadata) ? metadata : {};
+}
+
+function textsOf(value: unknown): StringMap {
+  if (!isJsonObject(value)) return {};
+  const texts = Object.entries(value).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  );
+  return Object.fromEntries(texts);
+}
+
+function hashOf(body: JsonObject): string {
+  return createHash('sha256').update(JSON.stringify(body)).digest('base64url').slice(0, 22);
+}
+
+/** What the policies of the namespace say against the object; undefined when they let it pass. */
+export function refusalOf(
+  object: KubeObject,
+  namespace: string,
+  snapshot: ClusterSnapshot,
+  now: Date,
+): string | undefined {
+  const review = reviewOf(object, namespace);
+  if (!snapshot.policies.judges(review.resource)) return undefined;
+  const { findings } = decide(review, snapshot, { now, budget: unlimitedBudget });
+  const denials = findings.filter(({ actions }) => actions.includes('Deny'));
+  return denials.length === 0
+    ? undefined
+    : denials.map(({ violation }) => violationLine(violation)).join('; ');
+}
+
+const reviewed: Readonly<Record<string, ReviewedResource>> = {
+  Secret: 'secrets',
+  RoleBinding: 'rolebindings',
+};
+
+function reviewOf(object: KubeObject, namespace: string): Review & { readonly resource: ReviewedResource } {
+  const name = object.metadata.name ?? '';
+  return {
+    uid: '',
+    resource: reviewed[object.kind ?? ''] ?? 'roles',
+    subresource: '',
+    operation: 'CREATE',
+    name,
+    namespace,
+    requester: { username: '', groups: [] },
+    dryRun: false,
+    isOwnWrite: true,
+    object,
+    attributes: {},
+  };
+}

@@ -1,0 +1,162 @@
+// Plans one object that is desired and that its owner may have: nothing to do, a step, or why it cannot be had.
+import type { JsonObject } from '../../base/json.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import type { CompiledShare } from '../compile/compiled-share.ts';
+import { adoptLabel, appliedAnnotation } from '../../api/names.ts';
+import { annotationsOf, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
+import {
+  compareCopy,
+  compareResource,
+  compareRoleBinding,
+  foreignFields,
+  type Difference,
+} from './compare.ts';
+import type { CopyPayload, CopyState } from './copy.ts';
+import type { Claim } from '../desired/claim.ts';
+import type { Observed } from './observed.ts';
+import { failed, synced, type Outcome } from './outcome.ts';
+import { isWhollyOurs, objectOf, refusalOf } from './own-write.ts';
+import type { ClaimScope, PlanInput } from './plan-input.ts';
+
+export type ClaimStep =
+  /** Its payload has to be known before anything can be said. */
+  | { readonly kind: 'read'; readonly claim: Claim; readonly live: Observed }
+  | { readonly kind: 'read-source'; readonly claim: Claim; readonly share: CompiledShare }
+  | WriteStep;
+
+export interface WriteStep {
+  /** `check`: a dry run says whether there is anything to write. */
+  readonly kind: 'create' | 'update' | 'check' | 'replace';
+  readonly claim: Claim;
+  readonly object: KubeObject;
+  readonly live: Observed | undefined;
+  readonly surplus: Surplus;
+}
+
+/** Keys of a Secret that are not ours to have there, and those of its metadata that it owes to an earlier form. */
+export interface Surplus {
+  /** Of an object of another kind, a merge patch. */
+  readonly fields: JsonObject;
+  readonly data: readonly string[];
+  readonly labels: readonly string[];
+  readonly annotations: readonly string[];
+}
+
+export function planClaim(claim: Claim, live: Observed | undefined, input: PlanInput): ClaimStep | Outcome {
+  const scope = input.scopeOf(claim);
+  if (scope !== 'allowed') return outOfScope(claim, scope);
+  if (live?.isTerminating === true)
+    return failed(claim, 'Terminating', 'the object is being deleted and waits for its finalizers');
+  return claim.content.kind === 'copy'
+    ? planCopy(claim, claim.content.share, live, input)
+    : planWrite(claim, undefined, live, input);
+}
+
+function planCopy(
+  claim: Claim,
+  share: CompiledShare,
+  live: Observed | undefined,
+  input: PlanInput,
+): ClaimStep | Outcome {
+  const copy = input.copyStateOf(share);
+  switch (copy.kind) {
+    case 'unavailable':
+      return withoutSource(claim, live, copy);
+    case 'unread':
+      return { kind: 'read-source', claim, share };
+    case 'ready':
+      return planWrite(claim, copy.payload, live, input);
+    default:
+      return copy satisfies never;
+  }
+}
+
+function planWrite(
+  claim: Claim,
+  payload: CopyPayload | undefined,
+  live: Observed | undefined,
+  input: PlanInput,
+): ClaimStep | Outcome {
+  if (live?.content.kind === 'unread') return { kind: 'read', claim, live };
+  const object = objectOf(claim, payload, nameOf(input.namespaceObject), input.snapshot, input.now);
+  const difference = live === undefined ? 'create' : differenceOf(claim, object, payload, live);
+  if (difference === 'none') return synced(claim);
+  const surplus =
+    payload === undefined ? foreignSurplus(claim, object, live) : surplusOf(object, payload, live);
+  const kind = difference === 'maybe' ? 'check' : difference;
+  return allowedWrite({ kind, claim, object, live, surplus }, input);
+}
+
+/** The copies stay when the source goes, and where there is none yet there will be none. */
+function withoutSource(
+  claim: Claim,
+  live: Observed | undefined,
+  { reason, message }: CopyState & { kind: 'unavailable' },
+): Outcome {
+  return live?.owner === claim.owner ? synced(claim) : failed(claim, reason, message);
+}
+
+/** What is frozen, or what a policy of the namespace refuses, is not written. */
+function allowedWrite(step: WriteStep, input: PlanInput): ClaimStep | Outcome {
+  const { desired, namespaceObject, snapshot, now } = input;
+  const freeze = desired.frozen.get(step.claim.owner);
+  if (freeze !== undefined) return failed(step.claim, freeze.reason, freeze.message);
+  const refusal = refusalOf(step.object, nameOf(namespaceObject), snapshot, now);
+  return refusal === undefined ? step : failed(step.claim, 'RefusedByPolicy', refusal);
+}
+
+function differenceOf(
+  claim: Claim,
+  object: KubeObject,
+  payload: CopyPayload | undefined,
+  live: Observed,
+): Difference {
+  if (payload !== undefined) return compareCopy(object, payload, live);
+  if (live.content.kind !== 'object') return 'update';
+  return isWhollyOurs(claim)
+    ? compareRoleBinding(object, live.content.object)
+    : compareResource(object, live.content.object);
+}
+
+const noSurplus: Surplus = { fields: {}, data: [], labels: [], annotations: [] };
+
+/** Whoever hands an object over can change it no more: what it still had of theirs would stay for ever. */
+function foreignSurplus(claim: Claim, object: KubeObject, live: Observed | undefined): Surplus {
+  if (live?.content.kind !== 'object' || isWhollyOurs(claim)) return noSurplus;
+  const isHandedOver = live.owner === undefined || live.appliedHash === undefined;
+  return isHandedOver ? { ...noSurplus, fields: foreignFields(object, live.content.object) } : noSurplus;
+}
+
+function surplusOf(object: KubeObject, payload: CopyPayload, live: Observed | undefined): Surplus {
+  if (live?.content.kind !== 'secret') return noSurplus;
+  const { facts, labels: metadata } = live.content;
+  const data = facts.keys.filter((key) => !Object.hasOwn(payload.data, key));
+  // What whoever hands an object over has put on it stays there.
+  const isOfEarlierForm =
+    live.owner !== undefined && live.appliedHash !== valueOf(annotationsOf(object), appliedAnnotation);
+  if (!isOfEarlierForm) return { ...noSurplus, data };
+  const [before, wanted] = [{ metadata }, object];
+  const labels = Object.keys(labelsOf(before)).filter(
+    (key) => key !== adoptLabel && !Object.hasOwn(labelsOf(wanted), key),
+  );
+  const annotations = Object.keys(annotationsOf(before)).filter(
+    (key) => !Object.hasOwn(annotationsOf(wanted), key),
+  );
+  return { ...noSurplus, data, labels, annotations };
+}
+
+function outOfScope(claim: Claim, scope: Exclude<ClaimScope, 'allowed'>): Outcome {
+  const { apiVersion, kind } = claim.type;
+  if (scope === 'unknown') {
+    const message = `${kind} of ${apiVersion} cannot be watched: the cluster may not serve it, or not to Reeve`;
+    return failed(claim, 'KindUnavailable', message);
+  }
+  if (claim.content.kind === 'copy') {
+    const message =
+      `this installation does not let Secrets of the name ${claim.name} be shared: run Reeve with ` +
+      `--secret-name=${claim.name} as well, and add the name to the rules for Secrets of its account`;
+    return failed(claim, 'NameNotAllowed', message);
+  }
+  const message = `this installation does not let policies provide ${kind} of ${apiVersion}`;
+  return failed(claim, 'KindNotAllowed', message);
+}

@@ -1,0 +1,134 @@
+// Plans one namespace: which steps bring what is there to what is desired, and what there is to say where none can.
+import type { ProviderId } from '../terms/provider-id.ts';
+import type { Claim } from '../desired/claim.ts';
+import type { Observed } from './observed.ts';
+import { conflict, undesired, type Outcome } from './outcome.ts';
+import { planClaim, type ClaimStep } from './plan-claim.ts';
+import type { PlanInput } from './plan-input.ts';
+
+export type Step =
+  | ClaimStep
+  | {
+      readonly kind: 'delete';
+      readonly owner: ProviderId;
+      readonly live: Observed;
+      readonly isExpired: boolean;
+    }
+  /** The object stays and loses our marks. */
+  | { readonly kind: 'release'; readonly owner: ProviderId; readonly live: Observed };
+
+export interface Plan {
+  readonly steps: readonly Step[];
+  /** Of everything for which there is no step. */
+  readonly outcomes: readonly Outcome[];
+}
+
+export function planNamespace(input: PlanInput): Plan {
+  const steps: Step[] = [];
+  const outcomes: Outcome[] = [];
+  const take = (result: Step | Outcome): void => {
+    if ('kind' in result) steps.push(result);
+    else outcomes.push(result);
+  };
+  for (const [key, claims] of input.desired.claims) {
+    const live = input.liveOf(key);
+    const [winner, ...losers] = byPrecedence(claims, live, input);
+    if (winner === undefined) continue;
+    take(planWinner(winner, live, input));
+    for (const loser of losers) outcomes.push(providedBy(loser, winner.owner));
+  }
+  for (const live of input.ours) {
+    if (input.desired.claims.has(live.key)) continue;
+    const result = planUnclaimed(live, input);
+    if (result !== undefined) take(result);
+  }
+  return { steps, outcomes };
+}
+
+/** By name; but who is frozen keeps what it has, and takes nothing from those who can act. */
+function byPrecedence(
+  claims: readonly Claim[],
+  live: Observed | undefined,
+  { desired: { frozen } }: PlanInput,
+): readonly Claim[] {
+  const rank = ({ owner }: Claim): number => {
+    if (!frozen.has(owner)) return 1;
+    return owner === live?.owner ? 0 : 2;
+  };
+  return claims.toSorted((a, b) => rank(a) - rank(b));
+}
+
+function planWinner(claim: Claim, live: Observed | undefined, input: PlanInput): Step | Outcome {
+  if (live === undefined || live.owner === claim.owner) return planClaim(claim, live, input);
+  if (live.owner === undefined) {
+    return live.isOffered ? planClaim(claim, live, input) : notOurs(claim, live);
+  }
+  return isFrozen(live.owner, input)
+    ? conflict(claim, 'OwnedByAnother', `${live.owner} has it, and that is not to be changed at present`)
+    : planClaim(claim, live, input);
+}
+
+function notOurs(claim: Claim, live: Observed): Outcome {
+  const message =
+    `a ${live.type.kind} of this name is there that Reeve does not manage; ` +
+    'its owner can label it reeve.dev/adopt=true to hand it over, or delete or rename it';
+  return conflict(claim, 'AlreadyExists', message);
+}
+
+function providedBy(claim: Claim, winner: ProviderId): Outcome {
+  return conflict(claim, 'ProvidedByAnother', `${winner} provides it already`, false);
+}
+
+/** An object of ours that nobody wants in this namespace. */
+function planUnclaimed(live: Observed, input: PlanInput): Step | Outcome | undefined {
+  if (!isOwned(live) || live.isTerminating || isFrozen(live.owner, input)) return undefined;
+  const { owner, key } = live;
+  if (isExpired(live, input.desired)) return { kind: 'delete', owner, live, isExpired: true };
+  const verdict = input.fuseOf(owner);
+  switch (verdict.kind) {
+    case 'delete':
+      return { kind: 'delete', owner, live, isExpired: false };
+    case 'release':
+      return { kind: 'release', owner, live };
+    case 'hold': {
+      const message = `${verdict.count} objects would be deleted, and the limit is ${verdict.limit}`;
+      return undesired({ owner, key }, 'TooManyDeletions', message);
+    }
+    case 'unknown':
+      return undesired({ owner, key }, 'ApiError', 'the API server does not say whether it is to be deleted');
+    default:
+      return verdict satisfies never;
+  }
+}
+
+type Owned = Observed & { readonly owner: ProviderId };
+
+function isOwned(live: Observed): live is Owned {
+  return live.owner !== undefined;
+}
+
+/** Whether the fuse counts the object: it would be deleted for its owner, and not because its time is over. */
+export function isUnwanted(live: Observed, input: Pick<PlanInput, 'snapshot' | 'desired'>): live is Owned {
+  return (
+    isOwned(live) &&
+    !live.isTerminating &&
+    !input.desired.claims.has(live.key) &&
+    !isFrozen(live.owner, input) &&
+    !isExpired(live, input.desired)
+  );
+}
+
+function isExpired({ owner, key }: Owned, { expired }: PlanInput['desired']): boolean {
+  return expired.get(owner)?.has(key) === true;
+}
+
+/** What does not load, is suspended, or could not be worked out for this namespace keeps what it has. */
+function isFrozen(
+  owner: ProviderId,
+  { snapshot, desired }: Pick<PlanInput, 'snapshot' | 'desired'>,
+): boolean {
+  if (desired.frozen.has(owner)) return true;
+  const state = snapshot.owners.get(owner);
+  // One that is being deleted holds nothing any more: the fuse decides what becomes of its objects.
+  return state !== undefined && !state.isDeleting && (!state.isValid || state.isSuspended);
+}

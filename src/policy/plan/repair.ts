@@ -1,0 +1,64 @@
+// The labels and annotations that policies default and an existing Namespace lacks.
+import type { KubeObject } from '../../base/kube-object.ts';
+import type { CompiledPolicy } from '../compile/compiled-policy.ts';
+import { isExcepted } from '../terms/exceptions.ts';
+import { matchNamespace } from '../terms/match.ts';
+import { metadataMap, nameOf, valueOf } from '../../base/metadata.ts';
+import { renderDefault, type DefaultKey } from '../rules/default-keys.ts';
+import type { Review } from '../terms/review.ts';
+
+export interface MissingDefaults {
+  readonly labels: ReadonlyMap<string, string>;
+  readonly annotations: ReadonlyMap<string, string>;
+}
+
+/** `policies` by name: the first that has a default for a key sets it. A default that reads `request` is never added. */
+export function missingDefaults(
+  policies: readonly CompiledPolicy[],
+  namespaceObject: KubeObject,
+  now: Date,
+): MissingDefaults | undefined {
+  const missing = { labels: new Map<string, string>(), annotations: new Map<string, string>() };
+  const name = nameOf(namespaceObject);
+  for (const policy of policies) {
+    if (policy.namespaceDefaults.length === 0) continue;
+    if (isExcepted(policy.exceptions, 'namespaces.defaults', name, now)) continue;
+    // An error of the match is no yes.
+    if (matchNamespace(policy.match, namespaceObject).kind !== 'yes') continue;
+    for (const key of policy.namespaceDefaults) {
+      const isThere = valueOf(metadataMap(namespaceObject, key.field), key.key) !== undefined;
+      if (isThere || missing[key.field].has(key.key)) continue;
+      const value = defaultFor(policy, key, namespaceObject);
+      if (value !== undefined) missing[key.field].set(key.key, value);
+    }
+  }
+  return missing.labels.size + missing.annotations.size === 0 ? undefined : missing;
+}
+
+/** Undefined where none can be had, or where it would itself break a rule. */
+function defaultFor(
+  policy: CompiledPolicy,
+  key: DefaultKey,
+  namespaceObject: KubeObject,
+): string | undefined {
+  if (key.readsRequest) return undefined;
+  const rendered = renderDefault(key, namespaceObject, noRequest);
+  if (!rendered.ok) return undefined;
+  const accepts = policy.requirements.every(
+    (requirement) =>
+      requirement.field !== key.field || requirement.key !== key.key || requirement.accepts(rendered.value),
+  );
+  return accepts ? rendered.value : undefined;
+}
+
+const noRequest: Review = {
+  uid: '',
+  resource: 'namespaces',
+  subresource: '',
+  operation: 'UPDATE',
+  name: '',
+  namespace: '',
+  requester: { username: '', groups: [] },
+  dryRun: false,
+  attributes: {},
+};

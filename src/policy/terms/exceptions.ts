@@ -1,0 +1,33 @@
+// Exceptions: namespaces that a policy lets off some of its rules, until a time.
+import type { PolicyException } from '../../api/namespace-policy/namespace-policy.ts';
+import { compileGlob, type Glob } from './glob.ts';
+
+export interface CompiledException {
+  readonly namespaces: readonly Glob[];
+  readonly rules: ReadonlySet<string>;
+  /** Milliseconds since the epoch; undefined: it does not end. */
+  readonly expiresAt: number | undefined;
+}
+
+export function compileException(exception: PolicyException): CompiledException {
+  const { namespaces, rules, expiresAt } = exception;
+  return {
+    namespaces: namespaces.map(compileGlob),
+    rules: new Set(rules),
+    expiresAt: expiresAt === undefined ? undefined : Date.parse(expiresAt),
+  };
+}
+
+export function isExcepted(
+  exceptions: readonly CompiledException[],
+  rule: string,
+  namespace: string,
+  now: Date,
+): boolean {
+  return exceptions.some(
+    ({ namespaces, rules, expiresAt }) =>
+      rules.has(rule) &&
+      (expiresAt === undefined || now.getTime() < expiresAt) &&
+      namespaces.some((glob) => glob.matches(namespace)),
+  );
+}

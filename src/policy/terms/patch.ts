@@ -1,0 +1,42 @@
+// The smallest JSON Patch that adds labels and annotations to an object.
+import type { KubeObject, StringMap } from '../../base/kube-object.ts';
+
+export interface JsonPatchOperation {
+  readonly op: 'add';
+  readonly path: string;
+  readonly value: string | StringMap;
+}
+
+export interface MetadataAdditions {
+  readonly labels: ReadonlyMap<string, string>;
+  readonly annotations: ReadonlyMap<string, string>;
+}
+
+export function patchOf(object: KubeObject, additions: MetadataAdditions): readonly JsonPatchOperation[] {
+  return [
+    ...additionsTo('labels', object.metadata.labels, additions.labels),
+    ...additionsTo('annotations', object.metadata.annotations, additions.annotations),
+  ];
+}
+
+function additionsTo(
+  field: 'labels' | 'annotations',
+  present: StringMap | undefined,
+  added: ReadonlyMap<string, string>,
+): readonly JsonPatchOperation[] {
+  if (added.size === 0) return [];
+  const sorted = [...added].sort(([a], [b]) => (a < b ? -1 : 1));
+  // `add` below a missing member fails, so a missing map is added whole (RFC 6902, section 4.1).
+  if (present === undefined)
+    return [{ op: 'add', path: `/metadata/${field}`, value: Object.fromEntries(sorted) }];
+  return sorted.map(([key, value]) => ({
+    op: 'add',
+    path: `/metadata/${field}/${escapePointer(key)}`,
+    value,
+  }));
+}
+
+/** RFC 6901, section 3: `~` first, so that the `~` of `~1` is not escaped again. */
+function escapePointer(key: string): string {
+  return key.replaceAll('~', '~0').replaceAll('/', '~1');
+}

@@ -1,0 +1,73 @@
+// What the engine is asked: one admission request, decoded and checked, as plain data.
+import type { KubeObject } from '../../base/kube-object.ts';
+
+/** What policies have rules for. */
+export type ReviewedResource = 'namespaces' | 'secrets' | 'roles' | 'rolebindings';
+/** Our own kinds: their writes decide what becomes of objects in namespaces. */
+export type ProviderResource = 'namespacepolicies' | 'secretshares';
+export type Operation = 'CREATE' | 'UPDATE' | 'DELETE';
+export type Subresource = '' | 'status' | 'finalize';
+
+export interface Requester {
+  readonly username: string;
+  readonly groups: readonly string[];
+  readonly uid?: string;
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
+}
+
+interface AdmissionRequest {
+  readonly uid: string;
+  readonly subresource: Subresource;
+  readonly operation: Operation;
+  /** Empty before the API server has named an object that was sent with `generateName`. */
+  readonly name: string;
+  /** For a Namespace: its own name; empty for everything else that is cluster-scoped. */
+  readonly namespace: string;
+  readonly requester: Requester;
+  readonly dryRun: boolean;
+  /** What Reeve itself is about to write: there is no request that a default could read. */
+  readonly isOwnWrite?: true;
+  /** Absent on DELETE. */
+  readonly object?: KubeObject;
+  /** Absent on CREATE. */
+  readonly oldObject?: KubeObject;
+  /** The fields of `request` that expressions may read: kind, resource, name, operation, userInfo, dryRun, options ... */
+  readonly attributes: Readonly<Record<string, unknown>>;
+}
+
+export interface Review extends AdmissionRequest {
+  readonly resource: ReviewedResource;
+}
+
+export interface ProviderReview extends AdmissionRequest {
+  readonly resource: ProviderResource;
+}
+
+export type AnyReview = Review | ProviderReview;
+
+export function isProviderReview(review: AnyReview): review is ProviderReview {
+  return isProviderResource(review.resource);
+}
+
+export function isProviderResource(resource: AnyReview['resource']): resource is ProviderResource {
+  return resource === 'namespacepolicies' || resource === 'secretshares';
+}
+
+/**
+ * What expressions may read of `request`, by the names that ValidatingAdmissionPolicy gives it.
+ * https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/#validation-expression
+ */
+export const requestAttributes = [
+  'kind',
+  'resource',
+  'subResource',
+  'requestKind',
+  'requestResource',
+  'requestSubResource',
+  'name',
+  'namespace',
+  'operation',
+  'userInfo',
+  'dryRun',
+  'options',
+] as const;

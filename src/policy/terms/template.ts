@@ -1,0 +1,86 @@
+// Text with `${ CEL }` in it: each expression must give a string; `$${` stands for `${` itself.
+import { compileExpression, findEnd, positionOf } from '../../cel/expression.ts';
+import type { Bindings, Evaluation, Expression } from '../../cel/expression.ts';
+import type { ExpressionProblem, ExpressionScope, Variable } from '../../cel/expression.ts';
+
+export interface Template {
+  readonly source: string;
+  /** True when it holds no expression: it always renders the same text. */
+  readonly literal: boolean;
+  readonly reads: ReadonlySet<Variable>;
+  render(bindings: Bindings): Evaluation<string>;
+}
+
+export type TemplateResult =
+  | { readonly ok: true; readonly template: Template }
+  | { readonly ok: false; readonly problem: ExpressionProblem };
+
+type Part = string | Expression;
+type PartsResult =
+  | { readonly ok: true; readonly parts: readonly Part[] }
+  | { readonly ok: false; readonly problem: ExpressionProblem };
+
+export function compileTemplate(source: string, scope: ExpressionScope): TemplateResult {
+  const compiled = compileParts(source, scope);
+  if (!compiled.ok) return compiled;
+  const { parts } = compiled;
+  const expressions = parts.filter((part) => typeof part !== 'string');
+  const reads = new Set(expressions.flatMap((expression) => [...expression.reads]));
+  return {
+    ok: true,
+    template: {
+      source,
+      literal: expressions.length === 0,
+      reads,
+      render: (bindings) => render(parts, bindings),
+    },
+  };
+}
+
+const OPENING = /\$?\$\{/g;
+
+function compileParts(source: string, scope: ExpressionScope): PartsResult {
+  const parts: Part[] = [];
+  const openings = new RegExp(OPENING.source, 'g');
+  let index = 0;
+  for (let match = openings.exec(source); match !== null; match = openings.exec(source)) {
+    parts.push(source.slice(index, match.index));
+    index = openings.lastIndex;
+    if (match[0] === '$${') {
+      parts.push('${');
+      continue;
+    }
+    const end = findEnd(source, index);
+    if (end === undefined)
+      return { ok: false, problem: problemAt(source, match.index, 'the closing } is missing') };
+    const compiled = compileExpression(source.slice(index, end), scope, 'string');
+    if (!compiled.ok) {
+      return {
+        ok: false,
+        problem: problemAt(source, index + compiled.problem.offset, compiled.problem.message),
+      };
+    }
+    parts.push(compiled.expression);
+    index = end + 1;
+    openings.lastIndex = index;
+  }
+  return { ok: true, parts: [...parts, source.slice(index)] };
+}
+
+function problemAt(source: string, offset: number, message: string): ExpressionProblem {
+  return { message, offset, ...positionOf(source, offset) };
+}
+
+function render(parts: readonly Part[], bindings: Bindings): Evaluation<string> {
+  let value = '';
+  for (const part of parts) {
+    if (typeof part === 'string') {
+      value += part;
+      continue;
+    }
+    const evaluation = part.evaluate(bindings);
+    if (!evaluation.ok) return evaluation;
+    value += String(evaluation.value);
+  }
+  return { ok: true, value };
+}

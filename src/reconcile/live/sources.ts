@@ -1,0 +1,209 @@
+// The Secrets that shares name as their sources: watched by metadata, read only where a share names them.
+import type { KubeObject } from '../../base/kube-object.ts';
+import { uncopiedTypes } from '../../api/secret-share/secret-names.ts';
+import type { WatchSink } from '../../base/watch-sink.ts';
+import type { CompiledShare } from '../../policy/compile/compiled-share.ts';
+import { copyOf, unavailable, type CopyState } from '../../policy/plan/copy.ts';
+import type { ObjectWriter } from '../ports.ts';
+import { isNewer } from './resource-version.ts';
+
+export type SourceId = `${string}/${string}`;
+
+interface Version {
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
+
+interface Payload extends Version {
+  readonly secret: KubeObject;
+  readonly copies: WeakMap<CompiledShare, CopyState>;
+}
+
+const unread: CopyState = { kind: 'unread' };
+
+export interface SourcesOptions {
+  readonly namespaces: readonly string[];
+  readonly writer: Pick<ObjectWriter, 'read'>;
+  /** Those that are in force. */
+  readonly shares: () => readonly CompiledShare[];
+  /** Another version of a source is there, or it came, or it is gone. */
+  readonly changed: (id: SourceId) => void;
+}
+
+/** The payloads leave it in copies only, which go into writes and nowhere else. */
+export class Sources {
+  readonly #options: SourcesOptions;
+  readonly #unsynced: Set<string>;
+  readonly #versions = new Map<SourceId, Version>();
+  /** By namespace, the highest version of which its watch has told. */
+  readonly #heard = new Map<string, string>();
+  readonly #payloads = new Map<SourceId, Payload>();
+  readonly #reading = new Map<SourceId, Promise<void>>();
+
+  constructor(options: SourcesOptions) {
+    this.#options = options;
+    this.#unsynced = new Set(options.namespaces);
+  }
+
+  /** Whether all Secrets of that namespace are known. */
+  isSyncedIn(namespace: string): boolean {
+    return !this.#unsynced.has(namespace);
+  }
+
+  /** For a watch of the metadata of all Secrets in that namespace. */
+  sink(namespace: string): WatchSink {
+    return {
+      replaced: (secrets, resourceVersion) => this.#replaced(namespace, secrets, resourceVersion),
+      changed: (secret) => {
+        this.#hear(namespace, versionOf(secret).resourceVersion);
+        this.#told(secret);
+      },
+      removed: (secret) => {
+        const { metadata } = secret;
+        this.#hear(namespace, versionOf(secret).resourceVersion);
+        const id = sourceId(namespace, metadata.name ?? '');
+        if (this.#versions.get(id)?.uid === metadata.uid) this.#gone(id);
+      },
+    };
+  }
+
+  copyStateOf(share: CompiledShare): CopyState {
+    const { namespace, name } = share.source;
+    if (!this.#options.namespaces.includes(namespace)) return notAllowed(namespace);
+    const id = sourceId(namespace, name);
+    const version = this.#versions.get(id);
+    if (version === undefined) return this.isSyncedIn(namespace) ? missing(id) : unwatched(namespace);
+    const payload = this.#payloads.get(id);
+    if (payload === undefined || !isSame(payload, version)) return unread;
+    const known = payload.copies.get(share);
+    if (known !== undefined) return known;
+    const copy = copyOf(share, payload.secret);
+    payload.copies.set(share, copy);
+    return copy;
+  }
+
+  /** Reads the payload once for all who ask at the same time. Rejects with a KubeError. */
+  async read({ source }: CompiledShare, signal: AbortSignal): Promise<void> {
+    const id = sourceId(source.namespace, source.name);
+    const reading = this.#reading.get(id) ?? this.#read(id, source, signal);
+    this.#reading.set(id, reading);
+    await reading;
+  }
+
+  /** Forgets the payloads of all other Secrets. */
+  retain(shares: readonly CompiledShare[]): void {
+    const named = new Set(shares.map(({ source }) => sourceId(source.namespace, source.name)));
+    for (const id of this.#payloads.keys()) if (!named.has(id)) this.#payloads.delete(id);
+  }
+
+  async #read(
+    id: SourceId,
+    { namespace, name }: CompiledShare['source'],
+    signal: AbortSignal,
+  ): Promise<void> {
+    try {
+      const secret = await this.#options.writer.read(
+        { apiVersion: 'v1', kind: 'Secret', namespace, name },
+        signal,
+      );
+      if (secret === undefined) this.#gone(id);
+      else this.#keep(id, secret);
+    } finally {
+      this.#reading.delete(id);
+    }
+  }
+
+  #keep(id: SourceId, secret: KubeObject): void {
+    const version = versionOf(secret);
+    const watched = this.#versions.get(id);
+    // Gone while it was read; or read by a server that is behind, and to be read again.
+    if (watched === undefined || isNewer(watched.resourceVersion, version.resourceVersion)) return;
+    this.#versions.set(id, version);
+    if (this.#isNamed(id))
+      this.#payloads.set(id, { ...version, secret: copyable(secret), copies: new WeakMap() });
+    // Those who have been served from the version before are to be served again.
+    if (!isSame(watched, version)) this.#options.changed(id);
+  }
+
+  /** The last share that named it may have gone while it was read. */
+  #isNamed(id: SourceId): boolean {
+    return this.#options.shares().some(({ source }) => sourceId(source.namespace, source.name) === id);
+  }
+
+  #hear(namespace: string, resourceVersion: string): void {
+    const heard = this.#heard.get(namespace);
+    if (heard === undefined || isNewer(resourceVersion, heard)) this.#heard.set(namespace, resourceVersion);
+  }
+
+  #told(secret: KubeObject): void {
+    const id = sourceId(secret.metadata.namespace ?? '', secret.metadata.name ?? '');
+    const version = versionOf(secret);
+    const known = this.#versions.get(id);
+    if (known !== undefined && !isNewer(version.resourceVersion, known.resourceVersion)) return;
+    this.#versions.set(id, version);
+    this.#options.changed(id);
+  }
+
+  #forget(namespace: string): void {
+    this.#heard.delete(namespace);
+    for (const id of this.#versions.keys()) {
+      if (!id.startsWith(`${namespace}/`)) continue;
+      // Any other version will do, an older one too; until then the source counts as there.
+      this.#versions.set(id, { uid: '', resourceVersion: '0' });
+      this.#payloads.delete(id);
+    }
+  }
+
+  #gone(id: SourceId): void {
+    this.#payloads.delete(id);
+    if (this.#versions.delete(id)) this.#options.changed(id);
+  }
+
+  #replaced(namespace: string, secrets: readonly KubeObject[], resourceVersion: string): void {
+    const heard = this.#heard.get(namespace);
+    // A list is never behind what a watch has told, unless the whole cluster has gone back to an earlier state.
+    if (heard !== undefined && isNewer(heard, resourceVersion)) this.#forget(namespace);
+    this.#hear(namespace, resourceVersion);
+    const present = new Set(secrets.map(({ metadata }) => sourceId(namespace, metadata.name ?? '')));
+    for (const id of this.#versions.keys())
+      if (id.startsWith(`${namespace}/`) && !present.has(id)) this.#gone(id);
+    for (const secret of secrets) this.#told(secret);
+    this.#unsynced.delete(namespace);
+  }
+}
+
+/** What is never copied need not be kept, only known for what it is. */
+function copyable(secret: KubeObject): KubeObject {
+  const { apiVersion, kind, metadata, type } = secret;
+  if (typeof type !== 'string' || !uncopiedTypes.includes(type)) return secret;
+  return {
+    ...(apiVersion === undefined ? {} : { apiVersion }),
+    ...(kind === undefined ? {} : { kind }),
+    metadata,
+    type,
+  };
+}
+
+export function sourceId(namespace: string, name: string): SourceId {
+  return `${namespace}/${name}`;
+}
+
+function versionOf({ metadata: { uid = '', resourceVersion } }: KubeObject): Version {
+  return { uid, resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : '' };
+}
+
+function isSame(a: Version, b: Version): boolean {
+  return a.uid === b.uid && a.resourceVersion === b.resourceVersion;
+}
+
+function notAllowed(namespace: string): CopyState {
+  return unavailable('SourceNotAllowed', `this installation has no sources in namespace ${namespace}`);
+}
+
+function unwatched(namespace: string): CopyState {
+  return unavailable('SourceUnreadable', `Reeve cannot watch the Secrets of namespace ${namespace}`);
+}
+
+function missing(id: SourceId): CopyState {
+  return unavailable('SourceMissing', `there is no Secret ${id}`);
+}

@@ -1,0 +1,78 @@
+// Which watches the reconciler has to be fed by, for what an installation lets policies and shares provide.
+import type { WatchSink } from '../../base/watch-sink.ts';
+import type { ObjectType } from '../../policy/compile/compile-contents.ts';
+import { isSameType, roleBindingType, secretObjectType } from '../../policy/compile/compile-contents.ts';
+import type { Claim } from '../../policy/desired/claim.ts';
+import { observeObject, observeSecretMetadata } from '../../policy/plan/observed.ts';
+import type { ClaimScope } from '../../policy/plan/plan-input.ts';
+import { isProvided, mayMakeSecret } from '../../policy/compile/install.ts';
+import type { ObservedObjects } from './observed-objects.ts';
+import type { Sources } from './sources.ts';
+
+/** One list-watch that the reconciler wants to be fed by, from the time it is made. */
+export interface WantedWatch {
+  readonly type: ObjectType;
+  /** Undefined: in all namespaces. */
+  readonly namespace?: string;
+  /** Only objects of this name (fieldSelector metadata.name). Undefined: of any name. */
+  readonly name?: string;
+  /** Ask for PartialObjectMetadata: the rest must not even come into memory. */
+  readonly metadataOnly: boolean;
+  /** Work begins without it: the API server may not serve the kind. */
+  readonly isOptional: boolean;
+  readonly sink: WatchSink;
+}
+
+export interface ProvidedScope {
+  readonly sourceNamespaces: readonly string[];
+  /** The names of Secrets that may be shared; undefined: all. */
+  readonly secretNames: readonly string[] | undefined;
+  readonly allowedKinds: readonly ObjectType[];
+}
+
+export function wantedWatches(
+  { sourceNamespaces, secretNames, allowedKinds }: ProvidedScope,
+  objects: ObservedObjects,
+  sources: Sources,
+): readonly WantedWatch[] {
+  const secrets = (name?: string): WantedWatch => ({
+    type: secretObjectType,
+    ...(name === undefined ? {} : { name }),
+    metadataOnly: true,
+    isOptional: false,
+    sink: objects.sink(secretObjectType, observeSecretMetadata, name),
+  });
+  const kind = (type: ObjectType, isOptional: boolean): WantedWatch => ({
+    type,
+    metadataOnly: false,
+    isOptional,
+    sink: objects.sink(type, (object) => observeObject(type, object)),
+  });
+  const source = (namespace: string): WantedWatch => ({
+    type: secretObjectType,
+    namespace,
+    metadataOnly: true,
+    isOptional: false,
+    sink: sources.sink(namespace),
+  });
+  return [
+    kind(roleBindingType, false),
+    ...(secretNames === undefined ? [secrets()] : secretNames.map((name) => secrets(name))),
+    ...allowedKinds.map((type) => kind(type, true)),
+    ...sourceNamespaces.map(source),
+  ];
+}
+
+/** Whether an object may be provided at all, and whether it is known if there is one. */
+export function scopeOf(
+  { type, name, content }: Claim,
+  { secretNames, allowedKinds }: ProvidedScope,
+  objects: ObservedObjects,
+): ClaimScope {
+  const isAllowed =
+    content.kind === 'copy'
+      ? mayMakeSecret(name, { secretNames })
+      : isSameType(type, roleBindingType) || isProvided(type, { resourceKinds: allowedKinds });
+  if (!isAllowed) return 'not-allowed';
+  return objects.isKnown({ type, name }) ? 'allowed' : 'unknown';
+}

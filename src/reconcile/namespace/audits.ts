@@ -1,0 +1,80 @@
+// What policies find wrong with a Namespace that is already there; worked out again only when either has changed.
+import type { KubeObject } from '../../base/kube-object.ts';
+import type { NamespacePolicySpec } from '../../api/namespace-policy/namespace-policy.ts';
+import type { CompiledPolicy } from '../../policy/compile/compiled-policy.ts';
+import { isManaged } from '../../policy/desired/desired.ts';
+import { missingDefaults, type MissingDefaults } from '../../policy/plan/repair.ts';
+import { labelsOf, valueOf } from '../../base/metadata.ts';
+import { providerId, type ProviderId } from '../../policy/terms/provider-id.ts';
+import { auditNamespace, type Audit } from '../../policy/status/audit.ts';
+import { emptyPart, type ProviderPart } from '../../policy/status/provider-part.ts';
+import type { LiveCluster } from '../../state/live-cluster.ts';
+import type { Clock } from '../../base/clock.ts';
+
+export class Audits {
+  readonly #cluster: LiveCluster;
+  readonly #time: Pick<Clock, 'now'>;
+  readonly #known = new WeakMap<KubeObject, WeakMap<CompiledPolicy, Audit>>();
+
+  constructor(cluster: LiveCluster, time: Pick<Clock, 'now'>) {
+    this.#cluster = cluster;
+    this.#time = time;
+  }
+
+  /** Of every policy that matches the Namespace; beside what `parts` says already. */
+  addTo(
+    parts: ReadonlyMap<ProviderId, ProviderPart>,
+    namespaceObject: KubeObject,
+  ): ReadonlyMap<ProviderId, ProviderPart> {
+    const audited = new Map(parts);
+    for (const policy of this.#candidates(namespaceObject)) {
+      const owner = providerId('NamespacePolicy', policy.name);
+      const { isMatched, violations } = this.#audit(policy, namespaceObject);
+      if (!isMatched) continue;
+      const label = this.#specOf(owner)?.namespaces?.quota?.label;
+      const quotaValue = label === undefined ? undefined : valueOf(labelsOf(namespaceObject), label);
+      audited.set(owner, { ...(parts.get(owner) ?? emptyPart), isMatched, violations, quotaValue });
+    }
+    return audited;
+  }
+
+  /** What policies with `existing: Repair` would add. */
+  missingDefaults(namespaceObject: KubeObject): MissingDefaults | undefined {
+    const repairing = this.repairers(namespaceObject);
+    return repairing.length === 0 ? undefined : missingDefaults(repairing, namespaceObject, this.#time.now());
+  }
+
+  repairers(namespaceObject: KubeObject): readonly CompiledPolicy[] {
+    const { owners } = this.#cluster.snapshot();
+    return this.#candidates(namespaceObject).filter((policy) => {
+      if (policy.namespaceDefaults.length === 0 || policy.isSuspended) return false;
+      const id = providerId('NamespacePolicy', policy.name);
+      const state = owners.get(id);
+      return state?.isValid === true && !state.isDeleting && this.#specOf(id)?.existing === 'Repair';
+    });
+  }
+
+  isManaged(namespaceObject: KubeObject): boolean {
+    return isManaged(namespaceObject, this.#cluster.snapshot());
+  }
+
+  #candidates(namespaceObject: KubeObject): readonly CompiledPolicy[] {
+    return this.#cluster.snapshot().policies.candidates('namespaces', [namespaceObject]);
+  }
+
+  #audit(policy: CompiledPolicy, namespaceObject: KubeObject): Audit {
+    const known = this.#known.get(namespaceObject)?.get(policy);
+    if (known !== undefined) return known;
+    const audit = auditNamespace(policy, namespaceObject, this.#time.now());
+    // An exception that ends makes violations appear though nothing has changed.
+    if (policy.exceptions.some(({ expiresAt }) => expiresAt !== undefined)) return audit;
+    const audits = this.#known.get(namespaceObject) ?? new WeakMap<CompiledPolicy, Audit>();
+    this.#known.set(namespaceObject, audits.set(policy, audit));
+    return audit;
+  }
+
+  #specOf(owner: ProviderId): NamespacePolicySpec | undefined {
+    const definition = this.#cluster.owner(owner)?.definition;
+    return definition?.kind === 'NamespacePolicy' ? definition.object.spec : undefined;
+  }
+}

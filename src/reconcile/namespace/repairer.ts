@@ -1,0 +1,64 @@
+// existing: Repair — adds to a Namespace the defaults that it lacks, and changes nothing that it has.
+import type { KubeObject } from '../../base/kube-object.ts';
+import { objectKey } from '../../policy/compile/object-key.ts';
+import { failed, type Outcome } from '../../policy/plan/outcome.ts';
+import { providerId } from '../../policy/terms/provider-id.ts';
+import type { Audits } from './audits.ts';
+import type { ObjectWriter, ReconcileObserver } from '../ports.ts';
+import { writeFault, type WriteFault } from './write-fault.ts';
+
+export interface RepairerOptions {
+  readonly audits: Audits;
+  readonly writer: Pick<ObjectWriter, 'mergePatch'>;
+  readonly observer: Pick<ReconcileObserver, 'wroteOwn'>;
+}
+
+export interface Repair {
+  readonly fault?: WriteFault;
+  readonly outcomes: readonly Outcome[];
+}
+
+const fine: Repair = { outcomes: [] };
+
+export class Repairer {
+  readonly #options: RepairerOptions;
+
+  constructor(options: RepairerOptions) {
+    this.#options = options;
+  }
+
+  async repair(namespaceObject: KubeObject, signal: AbortSignal): Promise<Repair> {
+    const missing = this.#options.audits.missingDefaults(namespaceObject);
+    if (missing === undefined) return fine;
+    const { name = '', uid, resourceVersion } = namespaceObject.metadata;
+    // In the version that was judged: a key that somebody has set meanwhile is not to be changed.
+    const patch = {
+      metadata: {
+        uid,
+        resourceVersion,
+        ...(missing.labels.size === 0 ? {} : { labels: Object.fromEntries(missing.labels) }),
+        ...(missing.annotations.size === 0 ? {} : { annotations: Object.fromEntries(missing.annotations) }),
+      },
+    };
+    try {
+      await this.#options.writer.mergePatch({ apiVersion: 'v1', kind: 'Namespace', name }, patch, { signal });
+    } catch (error) {
+      if (signal.aborted) throw error;
+      return this.#failed(namespaceObject, writeFault(error, 'change'));
+    }
+    this.#options.observer.wroteOwn('default');
+    return fine;
+  }
+
+  /** Said by every policy that repairs the namespace. */
+  #failed(namespaceObject: KubeObject, fault: WriteFault): Repair {
+    if (fault.kind !== 'lasting') return { fault, outcomes: [] };
+    const key = objectKey({ apiVersion: 'v1', kind: 'Namespace' }, namespaceObject.metadata.name ?? '');
+    const message = `its missing defaults cannot be added: ${fault.message}`;
+    const outcomes = this.#options.audits.repairers(namespaceObject).map((policy): Outcome => {
+      const about = { owner: providerId('NamespacePolicy', policy.name), key };
+      return { ...failed(about, fault.reason, message), isMissing: false };
+    });
+    return { fault, outcomes };
+  }
+}

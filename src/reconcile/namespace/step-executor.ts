@@ -1,0 +1,202 @@
+// Carries out one step of a plan, and says what became of it; no failure of one keeps the others from being done.
+import { createHash } from 'node:crypto';
+import type { Observed } from '../../policy/plan/observed.ts';
+import { failed, synced, undesired, type Outcome } from '../../policy/plan/outcome.ts';
+import type { WriteStep } from '../../policy/plan/plan-claim.ts';
+import type { ProviderId } from '../../policy/terms/provider-id.ts';
+import type { Contention } from './contention.ts';
+import { eventObject, ownerOf, type Announcer, type DoneStep } from '../events.ts';
+import type { Finalizers } from '../finalizers.ts';
+import type { FuseBox } from '../fuse/fuse-box.ts';
+import type { ObjectWrites } from './object-writes.ts';
+import type { ObservedObjects } from '../live/observed-objects.ts';
+import type { Place, ReconcileObserver, WriteVerb } from '../ports.ts';
+import { writeFault, type WriteFault, type Writing } from './write-fault.ts';
+
+export interface StepResult {
+  readonly wrote: boolean;
+  /** Nothing is to be said of what was deleted, or will be tried again soon. */
+  readonly outcome?: Outcome;
+  /** Try again, not before so long. */
+  readonly retryMs?: number;
+  /** The failure may well be over with the next try. */
+  readonly isTransient?: true;
+  /** The API server did not answer at all. */
+  readonly isSilence?: true;
+  /** Look again then, without anything having failed. */
+  readonly againMs?: number;
+  /** There is nothing more to be done in this namespace. */
+  readonly isOver?: true;
+}
+
+export interface ExecutorOptions {
+  readonly writes: ObjectWrites;
+  readonly objects: ObservedObjects;
+  readonly finalizers: Finalizers;
+  readonly fuse: FuseBox;
+  readonly contention: Contention;
+  readonly announcer: Announcer;
+  readonly observer: ReconcileObserver;
+}
+
+const nothingDone: StepResult = { wrote: false };
+
+export class StepExecutor {
+  readonly #options: ExecutorOptions;
+
+  constructor(options: ExecutorOptions) {
+    this.#options = options;
+  }
+
+  /** Throws only what is a fault of the program. */
+  async execute(step: DoneStep, signal: AbortSignal): Promise<StepResult> {
+    try {
+      return step.kind === 'delete' || step.kind === 'release'
+        ? await this.#remove(step, signal)
+        : await this.#write(step, signal);
+    } catch (error) {
+      if (signal.aborted) return { wrote: false, isOver: true };
+      return this.#failed(step, writeFault(error, writingOf(step)));
+    }
+  }
+
+  /** Of a step that is not even tried, because the API server has left another one without an answer. */
+  untried(step: DoneStep): StepResult {
+    return { wrote: false, outcome: outcomeOf(step, 'ApiError', 'the API server does not answer') };
+  }
+
+  async #remove(step: DoneStep & { kind: 'delete' | 'release' }, signal: AbortSignal): Promise<StepResult> {
+    const { writes, objects, fuse } = this.#options;
+    const { live, owner } = step;
+    if (step.kind === 'release') {
+      objects.wrote(await writes.release(live, signal));
+      return this.#done(step, 'release', live.uid);
+    }
+    const remove = async (): Promise<void> => {
+      await writes.remove(live, signal);
+      objects.deleted(live);
+    };
+    const isThere = (): boolean => objects.get(live.namespace, live.key)?.uid === live.uid;
+    await (step.isExpired ? remove() : fuse.deleting(owner, isThere, remove));
+    return this.#done(step, 'delete', live.uid);
+  }
+
+  async #write(step: WriteStep, signal: AbortSignal): Promise<StepResult> {
+    const { contention, finalizers } = this.#options;
+    const id = `${step.object.metadata.namespace ?? ''}/${step.claim.key}`;
+    const fingerprint = fingerprintOf(step);
+    const againMs = contention.pauseFor(id, fingerprint);
+    if (againMs > 0) return this.#contended(step, againMs);
+    if (isKept(step)) return await this.#keep(step, id, fingerprint, signal);
+    let result = nothingDone;
+    await finalizers.holding(step.claim.owner, signal, async () => {
+      result = await this.#keep(step, id, fingerprint, signal);
+    });
+    return result;
+  }
+
+  async #keep(step: WriteStep, id: string, fingerprint: string, signal: AbortSignal): Promise<StepResult> {
+    const { objects, contention } = this.#options;
+    const written = await this.#carryOut(step, signal);
+    if (written === undefined) return { wrote: false, outcome: synced(step.claim) };
+    objects.wrote(written);
+    contention.wrote(id, fingerprint);
+    const verb = step.kind === 'check' ? 'update' : step.kind;
+    return { ...this.#done(step, verb, written.uid), outcome: synced(step.claim) };
+  }
+
+  async #carryOut(step: WriteStep, signal: AbortSignal): Promise<Observed | undefined> {
+    const { writes, objects } = this.#options;
+    const { live, kind } = step;
+    if (live === undefined || kind === 'create') return await writes.create(step, signal);
+    switch (kind) {
+      case 'update':
+        return await writes.update(step, live, signal);
+      case 'check':
+        return await writes.check(step, live, signal);
+      case 'replace':
+        return await writes.replace(step, live, signal, () => objects.deleted(live));
+      default:
+        return kind satisfies never;
+    }
+  }
+
+  #done(step: DoneStep, verb: WriteVerb, uid: string): StepResult {
+    const { announcer, observer } = this.#options;
+    const place = placeOf(step);
+    observer.wrote(verb, place);
+    const { type } = 'claim' in step ? step.claim : step.live;
+    announcer.wrote(step, eventObject({ type, namespace: place.namespace, name: place.name }, uid));
+    return { wrote: true };
+  }
+
+  #contended(step: WriteStep, againMs: number): StepResult {
+    this.#options.observer.contended(placeOf(step));
+    const message = 'somebody changes it back again and again; it is left alone for a while';
+    return { wrote: false, outcome: failed(step.claim, 'Contended', message), againMs };
+  }
+
+  #failed(step: DoneStep, fault: WriteFault): StepResult {
+    const { observer, objects } = this.#options;
+    switch (fault.kind) {
+      case 'gone':
+        if ('live' in step && step.live !== undefined) objects.deleted(step.live);
+        return step.kind === 'delete' || step.kind === 'release'
+          ? nothingDone
+          : { wrote: false, retryMs: 0, isTransient: true };
+      case 'namespace-ends':
+        return { wrote: false, isOver: true };
+      case 'transient': {
+        observer.failed(placeOf(step), fault.reason);
+        const outcome = outcomeOf(
+          step,
+          'ApiError',
+          `the API server could not be made to do it (${fault.reason})`,
+        );
+        return { wrote: false, outcome, ...retrying(fault) };
+      }
+      case 'lasting': {
+        observer.failed(placeOf(step), fault.reason);
+        const outcome = outcomeOf(step, fault.reason, fault.message);
+        return { wrote: false, outcome, ...(fault.leastMs === undefined ? {} : { retryMs: fault.leastMs }) };
+      }
+      default:
+        return fault satisfies never;
+    }
+  }
+}
+
+/** What makes two writes of an object the same one: what is written, whatever has led to it. */
+function fingerprintOf({ object }: WriteStep): string {
+  return createHash('sha256').update(JSON.stringify(object)).digest('base64');
+}
+
+/** Whether the object names the same owner as before: then the finalizer stands already. */
+function isKept({ claim, live }: WriteStep): boolean {
+  return live?.owner === claim.owner;
+}
+
+function retrying({ leastMs, isSilence }: WriteFault & { kind: 'transient' }): Partial<StepResult> {
+  return { retryMs: leastMs, isTransient: true, ...(isSilence === true ? { isSilence } : {}) };
+}
+
+function writingOf(step: DoneStep): Writing {
+  if (step.kind === 'delete' || step.kind === 'release') return 'delete';
+  return step.kind === 'create' || step.kind === 'replace' ? 'create' : 'change';
+}
+
+function outcomeOf(step: DoneStep, reason: string, message: string): Outcome {
+  return step.kind === 'delete' || step.kind === 'release'
+    ? undesired({ owner: step.owner, key: step.live.key }, reason, message)
+    : failed(step.claim, reason, message);
+}
+
+function placeOf(step: DoneStep): Place {
+  const owner: ProviderId = ownerOf(step);
+  if (step.kind === 'delete' || step.kind === 'release') {
+    const { namespace, name, type } = step.live;
+    return { namespace, kind: type.kind, name, owner };
+  }
+  const { object, claim } = step;
+  return { namespace: object.metadata.namespace ?? '', kind: claim.type.kind, name: claim.name, owner };
+}

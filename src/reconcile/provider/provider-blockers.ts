@@ -1,0 +1,105 @@
+// What keeps a policy or share from all of its work though nothing is wrong with it: looked up, and told when it begins.
+import type { CompiledPolicy } from '../../policy/compile/compiled-policy.ts';
+import { unavailable, type CopyState } from '../../policy/plan/copy.ts';
+import type { OwnRights } from '../../policy/authors/own-rights.ts';
+import type { ProviderId } from '../../policy/terms/provider-id.ts';
+import { blockersOf, type BlockerFacts } from '../../policy/status/provider-verdict.ts';
+import type { LoadedProvider } from '../../state/stored-provider.ts';
+import type { Announcer } from '../events.ts';
+import type { ProviderLedger } from '../ledger.ts';
+import type { ReconcileObserver } from '../ports.ts';
+import type { SelfCheck } from './self-check.ts';
+import type { Sources } from '../live/sources.ts';
+import { writeFault } from '../namespace/write-fault.ts';
+
+export interface ProviderBlockersOptions {
+  readonly sources: Sources;
+  readonly ledger: ProviderLedger;
+  readonly selfCheck: SelfCheck;
+  readonly partsWithoutHook: (policy: CompiledPolicy) => readonly string[];
+  readonly announcer: Announcer;
+  readonly observer: Pick<ReconcileObserver, 'hindered'>;
+  /** Look at the owner again then. */
+  readonly again: (owner: ProviderId, milliseconds: number) => void;
+}
+
+/** Unless whoever refuses says when to come again. */
+const usualPauseMs = 1000;
+
+export class ProviderBlockers {
+  readonly #options: ProviderBlockersOptions;
+  /** The reasons that were told last. */
+  readonly #told = new Map<ProviderId, ReadonlySet<string>>();
+
+  constructor(options: ProviderBlockersOptions) {
+    this.#options = options;
+  }
+
+  /** Rejects with a KubeError. */
+  async of(loaded: LoadedProvider, signal: AbortSignal): Promise<BlockerFacts> {
+    const [source, missingRights] = await Promise.all([
+      this.#sourceOf(loaded, signal),
+      this.#missingRightsOf(loaded, signal),
+    ]);
+    const { definition } = loaded;
+    const partsWithoutHook =
+      definition?.kind === 'NamespacePolicy' ? this.#options.partsWithoutHook(definition.compiled) : [];
+    const facts = { source, missingRights, partsWithoutHook };
+    this.#tell(loaded.state.id, facts);
+    return facts;
+  }
+
+  forget(owner: ProviderId): void {
+    this.#told.delete(owner);
+    this.#options.selfCheck.forget(owner);
+  }
+
+  clear(): void {
+    this.#told.clear();
+    this.#options.selfCheck.clear();
+  }
+
+  /** The objects that are there stay, so no namespace has anything to tell. */
+  #tell(owner: ProviderId, facts: BlockerFacts): void {
+    const { announcer, observer } = this.#options;
+    const blockers = blockersOf(facts);
+    const before = this.#told.get(owner);
+    this.#told.set(owner, new Set(blockers.map(({ reason }) => reason)));
+    for (const { reason, message } of blockers) {
+      if (before?.has(reason) === true) continue;
+      announcer.owner(owner, reason, message);
+      observer.hindered(owner, reason);
+    }
+  }
+
+  /** What is suspended or going asks for nothing. */
+  async #missingRightsOf(
+    { definition, state }: LoadedProvider,
+    signal: AbortSignal,
+  ): Promise<readonly OwnRights[]> {
+    if (definition === undefined || state.isDeleting || state.isSuspended) return [];
+    const { selfCheck, ledger } = this.#options;
+    const failures = ledger.tallyOf(state.id).failures();
+    const wasRefused = failures.some(({ reason }) => reason === 'InsufficientPermissions');
+    return await selfCheck.missing(state.id, definition, wasRefused, signal);
+  }
+
+  async #sourceOf(
+    { definition, state }: LoadedProvider,
+    signal: AbortSignal,
+  ): Promise<CopyState | undefined> {
+    if (definition?.kind !== 'SecretShare') return undefined;
+    const { sources, again } = this.#options;
+    const { compiled } = definition;
+    if (sources.copyStateOf(compiled).kind !== 'unread') return sources.copyStateOf(compiled);
+    try {
+      await sources.read(compiled, signal);
+      return sources.copyStateOf(compiled);
+    } catch (error) {
+      const fault = writeFault(error, 'change');
+      if (fault.kind !== 'lasting') throw error;
+      again(state.id, fault.leastMs ?? usualPauseMs);
+      return unavailable('SourceUnreadable', fault.message);
+    }
+  }
+}

@@ -1,0 +1,91 @@
+// Reads and writes the stored status of policies and shares, as seldom as possible.
+import { KubeError } from '../../base/kube-error.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { KubeObject, ObjectRef } from '../../base/kube-object.ts';
+import { apiVersion } from '../../api/names.ts';
+import {
+  kindOfProvider,
+  nameOfProvider,
+  type ProviderId,
+  type ProviderState,
+} from '../../policy/terms/provider-id.ts';
+import { statusPatch } from '../../policy/status/provider-status.ts';
+import type { ObjectWriter, ReconcileObserver } from '../ports.ts';
+import { isNewer } from '../live/resource-version.ts';
+
+interface Stored {
+  readonly uid: string | undefined;
+  readonly resourceVersion: string;
+  readonly status: unknown;
+}
+
+export class ProviderStatuses {
+  readonly #writer: Pick<ObjectWriter, 'read' | 'mergePatch'>;
+  readonly #observer: Pick<ReconcileObserver, 'wroteOwn'>;
+  readonly #known = new Map<ProviderId, Stored>();
+
+  constructor(
+    writer: Pick<ObjectWriter, 'read' | 'mergePatch'>,
+    observer: Pick<ReconcileObserver, 'wroteOwn'>,
+  ) {
+    this.#writer = writer;
+    this.#observer = observer;
+  }
+
+  forget(owner: ProviderId): void {
+    this.#known.delete(owner);
+  }
+
+  /** Writes what `statusOf` makes of the stored status, unless it is that already. Rejects with a KubeError. */
+  async keep(
+    { id, uid, resourceVersion }: ProviderState,
+    statusOf: (stored: unknown) => JsonObject,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const known = this.#known.get(id);
+    const isCurrent = known?.uid === uid && !isNewer(resourceVersion, known.resourceVersion);
+    const stored = isCurrent ? known : await this.#read(id, signal);
+    if (stored?.uid !== uid) return false;
+    const patch = statusPatch(stored.status, statusOf(stored.status));
+    if (patch === undefined) return false;
+    await this.#write(id, stored, patch, signal);
+    return true;
+  }
+
+  async #read(id: ProviderId, signal: AbortSignal): Promise<Stored | undefined> {
+    const object = await this.#writer.read(refOf(id), signal);
+    return object === undefined ? undefined : this.#took(id, object);
+  }
+
+  async #write(
+    id: ProviderId,
+    { resourceVersion }: Stored,
+    status: JsonObject,
+    signal: AbortSignal,
+  ): Promise<void> {
+    try {
+      const patch = { metadata: { resourceVersion }, status };
+      this.#took(id, await this.#writer.mergePatch(refOf(id), patch, { subresource: 'status', signal }));
+    } catch (error) {
+      // Whatever it is, it is not as it was known to be.
+      if (error instanceof KubeError) this.forget(id);
+      throw error;
+    }
+    this.#observer.wroteOwn('status');
+  }
+
+  #took(id: ProviderId, object: KubeObject): Stored {
+    const { uid, resourceVersion } = object.metadata;
+    const stored = {
+      uid,
+      resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : '',
+      status: object['status'],
+    };
+    this.#known.set(id, stored);
+    return stored;
+  }
+}
+
+function refOf(id: ProviderId): ObjectRef {
+  return { apiVersion, kind: kindOfProvider(id), name: nameOfProvider(id) };
+}

@@ -1,0 +1,102 @@
+// Compares a webhook configuration as it is stored with what it should be: what differs, by names alone.
+import { isJsonObject, ownMember, type JsonObject } from '../base/json.ts';
+import type { KubeObject } from '../base/kube-object.ts';
+import { canonicalText } from './configuration-seal.ts';
+
+/** What can be wrong with a configuration. */
+export const faults = [
+  'deleted',
+  'emptied',
+  'webhook-removed',
+  'webhook-added',
+  'ca-bundle',
+  'webhook-changed',
+  'metadata',
+] as const;
+export type Fault = (typeof faults)[number];
+
+export interface Difference {
+  readonly fault: Fault;
+  /** Empty where it is about the whole configuration. */
+  readonly webhook: string;
+  readonly fields: readonly string[];
+}
+
+/** Nothing of what is in the values is in the result. The order of the webhooks does not matter. */
+export function differences(stored: KubeObject | undefined, wanted: KubeObject): readonly Difference[] {
+  if (stored === undefined) return [{ fault: 'deleted', webhook: '', fields: [] }];
+  const [before, after] = [webhooksByName(stored), webhooksByName(wanted)];
+  const fields = metadataFields.filter((field) => !holds(stored.metadata[field], wanted.metadata[field]));
+  return [
+    ...(fields.length === 0 ? [] : [{ fault: 'metadata', webhook: '', fields } as const]),
+    ...finalizerDifferences(stored),
+    ...(before.size === 0
+      ? [{ fault: 'emptied', webhook: '', fields: [] } as const]
+      : [...after].flatMap(([name, webhook]) => webhookDifferences(name, before.get(name), webhook))),
+    ...[...before.keys()]
+      .filter((name) => !after.has(name))
+      .map((webhook) => ({ fault: 'webhook-added', webhook, fields: [] }) as const),
+  ];
+}
+
+/**
+ * Reeve never writes any. One would keep the configuration when the install is gone, and API servers go on asking.
+ * https://kubernetes.io/docs/concepts/overview/working-with-objects/finalizers/
+ */
+export function finalizerDifferences({ metadata: { finalizers } }: KubeObject): readonly Difference[] {
+  const isHeld = Array.isArray(finalizers) && finalizers.length > 0;
+  return isHeld ? [{ fault: 'metadata', webhook: '', fields: ['finalizers'] }] : [];
+}
+
+/** `namespaces.validate.reeve.dev: rules, failurePolicy` */
+export function differenceText({ fault, webhook, fields }: Difference): string {
+  const what = fields.length === 0 ? fault : fields.join(', ');
+  return webhook === '' ? what : `${webhook}: ${what}`;
+}
+
+const metadataFields = ['labels', 'annotations', 'ownerReferences'] as const;
+
+/** Others may add labels and annotations; an owner more would keep the configuration when ours is gone. */
+function holds(stored: unknown, wanted: unknown): boolean {
+  if (Array.isArray(wanted)) return hasSameText(stored, wanted);
+  return Object.entries(isJsonObject(wanted) ? wanted : {}).every(
+    ([key, value]) => ownMember(stored, key) === value,
+  );
+}
+
+function webhooksByName({ webhooks }: KubeObject): ReadonlyMap<string, JsonObject> {
+  const entries = Array.isArray(webhooks) ? webhooks.filter(isJsonObject) : [];
+  return new Map(entries.map((webhook) => [String(webhook['name']), webhook]));
+}
+
+function webhookDifferences(
+  webhook: string,
+  stored: JsonObject | undefined,
+  wanted: JsonObject,
+): readonly Difference[] {
+  if (stored === undefined) return [{ fault: 'webhook-removed', webhook, fields: [] }];
+  const fields = differingFields(stored, wanted).flatMap((field) =>
+    field === 'clientConfig'
+      ? differingFields(stored[field], wanted[field]).map((part) => `clientConfig.${part}`)
+      : [field],
+  );
+  const [bundle, others] = [fields.filter(isBundle), fields.filter((field) => !isBundle(field))];
+  return [
+    ...(bundle.length === 0 ? [] : [{ fault: 'ca-bundle', webhook, fields: bundle } as const]),
+    ...(others.length === 0 ? [] : [{ fault: 'webhook-changed', webhook, fields: others } as const]),
+  ];
+}
+
+function isBundle(field: string): boolean {
+  return field === 'clientConfig.caBundle';
+}
+
+function differingFields(stored: unknown, wanted: unknown): readonly string[] {
+  const [before, after] = [stored, wanted].map((value) => (isJsonObject(value) ? value : {}));
+  const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
+  return [...names].filter((name) => !hasSameText(ownMember(before, name), ownMember(after, name)));
+}
+
+function hasSameText(stored: unknown, wanted: unknown): boolean {
+  return canonicalText(stored) === canonicalText(wanted);
+}

@@ -1,0 +1,112 @@
+// A policy or share as it is stored in the cluster: its state, and what of it is in force.
+import { isDeepStrictEqual } from 'node:util';
+import { ownMember } from '../base/json.ts';
+import type { KubeObject } from '../base/kube-object.ts';
+import { cleanupFinalizer, confirmDeletionsAnnotation } from '../api/names.ts';
+import { renderProblem, type Problem } from '../base/problem.ts';
+import { annotationsOf, isTerminating, nameOf, valueOf } from '../base/metadata.ts';
+import { providerId, type ProviderKind, type ProviderState } from '../policy/terms/provider-id.ts';
+import {
+  loadSubmitted,
+  type ProviderDefinition,
+  type ProviderLoad,
+} from '../policy/compile/load-provider.ts';
+
+/**
+ * `loaded`: the stored version is in force. `last-good`: that one does not load, and an earlier one is in force.
+ * `refused`: it does not load, and this process has never seen a version that does.
+ */
+export type Standing = 'loaded' | 'last-good' | 'refused';
+
+export interface LoadedProvider {
+  readonly state: ProviderState;
+  readonly standing: Standing;
+  /** What is in force; undefined for one that is refused. */
+  readonly definition: ProviderDefinition | undefined;
+  /** What is wrong with the stored version; none when it is loaded. */
+  readonly problems: readonly Problem[];
+  /** The spec as it is stored. */
+  readonly spec: unknown;
+}
+
+/** `before` is the same object as it was, with whatever was in force then; undefined for one that is new. */
+export function loadStored(
+  kind: ProviderKind,
+  object: KubeObject,
+  before: LoadedProvider | undefined,
+): LoadedProvider {
+  const { spec } = object;
+  const { standing, definition, problems } =
+    before !== undefined && isDeepStrictEqual(before.spec, spec)
+      ? before
+      : inForce(loadSubmitted(kind, object), before);
+  return { standing, definition, problems, spec, state: stateOf(kind, object, standing, definition) };
+}
+
+/** All that is wrong with the stored version, on one line; of a great many problems, as many as a condition holds. */
+export function problemsText(problems: readonly Problem[]): string {
+  let text = '';
+  for (const [index, problem] of problems.entries()) {
+    const next = `${index === 0 ? '' : '; '}${renderProblem(problem)}`;
+    if (text.length + next.length > longestText) return `${text}; and ${problems.length - index} more`;
+    text += next;
+  }
+  return text;
+}
+
+/** Of the 32768 characters of a message, enough is left for what else is said. */
+const longestText = 32_000;
+
+function inForce(
+  load: ProviderLoad,
+  before: LoadedProvider | undefined,
+): Pick<LoadedProvider, 'standing' | 'definition' | 'problems'> {
+  if (load.ok) return { standing: 'loaded', definition: load.definition, problems: [] };
+  const definition = before?.definition;
+  const standing = definition === undefined ? 'refused' : 'last-good';
+  return { standing, definition, problems: load.problems };
+}
+
+/** Read without the schema: an invalid one is deleted, suspended and confirmed as any other. */
+function stateOf(
+  kind: ProviderKind,
+  object: KubeObject,
+  standing: Standing,
+  definition: ProviderDefinition | undefined,
+): ProviderState {
+  const { uid, generation, resourceVersion, finalizers } = object.metadata;
+  const { spec, status } = object;
+  const maxDeletions = ownMember(spec, 'maxDeletions');
+  const confirmationUsed = ownMember(status, 'confirmationUsed');
+  return {
+    id: providerId(kind, nameOf(object)),
+    uid: uid ?? '',
+    generation: typeof generation === 'number' ? generation : 0,
+    resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : '',
+    isValid: standing === 'loaded',
+    isDeleting: isTerminating(object),
+    hasFinalizer: Array.isArray(finalizers) && finalizers.includes(cleanupFinalizer),
+    provides: kind === 'SecretShare' || hasContents(spec) || definesContents(definition),
+    isSuspended: ownMember(spec, 'suspend') === true,
+    deletionPolicy: ownMember(spec, 'deletionPolicy') === 'Orphan' ? 'Orphan' : 'Delete',
+    maxDeletions: isCount(maxDeletions) ? maxDeletions : 20,
+    confirmation: valueOf(annotationsOf(object), confirmDeletionsAnnotation),
+    confirmationUsed: typeof confirmationUsed === 'string' ? confirmationUsed : undefined,
+  };
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0;
+}
+
+function hasContents(spec: unknown): boolean {
+  const contents = ownMember(spec, 'contents');
+  return ['roleBindings', 'resources'].some((field) => {
+    const items = ownMember(contents, field);
+    return Array.isArray(items) && items.length > 0;
+  });
+}
+
+function definesContents(definition: ProviderDefinition | undefined): boolean {
+  return definition?.kind === 'NamespacePolicy' && definition.compiled.contents.length > 0;
+}

@@ -1,0 +1,91 @@
+// What an install consists of, read from the manifests that ship with the program, and in which order it is taken apart.
+import { readdir } from 'node:fs/promises';
+import { isJsonObject, ownMember } from '../base/json.ts';
+import type { KubeObject, ObjectRef } from '../base/kube-object.ts';
+import { readYamlFiles } from '../state/yaml-files.ts';
+import { readObjects } from '../state/yaml-objects.ts';
+import { shippedFolder } from '../app/shipped-files.ts';
+
+export interface InstallPlace {
+  readonly namespace: string;
+}
+
+export interface ShippedParts {
+  /** The garbage collector removes the webhook configurations with it, and without it nobody applies them again. */
+  readonly hooksOwner: readonly ObjectRef[];
+  readonly hooks: readonly ObjectRef[];
+  /** The processes, and all rights of their accounts. */
+  readonly program: readonly ObjectRef[];
+  /** The admission policies: while they are in force, only Reeve writes what it keeps. */
+  readonly guards: readonly ObjectRef[];
+  readonly definitions: readonly ObjectRef[];
+  readonly rest: readonly ObjectRef[];
+}
+
+/** Of the folders of manifests/, the one that nobody applies as a part of Reeve. */
+const samples = 'samples';
+const shippedNamespace = 'reeve-system';
+const hooksOwnerName = 'reeve-webhook';
+/** Made by the webhooks, and by whoever brings certificates along. */
+const madeSecrets = ['reeve-webhook-ca', 'reeve-webhook-tls'] as const;
+
+export async function readShippedParts(place: InstallPlace): Promise<ShippedParts> {
+  const entries = await readdir(shippedFolder('.'), { withFileTypes: true });
+  const folders = entries.filter((entry) => entry.isDirectory() && entry.name !== samples);
+  const read = await Promise.all(folders.map(({ name }) => readYamlFiles(shippedFolder(name))));
+  const objects = read
+    .flatMap(({ files }) => files.flatMap((file) => readObjects(file).objects))
+    .flatMap(({ value }) => (isObject(value) ? [value] : []));
+  return shippedParts(objects, place);
+}
+
+/** Each object once, however many variants of the install have it; the namespaces are no part of it. */
+export function shippedParts(objects: readonly KubeObject[], { namespace }: InstallPlace): ShippedParts {
+  const refs = objects.map((object) => refOf(object, namespace));
+  const made = madeSecrets.map((name) => ({ apiVersion: 'v1', kind: 'Secret', namespace, name }));
+  const unique = new Map([...refs, ...made].map((ref) => [JSON.stringify(ref), ref]));
+  const parts = Map.groupBy(unique.values(), partOf);
+  const part = (name: keyof ShippedParts): readonly ObjectRef[] => parts.get(name) ?? [];
+  return {
+    hooksOwner: part('hooksOwner'),
+    hooks: part('hooks'),
+    program: part('program'),
+    guards: part('guards'),
+    definitions: part('definitions'),
+    rest: part('rest'),
+  };
+}
+
+function partOf({ kind, name }: ObjectRef): keyof ShippedParts | 'namespace' {
+  switch (kind) {
+    case 'ValidatingWebhookConfiguration':
+    case 'MutatingWebhookConfiguration':
+      return 'hooks';
+    case 'ClusterRole':
+      return name === hooksOwnerName ? 'hooksOwner' : 'rest';
+    case 'Deployment':
+    case 'ClusterRoleBinding':
+    case 'RoleBinding':
+      return 'program';
+    case 'ValidatingAdmissionPolicyBinding':
+    case 'ValidatingAdmissionPolicy':
+      return 'guards';
+    case 'CustomResourceDefinition':
+      return 'definitions';
+    case 'Namespace':
+      return 'namespace';
+    default:
+      return 'rest';
+  }
+}
+
+function refOf({ apiVersion = '', kind = '', metadata }: KubeObject, namespace: string): ObjectRef {
+  const { name = '' } = metadata;
+  const isInInstall = metadata.namespace === shippedNamespace;
+  const place = isInInstall ? namespace : metadata.namespace;
+  return { apiVersion, kind, ...(place === undefined ? {} : { namespace: place }), name };
+}
+
+function isObject(value: unknown): value is KubeObject {
+  return isJsonObject(value) && isJsonObject(ownMember(value, 'metadata'));
+}

@@ -1,0 +1,26 @@
+// The bytes that all requests together may hold: what is taken, refused and given back.
+import { expect, test } from 'vitest';
+import { ByteBudget } from '../../../../src/admission/http/byte-budget.ts';
+
+test('holds no more than its total, over all requests', () => {
+  const budget = new ByteBudget(10);
+  const first = budget.open();
+  const second = budget.open();
+  expect(first.take(6)).toBe(true);
+  expect(second.take(5)).toBe(false);
+  expect(second.take(4)).toBe(true);
+  expect(budget.hasRoomFor(1)).toBe(false);
+  first.close();
+  expect(budget.hasRoomFor(6)).toBe(true);
+  expect(budget.hasRoomFor(7)).toBe(false);
+});
+
+test('gives back once, however often it is closed', () => {
+  const budget = new ByteBudget(10);
+  const lease = budget.open();
+  lease.take(4);
+  lease.close();
+  lease.close();
+  expect(budget.hasRoomFor(10)).toBe(true);
+  expect(budget.hasRoomFor(11)).toBe(false);
+});

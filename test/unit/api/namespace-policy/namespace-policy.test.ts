@@ -1,0 +1,312 @@
+// The kind NamespacePolicy: what parses to what, and what the types promise.
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import {
+  parseNamespacePolicy,
+  RULES,
+  type DefaultsSpec,
+  type NamespacePolicySpec,
+  type PolicyException,
+  type ValidationAction,
+} from '../../../../src/api/namespace-policy/namespace-policy.ts';
+import { renderProblem } from '../../../../src/base/problem.ts';
+
+function policyWith(spec: unknown, more: object = {}): unknown {
+  return {
+    apiVersion: 'reeve.dev/v1alpha1',
+    kind: 'NamespacePolicy',
+    metadata: { name: 'test' },
+    spec,
+    ...more,
+  };
+}
+
+function problemsOf(spec: unknown): readonly string[] {
+  const parsed = parseNamespacePolicy(policyWith(spec));
+  return parsed.ok ? [] : parsed.problems.map(renderProblem);
+}
+
+const binding = {
+  name: 'x',
+  roleRef: { kind: 'ClusterRole', name: 'edit' },
+  subjects: [{ kind: 'User', name: 'jane' }],
+};
+const rulesText = RULES.join(', ');
+
+describe('parseNamespacePolicy', () => {
+  it('sets the defaults', () => {
+    expect(parseNamespacePolicy(policyWith({}))).toEqual({
+      ok: true,
+      policy: policyWith({
+        validationActions: ['Deny'],
+        existing: 'Report',
+        deletionPolicy: 'Delete',
+        maxDeletions: 20,
+        suspend: false,
+      }),
+    });
+  });
+
+  it('sets the defaults of blocks only where the block is given', () => {
+    const parsed = parseNamespacePolicy(
+      policyWith({ secrets: { tls: {} }, rbac: {}, namespaces: { deletion: {} } }),
+    );
+    expect(parsed).toMatchObject({
+      ok: true,
+      policy: {
+        spec: {
+          secrets: { tls: { keyMatchesCertificate: false } },
+          rbac: { forbidWildcardRules: false },
+          namespaces: { deletion: { protect: false } },
+        },
+      },
+    });
+  });
+
+  it('parses its own result to the same', () => {
+    const once = parseNamespacePolicy(
+      policyWith({ match: { names: ['a'] }, contents: { roleBindings: [binding] } }),
+    );
+    if (!once.ok) throw new Error('refused');
+    expect(parseNamespacePolicy(once.policy)).toEqual(once);
+  });
+
+  it.each([undefined, null, 5, 'text', [], {}, Object.create(null)])(
+    'refuses %o without throwing',
+    (value) => {
+      expect(parseNamespacePolicy(value).ok).toBe(false);
+    },
+  );
+
+  it('keeps a good status and passes over an odd one', () => {
+    const good = parseNamespacePolicy(policyWith({}, { status: { matched: 3 } }));
+    const odd = parseNamespacePolicy(policyWith({}, { status: { matched: 'three' } }));
+    expect(good).toMatchObject({ ok: true, policy: { status: { matched: 3 } } });
+    expect(odd.ok && Object.hasOwn(odd.policy, 'status')).toBe(false);
+    expect(odd.ok).toBe(true);
+  });
+
+  it('keeps the metadata that it does not know', () => {
+    const parsed = parseNamespacePolicy(
+      policyWith({}, { metadata: { name: 'test', generation: 3, uid: 'u' } }),
+    );
+    expect(parsed).toMatchObject({
+      ok: true,
+      policy: { metadata: { name: 'test', generation: 3, uid: 'u' } },
+    });
+  });
+});
+
+describe('what is accepted', () => {
+  it.each<readonly [string, unknown]>([
+    ['a selector of everything', { match: { namespaceSelector: {} } }],
+    ['a key with the longest prefix', { namespaces: { immutable: { labels: [`${'a.'.repeat(126)}a/b`] } } }],
+    ['a key with the longest name', { namespaces: { immutable: { labels: ['a'.repeat(63)] } } }],
+    [
+      'an empty label value that is accepted',
+      { namespaces: { required: { labels: { a: { values: [''] } } } } },
+    ],
+    ['a quota of none', { namespaces: { quota: { label: 'team', max: 0 } } }],
+    ['a docker configuration that need only be readable', { secrets: { dockerConfig: {} } }],
+    ['a default that is a template', { namespaces: { defaults: { labels: { a: '${object}' } } } }],
+    [
+      'a mark of somebody else',
+      { namespaces: { defaults: { labels: { 'app.kubernetes.io/managed-by': 'helm' } } } },
+    ],
+    ['an expression of 4096 characters', { validations: [{ name: 'x', expression: 'x'.repeat(4096) }] }],
+    ['all actions that go together', { validationActions: ['Warn', 'Audit'] }],
+    [
+      'every rule in an exception',
+      { exceptions: [{ namespaces: ['*'], rules: [...RULES, 'validations/example.com/x'] }] },
+    ],
+    [
+      'a resource with anything in it',
+      {
+        contents: {
+          resources: [
+            {
+              apiVersion: 'a.io/v1',
+              kind: 'B',
+              metadata: { name: 'x' },
+              // In a literal, `__proto__` would set the prototype and no key.
+              data: JSON.parse('{"__proto__": 1, "constructor": {"toString": null}}') as unknown,
+            },
+          ],
+        },
+      },
+    ],
+    [
+      'a Job that stays',
+      {
+        contents: {
+          resources: [
+            {
+              apiVersion: 'batch/v1',
+              kind: 'Job',
+              metadata: { name: 'x' },
+              spec: { ttlSecondsAfterFinished: null },
+            },
+          ],
+        },
+      },
+    ],
+    [
+      'a pod template with the mark of somebody else',
+      {
+        contents: {
+          resources: [
+            {
+              apiVersion: 'apps/v1',
+              kind: 'Deployment',
+              metadata: { name: 'x' },
+              spec: { template: { metadata: { labels: { 'app.kubernetes.io/managed-by': 'helm' } } } },
+            },
+          ],
+        },
+      },
+    ],
+  ])('%s', (_title, spec) => {
+    expect(problemsOf(spec)).toEqual([]);
+  });
+});
+
+describe('what is refused', () => {
+  it.each<readonly [string, unknown, string]>([
+    [
+      'a prefix that is too long',
+      { namespaces: { immutable: { labels: [`${'a'.repeat(254)}/b`] } } },
+      'accepted: a prefix of at most 253 characters before the slash',
+    ],
+    [
+      'a name in a key that is too long',
+      { namespaces: { immutable: { labels: ['a'.repeat(64)] } } },
+      'accepted: a key such as team or example.com/team',
+    ],
+    [
+      'a default label that is too long',
+      { namespaces: { defaults: { labels: { a: 'a'.repeat(64) } } } },
+      'or a template with ${ }',
+    ],
+    [
+      'a default that could become our mark',
+      {
+        secrets: {
+          defaults: { labels: { 'app.kubernetes.io/managed-by': '${namespaceObject.metadata.name}' } },
+        },
+      },
+      'which marks what Reeve owns',
+    ],
+    [
+      'an expression of 4097 characters',
+      { validations: [{ name: 'x', expression: 'x'.repeat(4097) }] },
+      'spec.validations[0].expression: found 4097 characters; accepted: at most 4096 characters',
+    ],
+    [
+      '65 required labels',
+      {
+        namespaces: {
+          required: { labels: Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`l${i}`, {}])) },
+        },
+      },
+      'accepted: a map of at most 64 keys',
+    ],
+    [
+      '101 names',
+      { match: { names: Array(101).fill('a') } },
+      'found a list of 101; accepted: a list of 1 to 100',
+    ],
+    [
+      'a rule that is none',
+      { exceptions: [{ namespaces: ['a'], rules: ['rbac'] }] },
+      `found "rbac"; accepted: one of ${rulesText} or validations/<name>`,
+    ],
+    [
+      'a mark deep in a CronJob',
+      {
+        contents: {
+          resources: [
+            {
+              apiVersion: 'batch/v1',
+              kind: 'CronJob',
+              metadata: { name: 'x' },
+              spec: {
+                jobTemplate: {
+                  spec: { template: { metadata: { labels: { 'app.kubernetes.io/managed-by': '${x}' } } } },
+                },
+              },
+            },
+          ],
+        },
+      },
+      'spec.jobTemplate.spec.template.metadata.labels["app.kubernetes.io/managed-by"]',
+    ],
+    [
+      'a mark in a list of templates',
+      {
+        contents: {
+          resources: [
+            {
+              apiVersion: 'a.io/v1',
+              kind: 'B',
+              metadata: { name: 'x' },
+              spec: {
+                pools: [{ template: { metadata: { labels: { 'app.kubernetes.io/managed-by': 'reeve' } } } }],
+              },
+            },
+          ],
+        },
+      },
+      'spec.contents.resources[0].spec.pools[0].template.metadata.labels["app.kubernetes.io/managed-by"]',
+    ],
+    ...[{ finalizers: ['a.io/b'] }, { ownerReferences: [] }, { generateName: 'y-' }].map(
+      (more): readonly [string, object, string] => [
+        `a resource with ${Object.keys(more).join()}`,
+        {
+          contents: {
+            resources: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x', ...more } }],
+          },
+        },
+        `spec.contents.resources[0].metadata.${Object.keys(more).join()}: found`,
+      ],
+    ),
+    [
+      'a Service',
+      { contents: { resources: [{ apiVersion: 'v1', kind: 'Service', metadata: { name: 'x' } }] } },
+      'spec.contents.resources[0].kind: found "Service"',
+    ],
+    [
+      'a resource that is too deep',
+      {
+        contents: {
+          resources: [
+            {
+              apiVersion: 'a.io/v1',
+              kind: 'B',
+              metadata: { name: 'x' },
+              spec: JSON.parse('['.repeat(500) + ']'.repeat(500)) as unknown,
+            },
+          ],
+        },
+      },
+      'found deeper nesting; accepted: at most 64 levels',
+    ],
+    [
+      'two bindings of a name',
+      { contents: { roleBindings: [binding, binding] } },
+      'spec.contents.roleBindings[1].name: found "x" a second time; accepted: each once; [0] has it',
+    ],
+  ])('%s', (_title, spec, part) => {
+    const problems = problemsOf(spec);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toContain(part);
+  });
+});
+
+describe('the types', () => {
+  it('say what is always there', () => {
+    expectTypeOf<NamespacePolicySpec['validationActions']>().toEqualTypeOf<readonly ValidationAction[]>();
+    expectTypeOf<NamespacePolicySpec['existing']>().toEqualTypeOf<'Report' | 'Repair'>();
+    expectTypeOf<NamespacePolicySpec['maxDeletions']>().toEqualTypeOf<number>();
+    expectTypeOf<PolicyException['rules']>().toEqualTypeOf<readonly string[]>();
+    expectTypeOf<DefaultsSpec['labels']>().toEqualTypeOf<Readonly<Record<string, string>> | undefined>();
+  });
+});

@@ -1,0 +1,121 @@
+// The kind SecretShare: what parses to what, and what the types promise.
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { renderProblem } from '../../../../src/base/problem.ts';
+import {
+  parseSecretShare,
+  type SecretShare,
+  type SecretShareSpec,
+} from '../../../../src/api/secret-share/secret-share.ts';
+import { acceptedShares, minimalShare, refusedShares } from './secret-share-cases.ts';
+
+function shareWith(spec: unknown, more: object = {}): unknown {
+  return { apiVersion: 'reeve.dev/v1alpha1', kind: 'SecretShare', metadata: { name: 'test' }, spec, ...more };
+}
+
+function problemsOf(value: unknown): readonly string[] {
+  const parsed = parseSecretShare(value);
+  return parsed.ok ? [] : parsed.problems.map(renderProblem);
+}
+
+describe('parseSecretShare', () => {
+  it('sets the defaults', () => {
+    expect(parseSecretShare(shareWith({ ...minimalShare, target: {} }))).toEqual({
+      ok: true,
+      share: shareWith({
+        ...minimalShare,
+        target: { type: '', immutable: false },
+        deletionPolicy: 'Delete',
+        maxDeletions: 20,
+        suspend: false,
+      }),
+    });
+  });
+
+  it('makes no target where none is given', () => {
+    const parsed = parseSecretShare(shareWith(minimalShare));
+    expect(parsed.ok && Object.hasOwn(parsed.share.spec, 'target')).toBe(false);
+  });
+
+  it('parses its own result to the same', () => {
+    for (const [, spec] of acceptedShares) {
+      const once = parseSecretShare(shareWith(spec));
+      expect(once.ok && parseSecretShare(once.share)).toEqual(once);
+    }
+  });
+
+  it.each([undefined, null, 5, 'text', [], {}, Object.create(null)])(
+    'refuses %o without throwing',
+    (value) => {
+      expect(parseSecretShare(value).ok).toBe(false);
+    },
+  );
+
+  it('keeps a good status and passes over an odd one', () => {
+    const status = {
+      observedGeneration: 2,
+      desired: 3,
+      synced: 1,
+      conflicts: 1,
+      failed: 1,
+      failures: [
+        { namespace: 'a', kind: 'Secret', name: 'regcred', reason: 'Conflict', message: 'It is there.' },
+      ],
+      confirmationUsed: '30',
+      conditions: [
+        {
+          type: 'SourceAvailable',
+          status: 'False',
+          observedGeneration: 2,
+          lastTransitionTime: '2026-11-21T12:00:00Z',
+          reason: 'SourceMissing',
+          message: 'There is no Secret reeve-shared/regcred.',
+        },
+      ],
+    };
+    expect(parseSecretShare(shareWith(minimalShare, { status }))).toMatchObject({ share: { status } });
+    const odd = parseSecretShare(shareWith(minimalShare, { status: { desired: 'three' } }));
+    expect(odd.ok && Object.hasOwn(odd.share, 'status')).toBe(false);
+    expect(odd.ok).toBe(true);
+  });
+
+  it('keeps the metadata that it does not know', () => {
+    const metadata = { name: 'test', generation: 3, uid: 'u' };
+    expect(parseSecretShare(shareWith(minimalShare, { metadata }))).toMatchObject({ share: { metadata } });
+  });
+
+  it.each([
+    ['another kind', { kind: 'NamespacePolicy' }, 'kind: found "NamespacePolicy"; accepted: SecretShare'],
+    ['another version', { apiVersion: 'v1' }, 'apiVersion: found "v1"; accepted: reeve.dev/v1alpha1'],
+    ['a long name', { metadata: { name: 'n'.repeat(64) } }, 'metadata.name: found 64 characters'],
+    ['no name', { metadata: {} }, 'metadata.name: found nothing; accepted: a name of at most 63'],
+    ['an unknown part', { data: {} }, 'data: found an unknown field'],
+  ])('refuses %s', (_title, more, part) => {
+    expect(problemsOf(shareWith(minimalShare, more))).toEqual([expect.stringContaining(part)]);
+  });
+
+  it('refuses a share without a spec', () => {
+    expect(problemsOf(shareWith(undefined))).toEqual([expect.stringContaining('spec: found nothing')]);
+  });
+});
+
+describe('what is accepted', () => {
+  it.each(acceptedShares)('%s', (_title, spec) => {
+    expect(problemsOf(shareWith(spec))).toEqual([]);
+  });
+});
+
+describe('what is refused', () => {
+  it.each(refusedShares)('%s', (_title, spec, part) => {
+    expect(problemsOf(shareWith(spec))).toEqual([expect.stringContaining(part)]);
+  });
+});
+
+describe('the types', () => {
+  it('say what is always there', () => {
+    expectTypeOf<SecretShareSpec['source']['namespace']>().toEqualTypeOf<string>();
+    expectTypeOf<SecretShareSpec['deletionPolicy']>().toEqualTypeOf<'Delete' | 'Orphan'>();
+    expectTypeOf<SecretShareSpec['maxDeletions']>().toEqualTypeOf<number>();
+    expectTypeOf<NonNullable<SecretShareSpec['target']>['type']>().toEqualTypeOf<string>();
+    expectTypeOf<NonNullable<SecretShare['status']>['desired']>().toEqualTypeOf<number | undefined>();
+  });
+});

@@ -1,0 +1,74 @@
+// Objects from files are created in the order of the files; what is wrong with them is said with its place.
+import { beforeEach, describe, expect, it } from 'vitest';
+import { KubeError } from '../../../src/base/kube-error.ts';
+import type { KubeObject } from '../../../src/base/kube-object.ts';
+import { loadObjects } from '../../../src/app/load-objects.ts';
+import { StartError } from '../../../src/app/start-error.ts';
+import { folderOf } from '../../support/serve-process.ts';
+
+const configMap = (name: string): string => `{apiVersion: v1, kind: ConfigMap, metadata: {name: ${name}}}`;
+
+let created: string[];
+let refused: string;
+
+beforeEach(() => {
+  created = [];
+  refused = '';
+});
+
+async function load(
+  files: Readonly<Record<string, string>>,
+  leftOut?: readonly string[],
+): Promise<readonly KubeObject[]> {
+  await using folder = await folderOf(files);
+  const create = (object: KubeObject): Promise<KubeObject> => {
+    const { name = '' } = object.metadata;
+    if (name === refused) {
+      return Promise.reject(new KubeError({ code: 409, reason: 'AlreadyExists', retryable: false }));
+    }
+    created.push(name);
+    return Promise.resolve({ ...object, metadata: { ...object.metadata, uid: name } });
+  };
+  const no = (): Promise<never> => Promise.reject(new Error('it only creates'));
+  return await loadObjects(
+    folder.path,
+    { writer: { create, read: no, apply: no, mergePatch: no, remove: no } },
+    leftOut,
+  );
+}
+
+describe('the objects of a folder', () => {
+  it('are created by file and document, and given as they are then', async () => {
+    const loaded = await load({
+      'b.yaml': configMap('three'),
+      'a.yaml': `${configMap('one')}\n---\n${configMap('two')}`,
+    });
+    expect(created).toEqual(['one', 'two', 'three']);
+    expect(loaded.map(({ metadata }) => metadata.uid)).toEqual(['one', 'two', 'three']);
+  });
+
+  it('are left out by kind', async () => {
+    const files = {
+      'a.yaml': `{apiVersion: v1, kind: Service, metadata: {name: s}}\n---\n${configMap('one')}`,
+    };
+    expect(await load(files, ['Service'])).toHaveLength(1);
+    expect(created).toEqual(['one']);
+  });
+
+  it('are not created at all when one file is wrong: all problems come at once', async () => {
+    const policy =
+      'apiVersion: reeve.dev/v1alpha1\nkind: NamespacePolicy\nmetadata: {name: p}\nspec: {mtch: {}}\n';
+    const loading = load({ 'a.yaml': configMap('one'), 'b.yaml': 'a: [', 'c.yaml': policy });
+    await expect(loading).rejects.toThrow(StartError);
+    await expect(loading).rejects.toThrow(/b\.yaml:1:\d+: .*\n.*c\.yaml:4:\d+: policy p: spec\.mtch/);
+    expect(created).toEqual([]);
+  });
+
+  it.each([
+    ['what the API refuses', configMap('taken'), 'a.yaml:1: the API server answered 409 (AlreadyExists)'],
+    ['what is no object', '- one\n', 'a.yaml:1: this is no object of Kubernetes'],
+  ])('say where %s stands', async (_, text, message) => {
+    refused = 'taken';
+    await expect(load({ 'a.yaml': text })).rejects.toThrow(message);
+  });
+});

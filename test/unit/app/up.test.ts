@@ -1,0 +1,89 @@
+// A sandbox that does not come to run leaves neither a folder nor a server behind, and says why.
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { runSettings } from '../../../src/cli/run-settings.ts';
+import { readSettings } from '../../../src/cli/settings.ts';
+import type { Log } from '../../../src/observe/log.ts';
+import { listen } from '../../../src/app/listen.ts';
+import { startUp, type RunningUp, type UpSettings } from '../../../src/app/up.ts';
+import { nobody } from '../../../src/app/witness.ts';
+import { freePorts } from '../../cluster/ports.ts';
+import { folderOf } from '../../support/serve-process.ts';
+
+const noLog: Log = {
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  debug: () => undefined,
+  close: () => Promise.resolve(true),
+};
+
+let temporary = '';
+let apiPort = 0;
+
+beforeEach(async () => {
+  temporary = mkdtempSync(join(tmpdir(), 'reeve-up-'));
+  [apiPort = 0] = await freePorts(1);
+});
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(temporary, { recursive: true, force: true });
+});
+
+/** With a place of its own for temporary folders. */
+async function starting(up: UpSettings, place = temporary): Promise<RunningUp> {
+  vi.stubEnv('TMPDIR', place);
+  return await startUp(up, noLog, nobody);
+}
+
+function settings(policies: string, probesPort = 0): UpSettings {
+  const defaults = readSettings(runSettings, [], {});
+  if (!defaults.ok) throw new Error('no defaults');
+  const run = { ...defaults.values, host: '127.0.0.1', port: 0, probesPort, leaderElect: false };
+  return { apiPort, policies, namespace: run.namespace, run };
+}
+
+/** That it can be had is to say that nobody listens there. */
+async function expectNothingLeft(): Promise<void> {
+  expect(readdirSync(temporary)).toEqual([]);
+  const server = createServer();
+  onTestFinished(() => void server.close());
+  expect(await listen(server, apiPort, '127.0.0.1')).toBe(apiPort);
+}
+
+it('because of the files that it is to begin with', async () => {
+  await using folder = await folderOf({ 'a.yaml': 'a: [' });
+  await expect(starting(settings(folder.path))).rejects.toThrow('a.yaml:1:');
+  await expectNothingLeft();
+});
+
+it('because there is nowhere to put its keys', async () => {
+  await using folder = await folderOf({});
+  const place = join(temporary, 'none');
+  const message = `cannot make a folder in ${place} (ENOENT)`;
+  await expect(starting(settings(folder.path), place)).rejects.toThrow(message);
+  await expectNothingLeft();
+});
+
+it('because of a port of the program', async () => {
+  await using folder = await folderOf({});
+  const other = createServer();
+  onTestFinished(() => void other.close());
+  await listen(other, 0, '127.0.0.1');
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a server that listens on TCP has such an address
+  const { port } = other.address() as AddressInfo;
+  await expect(starting(settings(folder.path, port))).rejects.toThrow(`127.0.0.1:${port}`);
+  await expectNothingLeft();
+});
+
+it('and when it did run, everything goes with it', async () => {
+  await using folder = await folderOf({});
+  const up = await starting(settings(folder.path));
+  expect(readdirSync(temporary)).toHaveLength(1);
+  await up.stop(0, new AbortController().signal);
+  await expectNothingLeft();
+});

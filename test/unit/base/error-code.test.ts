@@ -1,0 +1,13 @@
+// What is taken for the code of an error.
+import { expect, test } from 'vitest';
+import { errorCode } from '../../../src/base/error-code.ts';
+
+test.each([
+  [Object.assign(new Error('c4n4ry'), { code: 'ENOENT' }), 'ENOENT'],
+  [Object.assign(new Error('c4n4ry'), { code: 5 }), undefined],
+  [new Error('c4n4ry'), undefined],
+  [{ code: 'ENOENT' }, undefined],
+  [null, undefined],
+])('%j: %s', (error, code) => {
+  expect(errorCode(error)).toBe(code);
+});

@@ -1,0 +1,31 @@
+// How problems and their paths read.
+import { describe, expect, it } from 'vitest';
+import { renderPath, renderProblem, type Path } from '../../../src/base/problem.ts';
+
+describe('renderPath', () => {
+  it.each<readonly [Path, string]>([
+    [['spec', 'match', 'names', 0], 'spec.match.names[0]'],
+    [['labels', 'cost-center'], 'labels.cost-center'],
+    [['labels', 'pod-security.kubernetes.io/enforce'], 'labels["pod-security.kubernetes.io/enforce"]'],
+    [['labels', 'say "hi"'], 'labels["say \\"hi\\""]'],
+    [['labels', ''], 'labels[""]'],
+    [['labels', 'a\nb'], 'labels["a\uFFFDb"]'],
+    [[3, 'a'], '[3].a'],
+    [['__proto__'], '__proto__'],
+  ])('%j', (path, text) => {
+    expect(renderPath(path)).toBe(text);
+  });
+});
+
+describe('renderProblem', () => {
+  it('says where, what was found and what is accepted', () => {
+    const problem = { path: ['spec', 'match', 'names', 0], found: '5', accepted: 'text' };
+    expect(renderProblem(problem)).toBe('spec.match.names[0]: found 5; accepted: text');
+  });
+
+  it('calls the root the object', () => {
+    expect(renderProblem({ path: [], found: 'nothing', accepted: 'something' })).toBe(
+      'the object: found nothing; accepted: something',
+    );
+  });
+});

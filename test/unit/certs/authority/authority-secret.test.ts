@@ -1,0 +1,128 @@
+// The Secret of the shared authority: read for what it is, and written only as long as nobody else has.
+import { beforeAll, describe, expect, test } from 'vitest';
+import { KubeError } from '../../../../src/base/kube-error.ts';
+import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import {
+  authorityOf,
+  encodeState,
+  type AuthorityState,
+} from '../../../../src/certs/authority/authority-state.ts';
+import { issueAuthority } from '../../../../src/certs/issue/issue.ts';
+import type { ObjectWriter } from '../../../../src/kube/object-writer.ts';
+import { AuthoritySecret, authoritySecretTarget } from '../../../../src/certs/authority/authority-secret.ts';
+
+const signal = new AbortController().signal;
+let state: AuthorityState;
+
+beforeAll(async () => {
+  state = { signing: authorityOf(await issueAuthority(3_600_000, new Date())), retired: [] };
+});
+
+/** An API server that answers every write in the same way. */
+class StubWriter implements ObjectWriter {
+  readonly writes: unknown[] = [];
+  readonly #stored: KubeObject | undefined;
+  readonly #code: number;
+
+  constructor(stored: KubeObject | undefined, code = 200) {
+    this.#stored = stored;
+    this.#code = code;
+  }
+
+  read(): Promise<KubeObject | undefined> {
+    return Promise.resolve(this.#stored);
+  }
+
+  async apply(object: KubeObject, options: object): Promise<KubeObject> {
+    return await this.#answer({ apply: object, ...options });
+  }
+
+  async mergePatch(ref: object, patch: object): Promise<KubeObject> {
+    return await this.#answer({ patch, ref });
+  }
+
+  create(): Promise<never> {
+    return Promise.reject(new Error('a POST cannot be limited to a name'));
+  }
+
+  remove(): Promise<never> {
+    return Promise.reject(new Error('nobody may delete it'));
+  }
+
+  #answer(write: unknown): Promise<KubeObject> {
+    this.writes.push(write);
+    if (this.#code === 200) return Promise.resolve({ metadata: {} });
+    return Promise.reject(new KubeError({ code: this.#code, reason: 'Stub', retryable: true }));
+  }
+}
+
+const secretOf = (data: unknown): KubeObject => ({
+  kind: 'Secret',
+  metadata: { name: 'reeve-webhook-ca', resourceVersion: '17' },
+  data,
+});
+const encoded = (text: string): string => Buffer.from(text).toString('base64');
+const stored = (): KubeObject => secretOf({ 'authorities.json': encoded(encodeState(state)) });
+
+describe('what is found', () => {
+  test.each<[string, () => KubeObject | undefined, object]>([
+    ['no Secret', () => undefined, { kind: 'missing' }],
+    ['no data', () => secretOf(undefined), { kind: 'corrupt' }],
+    ['other data', () => secretOf({ 'tls.crt': encoded('x') }), { kind: 'corrupt' }],
+    ['data that is no text', () => secretOf({ 'authorities.json': 1 }), { kind: 'corrupt' }],
+    ['rubbish', () => secretOf({ 'authorities.json': '%%%' }), { kind: 'corrupt' }],
+  ])('%s', async (_, object, found) => {
+    const secret = new AuthoritySecret(new StubWriter(object()), 'reeve-system');
+    expect((await secret.read(signal)).found).toEqual(found);
+  });
+
+  test('a state', async () => {
+    const secret = new AuthoritySecret(new StubWriter(stored()), 'reeve-system');
+    expect((await secret.read(signal)).found).toEqual({ kind: 'whole', state });
+  });
+});
+
+describe('what is written', () => {
+  test('where there is none: a new one, which fails when somebody else was faster', async () => {
+    const writer = new StubWriter(undefined);
+    const secret = new AuthoritySecret(writer, 'reeve-system');
+    expect(await secret.write(await secret.read(signal), state, signal)).toBe(true);
+    const { metadata, type } = (writer.writes[0] as { readonly apply: KubeObject }).apply;
+    expect({ metadata, type }).toEqual({
+      type: 'Opaque',
+      metadata: {
+        name: 'reeve-webhook-ca',
+        namespace: 'reeve-system',
+        labels: { 'app.kubernetes.io/part-of': 'reeve' },
+        resourceVersion: '1',
+      },
+    });
+  });
+
+  test('over one that was read: in that version only, and whatever else is in it stays', async () => {
+    const writer = new StubWriter(secretOf({ other: encoded('x'), 'authorities.json': encoded('y') }));
+    const secret = new AuthoritySecret(writer, 'reeve-system');
+    expect(await secret.write(await secret.read(signal), state, signal)).toBe(true);
+    const ref = { apiVersion: 'v1', kind: 'Secret', namespace: 'reeve-system', name: 'reeve-webhook-ca' };
+    const data = { 'authorities.json': encoded(encodeState(state)) };
+    expect(writer.writes).toEqual([{ ref, patch: { metadata: { resourceVersion: '17' }, data } }]);
+  });
+
+  test.each([409, 404])('answered with %d, it was not written', async (code) => {
+    const secret = new AuthoritySecret(new StubWriter(stored(), code), 'reeve-system');
+    expect(await secret.write(await secret.read(signal), state, signal)).toBe(false);
+  });
+
+  test('any other answer is a failure', async () => {
+    const secret = new AuthoritySecret(new StubWriter(stored(), 403), 'reeve-system');
+    await expect(secret.write(await secret.read(signal), state, signal)).rejects.toBeInstanceOf(KubeError);
+  });
+});
+
+test('what is watched is that one object, of which the payload does not matter', () => {
+  expect(authoritySecretTarget('reeve-system')).toEqual({
+    path: '/api/v1/namespaces/reeve-system/secrets',
+    fieldSelector: 'metadata.name=reeve-webhook-ca',
+    metadataOnly: true,
+  });
+});

@@ -1,0 +1,53 @@
+// A bundle from a file: read again each time, and what it held before as long as it is no good.
+import { join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { Log } from '../../../../src/observe/log.ts';
+import { issueAuthority } from '../../../../src/certs/issue/issue.ts';
+import { foreignBundle, openFileBundle } from '../../../../src/certs/authority/file-bundle.ts';
+import { StartError } from '../../../../src/app/start-error.ts';
+import { folderOf } from '../../../support/serve-process.ts';
+
+const signal = new AbortController().signal;
+let authorities: readonly string[];
+
+beforeAll(async () => {
+  const issued = await Promise.all([1, 2].map(() => issueAuthority(3_600_000, new Date())));
+  authorities = issued.map(({ certPem }) => certPem);
+});
+
+async function opened(content: string) {
+  const folder = await folderOf({ 'ca.crt': content });
+  onTestFinished(() => folder[Symbol.asyncDispose]());
+  const path = join(folder.path, 'ca.crt');
+  const warnings: unknown[] = [];
+  const log: Log = {
+    debug: () => undefined,
+    info: () => undefined,
+    warn: (_, fields) => warnings.push(fields),
+    error: () => undefined,
+    close: () => Promise.resolve(true),
+  };
+  return { path, warnings, bundle: await openFileBundle(path, log) };
+}
+
+test('follows the file, and stays while that is no good, of which it warns once', async () => {
+  const [first = '', second = ''] = authorities;
+  const { bundle, path, warnings } = await opened(first);
+  expect(await bundle.wanted(signal)).toBe(first);
+  await writeFile(path, first + second);
+  expect(await bundle.wanted(signal)).toBe(first + second);
+  await writeFile(path, 'rubbish');
+  for (let times = 0; times < 3; times += 1) expect(await bundle.wanted(signal)).toBe(first + second);
+  expect(warnings).toEqual([{ problem: `${path} must hold certificates of authorities in PEM` }]);
+  await writeFile(path, second);
+  expect(await bundle.wanted(signal)).toBe(second);
+});
+
+test('a file that is no good from the beginning is no start', async () => {
+  await expect(opened('rubbish')).rejects.toBeInstanceOf(StartError);
+});
+
+test('of somebody else, nothing is wanted', async () => {
+  expect(await foreignBundle.wanted(signal)).toBeUndefined();
+});

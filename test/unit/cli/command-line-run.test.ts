@@ -1,0 +1,125 @@
+// The flags of `reeve run`: what they are without anything said, what they take, and which do not go together.
+import { describe, expect, test } from 'vitest';
+import { readCommand, type Command } from '../../../src/cli/command-line.ts';
+
+function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Command {
+  return readCommand(['run', ...args], env);
+}
+
+test('defaults: everything in one process, on the cluster that is found', () => {
+  expect(run([])).toEqual({
+    kind: 'run',
+    environment: {},
+    settings: {
+      role: 'all',
+      kubeconfig: undefined,
+      host: '0.0.0.0',
+      port: 8443,
+      probesPort: 8081,
+      tlsCert: undefined,
+      tlsKey: undefined,
+      tlsCa: undefined,
+      certsDir: undefined,
+      serviceName: 'reeve-webhook',
+      servicePort: 443,
+      manageWebhooks: true,
+      caLifetime: 31_536_000_000,
+      certLifetime: 604_800_000,
+      caSettling: 30_000,
+      secretsRbacFailurePolicy: 'Ignore',
+      namespace: 'reeve-system',
+      sharedNamespace: ['reeve-shared'],
+      excludeNamespace: [],
+      secretName: [],
+      leaderElect: true,
+      concurrency: 16,
+      resync: 600_000,
+      resourceKind: [
+        'v1/ConfigMap',
+        'v1/LimitRange',
+        'v1/ResourceQuota',
+        'v1/ServiceAccount',
+        'networking.k8s.io/v1/NetworkPolicy',
+      ],
+      drainGrace: 5000,
+      evaluationBudget: 250,
+      logLevel: 'info',
+    },
+  });
+});
+
+describe('what is given', () => {
+  test.each([
+    [['--leader-elect=false'], {}, { leaderElect: false }],
+    [['--leader-elect'], { REEVE_LEADER_ELECT: 'false' }, { leaderElect: true }],
+    [['--certs-dir=d'], { REEVE_MANAGE_WEBHOOKS: 'false' }, { manageWebhooks: false }],
+    [['--shared-namespace', 'a', '--shared-namespace=b'], {}, { sharedNamespace: ['a', 'b'] }],
+    [
+      ['--resource-kind', 'v1/ConfigMap,apps/v1/Deployment'],
+      {},
+      { resourceKind: ['v1/ConfigMap', 'apps/v1/Deployment'] },
+    ],
+    [['--tls-cert=c', '--tls-key=k', '--tls-ca=a'], {}, { tlsCert: 'c', tlsKey: 'k', tlsCa: 'a' }],
+    [['--tls-cert=c', '--tls-key=k'], {}, { tlsCa: undefined }],
+    [['--tls-cert=c', '--tls-key=k', '--manage-webhooks=false'], {}, { manageWebhooks: false }],
+    [['--certs-dir=d', '--manage-webhooks=false', '--cert-lifetime=1m'], {}, { certsDir: 'd' }],
+    [['--role=reconciler', '--manage-webhooks=false', '--ca-lifetime=1m'], {}, { manageWebhooks: false }],
+    [
+      ['--ca-lifetime=3m', '--cert-lifetime=1m', '--ca-settling=10s'],
+      {},
+      { caLifetime: 180_000, certLifetime: 60_000, caSettling: 10_000 },
+    ],
+    [['--tls-cert=c', '--tls-key=k', '--role=reconciler'], {}, { role: 'reconciler' }],
+    [['--resync', '1h30m'], {}, { resync: 5_400_000 }],
+  ])('%j %j', (args, env, settings) => {
+    expect(run(args, env)).toMatchObject({ kind: 'run', settings });
+  });
+
+  test('where the cluster is, the environment says as it does to kubectl and to Pods', () => {
+    const environment = {
+      KUBECONFIG: '/k',
+      HOME: '/h',
+      KUBERNETES_SERVICE_HOST: '10.0.0.1',
+      KUBERNETES_SERVICE_PORT: '443',
+    };
+    expect(run([], { ...environment, OTHER: 'x' })).toMatchObject({ environment });
+  });
+});
+
+describe('what is wrong', () => {
+  test.each([
+    [['--role', 'leader'], '--role: "leader" is not accepted; accepted: all, webhook, reconciler'],
+    [['--concurrency', '0'], '--concurrency: "0" is not accepted; accepted: a whole number from 1 to 256'],
+    [
+      ['--service-port', '0'],
+      '--service-port: "0" is not accepted; accepted: a whole number from 1 to 65535',
+    ],
+    [
+      ['--resource-kind', 'ConfigMap'],
+      '--resource-kind: "ConfigMap" is not accepted; accepted: version/Kind or group/version/Kind, such as v1/ResourceQuota',
+    ],
+    [
+      ['--resync', '0s'],
+      '--resync: "0s" is not accepted; accepted: a duration such as 10m, more than 0 and up to 24h',
+    ],
+    [['--tls-ca', 'a'], '--tls-ca goes with --tls-cert'],
+    [
+      ['--manage-webhooks=false'],
+      '--manage-webhooks=false needs --tls-cert and --tls-key, or --certs-dir: API servers learn of an authority that Reeve makes only from the webhook configurations that it writes',
+    ],
+    [
+      ['--ca-lifetime=167h', '--cert-lifetime=56h'],
+      '--ca-lifetime must be at least three times --cert-lifetime: the last certificate that an authority signs must not outlive it',
+    ],
+    [
+      ['--cert-lifetime=1m', '--ca-settling=11s'],
+      '--ca-settling must be at most a sixth of --cert-lifetime: after a lost authority nobody signs for that long, and a certificate is renewed only when a third of its life is left',
+    ],
+    [
+      ['--cert-lifetime', '59s'],
+      '--cert-lifetime: "59s" is not accepted; accepted: a duration such as 168h, from 1m and up to 87600h',
+    ],
+  ])('%j', (args, problem) => {
+    expect(run(args)).toEqual({ kind: 'wrong', problems: [problem], hint: 'reeve run --help' });
+  });
+});

@@ -1,0 +1,186 @@
+import { describe, expect, test } from 'vitest';
+import { readCommand } from '../../../src/cli/command-line.ts';
+import type { ServeSettings } from '../../../src/cli/serve-settings.ts';
+import type { Command } from '../../../src/cli/command-line.ts';
+
+function serve(args: readonly string[], env: Readonly<Record<string, string>> = {}): Command {
+  return readCommand(['serve', '--policies', 'p', ...args], env);
+}
+
+function settingsOf(command: Command): ServeSettings {
+  if (command.kind !== 'serve') throw new Error(JSON.stringify(command));
+  return command.settings;
+}
+
+function problemsOf(command: Command): readonly string[] {
+  return command.kind === 'wrong' ? command.problems : [];
+}
+
+test('defaults', () => {
+  expect(settingsOf(serve([]))).toEqual({
+    policies: 'p',
+    clusterState: undefined,
+    host: '127.0.0.1',
+    port: 8443,
+    probesPort: 8081,
+    tlsCert: undefined,
+    tlsKey: undefined,
+    certsDir: undefined,
+    namespace: 'reeve-system',
+    sharedNamespace: ['reeve-shared'],
+    excludeNamespace: [],
+    logLevel: 'info',
+    drainGrace: 5000,
+    evaluationBudget: 250,
+  });
+});
+
+test('every flag', () => {
+  const args = [
+    ['--cluster-state', 'c'],
+    ['--host', '::1'],
+    ['--port', '0'],
+    ['--probes-port=65535'],
+    ['--tls-cert', 'a.crt'],
+    ['--tls-key=a.key'],
+    ['--namespace', 'platform'],
+    ['--shared-namespace', 'secrets'],
+    ['--exclude-namespace', 'a,b'],
+    ['--exclude-namespace', 'c'],
+    ['--log-level', 'trace'],
+    ['--drain-grace', '0s'],
+    ['--evaluation-budget', '1.5s'],
+  ];
+  expect(settingsOf(serve(args.flat()))).toEqual({
+    policies: 'p',
+    clusterState: 'c',
+    host: '::1',
+    port: 0,
+    probesPort: 65_535,
+    tlsCert: 'a.crt',
+    tlsKey: 'a.key',
+    certsDir: undefined,
+    namespace: 'platform',
+    sharedNamespace: ['secrets'],
+    excludeNamespace: ['a', 'b', 'c'],
+    logLevel: 'trace',
+    drainGrace: 0,
+    evaluationBudget: 1500,
+  });
+});
+
+describe('a flag wins over the environment, and the environment over the default', () => {
+  test.each([
+    [[], {}, 8443],
+    [[], { REEVE_PORT: '1' }, 1],
+    [['--port', '2'], { REEVE_PORT: '1' }, 2],
+    [['--port', '2', '--port', '3'], {}, 3],
+    [[], { REEVE_PORT: '' }, 8443],
+  ])('%j %j', (args, env, port) => {
+    expect(settingsOf(serve(args, env)).port).toBe(port);
+  });
+
+  test('lists come from the environment with commas', () => {
+    const env = { REEVE_EXCLUDE_NAMESPACE: 'a, b', REEVE_POLICIES: 'unused' };
+    expect(settingsOf(serve([], env))).toMatchObject({ policies: 'p', excludeNamespace: ['a', 'b'] });
+  });
+});
+
+describe('what is wrong', () => {
+  test.each([
+    [['--port', '65536'], '--port: "65536" is not accepted; accepted: a whole number from 0 to 65535'],
+    [['--port', '0x10'], '--port: "0x10" is not accepted; accepted: a whole number from 0 to 65535'],
+    [['--port', '-1'], '--port: "-1" is not accepted; accepted: a whole number from 0 to 65535'],
+    [['--port='], '--port: "" is not accepted; accepted: a whole number from 0 to 65535'],
+    [['--port'], '--port needs a value; accepted: a whole number from 0 to 65535'],
+    [['--port', '--host', 'x'], '--port needs a value; accepted: a whole number from 0 to 65535'],
+    [['--prot', '1'], 'unknown flag --prot; did you mean --port?'],
+    [['--probe-port=1'], 'unknown flag --probe-port; did you mean --probes-port?'],
+    [['--entirely-different', 'x'], 'unknown flag --entirely-different'],
+    [['more'], 'unexpected argument "more"'],
+    [
+      ['--log-level', 'loud'],
+      '--log-level: "loud" is not accepted; accepted: trace, debug, info, warn, error, silent',
+    ],
+    [
+      ['--drain-grace', '5'],
+      '--drain-grace: "5" is not accepted; accepted: a duration such as 5s, up to 10m',
+    ],
+    [
+      ['--drain-grace', '11m'],
+      '--drain-grace: "11m" is not accepted; accepted: a duration such as 5s, up to 10m',
+    ],
+    [
+      ['--evaluation-budget', '0'],
+      '--evaluation-budget: "0" is not accepted; accepted: a duration such as 250ms, more than 0 and up to 30s',
+    ],
+    [['--namespace', 'Not_A'], '--namespace: "Not_A" is not accepted; accepted: the name of a namespace'],
+    [
+      ['--exclude-namespace', 'a,,b'],
+      '--exclude-namespace: "a,,b" is not accepted; accepted: names of namespaces',
+    ],
+    [['--tls-cert', 'a'], '--tls-cert and --tls-key go together'],
+    [['--tls-key', 'a'], '--tls-cert and --tls-key go together'],
+    [['--tls-key=a', '--tls-cert=b', '--certs-dir=c'], '--certs-dir is in place of --tls-cert and --tls-key'],
+  ])('%j', (args, problem) => {
+    expect(problemsOf(serve(args))).toEqual([problem]);
+  });
+
+  test('names the variable where the value came from', () => {
+    expect(problemsOf(serve([], { REEVE_PORT: 'x' }))[0]).toMatch(/^REEVE_PORT: "x" is not accepted/);
+  });
+
+  test('is said all at once', () => {
+    const problems = problemsOf(readCommand(['serve', '--prot', '1', '--log-level', 'x', '--host'], {}));
+    expect(problems.map((problem) => problem.split(/[:;]/)[0])).toEqual([
+      'unknown flag --prot',
+      '--host needs a value',
+      '--policies is missing',
+      '--log-level',
+    ]);
+  });
+
+  test.each([
+    [[], 'a command is missing; accepted: up, run, serve, certs, uninstall'],
+    [['sevre'], 'unknown command "sevre"; did you mean serve?'],
+    [['constructor'], 'unknown command "constructor"'],
+  ])('command %j', (args, problem) => {
+    expect(readCommand(args, {})).toEqual({ kind: 'wrong', problems: [problem], hint: 'reeve --help' });
+  });
+});
+
+test('certs', () => {
+  expect(readCommand(['certs', '--out', 'x', '--force'], {})).toEqual({
+    kind: 'certs',
+    settings: { out: 'x', namespace: 'reeve-system', force: true, caDays: 3650, days: 365 },
+  });
+  expect(readCommand(['certs', '--days', '0'], {})).toMatchObject({
+    kind: 'wrong',
+    problems: [
+      expect.stringMatching(/^--out is missing/),
+      expect.stringMatching(/^--days: "0" is not accepted/),
+    ],
+  });
+});
+
+describe('help', () => {
+  test.each([['--help'], ['help'], ['-h']])('%s lists the commands', (arg) => {
+    expect(readCommand([arg], {})).toMatchObject({
+      kind: 'help',
+      text: expect.stringMatching(/serve[^]+certs/) as unknown,
+    });
+  });
+
+  test('of a command lists every flag with its variable and its default', () => {
+    const command = readCommand(['serve', '--help'], {});
+    const text = command.kind === 'help' ? command.text : '';
+    for (const key of Object.keys(settingsOf(serve([])))) {
+      const kebab = key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+      expect(text).toContain(`  --${kebab} `);
+      expect(text).toContain(`REEVE_${kebab.replaceAll('-', '_').toUpperCase()}`);
+    }
+    expect(text).toContain('(REEVE_PORT; default 8443; accepted: a whole number from 0 to 65535)');
+    expect(text).toContain('(REEVE_POLICIES; required; accepted: a folder)');
+    for (const line of text.split('\n')) expect(line.length).toBeLessThan(200);
+  });
+});

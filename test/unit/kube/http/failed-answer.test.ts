@@ -1,0 +1,109 @@
+// What an answer of the API server says about the failure, and what of it must not go on.
+import { expect, test } from 'vitest';
+import { KubeError } from '../../../../src/base/kube-error.ts';
+import { clientOf, failureOf, sendJson, startStub, statusOf } from '../stub-api-server.ts';
+
+test.each([
+  [400, 'BadRequest', false],
+  [401, 'Unauthorized', true],
+  [403, 'Forbidden', false],
+  [404, 'NotFound', false],
+  [409, 'Conflict', true],
+  [410, 'Expired', false],
+  [422, 'Invalid', false],
+  [429, 'TooManyRequests', true],
+  [500, 'InternalError', true],
+  [503, 'ServiceUnavailable', true],
+  [504, 'Timeout', true],
+])('%i %s', async (code, reason, retryable) => {
+  const stub = await startStub((response) => sendJson(response, statusOf(code, reason), code));
+  const error = await failureOf(clientOf(stub).request({ method: 'GET', path: '/api/v1' }));
+  expect(error).toBeInstanceOf(KubeError);
+  expect(error).toMatchObject({ code, reason, causes: [], retryable, retryAfterMs: undefined });
+});
+
+test.each<[string, number, object | string, Record<string, string>, object]>([
+  ['no Status at all', 502, '<html>secret</html>', {}, { reason: 'BadGateway', retryable: true }],
+  ['JSON that is none', 404, '[1]', {}, { reason: 'NotFound' }],
+  ['an unknown code', 499, '{}', {}, { reason: 'Unknown', retryable: false }],
+  ['a redirect, which nobody follows', 302, '', { Location: '/x' }, { code: 302, reason: 'Found' }],
+  ['a reason that is a sentence', 403, statusOf(403, 'the password is x'), {}, { reason: 'Forbidden' }],
+  ['a reason that is an object', 403, { ...statusOf(403, ''), reason: {} }, {}, { reason: 'Forbidden' }],
+  [
+    'causes',
+    403,
+    statusOf(403, 'Forbidden', {
+      details: {
+        causes: [
+          { reason: 'NamespaceTerminating' },
+          { reason: 'NamespaceTerminating' },
+          null,
+          { reason: 'a b' },
+        ],
+      },
+    }),
+    {},
+    { causes: ['NamespaceTerminating'] },
+  ],
+  [
+    'causes that are no list',
+    403,
+    statusOf(403, 'Forbidden', { details: { causes: 'x' } }),
+    {},
+    { causes: [] },
+  ],
+  ['Retry-After', 429, statusOf(429, 'TooManyRequests'), { 'Retry-After': '3' }, { retryAfterMs: 3000 }],
+  [
+    'retryAfterSeconds',
+    429,
+    statusOf(429, 'TooManyRequests', { details: { retryAfterSeconds: 2 } }),
+    {},
+    { retryAfterMs: 2000 },
+  ],
+  [
+    'the header before the body',
+    503,
+    statusOf(503, 'ServiceUnavailable', { details: { retryAfterSeconds: 2 } }),
+    { 'Retry-After': '1' },
+    { retryAfterMs: 1000 },
+  ],
+  ['a date', 503, '', { 'Retry-After': 'Fri, 31 Dec 1999 23:59:59 GMT' }, { retryAfterMs: undefined }],
+  [
+    'nonsense',
+    429,
+    statusOf(429, 'TooManyRequests', { details: { retryAfterSeconds: '9' } }),
+    { 'Retry-After': '-1' },
+    { retryAfterMs: undefined },
+  ],
+])('%s', async (_, code, body, headers, expected) => {
+  const stub = await startStub((response) =>
+    response.writeHead(code, headers).end(typeof body === 'string' ? body : JSON.stringify(body)),
+  );
+  // Less than any of them asks for, so that nothing is sent again.
+  const client = clientOf(stub, { timeoutMs: 5000 });
+  expect(await failureOf(client.request({ method: 'GET', path: '/api/v1' }))).toMatchObject(expected);
+});
+
+const canary = 'c2VjcmV0LWNhbmFyeQ';
+
+test.each<[string, number, string]>([
+  ['in the message', 422, JSON.stringify(statusOf(422, 'Invalid', { message: `data: ${canary}` }))],
+  ['as the reason', 403, JSON.stringify(statusOf(403, `${canary} is bad`))],
+  [
+    'in a cause',
+    422,
+    JSON.stringify(
+      statusOf(422, 'Invalid', { details: { causes: [{ reason: `${canary}!`, message: canary }] } }),
+    ),
+  ],
+  ['in what is no JSON', 500, `{"data":"${canary}`],
+  ['in an answer that should be an object', 200, `["${canary}"]`],
+  ['in an answer that is cut', 200, `{"data":"${canary}`],
+])('the value of a Secret stays in the answer: %s', async (_, code, body) => {
+  const stub = await startStub((response) => response.writeHead(code).end(body));
+  const request = { method: 'POST', path: '/api/v1', body: { data: canary } } as const;
+  const error = await failureOf(clientOf(stub).request(request));
+  expect(error).toBeInstanceOf(KubeError);
+  const { message, stack } = error as KubeError;
+  expect([message, stack, JSON.stringify(error), String(error)].join()).not.toContain(canary);
+});

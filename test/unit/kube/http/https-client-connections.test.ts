@@ -1,0 +1,205 @@
+// The connections to the API server: kept, shared with streams, and replaced when the server has closed one.
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { expect, test } from 'vitest';
+import { KubeError } from '../../../../src/base/kube-error.ts';
+import type { KubeRequest } from '../../../../src/kube/http/client.ts';
+import type { Credentials } from '../../../../src/kube/auth/credentials.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { clientOf, failureOf, sendJson, startStub, statusOf, stubCertificates } from '../stub-api-server.ts';
+
+const get: KubeRequest = { method: 'GET', path: '/get' };
+const apply: KubeRequest = {
+  method: 'PATCH',
+  path: '/apply',
+  contentType: 'application/apply-patch+yaml',
+  body: {},
+};
+const watch: KubeRequest = { method: 'GET', path: '/watch' };
+
+test('requests one after the other share one connection', async () => {
+  const stub = await startStub((response) => sendJson(response, {}));
+  const client = clientOf(stub);
+  for (let round = 0; round < 20; round += 1) await client.request(get);
+  expect(stub.connections).toHaveLength(1);
+});
+
+test('requests at once open no more connections than there are places', async () => {
+  const stub = await startStub((response) => sendJson(response, {}));
+  const client = clientOf(stub, { maxConnections: 4 });
+  await Promise.all(Array.from({ length: 100 }, () => client.request(get)));
+  expect(stub.requests).toHaveLength(100);
+  expect(stub.connections).toHaveLength(4);
+});
+
+test.each([
+  ['GET', get],
+  ['an apply', apply],
+])('%s on a connection that the server has closed meanwhile is sent again', async (_, request) => {
+  const stub = await startStub((response) => {
+    // The third request is the second of its connection, and the server is gone before it answers.
+    if (stub.requests.length === 2) stub.reset(response);
+    else sendJson(response, { round: stub.requests.length });
+  });
+  const client = clientOf(stub);
+  await client.request(get);
+  expect(await client.request(request)).toEqual({ round: 3 });
+  expect(stub.connections).toHaveLength(2);
+});
+
+test('when all kept connections are closed, all requests are sent again', async () => {
+  const waiting: ServerResponse[] = [];
+  const stub = await startStub((response) => {
+    if (stub.requests.length <= 3) {
+      waiting.push(response);
+      if (waiting.length === 3) for (const held of waiting) sendJson(held, {});
+    } else if (stub.connections.indexOf(response.socket as never) < 3) stub.reset(response);
+    else sendJson(response, { again: true });
+  });
+  const client = clientOf(stub);
+  await Promise.all([1, 2, 3].map(() => client.request(get)));
+  expect(await Promise.all([1, 2, 3].map(() => client.request(get)))).toEqual(
+    Array.from({ length: 3 }, () => ({ again: true })),
+  );
+});
+
+test.each<[string, KubeRequest]>([
+  ['POST', { method: 'POST', path: '/x', body: {} }],
+  ['PUT', { method: 'PUT', path: '/x', body: {} }],
+  ['DELETE', { method: 'DELETE', path: '/x', body: {} }],
+  ['a merge patch', { ...apply, contentType: 'application/merge-patch+json' }],
+])('%s is not sent again: it may have been done', async (_, request) => {
+  const stub = await startStub((response) => {
+    if (stub.requests.length === 2) stub.reset(response);
+    else sendJson(response, {});
+  });
+  const client = clientOf(stub);
+  await client.request(get);
+  expect(await failureOf(client.request(request))).toMatchObject({
+    code: 0,
+    reason: 'ECONNRESET',
+    retryable: true,
+  });
+  expect(stub.requests).toHaveLength(2);
+});
+
+test('a reset of a new connection is a failure', async () => {
+  const stub = await startStub((response) => stub.reset(response));
+  expect(await failureOf(clientOf(stub).request(get))).toMatchObject({ code: 0, reason: 'ECONNRESET' });
+  expect(stub.requests).toHaveLength(1);
+});
+
+test('after a request that was swallowed, the next one goes out on a new connection', async () => {
+  const waiting: ServerResponse[] = [];
+  const stub = await startStub((response) => {
+    // The three connections are kept, and then swallow all that is sent on them.
+    if (stub.requests.length <= 3) {
+      waiting.push(response);
+      if (waiting.length === 3) for (const held of waiting) sendJson(held, {});
+    } else if (stub.connections.indexOf(response.socket as never) >= 3) sendJson(response, {});
+  });
+  const client = clientOf(stub);
+  await Promise.all([1, 2, 3].map(() => client.request(get)));
+  expect(await failureOf(client.request({ ...get, timeoutMs: 50 }))).toMatchObject({ reason: 'Timeout' });
+  await client.request({ ...get, timeoutMs: 30_000 });
+  expect(stub.connections).toHaveLength(4);
+});
+
+async function textOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
+test('a stream gives the bytes as they come, and ends with the answer', async () => {
+  const { promise: held, resolve } = Promise.withResolvers<ServerResponse>();
+  const stub = await startStub((response) => {
+    response.write('one\n');
+    resolve(response);
+  });
+  const stream = await clientOf(stub).stream(watch);
+  const iterator = stream[Symbol.asyncIterator]();
+  expect(String((await iterator.next()).value)).toBe('one\n');
+  (await held).end('two\n');
+  expect(await textOf({ [Symbol.asyncIterator]: () => iterator })).toBe('two\n');
+});
+
+test('a stream whose head never comes', async () => {
+  const stub = await startStub(() => undefined);
+  expect(await failureOf(clientOf(stub).stream({ ...watch, timeoutMs: 50 }))).toMatchObject({
+    reason: 'Timeout',
+  });
+});
+
+test('a stream that is refused', async () => {
+  const stub = await startStub((response) => sendJson(response, statusOf(410, 'Expired'), 410));
+  expect(await failureOf(clientOf(stub).stream(watch))).toMatchObject({ code: 410, reason: 'Expired' });
+});
+
+test('a stream that breaks throws a KubeError', async () => {
+  const stub = await startStub((response) => response.write('one', () => stub.reset(response)));
+  const stream = await clientOf(stub).stream(watch);
+  const error = await failureOf(textOf(stream));
+  expect(error).toBeInstanceOf(KubeError);
+  expect(error).toMatchObject({ code: 0, reason: 'ECONNRESET', retryable: true });
+});
+
+test('an abort ends a stream with its reason, and closes the connection', async () => {
+  const stub = await startStub((response) => response.flushHeaders());
+  const controller = new AbortController();
+  const stream = await clientOf(stub).stream({ ...watch, signal: controller.signal });
+  const reading = failureOf(textOf(stream));
+  controller.abort('over');
+  expect(await reading).toBe('over');
+  const [connection] = stub.connections;
+  if (connection?.closed === false) await once(connection, 'close');
+});
+
+test('who stops reading closes the connection', async () => {
+  const stub = await startStub((response) => response.write('one'));
+  for await (const chunk of await clientOf(stub).stream(watch)) {
+    expect(String(chunk)).toBe('one');
+    break;
+  }
+  const [connection] = stub.connections;
+  if (connection?.closed === false) await once(connection, 'close');
+});
+
+test('streams take no place of requests, and give back what they brought', async () => {
+  const stub = await startStub((response, { path }) => {
+    if (path === '/watch') response.flushHeaders();
+    else sendJson(response, {});
+  });
+  const client = clientOf(stub, { maxConnections: 2 });
+  const controller = new AbortController();
+  const streams = await Promise.all(
+    Array.from({ length: 10 }, () => client.stream({ ...watch, signal: controller.signal })),
+  );
+  const readings = streams.map((stream) => failureOf(textOf(stream)));
+  await Promise.all(Array.from({ length: 20 }, () => client.request(get)));
+  expect(stub.connections.length).toBeLessThanOrEqual(12);
+  controller.abort('over');
+  await Promise.all(readings);
+  await eventually(() => stub.connections.filter(({ closed }) => !closed).length).toBeLessThanOrEqual(2);
+  const before = stub.connections.length;
+  await Promise.all(Array.from({ length: 20 }, () => client.request(get)));
+  expect(stub.connections.length - before).toBeLessThanOrEqual(2);
+});
+
+test('other certificates get connections of their own, and the old ones are closed', async () => {
+  const stub = await startStub((response) => sendJson(response, {}));
+  const { ca } = await stubCertificates();
+  const [first, second] = ['', '\n'].map((end): Credentials => ({
+    headers: {},
+    tls: { ca: ca.certPem + end, rejectUnauthorized: true },
+  }));
+  if (first === undefined || second === undefined) throw new Error('there are two');
+  let current = first;
+  const client = clientOf(stub, {}, { authorize: () => Promise.resolve(current) });
+  await client.request(get);
+  current = second;
+  await client.request(get);
+  await client.request(get);
+  expect(stub.connections).toHaveLength(2);
+  await eventually(() => stub.connections.map(({ closed }) => closed)).toEqual([true, false]);
+});

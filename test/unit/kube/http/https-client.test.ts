@@ -1,0 +1,222 @@
+// Requests to the API server: what is sent, what comes back, and every way in which nothing does.
+import { once } from 'node:events';
+import { expect, test } from 'vitest';
+import { KubeError } from '../../../../src/base/kube-error.ts';
+import type { KubeRequest } from '../../../../src/kube/http/client.ts';
+import type { Credentials } from '../../../../src/kube/auth/credentials.ts';
+import { clientOf, failureOf, sendJson, startStub, statusOf } from '../stub-api-server.ts';
+
+const get: KubeRequest = { method: 'GET', path: '/api/v1/namespaces/x' };
+
+test('sends method, path, query, headers and body as they are', async () => {
+  const stub = await startStub((response) => sendJson(response, { kind: 'Secret' }));
+  const answer = await clientOf(stub, { userAgent: 'reeve/1' }).request({
+    method: 'PATCH',
+    path: '/api/v1/namespaces/x/secrets/a%2Fb',
+    query: { fieldManager: 'reeve', labelSelector: 'a=b,c in (d, e)' },
+    contentType: 'application/apply-patch+yaml',
+    accept: 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io',
+    body: { data: { key: 'Wert: ü' } },
+  });
+  expect(answer).toEqual({ kind: 'Secret' });
+  const [seen] = stub.requests;
+  expect(seen).toMatchObject({
+    method: 'PATCH',
+    path: '/api/v1/namespaces/x/secrets/a%2Fb',
+    query: { fieldManager: 'reeve', labelSelector: 'a=b,c in (d, e)' },
+    body: { data: { key: 'Wert: ü' } },
+  });
+  expect(seen?.headers).toMatchObject({
+    'content-type': 'application/apply-patch+yaml',
+    accept: 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io',
+    'user-agent': 'reeve/1',
+    authorization: 'Bearer good',
+  });
+  expect(seen?.headers).not.toHaveProperty('accept-encoding');
+});
+
+test('a path of the server goes before every path', async () => {
+  const stub = await startStub((response) => sendJson(response, {}));
+  await clientOf(stub, {}, { server: new URL('/clusters/one/', stub.url) }).request(get);
+  expect(stub.requests[0]?.path).toBe('/clusters/one/api/v1/namespaces/x');
+});
+
+test('the data key __proto__ of a Secret is a key like any other, both ways', async () => {
+  const secret = '{"kind":"Secret","data":{"__proto__":"YQ==","constructor":"Yg==","toString":"Yw=="}}';
+  const bodies: string[] = [];
+  const stub = await startStub((response, { body }) => {
+    bodies.push(JSON.stringify(body));
+    response.end(secret);
+  });
+  const client = clientOf(stub);
+  const answer = await client.request(get);
+  const data = answer['data'] as object;
+  expect(Object.keys(data)).toEqual(['__proto__', 'constructor', 'toString']);
+  expect(Object.getPrototypeOf(data)).toBe(Object.prototype);
+  await client.request({ method: 'POST', path: '/x', body: answer });
+  expect(bodies.at(-1)).toBe(secret);
+});
+
+test.each<[string, string, object]>([
+  ['no JSON', 'garbage', { code: 200, reason: 'MalformedAnswer', retryable: true }],
+  ['JSON that is no object', '"text"', { code: 200, reason: 'MalformedAnswer' }],
+  ['nothing', '', { code: 200, reason: 'MalformedAnswer' }],
+  ['too much', `{"x":"${'x'.repeat(2000)}"}`, { code: 200, reason: 'AnswerTooLong', retryable: false }],
+])('a good answer with %s in it', async (_, body, expected) => {
+  const stub = await startStub((response) => response.end(body));
+  const error = await failureOf(clientOf(stub, { maxAnswerBytes: 1000 }).request(get));
+  expect(error).toBeInstanceOf(KubeError);
+  expect(error).toMatchObject(expected);
+});
+
+test.each([
+  ['with a length', { 'Content-Length': '100' }],
+  ['in chunks', {}],
+])('an answer that ends too early, %s', async (_, headers) => {
+  const stub = await startStub((response) => {
+    response.writeHead(200, headers).write('{"a":');
+    response.socket?.end();
+  });
+  expect(await failureOf(clientOf(stub).request(get))).toMatchObject({
+    code: 0,
+    reason: 'ECONNRESET',
+    retryable: true,
+  });
+});
+
+test('nobody listens', async () => {
+  const stub = await startStub(() => undefined);
+  const server = new URL(stub.url);
+  server.port = '1';
+  expect(await failureOf(clientOf(stub, {}, { server }).request(get))).toMatchObject({
+    code: 0,
+    reason: 'ECONNREFUSED',
+    retryable: true,
+  });
+});
+
+test('a server whose certificate nobody vouches for gets no request', async () => {
+  const stub = await startStub((response) => sendJson(response, {}));
+  const distrusting: Credentials = { headers: {}, tls: { rejectUnauthorized: true } };
+  const client = clientOf(stub, {}, { authorize: () => Promise.resolve(distrusting) });
+  expect(await failureOf(client.request(get))).toMatchObject({ code: 0, retryable: true });
+  expect(stub.requests).toEqual([]);
+});
+
+test.each(['/a b', '/a\nb'])('the path %j, which HTTP does not have', async (path) => {
+  const stub = await startStub((response) => sendJson(response, {}));
+  const error = await failureOf(clientOf(stub).request({ method: 'GET', path }));
+  expect(error).toMatchObject({ code: 0, reason: 'ERR_UNESCAPED_CHARACTERS', retryable: false });
+});
+
+test('a server that says nothing', async () => {
+  const stub = await startStub(() => undefined);
+  const error = await failureOf(clientOf(stub, { timeoutMs: 50 }).request(get));
+  expect(error).toBeInstanceOf(KubeError);
+  expect(error).toMatchObject({ code: 0, reason: 'Timeout', retryable: true });
+});
+
+test('a server that stops in the middle', async () => {
+  const stub = await startStub((response) => response.write('{'));
+  const error = await failureOf(clientOf(stub).request({ ...get, timeoutMs: 100 }));
+  expect(error).toMatchObject({ code: 0, reason: 'Timeout' });
+});
+
+test('credentials that take too long', async () => {
+  const stub = await startStub((response) => sendJson(response, {}));
+  const client = clientOf(stub, { timeoutMs: 50 }, { authorize: () => new Promise(() => undefined) });
+  expect(await failureOf(client.request(get))).toMatchObject({ code: 0, reason: 'Timeout' });
+});
+
+test('an abort rejects with the reason of whoever aborted, and closes the connection', async () => {
+  const controller = new AbortController();
+  const reason = new Error('lost the lease');
+  const stub = await startStub(() => controller.abort(reason));
+  const error = await failureOf(clientOf(stub).request({ ...get, signal: controller.signal }));
+  expect(error).toBe(reason);
+  const [connection] = stub.connections;
+  if (connection?.closed === false) await once(connection, 'close');
+});
+
+test('an abort while the body comes', async () => {
+  const controller = new AbortController();
+  const stub = await startStub((response) => {
+    response.write('{"a":', () => controller.abort('enough'));
+  });
+  expect(await failureOf(clientOf(stub).request({ ...get, signal: controller.signal }))).toBe('enough');
+});
+
+test('an abort before anything sends nothing', async () => {
+  const stub = await startStub((response) => sendJson(response, {}));
+  const signal = AbortSignal.abort('no');
+  const client = clientOf(stub);
+  expect(await failureOf(client.request({ ...get, signal }))).toBe('no');
+  expect(await failureOf(client.stream({ ...get, signal }))).toBe('no');
+  expect(stub.connections).toEqual([]);
+});
+
+test('without credentials there is no request', async () => {
+  const stub = await startStub((response) => sendJson(response, {}));
+  const cause = new Error('the plugin is missing');
+  const error = await failureOf(clientOf(stub, {}, { authorize: () => Promise.reject(cause) }).request(get));
+  expect(error).toMatchObject({ code: 0, reason: 'NoCredentials', retryable: true, cause });
+  expect(stub.requests).toEqual([]);
+});
+
+test('after close there is no request', async () => {
+  const stub = await startStub((response) => sendJson(response, {}));
+  const client = clientOf(stub);
+  await client.request(get);
+  client.close();
+  expect(await failureOf(client.request(get))).toMatchObject({ reason: 'ClientClosed', retryable: false });
+  expect(stub.requests).toHaveLength(1);
+});
+
+const withToken = (token: string, ca: string): Credentials => ({
+  headers: { Authorization: `Bearer ${token}` },
+  tls: { ca, rejectUnauthorized: true },
+});
+
+test('refused credentials are renewed once, and the request sent again', async () => {
+  const stub = await startStub((response, { headers }) => {
+    if (headers.authorization === 'Bearer new') sendJson(response, { ok: true });
+    else sendJson(response, statusOf(401, 'Unauthorized'), 401);
+  });
+  const refused: Credentials[] = [];
+  const old = withToken('old', stub.ca);
+  const client = clientOf(
+    stub,
+    {},
+    {
+      authorize: () => Promise.resolve(old),
+      renew: (credentials) => {
+        refused.push(credentials);
+        return Promise.resolve(withToken('new', stub.ca));
+      },
+    },
+  );
+  expect(await client.request({ method: 'POST', path: '/x', body: { a: 1 } })).toEqual({ ok: true });
+  expect(stub.requests.map(({ headers, body }) => [headers.authorization, body])).toEqual([
+    ['Bearer old', { a: 1 }],
+    ['Bearer new', { a: 1 }],
+  ]);
+  expect(refused).toEqual([old]);
+});
+
+test.each<[string, (old: Credentials, ca: string) => Promise<Credentials>, number]>([
+  ['there are no others', (old) => Promise.resolve(old), 1],
+  ['they cannot be read', () => Promise.reject(new Error('gone')), 1],
+  ['the new ones are refused as well', (_, ca) => Promise.resolve(withToken('new', ca)), 2],
+])('refused credentials, and %s: each refusal is told', async (_, renew, sent) => {
+  const stub = await startStub((response) => sendJson(response, statusOf(401, 'Unauthorized'), 401));
+  const old = withToken('old', stub.ca);
+  const told: number[] = [];
+  const client = clientOf(
+    stub,
+    { onTurnedAway: (code) => told.push(code) },
+    { authorize: () => Promise.resolve(old), renew: (c) => renew(c, stub.ca) },
+  );
+  expect(await failureOf(client.request(get))).toMatchObject({ code: 401, reason: 'Unauthorized' });
+  expect(stub.requests).toHaveLength(sent);
+  expect(told).toEqual(Array.from({ length: sent }, () => 401));
+});

@@ -1,0 +1,22 @@
+// Waits grow to a bound, differ by chance, and are never shorter than the server asked for.
+import { expect, test } from 'vitest';
+import { Backoff } from '../../../../src/kube/watch/backoff.ts';
+
+function waits(random: number, count: number, retryAfterMs?: number): readonly number[] {
+  const backoff = new Backoff(() => random);
+  return Array.from({ length: count }, () => backoff.next(retryAfterMs));
+}
+
+test.for([
+  ['the least chance', 0, undefined, [200, 400, 800, 1600, 3200, 6400, 12_800, 15_000, 15_000]],
+  ['the most chance', 0.999_999, undefined, [400, 800, 1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000]],
+  ['a longer wait asked for', 0, 1000, [1000, 1000, 1000, 1600, 3200, 6400, 12_800, 15_000, 15_000]],
+  ['a wait of a day asked for', 0, 86_400_000, Array.from({ length: 9 }, () => 300_000)],
+] as const)('%s', ([, random, asked, expected]) => {
+  expect(waits(random, 9, asked).map(Math.round)).toEqual(expected);
+});
+
+test('begins anew after a reset', () => {
+  const backoff = new Backoff(() => 0);
+  expect([backoff.next(), backoff.next(), (backoff.reset(), backoff.next())]).toEqual([200, 400, 200]);
+});

@@ -1,0 +1,79 @@
+// However the network cuts a watch: what must hold of a list-watch for any history.
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import type { WatchSink } from '../../../../src/base/watch-sink.ts';
+import { networkError, stream } from '../../../support/fake-api-server.ts';
+import { added, deleted, list, modified, run } from './list-watch-harness.ts';
+
+/** The truth, as a log of what happened, and a sink that believes what it is told. */
+class MirrorSink implements WatchSink {
+  readonly objects = new Map<string, string>();
+  readonly seen: number[] = [];
+
+  replaced(all: readonly KubeObject[]): void {
+    this.objects.clear();
+    for (const object of all) this.#keep(object);
+  }
+
+  changed(object: KubeObject): void {
+    this.seen.push(Number(object.metadata['resourceVersion']));
+    this.#keep(object);
+  }
+
+  removed(object: KubeObject): void {
+    this.seen.push(Number(object.metadata['resourceVersion']));
+    this.objects.delete(object.metadata.name ?? '');
+  }
+
+  #keep({ metadata }: KubeObject): void {
+    this.objects.set(metadata.name ?? '', `${metadata.uid ?? ''}:${String(metadata['resourceVersion'])}`);
+  }
+}
+
+test('however the bytes are cut, every event arrives once and in order, and the end is the truth', async () => {
+  const names = fc.constantFrom('a', 'ö', 'c');
+  const cut = fc.integer({ min: 1, max: 400 });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(names, { minLength: 1, maxLength: 20 }),
+      fc.array(cut, { maxLength: 30 }),
+      async (writes, cuts) => {
+        const present = new Map<string, number>();
+        const history = writes.map((name, index) => {
+          const version = index + 1;
+          const isThere = present.has(name);
+          if (isThere && version % 3 === 0) {
+            present.delete(name);
+            return deleted(name, version);
+          }
+          present.set(name, version);
+          return isThere ? modified(name, version) : added(name, version);
+        });
+        let watches = 0;
+        const sink = new MirrorSink();
+        const { time, health } = run(
+          ({ query = {} }) => {
+            if (query['watch'] === undefined) return list(0, []);
+            const bytes = Buffer.from(history.slice(Number(query['resourceVersion'])).join(''));
+            const end = cuts[watches];
+            watches += 1;
+            if (end === undefined) return stream([bytes]);
+            // In two chunks, so that characters are split as well, and then cut.
+            return stream(
+              [bytes.subarray(0, end >> 1), bytes.subarray(end >> 1, end)],
+              end % 2 === 0 ? 'end' : networkError(),
+            );
+          },
+          sink,
+          { stallMs: 1e9 },
+        );
+        await time.advance(1_000_000);
+        health.stop();
+        expect(sink.seen).toEqual(writes.map((_, index) => index + 1));
+        expect([...sink.objects.keys()].sort()).toEqual([...present.keys()].sort());
+      },
+    ),
+    { numRuns: 100 },
+  );
+});

@@ -1,0 +1,103 @@
+// What the tests of a list-watch share: lists and watch lines, a sink that remembers, and a list-watch in virtual time.
+import { onTestFinished } from 'vitest';
+import type { JsonObject } from '../../../../src/base/json.ts';
+import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import type { WatchSink } from '../../../../src/base/watch-sink.ts';
+import type { KubeRequest } from '../../../../src/kube/http/client.ts';
+import { listWatch } from '../../../../src/kube/watch/list-watch.ts';
+import type { ListWatchOptions, WatchHealth } from '../../../../src/kube/watch/list-watch.ts';
+import type { WatchTarget } from '../../../../src/kube/watch/watch-target.ts';
+import { FakeApiServer, json, silence, stream } from '../../../support/fake-api-server.ts';
+import type { Answer, Script } from '../../../support/fake-api-server.ts';
+import { VirtualTime } from '../../../support/virtual-time.ts';
+
+export function item(name: string, version: number, uid = `uid-of-${name}`): JsonObject {
+  return { metadata: { name, uid, resourceVersion: String(version), managedFields: [{ manager: 'x' }] } };
+}
+
+export function list(version: number, items: readonly JsonObject[], next?: string): Answer {
+  const metadata = { resourceVersion: String(version), ...(next === undefined ? {} : { continue: next }) };
+  return json({ apiVersion: 'v1', kind: 'SecretList', metadata, items });
+}
+
+export function line(type: string, object: JsonObject): string {
+  return `${JSON.stringify({ type, object })}\n`;
+}
+
+export const added = (name: string, version: number, uid?: string): string =>
+  line('ADDED', item(name, version, uid));
+export const modified = (name: string, version: number): string => line('MODIFIED', item(name, version));
+export const deleted = (name: string, version: number, uid?: string): string =>
+  line('DELETED', item(name, version, uid));
+export const bookmark = (version: number): string =>
+  line('BOOKMARK', { kind: 'Secret', metadata: { resourceVersion: String(version) } });
+export const errorLine = (code: number, reason: string, details = {}): string =>
+  line('ERROR', { kind: 'Status', code, reason, message: 'object secret-value is bad', details });
+
+export const open = stream([]);
+
+function describeObject({ metadata }: KubeObject): string {
+  return `${metadata.name ?? '?'}:${String(metadata['resourceVersion'])}`;
+}
+
+export class RecordingSink implements WatchSink {
+  readonly told: string[] = [];
+
+  replaced(objects: readonly KubeObject[], resourceVersion: string): void {
+    this.told.push(`all at ${resourceVersion}: ${objects.map(describeObject).join(' ')}`.trimEnd());
+  }
+
+  changed(object: KubeObject): void {
+    this.told.push(`+${describeObject(object)}`);
+  }
+
+  removed(object: KubeObject): void {
+    this.told.push(`-${describeObject(object)}`);
+  }
+}
+
+function describeRequest({ query = {} }: KubeRequest): string {
+  const { watch, resourceVersion, limit, continue: next } = query;
+  if (watch !== undefined) return `watch ${resourceVersion ?? '?'}`;
+  return [
+    'list',
+    ...(limit === undefined ? ['without limit'] : []),
+    ...(next === undefined ? [] : [next]),
+  ].join(' ');
+}
+
+interface Running {
+  readonly time: VirtualTime;
+  readonly server: FakeApiServer;
+  readonly health: WatchHealth;
+  readonly troubles: string[];
+  readonly asked: () => readonly string[];
+}
+
+export function run(
+  script: Script,
+  sink: WatchSink,
+  more: Partial<ListWatchOptions> & { target?: WatchTarget } = {},
+): Running {
+  const time = new VirtualTime();
+  const server = new FakeApiServer(time, script);
+  const troubles: string[] = [];
+  const { target = { path: '/api/v1/secrets' }, ...options } = more;
+  const health = listWatch(server, target, sink, {
+    clock: time,
+    sleep: (milliseconds, signal) => time.sleep(milliseconds, signal),
+    random: () => 0,
+    onTrouble: ({ phase, error, retryInMs }) =>
+      troubles.push(`${phase} ${error.code} ${error.reason}: ${retryInMs}`),
+    ...options,
+  });
+  onTestFinished(() => health.stop());
+  return { time, server, health, troubles, asked: () => server.requests.map(describeRequest) };
+}
+
+/** What comes after the last answer never comes. */
+export function answers(...scripted: readonly Answer[]): Script {
+  return (_, index) => scripted[index] ?? silence;
+}
+
+export const listed = list(10, [item('a', 1)]);

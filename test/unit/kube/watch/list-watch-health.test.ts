@@ -1,0 +1,133 @@
+// When a list-watch counts as healthy, how it ends, and that no fault of the program is swallowed.
+import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../../../src/base/json.ts';
+import type { WatchSink } from '../../../../src/base/watch-sink.ts';
+import { listWatch } from '../../../../src/kube/watch/list-watch.ts';
+import { FakeStream, networkError, refusal, silence, stream } from '../../../support/fake-api-server.ts';
+import type { Script } from '../../../support/fake-api-server.ts';
+import { VirtualTime } from '../../../support/virtual-time.ts';
+import {
+  RecordingSink,
+  added,
+  answers,
+  bookmark,
+  deleted,
+  list,
+  listed,
+  open,
+  run,
+} from './list-watch-harness.ts';
+
+describe('health', () => {
+  test('is lost when lists fail for long, and found again with the first page', async () => {
+    let isUp = false;
+    const script: Script = ({ query }) => {
+      if (!isUp) return refusal(0, 'ECONNREFUSED');
+      return query?.['watch'] === undefined ? list(10, []) : stream([]);
+    };
+    const { time, health } = run(script, new RecordingSink());
+    await time.advance(180_000);
+    expect([health.isHealthy(), health.isSynced]).toEqual([true, false]);
+    await time.advance(1);
+    expect(health.isHealthy()).toBe(false);
+    isUp = true;
+    await time.advance(30_000);
+    expect([health.isHealthy(), health.isSynced]).toEqual([true, true]);
+    await health.synced;
+  });
+
+  test('stays while bookmarks come', async () => {
+    const watch = new FakeStream();
+    const { time, health, asked } = run(
+      answers(listed, { kind: 'stream', stream: watch }),
+      new RecordingSink(),
+    );
+    for (let version = 11; version < 40; version += 1) {
+      await time.advance(60_000);
+      expect(health.silentMs).toBe(60_000);
+      watch.send(bookmark(version));
+    }
+    expect([health.isHealthy(), asked()]).toEqual([true, ['list', 'watch 10']]);
+  });
+
+  test('is lost when every watch is silent, and only a list may tell then', async () => {
+    const { time, health, asked, troubles } = run(answers(listed, open, stream([])), new RecordingSink());
+    await time.advance(89_999);
+    expect(asked()).toEqual(['list', 'watch 10']);
+    await time.advance(1000);
+    expect([health.isHealthy(), asked()]).toEqual([true, ['list', 'watch 10', 'watch 10']]);
+    await time.advance(91_000);
+    expect([health.isHealthy(), asked()]).toEqual([false, ['list', 'watch 10', 'watch 10', 'list']]);
+    expect(troubles).toEqual(['watch 0 Stalled: 200', 'watch 0 Stalled: 200']);
+  });
+});
+
+describe('stop', () => {
+  test.for([
+    ['during a list', () => silence],
+    ['during back-off', () => refusal(500, 'InternalError')],
+    ['before a watch has begun', ({ query }) => (query?.['watch'] === undefined ? list(10, []) : silence)],
+    ['during a watch', ({ query }) => (query?.['watch'] === undefined ? list(10, []) : stream([]))],
+  ] satisfies [string, Script][])('%s ends everything at once', async ([, script]) => {
+    const { time, health, server, troubles } = run(script, new RecordingSink());
+    await time.advance(100);
+    const before = [server.requests.length, troubles.length];
+    health.stop();
+    await health.stopped;
+    expect(time.sleeping).toEqual([]);
+    await time.advance(600_000);
+    expect([server.requests.length, troubles.length]).toEqual(before);
+  });
+
+  test('lets no list through that comes all the same', async () => {
+    const sink = new RecordingSink();
+    const time = new VirtualTime();
+    const page = Promise.withResolvers<JsonObject>();
+    const deaf = {
+      request: () => page.promise,
+      stream: () => Promise.reject(networkError()),
+      close: () => undefined,
+    };
+    const pacing = { clock: time, random: () => 0, sleep: () => Promise.resolve() };
+    const health = listWatch(deaf, { path: '/api/v1/secrets' }, sink, pacing);
+    health.stop();
+    page.resolve({ apiVersion: 'v1', kind: 'SecretList', metadata: { resourceVersion: '1' } });
+    await health.stopped;
+    expect([...sink.told, health.isSynced]).toEqual([false]);
+  });
+
+  test('lets nothing through that has come already', async () => {
+    const sink = new RecordingSink();
+    const stopping: WatchSink = {
+      replaced: (...given) => sink.replaced(...given),
+      changed: (object) => {
+        sink.changed(object);
+        running.health.stop();
+      },
+      removed: (object) => sink.removed(object),
+    };
+    const running = run(answers(listed, stream([added('b', 11) + added('c', 12)])), stopping);
+    await running.time.settle();
+    await running.health.stopped;
+    expect(sink.told).toEqual(['all at 10: a:1', '+b:11']);
+  });
+});
+
+test.for(['replaced', 'changed', 'removed', 'onTrouble'] as const)(
+  'an exception of %s is not swallowed',
+  async (method) => {
+    const fault = new Error('a fault of the program');
+    const fail = (): never => {
+      throw fault;
+    };
+    const sink = Object.assign(new RecordingSink(), method === 'onTrouble' ? {} : { [method]: fail });
+    const script = answers(listed, stream([added('b', 11), deleted('b', 12)], networkError()));
+    const { time, health } = run(script, sink, method === 'onTrouble' ? { onTrouble: fail } : {});
+    const caught = health.stopped.then(
+      () => 'nothing',
+      (error: unknown) => error,
+    );
+    await time.advance(1000);
+    expect([await caught, ...time.sleeping]).toEqual([fault]);
+  },
+);

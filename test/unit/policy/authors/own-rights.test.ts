@@ -1,0 +1,111 @@
+// Which rights policies and shares take: of their authors, and of our own account; and how the missing ones are told.
+import { describe, expect, test } from 'vitest';
+import { neededRights, type RightsRule } from '../../../../src/policy/authors/needed-rights.ts';
+import { ownRights, type OwnRights } from '../../../../src/policy/authors/own-rights.ts';
+import { loadProvider, type ProviderDefinition } from '../../../../src/policy/compile/load-provider.ts';
+import { missingRightsMessage } from '../../../../src/policy/status/missing-rights.ts';
+import { providerObject, testInstall } from '../../../support/engine.ts';
+
+function definitionOf(kind: 'NamespacePolicy' | 'SecretShare', spec: object): ProviderDefinition {
+  const load = loadProvider(kind, providerObject(kind, 'x', spec));
+  if (!load.ok) throw new Error(JSON.stringify(load.problems));
+  return load.definition;
+}
+
+const binding = (role: string, name = role) => ({
+  name,
+  roleRef: { kind: 'ClusterRole', name: role },
+  subjects: [{ kind: 'Group', name: 'g' }],
+});
+const resource = (apiVersion: string, kind: string) => ({ apiVersion, kind, metadata: { name: 'r' } });
+const policy = (spec: object) => definitionOf('NamespacePolicy', spec);
+const everything = policy({
+  existing: 'Repair',
+  contents: {
+    roleBindings: [binding('view'), binding('edit'), binding('view', 'another')],
+    resources: [resource('v1', 'ConfigMap'), resource('apps/v1', 'Deployment')],
+  },
+});
+const share = definitionOf('SecretShare', {
+  source: { namespace: 'reeve-shared', name: 'source' },
+  targets: { names: ['a'] },
+  target: { name: 'copy' },
+});
+
+const shown = ({ verbs, group, resource: what, namespace, name }: RightsRule): string =>
+  [verbs.join(), `${what}.${group}`, namespace, name].filter((each) => each !== undefined).join(' ');
+const making = 'create,patch,delete';
+const keeping = `get,list,watch,${making}`;
+
+test('an author is asked for each once, also for what the install does not allow yet', () => {
+  expect(neededRights(everything, testInstall).map((each) => `${each.path}: ${shown(each)}`)).toEqual([
+    'spec.contents.roleBindings[0].roleRef: bind clusterroles.rbac.authorization.k8s.io view',
+    'spec.contents.roleBindings[1].roleRef: bind clusterroles.rbac.authorization.k8s.io edit',
+    `spec.contents.resources[0]: ${making} configmaps.`,
+    `spec.contents.resources[1]: ${making} deployments.apps`,
+    'spec.existing: patch namespaces.',
+  ]);
+  expect(neededRights(share, { ...testInstall, secretNames: [] }).map(shown)).toEqual([
+    'get secrets. reeve-shared source',
+    `${making} secrets.`,
+  ]);
+  expect(neededRights(policy({ secrets: { maxBytes: 1 } }), testInstall)).toEqual([]);
+});
+
+describe('our own account needs', () => {
+  test.for([
+    [
+      'what the install allows, and to see what is there',
+      everything,
+      {},
+      [
+        `reconciler: ${keeping} rolebindings.rbac.authorization.k8s.io`,
+        'bind: bind clusterroles.rbac.authorization.k8s.io view',
+        'bind: bind clusterroles.rbac.authorization.k8s.io edit',
+        `resources: ${keeping} configmaps.`,
+        'reconciler: patch namespaces.',
+      ],
+    ],
+    ['all Secrets', share, {}, [`secrets: ${keeping} secrets.`]],
+    [
+      'named ones',
+      share,
+      { secretNames: ['copy', 'other'] },
+      ['named-sources: get,list,watch secrets. reeve-shared', `named-secrets: ${keeping} secrets. copy`],
+    ],
+    ['none of another name', share, { secretNames: ['other'] }, []],
+  ] as const)('%s', ([, definition, changes, rules]) => {
+    const rights = ownRights(definition, { ...testInstall, ...changes });
+    expect(rights.map((each) => `${each.role}: ${shown(each)}`)).toEqual(rules);
+  });
+});
+
+describe('what is missing', () => {
+  const bind = (name: string): OwnRights => ({
+    role: 'bind',
+    verbs: ['bind'],
+    group: 'rbac.authorization.k8s.io',
+    resource: 'clusterroles',
+    name,
+  });
+
+  test('is told by role and file, as items of YAML', () => {
+    const secrets: OwnRights = { role: 'secrets', verbs: ['get', 'list'], group: '', resource: 'secrets' };
+    expect(missingRightsMessage([secrets])).toBe(
+      'the account of Reeve has no right to all that this asks for; add to the rules of ClusterRole reeve-reconciler-secrets ' +
+        '(manifests/install/22-reconciler-secrets.yaml): - {apiGroups: [""], resources: ["secrets"], verbs: [get, list]}',
+    );
+    expect(missingRightsMessage([bind('a'), bind('b'), secrets])).toMatch(
+      /: - \{.*\["a"\].*\} and - \{.*\["b"\].*\}; add to the rules of .*: - \{.*\}; .*bindableRoles in 41-jail\.yaml/,
+    );
+  });
+
+  test('is cut between two rules, never within one, and fits a condition', () => {
+    const many = Array.from({ length: 40 }, (_, index) => bind(`${'x'.repeat(50)}-${index}`));
+    const message = missingRightsMessage(many);
+    expect(message.length).toBeLessThanOrEqual(1024);
+    const count = [...message.matchAll(/- \{[^{}]*\}/g)].length;
+    expect(count).toBeGreaterThan(2);
+    expect(message).toMatch(new RegExp(`\\}; and ${40 - count} more`));
+  });
+});

@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest';
+import type { Budget } from '../../../../src/policy/terms/budget.ts';
+import { budgetUntil } from '../../../../src/policy/terms/budget.ts';
+import { decide } from '../../../../src/policy/decide/decide.ts';
+import { mutate } from '../../../../src/policy/decide/mutate.ts';
+import { namespaceNeeded } from '../../../../src/policy/compile/namespace-needed.ts';
+import { settle } from '../../../../src/policy/decide/settle.ts';
+import { aNamespace, aPolicy, aReview, aSnapshot, circumstances } from '../../../support/engine.ts';
+
+const { now } = circumstances;
+const strict = aPolicy('strict', {
+  namespaces: { required: { labels: { team: {} } }, defaults: { labels: { env: 'dev' } } },
+  secrets: { maxBytes: 1, defaults: { labels: { a: 'b' } } },
+});
+
+/** Lets so many checks pass. */
+function budgetOf(checks: number): Budget {
+  let left = checks;
+  return {
+    isSpent() {
+      left -= 1;
+      return left < 0;
+    },
+  };
+}
+
+describe('the evaluation budget', () => {
+  const snapshot = aSnapshot([strict], [aNamespace({ name: 'ns' })]);
+  const create = aReview({ object: aNamespace({ name: 'n' }) });
+  const secret = aReview({ resource: 'secrets', object: { metadata: { name: 's', namespace: 'ns' } } });
+
+  test.for([0, 1, 2])('a review that runs out of it after %d checks is refused', (checks) => {
+    const decision = decide(create, snapshot, { now, budget: budgetOf(checks) });
+    expect(decision.overBudget).toBe(true);
+    expect(settle({ ...decision, findings: [] }, new Map(), create).allowed).toBe(false);
+    expect(decide(secret, snapshot, { now, budget: budgetOf(checks) }).overBudget).toBe(true);
+  });
+
+  test('mutation that runs out of it changes nothing', () => {
+    const spent = { now, budget: budgetOf(0) };
+    expect(mutate(create, snapshot, spent)).toMatchObject({ overBudget: true, patch: [] });
+    expect(mutate(secret, snapshot, spent)).toMatchObject({ overBudget: true, patch: [] });
+  });
+
+  test('mutation that runs out of it between two defaults does not set one of them alone', () => {
+    const two = aPolicy('two', { namespaces: { defaults: { labels: { a: '1', b: '2' } } } });
+    // One check for the policy, one for its first key.
+    const mutation = mutate(create, aSnapshot([two]), { now, budget: budgetOf(2) });
+    expect(mutation).toMatchObject({ overBudget: true, patch: [] });
+  });
+
+  test('it is spent once its time has come', () => {
+    let time = 0;
+    const budget = budgetUntil(5, () => time);
+    expect(budget.isSpent()).toBe(false);
+    time = 5;
+    expect(budget.isSpent()).toBe(true);
+  });
+});
+
+describe('the namespace that must be known', () => {
+  const { policies } = aSnapshot([strict]);
+  const inNamespace = (
+    resource: 'secrets' | 'roles',
+    namespace: string,
+    operation: 'CREATE' | 'DELETE' = 'CREATE',
+  ) => aReview({ resource, namespace, operation, object: { metadata: { name: 'x' } } });
+
+  test.for([
+    ['a Secret under a policy with rules for Secrets', inNamespace('secrets', 'ns'), 'ns'],
+    ['a Role, for which no policy has rules', inNamespace('roles', 'ns'), undefined],
+    ['a Secret that is deleted', inNamespace('secrets', 'ns', 'DELETE'), undefined],
+    ['a Secret in an excluded namespace', inNamespace('secrets', 'kube-system'), undefined],
+    ['a Namespace', aReview({ object: aNamespace({ name: 'ns' }) }), undefined],
+  ] as const)('%s', ([, review, needed]) => {
+    expect(namespaceNeeded(review, policies)).toBe(needed);
+  });
+});
+
+test('a decision names the policies that match, in order', () => {
+  const policies = ['b', 'a', 'c'].map((name) =>
+    aPolicy(name, name === 'c' ? { match: { names: ['other'] } } : {}),
+  );
+  const decision = decide(aReview({ object: aNamespace({ name: 'n' }) }), aSnapshot(policies), circumstances);
+  expect(decision.policies).toEqual(['a', 'b']);
+});
+
+test('deleting a Secret is nobody else’s business', () => {
+  const review = aReview({
+    resource: 'secrets',
+    operation: 'DELETE',
+    oldObject: { metadata: { name: 's', namespace: 'ns' } },
+  });
+  expect(decide(review, aSnapshot([strict]), circumstances)).toMatchObject({ findings: [], rights: [] });
+});

@@ -1,0 +1,78 @@
+// What the rules of a policy find is bounded, whatever an object holds, and grace stays exact.
+import { describe, expect, test } from 'vitest';
+import { decide } from '../../../../src/policy/decide/decide.ts';
+import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import { settle } from '../../../../src/policy/decide/settle.ts';
+import { aNamespace, aPolicy, aReview, aSnapshot, circumstances } from '../../../support/engine.ts';
+
+const namespace = aNamespace({ name: 'ns' });
+
+function bindingOf(count: number, prefix = 'u'): KubeObject {
+  const subjects = Array.from({ length: count }, (_, i) => ({ kind: 'User', name: `${prefix}${i}` }));
+  return { metadata: { name: 'b', namespace: 'ns' }, roleRef: { kind: 'Role', name: 'r' }, subjects };
+}
+
+function decideBinding(object: KubeObject, oldObject?: KubeObject, actions: readonly string[] = ['Deny']) {
+  const policy = aPolicy('p', { validationActions: actions, rbac: { forbiddenSubjects: ['User/*'] } });
+  const review = aReview({
+    resource: 'rolebindings',
+    object,
+    ...(oldObject === undefined ? {} : { oldObject }),
+  });
+  const decision = decide(review, aSnapshot([policy], [namespace]), circumstances);
+  return { decision, verdict: settle(decision, new Map(), review) };
+}
+
+describe.each([['Deny'], ['Audit'], ['Warn', 'Audit']])(
+  '%s %s: tens of thousands of breaches of a rule',
+  (...actions) => {
+    test('are a hundred, and a count of the others', () => {
+      const { decision, verdict } = decideBinding(bindingOf(45_000), undefined, actions);
+      expect(decision.findings).toHaveLength(101);
+      expect(decision.findings.at(-1)?.violation.found).toBe('44900 more like these');
+      expect(verdict.allowed).toBe(!actions.includes('Deny'));
+    });
+  },
+);
+
+test('a hundred are shown as they are', () => {
+  expect(decideBinding(bindingOf(100)).decision.findings).toHaveLength(100);
+});
+
+test('of many old ones and a new one, the new one is found', () => {
+  const old = bindingOf(10_000);
+  const more = { ...old, subjects: [...(old['subjects'] as unknown[]), { kind: 'User', name: 'new' }] };
+  const { findings } = decideBinding(more, old).decision;
+  expect(findings.map(({ violation }) => violation.found)).toEqual(['User/new']);
+});
+
+test('a Docker configuration with more registries than anybody needs is refused as a whole', () => {
+  const auths = Object.fromEntries(Array.from({ length: 200_000 }, (_, i) => [`r${i}.example.com`, {}]));
+  const policy = aPolicy('p', { secrets: { dockerConfig: { allowedRegistries: ['*.example.com'] } } });
+  const review = aReview({
+    resource: 'secrets',
+    object: {
+      metadata: { name: 's', namespace: 'ns' },
+      type: 'kubernetes.io/dockerconfigjson',
+      stringData: { '.dockerconfigjson': JSON.stringify({ auths }) },
+    },
+  });
+  expect(decide(review, aSnapshot([policy], [namespace]), circumstances).findings).toHaveLength(1);
+});
+
+test('a quota stops counting when it is reached', () => {
+  const policy = aPolicy('p', { namespaces: { quota: { label: 'team', max: 2 } } });
+  let looked = 0;
+  const snapshot = {
+    ...aSnapshot([policy]),
+    *namespaces() {
+      for (let i = 0; i < 1000; i += 1) {
+        looked += 1;
+        yield aNamespace({ name: `n${i}`, labels: { team: 'red' } });
+      }
+    },
+  };
+  const review = aReview({ object: aNamespace({ name: 'new', labels: { team: 'red' } }) });
+  expect(decide(review, snapshot, circumstances).findings).toHaveLength(1);
+  expect(looked).toBeLessThan(5);
+});

@@ -1,0 +1,46 @@
+// What is remembered of a Secret: enough to tell whether it is as it should be, and nothing to read a value from.
+import { inspect } from 'node:util';
+import { expect, test } from 'vitest';
+import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import { observeSecret } from '../../../../src/policy/plan/observed.ts';
+
+const payload = 'cGF5bG9hZA==';
+
+function secretWith(labels: Readonly<Record<string, string>>): KubeObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: {
+      name: 'regcred',
+      namespace: 'team-a',
+      uid: '1',
+      resourceVersion: '2',
+      labels: { ...labels, team: 'a' },
+      annotations: {
+        'reeve.dev/owner': 'SecretShare/regcred',
+        'kubectl.kubernetes.io/last-applied-configuration': JSON.stringify({ data: { key: payload } }),
+      },
+    },
+    type: 'Opaque',
+    data: { key: payload },
+  };
+}
+
+test.each([
+  ['a copy', { 'app.kubernetes.io/managed-by': 'reeve' }, 'secret'],
+  ['one that is offered', { 'reeve.dev/adopt': 'true' }, 'secret'],
+  ['that of a tenant', {}, 'foreign'],
+])('%s', (_, labels, kind) => {
+  const observed = observeSecret(secretWith(labels));
+  expect(observed.content.kind).toBe(kind);
+  expect(inspect(observed, { depth: Infinity })).not.toContain(payload);
+});
+
+test('labels and annotations of a copy are compared', () => {
+  expect(observeSecret(secretWith({ 'app.kubernetes.io/managed-by': 'reeve' })).content).toMatchObject({
+    labels: {
+      labels: { 'app.kubernetes.io/managed-by': 'reeve', team: 'a' },
+      annotations: { 'reeve.dev/owner': 'SecretShare/regcred' },
+    },
+  });
+});

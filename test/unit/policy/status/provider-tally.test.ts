@@ -1,0 +1,90 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { emptyPart, type ProviderPart } from '../../../../src/policy/status/provider-part.ts';
+import { ProviderTally } from '../../../../src/policy/status/provider-tally.ts';
+
+const part = fc
+  .record({
+    desired: fc.nat(5),
+    synced: fc.nat(5),
+    conflicts: fc.nat(2),
+    failed: fc.nat(2),
+    stuck: fc.nat(2),
+    isMatched: fc.boolean(),
+    failing: fc.nat(3),
+  })
+  .map(({ failing, ...counts }): ProviderPart => ({
+    ...emptyPart,
+    ...counts,
+    failures: Array.from({ length: failing }, (_, index) => ({
+      namespace: 'n',
+      kind: 'Secret',
+      name: `s${failing - index}`,
+      reason: 'Failed',
+      message: '',
+    })),
+  }));
+
+test('adds up the same whatever came and went before', () => {
+  const op = fc.record({
+    namespace: fc.constantFrom('a', 'b', 'c', 'd'),
+    part: fc.option(part, { nil: undefined }),
+  });
+  fc.assert(
+    fc.property(fc.array(op), (ops) => {
+      const tally = new ProviderTally();
+      const last = new Map<string, ProviderPart>();
+      for (const { namespace, part: next } of ops) {
+        if (next === undefined) tally.delete(namespace);
+        else tally.set(namespace, next);
+        if (next === undefined) last.delete(namespace);
+        else last.set(namespace, next);
+      }
+      const sum = (count: (each: ProviderPart) => number) =>
+        [...last.values()].reduce((total, each) => total + count(each), 0);
+      expect(tally.counts).toEqual({
+        desired: sum(({ desired }) => desired),
+        synced: sum(({ synced }) => synced),
+        conflicts: sum(({ conflicts }) => conflicts),
+        failed: sum(({ failed }) => failed),
+        stuck: sum(({ stuck }) => stuck),
+      });
+      expect(tally.matched).toBe(sum(({ isMatched }) => Number(isMatched)));
+      expect(tally.failures()).toHaveLength(sum(({ failures }) => failures.length));
+      expect([...tally.namespaces].sort()).toEqual([...last.keys()].sort());
+    }),
+  );
+});
+
+test('lists failures by namespace, kind and name, and no more than twenty', () => {
+  const tally = new ProviderTally();
+  const failing = (namespace: string, names: readonly string[]) =>
+    tally.set(namespace, {
+      ...emptyPart,
+      failures: names.map((name) => ({ namespace, kind: 'Secret', name, reason: 'x', message: '' })),
+    });
+  failing('b', ['b2', 'b1']);
+  failing('a', ['a1']);
+  for (let index = 0; index < 30; index += 1) failing(`c${String(index).padStart(2, '0')}`, ['c']);
+  const listed = tally.failures().map(({ namespace, name }) => `${namespace}/${name ?? ''}`);
+  expect(listed.slice(0, 4)).toEqual(['a/a1', 'b/b1', 'b/b2', 'c00/c']);
+  expect(listed).toHaveLength(20);
+});
+
+test('an exceeded quota is one violation, in front of those of single namespaces', () => {
+  const tally = new ProviderTally();
+  const violation = { policy: 'p', rule: 'namespaces.required', path: 'x', found: 'y', accepted: 'z' };
+  for (const name of ['c', 'b', 'a'])
+    tally.set(name, { ...emptyPart, quotaValue: 'red', violations: [violation] });
+  tally.set('d', { ...emptyPart, quotaValue: 'blue' });
+  const { count, top } = tally.violations({ label: 'team', max: 2 });
+  expect(count).toBe(4);
+  expect(top.map(({ namespace, rule }) => `${namespace} ${rule}`)).toEqual([
+    'a namespaces.quota',
+    'a namespaces.required',
+    'b namespaces.required',
+    'c namespaces.required',
+  ]);
+  expect(tally.violations(undefined).count).toBe(3);
+  expect(tally.violations({ label: 'team', max: 3 }).count).toBe(3);
+});

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { counted, listed } from '../../../../src/policy/terms/count-text.ts';
+
+test.for([
+  [[], ''],
+  [['b', 'a'], 'a, b'],
+  [['e', 'd', 'c', 'b', 'a'], 'a, b, c, d, e'],
+  [['f', 'e', 'd', 'c', 'b', 'a'], 'a, b, c, d, e and 1 more'],
+  [['x'.repeat(200), 'y'], `${'x'.repeat(200)} and 1 more`],
+  [['a'.repeat(63), 'b'.repeat(63), 'c'.repeat(63)], `${'a'.repeat(63)}, ${'b'.repeat(63)} and 1 more`],
+] as const)('%j', ([names, text]) => {
+  expect(listed(names)).toBe(text);
+});
+
+test.for([
+  [0, '0 objects'],
+  [1, '1 object'],
+  [2, '2 objects'],
+] as const)('%d: %s', ([count, text]) => {
+  expect(counted(count, 'object')).toBe(text);
+});

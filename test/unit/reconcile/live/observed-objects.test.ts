@@ -1,0 +1,213 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { KubeObject, ObjectMeta } from '../../../../src/base/kube-object.ts';
+import { managedByLabel, ownerAnnotation } from '../../../../src/api/names.ts';
+import type { WatchSink } from '../../../../src/base/watch-sink.ts';
+import { observeSecret, observeSecretMetadata } from '../../../../src/policy/plan/observed.ts';
+import { ObservedObjects, type ObservedChange } from '../../../../src/reconcile/live/observed-objects.ts';
+
+const type = { apiVersion: 'v1', kind: 'Secret' };
+const key = '/Secret/s';
+
+function secret(version: number, metadata: ObjectMeta = {}, data: object = { k: 'djE=' }): KubeObject {
+  return {
+    ...type,
+    metadata: {
+      name: 's',
+      namespace: 'n',
+      uid: 'u1',
+      resourceVersion: String(version),
+      labels: { [managedByLabel]: 'reeve' },
+      annotations: { [ownerAnnotation]: 'SecretShare/x' },
+      ...metadata,
+    },
+    type: 'Opaque',
+    data,
+  };
+}
+
+let changes: ObservedChange[];
+let objects: ObservedObjects;
+let sink: WatchSink;
+
+beforeEach(() => {
+  changes = [];
+  objects = new ObservedObjects(
+    (change) => changes.push(change),
+    () => undefined,
+  );
+  sink = objects.sink(type, observeSecretMetadata);
+  sink.replaced([], '1');
+});
+
+const versionOf = () => objects.get('n', key)?.resourceVersion;
+const contentOf = () => objects.get('n', key)?.content.kind;
+
+describe('what is known of live objects', () => {
+  test('is what the watch has told last', () => {
+    sink.changed(secret(5));
+    sink.changed(secret(7));
+    expect(versionOf()).toBe('7');
+    sink.removed(secret(8));
+    expect(objects.get('n', key)).toBeUndefined();
+    expect(changes.map(({ from }) => from)).toEqual(['watch', 'watch', 'watch']);
+  });
+
+  test('does not go back to what came before', () => {
+    sink.changed(secret(10));
+    sink.changed(secret(9));
+    expect(versionOf()).toBe('10');
+  });
+
+  test('an own write counts at once, and its echo is no news', () => {
+    objects.wrote(observeSecret(secret(5)));
+    expect(contentOf()).toBe('secret');
+    sink.changed(secret(5));
+    expect(changes.map(({ from }) => from)).toEqual(['own']);
+    expect(contentOf()).toBe('secret');
+  });
+
+  test('an own write that the watch has overtaken does not count', () => {
+    sink.changed(secret(6));
+    objects.wrote(observeSecret(secret(5)));
+    expect(versionOf()).toBe('6');
+  });
+
+  test('an object that was deleted before the answer to its making came stays gone', () => {
+    sink.changed(secret(5));
+    sink.removed(secret(6));
+    objects.wrote(observeSecret(secret(5)));
+    expect(objects.get('n', key)).toBeUndefined();
+  });
+
+  test('what was read is kept until it changes', () => {
+    sink.changed(secret(5));
+    expect(contentOf()).toBe('unread');
+    objects.read(observeSecret(secret(5)));
+    expect(contentOf()).toBe('secret');
+    sink.changed(secret(6));
+    expect(contentOf()).toBe('unread');
+  });
+
+  test('a reading that was overtaken makes nothing appear', () => {
+    objects.read(observeSecret(secret(5)));
+    expect(objects.get('n', key)).toBeUndefined();
+  });
+
+  test('what we have deleted stays gone though older news still comes', () => {
+    sink.changed(secret(5));
+    const live = objects.get('n', key);
+    if (live !== undefined) objects.deleted(live);
+    sink.changed(secret(6));
+    expect(objects.get('n', key)).toBeUndefined();
+    sink.removed(secret(7));
+    sink.changed(secret(9, { uid: 'u2' }));
+    expect(versionOf()).toBe('9');
+  });
+
+  test('what we have deleted comes back when somebody’s finalizer keeps it', () => {
+    sink.changed(secret(5));
+    const live = objects.get('n', key);
+    if (live !== undefined) objects.deleted(live);
+    sink.changed(secret(6, { deletionTimestamp: '2026-11-21T12:00:00Z' }));
+    expect(objects.get('n', key)?.isTerminating).toBe(true);
+  });
+
+  test('the end of an object that another one has followed is no news', () => {
+    sink.changed(secret(5));
+    objects.wrote(observeSecret(secret(9, { uid: 'u2' })));
+    sink.removed(secret(8));
+    expect(versionOf()).toBe('9');
+  });
+
+  test('a list takes away what is not on it, but for what is newer', () => {
+    sink.changed(secret(5));
+    sink.changed(secret(6, { name: 'other', uid: 'u2' }));
+    objects.wrote(observeSecret(secret(20, { name: 'new', uid: 'u3' })));
+    sink.replaced([secret(6, { name: 'other', uid: 'u2' })], '15');
+    expect(objects.ours('n').map(({ name }) => name)).toEqual(['other', 'new']);
+  });
+
+  test('a list that is older than our deletion does not bring the object back', () => {
+    sink.changed(secret(5));
+    const live = objects.get('n', key);
+    if (live !== undefined) objects.deleted(live);
+    sink.replaced([secret(5)], '6');
+    expect(objects.get('n', key)).toBeUndefined();
+  });
+
+  test('the objects of an owner are counted by namespace, those that are being deleted left out', () => {
+    sink.changed(secret(5));
+    sink.changed(secret(6, { namespace: 'm', uid: 'u2' }));
+    sink.changed(secret(7, { namespace: 'm', name: 't', uid: 'u3' }));
+    expect([...objects.countsOf('SecretShare/x')]).toEqual([
+      ['n', 1],
+      ['m', 2],
+    ]);
+    sink.changed(secret(8, { namespace: 'm', uid: 'u2', deletionTimestamp: '2026-11-21T12:00:00Z' }));
+    sink.changed(secret(9, { annotations: { [ownerAnnotation]: 'SecretShare/y' } }));
+    expect([...objects.countsOf('SecretShare/x')]).toEqual([['m', 1]]);
+    expect([...objects.countsOf('SecretShare/y')]).toEqual([['n', 1]]);
+  });
+
+  test('watches of single names tell of these names alone', () => {
+    const [a, b] = ['a', 'b'].map((name) =>
+      objects.sink({ apiVersion: 'v1', kind: 'ConfigMap' }, observeSecretMetadata, name),
+    );
+    a?.replaced([], '5');
+    expect(objects.isKnown({ type: { apiVersion: 'v1', kind: 'ConfigMap' }, name: 'a' })).toBe(true);
+    expect(objects.isKnown({ type: { apiVersion: 'v1', kind: 'ConfigMap' }, name: 'b' })).toBe(false);
+    b?.replaced([], '5');
+    expect(objects.isKnown({ type: { apiVersion: 'v1', kind: 'ConfigMap' }, name: 'c' })).toBe(false);
+  });
+
+  test('no payload is kept, nor what kubectl apply writes of it into an annotation', () => {
+    const annotations = {
+      [ownerAnnotation]: 'SecretShare/x',
+      'kubectl.kubernetes.io/last-applied-configuration': '{"data":{"k":"Y2FuYXJ5"}}',
+    };
+    objects.wrote(observeSecret(secret(5, { annotations }, { k: 'Y2FuYXJ5' })));
+    expect(JSON.stringify(objects.get('n', key))).not.toContain('Y2FuYXJ5');
+  });
+});
+
+describe('what is deleted, and may linger', () => {
+  const deletionTimestamp = '2026-11-21T12:00:00Z';
+
+  beforeEach(() => sink.changed(secret(5)));
+
+  function deleted(): void {
+    const live = objects.get('n', key);
+    if (live !== undefined) objects.deleted(live);
+  }
+
+  test('an object that lingers before our deletion of it is answered stays known until it is gone', () => {
+    const live = objects.get('n', key);
+    sink.changed(secret(6, { deletionTimestamp }));
+    if (live !== undefined) objects.deleted(live);
+    expect(objects.get('n', key)?.isTerminating).toBe(true);
+    sink.removed(secret(7, { deletionTimestamp }));
+    expect(objects.get('n', key)).toBeUndefined();
+    expect(changes.at(-1)).toMatchObject({ from: 'watch', before: { uid: 'u1' } });
+  });
+
+  test('the end of what we have deleted is told', () => {
+    deleted();
+    expect(changes.at(-1)).toMatchObject({ from: 'own' });
+    sink.removed(secret(6));
+    expect(changes.at(-1)).toMatchObject({ from: 'watch', before: { uid: 'u1' }, after: undefined });
+  });
+
+  test('it is told as well when only a list shows it', () => {
+    deleted();
+    sink.replaced([], '9');
+    expect(changes.at(-1)).toMatchObject({ from: 'watch', before: { uid: 'u1' }, after: undefined });
+  });
+
+  test('it is not told when the next object of the name is there already', () => {
+    deleted();
+    sink.changed(secret(8, { uid: 'u2' }));
+    sink.removed(secret(7));
+    expect(objects.get('n', key)?.uid).toBe('u2');
+    expect(changes.at(-1)).toMatchObject({ after: { uid: 'u2' } });
+  });
+});

@@ -1,0 +1,187 @@
+// Whether our account may do what policies and shares ask for: told, looked at again, and made up for.
+import { describe, expect, test } from 'vitest';
+import { bindingPolicy, quotaPolicy, settledWith, shareOf, team } from '../../../support/provided.ts';
+import { failure } from '../../../support/memory-objects.ts';
+import type { Harness } from '../../../support/reconcile-harness.ts';
+import { useHarness } from '../../../support/use-harness.ts';
+
+const harness = useHarness();
+const soonMs = 15_000;
+
+const ready = (h: Harness, kind = 'NamespacePolicy', name = 'p') => h.condition(kind, name);
+const missing = { status: 'False', reason: 'InsufficientPermissions' };
+const fine = { status: 'True', reason: 'Synced' };
+
+async function later(h: Harness, milliseconds: number): Promise<void> {
+  await h.virtual.advance(milliseconds);
+  await h.settle();
+}
+
+describe('a right that is missing', () => {
+  test('is told with the rule, once in events and log, and is no longer when it is there', async () => {
+    const h = harness();
+    h.rights.set('bind clusterroles edit', 'no');
+    await settledWith(h, bindingPolicy(), ['a']);
+    expect(ready(h)).toMatchObject({
+      ...missing,
+      message: expect.stringContaining(
+        '- {apiGroups: ["rbac.authorization.k8s.io"], resources: ["clusterroles"], resourceNames: ["edit"], verbs: [bind]}',
+      ) as unknown,
+    });
+    await later(h, soonMs);
+    await later(h, soonMs);
+    expect(h.told.observed.filter(([what]) => what === 'hindered')).toEqual([
+      ['hindered', 'NamespacePolicy/p', 'InsufficientPermissions'],
+    ]);
+    expect(h.told.events.filter(({ reason }) => reason === 'InsufficientPermissions')).toHaveLength(1);
+    h.rights.clear();
+    await later(h, soonMs);
+    expect(ready(h)).toMatchObject(fine);
+  });
+
+  test('keeps nothing from being tried, and what was refused is made as soon as the right is there', async () => {
+    const h = harness();
+    h.rights.set('bind clusterroles edit', 'no');
+    h.memory.fault = (verb, { kind }) =>
+      verb === 'apply' && kind === 'RoleBinding' && h.rights.size > 0 ? failure(403) : undefined;
+    const contents = { ...contentsOf(quotaPolicy()), ...contentsOf(bindingPolicy()) };
+    await settledWith(h, bindingPolicy({ contents }), ['a']);
+    expect(['ResourceQuota', 'RoleBinding'].map((kind) => h.memory.list(kind, 'a').length)).toEqual([1, 0]);
+    expect(ready(h)).toMatchObject(missing);
+    h.rights.clear();
+    await later(h, soonMs);
+    expect(h.memory.list('RoleBinding', 'a')).toHaveLength(1);
+    expect(ready(h)).toMatchObject(fine);
+  });
+
+  test('is looked up anew for a policy that has changed', async () => {
+    const h = await settledWith(harness(), bindingPolicy(), ['a']);
+    h.rights.set('bind clusterroles edit', 'no');
+    await later(h, 5000);
+    expect(ready(h)).toMatchObject(fine);
+    h.policy('p', bindingPolicy({ maxDeletions: 5 }));
+    await h.settle();
+    expect(ready(h)).toMatchObject(missing);
+  });
+
+  test('is looked up when a write is refused', async () => {
+    const h = await settledWith(harness(), bindingPolicy(), ['a']);
+    await h.virtual.advance(20_000);
+    h.rights.set('create rolebindings', 'no');
+    h.memory.fault = (verb) => (verb === 'apply' ? failure(403) : undefined);
+    h.namespace('b', team);
+    await h.settle();
+    expect(ready(h)).toMatchObject({
+      ...missing,
+      message: expect.stringContaining('verbs: [create]}') as unknown,
+    });
+    h.memory.fault = () => undefined;
+    h.rights.clear();
+    await later(h, soonMs);
+    expect(ready(h)).toMatchObject(fine);
+  });
+
+  test('is found when all is looked at again', async () => {
+    const h = await settledWith(harness({ resyncMs: 600_000 }), bindingPolicy(), ['a']);
+    h.rights.set('delete rolebindings', 'no');
+    await later(h, 600_000);
+    expect(ready(h)).toMatchObject(missing);
+  });
+
+  test('is not asked for by what is suspended', async () => {
+    const h = harness();
+    h.rights.set('bind clusterroles edit', 'no');
+    await settledWith(h, bindingPolicy({ suspend: true }), ['a']);
+    expect(ready(h)).toMatchObject({ reason: 'Suspended' });
+    expect(h.asked).toEqual([]);
+  });
+});
+
+describe('an answer that cannot be had', () => {
+  test('says nothing', async () => {
+    const h = harness();
+    h.rights.set('bind clusterroles edit', 'unknown');
+    await settledWith(h, bindingPolicy(), ['a']);
+    expect(ready(h)).toMatchObject(fine);
+  });
+
+  test('leaves what was answered last', async () => {
+    const h = harness();
+    h.rights.set('bind clusterroles edit', 'no');
+    await settledWith(h, bindingPolicy(), ['a']);
+    h.rights.set('bind clusterroles edit', 'unknown');
+    await later(h, soonMs);
+    expect(ready(h)).toMatchObject(missing);
+  });
+});
+
+test('many who need the same ask once, and nobody asks while nothing happens', async () => {
+  const h = harness();
+  for (let index = 0; index < 30; index += 1) h.policy(`q${index}`, bindingPolicy({}, { name: `b${index}` }));
+  await settledWith(h, bindingPolicy(), ['a']);
+  const asked = h.asked.length;
+  expect(asked).toBeLessThan(8 * 9);
+  h.namespace('b', team);
+  await h.settle();
+  expect(h.asked).toHaveLength(asked);
+});
+
+describe('a watch that is refused', () => {
+  test.for([
+    ['of all Secrets', undefined, 'list secrets'],
+    ['of Secrets of one name', ['regcred'], 'watch secrets regcred'],
+  ] as const)('%s: the rest is done, the share says so, and comes right', async ([, secretNames, right]) => {
+    const h = harness({ secretNames, sourceNamespaces: [] }, undefined, { unserved: ['Secret'] });
+    h.rights.set(right, 'no');
+    h.namespace('a', team);
+    h.share('s', shareOf());
+    await settledWith(h, bindingPolicy(), ['b']);
+    expect(h.memory.list('RoleBinding')).toHaveLength(2);
+    expect(ready(h, 'SecretShare', 's')).toMatchObject(missing);
+    // Whether it has copies is not known.
+    h.memory.delete({ apiVersion: 'reeve.dev/v1alpha1', kind: 'SecretShare', name: 's' });
+    await h.settle();
+    expect(ready(h, 'SecretShare', 's')).toMatchObject({ reason: 'Deleting' });
+    h.rights.clear();
+    h.serve('Secret');
+    await h.settle();
+    expect(h.get('SecretShare', 's')).toBeUndefined();
+  });
+
+  test('without a word on whether we may, it is waited for', async () => {
+    const h = harness({}, undefined, { unserved: ['Secret'] });
+    h.rights.set('list secrets', 'unknown');
+    h.start();
+    await h.virtual.advance(60_000);
+    expect(h.reconciler.health()).toMatchObject({ isSynced: false, hasPassed: false });
+    h.serve('Secret');
+    await h.settle();
+    expect(h.reconciler.health()).toMatchObject({ isSynced: true, hasPassed: true });
+  });
+});
+
+describe('rules that no webhook is asked about', () => {
+  test.for([
+    ['Off', { secrets: { maxBytes: 5 } }, 'HookNotInstalled', 'spec.secrets: '],
+    ['Off', { secrets: { defaults: { labels: { a: 'b' } } } }, 'HookNotInstalled', 'spec.secrets: '],
+    [
+      'Off',
+      { secrets: { maxBytes: 5 }, rbac: { forbidWildcardRules: true } },
+      'HookNotInstalled',
+      'spec.secrets and spec.rbac: ',
+    ],
+    ['Off', { namespaces: { required: { labels: { tier: {} } } } }, 'Synced', ''],
+    ['Ignore', { secrets: { maxBytes: 5 } }, 'Synced', ''],
+    ['Fail', { rbac: { forbidWildcardRules: true } }, 'Synced', ''],
+  ] as const)('%s: %j', async ([secretsRbacFailurePolicy, rules, reason, words]) => {
+    const h = harness({ secretsRbacFailurePolicy });
+    await settledWith(h, bindingPolicy(rules), ['a']);
+    expect(ready(h)).toMatchObject({ reason, message: expect.stringContaining(words) as unknown });
+    // They are made all the same.
+    expect(h.memory.list('RoleBinding', 'a')).toHaveLength(1);
+  });
+});
+
+function contentsOf(policy: object): object {
+  return (policy as { readonly contents: object }).contents;
+}

@@ -1,0 +1,50 @@
+// What is said of the rights that are left over: only those that somebody else has given are theirs to take back.
+import { expect, it } from 'vitest';
+import type { ObjectRef } from '../../../src/base/kube-object.ts';
+import type { KubeClient } from '../../../src/kube/http/client.ts';
+import type { ObjectWriter } from '../../../src/kube/object-writer.ts';
+import { findLeftovers } from '../../../src/uninstall/leftovers.ts';
+
+const rbac = { apiVersion: 'rbac.authorization.k8s.io/v1' };
+const shipped: readonly ObjectRef[] = [
+  { ...rbac, kind: 'ClusterRoleBinding', name: 'reeve-webhook' },
+  { ...rbac, kind: 'ClusterRole', name: 'by-hand' },
+];
+
+const binding = (name: string, account: string, namespace = 'reeve-system'): object => ({
+  metadata: { name, uid: name, resourceVersion: '1' },
+  subjects: [{ kind: 'ServiceAccount', name: account, namespace }],
+});
+
+it('calls no binding that ships yours, and every other one that names an account of Reeve', async () => {
+  const items = [
+    binding('reeve-webhook', 'reeve-webhook'),
+    binding('by-hand', 'reeve-webhook'),
+    binding('more', 'reeve-reconciler'),
+    binding('of-others', 'builder'),
+    binding('elsewhere', 'reeve-webhook', 'other'),
+  ];
+  const client: Pick<KubeClient, 'request'> = {
+    request: () =>
+      Promise.resolve({
+        ...rbac,
+        kind: 'ClusterRoleBindingList',
+        metadata: { resourceVersion: '1' },
+        items,
+      }),
+  };
+  const writer: Pick<ObjectWriter, 'read'> = {
+    read: ({ kind, name }) =>
+      Promise.resolve(kind === 'ClusterRoleBinding' ? { kind, metadata: { name } } : undefined),
+  };
+  const found = await findLeftovers(shipped, { owners: [], marked: [], unseen: [] }, 'reeve-system', {
+    client: client as KubeClient,
+    writer: writer as ObjectWriter,
+  });
+  expect(found).toEqual({
+    left: ['ClusterRoleBinding reeve-webhook'],
+    notes: ['by-hand', 'more'].map(
+      (name) => `ClusterRoleBinding ${name} is yours, and names an account of Reeve`,
+    ),
+  });
+});

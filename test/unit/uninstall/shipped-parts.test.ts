@@ -1,0 +1,62 @@
+// What an uninstall takes away: all that manifests/ has, in an order in which nothing blocks.
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { readShippedParts, shippedParts } from '../../../src/uninstall/shipped-parts.ts';
+
+const manifests = join(import.meta.dirname, '..', '..', '..', 'manifests');
+
+/** Read as text, so that no reader of YAML can hide anything. */
+function shippedNames(): readonly string[] {
+  const files = globSync(join(manifests, '{crds,install,named-secrets,all-in-one,webhooks}', '*.yaml'));
+  const documents = files.flatMap((file) => readFileSync(file, 'utf8').split(/^---$/m));
+  const names = documents.flatMap((document) => {
+    const kind = /^kind: (\w+)$/m.exec(document)?.[1];
+    const name = /^metadata:(?: \{ ?|\n {2}(?:annotations:\n(?: {4}.*\n)+ {2})?)name: ([\w.-]+)/m.exec(
+      document,
+    )?.[1];
+    return kind === undefined ? [] : [`${kind} ${name}`];
+  });
+  return [...new Set(names)].filter((name) => !name.startsWith('Namespace '));
+}
+
+test('everything that ships, each once', async () => {
+  const parts = await readShippedParts({ namespace: 'reeve-system' });
+  const all = Object.values(parts).flat();
+  const names = all.map(({ kind, name }) => `${kind} ${name}`);
+  expect(names).toEqual(expect.arrayContaining([...shippedNames()]));
+  expect(names).toContain('Secret reeve-webhook-ca');
+  const whole = all.map((ref) => JSON.stringify(ref));
+  expect(new Set(whole).size).toBe(whole.length);
+});
+
+test('what asks and what refuses goes in steps of its own', async () => {
+  const { hooksOwner, hooks, guards, definitions } = await readShippedParts({ namespace: 'reeve-system' });
+  expect(hooksOwner.map(({ kind, name }) => `${kind} ${name}`)).toEqual(['ClusterRole reeve-webhook']);
+  expect(hooks.map(({ kind }) => kind).sort()).toEqual([
+    'MutatingWebhookConfiguration',
+    'ValidatingWebhookConfiguration',
+  ]);
+  expect(guards.map(({ name }) => name)).toEqual(expect.arrayContaining(['reeve-guard', 'reeve-jail']));
+  expect(definitions.map(({ name }) => name).sort()).toEqual([
+    'namespacepolicies.reeve.dev',
+    'secretshares.reeve.dev',
+  ]);
+});
+
+test('in the namespace that it was installed in', () => {
+  const metadata = { name: 'reeve-webhook', namespace: 'reeve-system' };
+  const elsewhere = { ...metadata, namespace: 'other' };
+  const objects = [metadata, elsewhere].map((each) => ({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: each,
+  }));
+  const { rest } = shippedParts(objects, { namespace: 'platform' });
+  expect(rest.map(({ kind, namespace }) => `${kind} ${namespace}`)).toEqual([
+    'Service platform',
+    'Service other',
+    'Secret platform',
+    'Secret platform',
+  ]);
+});
