@@ -1,8 +1,8 @@
-// Every threat of docs/security.md, and every fault of docs/faults.md, has a test that is there, on a real control plane.
+// Every row of docs/security.md and docs/faults.md has a test on a real control plane, and every named test exists.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { proofRows, rowFaults } from './proof-tables.ts';
+import { proofPages, proofProblems, readProofs, rowNames, rowProblems, type Proof } from './proof-tables.ts';
 import { testTitles } from './test-titles.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -12,49 +12,76 @@ function textOf(path: string): string | undefined {
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
 }
 
-describe.for(['docs/security.md', 'docs/faults.md'])('%s', (page) => {
-  const rows = proofRows(textOf(page) ?? '');
+const proofs = readProofs(textOf('test/checks/proofs.yaml') ?? '');
+const rows = Object.entries(proofPages).flatMap(([page, path]) => rowNames(page, textOf(path) ?? ''));
 
-  test('has rows', () => {
-    expect(rows.length).toBeGreaterThan(20);
+describe('a row of the pages has a test on a real control plane', () => {
+  test('each page has more than twenty rows', () => {
+    for (const page of Object.keys(proofPages)) {
+      expect(rows.filter((row) => row.startsWith(`${page}: `)).length).toBeGreaterThan(20);
+    }
   });
 
-  test.for(rows)('$claim', (row) => {
-    expect(rowFaults(row, textOf)).toEqual([]);
+  test('no two rows of a page have the same name', () => {
+    expect(rows).toEqual([...new Set(rows)]);
+  });
+
+  test.for(rows)('%s', (row) => {
+    expect(rowProblems(row, proofs)).toEqual([]);
   });
 });
 
-describe('a row', () => {
+describe('a test named in test/checks/proofs.yaml exists', () => {
+  test.for(proofs)('$path › $title', (proof) => {
+    expect(proofProblems(proof, rows, textOf)).toEqual([]);
+  });
+});
+
+describe('problems of a row', () => {
+  const at = (path: string): Proof => ({ path, title: 'x', rows: ['security: a'] });
+
+  test.for([
+    [[], ['no test proves it']],
+    [[{ ...at('test/e2e/a.test.ts'), rows: ['security: b'] }], ['no test proves it']],
+    [[at('test/unit/a.test.ts')], ['none of its tests runs on a real control plane']],
+    [[at('test/unit/a.test.ts'), at('test/e2e/a.test.ts')], []],
+    [[at('test/contract/a.test.ts')], []],
+  ] as const)('with the tests %j', ([tests, problems]) => {
+    expect(rowProblems('security: a', tests)).toEqual(problems);
+  });
+});
+
+describe('problems of an entry', () => {
   const source = `
     describe('a group', () => {
       test.concurrent.for(cases)('a case: %s', async () => {});
       test('not here', () => {});
     });`;
-  const sourceOf = (path: string): string | undefined =>
-    path === 'test/e2e/a.test.ts' || path === 'test/unit/a.test.ts' ? source : undefined;
-  const faultsOf = (cell: string): readonly string[] =>
-    proofRows(`| Threat | Test |\n| --- | --- |\n| x | ${cell} |\n`).flatMap((row) =>
-      rowFaults(row, sourceOf),
-    );
+  const sourceOf = (path: string): string | undefined => (path.includes('/a.') ? source : undefined);
 
   test.for([
-    ['`test/e2e/a.test.ts › a group › a case: %s`', []],
-    ['`test/unit/a.test.ts › a group` and `test/e2e/a.test.ts › a case: %s`', []],
-    ['', ['it names no test']],
-    ['later', ['it names no test']],
-    ['`test/unit/a.test.ts › a group`', ['none of its tests runs on a real control plane']],
-    ['`test/e2e/b.test.ts › a group`', ['there is no file test/e2e/b.test.ts']],
-    ['`test/e2e/a.test.ts`', ['test/e2e/a.test.ts: no title is named']],
-    ['`test/e2e/a.ts › a group`', ['test/e2e/a.ts is no file of tests']],
-    ['`test/e2e/a.test.ts › a group › another`', ['test/e2e/a.test.ts has no test another']],
-    ['`test/e2e/a.test.ts › a grou`', ['test/e2e/a.test.ts has no test a grou']],
-  ] as const)('with the tests %s', ([cell, faults]) => {
-    expect(faultsOf(cell)).toEqual(faults);
+    ['test/e2e/a.test.ts', 'a group › a case: %s', []],
+    ['test/unit/a.test.ts', 'a case: %s', []],
+    ['test/e2e/b.test.ts', 'a group', ['there is no file test/e2e/b.test.ts']],
+    ['test/e2e/a.ts', 'a group', ['test/e2e/a.ts is not a file of tests']],
+    ['test/e2e/a.test.ts', 'b', ['test/e2e/a.test.ts has no title "b"']],
+    [
+      'test/e2e/a.test.ts',
+      'a group › a case of %s',
+      ['test/e2e/a.test.ts has no title "a case of %s"; the closest is "a case: %s"'],
+    ],
+  ] as const)('%s › %s', ([path, title, problems]) => {
+    expect(proofProblems({ path, title, rows: ['faults: a'] }, ['faults: a'], sourceOf)).toEqual(problems);
   });
 
-  test('of a table about something else needs none', () => {
-    expect(proofRows('| Promise | Where |\n| --- | --- |\n| x | y |\n')).toEqual([]);
+  test('a row that the pages do not have', () => {
+    const proof = { path: 'test/e2e/a.test.ts', title: 'a group', rows: ['faults: a', 'faults: b'] };
+    expect(proofProblems(proof, ['faults: a'], sourceOf)).toEqual(['there is no row "faults: b"']);
   });
+});
+
+test('a table about something else has no rows to prove', () => {
+  expect(rowNames('security', '| Promise | Where |\n| --- | --- |\n| x | y |\n')).toEqual([]);
 });
 
 test.for<readonly [string, readonly string[]]>([

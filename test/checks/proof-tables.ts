@@ -1,50 +1,81 @@
-// Reads the tables of docs/security.md and docs/faults.md: every row names the tests that prove it, as `path › title`.
+// Reads proofs.yaml: which tests prove the rows of docs/security.md and docs/faults.md.
+import { parse } from 'yaml';
 import { testTitles } from './test-titles.ts';
 
-export interface ProofRow {
-  /** Of the first cell, for whoever reads of a fault. */
-  readonly claim: string;
-  readonly tests: readonly NamedTest[];
-}
+/** The pages whose rows need proofs, by the word that proofs.yaml uses for each. */
+export const proofPages = { security: 'docs/security.md', faults: 'docs/faults.md' } as const;
 
-interface NamedTest {
+/** One test and the rows it proves. */
+export interface Proof {
   readonly path: string;
-  /** Of groups, from the outermost, and of the test; at least one. */
-  readonly titles: readonly string[];
+  /** The titles of the groups, from the outermost, and of the test: `group › test`. */
+  readonly title: string;
+  /** Each as `page: name of the row`. */
+  readonly rows: readonly string[];
 }
 
-/** Those on which a real control plane is under test. */
-const onACluster = /^test\/(?:e2e|contract)\//;
+type ProofFile = Readonly<
+  Record<string, Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>>
+>;
+type SourceOf = (path: string) => string | undefined;
+
+const onARealControlPlane = /^test\/(?:e2e|contract)\//;
 const separator = ' › ';
 
-/** Of all tables whose last column is called `Test`. */
-export function proofRows(markdown: string): readonly ProofRow[] {
+export function readProofs(text: string): readonly Proof[] {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a file of another shape fails the tests of its rows
+  const file = parse(text) as ProofFile;
+  return Object.entries(file).flatMap(([path, tests]) =>
+    Object.entries(tests).map(([title, pages]) => ({
+      path,
+      title,
+      rows: Object.entries(pages).flatMap(([page, names]) => names.map((name) => `${page}: ${name}`)),
+    })),
+  );
+}
+
+/** The rows of all tables whose first column is called Threat or Fault: the bold text of the first cell names a row. */
+export function rowNames(page: string, markdown: string): readonly string[] {
   const tables = markdown.match(/(?:^\|.*\|\n)+/gm) ?? [];
   return tables.flatMap((table) => {
     const [head = [], , ...rows] = table.trimEnd().split('\n').map(cellsOf);
-    return head.at(-1) === 'Test' ? rows.map(rowOf) : [];
+    if (head[0] !== 'Threat' && head[0] !== 'Fault') return [];
+    return rows.map(([first = '']) => `${page}: ${/\*\*(.+?)\*\*/.exec(first)?.[1] ?? first}`);
   });
 }
 
-/** What is wrong with the row; `sourceOf` gives the text of a file, undefined where there is none. */
-export function rowFaults(
-  { tests }: ProofRow,
-  sourceOf: (path: string) => string | undefined,
-): readonly string[] {
-  if (tests.length === 0) return ['it names no test'];
-  const isProven = tests.some(({ path }) => onACluster.test(path));
+/** Why the tests do not prove the row. */
+export function rowProblems(row: string, proofs: readonly Proof[]): readonly string[] {
+  const tests = proofs.filter(({ rows }) => rows.includes(row));
+  if (tests.length === 0) return ['no test proves it'];
+  const isProven = tests.some(({ path }) => onARealControlPlane.test(path));
+  return isProven ? [] : ['none of its tests runs on a real control plane'];
+}
+
+/** What is wrong with the entry of a test; `sourceOf` returns the text of a file, undefined for a missing file. */
+export function proofProblems(proof: Proof, known: readonly string[], sourceOf: SourceOf): readonly string[] {
   return [
-    ...(isProven ? [] : ['none of its tests runs on a real control plane']),
-    ...tests.flatMap((test) => testFaults(test, sourceOf(test.path))),
+    ...proof.rows.filter((row) => !known.includes(row)).map((row) => `there is no row "${row}"`),
+    ...titleProblems(proof, sourceOf(proof.path)),
   ];
 }
 
-function testFaults({ path, titles }: NamedTest, source: string | undefined): readonly string[] {
-  if (!path.endsWith('.test.ts')) return [`${path} is no file of tests`];
+function titleProblems({ path, title }: Proof, source: string | undefined): readonly string[] {
+  if (!path.endsWith('.test.ts')) return [`${path} is not a file of tests`];
   if (source === undefined) return [`there is no file ${path}`];
-  if (titles.length === 0) return [`${path}: no title is named`];
-  const known = testTitles(source);
-  return titles.filter((title) => !known.has(title)).map((title) => `${path} has no test ${title}`);
+  const present = testTitles(source);
+  return title
+    .split(separator)
+    .filter((part) => !present.has(part))
+    .map((part) => `${path} has no title "${part}"${closest(part, present)}`);
+}
+
+/** Names the title that shares the most words: most often the same test after a rename. */
+function closest(part: string, present: ReadonlySet<string>): string {
+  const words = new Set(part.split(' '));
+  const sharedWords = (title: string): number => title.split(' ').filter((word) => words.has(word)).length;
+  const [best] = [...present].sort((a, b) => sharedWords(b) - sharedWords(a));
+  return best === undefined || sharedWords(best) === 0 ? '' : `; the closest is "${best}"`;
 }
 
 function cellsOf(line: string): readonly string[] {
@@ -52,13 +83,4 @@ function cellsOf(line: string): readonly string[] {
     .split(/(?<!\\)\|/)
     .slice(1, -1)
     .map((cell) => cell.trim().replaceAll(String.raw`\|`, '|'));
-}
-
-function rowOf(cells: readonly string[]): ProofRow {
-  const named = (cells.at(-1) ?? '').matchAll(/`([^`]+)`/g);
-  const tests = [...named].map(([, text = '']) => {
-    const [path = '', ...titles] = text.split(separator);
-    return { path, titles };
-  });
-  return { claim: cells[0] ?? '', tests };
 }
