@@ -30,10 +30,20 @@ const onTheSandbox = [
   'up-on-cluster',
 ].map((name) => `test/e2e/${name}.test.ts`);
 
+/** The golden cases need to know: one expected.yaml is rewritten for many tests. */
+const isUpdating = process.argv.some((word) => word === '-u' || word === '--update');
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    readonly isUpdating: boolean;
+  }
+}
+
 // oxlint-disable-next-line import/no-default-export -- vitest reads its configuration from the default export
 export default defineConfig({
   test: {
     maxWorkers: clusterWorkers,
+    provide: { isUpdating },
     reporters: ['default', './test/support/counting-reporter.ts'],
     projects: [
       {

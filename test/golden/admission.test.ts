@@ -1,9 +1,9 @@
-// Golden fixtures of admission: what each request is answered, under the policies and the cluster of its folder.
+// Golden cases of admission: the answer to each request, under the policies and the cluster of its folder.
 //
-// `npm run test:update` writes the expected answers anew; then read the difference.
+// `npm run test:update` rewrites each expected.yaml; then read the difference.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import type { Answer } from '../../src/admission/answer.ts';
 import { malformed } from '../../src/admission/answer.ts';
 import { Deadline } from '../../src/admission/http/deadline.ts';
@@ -20,10 +20,17 @@ import { clusterSnapshot } from '../../src/state/cluster-snapshot.ts';
 import { loadNamespaceFiles } from '../../src/state/namespace-files.ts';
 import { loadPolicyFiles } from '../../src/state/policy-files.ts';
 import { testInstall } from '../support/engine.ts';
-import { fixtureFolders, readRequest, reviewBody, type FixtureFolder } from '../support/admission-case.ts';
+import {
+  fixtureFolders,
+  reviewBody,
+  type CaseRequest,
+  type FixtureFolder,
+} from '../support/admission-case.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');
 const folders = fixtureFolders();
+/** Cases must not fail then: expected.yaml still holds the previous answers. */
+const isUpdating = inject('isUpdating');
 
 const ports = {
   namespaces: { find: () => Promise.resolve(undefined) },
@@ -73,42 +80,81 @@ async function answerOf(
 function shown(answer: Answer | 'passed'): unknown {
   if (answer === 'passed') return answer;
   const { refusal, patch, warnings, auditAnnotations } = answer;
-  return {
+  const parts = {
     ...(refusal === undefined
-      ? { allowed: true }
+      ? {}
       : { allowed: false, code: refusal.code, reason: refusal.reason, message: refusal.message }),
     ...(patch.length === 0 ? {} : { patch }),
     ...(warnings.length === 0 ? {} : { warnings }),
     ...(Object.keys(auditAnnotations).length === 0 ? {} : { auditAnnotations }),
   };
+  if (Object.keys(parts).length === 0) return 'allowed';
+  return refusal === undefined ? { allowed: true, ...parts } : parts;
+}
+
+interface CaseAnswer {
+  readonly isAllowed: boolean;
+  /** As expected.yaml holds the answers of both endpoints. */
+  readonly text: string;
+}
+
+async function answerCase(folder: FixtureFolder, request: CaseRequest): Promise<CaseAnswer> {
+  const snapshot = await load(folder);
+  const body = reviewBody(request);
+  const validate = await answerOf('validate', body, snapshot);
+  const mutate = await answerOf('mutate', body, snapshot);
+  const isAllowed = validate !== 'passed' && validate.refusal === undefined;
+  return { isAllowed, text: stringifyYaml({ validate: shown(validate), mutate: shown(mutate) }) };
+}
+
+/** Each case takes one entry. Names are sorted, so that the order of requests.yaml does not matter. */
+async function expectedFile(folder: FixtureFolder): Promise<string> {
+  const names = [...folder.requests.keys()].toSorted();
+  const entries = names.map(async (name) => {
+    const request = folder.requests.get(name);
+    if (request === undefined) throw new Error(`no request is called ${name}`);
+    const { text } = await answerCase(folder, request);
+    return `${name}:\n${text.replace(/^(?=.)/gm, '  ')}`;
+  });
+  return (await Promise.all(entries)).join('\n');
 }
 
 describe.each(folders)('$name', (folder) => {
-  test.each(folder.cases.map((name) => ({ name })))('$name', async ({ name }) => {
-    const snapshot = await load(folder);
-    const body = reviewBody(readRequest(folder, name));
-    const validate = await answerOf('validate', body, snapshot);
-    const mutate = await answerOf('mutate', body, snapshot);
-    const isAllowed = validate !== 'passed' && validate.refusal === undefined;
-    expect(name).toMatch(isAllowed ? /^(allow|warn)/ : /^deny/);
-    await expect(stringifyYaml({ validate: shown(validate), mutate: shown(mutate) })).toMatchFileSnapshot(
-      join('..', '..', folder.path, `${name}.expected.yaml`),
+  test.each([...folder.requests].map(([name, request]) => ({ name, request })))(
+    '$name',
+    async ({ name, request }) => {
+      const { isAllowed, text } = await answerCase(folder, request);
+      expect(name).toMatch(isAllowed ? /^(allow|warn)/ : /^deny/);
+      if (isUpdating) return;
+      if (!folder.expected.has(name))
+        throw new Error(`${folder.path}/expected.yaml has no answer for ${name}`);
+      expect(text).toBe(stringifyYaml(folder.expected.get(name)));
+    },
+  );
+
+  test('expected.yaml has one answer for each request, as --update writes it', async () => {
+    if (!isUpdating) {
+      const orphans = [...folder.expected.keys()].filter((name) => !folder.requests.has(name));
+      expect(orphans, 'answers without a request in requests.yaml').toEqual([]);
+    }
+    await expect(await expectedFile(folder)).toMatchFileSnapshot(
+      join('..', '..', folder.path, 'expected.yaml'),
     );
   });
 
-  test('it has a case that is allowed and one that is refused, and no file of neither kind', () => {
-    expect(folder.cases.some((name) => name.startsWith('allow'))).toBe(true);
-    expect(folder.cases.some((name) => name.startsWith('deny'))).toBe(true);
-    const known = new Set([
-      'policies.yaml',
-      'cluster.yaml',
-      ...folder.cases.flatMap((name) => [`${name}.request.yaml`, `${name}.expected.yaml`]),
-    ]);
+  test('at least one request is allowed and one is refused', () => {
+    const names = [...folder.requests.keys()];
+    expect(names.some((name) => name.startsWith('allow'))).toBe(true);
+    expect(names.some((name) => name.startsWith('deny'))).toBe(true);
+  });
+
+  test('no other file is in the folder', () => {
+    const known = new Set(['policies.yaml', 'cluster.yaml', 'requests.yaml', 'expected.yaml']);
     expect(folder.files.filter((file) => !known.has(file))).toEqual([]);
   });
 });
 
-test('every rule has a folder, and every other folder is one of the engine as a whole', () => {
+test('every rule has a folder, and each further folder is listed here', () => {
   const names = folders.map(({ name }) => name);
   expect(names).toEqual(expect.arrayContaining([...RULES, 'validations']));
   const others = names.filter(

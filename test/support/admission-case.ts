@@ -1,13 +1,14 @@
-// Reads the golden fixtures of admission: short requests, written out to the AdmissionReviews that the API server sends.
-import { readdirSync, readFileSync } from 'node:fs';
+// Reads the golden cases of admission, and writes a short request out as the AdmissionReview of the API server.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isJsonObject } from '../../src/base/json.ts';
 import { parseYaml } from '../../src/base/yaml.ts';
 import { isProviderResource, type AnyReview } from '../../src/policy/terms/review.ts';
 
 const fixtureRoot = 'test/fixtures/admission';
 const pki = 'test/fixtures/pki';
 
-interface CaseRequest {
+export interface CaseRequest {
   readonly operation: string;
   readonly resource?: AnyReview['resource'];
   readonly subResource?: string;
@@ -31,30 +32,40 @@ const kinds = {
 export interface FixtureFolder {
   readonly name: string;
   readonly path: string;
-  readonly cases: readonly string[];
+  /** Each file of the folder: policies, requests and expected answers, and where needed the cluster. */
   readonly files: readonly string[];
+  readonly requests: ReadonlyMap<string, CaseRequest>;
+  /** Empty before the first `--update`. */
+  readonly expected: ReadonlyMap<string, unknown>;
 }
 
 export function fixtureFolders(): readonly FixtureFolder[] {
   return readdirSync(fixtureRoot).map((name) => {
     const path = join(fixtureRoot, name);
-    const files = readdirSync(path);
-    const cases = files
-      .filter((file) => file.endsWith('.request.yaml'))
-      .map((file) => file.replace('.request.yaml', ''));
-    return { name, path, cases, files };
+    const expectedFile = join(path, 'expected.yaml');
+    return {
+      name,
+      path,
+      files: readdirSync(path),
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the fixtures are ours, and a wrong one fails its test
+      requests: casesIn(join(path, 'requests.yaml')) as ReadonlyMap<string, CaseRequest>,
+      expected: existsSync(expectedFile) ? casesIn(expectedFile) : new Map(),
+    };
   });
 }
 
-export function readRequest(folder: FixtureFolder, name: string): CaseRequest {
-  const [document] = parseYaml(readFileSync(join(folder.path, `${name}.request.yaml`), 'utf8')).documents;
-  if (document?.kind !== 'data') throw new Error(`${folder.name}/${name} is not a request`);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the fixtures are ours, and a wrong one fails its test
-  return document.value as CaseRequest;
+/** The entries of a file that holds one entry for each case, by the name of the case. */
+function casesIn(file: string): ReadonlyMap<string, unknown> {
+  const [document, ...more] = parseYaml(readFileSync(file, 'utf8')).documents;
+  if (document?.kind === 'broken') throw new Error(`${file}: ${JSON.stringify(document.problems)}`);
+  if (document?.kind !== 'data' || more.length > 0 || !isJsonObject(document.value)) {
+    throw new Error(`${file} must be one mapping from the name of a case to its content`);
+  }
+  return new Map(Object.entries(document.value));
 }
 
-/** Of policies and shares somebody who may do whatever they say. */
-function usualUser(resource: AnyReview['resource']): CaseRequest['user'] {
+/** Writers of policies and shares are cluster administrators, all other requests come from alice. */
+function defaultUser(resource: AnyReview['resource']): CaseRequest['user'] {
   return isProviderResource(resource)
     ? { username: 'admin', groups: ['system:masters'] }
     : { username: 'alice', groups: ['system:authenticated'] };
@@ -79,7 +90,7 @@ export function reviewBody(request: CaseRequest): Buffer {
         // For a Namespace, the API server gives its own name.
         namespace: request.namespace ?? (resource === 'namespaces' ? name : ''),
         operation: request.operation,
-        userInfo: request.user ?? usualUser(resource),
+        userInfo: request.user ?? defaultUser(resource),
         object: objectOf(request.object, kind),
         oldObject: objectOf(request.oldObject, kind),
         dryRun: request.dryRun ?? false,
@@ -101,7 +112,7 @@ function objectOf(object: CaseRequest['object'], kind: (typeof kinds)[keyof type
   };
 }
 
-/** `@good.crt` stands for the content of that file. */
+/** Replaces `@good.crt` by the content of that file. */
 function filesIn(map: unknown, encoding: 'base64' | 'utf8'): unknown {
   if (typeof map !== 'object' || map === null) return map;
   return Object.fromEntries(
