@@ -33,7 +33,7 @@ const lifetimeDays = 30;
 /** Rejects with a StartError. */
 export async function startLocalSandbox(
   { namespace, apiPort }: LocalSandboxSettings,
-  told: Pick<SandboxOptions, 'observer' | 'faulted'>,
+  told: Pick<SandboxOptions, 'observer' | 'onError'>,
 ): Promise<LocalSandbox> {
   const lifetimes = { caLifetimeDays: lifetimeDays, leafLifetimeDays: lifetimeDays };
   const issued = await issueCertificates({ namespace, now: new Date(), ...lifetimes });

@@ -6,7 +6,7 @@ import { createKubeClient } from '../kube/http/https-client.ts';
 import type { KubeClient } from '../kube/http/client.ts';
 import type { Log } from '../observe/log.ts';
 import type { SandboxOptions } from '../sandbox/sandbox.ts';
-import { serviceAccountUser } from '../sandbox/tokens.ts';
+import { serviceAccountIdentity } from '../sandbox/tokens.ts';
 import type { User } from '../sandbox/user.ts';
 import { connect } from './cluster-connection.ts';
 import { loadObjects } from './load-objects.ts';
@@ -47,7 +47,7 @@ const hookPath =
 export async function startUp(settings: UpSettings, log: Log, witness: UpWitness): Promise<RunningUp> {
   const sandbox = await startLocalSandbox(settings, {
     ...(witness.observer === undefined ? {} : { observer: witness.observer }),
-    faulted: (error) => log.error('sandbox', { error: error instanceof Error ? error.name : 'unknown' }),
+    onError: (error) => log.error('sandbox', { error: error instanceof Error ? error.name : 'unknown' }),
   });
   const clients: KubeClient[] = [];
   const clientWith = async (token: string): Promise<KubeClient> => {
@@ -107,7 +107,7 @@ async function startAsInstalled(
   log: Log,
   witness: Witness,
 ): Promise<Started> {
-  const token = sandbox.tokenFor(serviceAccountUser(run.namespace, reconcilerAccount, reconcilerAccount));
+  const token = sandbox.tokenFor(serviceAccountIdentity(run.namespace, reconcilerAccount, reconcilerAccount));
   const settings = { ...run, certsDir: sandbox.folder, servicePort: 0 };
   const program = await startProgram(settings, () => sandbox.serverFor(token), log, { witness });
   return { ...program, webhookUrl: program.webhookUrl ?? '' };

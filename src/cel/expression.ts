@@ -1,13 +1,18 @@
 // CEL expressions as ValidatingAdmissionPolicies have them: compiled once, evaluated often, and never throwing.
 // Nothing outside of this folder imports another file of it.
-import { Compilation, type ExpressionScope } from './compile/compilation.ts';
+import { ExpressionCompilation, type ExpressionScope } from './compile/compilation.ts';
 import { compileNode } from './compile/compile-node.ts';
-import { Frame, type Bindings, type Step, type Variable } from './compile/frame.ts';
+import { Frame, type Bindings, type EvaluationStep, type Variable } from './compile/frame.ts';
 import { findEnd } from './syntax/embedded.ts';
 import { parse } from './syntax/parser.ts';
 import { CompileProblem, positionOf } from './syntax/problem.ts';
 import { BOOL, DYN, STRING, typeText, type Type } from './types/type.ts';
-import { Failure, OVER_BUDGET, failed, type FailureReason } from './values/failure.ts';
+import {
+  EvaluationError,
+  OVER_BUDGET,
+  evaluationError,
+  type EvaluationErrorReason,
+} from './values/evaluation-error.ts';
 import type { Value } from './values/value.ts';
 
 export { findEnd, positionOf };
@@ -27,7 +32,7 @@ export interface ExpressionProblem {
  */
 export type Evaluation<T = unknown> =
   | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly reason: FailureReason; readonly message: string };
+  | { readonly ok: false; readonly reason: EvaluationErrorReason; readonly message: string };
 
 /** `any` is a value for `variables`, and means nothing to anybody but other expressions. */
 export type ResultKind = 'bool' | 'string' | 'any';
@@ -47,9 +52,9 @@ export type CompileResult =
 
 const MAX_BYTES = 4096;
 const RESULTS = {
-  bool: { type: BOOL, wrong: failed('the result is not a bool') },
-  string: { type: STRING, wrong: failed('the result is not a string') },
-  any: { type: DYN, wrong: failed('the result is no value') },
+  bool: { type: BOOL, wrong: evaluationError('the result is not a bool') },
+  string: { type: STRING, wrong: evaluationError('the result is not a string') },
+  any: { type: DYN, wrong: evaluationError('the result is no value') },
 };
 
 export function compileExpression(source: string, scope: ExpressionScope, result: ResultKind): CompileResult {
@@ -67,7 +72,7 @@ export function compileExpression(source: string, scope: ExpressionScope, result
 function compile(source: string, scope: ExpressionScope, result: ResultKind): Expression {
   if (Buffer.byteLength(source) > MAX_BYTES)
     throw new CompileProblem(`an expression has at most ${MAX_BYTES} bytes`, 0);
-  const compilation = new Compilation(scope, compileNode);
+  const compilation = new ExpressionCompilation(scope, compileNode);
   const { type: compiled, step } = compilation.compile(parse(source));
   const type = compilation.unifier.ground(compiled);
   checkResult(type, result);
@@ -80,17 +85,17 @@ function checkResult(type: Type, result: ResultKind): void {
   throw new CompileProblem(`the result must be a ${result} but is a ${typeText(type)}`, 0);
 }
 
-function evaluate(step: Step, bindings: Bindings, result: ResultKind): Evaluation {
+function evaluate(step: EvaluationStep, bindings: Bindings, result: ResultKind): Evaluation {
   const frame = new Frame(bindings);
   const value = run(step, frame);
   if (frame.meter.exhausted) return unsuccessful(OVER_BUDGET);
-  if (value instanceof Failure) return unsuccessful(value);
+  if (value instanceof EvaluationError) return unsuccessful(value);
   const { type, wrong } = RESULTS[result];
   return type.accepts(value) ? { ok: true, value } : unsuccessful(wrong);
 }
 
 /** Steps do not throw; deep objects may still exhaust the stack. */
-function run(step: Step, frame: Frame): Value {
+function run(step: EvaluationStep, frame: Frame): Value {
   try {
     return step(frame);
   } catch (error) {
@@ -99,7 +104,7 @@ function run(step: Step, frame: Frame): Value {
   }
 }
 
-function unsuccessful({ reason, message }: Failure): Evaluation<never> {
+function unsuccessful({ reason, message }: EvaluationError): Evaluation<never> {
   return { ok: false, reason, message };
 }
 
@@ -115,7 +120,10 @@ export function withVariables(bindings: Bindings, computed: ReadonlyMap<string, 
     const get = (): Value => {
       result ??= expression.evaluate(all);
       if (result.ok) return result.value;
-      return new Failure(result.reason, `composited variable "${name}" fails to evaluate: ${result.message}`);
+      return new EvaluationError(
+        result.reason,
+        `composited variable "${name}" fails to evaluate: ${result.message}`,
+      );
     };
     Object.defineProperty(variables, name, { enumerable: true, get });
   }

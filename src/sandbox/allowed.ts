@@ -1,6 +1,6 @@
 // Refuses, in the words of the API server, what a user may not do.
 import type { Authorizer, PathAction, ResourceAction } from './access/authorizer.ts';
-import { ApiError, forbidden } from './api-error.ts';
+import { ApiError, forbiddenError } from './api-error.ts';
 import type { User } from './user.ts';
 
 interface Asked extends Pick<ResourceAction, 'subresource' | 'namespace' | 'name'> {
@@ -35,5 +35,5 @@ export function assertAllowed(authorizer: Authorizer, user: User, action: Resour
   const what = subresource === undefined ? resource : `${resource}/${subresource}`;
   const where = namespace === '' ? 'at the cluster scope' : `in the namespace ${JSON.stringify(namespace)}`;
   const why = `${who} resource ${JSON.stringify(what)} in API group ${JSON.stringify(group)} ${where}`;
-  throw forbidden({ group, plural: resource }, name, why);
+  throw forbiddenError({ group, plural: resource }, name, why);
 }

@@ -18,7 +18,7 @@ interface StatusDetails {
   readonly retryAfterSeconds?: number;
 }
 
-export interface Failure {
+export interface ErrorStatus {
   readonly code: number;
   readonly reason: string;
   readonly message: string;
@@ -27,16 +27,16 @@ export interface Failure {
 
 /** Thrown by whatever serves a request, and answered at the edge. */
 export class ApiError extends Error {
-  readonly failure: Failure;
+  readonly status: ErrorStatus;
 
-  constructor(failure: Failure) {
-    super(failure.message);
+  constructor(status: ErrorStatus) {
+    super(status.message);
     this.name = 'ApiError';
-    this.failure = failure;
+    this.status = status;
   }
 
-  get status(): JsonObject {
-    const { code, reason, message, details } = this.failure;
+  get body(): JsonObject {
+    const { code, reason, message, details } = this.status;
     return {
       kind: 'Status',
       apiVersion: 'v1',
@@ -64,22 +64,22 @@ function about({ group, plural }: Named, name: string): StatusDetails {
   return { ...(name === '' ? {} : { name }), ...(group === '' ? {} : { group }), kind: plural };
 }
 
-export function notFound(resource: Named, name: string): ApiError {
+export function notFoundError(resource: Named, name: string): ApiError {
   const message = `${groupResource(resource)} ${JSON.stringify(name)} not found`;
   return new ApiError({ code: 404, reason: 'NotFound', message, details: about(resource, name) });
 }
 
-export function alreadyExists(resource: Named, name: string, isEnding: boolean): ApiError {
+export function alreadyExistsError(resource: Named, name: string, isEnding: boolean): ApiError {
   const message = `${isEnding ? 'object is being deleted: ' : ''}${groupResource(resource)} ${JSON.stringify(name)} already exists`;
   return new ApiError({ code: 409, reason: 'AlreadyExists', message, details: about(resource, name) });
 }
 
-export function conflict(resource: Named, name: string, why: string): ApiError {
+export function conflictError(resource: Named, name: string, why: string): ApiError {
   const message = `Operation cannot be fulfilled on ${groupResource(resource)} ${JSON.stringify(name)}: ${why}`;
   return new ApiError({ code: 409, reason: 'Conflict', message, details: about(resource, name) });
 }
 
-export function forbidden(
+export function forbiddenError(
   resource: Named,
   name: string,
   why: string,
@@ -91,12 +91,12 @@ export function forbidden(
   return new ApiError({ code: 403, reason: 'Forbidden', message, details });
 }
 
-export function badRequest(message: string): ApiError {
+export function badRequestError(message: string): ApiError {
   return new ApiError({ code: 400, reason: 'BadRequest', message });
 }
 
 /** 422 with everything that is wrong. */
-export function invalid(
+export function invalidError(
   { group, kind }: { readonly group: string; readonly kind: string },
   name: string,
   causes: readonly StatusCause[],
@@ -113,7 +113,7 @@ export function invalid(
 }
 
 /** An API server would do it; the sandbox is none. */
-export function notServed(what: string): ApiError {
+export function notServedError(what: string): ApiError {
   return new ApiError({
     code: 501,
     reason: 'NotImplemented',
@@ -122,7 +122,7 @@ export function notServed(what: string): ApiError {
 }
 
 /** A watch or the rest of a list from a past that is forgotten. */
-export function expired(): ApiError {
+export function expiredError(): ApiError {
   return new ApiError({
     code: 410,
     reason: 'Expired',

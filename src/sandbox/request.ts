@@ -1,5 +1,5 @@
 // One request for objects, as far as it has been understood: who asks for what of which kind.
-import type { Resource, Subresource } from './resource.ts';
+import type { Resource, ServedSubresource } from './resource.ts';
 import type { User } from './user.ts';
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
@@ -10,7 +10,7 @@ export interface ObjectRequest {
   readonly user: User;
   readonly verb: Verb;
   readonly resource: Resource;
-  readonly subresource: Subresource | undefined;
+  readonly subresource: ServedSubresource | undefined;
   /** Undefined for cluster-scoped kinds, and for lists over all namespaces. */
   readonly namespace: string | undefined;
   /** Undefined for what the path does not name: a create, a list. */

@@ -4,7 +4,7 @@ import type { KubeObject } from '../base/kube-object.ts';
 import type { ObjectSchema } from '../api/schema/schema.ts';
 import type { StatusCause } from './api-error.ts';
 
-export type Subresource = 'status' | 'finalize' | 'token';
+export type ServedSubresource = 'status' | 'finalize' | 'token';
 
 export interface Column {
   readonly name: string;
@@ -38,7 +38,7 @@ export interface Resource {
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly isNamespaced: boolean;
-  readonly subresources: readonly Subresource[];
+  readonly subresources: readonly ServedSubresource[];
   /** After the name, which every table begins with; the age stands here where the kind has one. */
   readonly columns: readonly Column[];
   readonly rules: ObjectRules;
@@ -58,7 +58,7 @@ export function apiVersionOf({ group, version }: Pick<Resource, 'group' | 'versi
   return group === '' ? version : `${group}/${version}`;
 }
 
-export function typed(resource: Resource, object: JsonObject): KubeObject {
+export function withType(resource: Resource, object: JsonObject): KubeObject {
   const metadata = isJsonObject(object['metadata']) ? object['metadata'] : {};
   return { ...object, apiVersion: apiVersionOf(resource), kind: resource.kind, metadata };
 }

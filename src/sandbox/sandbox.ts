@@ -5,15 +5,15 @@ import { createAuthorizer } from './access/authorizer.ts';
 import { createReviews } from './access/reviews.ts';
 import { createAdmission } from './admission/admission.ts';
 import { aggregation } from './controllers/aggregation.ts';
-import { collector } from './controllers/collector.ts';
+import { garbageCollector } from './controllers/collector.ts';
 import { defaultAccounts } from './controllers/default-accounts.ts';
 import { definitionController } from './controllers/definitions.ts';
-import { keepRunning } from './controllers/loop.ts';
+import { runController } from './controllers/loop.ts';
 import { namespaceController } from './controllers/namespaces.ts';
 import { startServer, type RequestObserver, type ServerTls } from './http/server.ts';
 import { firstObjects } from './first-objects.ts';
-import { sharingEvents } from './kinds/events.ts';
-import { servedKinds } from './kinds/kinds.ts';
+import { mirroringEvents } from './kinds/event-kinds.ts';
+import { kindsServedFrom } from './kinds/served-kinds.ts';
 import { objectService } from './objects.ts';
 import { MemoryStore } from './store/store.ts';
 import { Tokens } from './tokens.ts';
@@ -26,7 +26,7 @@ export interface SandboxOptions {
   readonly port?: number;
   readonly observer?: RequestObserver;
   /** Told of errors of the sandbox itself. */
-  readonly faulted?: (error: unknown) => void;
+  readonly onError?: (error: unknown) => void;
 }
 
 export interface Sandbox {
@@ -42,9 +42,9 @@ export interface Sandbox {
 const admin: User = { username: 'sandbox-admin', groups: ['system:masters', 'system:authenticated'] };
 
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { tls, port = 0, faulted = () => undefined } = options;
-  const store = sharingEvents(new MemoryStore());
-  const kinds = servedKinds(store);
+  const { tls, port = 0, onError: faulted = () => undefined } = options;
+  const store = mirroringEvents(new MemoryStore());
+  const kinds = kindsServedFrom(store);
   const authorizer = createAuthorizer(store);
   const admission = createAdmission({ store, uid: randomUUID });
   const context: WriteContext = {
@@ -56,8 +56,14 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     uid: randomUUID,
   };
   const tokens = new Tokens();
-  const controllers = [aggregation, collector, defaultAccounts, definitionController, namespaceController];
-  const stops = controllers.map((controller) => keepRunning(store, controller(context), faulted));
+  const controllers = [
+    aggregation,
+    garbageCollector,
+    defaultAccounts,
+    definitionController,
+    namespaceController,
+  ];
+  const stops = controllers.map((controller) => runController(store, controller(context), faulted));
   for (const [resource, object] of firstObjects(kinds, new Date())) store.put(resource, object, undefined);
   const server = await startServer(
     {
@@ -67,7 +73,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       authorizer,
       tokens,
       observer: options.observer ?? { answered: () => undefined },
-      faulted,
+      onError: faulted,
     },
     tls,
     port,

@@ -1,10 +1,10 @@
 // Gives out tokens of service accounts.
 // https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/token-request-v1/
 import { ownMember } from '../base/json.ts';
-import { invalid, notFound } from './api-error.ts';
+import { invalidError, notFoundError } from './api-error.ts';
 import type { ObjectAnswer } from './read/answer.ts';
 import type { ObjectRequest } from './request.ts';
-import { serviceAccountUser, type Tokens } from './tokens.ts';
+import { serviceAccountIdentity, type Tokens } from './tokens.ts';
 import type { WriteContext } from './write/context.ts';
 
 const usualSeconds = 3600;
@@ -17,12 +17,12 @@ export function tokenFor(
   tokens: Tokens,
 ): ObjectAnswer {
   const account = store.get(resource, namespace, name);
-  if (account === undefined) throw notFound(resource, name);
+  if (account === undefined) throw notFoundError(resource, name);
   const seconds = secondsIn(body);
   const end = new Date(now().getTime() + seconds * 1000);
   const { uid = '' } = account.metadata;
   const token = tokens.issue(
-    serviceAccountUser(namespace, name, uid),
+    serviceAccountIdentity(namespace, name, uid),
     () => now() < end && store.get(resource, namespace, name)?.metadata.uid === uid,
   );
   return {
@@ -44,5 +44,5 @@ function secondsIn(body: unknown): number {
   if (isTime) return seconds;
   const message = 'Invalid value: may not specify a duration less than 10 minutes';
   const cause = { reason: 'FieldValueInvalid', message, field: 'spec.expirationSeconds' };
-  throw invalid({ group: 'authentication.k8s.io', kind: 'TokenRequest' }, '', [cause]);
+  throw invalidError({ group: 'authentication.k8s.io', kind: 'TokenRequest' }, '', [cause]);
 }

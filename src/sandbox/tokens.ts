@@ -25,7 +25,7 @@ export class Tokens {
 }
 
 /** https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/#user-accounts-versus-service-accounts */
-export function serviceAccountUser(namespace: string, name: string, uid: string): User {
+export function serviceAccountIdentity(namespace: string, name: string, uid: string): User {
   return {
     username: `system:serviceaccount:${namespace}:${name}`,
     groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],

@@ -60,7 +60,7 @@ async function start(layout: Layout, port: number, faulted: (error: unknown) => 
         if (event !== undefined) appendFileSync(layout.auditLog, `${JSON.stringify(event)}\n`);
       },
     },
-    faulted,
+    onError: faulted,
   });
 }
 

@@ -1,23 +1,23 @@
 // Compiles list and map literals; their elements are of one type, as Kubernetes demands.
 import type { ListLiteral, MapLiteral, Node } from '../syntax/ast.ts';
 import { CompileProblem } from '../syntax/problem.ts';
-import { DYN, listOf, mapOf, typeText, type Type } from '../types/type.ts';
-import { failed, Failure } from '../values/failure.ts';
+import { DYN, listType, mapType, typeText, type Type } from '../types/type.ts';
+import { evaluationError, EvaluationError } from '../values/evaluation-error.ts';
 import { CelMap, isMap } from '../values/map.ts';
 import { Optional } from '../values/optional.ts';
 import type { Value } from '../values/value.ts';
-import type { Compilation, Compiled } from './compilation.ts';
-import type { Step } from './frame.ts';
+import type { ExpressionCompilation, Compiled } from './compilation.ts';
+import type { EvaluationStep } from './frame.ts';
 
-const NOT_OPTIONAL = failed('what follows ? in a literal must be optional');
-const NOT_A_KEY = failed('lists and maps cannot be keys of a map');
+const NOT_OPTIONAL = evaluationError('what follows ? in a literal must be optional');
+const NOT_A_KEY = evaluationError('lists and maps cannot be keys of a map');
 
 interface Part {
-  readonly step: Step;
+  readonly step: EvaluationStep;
   readonly isOptional: boolean;
 }
 
-export function compileList(compilation: Compilation, node: ListLiteral): Compiled {
+export function compileList(compilation: ExpressionCompilation, node: ListLiteral): Compiled {
   let type: Type | undefined;
   const parts: Part[] = [];
   for (const { value, isOptional } of node.elements) {
@@ -25,10 +25,10 @@ export function compileList(compilation: Compilation, node: ListLiteral): Compil
     type = joinTypes(compilation, type, element.type, value);
     parts.push({ step: element.step, isOptional });
   }
-  return { type: listOf(type ?? compilation.unifier.freshVariable()), step: listStep(parts) };
+  return { type: listType(type ?? compilation.unifier.freshVariable()), step: listStep(parts) };
 }
 
-function compileElement(compilation: Compilation, node: Node, isOptional: boolean): Compiled {
+function compileElement(compilation: ExpressionCompilation, node: Node, isOptional: boolean): Compiled {
   const { type, step } = compilation.compile(node);
   if (!isOptional) return { type, step };
   const resolved = compilation.unifier.resolve(type);
@@ -38,7 +38,12 @@ function compileElement(compilation: Compilation, node: Node, isOptional: boolea
 }
 
 /** Kubernetes asks that literals mix no types, dyn included: `[1, dyn(2)]` does not compile there either. */
-function joinTypes(compilation: Compilation, soFar: Type | undefined, next: Type, node: Node): Type {
+function joinTypes(
+  compilation: ExpressionCompilation,
+  soFar: Type | undefined,
+  next: Type,
+  node: Node,
+): Type {
   const resolved = compilation.unifier.resolve(next);
   const before = soFar === undefined ? undefined : compilation.unifier.resolve(soFar);
   const joined = compilation.unifier.join(before, resolved);
@@ -49,13 +54,13 @@ function joinTypes(compilation: Compilation, soFar: Type | undefined, next: Type
   throw new CompileProblem(`expected type ${expected} but found ${typeText(resolved)}`, node.offset);
 }
 
-function listStep(parts: readonly Part[]): Step {
+function listStep(parts: readonly Part[]): EvaluationStep {
   return (frame) => {
     const list: Value[] = [];
     for (const { step, isOptional } of parts) {
       const value = step(frame);
       const element = isOptional ? unwrap(value) : value;
-      if (element instanceof Failure) return element;
+      if (element instanceof EvaluationError) return element;
       if (element !== undefined) list.push(element);
     }
     frame.meter.spend(parts.length);
@@ -65,13 +70,13 @@ function listStep(parts: readonly Part[]): Step {
 
 /** undefined when the optional holds nothing: the element is then left out. */
 function unwrap(value: Value): Value {
-  if (value instanceof Failure) return value;
+  if (value instanceof EvaluationError) return value;
   return value instanceof Optional ? value.value : NOT_OPTIONAL;
 }
 
-export function compileMap(compilation: Compilation, node: MapLiteral): Compiled {
+export function compileMap(compilation: ExpressionCompilation, node: MapLiteral): Compiled {
   let [keyType, valueType]: (Type | undefined)[] = [];
-  const parts: { readonly key: Step; readonly value: Part }[] = [];
+  const parts: { readonly key: EvaluationStep; readonly value: Part }[] = [];
   for (const entry of node.entries) {
     const key = compilation.compile(entry.key);
     const value = compileElement(compilation, entry.value, entry.isOptional);
@@ -82,20 +87,20 @@ export function compileMap(compilation: Compilation, node: MapLiteral): Compiled
     parts.push({ key: key.step, value: { step: value.step, isOptional: entry.isOptional } });
   }
   const { unifier } = compilation;
-  const type = mapOf(keyType ?? unifier.freshVariable(), valueType ?? unifier.freshVariable());
+  const type = mapType(keyType ?? unifier.freshVariable(), valueType ?? unifier.freshVariable());
   return { type, step: mapStep(parts) };
 }
 
-function mapStep(parts: readonly { readonly key: Step; readonly value: Part }[]): Step {
+function mapStep(parts: readonly { readonly key: EvaluationStep; readonly value: Part }[]): EvaluationStep {
   return (frame) => {
     const pairs: (readonly [Value, Value])[] = [];
     for (const part of parts) {
       const key = part.key(frame);
-      if (key instanceof Failure) return key;
+      if (key instanceof EvaluationError) return key;
       if (Array.isArray(key) || isMap(key)) return NOT_A_KEY;
       const given = part.value.step(frame);
       const value = part.value.isOptional ? unwrap(given) : given;
-      if (value instanceof Failure) return value;
+      if (value instanceof EvaluationError) return value;
       if (value !== undefined) pairs.push([key, value]);
     }
     frame.meter.spend(parts.length);

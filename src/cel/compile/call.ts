@@ -3,23 +3,23 @@ import type { Call, Node } from '../syntax/ast.ts';
 import { CompileProblem } from '../syntax/problem.ts';
 import { functionsNamed } from '../library/library.ts';
 import type { FunctionDefinition } from '../library/define.ts';
-import { Failure, NO_OVERLOAD, OVER_BUDGET } from '../values/failure.ts';
+import { EvaluationError, NO_OVERLOAD, OVER_BUDGET } from '../values/evaluation-error.ts';
 import type { Meter } from '../values/meter.ts';
 import { Optional } from '../values/optional.ts';
 import type { Value } from '../values/value.ts';
-import type { Compilation, Compiled } from './compilation.ts';
-import type { Step } from './frame.ts';
+import type { ExpressionCompilation, Compiled } from './compilation.ts';
+import type { EvaluationStep } from './frame.ts';
 import { checkLiterals, foldConversion } from './literal-arguments.ts';
 import { compileRegexCall } from './regex-call.ts';
-import { qualifiedName } from './name.ts';
+import { dottedName } from './name.ts';
 import { noOverload, resolveOverloads, type Resolution } from './overload.ts';
 
-export function compileCall(compilation: Compilation, node: Call): Compiled {
+export function compileCall(compilation: ExpressionCompilation, node: Call): Compiled {
   if (node.name === 'format') return compilation.insideFormat(() => compileFunction(compilation, node));
   return compileFunction(compilation, node);
 }
 
-function compileFunction(compilation: Compilation, node: Call): Compiled {
+function compileFunction(compilation: ExpressionCompilation, node: Call): Compiled {
   const args = node.args.map((argument) => compilation.compile(argument));
   const { definitions, target } = findFunction(compilation, node);
   const all = target === undefined ? args : [target, ...args];
@@ -38,9 +38,9 @@ interface Found {
 }
 
 /** `a.b.c()` is the function a.b.c if there is one, else the method c of a.b. */
-function findFunction(compilation: Compilation, node: Call): Found {
+function findFunction(compilation: ExpressionCompilation, node: Call): Found {
   if (node.target === undefined) return { definitions: defined(node.name, false, node), target: undefined };
-  const prefix = qualifiedName(node.target);
+  const prefix = dottedName(node.target);
   const functions = prefix === undefined ? [] : functionsNamed(`${prefix}.${node.name}`);
   if (functions.length > 0) return { definitions: functions, target: undefined };
   const definitions = defined(node.name, true, node);
@@ -57,7 +57,7 @@ function defined(name: string, isMethod: boolean, node: Node): readonly Function
 }
 
 function resolve(
-  compilation: Compilation,
+  compilation: ExpressionCompilation,
   node: Call,
   definitions: readonly FunctionDefinition[],
   all: readonly Compiled[],
@@ -73,7 +73,7 @@ function isFallback(name: string): boolean {
   return name === 'or' || name === 'orValue';
 }
 
-function fallbackStep(name: string, [target, argument]: readonly Compiled[]): Step {
+function fallbackStep(name: string, [target, argument]: readonly Compiled[]): EvaluationStep {
   return (frame) => {
     const value = target?.step(frame);
     if (!(value instanceof Optional)) return value;
@@ -82,7 +82,10 @@ function fallbackStep(name: string, [target, argument]: readonly Compiled[]): St
   };
 }
 
-function callStep(candidates: readonly FunctionDefinition[], steps: readonly Step[]): Step {
+function callStep(
+  candidates: readonly FunctionDefinition[],
+  steps: readonly EvaluationStep[],
+): EvaluationStep {
   const [first, second] = steps;
   const [only] = candidates;
   if (candidates.length !== 1 || only === undefined || first === undefined)
@@ -92,31 +95,38 @@ function callStep(candidates: readonly FunctionDefinition[], steps: readonly Ste
   return generalStep(candidates, steps);
 }
 
-function unaryStep({ params: [param], run }: FunctionDefinition, argument: Step): Step {
+function unaryStep({ params: [param], run }: FunctionDefinition, argument: EvaluationStep): EvaluationStep {
   return (frame) => {
     const value = argument(frame);
-    if (value instanceof Failure) return value;
+    if (value instanceof EvaluationError) return value;
     if (param?.accepts(value) !== true) return NO_OVERLOAD;
     return charged(run(value, frame.meter), workFor(value), frame.meter);
   };
 }
 
-function binaryStep({ params: [left, right], run }: FunctionDefinition, first: Step, second: Step): Step {
+function binaryStep(
+  { params: [left, right], run }: FunctionDefinition,
+  first: EvaluationStep,
+  second: EvaluationStep,
+): EvaluationStep {
   return (frame) => {
     const a = first(frame);
     const b = second(frame);
-    if (a instanceof Failure) return a;
-    if (b instanceof Failure) return b;
+    if (a instanceof EvaluationError) return a;
+    if (b instanceof EvaluationError) return b;
     if (left?.accepts(a) !== true || right?.accepts(b) !== true) return NO_OVERLOAD;
     return charged(run(a, b, frame.meter), workFor(a) + workFor(b), frame.meter);
   };
 }
 
-function generalStep(candidates: readonly FunctionDefinition[], steps: readonly Step[]): Step {
+function generalStep(
+  candidates: readonly FunctionDefinition[],
+  steps: readonly EvaluationStep[],
+): EvaluationStep {
   return (frame) => {
     const values = steps.map((step) => step(frame));
-    const failure = values.find((value) => value instanceof Failure);
-    if (failure !== undefined) return failure;
+    const error = values.find((value) => value instanceof EvaluationError);
+    if (error !== undefined) return error;
     const chosen = candidates.find(({ params }) =>
       params.every((param, index) => param.accepts(values[index])),
     );

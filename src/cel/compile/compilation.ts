@@ -3,7 +3,7 @@ import type { Node } from '../syntax/ast.ts';
 import { CompileProblem } from '../syntax/problem.ts';
 import { DYN, type Type } from '../types/type.ts';
 import { Unifier } from '../types/unifier.ts';
-import type { Step, Variable } from './frame.ts';
+import type { EvaluationStep, Variable } from './frame.ts';
 
 /** What an expression may see. */
 export interface ExpressionScope {
@@ -16,10 +16,10 @@ export interface ExpressionScope {
 
 export interface Compiled {
   readonly type: Type;
-  readonly step: Step;
+  readonly step: EvaluationStep;
 }
 
-export type NodeCompiler = (compilation: Compilation, node: Node) => Compiled;
+export type NodeCompiler = (compilation: ExpressionCompilation, node: Node) => Compiled;
 
 export interface LocalVariable {
   readonly name: string;
@@ -30,7 +30,7 @@ export interface LocalVariable {
 /** Each level costs a factor of the size of the object: two are enough for policies. */
 const MAX_NESTED_LOOPS = 2;
 
-export class Compilation {
+export class ExpressionCompilation {
   readonly scope: ExpressionScope;
   readonly unifier = new Unifier();
   readonly reads = new Set<Variable>();

@@ -1,7 +1,7 @@
 // Compiles any node of the tree: checks its types as Kubernetes does and makes the step that evaluates it.
 import type { Literal, Node } from '../syntax/ast.ts';
 import { compileCall } from './call.ts';
-import type { Compilation, Compiled } from './compilation.ts';
+import type { ExpressionCompilation, Compiled } from './compilation.ts';
 import { compileIndex } from './index-access.ts';
 import { compileList, compileMap } from './aggregate.ts';
 import { compileLoop } from './loop.ts';
@@ -10,7 +10,7 @@ import { compileOperator, isOperator } from './operator.ts';
 import { compileOptionalMap } from './optional-map.ts';
 import { compileSelect } from './select.ts';
 
-export function compileNode(compilation: Compilation, node: Node): Compiled {
+export function compileNode(compilation: ExpressionCompilation, node: Node): Compiled {
   switch (node.kind) {
     case 'literal':
       return compileLiteral(node);

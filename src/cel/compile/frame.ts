@@ -19,4 +19,4 @@ export class Frame {
 }
 
 /** One compiled node: closures are several times faster than walking the tree. It never throws. */
-export type Step = (frame: Frame) => Value;
+export type EvaluationStep = (frame: Frame) => Value;

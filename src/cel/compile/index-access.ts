@@ -1,36 +1,36 @@
 // Compiles `a[b]` and `a[?b]`, for lists, maps, and optionals of them.
 import type { Index } from '../syntax/ast.ts';
 import { CompileProblem } from '../syntax/problem.ts';
-import { INT, listOf, mapOf, optionalOf, typeParameter, typeText, type Type } from '../types/type.ts';
-import { failed, Failure, missing } from '../values/failure.ts';
+import { INT, listType, mapType, optionalType, typeParameter, typeText, type Type } from '../types/type.ts';
+import { evaluationError, EvaluationError, missingValue } from '../values/evaluation-error.ts';
 import { findKey, isMap } from '../values/map.ts';
 import { NONE, Optional } from '../values/optional.ts';
 import { adapt, Double, Uint, type Value } from '../values/value.ts';
-import type { Compilation, Compiled } from './compilation.ts';
+import type { ExpressionCompilation, Compiled } from './compilation.ts';
 import { resolveOverloads } from './overload.ts';
 
 const A = typeParameter('A');
 const B = typeParameter('B');
 const PLAIN = [
-  { params: [listOf(A), INT], result: A },
-  { params: [mapOf(A, B), A], result: B },
-  { params: [optionalOf(listOf(A)), INT], result: optionalOf(A) },
-  { params: [optionalOf(mapOf(A, B)), A], result: optionalOf(B) },
+  { params: [listType(A), INT], result: A },
+  { params: [mapType(A, B), A], result: B },
+  { params: [optionalType(listType(A)), INT], result: optionalType(A) },
+  { params: [optionalType(mapType(A, B)), A], result: optionalType(B) },
 ];
 const OPTIONAL = PLAIN.map(({ params, result }, index) => ({
   params,
-  result: index < 2 ? optionalOf(result) : result,
+  result: index < 2 ? optionalType(result) : result,
 }));
 
-const OUT_OF_RANGE = missing('the list has no such index');
-const NO_SUCH_KEY = missing('no such key');
-const NOT_AN_INDEX = failed('a list is indexed by whole numbers');
-const NOT_INDEXABLE = failed('only lists and maps have elements');
+const OUT_OF_RANGE = missingValue('the list has no such index');
+const NO_SUCH_KEY = missingValue('no such key');
+const NOT_AN_INDEX = evaluationError('a list is indexed by whole numbers');
+const NOT_INDEXABLE = evaluationError('only lists and maps have elements');
 
 /** Kubernetes refuses these as keys, and lists as well. */
 const NEVER_KEYS: readonly string[] = ['null_type', 'bytes'];
 
-export function compileIndex(compilation: Compilation, node: Index): Compiled {
+export function compileIndex(compilation: ExpressionCompilation, node: Index): Compiled {
   if (node.key.kind === 'list' || (node.key.kind === 'literal' && NEVER_KEYS.includes(node.key.type.kind))) {
     throw new CompileProblem('this cannot be a key', node.key.offset);
   }
@@ -50,7 +50,7 @@ export function compileIndex(compilation: Compilation, node: Index): Compiled {
   };
 }
 
-function typeOfElement(compilation: Compilation, node: Index, given: readonly Type[]): Type {
+function typeOfElement(compilation: ExpressionCompilation, node: Index, given: readonly Type[]): Type {
   const resolution = resolveOverloads(compilation.unifier, node.isOptional ? OPTIONAL : PLAIN, given);
   if (resolution !== undefined) return resolution.type;
   const [operand = A, key = A] = given.map((type) => compilation.unifier.resolve(type));
@@ -58,19 +58,19 @@ function typeOfElement(compilation: Compilation, node: Index, given: readonly Ty
 }
 
 /** A key that stands in the expression itself may be named. */
-function absentText({ key }: Index): Failure | undefined {
+function absentText({ key }: Index): EvaluationError | undefined {
   if (key.kind !== 'literal' || typeof key.value !== 'string') return undefined;
-  return missing(`no such key: ${key.value.slice(0, 60)}`);
+  return missingValue(`no such key: ${key.value.slice(0, 60)}`);
 }
 
-function absentFrom(container: Value): Failure {
+function absentFrom(container: Value): EvaluationError {
   return Array.isArray(container) ? OUT_OF_RANGE : NO_SUCH_KEY;
 }
 
-/** The element, a failure, or undefined when there is none. */
+/** The element, an error, or undefined when there is none. */
 function elementOf(container: Value, key: Value): Value {
-  if (container instanceof Failure) return container;
-  if (key instanceof Failure) return key;
+  if (container instanceof EvaluationError) return container;
+  if (key instanceof EvaluationError) return key;
   if (isMap(container)) return findKey(container, key);
   if (Array.isArray(container)) return listElement(container, key);
   if (container instanceof Optional) return optionalElement(container, key);
@@ -90,11 +90,11 @@ function wholeNumber(key: Value): number | undefined {
 }
 
 function optionalElement(container: Value, key: Value): Value {
-  if (container === NONE) return key instanceof Failure ? key : NONE;
+  if (container === NONE) return key instanceof EvaluationError ? key : NONE;
   const held = container instanceof Optional ? container.value : container;
   const value = elementOf(held, key);
   // Where nothing has elements there is none.
   if (value === NOT_INDEXABLE) return NONE;
-  if (value instanceof Failure || held instanceof Optional) return value;
+  if (value instanceof EvaluationError || held instanceof Optional) return value;
   return value === undefined ? NONE : new Optional(value);
 }

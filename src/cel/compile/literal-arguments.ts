@@ -2,23 +2,23 @@
 import type { Call, Node } from '../syntax/ast.ts';
 import { CompileProblem } from '../syntax/problem.ts';
 import { checkFormat } from '../library/format-check.ts';
-import { Failure } from '../values/failure.ts';
-import { parseDuration, parseTimestamp } from '../values/time.ts';
-import type { Compilation } from './compilation.ts';
-import { Frame, type Step } from './frame.ts';
+import { EvaluationError } from '../values/evaluation-error.ts';
+import { durationFromText, timestampFromText } from '../values/time.ts';
+import type { ExpressionCompilation } from './compilation.ts';
+import { Frame, type EvaluationStep } from './frame.ts';
 
 /** Kubernetes evaluates these on literals when it compiles, so an error there is one of compilation. */
 const CONVERSIONS: ReadonlySet<string> = new Set(
   'bool bytes double duration dyn int string timestamp type uint'.split(' '),
 );
 
-export function checkLiterals(compilation: Compilation, node: Call): void {
+export function checkLiterals(compilation: ExpressionCompilation, node: Call): void {
   checkTime(node);
   if (node.name === 'format') checkFormatCall(compilation, node);
 }
 
 /** A format and a list that both stand in the expression must fit each other. */
-function checkFormatCall(compilation: Compilation, node: Call): void {
+function checkFormatCall(compilation: ExpressionCompilation, node: Call): void {
   const { target, args, offset } = node;
   const [list] = args;
   if (target?.kind !== 'literal' || typeof target.value !== 'string' || list?.kind !== 'list') return;
@@ -30,20 +30,20 @@ function checkFormatCall(compilation: Compilation, node: Call): void {
 function checkTime({ name, args: [argument] }: Call): void {
   if (argument?.kind !== 'literal') return;
   const { value, offset } = argument;
-  if (name === 'duration' && (typeof value !== 'string' || parseDuration(value) === undefined)) {
+  if (name === 'duration' && (typeof value !== 'string' || durationFromText(value) === undefined)) {
     throw new CompileProblem('this is not a duration such as 1h30m', offset);
   }
-  if (name === 'timestamp' && typeof value === 'string' && parseTimestamp(value) === undefined) {
+  if (name === 'timestamp' && typeof value === 'string' && timestampFromText(value) === undefined) {
     throw new CompileProblem('this is not a time such as 2026-01-31T00:00:00Z', offset);
   }
 }
 
 /** The conversion of a literal, done once. */
-export function foldConversion(node: Call, step: Step): Step {
+export function foldConversion(node: Call, step: EvaluationStep): EvaluationStep {
   const [argument] = node.args;
   if (argument === undefined || !isConstant(node)) return step;
   const value = step(new Frame({}));
-  if (value instanceof Failure) throw new CompileProblem(value.message, argument.offset);
+  if (value instanceof EvaluationError) throw new CompileProblem(value.message, argument.offset);
   return () => value;
 }
 

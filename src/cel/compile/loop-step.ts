@@ -1,14 +1,20 @@
 // Runs the macros that go through a list or map.
 import type { LoopForm } from '../syntax/ast.ts';
-import { failed, Failure, NO_OVERLOAD, NOT_BOOL, OVER_BUDGET } from '../values/failure.ts';
+import {
+  evaluationError,
+  EvaluationError,
+  NO_OVERLOAD,
+  NOT_BOOL,
+  OVER_BUDGET,
+} from '../values/evaluation-error.ts';
 import { CelMap, findKey, isMap, keysOf } from '../values/map.ts';
 import { sortByKeys } from '../values/sort.ts';
 import { adapt, type Value } from '../values/value.ts';
-import type { Frame, Step } from './frame.ts';
+import type { Frame, EvaluationStep } from './frame.ts';
 
 interface Parts {
-  readonly condition: Step | undefined;
-  readonly body: Step;
+  readonly condition: EvaluationStep | undefined;
+  readonly body: EvaluationStep;
 }
 
 /** What a macro makes of the results of its body, one by one. */
@@ -18,14 +24,19 @@ interface Gathering {
   finish(): Value;
 }
 
-const NOT_A_RANGE = failed('macros work on lists and maps only');
+const NOT_A_RANGE = evaluationError('macros work on lists and maps only');
 
-export function loopStep(form: LoopForm, range: Step, slots: readonly number[], parts: Parts): Step {
+export function loopStep(
+  form: LoopForm,
+  range: EvaluationStep,
+  slots: readonly number[],
+  parts: Parts,
+): EvaluationStep {
   const rounds = slots.length === 2 ? pairsOf : singlesOf;
   const [firstSlot = 0, secondSlot = firstSlot] = slots;
   return (frame) => {
     const container = range(frame);
-    if (container instanceof Failure) return container;
+    if (container instanceof EvaluationError) return container;
     const round = rounds(container);
     if (round === undefined) return NOT_A_RANGE;
     // Listing the keys of a map takes time even when the first one decides.
@@ -37,7 +48,7 @@ export function loopStep(form: LoopForm, range: Step, slots: readonly number[], 
       frame.slots[firstSlot] = first;
       if (round.second !== undefined) frame.slots[secondSlot] = round.second(index);
       const kept = isKept(parts.condition, frame);
-      if (kept instanceof Failure) return kept;
+      if (kept instanceof EvaluationError) return kept;
       if (kept && gathering.take(parts.body(frame), first)) break;
     }
     return gathering.finish();
@@ -70,9 +81,9 @@ function pairsOf(container: Value): Rounds | undefined {
   };
 }
 
-function isKept(condition: Step | undefined, frame: Frame): boolean | Failure {
+function isKept(condition: EvaluationStep | undefined, frame: Frame): boolean | EvaluationError {
   const value = condition === undefined ? true : condition(frame);
-  if (typeof value === 'boolean' || value instanceof Failure) return value;
+  if (typeof value === 'boolean' || value instanceof EvaluationError) return value;
   return NOT_BOOL;
 }
 
@@ -106,45 +117,45 @@ function quantifier(decisive: boolean): Gathering {
   return {
     take(result) {
       if (result === decisive) outcome = decisive;
-      else if (result !== !decisive && !(outcome instanceof Failure)) outcome = asFailure(result);
+      else if (result !== !decisive && !(outcome instanceof EvaluationError)) outcome = asError(result);
       return result === decisive;
     },
     finish: () => outcome,
   };
 }
 
-function asFailure(result: Value): Failure {
-  return result instanceof Failure ? result : NOT_BOOL;
+function asError(result: Value): EvaluationError {
+  return result instanceof EvaluationError ? result : NOT_BOOL;
 }
 
 function counter(): Gathering {
   let count = 0;
-  let failure: Failure | undefined;
+  let error: EvaluationError | undefined;
   return {
     take(result) {
-      if (typeof result !== 'boolean') failure = asFailure(result);
+      if (typeof result !== 'boolean') error = asError(result);
       else if (result) count += 1;
-      return failure !== undefined;
+      return error !== undefined;
     },
-    finish: () => failure ?? count === 1,
+    finish: () => error ?? count === 1,
   };
 }
 
 /** Collects results; the first that fails is the outcome. */
 function collecting<T>(
-  accept: (result: Value, first: Value) => T | Failure | undefined,
+  accept: (result: Value, first: Value) => T | EvaluationError | undefined,
   finish: (all: T[]) => Value,
 ): Gathering {
   const all: T[] = [];
-  let failure: Failure | undefined;
+  let error: EvaluationError | undefined;
   return {
     take(result, first) {
-      const accepted = result instanceof Failure ? result : accept(result, first);
-      if (accepted instanceof Failure) failure = accepted;
+      const accepted = result instanceof EvaluationError ? result : accept(result, first);
+      if (accepted instanceof EvaluationError) error = accepted;
       else if (accepted !== undefined) all.push(accepted);
-      return failure !== undefined;
+      return error !== undefined;
     },
-    finish: () => failure ?? finish(all),
+    finish: () => error ?? finish(all),
   };
 }
 
@@ -174,7 +185,7 @@ function mapped(): Gathering {
   );
 }
 
-const DUPLICATE = failed('transformMapEntry makes the same key twice');
+const DUPLICATE = evaluationError('transformMapEntry makes the same key twice');
 
 function entered(): Gathering {
   return collecting<readonly Pair[]>(

@@ -1,13 +1,13 @@
 // Compiles the macros that go through a list or map: their variables, their types and their results.
 import type { Loop, Node } from '../syntax/ast.ts';
 import { CompileProblem } from '../syntax/problem.ts';
-import { BOOL, DYN, INT, listOf, mapOf, typeParameter, typeText, type Type } from '../types/type.ts';
-import type { Compilation, Compiled } from './compilation.ts';
+import { BOOL, DYN, INT, listType, mapType, typeParameter, typeText, type Type } from '../types/type.ts';
+import type { ExpressionCompilation, Compiled } from './compilation.ts';
 import { loopStep } from './loop-step.ts';
 import { COMPARABLE } from '../library/comparable.ts';
 import { resolveOverloads } from './overload.ts';
 
-export function compileLoop(compilation: Compilation, node: Loop): Compiled {
+export function compileLoop(compilation: ExpressionCompilation, node: Loop): Compiled {
   const range = compilation.compile(node.range);
   const rangeType = compilation.unifier.resolve(range.type);
   const types = variableTypes(compilation, node, rangeType);
@@ -27,7 +27,7 @@ export function compileLoop(compilation: Compilation, node: Loop): Compiled {
 }
 
 /** One variable is the element or the key; of two the first is the index or the key. */
-function variableTypes(compilation: Compilation, node: Loop, range: Type): readonly Type[] {
+function variableTypes(compilation: ExpressionCompilation, node: Loop, range: Type): readonly Type[] {
   const hasTwo = node.variables.length === 2;
   const [first = DYN, second = DYN] = range.params;
   switch (range.kind) {
@@ -48,13 +48,13 @@ function variableTypes(compilation: Compilation, node: Loop, range: Type): reado
   }
 }
 
-function compileCondition(compilation: Compilation, node: Node): Compiled {
+function compileCondition(compilation: ExpressionCompilation, node: Node): Compiled {
   const condition = compilation.compile(node);
   expectBool(compilation, node, condition.type);
   return condition;
 }
 
-function expectBool(compilation: Compilation, node: Node, type: Type): void {
+function expectBool(compilation: ExpressionCompilation, node: Node, type: Type): void {
   const found = typeText(compilation.unifier.resolve(type));
   compilation.expectType(node, type, BOOL, `expected type bool but found ${found}`);
 }
@@ -64,7 +64,12 @@ interface LoopTypes {
   readonly body: Type;
 }
 
-function resultType(compilation: Compilation, node: Loop, range: Type, { first, body }: LoopTypes): Type {
+function resultType(
+  compilation: ExpressionCompilation,
+  node: Loop,
+  range: Type,
+  { first, body }: LoopTypes,
+): Type {
   switch (node.form) {
     case 'all':
     case 'exists':
@@ -73,12 +78,12 @@ function resultType(compilation: Compilation, node: Loop, range: Type, { first, 
       return BOOL;
     case 'filter':
       expectBool(compilation, node.body, body);
-      return listOf(first);
+      return listType(first);
     case 'map':
     case 'transformList':
-      return listOf(body);
+      return listType(body);
     case 'transformMap':
-      return mapOf(first, body);
+      return mapType(first, body);
     case 'transformMapEntry':
       return entryType(compilation, node, body);
     case 'sortBy':
@@ -88,18 +93,18 @@ function resultType(compilation: Compilation, node: Loop, range: Type, { first, 
   }
 }
 
-function entryType(compilation: Compilation, node: Loop, body: Type): Type {
+function entryType(compilation: ExpressionCompilation, node: Loop, body: Type): Type {
   const { unifier } = compilation;
-  const entry = mapOf(unifier.freshVariable(), unifier.freshVariable());
+  const entry = mapType(unifier.freshVariable(), unifier.freshVariable());
   compilation.expectType(node.body, body, entry, 'transformMapEntry makes a map of each entry');
   return unifier.resolve(entry);
 }
 
 const T = typeParameter('T');
-const SORTED = COMPARABLE.map((key) => ({ params: [listOf(T), listOf(key)], result: listOf(T) }));
+const SORTED = COMPARABLE.map((key) => ({ params: [listType(T), listType(key)], result: listType(T) }));
 
-function sortedType(compilation: Compilation, node: Loop, range: Type, body: Type): Type {
-  const resolution = resolveOverloads(compilation.unifier, SORTED, [range, listOf(body)]);
+function sortedType(compilation: ExpressionCompilation, node: Loop, range: Type, body: Type): Type {
+  const resolution = resolveOverloads(compilation.unifier, SORTED, [range, listType(body)]);
   if (resolution !== undefined) return resolution.type;
   throw new CompileProblem('sortBy sorts lists, by values that have an order', node.offset);
 }

@@ -1,10 +1,10 @@
 // Compiles names: variables of macros, the variables in scope, and the names of types.
 import type { Identifier, Node } from '../syntax/ast.ts';
 import { CompileProblem } from '../syntax/problem.ts';
-import { objectOf } from '../types/object-type.ts';
+import { objectType } from '../types/object-type.ts';
 import * as types from '../types/type.ts';
 import { adapt, TypeValue } from '../values/value.ts';
-import type { Compilation, Compiled } from './compilation.ts';
+import type { ExpressionCompilation, Compiled } from './compilation.ts';
 
 const namedTypes: ReadonlyMap<string, types.Type> = new Map(
   [
@@ -13,10 +13,10 @@ const namedTypes: ReadonlyMap<string, types.Type> = new Map(
     types.DOUBLE,
     types.DURATION,
     types.INT,
-    types.listOf(types.DYN),
-    types.mapOf(types.DYN, types.DYN),
+    types.listType(types.DYN),
+    types.mapType(types.DYN, types.DYN),
     types.NULL,
-    types.optionalOf(types.DYN),
+    types.optionalType(types.DYN),
     types.STRING,
     types.TIMESTAMP,
     types.typeOfKind('net.CIDR'),
@@ -26,7 +26,7 @@ const namedTypes: ReadonlyMap<string, types.Type> = new Map(
   ].map((type) => [type.kind, type]),
 );
 
-export function compileIdentifier(compilation: Compilation, node: Identifier): Compiled {
+export function compileIdentifier(compilation: ExpressionCompilation, node: Identifier): Compiled {
   const local = compilation.local(node.name);
   if (local !== undefined) {
     const { slot } = local;
@@ -39,12 +39,14 @@ export function compileIdentifier(compilation: Compilation, node: Identifier): C
 }
 
 /** A variable of the scope, all of which are dyn but `variables`. */
-export function compileGlobal(compilation: Compilation, node: Identifier): Compiled | undefined {
+export function compileGlobal(compilation: ExpressionCompilation, node: Identifier): Compiled | undefined {
   const variable = compilation.global(node.name);
   if (variable === undefined) return undefined;
   compilation.reads.add(variable);
   const type =
-    variable === 'variables' ? objectOf('kubernetes.variables', compilation.scope.computed ?? {}) : types.DYN;
+    variable === 'variables'
+      ? objectType('kubernetes.variables', compilation.scope.computed ?? {})
+      : types.DYN;
   return { type, step: (frame) => adapt(frame.bindings[variable] ?? null) };
 }
 
@@ -52,7 +54,7 @@ export function compileTypeName(name: string): Compiled | undefined {
   const type = namedTypes.get(name);
   if (type === undefined) return undefined;
   const value = new TypeValue(name);
-  return { type: types.typeOf(type), step: () => value };
+  return { type: types.typeType(type), step: () => value };
 }
 
 function refuseName(node: Identifier): never {
@@ -60,9 +62,9 @@ function refuseName(node: Identifier): never {
 }
 
 /** `a.b.c` when the node is nothing but names. */
-export function qualifiedName(node: Node): string | undefined {
+export function dottedName(node: Node): string | undefined {
   if (node.kind === 'identifier') return node.name;
   if (node.kind !== 'select' || node.mode !== 'plain') return undefined;
-  const operand = qualifiedName(node.operand);
+  const operand = dottedName(node.operand);
   return operand === undefined ? undefined : `${operand}.${node.field}`;
 }

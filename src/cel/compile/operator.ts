@@ -6,8 +6,8 @@ import {
   DOUBLE,
   DURATION,
   INT,
-  listOf,
-  mapOf,
+  listType,
+  mapType,
   STRING,
   TIMESTAMP,
   typeParameter,
@@ -16,13 +16,13 @@ import {
 import type { Type } from '../types/type.ts';
 import { add, divide, modulo, multiply, negate, subtract } from '../values/arithmetic.ts';
 import { areEqual } from '../values/equality.ts';
-import { failed, Failure, NO_OVERLOAD, NOT_BOOL } from '../values/failure.ts';
+import { evaluationError, EvaluationError, NO_OVERLOAD, NOT_BOOL } from '../values/evaluation-error.ts';
 import { hasKey, isMap } from '../values/map.ts';
 import type { Meter } from '../values/meter.ts';
 import { compareValues } from '../values/order.ts';
 import { adapt, type Value } from '../values/value.ts';
-import type { Compilation, Compiled } from './compilation.ts';
-import type { Step } from './frame.ts';
+import type { ExpressionCompilation, Compiled } from './compilation.ts';
+import type { EvaluationStep } from './frame.ts';
 import { compileLogical, compileTernary } from './logic.ts';
 import { noOverload, resolveOverloads, type Signature } from './overload.ts';
 
@@ -55,7 +55,7 @@ const BINARY: ReadonlyMap<string, { readonly signatures: readonly Signature[]; r
     ['_<=_', { signatures: ORDERED, run: ordered((order) => order <= 0) }],
     ['_>_', { signatures: ORDERED, run: ordered((order) => order > 0) }],
     ['_>=_', { signatures: ORDERED, run: ordered((order) => order >= 0) }],
-    ['_in_', { signatures: overloads([BOOL, A, listOf(A)], [BOOL, A, mapOf(A, B)]), run: isIn }],
+    ['_in_', { signatures: overloads([BOOL, A, listType(A)], [BOOL, A, mapType(A, B)]), run: isIn }],
     ['_*_', { signatures: same(...NUMBERS), run: multiply }],
     ['_/_', { signatures: same(...NUMBERS), run: divide }],
     ['_%_', { signatures: same(INT, UINT), run: modulo }],
@@ -63,7 +63,7 @@ const BINARY: ReadonlyMap<string, { readonly signatures: readonly Signature[]; r
       '_+_',
       {
         signatures: [
-          ...same(BYTES, DURATION, ...NUMBERS, STRING, listOf(A)),
+          ...same(BYTES, DURATION, ...NUMBERS, STRING, listType(A)),
           ...overloads([TIMESTAMP, DURATION, TIMESTAMP], [TIMESTAMP, TIMESTAMP, DURATION]),
         ],
         run: add,
@@ -93,7 +93,7 @@ export function isOperator(name: string): boolean {
   return BINARY.has(name) || UNARY.has(name) || name === '_&&_' || name === '_||_' || name === '_?_:_';
 }
 
-export function compileOperator(compilation: Compilation, node: Call): Compiled {
+export function compileOperator(compilation: ExpressionCompilation, node: Call): Compiled {
   const args = node.args.map((argument) => compilation.compile(argument));
   if (node.name === '_?_:_') return compileTernary(compilation, node, args);
   if (node.name === '_&&_' || node.name === '_||_') return compileLogical(compilation, node, args);
@@ -111,7 +111,7 @@ function isEmptyList(node: Node | undefined): boolean {
   return node?.kind === 'list' && node.elements.length === 0;
 }
 
-function operatorStep(name: string, [left, right]: readonly Compiled[]): Step {
+function operatorStep(name: string, [left, right]: readonly Compiled[]): EvaluationStep {
   const unary = UNARY.get(name)?.run ?? not;
   const binary = BINARY.get(name)?.run ?? areEqual;
   const first = left?.step ?? (() => NO_OVERLOAD);
@@ -119,19 +119,19 @@ function operatorStep(name: string, [left, right]: readonly Compiled[]): Step {
   return binaryStep(binary, first, right.step);
 }
 
-function unaryStep(run: (value: Value) => Value, operand: Step): Step {
+function unaryStep(run: (value: Value) => Value, operand: EvaluationStep): EvaluationStep {
   return (frame) => {
     const value = operand(frame);
-    return value instanceof Failure ? value : run(value);
+    return value instanceof EvaluationError ? value : run(value);
   };
 }
 
-function binaryStep(run: Binary, left: Step, right: Step): Step {
+function binaryStep(run: Binary, left: EvaluationStep, right: EvaluationStep): EvaluationStep {
   return (frame) => {
     const a = left(frame);
     const b = right(frame);
-    if (a instanceof Failure) return a;
-    if (b instanceof Failure) return b;
+    if (a instanceof EvaluationError) return a;
+    if (b instanceof EvaluationError) return b;
     frame.meter.spend(1);
     return run(a, b, frame.meter);
   };
@@ -146,7 +146,7 @@ function differ(left: Value, right: Value, meter: Meter): Value {
   return typeof equal === 'boolean' ? !equal : equal;
 }
 
-const NAN = failed('NaN has no order');
+const NAN = evaluationError('NaN has no order');
 
 function ordered(test: (order: number) => boolean): Binary {
   return (left, right, meter) => {

@@ -1,7 +1,7 @@
 // Finds which overloads of a function fit the types of its arguments, and what type the result then has.
 import type { Call } from '../syntax/ast.ts';
 import { CompileProblem } from '../syntax/problem.ts';
-import { DYN, isSameType, typeText, type Type } from '../types/type.ts';
+import { DYN, areSameType, typeText, type Type } from '../types/type.ts';
 import type { Unifier } from '../types/unifier.ts';
 
 export interface Signature {
@@ -34,7 +34,7 @@ export function resolveOverloads<S extends Signature>(
 
 function commonType(soFar: Type | undefined, next: Type): Type {
   if (soFar === undefined) return next;
-  return soFar.kind === 'dyn' || isSameType(soFar, next) ? soFar : DYN;
+  return soFar.kind === 'dyn' || areSameType(soFar, next) ? soFar : DYN;
 }
 
 export function noOverload(unifier: Unifier, { name, offset }: Call, given: readonly Type[]): CompileProblem {

@@ -2,14 +2,14 @@
 import type { Call, Node } from '../syntax/ast.ts';
 import { CompileProblem } from '../syntax/problem.ts';
 import { compileRegex, type Regex } from '../regex.ts';
-import { failed, Failure, NO_OVERLOAD, OVER_BUDGET } from '../values/failure.ts';
+import { evaluationError, EvaluationError, NO_OVERLOAD, OVER_BUDGET } from '../values/evaluation-error.ts';
 import type { Value } from '../values/value.ts';
-import type { Frame, Step } from './frame.ts';
+import type { Frame, EvaluationStep } from './frame.ts';
 
-const BAD_PATTERN = failed('the pattern is not a regular expression of RE2');
+const BAD_PATTERN = evaluationError('the pattern is not a regular expression of RE2');
 /** Patterns made by the expression itself are compiled for each evaluation, so they are short. */
 const MAX_COMPUTED_LENGTH = 256;
-const TOO_LONG = failed(`a computed pattern is longer than ${MAX_COMPUTED_LENGTH} characters`);
+const TOO_LONG = evaluationError(`a computed pattern is longer than ${MAX_COMPUTED_LENGTH} characters`);
 const COST_OF_COMPILING = 10;
 
 type Use = (regex: Regex, text: string, limit: Value) => Value;
@@ -26,7 +26,7 @@ function limitOf(limit: Value): number {
 }
 
 /** undefined when the call is none of the three. The types of the arguments are checked already. */
-export function compileRegexCall(node: Call, steps: readonly Step[]): Step | undefined {
+export function compileRegexCall(node: Call, steps: readonly EvaluationStep[]): EvaluationStep | undefined {
   const use = USES.get(node.name);
   const [text, pattern, limit] = steps;
   if (use === undefined || text === undefined || pattern === undefined) return undefined;
@@ -34,9 +34,9 @@ export function compileRegexCall(node: Call, steps: readonly Step[]): Step | und
   return (frame) => {
     const [subject, last] = [text(frame), limit?.(frame)];
     const regex = regexOf(frame);
-    if (subject instanceof Failure) return subject;
-    if (regex instanceof Failure) return regex;
-    if (last instanceof Failure) return last;
+    if (subject instanceof EvaluationError) return subject;
+    if (regex instanceof EvaluationError) return regex;
+    if (last instanceof EvaluationError) return last;
     if (typeof subject !== 'string' || (last !== undefined && typeof last !== 'bigint')) return NO_OVERLOAD;
     return frame.meter.spend(workOf(regex, subject)) ? use(regex, subject, last) : OVER_BUDGET;
   };
@@ -47,7 +47,10 @@ function workOf(regex: Regex, text: string): number {
   return 1 + Math.ceil((text.length * (8 + regex.size)) / 64);
 }
 
-function regexSource(node: Node | undefined, pattern: Step): (frame: Frame) => Regex | Failure {
+function regexSource(
+  node: Node | undefined,
+  pattern: EvaluationStep,
+): (frame: Frame) => Regex | EvaluationError {
   if (node?.kind !== 'literal' || typeof node.value !== 'string')
     return (frame) => computedRegex(pattern(frame), frame);
   const compiled = compileRegex(node.value);
@@ -56,8 +59,8 @@ function regexSource(node: Node | undefined, pattern: Step): (frame: Frame) => R
   return () => regex;
 }
 
-function computedRegex(pattern: Value, frame: Frame): Regex | Failure {
-  if (pattern instanceof Failure) return pattern;
+function computedRegex(pattern: Value, frame: Frame): Regex | EvaluationError {
+  if (pattern instanceof EvaluationError) return pattern;
   if (typeof pattern !== 'string') return NO_OVERLOAD;
   if (pattern.length > MAX_COMPUTED_LENGTH) return TOO_LONG;
   if (!frame.meter.spend(COST_OF_COMPILING * (10 + pattern.length))) return OVER_BUDGET;

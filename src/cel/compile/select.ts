@@ -3,18 +3,18 @@ import type { Select } from '../syntax/ast.ts';
 import { CompileProblem } from '../syntax/problem.ts';
 import { typeOfObjectField } from '../types/object-type.ts';
 import { REQUEST } from '../types/request-type.ts';
-import { BOOL, DYN, optionalOf, typeText, type Type } from '../types/type.ts';
-import { failed, Failure, missing } from '../values/failure.ts';
+import { BOOL, DYN, optionalType, typeText, type Type } from '../types/type.ts';
+import { evaluationError, EvaluationError, missingValue } from '../values/evaluation-error.ts';
 import { findKey, hasKey, isMap } from '../values/map.ts';
 import { NONE, Optional } from '../values/optional.ts';
 import type { Value } from '../values/value.ts';
-import type { Compilation, Compiled } from './compilation.ts';
-import { compileGlobal, compileTypeName, qualifiedName } from './name.ts';
+import type { ExpressionCompilation, Compiled } from './compilation.ts';
+import { compileGlobal, compileTypeName, dottedName } from './name.ts';
 
-const NO_FIELDS = failed('only maps have fields');
+const NO_FIELDS = evaluationError('only maps have fields');
 
-export function compileSelect(compilation: Compilation, node: Select): Compiled {
-  const name = qualifiedName(node);
+export function compileSelect(compilation: ExpressionCompilation, node: Select): Compiled {
+  const name = dottedName(node);
   const typeName = name === undefined ? undefined : compileTypeName(name);
   if (typeName !== undefined) return typeName;
   const operand = compileOperand(compilation, node);
@@ -27,17 +27,17 @@ export function compileSelect(compilation: Compilation, node: Select): Compiled 
     case 'test':
       return { type: BOOL, step: (frame) => testField(step(frame), field) };
     case 'optional':
-      return { type: optionalOf(fieldType), step: (frame) => optionalField(step(frame), field) };
+      return { type: optionalType(fieldType), step: (frame) => optionalField(step(frame), field) };
     default: {
-      const absent = missing(`no such key: ${field.slice(0, 60)}`);
-      const type = isOptional ? optionalOf(fieldType) : fieldType;
+      const absent = missingValue(`no such key: ${field.slice(0, 60)}`);
+      const type = isOptional ? optionalType(fieldType) : fieldType;
       return { type, step: (frame) => plainField(step(frame), field, absent) };
     }
   }
 }
 
 /** The one place where a field of a restricted `request` may be read. */
-function compileOperand(compilation: Compilation, node: Select): Compiled {
+function compileOperand(compilation: ExpressionCompilation, node: Select): Compiled {
   const { operand } = node;
   const { requestFields } = compilation.scope;
   const isRequest = operand.kind === 'identifier' && operand.name === 'request';
@@ -51,7 +51,7 @@ function compileOperand(compilation: Compilation, node: Select): Compiled {
   return request === undefined ? compilation.compile(operand) : { ...request, type: REQUEST };
 }
 
-function typeOfField(compilation: Compilation, type: Type, node: Select): Type {
+function typeOfField(compilation: ExpressionCompilation, type: Type, node: Select): Type {
   switch (type.kind) {
     case 'map':
       return type.params[1] ?? DYN;
@@ -69,8 +69,8 @@ function refuseField(type: Type, { field, offset }: Select): never {
   throw new CompileProblem(`a value of type ${typeText(type)} has no field ${field.slice(0, 60)}`, offset);
 }
 
-function plainField(operand: Value, field: string, absent: Failure): Value {
-  if (operand instanceof Failure) return operand;
+function plainField(operand: Value, field: string, absent: EvaluationError): Value {
+  if (operand instanceof EvaluationError) return operand;
   if (isMap(operand)) {
     const value = findKey(operand, field);
     return value === undefined ? absent : value;
@@ -81,16 +81,16 @@ function plainField(operand: Value, field: string, absent: Failure): Value {
 
 function optionalField(operand: Value, field: string): Value {
   if (operand instanceof Optional) return operand === NONE ? NONE : optionalField(operand.value, field);
-  if (operand instanceof Failure) return operand;
+  if (operand instanceof EvaluationError) return operand;
   if (Array.isArray(operand)) return NO_FIELDS;
   const value = isMap(operand) ? findKey(operand, field) : undefined;
   // Of `variables` alone, where a field is there and may still fail.
-  if (value instanceof Failure) return value;
+  if (value instanceof EvaluationError) return value;
   return value === undefined ? NONE : new Optional(value);
 }
 
 function testField(operand: Value, field: string): Value {
-  if (operand instanceof Failure) return operand;
+  if (operand instanceof EvaluationError) return operand;
   if (operand instanceof Optional) return operand !== NONE && testField(operand.value, field);
   if (Array.isArray(operand)) return NO_FIELDS;
   return isMap(operand) && hasKey(operand, field);

@@ -8,25 +8,25 @@ import {
   INT,
   STRING,
   TIMESTAMP,
-  typeOf,
+  typeType,
   typeParameter,
   UINT,
 } from '../types/type.ts';
 import { toInt, toUint } from '../values/arithmetic.ts';
-import { failed } from '../values/failure.ts';
+import { evaluationError } from '../values/evaluation-error.ts';
 import { doubleText, parseGoDouble } from '../values/double-text.ts';
 import { kindOf, TypeValue, Double, type Value } from '../values/value.ts';
 import { defineFunction, type FunctionDefinition } from './define.ts';
 
 const A = typeParameter('A');
-const NOT_A_NUMBER = failed('the text is not a number of this type');
-const NOT_A_BOOL = failed('the text is not a bool');
-const NOT_UTF8 = failed('the bytes are not UTF-8');
-const OUT_OF_RANGE = failed('the number does not fit into the type');
+const NOT_A_NUMBER = evaluationError('the text is not a number of this type');
+const NOT_A_BOOL = evaluationError('the text is not a bool');
+const NOT_UTF8 = evaluationError('the bytes are not UTF-8');
+const OUT_OF_RANGE = evaluationError('the number does not fit into the type');
 
 export const conversionFunctions: readonly FunctionDefinition[] = [
   defineFunction('dyn', [A], DYN, (value) => value),
-  defineFunction('type', [A], typeOf(A), (value) => new TypeValue(kindOf(value))),
+  defineFunction('type', [A], typeType(A), (value) => new TypeValue(kindOf(value))),
 
   defineFunction('int', [INT], INT, (value) => value),
   defineFunction('int', [DOUBLE], INT, ({ value }) => doubleToInt(value)),

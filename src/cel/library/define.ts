@@ -4,7 +4,7 @@ import type { Type } from '../types/type.ts';
 import type { Meter } from '../values/meter.ts';
 import type { Value } from '../values/value.ts';
 
-/** The arguments (for a method its target first), then the meter. It gives a value or a Failure, and never throws. */
+/** The arguments (for a method its target first), then the meter. It gives a value or an EvaluationError, and never throws. */
 type Run = (...argsAndMeter: readonly unknown[]) => Value;
 
 export interface FunctionDefinition extends Signature {

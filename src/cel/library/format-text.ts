@@ -1,22 +1,25 @@
 // How %s writes values: plainly on the top level, as CEL literals inside lists and maps.
-import { failed, Failure } from '../values/failure.ts';
+import { evaluationError, EvaluationError } from '../values/evaluation-error.ts';
 import { doubleText } from '../values/double-text.ts';
 import { findKey, isMap, keysOf, type AnyMap } from '../values/map.ts';
 import { compareStrings } from '../values/order.ts';
 import { Duration, Timestamp } from '../values/time.ts';
 import { adapt, Double, TypeValue, Uint, type Value } from '../values/value.ts';
 
-const NOT_TEXT = failed('%s does not take values of this type');
-const NOT_UTF8 = failed('the bytes are not UTF-8');
+const NOT_TEXT = evaluationError('%s does not take values of this type');
+const NOT_UTF8 = evaluationError('the bytes are not UTF-8');
 
-export function textOf(value: Value): string | Failure {
+export function textOf(value: Value): string | EvaluationError {
   if (typeof value === 'string') return value;
   if (value instanceof Double) return doubleText(value.value);
   if (value instanceof Timestamp || value instanceof Duration) return value.toString();
   return nestedText(value, bytesText);
 }
 
-function nestedText(value: Value, bytes: (value: Uint8Array) => string | Failure): string | Failure {
+function nestedText(
+  value: Value,
+  bytes: (value: Uint8Array) => string | EvaluationError,
+): string | EvaluationError {
   if (value === null || typeof value === 'bigint' || typeof value === 'boolean') return String(value);
   if (value instanceof Uint) return value.value.toString();
   if (value instanceof TypeValue) return value.name;
@@ -25,7 +28,7 @@ function nestedText(value: Value, bytes: (value: Uint8Array) => string | Failure
   return isMap(value) ? mapText(value) : NOT_TEXT;
 }
 
-function literalText(value: Value): string | Failure {
+function literalText(value: Value): string | EvaluationError {
   if (typeof value === 'string') return quoted(value);
   if (value instanceof Double)
     return Number.isFinite(value.value) ? value.value.toFixed(6) : quoted(goText(value.value));
@@ -33,7 +36,7 @@ function literalText(value: Value): string | Failure {
   if (value instanceof Duration) return `duration(${quoted(value.toString())})`;
   return nestedText(value, (bytes) => {
     const text = bytesText(bytes);
-    return text instanceof Failure ? text : `b${quoted(text)}`;
+    return text instanceof EvaluationError ? text : `b${quoted(text)}`;
   });
 }
 
@@ -41,30 +44,30 @@ function goText(value: number): string {
   return doubleText(value);
 }
 
-function listText(list: readonly unknown[]): string | Failure {
+function listText(list: readonly unknown[]): string | EvaluationError {
   const texts: string[] = [];
   for (const element of list) {
     const text = literalText(adapt(element));
-    if (text instanceof Failure) return text;
+    if (text instanceof EvaluationError) return text;
     texts.push(text);
   }
   return `[${texts.join(', ')}]`;
 }
 
-function mapText(map: AnyMap): string | Failure {
+function mapText(map: AnyMap): string | EvaluationError {
   const entries: (readonly [key: string, value: string])[] = [];
   for (const key of keysOf(map)) {
     const keyText = key instanceof Double || key === null ? NOT_TEXT : literalText(key);
     const valueText = literalText(findKey(map, key));
-    if (keyText instanceof Failure) return keyText;
-    if (valueText instanceof Failure) return valueText;
+    if (keyText instanceof EvaluationError) return keyText;
+    if (valueText instanceof EvaluationError) return valueText;
     entries.push([keyText, valueText]);
   }
   const sorted = entries.sort(([a], [b]) => compareStrings(a, b));
   return `{${sorted.map(([key, value]) => `${key}:${value}`).join(', ')}}`;
 }
 
-function bytesText(bytes: Uint8Array): string | Failure {
+function bytesText(bytes: Uint8Array): string | EvaluationError {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {

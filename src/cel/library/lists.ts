@@ -1,9 +1,15 @@
 // The list functions of Kubernetes and those of cel-go that Kubernetes has.
 // https://kubernetes.io/docs/reference/using-api/cel/#kubernetes-list-library
-import { BOOL, DOUBLE, DURATION, DYN, INT, listOf, typeParameter, UINT, type Type } from '../types/type.ts';
+import { BOOL, DOUBLE, DURATION, DYN, INT, listType, typeParameter, UINT, type Type } from '../types/type.ts';
 import { add } from '../values/arithmetic.ts';
 import { areEqual } from '../values/equality.ts';
-import { failed, Failure, missing, NO_OVERLOAD, OVER_BUDGET } from '../values/failure.ts';
+import {
+  evaluationError,
+  EvaluationError,
+  missingValue,
+  NO_OVERLOAD,
+  OVER_BUDGET,
+} from '../values/evaluation-error.ts';
 import type { Meter } from '../values/meter.ts';
 import { compareValues } from '../values/order.ts';
 import { sortByKeys } from '../values/sort.ts';
@@ -15,12 +21,12 @@ import { defineFunction, defineMethod, type FunctionDefinition } from './define.
 type List = readonly unknown[];
 
 const T = typeParameter('T');
-const LIST = listOf(T);
+const LIST = listType(T);
 /** Kubernetes checks the elements of what flatten() works on when it compiles, never when it runs. */
-const LIST_OF_LISTS: Type<List> = { ...listOf(LIST), accepts: Array.isArray };
-const EMPTY = missing('the list is empty');
-const OUT_OF_RANGE = missing('the list has no such range');
-const NEGATIVE_DEPTH = failed('the depth is negative');
+const LIST_OF_LISTS: Type<List> = { ...listType(LIST), accepts: Array.isArray };
+const EMPTY = missingValue('the list is empty');
+const OUT_OF_RANGE = missingValue('the list has no such range');
+const NEGATIVE_DEPTH = evaluationError('the depth is negative');
 
 const SUMMABLE: readonly (readonly [Type, Value])[] = [
   [INT, 0n],
@@ -31,13 +37,13 @@ const SUMMABLE: readonly (readonly [Type, Value])[] = [
 
 export const listFunctions: readonly FunctionDefinition[] = [
   ...COMPARABLE.flatMap((type) => [
-    defineMethod('isSorted', [listOf(type)], BOOL, isSorted),
-    defineMethod('max', [listOf(type)], type, (list) => extreme(list, (order) => order < 0)),
-    defineMethod('min', [listOf(type)], type, (list) => extreme(list, (order) => order > 0)),
-    defineMethod('sort', [listOf(type)], listOf(type), sort),
+    defineMethod('isSorted', [listType(type)], BOOL, isSorted),
+    defineMethod('max', [listType(type)], type, (list) => extreme(list, (order) => order < 0)),
+    defineMethod('min', [listType(type)], type, (list) => extreme(list, (order) => order > 0)),
+    defineMethod('sort', [listType(type)], listType(type), sort),
   ]),
   ...SUMMABLE.map(([type, zero]) =>
-    defineMethod('sum', [listOf(type)], type, (list, meter) => sum(list, zero, meter)),
+    defineMethod('sum', [listType(type)], type, (list, meter) => sum(list, zero, meter)),
   ),
   defineMethod('indexOf', [LIST, T], INT, (list, item, meter) =>
     BigInt(list.findIndex((element) => areEqual(adapt(element), item, meter) === true)),
@@ -47,10 +53,10 @@ export const listFunctions: readonly FunctionDefinition[] = [
   ),
   defineMethod('distinct', [LIST], LIST, distinct),
   defineMethod('flatten', [LIST_OF_LISTS], LIST, (list, meter) => flatten(list, 1n, meter)),
-  defineMethod('flatten', [listOf(DYN), INT], listOf(DYN), flatten),
+  defineMethod('flatten', [listType(DYN), INT], listType(DYN), flatten),
   defineMethod('reverse', [LIST], LIST, (list) => list.toReversed()),
   defineMethod('slice', [LIST, INT, INT], LIST, slice),
-  defineFunction('lists.range', [INT], listOf(INT), range),
+  defineFunction('lists.range', [INT], listType(INT), range),
 ];
 
 /** Elements of two types that have an order each are neither more nor less than each other. */
@@ -86,7 +92,7 @@ function sum(list: List, zero: Value, meter: Meter): Value {
   let total = zero;
   for (const element of list) {
     total = add(total, adapt(element), meter);
-    if (total instanceof Failure) return total;
+    if (total instanceof EvaluationError) return total;
   }
   return total;
 }

@@ -1,6 +1,6 @@
 // Named formats: format.dns1123Label().validate(text) lists what is wrong with a text, or is none.
 // https://kubernetes.io/docs/reference/using-api/cel/#kubernetes-format-library
-import { listOf, optionalOf, STRING, typeOfKind } from '../types/type.ts';
+import { listType, optionalType, STRING, typeOfKind } from '../types/type.ts';
 import { NONE, Optional } from '../values/optional.ts';
 import { Boxed } from '../values/value.ts';
 import { isRequestUri } from '../values/url.ts';
@@ -105,11 +105,11 @@ const FORMAT = typeOfKind<NamedFormat>('kubernetes.NamedFormat');
 
 export const namedFormatFunctions: readonly FunctionDefinition[] = [
   ...Array.from(FORMATS, ([name, format]) => defineFunction(`format.${name}`, [], FORMAT, () => format)),
-  defineFunction('format.named', [STRING], optionalOf(FORMAT), (name) => {
+  defineFunction('format.named', [STRING], optionalType(FORMAT), (name) => {
     const format = FORMATS.get(name);
     return format === undefined ? NONE : new Optional(format);
   }),
-  defineMethod('validate', [FORMAT, STRING], optionalOf(listOf(STRING)), (format, text) => {
+  defineMethod('validate', [FORMAT, STRING], optionalType(listType(STRING)), (format, text) => {
     const problems = format.check(text);
     return problems.length === 0 ? NONE : new Optional(problems);
   }),

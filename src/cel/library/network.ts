@@ -1,14 +1,14 @@
 // IP addresses and ranges: https://kubernetes.io/docs/reference/using-api/cel/#kubernetes-ip-address-library
 import { BOOL, INT, STRING, typeOfKind } from '../types/type.ts';
-import { failed } from '../values/failure.ts';
+import { evaluationError } from '../values/evaluation-error.ts';
 import { parseCidr, parseIp, type Cidr, type Ip } from '../values/ip.ts';
 import type { Value } from '../values/value.ts';
 import { defineFunction, defineMethod, type FunctionDefinition } from './define.ts';
 
 const IP = typeOfKind<Ip>('net.IP');
 const CIDR = typeOfKind<Cidr>('net.CIDR');
-const NOT_AN_IP = failed('the text is not an IP address');
-const NOT_A_CIDR = failed('the text is not a range of IP addresses such as 10.0.0.0/8');
+const NOT_AN_IP = evaluationError('the text is not an IP address');
+const NOT_A_CIDR = evaluationError('the text is not a range of IP addresses such as 10.0.0.0/8');
 
 export const networkFunctions: readonly FunctionDefinition[] = [
   defineFunction('ip', [STRING], IP, (text) => parseIp(text) ?? NOT_AN_IP),

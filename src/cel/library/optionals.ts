@@ -1,6 +1,6 @@
 // Optional values: making and asking them. `or` and `orValue` are evaluated in compile/call.ts, as they may skip work.
-import { BOOL, listOf, optionalOf, typeParameter } from '../types/type.ts';
-import { failed, missing, NO_OVERLOAD } from '../values/failure.ts';
+import { BOOL, listType, optionalType, typeParameter } from '../types/type.ts';
+import { evaluationError, missingValue, NO_OVERLOAD } from '../values/evaluation-error.ts';
 import { isMap, sizeOfMap } from '../values/map.ts';
 import type { Meter } from '../values/meter.ts';
 import { NONE, Optional } from '../values/optional.ts';
@@ -9,9 +9,9 @@ import { adapt, Double, Uint, type Value } from '../values/value.ts';
 import { defineFunction, defineMethod, type FunctionDefinition } from './define.ts';
 
 const V = typeParameter('V');
-const OPTIONAL = optionalOf(V);
-const NO_VALUE = missing('the optional has no value');
-const NOT_OPTIONAL = failed('an element of the list is not optional');
+const OPTIONAL = optionalType(V);
+const NO_VALUE = missingValue('the optional has no value');
+const NOT_OPTIONAL = evaluationError('an element of the list is not optional');
 
 export const optionalFunctions: readonly FunctionDefinition[] = [
   defineFunction('optional.of', [V], OPTIONAL, (value) => new Optional(value)),
@@ -19,14 +19,14 @@ export const optionalFunctions: readonly FunctionDefinition[] = [
     isZero(value, meter) ? NONE : new Optional(value),
   ),
   defineFunction('optional.none', [], OPTIONAL, () => NONE),
-  defineFunction('optional.unwrap', [listOf(OPTIONAL)], listOf(V), unwrap),
-  defineMethod('unwrapOpt', [listOf(OPTIONAL)], listOf(V), unwrap),
+  defineFunction('optional.unwrap', [listType(OPTIONAL)], listType(V), unwrap),
+  defineMethod('unwrapOpt', [listType(OPTIONAL)], listType(V), unwrap),
   defineMethod('hasValue', [OPTIONAL], BOOL, (optional) => optional !== NONE),
   defineMethod('value', [OPTIONAL], V, (optional) => (optional === NONE ? NO_VALUE : optional.value)),
   defineMethod('or', [OPTIONAL, OPTIONAL], OPTIONAL, () => NO_OVERLOAD),
   defineMethod('orValue', [OPTIONAL, V], V, () => NO_OVERLOAD),
-  defineMethod('first', [listOf(V)], OPTIONAL, (list) => optionalAt(list, 0)),
-  defineMethod('last', [listOf(V)], OPTIONAL, (list) => optionalAt(list, list.length - 1)),
+  defineMethod('first', [listType(V)], OPTIONAL, (list) => optionalAt(list, 0)),
+  defineMethod('last', [listType(V)], OPTIONAL, (list) => optionalAt(list, list.length - 1)),
 ];
 
 function optionalAt(list: readonly unknown[], index: number): Optional {

@@ -1,13 +1,13 @@
 // Quantities such as 500m or 1Gi: https://kubernetes.io/docs/reference/using-api/cel/#kubernetes-quantity-library
 import { BOOL, DOUBLE, INT, STRING, typeOfKind } from '../types/type.ts';
-import { failed } from '../values/failure.ts';
+import { evaluationError } from '../values/evaluation-error.ts';
 import { parseQuantity, Quantity, sumOf } from '../values/quantity.ts';
 import { Double } from '../values/value.ts';
 import { defineFunction, defineMethod, type FunctionDefinition } from './define.ts';
 
 const QUANTITY = typeOfKind<Quantity>('kubernetes.Quantity');
-const NOT_A_QUANTITY = failed('the text is not a quantity such as 500m or 1Gi');
-const NOT_AN_INTEGER = failed('the quantity is not a whole number that fits into an int');
+const NOT_A_QUANTITY = evaluationError('the text is not a quantity such as 500m or 1Gi');
+const NOT_AN_INTEGER = evaluationError('the quantity is not a whole number that fits into an int');
 
 export const quantityFunctions: readonly FunctionDefinition[] = [
   defineFunction('quantity', [STRING], QUANTITY, (text) => parseQuantity(text) ?? NOT_A_QUANTITY),

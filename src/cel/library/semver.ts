@@ -1,6 +1,6 @@
 // Semantic versions: https://kubernetes.io/docs/reference/using-api/cel/#kubernetes-semver-library
 import { BOOL, INT, STRING, typeOfKind } from '../types/type.ts';
-import { failed } from '../values/failure.ts';
+import { evaluationError } from '../values/evaluation-error.ts';
 import { compareStrings } from '../values/order.ts';
 import { Boxed, MAX_UINT, type Value } from '../values/value.ts';
 import { defineFunction, defineMethod, type FunctionDefinition } from './define.ts';
@@ -57,7 +57,7 @@ const SEMVER =
   /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-((?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)(?:\.(?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*))*))?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/;
 const MAX_TEXT = 1000;
 const SEMVER_TYPE = typeOfKind<Semver>('kubernetes.Semver');
-const NOT_A_VERSION = failed('the text is not a semantic version');
+const NOT_A_VERSION = evaluationError('the text is not a semantic version');
 
 function parse(text: string): Semver | undefined {
   const parts = text.length > MAX_TEXT ? null : SEMVER.exec(text);

@@ -1,14 +1,14 @@
 // Lists compared as sets: https://github.com/google/cel-go/blob/v0.26.0/ext/README.md#sets
-import { BOOL, listOf, typeParameter } from '../types/type.ts';
+import { BOOL, listType, typeParameter } from '../types/type.ts';
 import { areEqual } from '../values/equality.ts';
-import { OVER_BUDGET } from '../values/failure.ts';
+import { OVER_BUDGET } from '../values/evaluation-error.ts';
 import type { Meter } from '../values/meter.ts';
 import { adapt, type Value } from '../values/value.ts';
 import { defineFunction, type FunctionDefinition } from './define.ts';
 
 type List = readonly unknown[];
 
-const LIST = listOf(typeParameter('T'));
+const LIST = listType(typeParameter('T'));
 
 export const setFunctions: readonly FunctionDefinition[] = [
   defineFunction('sets.contains', [LIST, LIST], BOOL, (list, part, meter) =>

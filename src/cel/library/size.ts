@@ -1,12 +1,12 @@
 // size(): characters of a string, octets, elements, entries.
-import { BYTES, DYN, INT, listOf, mapOf, STRING, type Type } from '../types/type.ts';
+import { BYTES, DYN, INT, listType, mapType, STRING, type Type } from '../types/type.ts';
 import { sizeOfMap } from '../values/map.ts';
 import type { Meter } from '../values/meter.ts';
 import { countCharacters } from '../values/text.ts';
 import { defineFunction, defineMethod, type FunctionDefinition } from './define.ts';
 
-const LIST = listOf(DYN);
-const MAP = mapOf(DYN, DYN);
+const LIST = listType(DYN);
+const MAP = mapType(DYN, DYN);
 
 function bothWays<V>(type: Type<V>, size: (value: V, meter: Meter) => number): readonly FunctionDefinition[] {
   const run = (value: V, meter: Meter): bigint => BigInt(size(value, meter));

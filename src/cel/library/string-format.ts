@@ -1,6 +1,6 @@
 // format(): text with %s %d %f %e %x %X %o %b, as Kubernetes writes it.
-import { DYN, listOf, STRING } from '../types/type.ts';
-import { failed, Failure, OVER_BUDGET } from '../values/failure.ts';
+import { DYN, listType, STRING } from '../types/type.ts';
+import { evaluationError, EvaluationError, OVER_BUDGET } from '../values/evaluation-error.ts';
 import type { Meter } from '../values/meter.ts';
 import { fixedText, scientificText } from '../values/double-text.ts';
 import { adapt, Double, Uint, type Value } from '../values/value.ts';
@@ -8,36 +8,36 @@ import { defineMethod, type FunctionDefinition } from './define.ts';
 import { parseFormat, type Clause } from './format-clause.ts';
 import { textOf } from './format-text.ts';
 
-const TOO_FEW = failed('format has fewer values than places for them');
-const NOT_DECIMAL = failed('%d and %o take whole numbers');
-const NOT_REAL = failed('%f and %e take doubles');
-const NOT_BINARY = failed('%b takes whole numbers and bools');
-const NOT_HEX = failed('%x takes whole numbers, strings and bytes');
+const TOO_FEW = evaluationError('format has fewer values than places for them');
+const NOT_DECIMAL = evaluationError('%d and %o take whole numbers');
+const NOT_REAL = evaluationError('%f and %e take doubles');
+const NOT_BINARY = evaluationError('%b takes whole numbers and bools');
+const NOT_HEX = evaluationError('%x takes whole numbers, strings and bytes');
 
 export const formatFunctions: readonly FunctionDefinition[] = [
-  defineMethod('format', [STRING, listOf(DYN)], STRING, format),
+  defineMethod('format', [STRING, listType(DYN)], STRING, format),
 ];
 
 function format(pattern: string, values: readonly unknown[], meter: Meter): Value {
   const parts = parseFormat(pattern);
-  if (typeof parts === 'string') return failed(parts);
+  if (typeof parts === 'string') return evaluationError(parts);
   let text = '';
   let next = 0;
   for (const part of parts) {
     const written = typeof part === 'string' ? part : writeNext(part, values, next);
     if (typeof part !== 'string') next += 1;
-    if (written instanceof Failure) return written;
+    if (written instanceof EvaluationError) return written;
     if (!meter.spend(written.length >> 2)) return OVER_BUDGET;
     text += written;
   }
   return text;
 }
 
-function writeNext(clause: Clause, values: readonly unknown[], index: number): string | Failure {
+function writeNext(clause: Clause, values: readonly unknown[], index: number): string | EvaluationError {
   return index < values.length ? write(clause, adapt(values[index])) : TOO_FEW;
 }
 
-function write({ verb, precision }: Clause, value: Value): string | Failure {
+function write({ verb, precision }: Clause, value: Value): string | EvaluationError {
   switch (verb) {
     case 's':
       return textOf(value);
@@ -50,7 +50,7 @@ function write({ verb, precision }: Clause, value: Value): string | Failure {
   }
 }
 
-function writeWhole(verb: Exclude<Clause['verb'], 's' | 'f' | 'e'>, value: Value): string | Failure {
+function writeWhole(verb: Exclude<Clause['verb'], 's' | 'f' | 'e'>, value: Value): string | EvaluationError {
   switch (verb) {
     case 'd':
       return wholeText(value, 10) ?? NOT_DECIMAL;
@@ -91,7 +91,7 @@ const INFINITE: ReadonlyMap<Value, string> = new Map<Value, string>([
   ['-Infinity', '-∞'],
 ]);
 
-function realText(value: Value, finite: (value: number) => string): string | Failure {
+function realText(value: Value, finite: (value: number) => string): string | EvaluationError {
   const special = INFINITE.get(value instanceof Double ? String(value.value) : value);
   if (special !== undefined) return special;
   return value instanceof Double ? finite(value.value) : NOT_REAL;

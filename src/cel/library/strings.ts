@@ -1,13 +1,13 @@
 // The string functions, which count in characters: https://github.com/google/cel-go/blob/v0.26.0/ext/README.md#strings
-import { BOOL, INT, listOf, STRING } from '../types/type.ts';
-import { failed, missing, NO_OVERLOAD, OVER_BUDGET } from '../values/failure.ts';
+import { BOOL, INT, listType, STRING } from '../types/type.ts';
+import { evaluationError, missingValue, NO_OVERLOAD, OVER_BUDGET } from '../values/evaluation-error.ts';
 import type { Meter } from '../values/meter.ts';
 import { characterIndex, charactersOf, countCharacters, sliceCharacters, unitIndex } from '../values/text.ts';
 import type { Value } from '../values/value.ts';
 import { defineFunction, defineMethod, type FunctionDefinition } from './define.ts';
 
-const OUT_OF_RANGE = missing('the string has no such index');
-const NOT_A_RANGE = failed('the end of a range lies before its start');
+const OUT_OF_RANGE = missingValue('the string has no such index');
+const NOT_A_RANGE = evaluationError('the end of a range lies before its start');
 const WHITE_SPACE = /^[\t-\r \u0085\u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000]$/;
 
 export const stringFunctions: readonly FunctionDefinition[] = [
@@ -19,8 +19,8 @@ export const stringFunctions: readonly FunctionDefinition[] = [
   defineMethod('indexOf', [STRING, STRING, INT], INT, indexOf),
   defineMethod('lastIndexOf', [STRING, STRING], INT, lastIndexOfAll),
   defineMethod('lastIndexOf', [STRING, STRING, INT], INT, lastIndexOf),
-  defineMethod('join', [listOf(STRING)], STRING, (list, meter) => join(list, '', meter)),
-  defineMethod('join', [listOf(STRING), STRING], STRING, join),
+  defineMethod('join', [listType(STRING)], STRING, (list, meter) => join(list, '', meter)),
+  defineMethod('join', [listType(STRING), STRING], STRING, join),
   defineMethod('lowerAscii', [STRING], STRING, lowerAscii),
   defineMethod('upperAscii', [STRING], STRING, upperAscii),
   defineMethod('replace', [STRING, STRING, STRING], STRING, (text, from, to, meter) =>
@@ -29,8 +29,8 @@ export const stringFunctions: readonly FunctionDefinition[] = [
   defineMethod('replace', [STRING, STRING, STRING, INT], STRING, (text, from, to, limit, meter) =>
     replace(text, from, to, [limit, meter]),
   ),
-  defineMethod('split', [STRING, STRING], listOf(STRING), (text, by) => split(text, by, -1n)),
-  defineMethod('split', [STRING, STRING, INT], listOf(STRING), split),
+  defineMethod('split', [STRING, STRING], listType(STRING), (text, by) => split(text, by, -1n)),
+  defineMethod('split', [STRING, STRING, INT], listType(STRING), split),
   defineMethod('substring', [STRING, INT], STRING, (text, start) => substring(text, start)),
   defineMethod('substring', [STRING, INT, INT], STRING, (text, start, end) => substring(text, start, end)),
   defineMethod('trim', [STRING], STRING, trim),

@@ -1,11 +1,11 @@
 // Timestamps and durations: making them, and their parts (in UTC).
 import { DURATION, INT, STRING, TIMESTAMP } from '../types/type.ts';
-import { failed } from '../values/failure.ts';
-import { Duration, parseDuration, parseTimestamp, Timestamp } from '../values/time.ts';
+import { evaluationError } from '../values/evaluation-error.ts';
+import { Duration, durationFromText, timestampFromText, Timestamp } from '../values/time.ts';
 import { defineFunction, defineMethod, type FunctionDefinition } from './define.ts';
 
-const NOT_A_DURATION = failed('the text is not a duration such as 1h30m');
-const NOT_A_TIME = failed('this is not a time such as 2026-01-31T00:00:00Z');
+const NOT_A_DURATION = evaluationError('the text is not a duration such as 1h30m');
+const NOT_A_TIME = evaluationError('this is not a time such as 2026-01-31T00:00:00Z');
 const MILLISECOND = 1_000_000n;
 const SECOND = 1000n * MILLISECOND;
 const DAY = 86_400_000;
@@ -13,10 +13,10 @@ const DAY = 86_400_000;
 export const timeFunctions: readonly FunctionDefinition[] = [
   defineFunction('duration', [DURATION], DURATION, (duration) => duration),
   defineFunction('duration', [INT], DURATION, (nanos) => Duration.of(nanos)),
-  defineFunction('duration', [STRING], DURATION, (text) => parseDuration(text) ?? NOT_A_DURATION),
+  defineFunction('duration', [STRING], DURATION, (text) => durationFromText(text) ?? NOT_A_DURATION),
   defineFunction('timestamp', [TIMESTAMP], TIMESTAMP, (time) => time),
   defineFunction('timestamp', [INT], TIMESTAMP, (seconds) => Timestamp.of(seconds * SECOND) ?? NOT_A_TIME),
-  defineFunction('timestamp', [STRING], TIMESTAMP, (text) => parseTimestamp(text) ?? NOT_A_TIME),
+  defineFunction('timestamp', [STRING], TIMESTAMP, (text) => timestampFromText(text) ?? NOT_A_TIME),
 
   defineMethod('getHours', [DURATION], INT, (duration) => duration.in(3600n * SECOND)),
   defineMethod('getMinutes', [DURATION], INT, (duration) => duration.in(60n * SECOND)),

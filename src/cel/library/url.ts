@@ -1,12 +1,12 @@
 // URLs: https://kubernetes.io/docs/reference/using-api/cel/#kubernetes-url-library
-import { BOOL, listOf, mapOf, STRING, typeOfKind } from '../types/type.ts';
-import { failed } from '../values/failure.ts';
+import { BOOL, listType, mapType, STRING, typeOfKind } from '../types/type.ts';
+import { evaluationError } from '../values/evaluation-error.ts';
 import { CelMap } from '../values/map.ts';
 import { isRequestUri, parseUrl, queryOf, type Url } from '../values/url.ts';
 import { defineFunction, defineMethod, type FunctionDefinition } from './define.ts';
 
 const URL_TYPE = typeOfKind<Url>('kubernetes.URL');
-const NOT_A_URL = failed('the text is not an absolute URL or path');
+const NOT_A_URL = evaluationError('the text is not an absolute URL or path');
 
 export const urlFunctions: readonly FunctionDefinition[] = [
   defineFunction('url', [STRING], URL_TYPE, (text) => parseUrl(text) ?? NOT_A_URL),
@@ -19,7 +19,7 @@ export const urlFunctions: readonly FunctionDefinition[] = [
   defineMethod(
     'getQuery',
     [URL_TYPE],
-    mapOf(STRING, listOf(STRING)),
+    mapType(STRING, listType(STRING)),
     ({ query }) => new CelMap(queryOf(query)),
   ),
 ];

@@ -2,7 +2,7 @@
 import { isMap } from '../values/map.ts';
 import type { ObjectKind, Type } from './type.ts';
 
-export function objectOf(kind: ObjectKind, fields: Readonly<Record<string, Type>>): Type {
+export function objectType(kind: ObjectKind, fields: Readonly<Record<string, Type>>): Type {
   return { kind, params: [], fields, accepts: isMap };
 }
 

@@ -1,22 +1,22 @@
 // The types of `request` and its parts: a misspelled field of them is found when a policy is loaded.
 // https://pkg.go.dev/k8s.io/apiserver/pkg/admission/plugin/cel#BuildRequestType
-import { objectOf } from './object-type.ts';
-import { BOOL, DYN, listOf, mapOf, STRING } from './type.ts';
+import { objectType } from './object-type.ts';
+import { BOOL, DYN, listType, mapType, STRING } from './type.ts';
 
-const kind = objectOf('kubernetes.GroupVersionKind', { group: STRING, version: STRING, kind: STRING });
-const resource = objectOf('kubernetes.GroupVersionResource', {
+const kind = objectType('kubernetes.GroupVersionKind', { group: STRING, version: STRING, kind: STRING });
+const resource = objectType('kubernetes.GroupVersionResource', {
   group: STRING,
   version: STRING,
   resource: STRING,
 });
-const userInfo = objectOf('kubernetes.UserInfo', {
+const userInfo = objectType('kubernetes.UserInfo', {
   username: STRING,
   uid: STRING,
-  groups: listOf(STRING),
-  extra: mapOf(STRING, listOf(STRING)),
+  groups: listType(STRING),
+  extra: mapType(STRING, listType(STRING)),
 });
 
-export const REQUEST = objectOf('kubernetes.AdmissionRequest', {
+export const REQUEST = objectType('kubernetes.AdmissionRequest', {
   kind,
   resource,
   subResource: STRING,

@@ -1,5 +1,5 @@
 // The static types that the checker works with, and which values each accepts when an expression runs.
-import type { Uint, Double, Kind, TypeValue, Value } from '../values/value.ts';
+import type { Uint, Double, ValueKind, TypeValue, Value } from '../values/value.ts';
 import { adapt, kindOf } from '../values/value.ts';
 import type { AnyMap } from '../values/map.ts';
 import type { Optional } from '../values/optional.ts';
@@ -15,7 +15,7 @@ export type ObjectKind =
 
 /** `V` is the shape its values have; it exists for the compiler only. */
 export interface Type<out V = Value> {
-  readonly kind: Kind | ObjectKind | 'dyn' | 'param';
+  readonly kind: ValueKind | ObjectKind | 'dyn' | 'param';
   /** Element types; for a type parameter its name. */
   readonly params: readonly Type[];
   readonly name?: string;
@@ -25,7 +25,7 @@ export interface Type<out V = Value> {
   readonly shape?: V;
 }
 
-export function typeOfKind<V>(kind: Kind, params: readonly Type[] = []): Type<V> {
+export function typeOfKind<V>(kind: ValueKind, params: readonly Type[] = []): Type<V> {
   return { kind, params, accepts: (value) => kindOf(value) === kind };
 }
 
@@ -49,7 +49,7 @@ export const TIMESTAMP = typeOfKind<Timestamp>('google.protobuf.Timestamp');
 export const DURATION = typeOfKind<Duration>('google.protobuf.Duration');
 
 /** When it runs, an overload is chosen by the first element, as in cel-go. */
-export function listOf(element: Type): Type<readonly unknown[]> {
+export function listType(element: Type): Type<readonly unknown[]> {
   return {
     kind: 'list',
     params: [element],
@@ -57,15 +57,15 @@ export function listOf(element: Type): Type<readonly unknown[]> {
   };
 }
 
-export function mapOf(key: Type, value: Type): Type<AnyMap> {
+export function mapType(key: Type, value: Type): Type<AnyMap> {
   return typeOfKind<AnyMap>('map', [key, value]);
 }
 
-export function optionalOf(held: Type): Type<Optional> {
+export function optionalType(held: Type): Type<Optional> {
   return typeOfKind<Optional>('optional_type', [held]);
 }
 
-export function typeOf(instance: Type): Type<TypeValue> {
+export function typeType(instance: Type): Type<TypeValue> {
   return typeOfKind<TypeValue>('type', [instance]);
 }
 
@@ -79,8 +79,8 @@ export function typeText(type: Type): string {
   return type.params.length === 0 ? type.kind : `${type.kind}(${type.params.map(typeText).join(', ')})`;
 }
 
-export function isSameType(a: Type, b: Type): boolean {
+export function areSameType(a: Type, b: Type): boolean {
   if (a === b) return true;
   if (a.kind !== b.kind || a.name !== b.name || a.params.length !== b.params.length) return false;
-  return a.params.every((param, index) => isSameType(param, b.params[index] ?? DYN));
+  return a.params.every((param, index) => areSameType(param, b.params[index] ?? DYN));
 }

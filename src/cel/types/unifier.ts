@@ -1,5 +1,14 @@
 // Decides which types go together, and finds what the type parameters of generic functions stand for.
-import { isSameType, listOf, mapOf, optionalOf, typeOf, typeParameter, DYN, type Type } from './type.ts';
+import {
+  areSameType,
+  listType,
+  mapType,
+  optionalType,
+  typeType,
+  typeParameter,
+  DYN,
+  type Type,
+} from './type.ts';
 
 /** What null may stand for beside null_type: https://github.com/google/cel-go/blob/v0.26.0/checker/types.go */
 function isNullable(type: Type): boolean {
@@ -85,14 +94,14 @@ class Attempt {
 
   /** Lets a type stand for a type parameter, or for what the parameter stands for already. */
   #substitute(type: Type, parameter: Type): 'fits' | 'conflicts' | 'unrelated' {
-    if (isSameType(type, parameter)) return 'fits';
+    if (areSameType(type, parameter)) return 'fits';
     const bound = this.bindings.get(parameter.name ?? '');
     if (bound === undefined) {
       if (this.#occurs(parameter, type)) return 'unrelated';
       this.#bind(parameter, type);
       return 'fits';
     }
-    if (isSameType(type, bound)) return 'fits';
+    if (areSameType(type, bound)) return 'fits';
     if (!this.isAssignable(type, bound)) return 'conflicts';
     const general = mostGeneral(type, bound);
     if (!this.#occurs(parameter, general)) this.#bind(parameter, general);
@@ -104,7 +113,7 @@ class Attempt {
   }
 
   #occurs(parameter: Type, within: Type): boolean {
-    if (isSameType(parameter, within)) return true;
+    if (areSameType(parameter, within)) return true;
     if (within.kind !== 'param') return within.params.some((param) => this.#occurs(parameter, param));
     const bound = this.bindings.get(within.name ?? '');
     return bound !== undefined && this.#occurs(parameter, bound);
@@ -141,13 +150,13 @@ function substitute(type: Type, bindings: ReadonlyMap<string, Type>): Type {
   const [first = DYN, second = DYN] = type.params.map((param) => substitute(param, bindings));
   switch (type.kind) {
     case 'list':
-      return listOf(first);
+      return listType(first);
     case 'map':
-      return mapOf(first, second);
+      return mapType(first, second);
     case 'optional_type':
-      return optionalOf(first);
+      return optionalType(first);
     case 'type':
-      return typeOf(first);
+      return typeType(first);
     default:
       return type;
   }

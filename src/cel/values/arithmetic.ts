@@ -1,11 +1,11 @@
 // Arithmetic of CEL: 64-bit integers that overflow into an error, and no mixing of numeric types.
-import { failed, NO_OVERLOAD, OVER_BUDGET } from './failure.ts';
+import { evaluationError, NO_OVERLOAD, OVER_BUDGET } from './evaluation-error.ts';
 import type { Meter } from './meter.ts';
 import { Duration, Timestamp } from './time.ts';
 import { Double, MAX_INT, MAX_UINT, MIN_INT, Uint, type Value } from './value.ts';
 
-const OVERFLOW = failed('the result does not fit into its type');
-const DIVIDED_BY_ZERO = failed('division by zero');
+const OVERFLOW = evaluationError('the result does not fit into its type');
+const DIVIDED_BY_ZERO = evaluationError('division by zero');
 
 export function toInt(value: bigint): Value {
   return value <= MAX_INT && value >= MIN_INT ? value : OVERFLOW;

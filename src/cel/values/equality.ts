@@ -1,13 +1,13 @@
 // Equality of two values as `==`, `in` and the set functions see it: numbers are equal across their types.
-import { NO_OVERLOAD, type Failure } from './failure.ts';
+import { NO_OVERLOAD, type EvaluationError } from './evaluation-error.ts';
 import { findKey, isMap, keysOf, sizeOfMap, type AnyMap } from './map.ts';
 import type { Meter } from './meter.ts';
 import { Optional } from './optional.ts';
 import { Quantity } from './quantity.ts';
-import { adapt, Boxed, Double, kindOf, Uint, type Kind, type Value } from './value.ts';
+import { adapt, Boxed, Double, kindOf, Uint, type ValueKind, type Value } from './value.ts';
 
 /** These types of Kubernetes know only themselves: comparing one with anything else is an error, not false. */
-const opaque: ReadonlySet<Kind> = new Set<Kind>([
+const opaque: ReadonlySet<ValueKind> = new Set<ValueKind>([
   'kubernetes.NamedFormat',
   'kubernetes.Quantity',
   'kubernetes.Semver',
@@ -16,7 +16,7 @@ const opaque: ReadonlySet<Kind> = new Set<Kind>([
   'net.IP',
 ]);
 
-export function areEqual(left: Value, right: Value, meter: Meter): boolean | Failure {
+export function areEqual(left: Value, right: Value, meter: Meter): boolean | EvaluationError {
   if (typeof left === 'string') return typeof right === 'string' && areStringsEqual(left, right, meter);
   if (typeof left === 'boolean' || left === null) return left === right;
   if (right === null) return false;
@@ -30,21 +30,21 @@ function areStringsEqual(left: string, right: string, meter: Meter): boolean {
   return left === right;
 }
 
-function areObjectsEqual(left: Value, right: Value, meter: Meter): boolean | Failure {
+function areObjectsEqual(left: Value, right: Value, meter: Meter): boolean | EvaluationError {
   const kind = kindOf(left);
   if (isNumeric(left)) return isNumeric(right) && areNumbersEqual(left, right);
   if (kind !== kindOf(right)) return opaque.has(kind) ? NO_OVERLOAD : false;
   return areEqualOfOneKind(left, right, meter);
 }
 
-function areEqualOfOneKind(left: Value, right: Value, meter: Meter): boolean | Failure {
+function areEqualOfOneKind(left: Value, right: Value, meter: Meter): boolean | EvaluationError {
   if (Array.isArray(left) && Array.isArray(right)) return areListsEqual(left, right, meter);
   if (left instanceof Optional && right instanceof Optional) return areOptionalsEqual(left, right, meter);
   if (isMap(left) && isMap(right)) return areMapsEqual(left, right, meter);
   return areScalarsEqual(left, right, meter);
 }
 
-function areScalarsEqual(left: Value, right: Value, meter: Meter): boolean | Failure {
+function areScalarsEqual(left: Value, right: Value, meter: Meter): boolean | EvaluationError {
   if (left instanceof Uint8Array && right instanceof Uint8Array) return areBytesEqual(left, right, meter);
   if (right instanceof Quantity && right.isSum) return NO_OVERLOAD;
   return left instanceof Boxed && right instanceof Boxed && left.equals(right);
@@ -65,7 +65,7 @@ function areMapsEqual(left: AnyMap, right: AnyMap, meter: Meter): boolean {
   });
 }
 
-function areOptionalsEqual(left: Optional, right: Optional, meter: Meter): boolean | Failure {
+function areOptionalsEqual(left: Optional, right: Optional, meter: Meter): boolean | EvaluationError {
   if (left.value === undefined || right.value === undefined) return left.value === right.value;
   return areEqual(left.value, right.value, meter);
 }

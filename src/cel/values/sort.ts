@@ -1,9 +1,9 @@
 // Sorts values by keys that have an order and are all of one type.
-import { failed } from './failure.ts';
+import { evaluationError } from './evaluation-error.ts';
 import { compareValues } from './order.ts';
 import { kindOf, type Value } from './value.ts';
 
-const NOT_SORTABLE = failed('only values of one type that has an order can be sorted');
+const NOT_SORTABLE = evaluationError('only values of one type that has an order can be sorted');
 
 export function sortByKeys(pairs: readonly (readonly [key: Value, value: Value])[]): Value {
   const [first] = pairs;

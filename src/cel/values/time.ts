@@ -100,7 +100,7 @@ const RFC3339 =
   /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:[.,](\d+))?(?:(Z)|([+-])(\d{2}):(\d{2}))$/;
 
 /** undefined when the text is not a moment in RFC 3339 between the years 1 and 9999. */
-export function parseTimestamp(text: string): Timestamp | undefined {
+export function timestampFromText(text: string): Timestamp | undefined {
   const parts = RFC3339.exec(text);
   if (parts === null) return undefined;
   const [year = 0, month = 0, day = 0] = parts.slice(1, 4).map(Number);
@@ -148,7 +148,7 @@ const TERM = /(\d*)\.?(\d*)(ns|us|µs|μs|ms|s|m|h)/g;
 const MAX_TEXT = 1000;
 
 /** Go's time.ParseDuration: `1h30m`, `-1.5s`. undefined when the text is not one or too long to hold. */
-export function parseDuration(text: string): Duration | undefined {
+export function durationFromText(text: string): Duration | undefined {
   if (text.length > MAX_TEXT || !DURATION.test(text)) return undefined;
   let total = 0n;
   for (const [, whole = '', fraction = '', unit = ''] of text.matchAll(TERM)) {

@@ -6,7 +6,7 @@
  */
 export type Value = unknown;
 
-export type Kind =
+export type ValueKind =
   | 'bool'
   | 'bytes'
   | 'double'
@@ -28,7 +28,7 @@ export type Kind =
   | 'uint';
 
 export abstract class Boxed {
-  abstract readonly kind: Kind;
+  abstract readonly kind: ValueKind;
   /** Whether it equals a value of the same kind. */
   abstract equals(other: this): boolean;
 }
@@ -89,7 +89,7 @@ function fromJsonNumber(raw: number): Value {
   return Number.isInteger(raw) && raw >= -(2 ** 63) && raw < 2 ** 63 ? BigInt(raw) : new Double(raw);
 }
 
-export function kindOf(value: Value): Kind {
+export function kindOf(value: Value): ValueKind {
   switch (typeof value) {
     case 'string':
       return 'string';
@@ -102,7 +102,7 @@ export function kindOf(value: Value): Kind {
   }
 }
 
-function kindOfObject(value: Value): Kind {
+function kindOfObject(value: Value): ValueKind {
   if (value === null) return 'null_type';
   if (Array.isArray(value)) return 'list';
   if (value instanceof Boxed) return value.kind;

@@ -2,8 +2,8 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { itemsAt, textAt } from '../kinds/column.ts';
-import { clusterRoleBindings, clusterRoles, roleBindings, roles } from '../kinds/rbac.ts';
-import type { ObjectStore } from '../store/store.ts';
+import { clusterRoleBindingKind, clusterRoleKind, roleBindingKind, roleKind } from '../kinds/rbac-kinds.ts';
+import type { SandboxStore } from '../store/store.ts';
 import type { User } from '../user.ts';
 import { ruleAllows, rulesIn, type PathAction, type ResourceAction } from './rules.ts';
 
@@ -27,12 +27,12 @@ export interface Access extends Authorizer {
   roleOf(binding: unknown, namespace: string | undefined): BoundRole;
 }
 
-export function createAuthorizer(store: ObjectStore): Access {
+export function createAuthorizer(store: SandboxStore): Access {
   const bindings = new Bindings(store);
   const roleOf: Access['roleOf'] = (binding, namespace) => {
     const name = textAt(binding, 'roleRef', 'name');
     const isLocal = textAt(binding, 'roleRef', 'kind') === 'Role';
-    const role = isLocal ? store.get(roles, namespace, name) : store.get(clusterRoles, undefined, name);
+    const role = isLocal ? store.get(roleKind, namespace, name) : store.get(clusterRoleKind, undefined, name);
     return { kind: isLocal ? 'Role' : 'ClusterRole', name, rules: role && rulesIn(role) };
   };
   const rulesOf: Access['rulesOf'] = (user, namespace = '') =>
@@ -56,10 +56,11 @@ class Bindings {
   /** From a subject in a namespace (none for ClusterRoleBindings) to what binds it there, by the name of the binding. */
   readonly #bySubject = new Map<string, Map<string, KubeObject>>();
 
-  constructor(store: ObjectStore) {
-    for (const kind of [roleBindings, clusterRoleBindings]) store.list(kind).forEach((one) => this.#add(one));
+  constructor(store: SandboxStore) {
+    for (const kind of [roleBindingKind, clusterRoleBindingKind])
+      store.list(kind).forEach((one) => this.#add(one));
     store.subscribe(({ type, resource, object, before }) => {
-      if (resource !== roleBindings && resource !== clusterRoleBindings) return;
+      if (resource !== roleBindingKind && resource !== clusterRoleBindingKind) return;
       if (before !== undefined) this.#remove(before);
       if (type !== 'deleted') this.#add(object);
     });

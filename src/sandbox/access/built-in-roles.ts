@@ -1,7 +1,7 @@
 // The ClusterRoles that every cluster has, as far as people and their tools use them, and who is bound to them.
 // https://kubernetes.io/docs/reference/access-authn-authz/rbac/#default-roles-and-role-bindings
 import type { KubeObject, StringMap } from '../../base/kube-object.ts';
-import { everything, rbacGroup } from './rules.ts';
+import { clusterAdminRules, rbacApiGroup } from './rules.ts';
 
 type Rules = readonly object[];
 
@@ -33,7 +33,7 @@ const toEdit = [
 ];
 const toAdmin = [
   rule('create', 'authorization.k8s.io', 'localsubjectaccessreviews'),
-  rule(`${write} ${read}`, rbacGroup, 'rolebindings roles'),
+  rule(`${write} ${read}`, rbacApiGroup, 'rolebindings roles'),
 ];
 const basic = [
   rule('create', 'authorization.k8s.io', 'selfsubjectaccessreviews selfsubjectrulesreviews'),
@@ -50,7 +50,7 @@ export function builtInRoles(): readonly KubeObject[] {
     ...gathering('view', toView, toView, 'edit'),
     ...gathering('edit', toEdit, edit, 'admin'),
     ...gathering('admin', toAdmin, [...edit, ...toAdmin]),
-    ...bound('cluster-admin', everything, 'masters'),
+    ...bound('cluster-admin', clusterAdminRules, 'masters'),
     ...bound('system:basic-user', basic, 'authenticated'),
     ...bound('system:discovery', [{ nonResourceURLs: discovery, verbs: ['get'] }], 'authenticated'),
     ...bound('system:public-info-viewer', [{ nonResourceURLs: health, verbs: ['get'] }], 'unauthenticated'),
@@ -62,7 +62,7 @@ function rule(verbs: string, group: string, resources: string): object {
 }
 
 function label(target: string): StringMap {
-  return { [`${rbacGroup}/aggregate-to-${target}`]: 'true' };
+  return { [`${rbacApiGroup}/aggregate-to-${target}`]: 'true' };
 }
 
 /** A role that gathers its rules by a label, and what it gathers from the beginning. */
@@ -77,8 +77,8 @@ function gathering(name: string, own: Rules, all: Rules, target?: string): reado
 
 /** A role, and who has it: a group of the system. */
 function bound(name: string, rules: Rules, group: string): readonly KubeObject[] {
-  const roleRef = { apiGroup: rbacGroup, kind: 'ClusterRole', name };
-  const subjects = [{ apiGroup: rbacGroup, kind: 'Group', name: `system:${group}` }];
+  const roleRef = { apiGroup: rbacApiGroup, kind: 'ClusterRole', name };
+  const subjects = [{ apiGroup: rbacApiGroup, kind: 'Group', name: `system:${group}` }];
   return [
     { ...object('ClusterRole', name), rules },
     { ...object('ClusterRoleBinding', name), roleRef, subjects },
@@ -87,5 +87,5 @@ function bound(name: string, rules: Rules, group: string): readonly KubeObject[]
 
 function object(kind: string, name: string, more: StringMap = {}): KubeObject {
   const labels = { 'kubernetes.io/bootstrapping': 'rbac-defaults', ...more };
-  return { apiVersion: `${rbacGroup}/v1`, kind, metadata: { name, labels } };
+  return { apiVersion: `${rbacApiGroup}/v1`, kind, metadata: { name, labels } };
 }

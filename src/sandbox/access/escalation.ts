@@ -3,10 +3,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import { forbidden, notFound } from '../api-error.ts';
+import { forbiddenError, notFoundError } from '../api-error.ts';
 import type { ObjectRequest } from '../request.ts';
 import { isMaster, type Access, type PathAction, type ResourceAction } from './authorizer.ts';
-import { everything, rbacGroup, ruleAllows, rulesIn, textsAt } from './rules.ts';
+import { clusterAdminRules, rbacApiGroup, ruleAllows, rulesIn, textsAt } from './rules.ts';
 
 interface RbacWrite extends Pick<ObjectRequest, 'user' | 'resource' | 'namespace'> {
   readonly object: KubeObject;
@@ -16,7 +16,7 @@ interface RbacWrite extends Pick<ObjectRequest, 'user' | 'resource' | 'namespace
 /** For writes of every kind; throws an ApiError. */
 export function checkEscalation(access: Access, write: RbacWrite): void {
   const { user, resource, object, stored } = write;
-  if (resource.group !== rbacGroup || isMaster(user)) return;
+  if (resource.group !== rbacApiGroup || isMaster(user)) return;
   if (stored !== undefined && isDeepStrictEqual(granting(object), granting(stored))) return;
   if (resource.plural.endsWith('bindings')) checkBinding(access, write);
   else checkRole(access, write);
@@ -31,21 +31,21 @@ function granting({ metadata, ...rest }: KubeObject): object {
 function checkRole(access: Access, write: RbacWrite): void {
   const { user, resource, namespace, object, stored } = write;
   const name = stored === undefined ? undefined : object.metadata.name;
-  const escalate = { verb: 'escalate', group: rbacGroup, resource: resource.plural, namespace, name };
+  const escalate = { verb: 'escalate', group: rbacApiGroup, resource: resource.plural, namespace, name };
   if (access.allows(user, escalate)) return;
   checkHeld(access, write, rulesIn(object));
   // What others will be gathered may be anything.
   if ((object['aggregationRule'] ?? stored?.['aggregationRule']) !== undefined)
-    checkHeld(access, write, everything);
+    checkHeld(access, write, clusterAdminRules);
 }
 
 function checkBinding(access: Access, write: RbacWrite): void {
   const { user, resource, namespace, object } = write;
   const { kind, name, rules } = access.roleOf(object, namespace);
-  const bind = { verb: 'bind', group: rbacGroup, resource: `${kind.toLowerCase()}s`, namespace, name };
+  const bind = { verb: 'bind', group: rbacApiGroup, resource: `${kind.toLowerCase()}s`, namespace, name };
   if (access.allows(user, bind)) return;
   // The API server names the binding's kind here, too.
-  if (rules === undefined) throw notFound(resource, name);
+  if (rules === undefined) throw notFoundError(resource, name);
   checkHeld(access, write, rules);
 }
 
@@ -56,7 +56,7 @@ function checkHeld(access: Access, write: RbacWrite, rules: readonly JsonObject[
   if (missing.length === 0) return;
   const who = `user ${JSON.stringify(user.username)} (groups=${quoted(user.groups)})`;
   const why = `${who} is attempting to grant RBAC permissions not currently held:`;
-  throw forbidden(resource, object.metadata.name ?? '', [why, ...missing.toSorted()].join('\n'));
+  throw forbiddenError(resource, object.metadata.name ?? '', [why, ...missing.toSorted()].join('\n'));
 }
 
 /** A line for each target of the rule with the verbs that nothing held permits. For a `*`, it takes a `*`. */

@@ -1,7 +1,7 @@
 // Questions about who may do what and who somebody is: answered, and forgotten.
 // https://kubernetes.io/docs/reference/access-authn-authz/authorization/#checking-api-access
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
-import { badRequest, invalid, type ApiError } from '../api-error.ts';
+import { badRequestError, invalidError, type ApiError } from '../api-error.ts';
 import { textAt } from '../kinds/column.ts';
 import type { Tokens } from '../tokens.ts';
 import type { User } from '../user.ts';
@@ -59,7 +59,7 @@ function subjectOf(spec: JsonObject): User {
 
 function incomplete(name: string, why: string): ApiError {
   const cause = { reason: 'FieldValueInvalid', message: `Invalid value: ${why}`, field: `spec.${name}` };
-  return invalid({ group: authorization, kind: 'SubjectAccessReview' }, '', [cause]);
+  return invalidError({ group: authorization, kind: 'SubjectAccessReview' }, '', [cause]);
 }
 
 /** Who asks in a namespace has the right to ask about that alone. */
@@ -78,7 +78,7 @@ function actionOf(spec: JsonObject, namespace: string | undefined): Action {
 /** https://kubernetes.io/docs/reference/kubernetes-api/authorization-resources/self-subject-rules-review-v1/ */
 function rulesReview(access: Access, user: User, spec: JsonObject): JsonObject {
   const namespace = textAt(spec, 'namespace');
-  if (namespace === '') throw badRequest('no namespace on request');
+  if (namespace === '') throw badRequestError('no namespace on request');
   const rules = access.rulesOf(user, namespace);
   const about = (field: string): readonly JsonObject[] =>
     rules.filter((rule) => textsAt(rule, field).length > 0);

@@ -2,7 +2,7 @@
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { itemsAt } from '../kinds/column.ts';
 
-export const rbacGroup = 'rbac.authorization.k8s.io';
+export const rbacApiGroup = 'rbac.authorization.k8s.io';
 
 export interface ResourceAction {
   readonly verb: string;
@@ -21,7 +21,7 @@ export interface PathAction {
 export type Action = ResourceAction | PathAction;
 
 /** The rules of cluster-admin. */
-export const everything: readonly JsonObject[] = [
+export const clusterAdminRules: readonly JsonObject[] = [
   { apiGroups: ['*'], resources: ['*'], verbs: ['*'] },
   { nonResourceURLs: ['*'], verbs: ['*'] },
 ];

@@ -1,20 +1,20 @@
 // Asks the webhooks and the admission policies that are stored about every write.
 import type { KubeObject } from '../../base/kube-object.ts';
-import type { ObjectStore } from '../store/store.ts';
-import type { AdmittedWrite } from './admitted-write.ts';
-import { judgeByPolicies } from './policies.ts';
+import type { SandboxStore } from '../store/store.ts';
+import type { ReviewedWrite } from './reviewed-write.ts';
+import { enforcePolicies } from './policies.ts';
 import { callWebhook, type CallWebhook } from './webhook-call.ts';
-import { askMutating, askValidating } from './webhooks.ts';
+import { callMutatingWebhooks, callValidatingWebhooks } from './webhooks.ts';
 
 export interface Admission {
   /** The object that the mutating webhooks leave; for a delete they are asked too, and change nothing. Rejects with an ApiError. */
-  mutate(write: AdmittedWrite): Promise<KubeObject | undefined>;
+  mutate(write: ReviewedWrite): Promise<KubeObject | undefined>;
   /** First the admission policies, then the validating webhooks, side by side. Rejects with an ApiError. */
-  validate(write: AdmittedWrite): Promise<void>;
+  validate(write: ReviewedWrite): Promise<void>;
 }
 
 interface AdmissionPorts {
-  readonly store: ObjectStore;
+  readonly store: SandboxStore;
   readonly call?: CallWebhook;
   readonly uid: () => string;
 }
@@ -23,17 +23,18 @@ interface AdmissionPorts {
 export function createAdmission(ports: AdmissionPorts): Admission {
   const webhooks = { call: callWebhook, ...ports };
   return {
-    mutate: async (write) => (decidesAboutWrites(write) ? write.object : await askMutating(webhooks, write)),
+    mutate: async (write) =>
+      decidesAboutWrites(write) ? write.object : await callMutatingWebhooks(webhooks, write),
     validate: async (write) => {
       if (!decidesAboutWrites(write) || write.resource.kind.endsWith('WebhookConfiguration')) {
-        judgeByPolicies(ports.store, write);
+        enforcePolicies(ports.store, write);
       }
-      if (!decidesAboutWrites(write)) await askValidating(webhooks, write);
+      if (!decidesAboutWrites(write)) await callValidatingWebhooks(webhooks, write);
     },
   };
 }
 
 /** Whoever has locked everybody out can undo it: no webhook is asked about those, and no policy about policies. */
-function decidesAboutWrites({ resource }: AdmittedWrite): boolean {
+function decidesAboutWrites({ resource }: ReviewedWrite): boolean {
   return resource.group === 'admissionregistration.k8s.io';
 }

@@ -3,8 +3,8 @@ import { ownMember } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { compileExpression, type Expression, type ResultKind } from '../../cel/expression.ts';
 import type { StatusCause } from '../api-error.ts';
-import { admissionVariables, compileConditions, once } from './conditions.ts';
-import type { Policy } from './configurations.ts';
+import { admissionVariables, compileConditions, memoized } from './conditions.ts';
+import type { AdmissionPolicy } from './configurations.ts';
 
 interface Validation {
   readonly isMet: Expression;
@@ -13,58 +13,60 @@ interface Validation {
   readonly reason: string;
 }
 
-export interface CompiledPolicy {
+export interface CompiledAdmissionPolicy {
   readonly variables: ReadonlyMap<string, Expression>;
   readonly validations: readonly Validation[];
 }
 
 /** A text says why the policy cannot be evaluated. */
-export const compiledPolicy = once(({ spec }: Policy): CompiledPolicy | string => {
-  if (spec.paramKind !== undefined) return 'it has parameters';
-  const problems = compileConditions(spec).flatMap((each) => (each.ok ? [] : [each.problem.message]));
-  const variables = new Map<string, Expression>();
-  const compile = (source: string, result: ResultKind): Expression | undefined => {
-    // A variable sees those before it.
-    const computed = Object.fromEntries(Array.from(variables, ([name, { type }]) => [name, type]));
-    const scope = { variables: [...admissionVariables, 'variables'] as const, computed };
-    const outcome = compileExpression(source, scope, result);
-    if (outcome.ok) return outcome.expression;
-    problems.push(`${outcome.problem.message}, in ${source.slice(0, 60)}`);
-    return undefined;
-  };
-  for (const { name, expression } of spec.variables ?? []) {
-    const compiled = compile(expression, 'any');
-    if (compiled !== undefined) variables.set(name, compiled);
-  }
-  const validations = (spec.validations ?? []).flatMap((rule) => {
-    const isMet = compile(rule.expression, 'bool');
-    const explain = rule.messageExpression ? compile(rule.messageExpression, 'string') : undefined;
-    const message = rule.message?.trim() || `failed expression: ${rule.expression.trim()}`;
-    return isMet === undefined ? [] : [{ isMet, explain, message, reason: rule.reason || 'Invalid' }];
-  });
-  return problems[0] ?? { variables, validations };
-});
+export const compiledAdmissionPolicy = memoized(
+  ({ spec }: AdmissionPolicy): CompiledAdmissionPolicy | string => {
+    if (spec.paramKind !== undefined) return 'it has parameters';
+    const problems = compileConditions(spec).flatMap((each) => (each.ok ? [] : [each.problem.message]));
+    const variables = new Map<string, Expression>();
+    const compile = (source: string, result: ResultKind): Expression | undefined => {
+      // A variable sees those before it.
+      const computed = Object.fromEntries(Array.from(variables, ([name, { type }]) => [name, type]));
+      const scope = { variables: [...admissionVariables, 'variables'] as const, computed };
+      const outcome = compileExpression(source, scope, result);
+      if (outcome.ok) return outcome.expression;
+      problems.push(`${outcome.problem.message}, in ${source.slice(0, 60)}`);
+      return undefined;
+    };
+    for (const { name, expression } of spec.variables ?? []) {
+      const compiled = compile(expression, 'any');
+      if (compiled !== undefined) variables.set(name, compiled);
+    }
+    const validations = (spec.validations ?? []).flatMap((rule) => {
+      const isMet = compile(rule.expression, 'bool');
+      const explain = rule.messageExpression ? compile(rule.messageExpression, 'string') : undefined;
+      const message = rule.message?.trim() || `failed expression: ${rule.expression.trim()}`;
+      return isMet === undefined ? [] : [{ isMet, explain, message, reason: rule.reason || 'Invalid' }];
+    });
+    return problems[0] ?? { variables, validations };
+  },
+);
 
 /** Why the sandbox stores a policy that its kind has judged, and does not evaluate it; undefined when it does. */
-export function unevaluated(policy: KubeObject): string | undefined {
+export function whyNotEvaluated(policy: KubeObject): string | undefined {
   const why = problemIn(policy);
-  return why !== undefined && isBeyondUs(policy) ? why : undefined;
+  return why !== undefined && needsMoreThanSandbox(policy) ? why : undefined;
 }
 
 /** What is wrong with the expressions of a policy that the sandbox would evaluate. */
 export function policyProblems(policy: KubeObject): readonly StatusCause[] {
   const why = problemIn(policy);
-  if (why === undefined || isBeyondUs(policy)) return [];
+  if (why === undefined || needsMoreThanSandbox(policy)) return [];
   const message = `Invalid value: compilation failed: ${why}`;
   return [{ reason: 'FieldValueInvalid', message, field: 'spec' }];
 }
 
-function isBeyondUs({ spec }: KubeObject): boolean {
+function needsMoreThanSandbox({ spec }: KubeObject): boolean {
   return ownMember(spec, 'paramKind') !== undefined || /\b(authorizer|params)\b/.test(JSON.stringify(spec));
 }
 
 function problemIn(policy: KubeObject): string | undefined {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- kinds/admission-kinds.ts lets nothing else come here
-  const compiled = compiledPolicy(policy as Policy);
+  const compiled = compiledAdmissionPolicy(policy as AdmissionPolicy);
   return typeof compiled === 'string' ? compiled : undefined;
 }

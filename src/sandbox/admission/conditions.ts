@@ -4,12 +4,12 @@ import type { KubeObject } from '../../base/kube-object.ts';
 import { compileExpression } from '../../cel/expression.ts';
 import type { Bindings, CompileResult, Expression } from '../../cel/expression.ts';
 import type { StatusCause } from '../api-error.ts';
-import type { Conditional, Webhook } from './configurations.ts';
+import type { WithMatchConditions, Webhook } from './configurations.ts';
 
 export const admissionVariables = ['object', 'oldObject', 'request', 'namespaceObject'] as const;
 
 /** Keeps what was compiled of an object for as long as the object itself: stored objects never change. */
-export function once<O extends object, T>(compile: (object: O) => T): (object: O) => T {
+export function memoized<O extends object, T>(compile: (object: O) => T): (object: O) => T {
   const known = new WeakMap<O, { readonly value: T }>();
   return (object) => {
     const found = known.get(object) ?? { value: compile(object) };
@@ -18,10 +18,11 @@ export function once<O extends object, T>(compile: (object: O) => T): (object: O
   };
 }
 
-export const compileConditions = once(({ matchConditions = [] }: Conditional): readonly CompileResult[] =>
-  matchConditions.map(({ expression }) =>
-    compileExpression(expression, { variables: admissionVariables }, 'bool'),
-  ),
+export const compileConditions = memoized(
+  ({ matchConditions = [] }: WithMatchConditions): readonly CompileResult[] =>
+    matchConditions.map(({ expression }) =>
+      compileExpression(expression, { variables: admissionVariables }, 'bool'),
+    ),
 );
 
 /** What is wrong with the conditions of a webhook configuration that its kind has judged. */
@@ -39,16 +40,16 @@ export function conditionProblems(configuration: KubeObject): readonly StatusCau
 }
 
 /** Whether all conditions are true; what is wrong where none is false and some cannot be told. */
-export function isMeant(conditional: Conditional, bindings: Bindings): boolean | string {
+export function matchConditionsHold(conditional: WithMatchConditions, bindings: Bindings): boolean | string {
   // What does not compile is not stored, or not evaluated.
   const outcomes = compileConditions(conditional).map(
-    (condition) => !condition.ok || outcomeOf(condition.expression, bindings),
+    (condition) => !condition.ok || evaluateCondition(condition.expression, bindings),
   );
   return !outcomes.includes(false) && (outcomes.find((outcome) => outcome !== true) ?? true);
 }
 
 /** A text says what went wrong. */
-export function outcomeOf(expression: Expression, bindings: Bindings): boolean | string {
+export function evaluateCondition(expression: Expression, bindings: Bindings): boolean | string {
   const outcome = expression.evaluate(bindings);
   if (outcome.ok) return outcome.value === true;
   return `expression '${expression.source}' resulted in error: ${outcome.message}`;

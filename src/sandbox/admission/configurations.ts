@@ -1,12 +1,12 @@
 // The stored objects that decide about writes. Their kinds let nothing else be stored, and fill in what is left out.
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { LabelSelector } from '../../api/namespace-policy/namespace-policy.ts';
-import { notFound } from '../api-error.ts';
+import { notFoundError } from '../api-error.ts';
 import { admissionKinds } from '../kinds/admission-kinds.ts';
-import { namespaces } from '../kinds/plain-kinds.ts';
-import type { ObjectStore } from '../store/store.ts';
+import { namespaceKind } from '../kinds/plain-kinds.ts';
+import type { SandboxStore } from '../store/store.ts';
 
-export interface Rule {
+export interface RuleWithOperations {
   readonly operations: readonly string[];
   readonly apiGroups: readonly string[];
   readonly apiVersions: readonly string[];
@@ -16,15 +16,15 @@ export interface Rule {
 }
 
 /** A webhook has `rules`, and a policy or its binding the others. */
-export interface Selection {
+export interface WriteSelector {
   readonly namespaceSelector?: LabelSelector;
   readonly objectSelector?: LabelSelector;
-  readonly rules?: readonly Rule[];
-  readonly resourceRules?: readonly Rule[];
-  readonly excludeResourceRules?: readonly Rule[];
+  readonly rules?: readonly RuleWithOperations[];
+  readonly resourceRules?: readonly RuleWithOperations[];
+  readonly excludeResourceRules?: readonly RuleWithOperations[];
 }
 
-export interface Conditional {
+export interface WithMatchConditions {
   readonly matchConditions?: readonly { readonly expression: string }[];
   readonly failurePolicy?: string;
 }
@@ -35,7 +35,7 @@ export interface ClientConfig {
   readonly caBundle?: string;
 }
 
-export interface Webhook extends Selection, Conditional {
+export interface Webhook extends WriteSelector, WithMatchConditions {
   readonly name: string;
   readonly clientConfig: ClientConfig;
   readonly timeoutSeconds?: number;
@@ -49,19 +49,19 @@ interface Validation {
   readonly reason?: string;
 }
 
-export interface Policy extends KubeObject {
-  readonly spec: Conditional & {
+export interface AdmissionPolicy extends KubeObject {
+  readonly spec: WithMatchConditions & {
     readonly paramKind?: object;
-    readonly matchConstraints: Selection;
+    readonly matchConstraints: WriteSelector;
     readonly variables?: readonly { readonly name: string; readonly expression: string }[];
     readonly validations?: readonly Validation[];
   };
 }
 
-export interface Binding extends KubeObject {
+export interface AdmissionPolicyBinding extends KubeObject {
   readonly spec: {
     readonly policyName: string;
-    readonly matchResources?: Selection;
+    readonly matchResources?: WriteSelector;
     readonly validationActions: readonly string[];
   };
 }
@@ -69,13 +69,13 @@ export interface Binding extends KubeObject {
 interface Configurations {
   readonly mutatingwebhookconfigurations: { readonly webhooks?: readonly Webhook[] };
   readonly validatingwebhookconfigurations: { readonly webhooks?: readonly Webhook[] };
-  readonly validatingadmissionpolicies: Policy;
-  readonly validatingadmissionpolicybindings: Binding;
+  readonly validatingadmissionpolicies: AdmissionPolicy;
+  readonly validatingadmissionpolicybindings: AdmissionPolicyBinding;
 }
 
 /** In the order of their names. */
-export function configurations<P extends keyof Configurations>(
-  store: ObjectStore,
+export function storedConfigurations<P extends keyof Configurations>(
+  store: SandboxStore,
   plural: P,
 ): readonly Configurations[P][] {
   const ofKind = admissionKinds.filter((kind) => kind.plural === plural).flatMap((kind) => store.list(kind));
@@ -84,14 +84,14 @@ export function configurations<P extends keyof Configurations>(
 }
 
 export function webhooksOf(
-  store: ObjectStore,
+  store: SandboxStore,
   plural: 'mutatingwebhookconfigurations' | 'validatingwebhookconfigurations',
 ): readonly Webhook[] {
-  return configurations(store, plural).flatMap(({ webhooks = [] }) => webhooks);
+  return storedConfigurations(store, plural).flatMap(({ webhooks = [] }) => webhooks);
 }
 
-export function storedNamespace(store: ObjectStore, name: string): KubeObject {
-  const namespace = store.get(namespaces, undefined, name);
-  if (namespace === undefined) throw notFound(namespaces, name);
+export function storedNamespace(store: SandboxStore, name: string): KubeObject {
+  const namespace = store.get(namespaceKind, undefined, name);
+  if (namespace === undefined) throw notFoundError(namespaceKind, name);
   return namespace;
 }

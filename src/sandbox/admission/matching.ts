@@ -1,23 +1,23 @@
 // Which writes a webhook or a policy is about, as its rules and selectors say.
 // https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#matching-requests-rules
 import { compileSelector } from '../../api/selector.ts';
-import type { ObjectStore } from '../store/store.ts';
-import { namespaceNameOf, type AdmittedWrite } from './admitted-write.ts';
-import { storedNamespace, type Rule, type Selection } from './configurations.ts';
+import type { SandboxStore } from '../store/store.ts';
+import { namespaceNameOf, type ReviewedWrite } from './reviewed-write.ts';
+import { storedNamespace, type RuleWithOperations, type WriteSelector } from './configurations.ts';
 
 /** Throws an ApiError where the namespace is missing whose labels count. */
-export function matchesWebhook(store: ObjectStore, webhook: Selection, write: AdmittedWrite): boolean {
+export function matchesWebhook(store: SandboxStore, webhook: WriteSelector, write: ReviewedWrite): boolean {
   return hasRule(webhook.rules, write) && isSelected(store, webhook, write);
 }
 
 /** A binding may leave it all out. */
-export function matchesResources(store: ObjectStore, match: Selection, write: AdmittedWrite): boolean {
+export function matchesResources(store: SandboxStore, match: WriteSelector, write: ReviewedWrite): boolean {
   if (hasRule(match.excludeResourceRules, write)) return false;
   const { resourceRules = [] } = match;
   return (resourceRules.length === 0 || hasRule(resourceRules, write)) && isSelected(store, match, write);
 }
 
-function hasRule(rules: readonly Rule[] = [], write: AdmittedWrite): boolean {
+function hasRule(rules: readonly RuleWithOperations[] = [], write: ReviewedWrite): boolean {
   const { resource, subresource = '', operation, name } = write;
   return rules.some(
     ({ operations, apiGroups, apiVersions, resources, scope = '*', resourceNames = [] }) =>
@@ -40,7 +40,7 @@ function isResource(text: string, plural: string, subresource: string): boolean 
   return accepts([resource], plural) && accepts([part], subresource);
 }
 
-function isSelected(store: ObjectStore, selection: Selection, write: AdmittedWrite): boolean {
+function isSelected(store: SandboxStore, selection: WriteSelector, write: ReviewedWrite): boolean {
   const { object, oldObject, resource, subresource } = write;
   const ofObject = compileSelector(selection.objectSelector ?? {});
   const isMeant = [object, oldObject].some((each) => each && ofObject.matches(each.metadata.labels ?? {}));

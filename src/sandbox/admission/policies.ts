@@ -1,40 +1,45 @@
 // Judges a write by the ValidatingAdmissionPolicies that are stored and bound.
 // https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/
 import { withVariables } from '../../cel/expression.ts';
-import { ApiError, forbidden } from '../api-error.ts';
-import type { ObjectStore } from '../store/store.ts';
-import { bindingsOf, type AdmittedWrite } from './admitted-write.ts';
-import { configurations, storedNamespace, type Binding, type Policy } from './configurations.ts';
-import { compiledPolicy, type CompiledPolicy } from './compiled-policy.ts';
-import { isMeant, outcomeOf } from './conditions.ts';
+import { ApiError, forbiddenError } from '../api-error.ts';
+import type { SandboxStore } from '../store/store.ts';
+import { bindingsOf, type ReviewedWrite } from './reviewed-write.ts';
+import {
+  storedConfigurations,
+  storedNamespace,
+  type AdmissionPolicyBinding,
+  type AdmissionPolicy,
+} from './configurations.ts';
+import { compiledAdmissionPolicy, type CompiledAdmissionPolicy } from './compiled-policy.ts';
+import { matchConditionsHold, evaluateCondition } from './conditions.ts';
 import { matchesResources } from './matching.ts';
 
-interface Objection {
+interface PolicyViolation {
   readonly message: string;
   readonly reason: string;
 }
 
 /** Throws an ApiError for the first objection that some binding enforces; of others the person who asked is warned at most. */
-export function judgeByPolicies(store: ObjectStore, write: AdmittedWrite): void {
-  const bindings = configurations(store, 'validatingadmissionpolicybindings');
-  for (const policy of configurations(store, 'validatingadmissionpolicies')) {
-    const compiled = compiledPolicy(policy);
+export function enforcePolicies(store: SandboxStore, write: ReviewedWrite): void {
+  const bindings = storedConfigurations(store, 'validatingadmissionpolicybindings');
+  for (const policy of storedConfigurations(store, 'validatingadmissionpolicies')) {
+    const compiled = compiledAdmissionPolicy(policy);
     if (typeof compiled === 'string' || !matchesResources(store, policy.spec.matchConstraints, write))
       continue;
     const bound = bindings.filter(
       ({ spec: { policyName, matchResources = {} } }) =>
         policyName === policy.metadata.name && matchesResources(store, matchResources, write),
     );
-    const objections = bound.length === 0 ? [] : objectionsTo(store, policy, compiled, write);
+    const objections = bound.length === 0 ? [] : violationsOf(store, policy, compiled, write);
     for (const binding of bound) enforce(policy, binding, objections, write);
   }
 }
 
 function enforce(
-  policy: Policy,
-  { metadata, spec }: Binding,
-  objections: readonly Objection[],
-  write: AdmittedWrite,
+  policy: AdmissionPolicy,
+  { metadata, spec }: AdmissionPolicyBinding,
+  objections: readonly PolicyViolation[],
+  write: ReviewedWrite,
 ): void {
   const source = `ValidatingAdmissionPolicy '${policy.metadata.name}' with binding '${metadata.name}'`;
   for (const { message, reason } of objections) {
@@ -44,23 +49,23 @@ function enforce(
   }
 }
 
-function objectionsTo(
-  store: ObjectStore,
-  { spec }: Policy,
-  { variables, validations }: CompiledPolicy,
-  write: AdmittedWrite,
-): readonly Objection[] {
-  const failure = (message: string): readonly Objection[] =>
+function violationsOf(
+  store: SandboxStore,
+  { spec }: AdmissionPolicy,
+  { variables, validations }: CompiledAdmissionPolicy,
+  write: ReviewedWrite,
+): readonly PolicyViolation[] {
+  const errorViolation = (message: string): readonly PolicyViolation[] =>
     spec.failurePolicy === 'Ignore' ? [] : [{ message, reason: 'Invalid' }];
-  const conditions = isMeant(spec, bindingsOf(write));
-  if (typeof conditions === 'string') return failure(conditions);
+  const conditions = matchConditionsHold(spec, bindingsOf(write));
+  if (typeof conditions === 'string') return errorViolation(conditions);
   if (!conditions) return [];
   const { resource, namespace = '' } = write;
   const namespaceObject = resource.isNamespaced ? storedNamespace(store, namespace) : undefined;
   const bindings = withVariables({ ...bindingsOf(write), namespaceObject }, variables);
   return validations.flatMap(({ isMet, explain, message, reason }) => {
-    const outcome = outcomeOf(isMet, bindings);
-    if (typeof outcome === 'string') return failure(outcome);
+    const outcome = evaluateCondition(isMet, bindings);
+    if (typeof outcome === 'string') return errorViolation(outcome);
     const computed = explain?.evaluate(bindings);
     const text = computed?.ok === true ? String(computed.value).trim() : '';
     return outcome ? [] : [{ message: text || message, reason }];
@@ -74,8 +79,8 @@ const codes: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** In the words of a 403 whatever the reason: https://pkg.go.dev/k8s.io/apiserver/pkg/admission#NewForbidden */
-function refusal({ resource, name, object }: AdmittedWrite, { message, reason }: Objection): ApiError {
+function refusal({ resource, name, object }: ReviewedWrite, { message, reason }: PolicyViolation): ApiError {
   const shown = name || object?.metadata.name || 'Unknown';
-  const { failure } = forbidden(resource, shown, message, [{ reason: '', message }]);
-  return new ApiError({ ...failure, reason, code: codes.get(reason) ?? 422 });
+  const { status } = forbiddenError(resource, shown, message, [{ reason: '', message }]);
+  return new ApiError({ ...status, reason, code: codes.get(reason) ?? 422 });
 }

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../base/json.ts';
 import type { ClientConfig } from './configurations.ts';
 
 /** Why a webhook has not said yes or no; its failurePolicy decides what follows. */
-export class CallProblem extends Error {}
+export class WebhookCallError extends Error {}
 
 /** The answer, parsed and nothing more. Rejects with a CallProblem. */
 export type CallWebhook = (
@@ -23,9 +23,9 @@ export const callWebhook: CallWebhook = async (clientConfig, review, { seconds, 
   try {
     return await answerTo(JSON.stringify(review), options);
   } catch (error) {
-    const why = timeout.aborted ? 'context deadline exceeded' : transportProblem(error);
-    const problem = error instanceof CallProblem ? error.message : `Post "${url.href}": ${why}`;
-    throw new CallProblem(`failed to call webhook: ${problem}`);
+    const why = timeout.aborted ? 'context deadline exceeded' : transportErrorText(error);
+    const problem = error instanceof WebhookCallError ? error.message : `Post "${url.href}": ${why}`;
+    throw new WebhookCallError(`failed to call webhook: ${problem}`);
   }
 };
 
@@ -33,7 +33,7 @@ export const callWebhook: CallWebhook = async (clientConfig, review, { seconds, 
 function urlOf({ service, url: given = '' }: ClientConfig, seconds: number): URL {
   const { name, namespace, port = 443, path = '/' } = service ?? { name: '', namespace: '' };
   const url = URL.parse(service === undefined ? given : `https://${name}.${namespace}.svc:${port}${path}`);
-  if (url === null) throw new CallProblem('could not get REST client: the URL is none');
+  if (url === null) throw new WebhookCallError('could not get REST client: the URL is none');
   url.searchParams.set('timeout', `${seconds}s`);
   return url;
 }
@@ -63,18 +63,19 @@ async function answerTo(body: string, options: RequestOptions): Promise<unknown>
   let text = '';
   for await (const chunk of response.setEncoding('utf8') as AsyncIterable<string>) {
     text += chunk;
-    if (text.length > maxLength) throw new CallProblem(`the response is longer than ${maxLength}`);
+    if (text.length > maxLength) throw new WebhookCallError(`the response is longer than ${maxLength}`);
   }
   const { statusCode: code = 0 } = response;
-  if (code < 200 || code > 206) throw new CallProblem(`the server responded with the status code ${code}`);
+  if (code < 200 || code > 206)
+    throw new WebhookCallError(`the server responded with the status code ${code}`);
   try {
     return JSON.parse(text);
   } catch {
-    throw new CallProblem("couldn't get version/kind; json parse error");
+    throw new WebhookCallError("couldn't get version/kind; json parse error");
   }
 }
 
-function transportProblem(error: unknown): string {
+function transportErrorText(error: unknown): string {
   const code = errorCode(error) ?? 'the connection failed';
   if (/CERT|ISSUER|SIGNATURE/.test(code)) return `tls: failed to verify certificate: ${code}`;
   return code === 'ECONNREFUSED' ? 'connect: connection refused' : code;

@@ -1,10 +1,10 @@
 // Asks one webhook, and understands what it answers.
 // https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#response
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
-import { ApiError, type Failure } from '../api-error.ts';
-import { admissionRequest, type AdmittedWrite } from './admitted-write.ts';
+import { ApiError, type ErrorStatus } from '../api-error.ts';
+import { admissionRequest, type ReviewedWrite } from './reviewed-write.ts';
 import type { Webhook } from './configurations.ts';
-import { CallProblem, type CallWebhook } from './webhook-call.ts';
+import { WebhookCallError, type CallWebhook } from './webhook-call.ts';
 
 export interface ReviewPorts {
   readonly call: CallWebhook;
@@ -12,10 +12,10 @@ export interface ReviewPorts {
 }
 
 /** The operations of its patch. Rejects with an ApiError when it denies, or fails and must not. */
-export async function askWebhook(
+export async function callOneWebhook(
   ports: ReviewPorts,
   webhook: Webhook,
-  write: AdmittedWrite,
+  write: ReviewedWrite,
 ): Promise<readonly unknown[]> {
   try {
     const response = await responseOf(ports, webhook, write);
@@ -24,19 +24,19 @@ export async function askWebhook(
     if (response['allowed'] !== true) throw denial(webhook.name, response['status']);
     return patchOf(response);
   } catch (error) {
-    if (!(error instanceof CallProblem)) throw error;
+    if (!(error instanceof WebhookCallError)) throw error;
     if (webhook.failurePolicy === 'Ignore' && !write.signal.aborted) return [];
-    throw internalError(`failed calling webhook "${webhook.name}": ${error.message}`);
+    throw internalServerError(`failed calling webhook "${webhook.name}": ${error.message}`);
   }
 }
 
-export function internalError(why: string): ApiError {
+export function internalServerError(why: string): ApiError {
   const details = { causes: [{ reason: '', message: why }] };
   const message = `Internal error occurred: ${why}`;
   return new ApiError({ code: 500, reason: 'InternalError', message, details });
 }
 
-async function responseOf(ports: ReviewPorts, webhook: Webhook, write: AdmittedWrite): Promise<JsonObject> {
+async function responseOf(ports: ReviewPorts, webhook: Webhook, write: ReviewedWrite): Promise<JsonObject> {
   const uid = ports.uid();
   const { object = null, oldObject = null, signal } = write;
   const request = { uid, ...admissionRequest(write), object, oldObject };
@@ -54,21 +54,21 @@ async function responseOf(ports: ReviewPorts, webhook: Webhook, write: AdmittedW
   return response;
 }
 
-function invalidResponse(why: string): CallProblem {
-  return new CallProblem(`received invalid webhook response: ${why}`);
+function invalidResponse(why: string): WebhookCallError {
+  return new WebhookCallError(`received invalid webhook response: ${why}`);
 }
 
 function patchOf({ patch: encoded, patchType }: JsonObject): readonly unknown[] {
   if (encoded === undefined && patchType === undefined) return [];
   if (patchType !== 'JSONPatch')
-    throw new CallProblem(`unsupported patch type ${JSON.stringify(patchType ?? '')}`);
+    throw new WebhookCallError(`unsupported patch type ${JSON.stringify(patchType ?? '')}`);
   try {
     const patch: unknown = JSON.parse(Buffer.from(String(encoded), 'base64').toString());
     if (Array.isArray(patch)) return patch;
   } catch {
     // No JSON is no patch either.
   }
-  throw new CallProblem('received undecodable patch in webhook response');
+  throw new WebhookCallError('received undecodable patch in webhook response');
 }
 
 /** https://pkg.go.dev/k8s.io/apiserver/pkg/admission/plugin/webhook/errors#ToStatusErr */
@@ -79,7 +79,7 @@ function denial(webhook: string, status: unknown): ApiError {
     reason = '',
     message = reason,
     details,
-  } = (isJsonObject(status) ? status : {}) as Partial<Failure>;
+  } = (isJsonObject(status) ? status : {}) as Partial<ErrorStatus>;
   const isRefusal = typeof code === 'number' && code >= 400 && code < 600;
   return new ApiError({
     code: isRefusal ? code : 400,

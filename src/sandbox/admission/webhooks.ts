@@ -1,23 +1,23 @@
 // Asks the webhooks that are stored: those that change objects one after the other, all that judge side by side.
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../base/kube-object.ts';
-import { ApiError, forbidden } from '../api-error.ts';
+import { ApiError, forbiddenError } from '../api-error.ts';
 import { jsonPatched } from '../patch/json-patch.ts';
-import type { ObjectStore } from '../store/store.ts';
-import { bindingsOf, type AdmittedWrite } from './admitted-write.ts';
+import type { SandboxStore } from '../store/store.ts';
+import { bindingsOf, type ReviewedWrite } from './reviewed-write.ts';
 import { webhooksOf, type Webhook } from './configurations.ts';
-import { isMeant } from './conditions.ts';
+import { matchConditionsHold } from './conditions.ts';
 import { matchesWebhook } from './matching.ts';
-import { askWebhook, internalError, type ReviewPorts } from './webhook-review.ts';
+import { callOneWebhook, internalServerError, type ReviewPorts } from './webhook-review.ts';
 
 interface Webhooks extends ReviewPorts {
-  readonly store: ObjectStore;
+  readonly store: SandboxStore;
 }
 
-export async function askValidating(webhooks: Webhooks, write: AdmittedWrite): Promise<void> {
+export async function callValidatingWebhooks(webhooks: Webhooks, write: ReviewedWrite): Promise<void> {
   const all = webhooksOf(webhooks.store, 'validatingwebhookconfigurations');
-  const asked = all.filter((webhook) => isAsked(webhooks, webhook, write));
-  const outcomes = await Promise.allSettled(asked.map((webhook) => askWebhook(webhooks, webhook, write)));
+  const asked = all.filter((webhook) => isCalled(webhooks, webhook, write));
+  const outcomes = await Promise.allSettled(asked.map((webhook) => callOneWebhook(webhooks, webhook, write)));
   const refused = outcomes.find((outcome) => outcome.status === 'rejected');
   if (refused !== undefined) throw refused.reason;
 }
@@ -26,7 +26,10 @@ export async function askValidating(webhooks: Webhooks, write: AdmittedWrite): P
  * Who asks for it is asked once more when somebody later has changed the object:
  * https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#reinvocation-policy
  */
-export async function askMutating(webhooks: Webhooks, write: AdmittedWrite): Promise<KubeObject | undefined> {
+export async function callMutatingWebhooks(
+  webhooks: Webhooks,
+  write: ReviewedWrite,
+): Promise<KubeObject | undefined> {
   const all = webhooksOf(webhooks.store, 'mutatingwebhookconfigurations');
   let waiting = new Set<Webhook>();
   let again = new Set<Webhook>();
@@ -34,7 +37,7 @@ export async function askMutating(webhooks: Webhooks, write: AdmittedWrite): Pro
   for (const isFirst of [true, false]) {
     for (const webhook of all) {
       const present = { ...write, object };
-      if (!(isFirst || again.has(webhook)) || !isAsked(webhooks, webhook, present)) continue;
+      if (!(isFirst || again.has(webhook)) || !isCalled(webhooks, webhook, present)) continue;
       const changed = await mutatedBy(webhooks, webhook, present);
       if (!isDeepStrictEqual(changed, object)) {
         again = again.union(waiting);
@@ -47,21 +50,21 @@ export async function askMutating(webhooks: Webhooks, write: AdmittedWrite): Pro
   return object;
 }
 
-function isAsked(webhooks: Webhooks, webhook: Webhook, write: AdmittedWrite): boolean {
+function isCalled(webhooks: Webhooks, webhook: Webhook, write: ReviewedWrite): boolean {
   if (!matchesWebhook(webhooks.store, webhook, write)) return false;
-  const outcome = isMeant(webhook, bindingsOf(write));
+  const outcome = matchConditionsHold(webhook, bindingsOf(write));
   if (typeof outcome === 'boolean') return outcome;
   if (webhook.failurePolicy === 'Ignore') return false;
-  throw forbidden(write.resource, write.name, outcome);
+  throw forbiddenError(write.resource, write.name, outcome);
 }
 
 /** A patch that does not fit is refused whatever the failurePolicy. */
-async function mutatedBy(webhooks: Webhooks, webhook: Webhook, write: AdmittedWrite) {
-  const patch = await askWebhook(webhooks, webhook, write);
+async function mutatedBy(webhooks: Webhooks, webhook: Webhook, write: ReviewedWrite) {
+  const patch = await callOneWebhook(webhooks, webhook, write);
   if (patch.length === 0 || write.object === undefined) return write.object;
   try {
     return jsonPatched(write.object, patch);
   } catch (error) {
-    throw error instanceof ApiError ? internalError(error.message) : error;
+    throw error instanceof ApiError ? internalServerError(error.message) : error;
   }
 }

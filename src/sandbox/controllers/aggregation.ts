@@ -6,19 +6,19 @@ import type { KubeObject } from '../../base/kube-object.ts';
 import type { LabelSelector } from '../../api/namespace-policy/namespace-policy.ts';
 import { compileSelector } from '../../api/selector.ts';
 import { rulesIn } from '../access/rules.ts';
-import { clusterRoles } from '../kinds/rbac.ts';
+import { clusterRoleKind } from '../kinds/rbac-kinds.ts';
 import type { WriteContext } from '../write/context.ts';
 import type { Controller } from './loop.ts';
 
 export function aggregation({ store }: WriteContext): Controller {
   return {
-    concerns: ({ resource }) => resource === clusterRoles,
+    concerns: ({ resource }) => resource === clusterRoleKind,
     run: () => {
-      for (const role of store.list(clusterRoles)) {
+      for (const role of store.list(clusterRoleKind)) {
         // Those of two roles that gather each other come to rest only when each sees what the other has got by now.
-        const rules = aggregatedRules(role, store.list(clusterRoles));
+        const rules = aggregatedRules(role, store.list(clusterRoleKind));
         const isSame = rules === undefined || isDeepStrictEqual(rules, role['rules']);
-        if (!isSame) store.put(clusterRoles, { ...role, rules }, role);
+        if (!isSame) store.put(clusterRoleKind, { ...role, rules }, role);
       }
       return Promise.resolve(true);
     },

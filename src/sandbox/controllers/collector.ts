@@ -1,13 +1,13 @@
 // Removes objects whose owners have all gone. https://kubernetes.io/docs/concepts/architecture/garbage-collection/
-import { everyObject, type WriteContext } from '../write/context.ts';
-import { removeAll } from './internal-requests.ts';
+import { allObjects, type WriteContext } from '../write/context.ts';
+import { deleteAll } from './internal-requests.ts';
 import type { Controller } from './loop.ts';
 
-export function collector(context: WriteContext): Controller {
+export function garbageCollector(context: WriteContext): Controller {
   return {
     concerns: ({ type, object }) => type === 'deleted' || (object.metadata.ownerReferences?.length ?? 0) > 0,
     run: async () => {
-      const all = everyObject(context);
+      const all = allObjects(context);
       const present = new Map(all.map(([, { metadata }]) => [metadata.uid, metadata.namespace]));
       const orphans = all.filter(([, { metadata }]) => {
         const { ownerReferences: owners = [], deletionTimestamp } = metadata;
@@ -17,7 +17,7 @@ export function collector(context: WriteContext): Controller {
         const isOwned = owners.length === 0 || owners.some(({ uid }) => isThere(uid));
         return !isOwned && deletionTimestamp === undefined;
       });
-      return await removeAll(context, 'generic-garbage-collector', orphans);
+      return await deleteAll(context, 'generic-garbage-collector', orphans);
     },
   };
 }

@@ -1,9 +1,9 @@
 // Removes the objects of a definition that is being deleted, and then the definition.
 // https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#delete-a-customresourcedefinition
 import type { KubeObject } from '../../base/kube-object.ts';
-import { customKinds, definitionName, definitions } from '../kinds/custom.ts';
+import { customKinds, definitionName, definitionKind } from '../kinds/custom-kinds.ts';
 import type { WriteContext } from '../write/context.ts';
-import { removeAll } from './internal-requests.ts';
+import { deleteAll } from './internal-requests.ts';
 import type { Controller } from './loop.ts';
 
 export function definitionController(context: WriteContext): Controller {
@@ -12,14 +12,14 @@ export function definitionController(context: WriteContext): Controller {
     concerns: ({ resource, object, type }) =>
       resource.isCustom
         ? type === 'deleted'
-        : resource === definitions && object.metadata.deletionTimestamp !== undefined,
+        : resource === definitionKind && object.metadata.deletionTimestamp !== undefined,
     run: async () => {
       const ending = store
-        .list(definitions)
+        .list(definitionKind)
         .filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
       const results = await Promise.all(ending.map((definition) => emptied(context, definition)));
       for (const [index, definition] of ending.entries()) {
-        if (results[index] === true) store.remove(definitions, definition);
+        if (results[index] === true) store.remove(definitionKind, definition);
       }
       return results.every(Boolean);
     },
@@ -34,7 +34,7 @@ async function emptied(context: WriteContext, { metadata }: KubeObject): Promise
   const unasked = { mutate: () => Promise.resolve(undefined), validate: () => Promise.resolve() };
   const writing = { ...context, admission: unasked };
   const waiting = store.list(resource).filter(({ metadata: { deletionTimestamp } }) => !deletionTimestamp);
-  await removeAll(
+  await deleteAll(
     writing,
     'apiserver',
     waiting.map((object) => [resource, object]),

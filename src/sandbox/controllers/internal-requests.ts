@@ -3,9 +3,9 @@ import type { KubeObject } from '../../base/kube-object.ts';
 import { ApiError } from '../api-error.ts';
 import type { ObjectRequest } from '../request.ts';
 import type { Resource } from '../resource.ts';
-import { serviceAccountUser } from '../tokens.ts';
+import { serviceAccountIdentity } from '../tokens.ts';
 import type { WriteContext } from '../write/context.ts';
-import { remove } from '../write/delete.ts';
+import { deleteObject } from '../write/delete.ts';
 
 export function controllerRequest(
   controller: string,
@@ -15,7 +15,7 @@ export function controllerRequest(
 ): ObjectRequest {
   const { uid, resourceVersion } = object.metadata;
   return {
-    user: serviceAccountUser('kube-system', controller, controller),
+    user: serviceAccountIdentity('kube-system', controller, controller),
     verb: 'delete',
     resource,
     subresource: undefined,
@@ -33,24 +33,24 @@ export function controllerRequest(
 }
 
 /** Whether all are gone, or marked at least. */
-export async function removeAll(
+export async function deleteAll(
   context: WriteContext,
   controller: string,
   objects: readonly (readonly [Resource, KubeObject])[],
 ): Promise<boolean> {
   const removals = objects.map(([resource, object]) =>
-    isDone(remove(context, controllerRequest(controller, resource, object))),
+    succeeds(deleteObject(context, controllerRequest(controller, resource, object))),
   );
   return (await Promise.all(removals)).every(Boolean);
 }
 
 /** Whether it is done: what is refused, or has changed meanwhile, is to be tried again. */
-export async function isDone(work: Promise<unknown>): Promise<boolean> {
+export async function succeeds(work: Promise<unknown>): Promise<boolean> {
   try {
     await work;
     return true;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    return error.failure.code === 404;
+    return error.status.code === 404;
   }
 }

@@ -1,6 +1,6 @@
 // Runs a piece of work after every change that concerns it, never twice at once, and again later when it fails.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Change, ObjectStore } from '../store/store.ts';
+import type { Change, SandboxStore } from '../store/store.ts';
 
 export interface Controller {
   concerns(change: Change): boolean;
@@ -11,8 +11,8 @@ export interface Controller {
 const againMs = 1000;
 
 /** Answers with how to stop it. */
-export function keepRunning(
-  store: ObjectStore,
+export function runController(
+  store: SandboxStore,
   controller: Controller,
   faulted: (error: unknown) => void,
 ): () => void {

@@ -2,10 +2,10 @@
 // https://kubernetes.io/docs/tasks/administer-cluster/namespaces/#deleting-a-namespace
 import { ownMember } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import { namespaces } from '../kinds/plain-kinds.ts';
-import { everyObject, type WriteContext } from '../write/context.ts';
-import { update } from '../write/update.ts';
-import { controllerRequest, isDone, removeAll } from './internal-requests.ts';
+import { namespaceKind } from '../kinds/plain-kinds.ts';
+import { allObjects, type WriteContext } from '../write/context.ts';
+import { updateObject } from '../write/update.ts';
+import { controllerRequest, succeeds, deleteAll } from './internal-requests.ts';
 import type { Controller } from './loop.ts';
 
 const name = 'namespace-controller';
@@ -15,7 +15,7 @@ export function namespaceController(context: WriteContext): Controller {
     concerns: ({ resource, object, type }) =>
       resource.isNamespaced ? type === 'deleted' : object.metadata.deletionTimestamp !== undefined,
     run: async () => {
-      const ending = context.store.list(namespaces).filter(isHeldByUs);
+      const ending = context.store.list(namespaceKind).filter(isHeldByUs);
       const results = await Promise.all(ending.map((each) => finish(context, each)));
       return results.every(Boolean);
     },
@@ -35,12 +35,12 @@ function finalizersOf({ spec }: KubeObject): readonly unknown[] {
 }
 
 async function finish(context: WriteContext, namespace: KubeObject): Promise<boolean> {
-  const contents = () => everyObject(context, namespace.metadata.name);
+  const contents = () => allObjects(context, namespace.metadata.name);
   const waiting = contents().filter(([, { metadata }]) => metadata.deletionTimestamp === undefined);
-  await removeAll(context, name, waiting);
+  await deleteAll(context, name, waiting);
   if (contents().length > 0) return false;
   const finalizers = finalizersOf(namespace).filter((finalizer) => finalizer !== ownFinalizer);
   const body = { ...namespace, spec: finalizers.length === 0 ? {} : { finalizers } };
   const parts = { verb: 'update', subresource: 'finalize', body } as const;
-  return await isDone(update(context, controllerRequest(name, namespaces, namespace, parts)));
+  return await succeeds(updateObject(context, controllerRequest(name, namespaceKind, namespace, parts)));
 }

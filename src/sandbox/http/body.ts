@@ -1,7 +1,7 @@
 // Reads the body of a request: JSON, YAML or protobuf, of an object or a patch.
 import type { IncomingMessage } from 'node:http';
 import { parseYaml } from '../../base/yaml.ts';
-import { ApiError, badRequest } from '../api-error.ts';
+import { ApiError, badRequestError } from '../api-error.ts';
 import type { ObjectRequest, PatchType } from '../request.ts';
 import { readProtobuf } from './protobuf.ts';
 
@@ -20,7 +20,11 @@ const patchTypes = new Map<string, PatchType>([
 
 type Body = Pick<ObjectRequest, 'body' | 'patchType'>;
 
-export async function readBody(request: IncomingMessage, verb: string, isCustom = false): Promise<Body> {
+export async function readRequestBody(
+  request: IncomingMessage,
+  verb: string,
+  isCustom = false,
+): Promise<Body> {
   if (/^(get|list|watch)$/.test(verb)) return { body: undefined, patchType: undefined };
   const [media = ''] = (request.headers['content-type'] ?? jsonType).toLowerCase().split(/\s*;/);
   // Custom kinds have no strategic merge.
@@ -35,7 +39,7 @@ export async function readBody(request: IncomingMessage, verb: string, isCustom 
   if (bytes.length === 0 && verb.startsWith('delete')) return { body: undefined, patchType };
   if (media === protobufType) return { body: readProtobuf(bytes), patchType };
   const body = parsed(bytes.toString(), media.endsWith('yaml'));
-  if (isDeep(body)) throw badRequest('the body of the request is nested too deeply');
+  if (isDeep(body)) throw badRequestError('the body of the request is nested too deeply');
   return { body, patchType };
 }
 
@@ -74,15 +78,15 @@ function parsed(text: string, isYaml: boolean): unknown {
     return JSON.parse(text);
   } catch {
     if (isYaml) return parsedYaml(text);
-    throw badRequest('the body of the request is not JSON');
+    throw badRequestError('the body of the request is not JSON');
   }
 }
 
 function parsedYaml(text: string): unknown {
   const [document, ...more] = parseYaml(text).documents;
-  if (more.length > 0) throw badRequest('the body of the request is more than one YAML document');
+  if (more.length > 0) throw badRequestError('the body of the request is more than one YAML document');
   if (document?.kind === 'data') return document.value;
   const faults = document?.kind === 'broken' ? document.problems : [];
   const texts = faults.map(({ line, message }) => `: line ${line}: ${message}`);
-  throw badRequest(`the body of the request is not YAML${texts.join('')}`);
+  throw badRequestError(`the body of the request is not YAML${texts.join('')}`);
 }

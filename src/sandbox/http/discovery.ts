@@ -3,9 +3,9 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { ReviewKind } from '../access/reviews.ts';
 import type { Verb } from '../request.ts';
-import { apiVersionOf, type Kinds, type Resource, type Subresource } from '../resource.ts';
+import { apiVersionOf, type Kinds, type Resource, type ServedSubresource } from '../resource.ts';
 
-export interface Offer {
+export interface ServedApi {
   readonly kinds: Kinds;
   readonly reviews: readonly ReviewKind[];
 }
@@ -16,11 +16,14 @@ export const ofOne: readonly Verb[] = ['get', 'update', 'patch', 'delete'];
 const verbsOfParts = { status: ['get', 'patch', 'update'], finalize: ['update'], token: ['create'] } as const;
 
 /** One that is only asked has no parts. */
-export interface Kind
+export interface DiscoveredKind
   extends Omit<ReviewKind, 'answer'>, Partial<Pick<Resource, 'shortNames' | 'categories' | 'subresources'>> {}
 
 /** What can be done with the objects of a kind, or with a part of them. */
-export function verbsOf({ group, plural, subresources }: Kind, part?: Subresource): readonly Verb[] {
+export function verbsOf(
+  { group, plural, subresources }: DiscoveredKind,
+  part?: ServedSubresource,
+): readonly Verb[] {
   if (part !== undefined) return verbsOfParts[part];
   if (subresources === undefined) return ['create'];
   const all = [...ofMany, ...ofOne].toSorted();
@@ -29,10 +32,14 @@ export function verbsOf({ group, plural, subresources }: Kind, part?: Subresourc
 }
 
 /** Undefined where there is no such document. */
-export function discoveryDocument(path: string, isAggregated: boolean, offer: Offer): JsonObject | undefined {
+export function discoveryDocument(
+  path: string,
+  isAggregated: boolean,
+  offer: ServedApi,
+): JsonObject | undefined {
   const [, root, ...names] = path.split('/');
   if (root !== 'api' && root !== 'apis') return undefined;
-  const all: readonly Kind[] = [...offer.kinds.all(), ...offer.reviews];
+  const all: readonly DiscoveredKind[] = [...offer.kinds.all(), ...offer.reviews];
   const served = all.filter(({ group }) => (group === '') === (root === 'api'));
   const groups = Map.groupBy(served, ({ group }) => group);
   if (names.length === 0) {
@@ -50,7 +57,7 @@ export function discoveryDocument(path: string, isAggregated: boolean, offer: Of
 
 const aggregatedType = { kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2' };
 
-type Group = readonly [name: string, kinds: readonly Kind[]];
+type Group = readonly [name: string, kinds: readonly DiscoveredKind[]];
 
 function aggregated([name, kinds]: Group): JsonObject {
   const versions = [...Map.groupBy(kinds, ({ version }) => version)];
@@ -60,7 +67,7 @@ function aggregated([name, kinds]: Group): JsonObject {
   return { metadata: { name }, versions: served };
 }
 
-function described(kind: Kind): JsonObject {
+function described(kind: DiscoveredKind): JsonObject {
   const { plural, singular, isNamespaced, shortNames, categories, subresources = [] } = kind;
   return {
     resource: plural,
@@ -77,7 +84,7 @@ function described(kind: Kind): JsonObject {
 }
 
 /** In the older way, the parts of a kind stand beside it. */
-function listed(kind: Kind): readonly JsonObject[] {
+function listed(kind: DiscoveredKind): readonly JsonObject[] {
   const { plural: name, singular: singularName, isNamespaced: namespaced, subresources = [] } = kind;
   const { shortNames, categories } = kind;
   const parts = subresources.map((part) => {
@@ -97,7 +104,7 @@ function listed(kind: Kind): readonly JsonObject[] {
 }
 
 /** What a part answers with: its object, but for the token of a ServiceAccount. */
-function answerOf({ group, version, kind }: Kind, part?: Subresource): JsonObject {
+function answerOf({ group, version, kind }: DiscoveredKind, part?: ServedSubresource): JsonObject {
   if (part === 'token') return { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' };
   return { group, version, kind };
 }

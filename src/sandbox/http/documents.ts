@@ -2,9 +2,9 @@
 import type { JsonObject } from '../../base/json.ts';
 import { apiVersionOf, type Kinds, type Resource } from '../resource.ts';
 import { acceptedForm } from './accept.ts';
-import { discoveryDocument, type Offer } from './discovery.ts';
+import { discoveryDocument, type ServedApi } from './discovery.ts';
 import type { Reply } from './reply.ts';
-import { methodNotAllowed, noSuchPath, type Target } from './target.ts';
+import { methodNotAllowedError, noSuchPathError, type RequestTarget } from './target.ts';
 
 /** Clients read numbers from it, and complain about those that are far from their own. */
 const version = { major: '1', minor: '36', gitVersion: 'v1.36.0-reeve-sandbox', platform: 'sandbox' };
@@ -12,8 +12,12 @@ const version = { major: '1', minor: '36', gitVersion: 'v1.36.0-reeve-sandbox', 
 const aggregated = 'APIGroupDiscoveryList';
 const openApi = '/openapi/v3';
 
-export function documentReply({ path, verb }: Target, accept: string | undefined, offer: Offer): Reply {
-  if (verb !== 'get') throw methodNotAllowed();
+export function documentReply(
+  { path, verb }: RequestTarget,
+  accept: string | undefined,
+  offer: ServedApi,
+): Reply {
+  if (verb !== 'get') throw methodNotAllowedError();
   if (/^\/(healthz|livez|readyz)$/.test(path)) return { kind: 'text', code: 200, text: 'ok' };
   // Clients want it as protobuf, where no bytes are a document that describes nothing; kubectl asks for it when it reads
   // a List, and leaves the checks of fields to the server where it finds no kind.
@@ -23,7 +27,7 @@ export function documentReply({ path, verb }: Target, accept: string | undefined
     path === '/version'
       ? version
       : (openApiDocument(path, offer.kinds) ?? discoveryDocument(path, isAggregated, offer));
-  if (body === undefined) throw noSuchPath();
+  if (body === undefined) throw noSuchPathError();
   if (!isAggregated) return { kind: 'json', code: 200, body };
   const headers = { 'Content-Type': `application/json;g=apidiscovery.k8s.io;v=v2;as=${aggregated}` };
   return { kind: 'json', code: 200, body, headers };

@@ -2,7 +2,7 @@
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#protobuf-encoding
 // https://protobuf.dev/programming-guides/encoding/
 import type { JsonObject } from '../../base/json.ts';
-import { ApiError, badRequest } from '../api-error.ts';
+import { ApiError, badRequestError } from '../api-error.ts';
 
 /**
  * The fields in the order of their numbers: `name:[]Type`, a text unless a type is named. What is left out, with `-` or at
@@ -79,7 +79,7 @@ export function readProtobuf(bytes: Buffer): JsonObject {
 }
 
 function unreadable(why: string): ApiError {
-  return badRequest(`the body of the request is no Kubernetes object in protobuf: ${why}`);
+  return badRequestError(`the body of the request is no Kubernetes object in protobuf: ${why}`);
 }
 
 class Reader {

@@ -15,18 +15,18 @@ interface Delivery {
   readonly response: ServerResponse;
   readonly isYaml: boolean;
   readonly warnings: ReadonlySet<string>;
-  readonly faulted: (error: unknown) => void;
+  readonly onError: (error: unknown) => void;
 }
 
-export function failureReply(error: unknown): Reply {
-  const { failure, status: body } = failureOf(error);
-  const seconds = failure.details?.retryAfterSeconds;
+export function errorReply(error: unknown): Reply {
+  const { status, body } = apiErrorOf(error);
+  const seconds = status.details?.retryAfterSeconds;
   const headers = seconds === undefined ? {} : { 'Retry-After': String(seconds) };
-  return { kind: 'json', code: failure.code, body, headers };
+  return { kind: 'json', code: status.code, body, headers };
 }
 
 /** Whoever asked learns nothing of a fault of ours but that there was one. */
-function failureOf(error: unknown): ApiError {
+function apiErrorOf(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   return new ApiError({ code: 500, reason: 'InternalError', message: 'Internal error occurred' });
 }
@@ -44,7 +44,7 @@ export async function send(reply: Reply, delivery: Delivery): Promise<void> {
   if (reply.kind !== 'watch') return void response.end(Buffer.from(text));
   response.flushHeaders();
   // It fails when the client goes, which is how most watches end.
-  await pipeline(lines(reply.events, delivery.faulted), response).catch(() => undefined);
+  await pipeline(lines(reply.events, delivery.onError), response).catch(() => undefined);
 }
 
 function contentOf(reply: Reply, isYaml: boolean): readonly [string, string] {
@@ -62,7 +62,7 @@ async function* lines(
     for await (const event of events) yield `${JSON.stringify(event)}\n`;
   } catch (error) {
     if (!(error instanceof ApiError)) faulted(error);
-    yield `${JSON.stringify({ type: 'ERROR', object: failureOf(error).status })}\n`;
+    yield `${JSON.stringify({ type: 'ERROR', object: apiErrorOf(error).body })}\n`;
   }
 }
 

@@ -1,25 +1,25 @@
 // Serves what is about kinds: the objects of those that are stored, the reviews, and a plain no for the rest.
 import type { IncomingMessage } from 'node:http';
 import { isJsonObject } from '../../base/json.ts';
-import { badRequest, groupResource, notServed, type ApiError } from '../api-error.ts';
+import { badRequestError, groupResource, notServedError, type ApiError } from '../api-error.ts';
 import type { ServeObjects } from '../objects.ts';
 import type { ObjectRequest, Verb } from '../request.ts';
-import type { Subresource } from '../resource.ts';
+import type { ServedSubresource } from '../resource.ts';
 import { acceptedForm } from './accept.ts';
-import { readBody } from './body.ts';
-import { ofOne, verbsOf, type Kind, type Offer } from './discovery.ts';
+import { readRequestBody } from './body.ts';
+import { ofOne, verbsOf, type DiscoveredKind, type ServedApi } from './discovery.ts';
 import type { Reply } from './reply.ts';
-import { methodNotAllowed, noSuchPath, type Place } from './target.ts';
+import { methodNotAllowedError, noSuchPathError, type ObjectPath } from './target.ts';
 import { replyOf } from './views.ts';
 
-export interface ObjectPorts extends Offer {
+export interface ObjectPorts extends ServedApi {
   readonly serveObjects: ServeObjects;
 }
 
 interface Incoming extends Pick<ObjectRequest, 'user' | 'query' | 'warn' | 'signal'> {
   readonly request: IncomingMessage;
   readonly verb: string;
-  readonly place: Place;
+  readonly place: ObjectPath;
 }
 
 export async function resourceReply(incoming: Incoming, ports: ObjectPorts): Promise<Reply> {
@@ -34,9 +34,9 @@ export async function resourceReply(incoming: Incoming, ports: ObjectPorts): Pro
   const verb = servedVerb(kind, subresource, incoming);
   const metadata = verb === 'list' ? 'PartialObjectMetadataList' : 'PartialObjectMetadata';
   const form = acceptedForm(request.headers.accept, ['Table', metadata]);
-  const { body, patchType } = await readBody(request, verb, 'isCustom' in kind && kind.isCustom);
+  const { body, patchType } = await readRequestBody(request, verb, 'isCustom' in kind && kind.isCustom);
   if ('answer' in kind) {
-    if (!isJsonObject(body)) throw badRequest(`the object provided is no ${kind.kind}`);
+    if (!isJsonObject(body)) throw badRequestError(`the object provided is no ${kind.kind}`);
     return { kind: 'json', code: 201, body: kind.answer(user, body, namespace) };
   }
   // `kubectl/v1.32.4 (linux/amd64)` → `kubectl`
@@ -46,21 +46,28 @@ export async function resourceReply(incoming: Incoming, ports: ObjectPorts): Pro
   return replyOf(answer, { resource: kind, form, included: query.get('includeObject') ?? 'Metadata' });
 }
 
-function partOf({ subresources = [] }: Kind, { subresource }: Place): Subresource | undefined {
+function partOf(
+  { subresources = [] }: DiscoveredKind,
+  { subresource }: ObjectPath,
+): ServedSubresource | undefined {
   const part = subresources.find((known) => known === subresource);
-  if (part !== subresource) throw noSuchPath();
+  if (part !== subresource) throw noSuchPathError();
   return part;
 }
 
-function servedVerb(kind: Kind, part: Subresource | undefined, { verb, place }: Incoming): Verb {
+function servedVerb(
+  kind: DiscoveredKind,
+  part: ServedSubresource | undefined,
+  { verb, place }: Incoming,
+): Verb {
   const { namespace, name } = place;
   const isOverAll = kind.isNamespaced && namespace === undefined;
   const isElsewhere = isOverAll ? name !== undefined : kind.isNamespaced !== (namespace !== undefined);
-  if (isElsewhere) throw noSuchPath();
+  if (isElsewhere) throw noSuchPathError();
   const served = verbsOf(kind, part).find((known) => known === verb);
   const isOfOne = part !== undefined || ofOne.some((known) => known === verb);
   const isMisplaced = isOfOne !== (name !== undefined) || (isOverAll && !/^(list|watch)$/.test(verb));
-  if (served === undefined || isMisplaced) throw methodNotAllowed();
+  if (served === undefined || isMisplaced) throw methodNotAllowedError();
   return served;
 }
 
@@ -69,7 +76,7 @@ const otherOfCore = /^(endpoints|nodes|persistentvolume(claim)?s|pods|replicatio
 const groupsOfKubernetes = /^(apps|autoscaling|batch|policy|[a-z.]+\.k8s\.io)$/;
 
 /** A kind of Kubernetes that the sandbox does not have, or one that nobody has. */
-function unserved({ group, resource: plural }: Place): ApiError {
+function unserved({ group, resource: plural }: ObjectPath): ApiError {
   const isKnown = group === '' ? otherOfCore.test(plural) : groupsOfKubernetes.test(group);
-  return isKnown ? notServed(groupResource({ group, plural })) : noSuchPath();
+  return isKnown ? notServedError(groupResource({ group, plural })) : noSuchPathError();
 }

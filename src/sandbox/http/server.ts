@@ -10,10 +10,10 @@ import { ApiError } from '../api-error.ts';
 import type { Tokens } from '../tokens.ts';
 import type { User } from '../user.ts';
 import { documentReply } from './documents.ts';
-import { failureReply, send, type Reply } from './reply.ts';
+import { errorReply, send, type Reply } from './reply.ts';
 import { resourceReply, type ObjectPorts } from './resources.ts';
-import { targetOf, type Target } from './target.ts';
-import { authenticate, impersonated } from './who.ts';
+import { targetOf, type RequestTarget } from './target.ts';
+import { authenticate, impersonated } from './authentication.ts';
 
 /** What the server needs of the rest of the sandbox. */
 export interface ServerPorts extends ObjectPorts {
@@ -21,7 +21,7 @@ export interface ServerPorts extends ObjectPorts {
   readonly tokens: Tokens;
   readonly observer: RequestObserver;
   /** Called with what was thrown and is no answer; the client learns nothing of it. */
-  readonly faulted: (error: unknown) => void;
+  readonly onError: (error: unknown) => void;
 }
 
 export interface RequestObserver {
@@ -66,7 +66,7 @@ export async function startServer(ports: ServerPorts, tls: ServerTls, port: numb
   };
   const server = createServer(options, (request, response) => {
     serve(ports, request, response).catch((error: unknown) => {
-      ports.faulted(error);
+      ports.onError(error);
       response.destroy();
     });
   });
@@ -85,7 +85,7 @@ export async function startServer(ports: ServerPorts, tls: ServerTls, port: numb
 
 interface Exchange {
   readonly request: IncomingMessage;
-  readonly target: Target;
+  readonly target: RequestTarget;
   readonly warnings: Set<string>;
   readonly signal: AbortSignal;
   /** Who asks, and as whom, as far as it is known. */
@@ -94,7 +94,7 @@ interface Exchange {
 }
 
 async function serve(ports: ServerPorts, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { faulted } = ports;
+  const { onError: faulted } = ports;
   const gone = new AbortController();
   const { signal } = gone;
   response.once('close', () => gone.abort());
@@ -102,11 +102,12 @@ async function serve(ports: ServerPorts, request: IncomingMessage, response: Ser
   const reply = await replyTo(exchange, ports).catch((error: unknown) => {
     // What breaks because the client goes is no fault of ours.
     if (!(error instanceof ApiError) && request.complete && !signal.aborted) faulted(error);
-    return failureReply(error);
+    return errorReply(error);
   });
   ports.observer.answered(recordOf(exchange, reply));
   const isYaml = request.headers.accept?.startsWith('application/yaml') === true;
-  if (!response.destroyed) await send(reply, { response, isYaml, warnings: exchange.warnings, faulted });
+  if (!response.destroyed)
+    await send(reply, { response, isYaml, warnings: exchange.warnings, onError: faulted });
 }
 
 async function replyTo(exchange: Exchange, ports: ServerPorts): Promise<Reply> {

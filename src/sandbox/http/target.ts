@@ -4,17 +4,17 @@ import type { IncomingMessage } from 'node:http';
 import type { PathAction, ResourceAction } from '../access/authorizer.ts';
 import { ApiError } from '../api-error.ts';
 
-export interface Place extends Omit<ResourceAction, 'verb'> {
+export interface ObjectPath extends Omit<ResourceAction, 'verb'> {
   readonly version: string;
 }
 
-export interface Target extends PathAction {
+export interface RequestTarget extends PathAction {
   readonly query: URLSearchParams;
   /** Undefined for a document. */
-  readonly place: Place | undefined;
+  readonly place: ObjectPath | undefined;
 }
 
-export function targetOf({ method = '', url = '' }: Pick<IncomingMessage, 'method' | 'url'>): Target {
+export function targetOf({ method = '', url = '' }: Pick<IncomingMessage, 'method' | 'url'>): RequestTarget {
   const [rawPath = '', ...rest] = url.split('?');
   const parts = rawPath.split('/').filter(Boolean).map(decoded);
   const query = new URLSearchParams(rest.join('?'));
@@ -31,7 +31,7 @@ function decoded(text: string): string {
   }
 }
 
-function placeOf([root = '', ...below]: readonly string[]): Place | undefined {
+function placeOf([root = '', ...below]: readonly string[]): ObjectPath | undefined {
   const [group = '', version = '', ...parts] = root === 'api' ? ['', ...below] : below;
   if (!/^apis?$/.test(root) || parts.length === 0) return undefined;
   const [namespace, inside] = namespaceIn(parts);
@@ -53,7 +53,7 @@ const verbs = new Map([
   ['PUT', 'update'],
 ]);
 
-function verbOf(method: string, { name }: Place, query: URLSearchParams): string {
+function verbOf(method: string, { name }: ObjectPath, query: URLSearchParams): string {
   const verb = verbs.get(method) ?? method.toLowerCase();
   if (name !== undefined) return verb;
   if (verb === 'delete') return 'deletecollection';
@@ -61,12 +61,12 @@ function verbOf(method: string, { name }: Place, query: URLSearchParams): string
   return /^(false|0)$/.test(query.get('watch') ?? 'false') ? 'list' : 'watch';
 }
 
-export function noSuchPath(): ApiError {
+export function noSuchPathError(): ApiError {
   const message = 'the server could not find the requested resource';
   return new ApiError({ code: 404, reason: 'NotFound', message, details: {} });
 }
 
-export function methodNotAllowed(): ApiError {
+export function methodNotAllowedError(): ApiError {
   const message = 'the server does not allow this method on the requested resource';
   return new ApiError({ code: 405, reason: 'MethodNotAllowed', message, details: {} });
 }

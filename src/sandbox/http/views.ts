@@ -1,8 +1,8 @@
 // Puts what the objects answer into the form that the client asked for: as it is, as a table, or the metadata alone.
 import type { JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import type { ObjectAnswer, ObjectList, WatchEvent } from '../read/answer.ts';
-import { apiVersionOf, typed, type Resource } from '../resource.ts';
+import type { ObjectAnswer, ObjectList, SandboxWatchEvent } from '../read/answer.ts';
+import { apiVersionOf, withType, type Resource } from '../resource.ts';
 import type { Form } from './accept.ts';
 import type { Reply } from './reply.ts';
 
@@ -21,7 +21,11 @@ export function replyOf(answer: ObjectAnswer, view: View): Reply {
       const { code, object } = answer;
       // What is no object of the kind, a Status or a token, has only one form.
       const isOfKind = object['kind'] === view.resource.kind;
-      return { kind: 'json', code, body: isOfKind ? objectView(typed(view.resource, object), view) : object };
+      return {
+        kind: 'json',
+        code,
+        body: isOfKind ? objectView(withType(view.resource, object), view) : object,
+      };
     }
     case 'list':
       return { kind: 'json', code: 200, body: listView(answer, view) };
@@ -52,7 +56,7 @@ function metadataOf({ metadata }: KubeObject): JsonObject {
   return { kind: 'PartialObjectMetadata', apiVersion: metaVersion, metadata };
 }
 
-async function* eventViews(events: AsyncIterable<WatchEvent>, view: View): AsyncGenerator<JsonObject> {
+async function* eventViews(events: AsyncIterable<SandboxWatchEvent>, view: View): AsyncGenerator<JsonObject> {
   // A table says once what its columns are.
   let columns: JsonObject = {};
   for await (const { type, object } of events) {
@@ -63,7 +67,7 @@ async function* eventViews(events: AsyncIterable<WatchEvent>, view: View): Async
 }
 
 /** A bookmark has no object whose cells could be shown. */
-function eventView({ type, object }: WatchEvent, view: View): JsonObject {
+function eventView({ type, object }: SandboxWatchEvent, view: View): JsonObject {
   const hasNoRow = type === 'BOOKMARK' && view.form === 'Table';
   return hasNoRow ? table([], object.metadata, view) : objectView(object, view);
 }

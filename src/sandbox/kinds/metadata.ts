@@ -10,7 +10,7 @@ import type { ObjectSchema, TextSchema } from '../../api/schema/schema.ts';
 import type { StatusCause } from '../api-error.ts';
 import { cause } from './causes.ts';
 import { itemsAt } from './column.ts';
-import { anything, anyText, fields, flag, mapOf, several, severalBy, someText, whole } from './shape.ts';
+import { anything, anyText, fields, flag, textMap, several, severalBy, someText, whole } from './shape.ts';
 
 const accepted = "lower case alphanumeric characters, '-' or '.' (RFC 1123 subdomain)";
 export const objectName = text({ description: '', maxLength: 253, pattern: `^${subdomain}$`, accepted });
@@ -21,8 +21,8 @@ const names = { generateName: anyText, namespace: anyText, selfLink: anyText, ui
 const times = { creationTimestamp: anyText, deletionTimestamp: anyText, resourceVersion: anyText };
 const numbers = { generation: whole(), deletionGracePeriodSeconds: whole() };
 const rest = {
-  labels: mapOf(key, labelValue('')),
-  annotations: mapOf(key, anyText),
+  labels: textMap(key, labelValue('')),
+  annotations: textMap(key, anyText),
   ownerReferences: severalBy('uid', fields(owner, { controller: flag, blockOwnerDeletion: flag })),
   finalizers: { ...several(key), unique: 'set' as const },
   managedFields: several(anything),

@@ -8,7 +8,7 @@ import { age, column, itemsAt, keysAt, textAt } from './column.ts';
 import { define } from './define.ts';
 import { anything, anyText, fields, oneOf, open, several, severalBy, texts, whole } from './shape.ts';
 
-export const namespaces = define('', 'Namespace', {
+export const namespaceKind = define('', 'Namespace', {
   shortNames: ['ns'],
   isNamespaced: false,
   subresources: ['status', 'finalize'],
@@ -29,7 +29,7 @@ export const namespaces = define('', 'Namespace', {
   },
 });
 
-export const serviceAccounts = define('', 'ServiceAccount', {
+export const serviceAccountKind = define('', 'ServiceAccount', {
   shortNames: ['sa'],
   subresources: ['token'],
   columns: [age],
@@ -83,4 +83,4 @@ const lease = define('coordination.k8s.io', 'Lease', {
 });
 
 const others = [resourceQuota, limitRange, networkPolicy, lease];
-export const plainKinds: readonly Resource[] = [namespaces, serviceAccounts, ...others];
+export const plainKinds: readonly Resource[] = [namespaceKind, serviceAccountKind, ...others];

@@ -16,7 +16,7 @@ export const several = (items: Schema) => list({ description, items, maxItems })
 export const some = (items: Schema) => list({ description, items, maxItems, minItems: 1 });
 /** Its items are told apart by a key, also when changes are merged. */
 export const severalBy = (key: string, items: Schema) => ({ ...several(items), unique: { key } });
-export const mapOf = (keys: TextSchema, values: TextSchema) =>
+export const textMap = (keys: TextSchema, values: TextSchema) =>
   map({ description, keys, values, maxProperties });
 
 /** Of the fields that are needed, those with a default may be left out. */

@@ -1,12 +1,12 @@
 // Server-side apply: a manager states the fields that it wants, and owns these and no others from then on.
 // https://kubernetes.io/docs/reference/using-api/server-side-apply/
 import type { KubeObject } from '../../base/kube-object.ts';
-import { ApiError, badRequest } from '../api-error.ts';
+import { ApiError, badRequestError } from '../api-error.ts';
 import type { Resource } from '../resource.ts';
 import { difference, intersection, shownFields, union, type FieldSet } from './field-set.ts';
 import { claimed, mergedTrees, withoutFields } from './field-tree.ts';
-import { effectOf, keyOf, ownable, ownerFor, ownersOf } from './managed-fields.ts';
-import { withManagedFields, withProviders, type Manager, type Owner } from './managed-fields.ts';
+import { effectOf, fieldOwnerKey, ownable, newFieldOwner, fieldOwnersOf } from './managed-fields.ts';
+import { withManagedFields, withFieldOwners, type Manager, type FieldOwner } from './managed-fields.ts';
 import { patchedObject } from './merge-patch.ts';
 
 export interface Apply {
@@ -21,35 +21,35 @@ export interface Apply {
 /** Merged, with metadata.managedFields; 409 with a cause for each field that another manager set to something else. */
 export function applied({ resource, stored, applied: wanted, manager, force }: Apply): KubeObject {
   if ((wanted.metadata['managedFields'] ?? null) !== null) {
-    throw badRequest('metadata.managedFields must be nil');
+    throw badRequestError('metadata.managedFields must be nil');
   }
   const before = stored === undefined ? { metadata: {} } : tracked(resource, stored, manager);
   // Of the part that is written through the other path, nothing is taken.
   const { [manager.subresource === 'status' ? 'spec' : 'status']: _, ...config } = wanted;
   const claims = difference(claimed(resource, ownable(config)), { 'f:metadata': {} });
-  const writer = { ...ownerFor(resource, manager, 'Apply'), fieldsV1: claims };
-  const owners = ownersOf(before);
-  const others = [...owners.values()].filter((owner) => keyOf(owner) !== keyOf(writer));
+  const writer = { ...newFieldOwner(resource, manager, 'Apply'), fieldsV1: claims };
+  const owners = fieldOwnersOf(before);
+  const others = [...owners.values()].filter((owner) => fieldOwnerKey(owner) !== fieldOwnerKey(writer));
   const kept = others.reduce((all, { fieldsV1 }) => union(all, fieldsV1), claims);
-  const dropped = difference(owners.get(keyOf(writer))?.fieldsV1, kept);
+  const dropped = difference(owners.get(fieldOwnerKey(writer))?.fieldsV1, kept);
   const rest = withoutFields(resource, before, dropped);
   const next = patchedObject(mergedTrees(resource, rest, config));
   const [changed, touched] = effectOf(resource, before, next);
   if (!force) refuseConflicts(others, changed);
-  return withProviders(next, owners, writer, touched);
+  return withFieldOwners(next, owners, writer, touched);
 }
 
 /** What was there before anybody was recorded belongs to a manager of its own. */
 function tracked(resource: Resource, stored: KubeObject, manager: Manager): KubeObject {
-  if (ownersOf(stored).size > 0) return stored;
+  if (fieldOwnersOf(stored).size > 0) return stored;
   return withManagedFields(resource, stored, undefined, { ...manager, name: 'before-first-apply' });
 }
 
-function refuseConflicts(owners: readonly Owner[], changed: FieldSet): void {
+function refuseConflicts(owners: readonly FieldOwner[], changed: FieldSet): void {
   const causes = owners.flatMap((owner) =>
     shownFields(intersection(owner.fieldsV1, changed)).map((field) => ({
       reason: 'FieldManagerConflict',
-      message: `conflict with ${shownProvider(owner)}`,
+      message: `conflict with ${shownOwner(owner)}`,
       field,
     })),
   );
@@ -60,7 +60,7 @@ function refuseConflicts(owners: readonly Owner[], changed: FieldSet): void {
   throw new ApiError({ code: 409, reason: 'Conflict', message, details: { causes } });
 }
 
-function shownProvider({ manager, operation, subresource, apiVersion }: Owner): string {
+function shownOwner({ manager, operation, subresource, apiVersion }: FieldOwner): string {
   const through = subresource === undefined ? '' : ` with subresource ${JSON.stringify(subresource)}`;
   const since = operation === 'Update' ? ` using ${apiVersion}` : '';
   return `${JSON.stringify(manager)}${through}${since}`;

@@ -3,16 +3,16 @@
 import { isJsonObject } from '../../base/json.ts';
 
 /** `f:name`, `k:{"type":"Ready"}` for the item of a list, or `v:"x"` for one of a set. */
-export type Element = string;
+export type PathElement = string;
 
 /** `{}` is a field of the set with no other under it; one with others has the key `.` as well, if it is in the set. */
-export interface Fields {
-  readonly [element: Element]: Fields;
+export interface FieldsV1 {
+  readonly [element: PathElement]: FieldsV1;
 }
 /** Undefined for the empty set. */
-export type FieldSet = Fields | undefined;
+export type FieldSet = FieldsV1 | undefined;
 
-export function isFieldsV1(value: unknown): value is Fields {
+export function isFieldsV1(value: unknown): value is FieldsV1 {
   if (!isJsonObject(value)) return false;
   return Object.entries(value).every(([element, set]) => /^(?:\.$|[fkv]:)/.test(element) && isFieldsV1(set));
 }
@@ -22,13 +22,16 @@ export function includes(set: FieldSet): boolean {
 }
 
 /** Of one field and of those under it. */
-export function fieldSet(isIncluded: boolean, under: readonly (readonly [Element, FieldSet])[]): FieldSet {
+export function fieldSet(
+  isIncluded: boolean,
+  under: readonly (readonly [PathElement, FieldSet])[],
+): FieldSet {
   const entries = under.flatMap(([element, set]) => (set === undefined ? [] : [[element, set] as const]));
   if (entries.length === 0) return isIncluded ? {} : undefined;
-  return Object.fromEntries<Fields>(isIncluded ? [['.', {}], ...entries] : entries);
+  return Object.fromEntries<FieldsV1>(isIncluded ? [['.', {}], ...entries] : entries);
 }
 
-export function elementsUnder(set: FieldSet): readonly Element[] {
+export function elementsUnder(set: FieldSet): readonly PathElement[] {
   return Object.keys(set ?? {}).filter((element) => element !== '.');
 }
 
@@ -62,7 +65,7 @@ export function shownFields(set: FieldSet, path = ''): readonly string[] {
   return includes(set) ? [path, ...under] : under;
 }
 
-function shownElement(element: Element): string {
+function shownElement(element: PathElement): string {
   const text = element.slice(2);
   if (element.startsWith('f:')) return `.${text}`;
   if (element.startsWith('v:')) return `[=${text}]`;

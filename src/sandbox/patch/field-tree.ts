@@ -3,9 +3,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, ownMember } from '../../base/json.ts';
 import type { Resource } from '../resource.ts';
-import { elementsUnder, fieldSet, includes, type Element, type FieldSet } from './field-set.ts';
+import { elementsUnder, fieldSet, includes, type PathElement, type FieldSet } from './field-set.ts';
 
-type Members = ReadonlyMap<Element, unknown>;
+type Members = ReadonlyMap<PathElement, unknown>;
 
 /** Maps that are one field, of built-in kinds: x-kubernetes-map-type in https://github.com/kubernetes/kubernetes/tree/master/api/openapi-spec */
 const atomicMaps =
@@ -17,7 +17,7 @@ export function listKeysAt({ listKeys }: Pick<Resource, 'listKeys'>, place: stri
 }
 
 /** Undefined for an item without one of its keys. */
-export function elementOf(item: unknown, keys: readonly string[]): Element | undefined {
+export function elementOf(item: unknown, keys: readonly string[]): PathElement | undefined {
   if (keys.length === 0) return `v:${JSON.stringify(item)}`;
   const pairs = keys.toSorted().map((key) => [key, ownMember(item, key)] as const);
   const isWhole = pairs.every(([, value]) => value !== undefined);
@@ -25,7 +25,7 @@ export function elementOf(item: unknown, keys: readonly string[]): Element | und
 }
 
 /** `spec/ports/*` for the items of the list `spec/ports`. */
-export function placeUnder(place: string, element: Element): string {
+export function placeUnder(place: string, element: PathElement): string {
   const name = element.startsWith('f:') ? element.slice(2) : '*';
   return place === '' ? name : `${place}/${name}`;
 }
@@ -56,7 +56,7 @@ export function mergedTrees(resource: Resource, there: unknown, applied: unknown
   const members: Members = membersOf(resource, place, there) ?? new Map();
   // A list has the order of whoever applies all of it; others add to its end.
   const isWhole = [...members.keys()].every((element) => own.has(element));
-  const merged = new Map<Element, unknown>();
+  const merged = new Map<PathElement, unknown>();
   for (const element of isWhole ? own.keys() : [...members.keys(), ...own.keys()]) {
     const under = placeUnder(place, element);
     const value = mergedTrees(resource, members.get(element), own.get(element), under);
@@ -78,7 +78,7 @@ export function changes(resource: Resource, before: unknown, after: unknown, pla
 
 /** What an applied object claims: fields with nothing under them, and the items of lists. */
 export function claimed(resource: Resource, object: unknown): FieldSet {
-  const leaves = (set: FieldSet, own: Element): FieldSet => {
+  const leaves = (set: FieldSet, own: PathElement): FieldSet => {
     const under = elementsUnder(set).map((element) => [element, leaves(set?.[element], element)] as const);
     return fieldSet(under.length === 0 || own.startsWith('k:'), under);
   };
@@ -90,7 +90,7 @@ export function withoutFields(resource: Resource, value: unknown, gone: FieldSet
   if (gone === undefined) return value;
   const members = membersOf(resource, place, value);
   if (members === undefined || members.size === 0) return includes(gone) ? undefined : value;
-  const left = new Map<Element, unknown>();
+  const left = new Map<PathElement, unknown>();
   for (const [element, member] of members) {
     const inner = gone[element];
     const isItem = element.startsWith('k:') && includes(inner);

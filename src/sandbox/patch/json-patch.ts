@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import { ApiError, badRequest } from '../api-error.ts';
+import { ApiError, badRequestError } from '../api-error.ts';
 import { patchedObject } from './merge-patch.ts';
 
 const maxLength = 3 * 2 ** 20;
@@ -15,7 +15,7 @@ const longestShown = 100;
 /** Throws an ApiError: 422 where an operation does not apply or a test fails, 400 for what is no JSON patch. */
 export function jsonPatched(object: KubeObject, patch: unknown): KubeObject {
   if (!Array.isArray(patch) || !patch.every((operation) => isJsonObject(operation))) {
-    throw badRequest('error decoding patch: a JSON patch is a list of operations');
+    throw badRequestError('error decoding patch: a JSON patch is a list of operations');
   }
   const copies = patch.filter(({ op }) => op === 'copy').length;
   if (patch.length > mostOperations || copies > mostCopies) throw tooMany(patch.length);

@@ -2,19 +2,19 @@
 // https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management
 import { ownMember } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import { apiVersionOf, type Resource, type Subresource } from '../resource.ts';
+import { apiVersionOf, type Resource, type ServedSubresource } from '../resource.ts';
 import { difference, isFieldsV1, union, type FieldSet } from './field-set.ts';
 import { changes } from './field-tree.ts';
 
 export interface Manager {
   readonly name: string;
-  readonly subresource: Subresource | undefined;
+  readonly subresource: ServedSubresource | undefined;
   /** RFC 3339. */
   readonly time: string;
 }
 
 /** One entry of managedFields. Its texts are compared and shown, and nothing else. */
-export interface Owner {
+export interface FieldOwner {
   readonly manager: string;
   readonly operation: 'Apply' | 'Update';
   readonly apiVersion: string;
@@ -25,26 +25,30 @@ export interface Owner {
 }
 
 /** By who they are. A write leaves them in their order. */
-type Owners = ReadonlyMap<string, Owner>;
+type FieldOwners = ReadonlyMap<string, FieldOwner>;
 
-export function keyOf({ manager, operation, subresource }: Owner): string {
+export function fieldOwnerKey({ manager, operation, subresource }: FieldOwner): string {
   return JSON.stringify([manager, operation, subresource]);
 }
 
-function isOwner(entry: unknown): entry is Owner {
+function isFieldOwner(entry: unknown): entry is FieldOwner {
   const operation = ownMember(entry, 'operation');
   return (operation === 'Apply' || operation === 'Update') && isFieldsV1(ownMember(entry, 'fieldsV1'));
 }
 
 /** Nobody where the list cannot be read. */
-export function ownersOf(object: KubeObject | undefined): Owners {
+export function fieldOwnersOf(object: KubeObject | undefined): FieldOwners {
   const entries: unknown = object?.metadata['managedFields'];
-  const owners = Array.isArray(entries) && entries.every(isOwner) ? entries : [];
-  return new Map(owners.map((owner) => [keyOf(owner), owner]));
+  const owners = Array.isArray(entries) && entries.every(isFieldOwner) ? entries : [];
+  return new Map(owners.map((owner) => [fieldOwnerKey(owner), owner]));
 }
 
 /** One that owns nothing yet. */
-export function ownerFor(resource: Resource, manager: Manager, operation: Owner['operation']): Owner {
+export function newFieldOwner(
+  resource: Resource,
+  manager: Manager,
+  operation: FieldOwner['operation'],
+): FieldOwner {
   const { name, subresource, time } = manager;
   const entry = { manager: name, operation, apiVersion: apiVersionOf(resource), time } as const;
   const through = subresource === undefined ? {} : { subresource };
@@ -52,10 +56,10 @@ export function ownerFor(resource: Resource, manager: Manager, operation: Owner[
 }
 
 /** After a write: the writer owns what it says, and all others lose what the write has touched. */
-export function withProviders(
+export function withFieldOwners(
   object: KubeObject,
-  owners: Owners,
-  writer: Owner,
+  owners: FieldOwners,
+  writer: FieldOwner,
   touched: FieldSet,
 ): KubeObject {
   const left = new Map(owners);
@@ -63,8 +67,8 @@ export function withProviders(
     left.set(key, { ...owner, fieldsV1: difference(owner.fieldsV1, touched) });
   }
   // Who changes nothing keeps the time of before: nothing at all is written then.
-  const same = touched === undefined ? owners.get(keyOf(writer)) : undefined;
-  left.set(keyOf(writer), { ...writer, ...same, fieldsV1: writer.fieldsV1 });
+  const same = touched === undefined ? owners.get(fieldOwnerKey(writer)) : undefined;
+  left.set(fieldOwnerKey(writer), { ...writer, ...same, fieldsV1: writer.fieldsV1 });
   const { managedFields: _, ...metadata } = object.metadata;
   const managedFields = [...left.values()].filter(({ fieldsV1 }) => fieldsV1 !== undefined);
   return { ...object, metadata: managedFields.length === 0 ? metadata : { ...metadata, managedFields } };
@@ -103,11 +107,11 @@ export function withManagedFields(
   // A list that is submitted counts, and one that says nothing, as [{}], asks that all ownership be forgotten.
   const submitted: unknown = next.metadata['managedFields'];
   const isSubmitted = manager.subresource === undefined && Array.isArray(submitted) && submitted.length > 0;
-  const owners = ownersOf(isSubmitted ? next : stored);
-  const writer = ownerFor(resource, manager, 'Update');
+  const owners = fieldOwnersOf(isSubmitted ? next : stored);
+  const writer = newFieldOwner(resource, manager, 'Update');
   // Nobody is recorded any more until the first apply.
-  if (stored !== undefined && owners.size === 0) return withProviders(next, owners, writer, undefined);
+  if (stored !== undefined && owners.size === 0) return withFieldOwners(next, owners, writer, undefined);
   const [changed, touched] = effectOf(resource, stored, next);
-  const kept = difference(owners.get(keyOf(writer))?.fieldsV1, touched);
-  return withProviders(next, owners, { ...writer, fieldsV1: union(changed, kept) }, touched);
+  const kept = difference(owners.get(fieldOwnerKey(writer))?.fieldsV1, touched);
+  return withFieldOwners(next, owners, { ...writer, fieldsV1: union(changed, kept) }, touched);
 }

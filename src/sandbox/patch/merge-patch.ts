@@ -3,16 +3,16 @@
 // https://github.com/kubernetes/community/blob/master/contributors/devel/sig-api-machinery/strategic-merge-patch.md
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import { badRequest } from '../api-error.ts';
+import { badRequestError } from '../api-error.ts';
 import type { Resource } from '../resource.ts';
 import { elementOf, listKeysAt, placeUnder } from './field-tree.ts';
-import type { Element } from './field-set.ts';
+import type { PathElement } from './field-set.ts';
 
 /** Left out for a plain merge patch. */
 type Lists = Pick<Resource, 'listKeys'>;
 
 export function mergePatched(object: KubeObject, patch: unknown, lists?: Lists): KubeObject {
-  if (!isJsonObject(patch)) throw badRequest('error decoding patch: a merge patch is an object');
+  if (!isJsonObject(patch)) throw badRequestError('error decoding patch: a merge patch is an object');
   return patchedObject(lists === undefined ? merged(object, patch) : mergedMap(lists, '', object, patch));
 }
 
@@ -20,7 +20,7 @@ export function mergePatched(object: KubeObject, patch: unknown, lists?: Lists):
 export function patchedObject(value: unknown): KubeObject {
   const metadata = isJsonObject(value) ? (value['metadata'] ?? {}) : undefined;
   if (isJsonObject(value) && isJsonObject(metadata)) return { ...value, metadata };
-  throw badRequest('the patch does not leave an object with metadata');
+  throw badRequestError('the patch does not leave an object with metadata');
 }
 
 function merged(there: unknown, patch: JsonObject): JsonObject {
@@ -61,7 +61,7 @@ function mergedField(lists: Lists, place: string, there: unknown, [key, patch]: 
   return Array.from(new Set(elements), (element) => items.get(element));
 }
 
-type Items = ReadonlyMap<Element, unknown>;
+type Items = ReadonlyMap<PathElement, unknown>;
 
 function mergedItems(lists: Lists, place: string, there: Items, patched: Items): Items {
   const isReplaced = [...patched.values()].some((item) => directiveOf(item) === 'replace');

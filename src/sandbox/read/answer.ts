@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 
-export interface WatchEvent {
+export interface SandboxWatchEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
   /** A Status for ERROR; of a BOOKMARK only metadata.resourceVersion (and annotations) count. */
   readonly object: KubeObject;
@@ -17,4 +17,4 @@ export interface ObjectList {
 export type ObjectAnswer =
   | ObjectList
   | { readonly kind: 'object'; readonly code: number; readonly object: JsonObject }
-  | { readonly kind: 'watch'; readonly events: AsyncIterable<WatchEvent> };
+  | { readonly kind: 'watch'; readonly events: AsyncIterable<SandboxWatchEvent> };

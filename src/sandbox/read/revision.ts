@@ -1,12 +1,14 @@
 // The version that a request asks for.
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions
-import { ApiError, badRequest, invalid } from '../api-error.ts';
+import { ApiError, badRequestError, invalidError } from '../api-error.ts';
 
 /** Undefined where any will do: none is given, or 0. Throws an ApiError, also for what is still to come. */
 export function revisionOf(query: URLSearchParams, { revision }: { revision: number }): number | undefined {
   const text = query.get('resourceVersion') ?? '';
   if (!/^\d{0,15}$/.test(text))
-    throw badRequest(`invalid resource version: resourceVersion: Invalid value: ${JSON.stringify(text)}`);
+    throw badRequestError(
+      `invalid resource version: resourceVersion: Invalid value: ${JSON.stringify(text)}`,
+    );
   const asked = Number(text);
   if (asked > revision) throw tooLarge(asked, revision);
   return asked === 0 ? undefined : asked;
@@ -25,5 +27,5 @@ function tooLarge(asked: number, current: number): ApiError {
 
 export function forbiddenOption(field: string, why: string): ApiError {
   const cause = { reason: 'FieldValueForbidden', message: `Forbidden: ${field} ${why}`, field };
-  return invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', [cause]);
+  return invalidError({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', [cause]);
 }

@@ -3,14 +3,14 @@
 import { ownMember } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { qualifiedName, subdomain } from '../../api/kubernetes-names.ts';
-import { badRequest, groupResource } from '../api-error.ts';
+import { badRequestError, groupResource } from '../api-error.ts';
 import type { ObjectRequest } from '../request.ts';
 import type { Resource } from '../resource.ts';
 
-export type Selection = (object: KubeObject) => boolean;
+export type ObjectFilter = (object: KubeObject) => boolean;
 
 /** For lists, watches and deletions of collections; throws an ApiError. */
-export function selectionOf({ resource, query }: Pick<ObjectRequest, 'resource' | 'query'>): Selection {
+export function filterOf({ resource, query }: Pick<ObjectRequest, 'resource' | 'query'>): ObjectFilter {
   const spaced = (query.get('labelSelector') ?? '').replaceAll(/\s+/g, ' ').trim();
   const labels = spaced.replaceAll(/ ?([!=,()]) ?/g, '$1');
   // The commas in brackets part values.
@@ -29,10 +29,10 @@ const comparison = `(?<operator>!=|==?)(?<values>${value})`;
 const membership = ` (?<operator>in|notin)\\((?<values>${value}(?:,${value})*)\\)`;
 const labelTerm = new RegExp(`^(?:(?<not>!)${key}|${key}(?:${comparison}|${membership})?)$`);
 
-function labelTest(term: string): Selection {
+function labelTest(term: string): ObjectFilter {
   const { key: label, not, operator, values } = labelTerm.exec(term)?.groups ?? {};
   if (label === undefined)
-    throw badRequest(
+    throw badRequestError(
       `unable to parse requirement: found '${term}', expected: a label with in, notin, =, ==, !=`,
     );
   const named = values?.split(',');
@@ -53,11 +53,11 @@ const ownFields: ReadonlyMap<string, RegExp> = new Map([
 ]);
 const fieldTerm = /^(?<field>[^=!]*)(?<operator>!=|==?)(?<wanted>[^\\=]*)$/;
 
-function fieldTest(resource: Resource, term: string): Selection {
+function fieldTest(resource: Resource, term: string): ObjectFilter {
   const { field, operator, wanted } = fieldTerm.exec(term)?.groups ?? {};
-  if (field === undefined) throw badRequest(`invalid selector: '${term}'; can't understand '${term}'`);
+  if (field === undefined) throw badRequestError(`invalid selector: '${term}'; can't understand '${term}'`);
   if (!commonFields.test(field) && ownFields.get(groupResource(resource))?.test(field) !== true)
-    throw badRequest(`field label not supported: ${field}`);
+    throw badRequestError(`field label not supported: ${field}`);
   const path = field.split('.');
   // What is not there counts as empty.
   return (object) => ((path.reduce<unknown>(ownMember, object) ?? '') === wanted) === (operator !== '!=');

@@ -2,13 +2,13 @@
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
 import { ReadableStream, type ReadableStreamDefaultController } from 'node:stream/web';
 import type { StringMap } from '../../base/kube-object.ts';
-import { expired, groupResource } from '../api-error.ts';
+import { expiredError, groupResource } from '../api-error.ts';
 import type { ObjectRequest } from '../request.ts';
-import { typed } from '../resource.ts';
-import { atRevision, type Change, type ObjectStore } from '../store/store.ts';
-import type { ObjectAnswer, WatchEvent } from './answer.ts';
+import { withType } from '../resource.ts';
+import { atRevision, type Change, type SandboxStore } from '../store/store.ts';
+import type { ObjectAnswer, SandboxWatchEvent } from './answer.ts';
 import { forbiddenOption, revisionOf } from './revision.ts';
-import { selectionOf, type Selection } from './selectors.ts';
+import { filterOf, type ObjectFilter } from './selectors.ts';
 
 /** Events that a slow reader has not taken yet: with one more, the watch ends, and the reader goes on with another. */
 const highWaterMark = 10_000;
@@ -17,26 +17,26 @@ const bookmarkMilliseconds = 60_000;
 const longestTimeout = 2 ** 31 - 1;
 
 interface Watch {
-  readonly store: ObjectStore;
+  readonly store: SandboxStore;
   readonly request: ObjectRequest;
-  readonly isSelected: Selection;
+  readonly isSelected: ObjectFilter;
   readonly revision: number | undefined;
 }
 
 /** Nothing is held before the first event is asked for. Throws an ApiError. */
-export function watch(store: ObjectStore, request: ObjectRequest): ObjectAnswer {
+export function startWatch(store: SandboxStore, request: ObjectRequest): ObjectAnswer {
   const { query } = request;
   const revision = revisionOf(query, store);
   if (query.has('sendInitialEvents') && query.get('resourceVersionMatch') !== 'NotOlderThan')
     throw forbiddenOption('resourceVersionMatch', 'must be NotOlderThan for sendInitialEvents');
-  const events = eventsOf({ store, request, isSelected: selectionOf(request), revision });
+  const events = eventsOf({ store, request, isSelected: filterOf(request), revision });
   return { kind: 'watch', events };
 }
 
-async function* eventsOf(subject: Watch): AsyncGenerator<WatchEvent> {
+async function* eventsOf(subject: Watch): AsyncGenerator<SandboxWatchEvent> {
   const beginning = beginningOf(subject);
   if (beginning === undefined) {
-    yield { type: 'ERROR', object: { ...expired().status, metadata: {} } };
+    yield { type: 'ERROR', object: { ...expiredError().body, metadata: {} } };
     return;
   }
   const changes = changesOf(subject);
@@ -49,28 +49,28 @@ async function* eventsOf(subject: Watch): AsyncGenerator<WatchEvent> {
 }
 
 /** Undefined when what has changed since is forgotten. */
-function beginningOf(subject: Watch): readonly WatchEvent[] | undefined {
+function beginningOf(subject: Watch): readonly SandboxWatchEvent[] | undefined {
   const { store, request, isSelected, revision } = subject;
   const isWhole = isSet(request, 'sendInitialEvents') ?? revision === undefined;
   if (!isWhole)
     return store.since(revision ?? store.revision)?.flatMap((change) => eventsFor(subject, change));
   const objects = store.list(request.resource, request.namespace).filter(isSelected);
-  const added = objects.map((object): WatchEvent => ({ type: 'ADDED', object }));
+  const added = objects.map((object): SandboxWatchEvent => ({ type: 'ADDED', object }));
   return [...added, ...bookmarks(subject, { 'k8s.io/initial-events-end': 'true' })];
 }
 
-function changesOf(subject: Watch): ReadableStream<WatchEvent> {
+function changesOf(subject: Watch): ReadableStream<SandboxWatchEvent> {
   let stop: (() => void) | undefined;
-  const start = (changes: ReadableStreamDefaultController<WatchEvent>): void => {
+  const start = (changes: ReadableStreamDefaultController<SandboxWatchEvent>): void => {
     stop = feed(subject, changes);
   };
   return new ReadableStream({ start, cancel: () => stop?.() }, { highWaterMark });
 }
 
 /** Answers with how to stop it. */
-function feed(subject: Watch, changes: ReadableStreamDefaultController<WatchEvent>): () => void {
+function feed(subject: Watch, changes: ReadableStreamDefaultController<SandboxWatchEvent>): () => void {
   const { store, request } = subject;
-  const put = (event: WatchEvent): void => {
+  const put = (event: SandboxWatchEvent): void => {
     if (changes.desiredSize === 0) close();
     else changes.enqueue(event);
   };
@@ -96,7 +96,7 @@ function feed(subject: Watch, changes: ReadableStreamDefaultController<WatchEven
 }
 
 /** None for what the request is not about. An object that begins or ceases to be selected comes and goes. */
-function eventsFor({ request, isSelected }: Watch, change: Change): readonly WatchEvent[] {
+function eventsFor({ request, isSelected }: Watch, change: Change): readonly SandboxWatchEvent[] {
   const { resource, object, before, type, revision } = change;
   if (groupResource(resource) !== groupResource(request.resource)) return [];
   if (request.namespace !== undefined && object.metadata.namespace !== request.namespace) return [];
@@ -107,10 +107,10 @@ function eventsFor({ request, isSelected }: Watch, change: Change): readonly Wat
 }
 
 /** One, where any are asked for. */
-function bookmarks({ store, request }: Watch, annotations?: StringMap): readonly WatchEvent[] {
+function bookmarks({ store, request }: Watch, annotations?: StringMap): readonly SandboxWatchEvent[] {
   if (isSet(request, 'allowWatchBookmarks') !== true) return [];
   const metadata = { resourceVersion: String(store.revision), ...(annotations && { annotations }) };
-  return [{ type: 'BOOKMARK', object: typed(request.resource, { metadata }) }];
+  return [{ type: 'BOOKMARK', object: withType(request.resource, { metadata }) }];
 }
 
 /** A flag without a value is set as well. */

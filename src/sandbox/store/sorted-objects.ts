@@ -5,7 +5,7 @@ import type { KubeObject } from '../../base/kube-object.ts';
  * Lists come in the order of this text, as etcd keeps it: `team-a/x` stands before `team/x`.
  * https://etcd.io/docs/latest/learning/data_model/#logical-view
  */
-export function keyOf({ metadata }: KubeObject): string {
+export function sortKey({ metadata }: KubeObject): string {
   return `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
 }
 
@@ -14,7 +14,7 @@ export class SortedObjects {
 
   get(key: string): KubeObject | undefined {
     const found = this.#objects[this.#placeOf(key)];
-    return found !== undefined && keyOf(found) === key ? found : undefined;
+    return found !== undefined && sortKey(found) === key ? found : undefined;
   }
 
   set(key: string, object: KubeObject): void {
@@ -38,7 +38,7 @@ export class SortedObjects {
     while (from < to) {
       const middle = (from + to) >>> 1;
       const object = this.#objects[middle];
-      if (object !== undefined && keyOf(object) < key) from = middle + 1;
+      if (object !== undefined && sortKey(object) < key) from = middle + 1;
       else to = middle;
     }
     return from;

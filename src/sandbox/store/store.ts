@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../base/kube-object.ts';
 import { groupResource } from '../api-error.ts';
 import type { Resource } from '../resource.ts';
-import { keyOf, SortedObjects } from './sorted-objects.ts';
+import { sortKey, SortedObjects } from './sorted-objects.ts';
 
 /** A change of one object. For `deleted`, `object` is its last state under a resourceVersion of its own. */
 export interface Change {
@@ -13,7 +13,7 @@ export interface Change {
   readonly revision: number;
 }
 
-export interface ObjectStore {
+export interface SandboxStore {
   /** The revision of the last change. */
   readonly revision: number;
   get(resource: Resource, namespace: string | undefined, name: string): KubeObject | undefined;
@@ -38,7 +38,7 @@ export function atRevision(object: KubeObject, revision: number): KubeObject {
   return { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } };
 }
 
-export class MemoryStore implements ObjectStore {
+export class MemoryStore implements SandboxStore {
   readonly #kinds = new Map<string, SortedObjects>();
   /** The latest changes, one for each revision, so that a watch can go on from where an earlier one ended. */
   readonly #history: Change[] = [];
@@ -95,7 +95,7 @@ export class MemoryStore implements ObjectStore {
 
   #change(change: Omit<Change, 'revision'>): KubeObject | undefined {
     const objects = this.#objectsOf(change.resource);
-    const key = keyOf(change.object);
+    const key = sortKey(change.object);
     if (objects.get(key) !== change.before) return undefined;
     const revision = this.revision + 1;
     const object = atRevision(change.object, revision);

@@ -3,10 +3,10 @@ import type { KubeObject } from '../../base/kube-object.ts';
 import type { Access } from '../access/authorizer.ts';
 import type { Admission } from '../admission/admission.ts';
 import type { Kinds, Resource } from '../resource.ts';
-import type { ObjectStore } from '../store/store.ts';
+import type { SandboxStore } from '../store/store.ts';
 
 export interface WriteContext {
-  readonly store: ObjectStore;
+  readonly store: SandboxStore;
   readonly kinds: Kinds;
   readonly admission: Admission;
   readonly authorizer: Access;
@@ -15,7 +15,7 @@ export interface WriteContext {
 }
 
 /** Of the whole cluster, or of a namespace. */
-export function everyObject(
+export function allObjects(
   { store, kinds }: WriteContext,
   namespace?: string,
 ): readonly (readonly [Resource, KubeObject])[] {

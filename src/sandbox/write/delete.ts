@@ -1,13 +1,13 @@
 // Deletes objects, or marks those that something still holds.
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import { badRequest, conflict, notFound } from '../api-error.ts';
+import { badRequestError, conflictError, notFoundError } from '../api-error.ts';
 import type { ObjectRequest } from '../request.ts';
 import type { Resource } from '../resource.ts';
-import { everyObject, timestamp, type WriteContext } from './context.ts';
+import { allObjects, timestamp, type WriteContext } from './context.ts';
 import { checkDeletable } from './lifecycle.ts';
 import { isDryRun, optionsOf, propagationPolicyOf } from './options.ts';
-import { admittedWrite } from './settle.ts';
+import { reviewedWrite } from './admit.ts';
 import { withoutEmpty } from './system-fields.ts';
 
 export interface Deleted {
@@ -19,7 +19,7 @@ export interface Deleted {
 const mostTries = 5;
 
 /** `name`: of one of a collection, which the request does not name. */
-export async function remove(
+export async function deleteObject(
   context: WriteContext,
   request: ObjectRequest,
   name = request.name ?? '',
@@ -28,10 +28,10 @@ export async function remove(
   const options = deleteOptions(request);
   for (let tries = 1; ; tries += 1) {
     const stored = context.store.get(resource, namespace, name);
-    if (stored === undefined) throw notFound(resource, name);
+    if (stored === undefined) throw notFoundError(resource, name);
     checkDeletable(resource, name);
     checkPreconditions(resource, options, stored);
-    const write = admittedWrite(request, { object: undefined, stored, options });
+    const write = reviewedWrite(request, { object: undefined, stored, options });
     await context.admission.mutate(write);
     await context.admission.validate(write);
     const deleted = take(context, request, stored);
@@ -39,7 +39,7 @@ export async function remove(
       if (propagationPolicyOf(request) === 'Orphan' && !isDryRun(request)) orphan(context, stored);
       return deleted;
     }
-    if (tries === mostTries) throw conflict(resource, name, 'it is changed again and again');
+    if (tries === mostTries) throw conflictError(resource, name, 'it is changed again and again');
   }
 }
 
@@ -70,7 +70,7 @@ function take({ store, now }: WriteContext, request: ObjectRequest, stored: Kube
 
 /** https://kubernetes.io/docs/concepts/architecture/garbage-collection/#orphaned-dependents */
 function orphan(context: WriteContext, { metadata: { uid } }: KubeObject): void {
-  for (const [kind, object] of everyObject(context)) {
+  for (const [kind, object] of allObjects(context)) {
     const { ownerReferences: owners = [] } = object.metadata;
     const ownerReferences = owners.filter((owner) => owner.uid !== uid);
     if (ownerReferences.length === owners.length) continue;
@@ -103,7 +103,8 @@ function markedObject({ plural }: Resource, stored: KubeObject, now: Date): Kube
 
 function deleteOptions(request: ObjectRequest): JsonObject {
   const { body } = request;
-  if (body !== undefined && !isJsonObject(body)) throw badRequest('the body of a DELETE is DeleteOptions');
+  if (body !== undefined && !isJsonObject(body))
+    throw badRequestError('the body of a DELETE is DeleteOptions');
   return { ...body, ...optionsOf(request, 'DeleteOptions') };
 }
 
@@ -113,6 +114,6 @@ function checkPreconditions(resource: Resource, options: JsonObject, { metadata 
     if (wanted === metadata[key]) continue;
     const found = `${word} in object meta: ${String(metadata[key])}`;
     const why = `Precondition failed: ${word} in precondition: ${JSON.stringify(wanted)}, ${found}`;
-    throw conflict(resource, metadata.name ?? '', why);
+    throw conflictError(resource, metadata.name ?? '', why);
   }
 }

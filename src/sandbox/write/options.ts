@@ -1,6 +1,6 @@
 // The options of a write: whether they make sense, and how webhooks see them.
 import { ownMember, type JsonObject } from '../../base/json.ts';
-import { invalid } from '../api-error.ts';
+import { invalidError } from '../api-error.ts';
 import type { ObjectRequest } from '../request.ts';
 
 const propagationPolicies: readonly unknown[] = ['Orphan', 'Background', 'Foreground', null];
@@ -16,7 +16,7 @@ export function checkOptions(request: ObjectRequest): void {
   const causes = Object.entries(wrong)
     .filter(([, isWrong]) => isWrong)
     .map(([field]) => ({ reason: 'FieldValueInvalid', message: 'Invalid value for this request', field }));
-  if (causes.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'Options' }, '', causes);
+  if (causes.length > 0) throw invalidError({ group: 'meta.k8s.io', kind: 'Options' }, '', causes);
 }
 
 export function propagationPolicyOf(request: ObjectRequest): unknown {

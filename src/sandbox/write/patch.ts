@@ -1,17 +1,17 @@
 // Patches objects, and applies them.
 import { isJsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import { ApiError, badRequest, conflict, invalid } from '../api-error.ts';
+import { ApiError, badRequestError, conflictError, invalidError } from '../api-error.ts';
 import { applied } from '../patch/apply.ts';
 import { jsonPatched } from '../patch/json-patch.ts';
 import { mergePatched } from '../patch/merge-patch.ts';
 import type { ObjectRequest } from '../request.ts';
 import type { WriteContext } from './context.ts';
-import { createObject } from './create.ts';
-import { managerOf } from './settle.ts';
+import { createPrepared } from './create.ts';
+import { managerOf } from './admit.ts';
 import { submittedObject } from './submitted.ts';
 import { withoutSystemFields } from './system-fields.ts';
-import { change } from './update.ts';
+import { changeObject } from './update.ts';
 
 interface PatchAnswer {
   readonly isNew: boolean;
@@ -19,13 +19,13 @@ interface PatchAnswer {
 }
 
 /** `mayCreate` throws where an apply of what is not there is not allowed. */
-export async function patch(
+export async function patchObject(
   context: WriteContext,
   request: ObjectRequest,
   mayCreate: () => void,
 ): Promise<PatchAnswer> {
-  if (request.patchType === 'apply') return await apply(context, request, mayCreate);
-  const object = await change(context, request, (stored) => patched(request, stored));
+  if (request.patchType === 'apply') return await applyObject(context, request, mayCreate);
+  const object = await changeObject(context, request, (stored) => patched(request, stored));
   return { isNew: false, object };
 }
 
@@ -34,7 +34,9 @@ function patched(request: ObjectRequest, stored: KubeObject): KubeObject {
   const object = submittedObject(request, patchedBy(request, stored));
   if (object.metadata.name === name) return object;
   const message = 'Invalid value: field is immutable';
-  throw invalid(resource, name ?? '', [{ reason: 'FieldValueInvalid', message, field: 'metadata.name' }]);
+  throw invalidError(resource, name ?? '', [
+    { reason: 'FieldValueInvalid', message, field: 'metadata.name' },
+  ]);
 }
 
 function patchedBy({ resource, patchType, body }: ObjectRequest, stored: KubeObject): KubeObject {
@@ -46,11 +48,11 @@ function patchedBy({ resource, patchType, body }: ObjectRequest, stored: KubeObj
     case 'strategic':
       return mergePatched(stored, body, resource);
     default:
-      throw badRequest('a patch without a type');
+      throw badRequestError('a patch without a type');
   }
 }
 
-async function apply(
+async function applyObject(
   context: WriteContext,
   request: ObjectRequest,
   mayCreate: () => void,
@@ -65,12 +67,12 @@ async function apply(
   };
   if (context.store.get(resource, namespace, name) === undefined && request.subresource === undefined) {
     mayCreate();
-    if (uid !== undefined) throw conflict(resource, name, 'there is none with that uid');
-    const created = createObject(context, request, withoutSystemFields(onto(undefined)));
+    if (uid !== undefined) throw conflictError(resource, name, 'there is none with that uid');
+    const created = createPrepared(context, request, withoutSystemFields(onto(undefined)));
     const object = await created.catch(ifThere);
     if (object !== undefined) return { isNew: true, object };
   }
-  const object = await change(context, request, (stored) => {
+  const object = await changeObject(context, request, (stored) => {
     const merged = onto(stored);
     const preconditions = Object.entries({ uid, resourceVersion }).filter(([, value]) => value !== undefined);
     return { ...merged, metadata: { ...merged.metadata, ...Object.fromEntries(preconditions) } };
@@ -80,19 +82,19 @@ async function apply(
 
 /** Undefined where somebody else has created it meanwhile: then this is added to it. */
 function ifThere(error: unknown): undefined {
-  if (!(error instanceof ApiError) || error.failure.reason !== 'AlreadyExists') throw error;
+  if (!(error instanceof ApiError) || error.status.reason !== 'AlreadyExists') throw error;
 }
 
 function appliedObject(request: ObjectRequest): KubeObject {
   const { body, query, name = '' } = request;
   const given = isJsonObject(body) ? body : undefined;
   if (given?.['kind'] === undefined || given['apiVersion'] === undefined) {
-    throw badRequest('an applied object says its apiVersion and its kind');
+    throw badRequestError('an applied object says its apiVersion and its kind');
   }
   if (!query.has('fieldManager')) throw noManager();
   const { metadata, ...rest } = submittedObject(request);
   if ((metadata.name ?? name) !== name) {
-    throw badRequest(`the applied object is called ${metadata.name}, and not ${name} as its path says`);
+    throw badRequestError(`the applied object is called ${metadata.name}, and not ${name} as its path says`);
   }
   return { ...rest, metadata: { ...metadata, name } };
 }
@@ -100,5 +102,5 @@ function appliedObject(request: ObjectRequest): KubeObject {
 function noManager(): ApiError {
   const message = 'Required value: is required for apply patch';
   const causes = [{ reason: 'FieldValueRequired', message, field: 'fieldManager' }];
-  return invalid({ group: 'meta.k8s.io', kind: 'PatchOptions' }, '', causes);
+  return invalidError({ group: 'meta.k8s.io', kind: 'PatchOptions' }, '', causes);
 }

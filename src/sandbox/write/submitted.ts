@@ -1,7 +1,7 @@
 // Reads the body of a write as an object of the kind that its path says.
 import { isJsonObject, ownMember } from '../../base/json.ts';
 import type { KubeObject, ObjectMeta } from '../../base/kube-object.ts';
-import { badRequest } from '../api-error.ts';
+import { badRequestError } from '../api-error.ts';
 import { unknownFields } from '../kinds/unknown-fields.ts';
 import type { ObjectRequest } from '../request.ts';
 import { apiVersionOf } from '../resource.ts';
@@ -9,14 +9,16 @@ import { apiVersionOf } from '../resource.ts';
 /** Throws an ApiError of 400. */
 export function submittedObject(request: ObjectRequest, body: unknown = request.body): KubeObject {
   const { resource, namespace } = request;
-  if (!isJsonObject(body)) throw badRequest('the body of the request is no object');
+  if (!isJsonObject(body)) throw badRequestError('the body of the request is no object');
   if (resource.isCustom && (body['kind'] === undefined || body['apiVersion'] === undefined)) {
-    throw badRequest('the object of the request says neither its apiVersion nor its kind');
+    throw badRequestError('the object of the request says neither its apiVersion nor its kind');
   }
   const type = { apiVersion: apiVersionOf(resource), kind: resource.kind };
   const given = { apiVersion: body['apiVersion'] ?? type.apiVersion, kind: body['kind'] ?? type.kind };
   if (given.apiVersion !== type.apiVersion || given.kind !== type.kind) {
-    throw badRequest(`the object of the request is no ${type.kind} of ${type.apiVersion}, as its path says`);
+    throw badRequestError(
+      `the object of the request is no ${type.kind} of ${type.apiVersion}, as its path says`,
+    );
   }
   checkFields(request, body);
   const metadata = inNamespace(metadataOf(body['metadata'] ?? {}), namespace);
@@ -29,15 +31,18 @@ function inNamespace(
 ): ObjectMeta {
   // One of a cluster-scoped kind has none, whatever it says.
   if (given !== undefined && namespace !== undefined && given !== namespace) {
-    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+    throw badRequestError(
+      'the namespace of the provided object does not match the namespace sent on the request',
+    );
   }
   return namespace === undefined ? metadata : { ...metadata, namespace };
 }
 
 /** Whatever the rest of the program reads without asking must have the form that its types promise. */
 function metadataOf(value: unknown): ObjectMeta {
-  const problem = metadataFault(value);
-  if (problem !== undefined) throw badRequest(`metadata${problem} has another form than Kubernetes knows`);
+  const problem = metadataProblem(value);
+  if (problem !== undefined)
+    throw badRequestError(`metadata${problem} has another form than Kubernetes knows`);
   const members = Object.entries(value ?? {});
   // An empty text means nothing was given.
   return Object.fromEntries(members.filter(([, member]) => member !== '' && member !== null));
@@ -45,7 +50,7 @@ function metadataOf(value: unknown): ObjectMeta {
 
 const texts = ['name', 'generateName', 'namespace', 'uid', 'resourceVersion', 'deletionTimestamp'];
 
-function metadataFault(value: unknown): string | undefined {
+function metadataProblem(value: unknown): string | undefined {
   if (!isJsonObject(value)) return '';
   const text = texts.find((key) => !isTextOrNothing(ownMember(value, key)));
   if (text !== undefined) return `.${text}`;
@@ -75,6 +80,6 @@ function checkFields({ resource, query, warn }: ObjectRequest, body: object): vo
   if (level === 'Ignore') return;
   const unknown = unknownFields(resource, body).map((path) => `unknown field ${JSON.stringify(path)}`);
   if (unknown.length === 0) return;
-  if (level === 'Strict') throw badRequest(`strict decoding error: ${unknown.join(', ')}`);
+  if (level === 'Strict') throw badRequestError(`strict decoding error: ${unknown.join(', ')}`);
   for (const text of unknown) warn(text);
 }

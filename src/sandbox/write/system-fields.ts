@@ -1,7 +1,7 @@
 // The fields of metadata that the server alone sets, and which part of an object each subresource writes.
 import { randomBytes } from 'node:crypto';
 import type { KubeObject, ObjectMeta } from '../../base/kube-object.ts';
-import type { Resource, Subresource } from '../resource.ts';
+import type { Resource, ServedSubresource } from '../resource.ts';
 
 const nameEnding = 5;
 /** Without vowels and look-alikes, so that no words come about: https://pkg.go.dev/k8s.io/apimachinery/pkg/util/rand#String */
@@ -55,7 +55,7 @@ const strictStatusGroups = ['apiextensions.k8s.io', 'admissionregistration.k8s.i
 /** Of what was submitted, that which this path writes; all else as it is stored. */
 export function partOf(
   resource: Resource,
-  subresource: Subresource | undefined,
+  subresource: ServedSubresource | undefined,
   submitted: KubeObject,
   stored: KubeObject | undefined,
 ): KubeObject {

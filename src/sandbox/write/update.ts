@@ -1,13 +1,13 @@
 // Changes objects: the whole of them, or one part by a subresource.
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../base/kube-object.ts';
-import { badRequest, conflict, invalid, notFound } from '../api-error.ts';
+import { badRequestError, conflictError, invalidError, notFoundError } from '../api-error.ts';
 import type { ObjectRequest } from '../request.ts';
 import type { Resource } from '../resource.ts';
 import type { WriteContext } from './context.ts';
 import { isFinished } from './delete.ts';
 import { isDryRun, optionsOf } from './options.ts';
-import { settled } from './settle.ts';
+import { admitObject } from './admit.ts';
 import { submittedObject } from './submitted.ts';
 
 /** Whoever writes without saying on what version is served again when somebody else was faster. */
@@ -26,11 +26,11 @@ const groupsThatWantVersions = [
   'reeve.dev',
 ];
 
-export async function update(context: WriteContext, request: ObjectRequest): Promise<KubeObject> {
+export async function updateObject(context: WriteContext, request: ObjectRequest): Promise<KubeObject> {
   const submitted = submittedObject(request);
   const { resource, name = '' } = request;
   if (submitted.metadata.name !== undefined && submitted.metadata.name !== name) {
-    throw badRequest(
+    throw badRequestError(
       `the name of the object (${submitted.metadata.name}) does not match the name on the URL (${name})`,
     );
   }
@@ -38,14 +38,14 @@ export async function update(context: WriteContext, request: ObjectRequest): Pro
   if (resourceVersion === undefined && groupsThatWantVersions.includes(resource.group)) {
     const message = 'Invalid value: 0: must be specified for an update';
     const cause = { reason: 'FieldValueInvalid', message, field: 'metadata.resourceVersion' };
-    throw invalid(resource, name, [cause]);
+    throw invalidError(resource, name, [cause]);
   }
   const object = { ...submitted, metadata: { ...submitted.metadata, name } };
-  return await change(context, request, () => object);
+  return await changeObject(context, request, () => object);
 }
 
 /** `next` makes the new object of the stored one, and may throw an ApiError; it is asked again when another write comes between. */
-export async function change(
+export async function changeObject(
   context: WriteContext,
   request: ObjectRequest,
   next: (stored: KubeObject) => KubeObject,
@@ -53,15 +53,15 @@ export async function change(
   const { resource, namespace, name = '', patchType } = request;
   for (let tries = 1; ; tries += 1) {
     const stored = context.store.get(resource, namespace, name);
-    if (stored === undefined) throw notFound(resource, name);
+    if (stored === undefined) throw notFoundError(resource, name);
     const object = next(stored);
     checkPreconditions(resource, object, stored);
     const options = optionsOf(request, 'UpdateOptions');
-    const settledObject = await settled(context, request, { object, stored, options });
+    const settledObject = await admitObject(context, request, { object, stored, options });
     const written = keep(context, request, settledObject, stored);
     if (written !== undefined) return written;
     if (tries === mostTries || isTiedToVersion(object, stored, patchType)) {
-      throw conflict(resource, name, modified);
+      throw conflictError(resource, name, modified);
     }
   }
 }
@@ -78,10 +78,10 @@ function checkPreconditions(resource: Resource, object: KubeObject, stored: Kube
   const { uid, resourceVersion } = object.metadata;
   if (uid !== undefined && uid !== stored.metadata.uid) {
     const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${stored.metadata.uid}`;
-    throw conflict(resource, name, why);
+    throw conflictError(resource, name, why);
   }
   if (resourceVersion !== undefined && resourceVersion !== stored.metadata['resourceVersion']) {
-    throw conflict(resource, name, modified);
+    throw conflictError(resource, name, modified);
   }
 }
 

@@ -59,7 +59,7 @@ async function realAccess(): Promise<Access> {
 async function sandboxAccess(): Promise<Access> {
   const { serving, caPem } = inject('contractCertificates');
   const faults: unknown[] = [];
-  const sandbox = await startSandbox({ tls: { ...serving, caPem }, faulted: (error) => faults.push(error) });
+  const sandbox = await startSandbox({ tls: { ...serving, caPem }, onError: (error) => faults.push(error) });
   const folder = await mkdtemp(join(tmpdir(), 'reeve-contract-'));
   const kubeconfig = join(folder, 'kubeconfig');
   await writeFile(kubeconfig, sandbox.kubeconfig('admin', sandbox.adminToken), { mode: 0o600 });

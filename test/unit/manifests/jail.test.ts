@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { systemNamespaces } from '../../../src/api/names.ts';
 import { uncopiedTypes } from '../../../src/api/secret-share/secret-names.ts';
-import { unevaluated } from '../../../src/sandbox/admission/compiled-policy.ts';
+import { whyNotEvaluated } from '../../../src/sandbox/admission/compiled-policy.ts';
 import type { KubeObject } from '../../../src/base/kube-object.ts';
 import { manifestObject, manifestObjects, type ManifestObject } from '../../support/manifest-files.ts';
 
@@ -77,7 +77,7 @@ describe('the jail', () => {
   });
 
   it('is evaluated by the sandbox too', () => {
-    expect(unevaluated(jail)).toBeUndefined();
+    expect(whyNotEvaluated(jail)).toBeUndefined();
   });
 
   it('says in its own words what Reeve may not do', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
 import { aggregatedRules } from '../../../../src/sandbox/controllers/aggregation.ts';
 import { builtInRoles } from '../../../../src/sandbox/access/built-in-roles.ts';
-import { servedKinds } from '../../../../src/sandbox/kinds/kinds.ts';
+import { kindsServedFrom } from '../../../../src/sandbox/kinds/served-kinds.ts';
 import { MemoryStore } from '../../../../src/sandbox/store/store.ts';
 import { binding, cluster, role, user } from './cluster.ts';
 
@@ -54,7 +54,7 @@ describe('the roles that every cluster has', () => {
   });
 
   it('are valid', () => {
-    const kinds = servedKinds(new MemoryStore());
+    const kinds = kindsServedFrom(new MemoryStore());
     for (const object of builtInRoles()) {
       const kind = kinds.ofKind(object.apiVersion ?? '', object.kind ?? '');
       const prepared = kind?.rules.prepare(object, undefined, new Date(0));

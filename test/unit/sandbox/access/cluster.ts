@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
 import { createAuthorizer, type Access } from '../../../../src/sandbox/access/authorizer.ts';
 import { builtInRoles } from '../../../../src/sandbox/access/built-in-roles.ts';
-import { servedKinds } from '../../../../src/sandbox/kinds/kinds.ts';
+import { kindsServedFrom } from '../../../../src/sandbox/kinds/served-kinds.ts';
 import type { Resource } from '../../../../src/sandbox/resource.ts';
 import { MemoryStore } from '../../../../src/sandbox/store/store.ts';
 import type { User } from '../../../../src/sandbox/user.ts';
@@ -17,7 +17,7 @@ export interface Cluster {
 /** With the built-in roles. */
 export function cluster(...objects: readonly KubeObject[]): Cluster {
   const store = new MemoryStore();
-  const kinds = servedKinds(store);
+  const kinds = kindsServedFrom(store);
   const resource = (kind: string): Resource => {
     const found = kinds.ofKind('rbac.authorization.k8s.io/v1', kind);
     if (found === undefined) throw new Error(`no ${kind}`);

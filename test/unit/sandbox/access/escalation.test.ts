@@ -22,7 +22,7 @@ function write(target: Cluster, who: User, object: KubeObject, stored?: KubeObje
     return 'allowed';
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    return `${error.failure.code} ${error.failure.message}`;
+    return `${error.status.code} ${error.status.message}`;
   }
 }
 

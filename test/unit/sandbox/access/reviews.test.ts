@@ -19,7 +19,7 @@ function ask(kind: string, body: JsonObject, namespace?: string): unknown {
     return review?.answer(user('ann'), body, namespace);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    const { code, message, details } = error.failure;
+    const { code, message, details } = error.status;
     return [code, details?.causes?.map(({ field }) => field) ?? message];
   }
 }

@@ -1,7 +1,7 @@
 // The guard that is shipped, evaluated by the sandbox: the cases of the guard on a real API server.
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
-import { unevaluated } from '../../../../src/sandbox/admission/compiled-policy.ts';
+import { whyNotEvaluated } from '../../../../src/sandbox/admission/compiled-policy.ts';
 import { manifestObjects } from '../../../support/manifest-files.ts';
 import {
   guardedKinds,
@@ -36,7 +36,7 @@ beforeEach(() => {
 
 test('it is evaluated', () => {
   const policies = guard.filter(({ object }) => object.kind === 'ValidatingAdmissionPolicy');
-  expect(policies.map(({ object }) => unevaluated(object as unknown as KubeObject))).toEqual([undefined]);
+  expect(policies.map(({ object }) => whyNotEvaluated(object as unknown as KubeObject))).toEqual([undefined]);
 });
 
 interface Change {

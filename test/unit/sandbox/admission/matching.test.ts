@@ -1,10 +1,10 @@
 // Which writes a webhook is asked about.
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/base/json.ts';
-import type { AdmittedWrite } from '../../../../src/sandbox/admission/admitted-write.ts';
+import type { ReviewedWrite } from '../../../../src/sandbox/admission/reviewed-write.ts';
 import { matchesResources, matchesWebhook } from '../../../../src/sandbox/admission/matching.ts';
 import type { Webhook } from '../../../../src/sandbox/admission/configurations.ts';
-import { clusterRoles, configMap, configMaps, failureOf, namespaces, Scene } from './scene.ts';
+import { clusterRoles, configMap, configMaps, errorStatusOf, namespaces, Scene } from './scene.ts';
 
 const scene = new Scene();
 scene.namespace('here', { labels: { team: 'a' } });
@@ -25,7 +25,7 @@ const writes = {
   }),
   finalize: scene.write({ resource: namespaces, subresource: 'finalize', object: here, oldObject: here }),
   endNamespace: scene.write({ resource: namespaces, oldObject: here }),
-} satisfies Record<string, AdmittedWrite>;
+} satisfies Record<string, ReviewedWrite>;
 type Name = keyof typeof writes;
 const all = Object.keys(writes) as Name[];
 
@@ -98,6 +98,9 @@ test('a namespace that is missing is said to be so, to whoever writes what a web
   const ask = async (criteria: JsonObject): Promise<unknown> =>
     await Promise.resolve().then(() => matchesWebhook(scene.store, criteria as unknown as Webhook, lost));
   const selector = selecting('namespaceSelector', 'team', 'a');
-  expect(await failureOf(ask(selector))).toMatchObject({ code: 404, message: 'namespaces "lost" not found' });
-  expect(await failureOf(ask({ ...selector, rules: [] }))).toBeUndefined();
+  expect(await errorStatusOf(ask(selector))).toMatchObject({
+    code: 404,
+    message: 'namespaces "lost" not found',
+  });
+  expect(await errorStatusOf(ask({ ...selector, rules: [] }))).toBeUndefined();
 });

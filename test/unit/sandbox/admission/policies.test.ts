@@ -1,7 +1,7 @@
 // ValidatingAdmissionPolicies: what is judged, by which expressions, and in what words.
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/base/json.ts';
-import { policyProblems, unevaluated } from '../../../../src/sandbox/admission/compiled-policy.ts';
+import { policyProblems, whyNotEvaluated } from '../../../../src/sandbox/admission/compiled-policy.ts';
 import { clusterRoles, configMap, configMaps, namespaces, Scene } from './scene.ts';
 
 const apiVersion = 'admissionregistration.k8s.io/v1';
@@ -111,7 +111,7 @@ describe('expressions', () => {
     ];
     expect(await saidOf({ variables, validations: [{ expression: all.join(' && ') }] })).toBe('admitted');
     expect(
-      unevaluated(scene.put(policy({ variables, validations: [{ expression: 'true' }] }, 'all'))),
+      whyNotEvaluated(scene.put(policy({ variables, validations: [{ expression: 'true' }] }, 'all'))),
     ).toBeUndefined();
     const failing = policy({ variables, validations: [{ expression: 'variables.broken == 1' }] }, 'q');
     scene.put(failing);
@@ -189,7 +189,7 @@ describe('what cannot be evaluated', () => {
       'there is no method allowed, in authorizer.path("/").check("get").allowed()',
     ],
   ])('%s', (_, spec, why) => {
-    expect(unevaluated({ metadata: {}, ...policy(spec) })).toBe(why);
+    expect(whyNotEvaluated({ metadata: {}, ...policy(spec) })).toBe(why);
   });
 
   test.each<[string, JsonObject, string]>([
@@ -207,7 +207,7 @@ describe('what cannot be evaluated', () => {
     ],
   ])('%s is wrong, and not stored', (_, spec, why) => {
     const wrong = { metadata: {}, ...policy(spec) };
-    expect(unevaluated(wrong)).toBeUndefined();
+    expect(whyNotEvaluated(wrong)).toBeUndefined();
     expect(policyProblems(wrong).map(({ message }) => message)).toEqual([
       expect.stringContaining(`compilation failed: ${why}`),
     ]);

@@ -2,16 +2,16 @@
 import { isJsonObject, type JsonObject } from '../../../../src/base/json.ts';
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
 import { createAdmission } from '../../../../src/sandbox/admission/admission.ts';
-import type { AdmittedWrite } from '../../../../src/sandbox/admission/admitted-write.ts';
+import type { ReviewedWrite } from '../../../../src/sandbox/admission/reviewed-write.ts';
 import type { ClientConfig } from '../../../../src/sandbox/admission/configurations.ts';
-import { ApiError, type Failure } from '../../../../src/sandbox/api-error.ts';
-import { servedKinds } from '../../../../src/sandbox/kinds/kinds.ts';
+import { ApiError, type ErrorStatus } from '../../../../src/sandbox/api-error.ts';
+import { kindsServedFrom } from '../../../../src/sandbox/kinds/served-kinds.ts';
 import type { Resource } from '../../../../src/sandbox/resource.ts';
 import { MemoryStore } from '../../../../src/sandbox/store/store.ts';
 
 export type Answer = (request: JsonObject, clientConfig: ClientConfig) => unknown;
 
-const kinds = servedKinds(new MemoryStore());
+const kinds = kindsServedFrom(new MemoryStore());
 
 export function kind(apiVersion: string, name: string): Resource {
   const found = kinds.ofKind(apiVersion, name);
@@ -51,7 +51,7 @@ export class Scene {
     return this.put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, ...metadata } });
   }
 
-  write(changes: Partial<AdmittedWrite> & { readonly resource: Resource }): AdmittedWrite {
+  write(changes: Partial<ReviewedWrite> & { readonly resource: Resource }): ReviewedWrite {
     const { object, oldObject } = changes;
     const operation = object === undefined ? 'DELETE' : oldObject === undefined ? 'CREATE' : 'UPDATE';
     const metadata = object?.metadata ?? oldObject?.metadata;
@@ -71,18 +71,18 @@ export class Scene {
     };
   }
 
-  async refusal(write: AdmittedWrite): Promise<Failure | undefined> {
-    return await failureOf(this.admission.validate(write));
+  async refusal(write: ReviewedWrite): Promise<ErrorStatus | undefined> {
+    return await errorStatusOf(this.admission.validate(write));
   }
 }
 
 /** Undefined when nothing was refused. */
-export async function failureOf(promise: Promise<unknown>): Promise<Failure | undefined> {
+export async function errorStatusOf(promise: Promise<unknown>): Promise<ErrorStatus | undefined> {
   try {
     await promise;
     return undefined;
   } catch (error) {
-    if (error instanceof ApiError) return error.failure;
+    if (error instanceof ApiError) return error.status;
     throw error;
   }
 }

@@ -1,8 +1,8 @@
 // What the webhooks are asked, in which order, and what becomes of their answers.
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/base/json.ts';
-import { CallProblem } from '../../../../src/sandbox/admission/webhook-call.ts';
-import { configMap, configMaps, configuration, failureOf, namespaces, Scene, webhook } from './scene.ts';
+import { WebhookCallError } from '../../../../src/sandbox/admission/webhook-call.ts';
+import { configMap, configMaps, configuration, errorStatusOf, namespaces, Scene, webhook } from './scene.ts';
 import { kind } from './scene.ts';
 
 let scene: Scene;
@@ -93,7 +93,9 @@ describe('mutating webhooks', () => {
   test('a patch that does not apply is an error, whatever the failurePolicy', async () => {
     scene.put(configuration('Mutating', 'm', webhook('m', { failurePolicy: 'Ignore' })));
     scene.answers.set('m', () => patch({ op: 'remove', path: '/data/none' }));
-    const failure = await failureOf(scene.admission.mutate(scene.write({ resource: configMaps, object })));
+    const failure = await errorStatusOf(
+      scene.admission.mutate(scene.write({ resource: configMaps, object })),
+    );
     expect(failure).toMatchObject({ code: 500, reason: 'InternalError' });
     expect(failure?.message).toContain('the server rejected our request');
   });
@@ -142,10 +144,10 @@ describe('answers', () => {
       await scene.admission.mutate(write());
       await scene.admission.validate(write());
     };
-    expect(await failureOf(ask())).toBeUndefined();
+    expect(await errorStatusOf(ask())).toBeUndefined();
     scene.put(configuration(type, 'x', webhook('v')));
     const message = `failed calling webhook "v.example.com": ${why}`;
-    expect(await failureOf(ask())).toEqual({
+    expect(await errorStatusOf(ask())).toEqual({
       code: 500,
       reason: 'InternalError',
       message: `Internal error occurred: ${message}`,
@@ -159,7 +161,7 @@ describe('answers', () => {
     scene.answers.set('a', () => both.promise);
     scene.answers.set('b', () => {
       both.resolve({ allowed: false, status: { message: 'a' }, warnings: ['from a'] });
-      throw new CallProblem('failed to call webhook: gone');
+      throw new WebhookCallError('failed to call webhook: gone');
     });
     expect(await scene.refusal(write())).toMatchObject({ message: expect.stringMatching(/: a$/) as string });
     expect(scene.warnings).toEqual(['from a']);

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
-import { ApiError, notFound } from '../../../../src/sandbox/api-error.ts';
-import type { ObjectAnswer, WatchEvent } from '../../../../src/sandbox/read/answer.ts';
+import { ApiError, notFoundError } from '../../../../src/sandbox/api-error.ts';
+import type { ObjectAnswer, SandboxWatchEvent } from '../../../../src/sandbox/read/answer.ts';
 import { ageOf } from '../../../../src/sandbox/http/views.ts';
 import { list, RunningServer } from './running-server.ts';
 
@@ -156,7 +156,7 @@ describe('a list', () => {
 describe('failures', () => {
   it('are told as they are', async () => {
     await using server = await RunningServer.start(() => {
-      throw notFound({ group: '', plural: 'secrets' }, 'a');
+      throw notFoundError({ group: '', plural: 'secrets' }, 'a');
     });
     const { code, json } = await server.ask('GET', one, meta('Table'));
     expect({ code, json }).toMatchObject({
@@ -220,24 +220,24 @@ describe('warnings', () => {
   it('come with failures too', async () => {
     await using server = await RunningServer.start((asked) => {
       asked.warn('mind');
-      throw notFound({ group: '', plural: 'secrets' }, 'a');
+      throw notFoundError({ group: '', plural: 'secrets' }, 'a');
     });
     expect((await server.ask('GET', one)).headers.warning).toBe('299 - "mind"');
   });
 });
 
 describe('a watch', () => {
-  const events = (...given: readonly WatchEvent[]) =>
-    async function* (): AsyncGenerator<WatchEvent> {
+  const events = (...given: readonly SandboxWatchEvent[]) =>
+    async function* (): AsyncGenerator<SandboxWatchEvent> {
       yield* given;
       await Promise.resolve();
     };
-  const bookmark: WatchEvent = {
+  const bookmark: SandboxWatchEvent = {
     type: 'BOOKMARK',
     object: { apiVersion: 'v1', kind: 'Secret', metadata: { resourceVersion: '9' } },
   };
-  const gone = new ApiError({ code: 410, reason: 'Expired', message: 'old' }).status as unknown as KubeObject;
-  const watched = async (stream: () => AsyncIterable<WatchEvent>, headers = {}) => {
+  const gone = new ApiError({ code: 410, reason: 'Expired', message: 'old' }).body as unknown as KubeObject;
+  const watched = async (stream: () => AsyncIterable<SandboxWatchEvent>, headers = {}) => {
     await using server = await RunningServer.start(() => ({ kind: 'watch', events: stream() }));
     const { code, body } = await server.ask('GET', `${all}?watch=true`, headers);
     const lines = body.split('\n').slice(0, -1);
@@ -245,14 +245,14 @@ describe('a watch', () => {
   };
 
   it('is one event after the other, up to an error', async () => {
-    const added: WatchEvent = { type: 'ADDED', object: secret };
-    const error: WatchEvent = { type: 'ERROR', object: gone };
+    const added: SandboxWatchEvent = { type: 'ADDED', object: secret };
+    const error: SandboxWatchEvent = { type: 'ERROR', object: gone };
     const seen = await watched(events(added, bookmark, error, added));
     expect(seen).toEqual({ code: 200, events: [added, bookmark, error], faults: [] });
   });
 
   it('is a row of a table each time', async () => {
-    const added: WatchEvent = { type: 'ADDED', object: secret };
+    const added: SandboxWatchEvent = { type: 'ADDED', object: secret };
     const { events: seen } = await watched(events(added, added, bookmark), meta('Table'));
     expect(seen).toMatchObject([
       {
@@ -265,7 +265,7 @@ describe('a watch', () => {
   });
 
   it('is of metadata where that is asked for', async () => {
-    const added: WatchEvent = { type: 'ADDED', object: secret };
+    const added: SandboxWatchEvent = { type: 'ADDED', object: secret };
     const { events: seen } = await watched(events(added, bookmark), meta('PartialObjectMetadata'));
     const marked = { ...metadataOnly, metadata: { resourceVersion: '9' } };
     expect(seen).toEqual([
@@ -276,7 +276,7 @@ describe('a watch', () => {
 
   it('that breaks ends in an error', async () => {
     const fault = new Error('hunter2');
-    const broken = (): AsyncIterable<WatchEvent> => ({
+    const broken = (): AsyncIterable<SandboxWatchEvent> => ({
       [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(fault) }),
     });
     const seen = await watched(broken);
@@ -312,7 +312,7 @@ describe('a watch', () => {
     const total = 60;
     await using server = await RunningServer.start(() => ({
       kind: 'watch',
-      events: (async function* (): AsyncGenerator<WatchEvent> {
+      events: (async function* (): AsyncGenerator<SandboxWatchEvent> {
         for (; made < total; made += 1) yield await Promise.resolve({ type: 'ADDED', object });
       })(),
     }));

@@ -21,7 +21,7 @@ function outcome(bytes: Buffer): unknown {
   try {
     return readProtobuf(bytes);
   } catch (error) {
-    if (error instanceof ApiError) return `${error.failure.code} ${error.failure.message}`;
+    if (error instanceof ApiError) return `${error.status.code} ${error.status.message}`;
     throw error;
   }
 }

@@ -104,7 +104,7 @@ export class RunningServer implements AsyncDisposable {
         return await answer(request);
       },
       observer: { answered: (record) => void self.records.push(record) },
-      faulted: (error) => void self.faults.push(error),
+      onError: (error) => void self.faults.push(error),
     };
     const tls = { ...keys.server, caPem: keys.authority.certPem };
     const server = await startServer(ports, tls, 0);

@@ -1,15 +1,15 @@
 // Kinds and objects for the tests of src/sandbox/kinds.
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
-import { servedKinds } from '../../../../src/sandbox/kinds/kinds.ts';
+import { kindsServedFrom } from '../../../../src/sandbox/kinds/served-kinds.ts';
 import type { Kinds, Resource } from '../../../../src/sandbox/resource.ts';
-import { MemoryStore, type ObjectStore } from '../../../../src/sandbox/store/store.ts';
+import { MemoryStore, type SandboxStore } from '../../../../src/sandbox/store/store.ts';
 
 export const now = new Date('2026-11-21T12:00:00Z');
 
 /** With the definitions of both of our kinds. */
-export function storeWithDefinitions(): ObjectStore {
+export function storeWithDefinitions(): SandboxStore {
   const store = new MemoryStore();
-  const definitions = servedKinds(store).find('apiextensions.k8s.io', 'v1', 'customresourcedefinitions');
+  const definitions = kindsServedFrom(store).find('apiextensions.k8s.io', 'v1', 'customresourcedefinitions');
   if (definitions === undefined) throw new Error('definitions are not served');
   for (const plural of ['namespacepolicies', 'secretshares']) {
     store.put(definitions, { metadata: { name: `${plural}.reeve.dev` } }, undefined);
@@ -17,7 +17,7 @@ export function storeWithDefinitions(): ObjectStore {
   return store;
 }
 
-export const allKinds: Kinds = servedKinds(storeWithDefinitions());
+export const allKinds: Kinds = kindsServedFrom(storeWithDefinitions());
 
 export function kindNamed(kind: string): Resource {
   const found = allKinds.all().find((resource) => resource.kind === kind);

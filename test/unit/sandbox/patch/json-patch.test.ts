@@ -17,7 +17,7 @@ function codeOf(patch: unknown): number | undefined {
   try {
     jsonPatched(object, patch);
   } catch (error) {
-    if (error instanceof ApiError) return error.failure.code;
+    if (error instanceof ApiError) return error.status.code;
     throw error;
   }
   return undefined;

@@ -7,7 +7,7 @@ import { ApiError } from '../../../../src/sandbox/api-error.ts';
 import { applied } from '../../../../src/sandbox/patch/apply.ts';
 import { jsonPatched } from '../../../../src/sandbox/patch/json-patch.ts';
 import { withManagedFields } from '../../../../src/sandbox/patch/managed-fields.ts';
-import type { Owner } from '../../../../src/sandbox/patch/managed-fields.ts';
+import type { FieldOwner } from '../../../../src/sandbox/patch/managed-fields.ts';
 import { mergePatched } from '../../../../src/sandbox/patch/merge-patch.ts';
 import type { Resource } from '../../../../src/sandbox/resource.ts';
 import { scenarios } from '../../../fixtures/sandbox/ownership-scenarios.ts';
@@ -36,7 +36,7 @@ function written(resource: Resource, step: Step, stored: KubeObject | undefined)
     if (stored === undefined) return withManagedFields(resource, step.body as KubeObject, undefined, manager);
     return withManagedFields(resource, patched(resource, step, stored), stored, manager);
   } catch (error) {
-    if (error instanceof ApiError) return error.status;
+    if (error instanceof ApiError) return error.body;
     throw error;
   }
 }
@@ -50,8 +50,8 @@ function withoutEmpty(value: unknown): unknown {
 
 /** In any order, and without times: an entry of the API server has none where its first write changes nothing. */
 const entriesOf = (object: unknown): readonly object[] => {
-  const entries = (object as KubeObject).metadata['managedFields'] as readonly Owner[] | undefined;
-  const key = ({ manager, operation, subresource }: Owner): string =>
+  const entries = (object as KubeObject).metadata['managedFields'] as readonly FieldOwner[] | undefined;
+  const key = ({ manager, operation, subresource }: FieldOwner): string =>
     [manager, operation, subresource].join();
   return (entries ?? [])
     .toSorted((one, other) => (key(one) < key(other) ? -1 : 1))

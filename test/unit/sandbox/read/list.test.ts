@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { get } from '../../../../src/sandbox/read/read.ts';
+import { readObject } from '../../../../src/sandbox/read/read.ts';
 import { MemoryStore } from '../../../../src/sandbox/store/store.ts';
-import { configMap, configMaps, failureOf, listed, requestFor } from './reading.ts';
+import { configMap, configMaps, errorTextOf, listed, requestFor } from './reading.ts';
 
 /** Revisions 1001 to 1005. */
 function filled(): MemoryStore {
@@ -21,20 +21,20 @@ describe('get', () => {
     ['resourceVersion=1001', 'none'],
     ['resourceVersion=x', '400 BadRequest: invalid resource version: resourceVersion: Invalid value: "x"'],
     ['resourceVersion=1006', '504 Timeout: Timeout: Too large resource version: 1006, current: 1005'],
-  ])('?%s', (query, failure) => {
+  ])('?%s', (query, error) => {
     const request = requestFor(query, { ...inTeam, verb: 'get', name: 'a' });
-    expect(failureOf(() => get(filled(), request))).toBe(failure);
+    expect(errorTextOf(() => readObject(filled(), request))).toBe(error);
   });
 
   test('finds the object, or says that there is none', () => {
     const store = filled();
     const object = store.get(configMaps, 'team', 'a');
-    expect(get(store, requestFor('', { ...inTeam, name: 'a' }))).toEqual({
+    expect(readObject(store, requestFor('', { ...inTeam, name: 'a' }))).toEqual({
       kind: 'object',
       code: 200,
       object,
     });
-    expect(failureOf(() => get(store, requestFor('', { ...inTeam, name: 'e' })))).toBe(
+    expect(errorTextOf(() => readObject(store, requestFor('', { ...inTeam, name: 'e' })))).toBe(
       '404 NotFound: configmaps "e" not found',
     );
   });
@@ -72,7 +72,7 @@ describe('list', () => {
     ],
     ['continue=x', '400 BadRequest: invalid continue token: the sandbox answers every list whole'],
     ['fieldSelector=a%3Db', '400 BadRequest: field label not supported: a'],
-  ])('?%s is refused', (query, failure) => {
-    expect(failureOf(() => listed(filled(), query))).toBe(failure);
+  ])('?%s is refused', (query, error) => {
+    expect(errorTextOf(() => listed(filled(), query))).toBe(error);
   });
 });

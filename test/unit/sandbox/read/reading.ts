@@ -1,12 +1,12 @@
 // Kinds, objects and requests for the tests of the store and of its readers.
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
 import { ApiError } from '../../../../src/sandbox/api-error.ts';
-import type { WatchEvent } from '../../../../src/sandbox/read/answer.ts';
-import { list } from '../../../../src/sandbox/read/read.ts';
-import { watch } from '../../../../src/sandbox/read/watch.ts';
+import type { SandboxWatchEvent } from '../../../../src/sandbox/read/answer.ts';
+import { readList } from '../../../../src/sandbox/read/read.ts';
+import { startWatch } from '../../../../src/sandbox/read/watch.ts';
 import type { ObjectRequest } from '../../../../src/sandbox/request.ts';
 import type { Resource } from '../../../../src/sandbox/resource.ts';
-import type { ObjectStore } from '../../../../src/sandbox/store/store.ts';
+import type { SandboxStore } from '../../../../src/sandbox/store/store.ts';
 
 export function resourceOf(
   plural: string,
@@ -56,23 +56,23 @@ export function requestFor(query: string, parts: Partial<ObjectRequest> = {}): O
   };
 }
 
-export function listed(store: ObjectStore, query: string, parts: Partial<ObjectRequest> = {}) {
-  const answer = list(store, requestFor(query, parts));
+export function listed(store: SandboxStore, query: string, parts: Partial<ObjectRequest> = {}) {
+  const answer = readList(store, requestFor(query, parts));
   return { ...answer, names: answer.items.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`) };
 }
 
 export function watched(
-  store: ObjectStore,
+  store: SandboxStore,
   query: string,
   parts: Partial<ObjectRequest> = {},
-): AsyncIterator<WatchEvent> {
-  const answer = watch(store, requestFor(query, parts));
+): AsyncIterator<SandboxWatchEvent> {
+  const answer = startWatch(store, requestFor(query, parts));
   if (answer.kind !== 'watch') throw new Error(`not a watch: ${answer.kind}`);
   return answer.events[Symbol.asyncIterator]();
 }
 
 /** `ADDED a@1001` */
-export async function next(events: AsyncIterator<WatchEvent>): Promise<string> {
+export async function next(events: AsyncIterator<SandboxWatchEvent>): Promise<string> {
   const taken = await events.next();
   if (taken.done === true) return 'the end';
   const { type, object } = taken.value;
@@ -83,12 +83,12 @@ export async function next(events: AsyncIterator<WatchEvent>): Promise<string> {
 }
 
 /** `400 BadRequest: …` */
-export function failureOf(act: () => unknown): string {
+export function errorTextOf(act: () => unknown): string {
   try {
     act();
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    const { code, reason, message } = error.failure;
+    const { code, reason, message } = error.status;
     return `${code} ${reason}: ${message}`;
   }
   return 'none';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
-import { selectionOf } from '../../../../src/sandbox/read/selectors.ts';
+import { filterOf } from '../../../../src/sandbox/read/selectors.ts';
 import type { Resource } from '../../../../src/sandbox/resource.ts';
-import { configMap, configMaps, failureOf, namespaces, resourceOf, secrets } from './reading.ts';
+import { configMap, configMaps, errorTextOf, namespaces, resourceOf, secrets } from './reading.ts';
 
 function selects(
   parameter: string,
@@ -10,11 +10,11 @@ function selects(
   object: KubeObject,
   resource: Resource = configMaps,
 ): boolean {
-  return selectionOf({ resource, query: new URLSearchParams([[parameter, text]]) })(object);
+  return filterOf({ resource, query: new URLSearchParams([[parameter, text]]) })(object);
 }
 
-function failure(parameter: string, text: string, resource: Resource = configMaps): string {
-  return failureOf(() => selectionOf({ resource, query: new URLSearchParams([[parameter, text]]) }));
+function errorOf(parameter: string, text: string, resource: Resource = configMaps): string {
+  return errorTextOf(() => filterOf({ resource, query: new URLSearchParams([[parameter, text]]) }));
 }
 
 describe('labelSelector', () => {
@@ -77,7 +77,7 @@ describe('labelSelector', () => {
     'UP.er/a=b',
     'a in (-x)',
   ])('%s is refused', (text) => {
-    expect(failure('labelSelector', text)).toMatch(/^400 BadRequest: unable to parse requirement: found '/);
+    expect(errorOf('labelSelector', text)).toMatch(/^400 BadRequest: unable to parse requirement: found '/);
   });
 
   test.each([
@@ -86,7 +86,7 @@ describe('labelSelector', () => {
     '(a,'.repeat(10_000),
     `${'a.'.repeat(10_000)}!`,
   ])('a very long one is refused soon', (text) => {
-    expect(failure('labelSelector', text)).toMatch(/^400 /);
+    expect(errorOf('labelSelector', text)).toMatch(/^400 /);
   });
 });
 
@@ -149,6 +149,6 @@ describe('fieldSelector', () => {
       String.raw`invalid selector: 'metadata.name=a\'; can't understand 'metadata.name=a\'`,
     ],
   ])('%s is refused', (text, resource, message) => {
-    expect(failure('fieldSelector', text, resource)).toBe(`400 BadRequest: ${message}`);
+    expect(errorOf('fieldSelector', text, resource)).toBe(`400 BadRequest: ${message}`);
   });
 });

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { WatchEvent } from '../../../../src/sandbox/read/answer.ts';
+import type { SandboxWatchEvent } from '../../../../src/sandbox/read/answer.ts';
 import { MemoryStore } from '../../../../src/sandbox/store/store.ts';
-import type { Change, ObjectStore } from '../../../../src/sandbox/store/store.ts';
-import { configMap, configMaps, failureOf, next, secrets, watched } from './reading.ts';
+import type { Change, SandboxStore } from '../../../../src/sandbox/store/store.ts';
+import { configMap, configMaps, errorTextOf, next, secrets, watched } from './reading.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 function put(
-  store: ObjectStore,
+  store: SandboxStore,
   name: string,
   labels: Record<string, string> = {},
   namespace = 'team',
@@ -16,7 +16,7 @@ function put(
   store.put(configMaps, configMap(namespace, name, labels), store.get(configMaps, namespace, name));
 }
 
-function remove(store: ObjectStore, name: string): void {
+function remove(store: SandboxStore, name: string): void {
   const object = store.get(configMaps, 'team', name);
   if (object !== undefined) store.remove(configMaps, object);
 }
@@ -42,7 +42,7 @@ function filled(historyLimit?: number): MemoryStore {
   return store;
 }
 
-async function take(events: AsyncIterator<WatchEvent>, count: number): Promise<string[]> {
+async function take(events: AsyncIterator<SandboxWatchEvent>, count: number): Promise<string[]> {
   const texts: string[] = [];
   while (texts.length < count) texts.push(await next(events));
   return texts;
@@ -82,8 +82,8 @@ describe('the beginning of a watch', () => {
     ['labelSelector==', '400 BadRequest: unable to parse requirement'],
     ['sendInitialEvents=true', `${refused}resourceVersionMatch must be NotOlderThan for sendInitialEvents`],
     ['sendInitialEvents=true&resourceVersionMatch=Exact', refused],
-  ])('?%s is refused', (query, failure) => {
-    expect(failureOf(() => watched(filled(), query))).toContain(failure);
+  ])('?%s is refused', (query, error) => {
+    expect(errorTextOf(() => watched(filled(), query))).toContain(error);
   });
 });
 

@@ -18,7 +18,7 @@ test('what goes meanwhile has not been deleted by who asked for it alone', async
   service.admitted = () => {
     service.remove('a');
   };
-  await expect(service.ask('delete', { name: 'a' })).rejects.toMatchObject({ failure: { code: 404 } });
+  await expect(service.ask('delete', { name: 'a' })).rejects.toMatchObject({ status: { code: 404 } });
 });
 
 test('of two who apply at once what is not there, the second adds to it', async () => {

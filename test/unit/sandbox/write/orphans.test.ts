@@ -1,6 +1,6 @@
 // What becomes of the dependents of an object that is deleted.
 import { expect, test } from 'vitest';
-import { collector } from '../../../../src/sandbox/controllers/collector.ts';
+import { garbageCollector } from '../../../../src/sandbox/controllers/collector.ts';
 import type { ObjectRequest } from '../../../../src/sandbox/request.ts';
 import { Service } from './service.ts';
 
@@ -15,7 +15,7 @@ test.each<[string, Partial<ObjectRequest>, readonly string[]]>([
   service.put('owner');
   service.put('dependent', { ownerReferences: [{ uid: 'owner' }] });
   await service.ask('delete', { name: 'owner', ...parts });
-  await collector(service.context).run();
+  await garbageCollector(service.context).run();
   expect(service.names).toEqual(names);
 });
 

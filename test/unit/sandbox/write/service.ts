@@ -1,8 +1,8 @@
 // What serves objects, with kinds and a store of its own, for whom everything is allowed: tests put into `admitted` what happens while admission is asked.
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
-import type { AdmittedWrite } from '../../../../src/sandbox/admission/admitted-write.ts';
+import type { ReviewedWrite } from '../../../../src/sandbox/admission/reviewed-write.ts';
 import { createAuthorizer } from '../../../../src/sandbox/access/authorizer.ts';
-import { servedKinds } from '../../../../src/sandbox/kinds/kinds.ts';
+import { kindsServedFrom } from '../../../../src/sandbox/kinds/served-kinds.ts';
 import { objectService } from '../../../../src/sandbox/objects.ts';
 import type { ObjectAnswer } from '../../../../src/sandbox/read/answer.ts';
 import type { ObjectRequest } from '../../../../src/sandbox/request.ts';
@@ -13,13 +13,13 @@ import type { WriteContext } from '../../../../src/sandbox/write/context.ts';
 
 export class Service {
   readonly store = new MemoryStore();
-  readonly kinds = servedKinds(this.store);
+  readonly kinds = kindsServedFrom(this.store);
   readonly configMaps: Resource = this.#kind('configmaps');
   readonly namespaces: Resource = this.#kind('namespaces');
   readonly serviceAccounts: Resource = this.#kind('serviceaccounts');
   now = new Date(0);
   /** Called for every write before it is judged. */
-  admitted: (write: AdmittedWrite) => unknown = () => undefined;
+  admitted: (write: ReviewedWrite) => unknown = () => undefined;
   readonly context: WriteContext = {
     store: this.store,
     kinds: this.kinds,

@@ -36,5 +36,5 @@ test('as long as the account is the same', async () => {
 test('at least ten minutes', async () => {
   const service = new Service();
   service.store.put(service.serviceAccounts, account, undefined);
-  await expect(issued(service, 599)).rejects.toMatchObject({ failure: { code: 422 } });
+  await expect(issued(service, 599)).rejects.toMatchObject({ status: { code: 422 } });
 });

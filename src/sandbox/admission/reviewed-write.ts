@@ -3,13 +3,13 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { Bindings } from '../../cel/expression.ts';
-import type { Resource, Subresource } from '../resource.ts';
+import type { Resource, ServedSubresource } from '../resource.ts';
 import type { User } from '../user.ts';
 
-export interface AdmittedWrite {
+export interface ReviewedWrite {
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE';
   readonly resource: Resource;
-  readonly subresource: Subresource | undefined;
+  readonly subresource: ServedSubresource | undefined;
   readonly namespace: string | undefined;
   /** Empty for a create with generateName, and for each object of a deletecollection. */
   readonly name: string;
@@ -26,17 +26,17 @@ export interface AdmittedWrite {
 }
 
 /** For a Namespace its own name; empty for everything else that is cluster-scoped. */
-export function namespaceNameOf({ resource, namespace, name }: AdmittedWrite): string {
+export function namespaceNameOf({ resource, namespace, name }: ReviewedWrite): string {
   return resource.kind === 'Namespace' ? name : (namespace ?? '');
 }
 
 /** What expressions read, but for namespaceObject, which is null in matchConditions. */
-export function bindingsOf(write: AdmittedWrite): Bindings {
+export function bindingsOf(write: ReviewedWrite): Bindings {
   return { object: write.object, oldObject: write.oldObject, request: admissionRequest(write) };
 }
 
 /** Without the objects, which expressions know by other names. */
-export function admissionRequest(write: AdmittedWrite): JsonObject {
+export function admissionRequest(write: ReviewedWrite): JsonObject {
   const { resource, subresource, name, operation, user, dryRun, options } = write;
   const { group, version, plural } = resource;
   const kind = { group, version, kind: resource.kind };

@@ -9,7 +9,7 @@ import type { OpenApi } from '../../api/schema/openapi.ts';
 import { valueAt } from '../../api/schema/reporting.ts';
 import { secretShareSchemas } from '../../api/secret-share/secret-share.ts';
 import { secretShareColumns } from '../../api/secret-share/columns.ts';
-import { notServed } from '../api-error.ts';
+import { notServedError } from '../api-error.ts';
 import type { Resource } from '../resource.ts';
 import { timestamp } from '../write/context.ts';
 import { column, itemsAt, textAt } from './column.ts';
@@ -41,7 +41,7 @@ function custom({ spec: definition }: OpenApi, schemas: Schemas, columns: readon
   });
 }
 
-export const definitions = define('apiextensions.k8s.io', 'CustomResourceDefinition', {
+export const definitionKind = define('apiextensions.k8s.io', 'CustomResourceDefinition', {
   shortNames: ['crd', 'crds'],
   categories: ['api-extensions'],
   isNamespaced: false,
@@ -52,7 +52,7 @@ export const definitions = define('apiextensions.k8s.io', 'CustomResourceDefinit
   finish: (object, stored, now) => {
     const found = customKinds.find((kind) => definitionName(kind) === object.metadata.name);
     if (found === undefined)
-      throw notServed('a CustomResourceDefinition of another kind than those of Reeve');
+      throw notServedError('a CustomResourceDefinition of another kind than those of Reeve');
     if (stored !== undefined) return object;
     const lastTransitionTime = timestamp(now);
     const settled = { status: 'True', message: '', lastTransitionTime };

@@ -8,7 +8,7 @@ import type { MapSchema, Rule, TextSchema } from '../../api/schema/schema.ts';
 import type { Resource } from '../resource.ts';
 import { age, column, keysAt, sizeColumn, textAt } from './column.ts';
 import { define } from './define.ts';
-import { anyText, flag, mapOf, ruled } from './shape.ts';
+import { anyText, flag, textMap, ruled } from './shape.ts';
 
 const mostBytes = 1024 * 1024;
 const accepted = "a key of alphanumeric characters, '-', '_' or '.', which does not start with '..'";
@@ -20,14 +20,14 @@ const base64 = ruled(anyText, 'illegal base64 data', (given) =>
 );
 
 function dataOf(values: TextSchema, encoding: BufferEncoding): MapSchema<string> {
-  return ruled(mapOf(dataKey, values), `must have at most ${mostBytes} bytes`, (data) => {
+  return ruled(textMap(dataKey, values), `must have at most ${mostBytes} bytes`, (data) => {
     const sizes = Object.values(data).map((value) => Buffer.byteLength(value, encoding));
     return sizes.reduce((sum, size) => sum + size, 0) > mostBytes ? [] : undefined;
   });
 }
 
 const data = dataOf(base64, 'base64');
-const stringData = mapOf(anyText, anyText);
+const stringData = textMap(anyText, anyText);
 
 const secret = define('', 'Secret', {
   columns: [column('Type', '.type'), sizeColumn('Data', '.data'), age],

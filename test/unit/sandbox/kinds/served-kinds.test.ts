@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
-import { coreEvents, events, sharingEvents } from '../../../../src/sandbox/kinds/events.ts';
-import { servedKinds } from '../../../../src/sandbox/kinds/kinds.ts';
+import { coreEventKind, newEventKind, mirroringEvents } from '../../../../src/sandbox/kinds/event-kinds.ts';
+import { kindsServedFrom } from '../../../../src/sandbox/kinds/served-kinds.ts';
 import { MemoryStore } from '../../../../src/sandbox/store/store.ts';
 import { allKinds, causesOf, kindNamed } from './served.ts';
 
 test('our kinds are served while their definitions are stored', () => {
-  const kinds = servedKinds(new MemoryStore());
+  const kinds = kindsServedFrom(new MemoryStore());
   expect(kinds.find('reeve.dev', 'v1alpha1', 'secretshares')).toBeUndefined();
   expect(kinds.ofKind('v1', 'Secret')?.plural).toBe('secrets');
   expect(allKinds.find('reeve.dev', 'v1alpha1', 'secretshares')?.shortNames).toStrictEqual(['sshare']);
@@ -105,16 +105,16 @@ test.for([
 });
 
 test('an event is read, changed and removed under both of its groups', () => {
-  const store = sharingEvents(new MemoryStore());
+  const store = mirroringEvents(new MemoryStore());
   const metadata = { namespace: 'n', name: 'e' };
   const event: KubeObject = { apiVersion: 'v1', kind: 'Event', metadata, message: 'hi' };
-  const put = store.put(coreEvents, event, undefined);
-  const newer = store.get(events, 'n', 'e');
+  const put = store.put(coreEventKind, event, undefined);
+  const newer = store.get(newEventKind, 'n', 'e');
   expect(newer).toMatchObject({ apiVersion: 'events.k8s.io/v1', note: 'hi' });
-  expect(store.get(coreEvents, 'n', 'e')).toBe(put);
-  expect(store.put(events, { ...event, ...newer, deprecatedCount: 2 }, newer)).toBeDefined();
-  const changed = store.get(coreEvents, 'n', 'e');
+  expect(store.get(coreEventKind, 'n', 'e')).toBe(put);
+  expect(store.put(newEventKind, { ...event, ...newer, deprecatedCount: 2 }, newer)).toBeDefined();
+  const changed = store.get(coreEventKind, 'n', 'e');
   expect(changed).toMatchObject({ message: 'hi', count: 2 });
-  if (changed !== undefined) store.remove(coreEvents, changed);
-  expect(store.list(events)).toStrictEqual([]);
+  if (changed !== undefined) store.remove(coreEventKind, changed);
+  expect(store.list(newEventKind)).toStrictEqual([]);
 });

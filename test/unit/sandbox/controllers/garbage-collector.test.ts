@@ -1,7 +1,7 @@
 // What becomes of objects whose owners have gone.
 import { expect, test } from 'vitest';
-import { forbidden } from '../../../../src/sandbox/api-error.ts';
-import { collector } from '../../../../src/sandbox/controllers/collector.ts';
+import { forbiddenError } from '../../../../src/sandbox/api-error.ts';
+import { garbageCollector } from '../../../../src/sandbox/controllers/collector.ts';
 import { Service } from '../write/service.ts';
 
 const ofGone = { ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'gone', uid: 'gone' }] };
@@ -12,11 +12,11 @@ test('one whose deletion is refused keeps none of the others, and is tried again
   service.put('kept', { ownerReferences: [{ uid: 'gone' }, { uid: 'a' }] });
   service.put('free');
   service.admitted = ({ name }) => {
-    if (name === 'a') throw forbidden(service.configMaps, name, 'no');
+    if (name === 'a') throw forbiddenError(service.configMaps, name, 'no');
   };
-  expect(await collector(service.context).run()).toBe(false);
+  expect(await garbageCollector(service.context).run()).toBe(false);
   expect(service.names).toEqual(['a', 'free', 'kept']);
   service.admitted = () => undefined;
-  expect(await collector(service.context).run()).toBe(true);
+  expect(await garbageCollector(service.context).run()).toBe(true);
   expect(service.names).toEqual(['free', 'kept']);
 });

@@ -1,27 +1,27 @@
 // The kinds that the sandbox serves.
 import { apiVersionOf, type Kinds, type Resource } from '../resource.ts';
-import type { ObjectStore } from '../store/store.ts';
+import type { SandboxStore } from '../store/store.ts';
 import { admissionKinds } from './admission-kinds.ts';
-import { customKinds, definitionName, definitions } from './custom.ts';
-import { coreEvents, events } from './events.ts';
+import { customKinds, definitionName, definitionKind } from './custom-kinds.ts';
+import { coreEventKind, newEventKind } from './event-kinds.ts';
 import { plainKinds } from './plain-kinds.ts';
-import { rbacKinds } from './rbac.ts';
-import { dataKinds } from './stored-data.ts';
+import { rbacKinds } from './rbac-kinds.ts';
+import { dataKinds } from './data-kinds.ts';
 
 const builtIn = [
   ...plainKinds,
   ...dataKinds,
-  coreEvents,
-  events,
+  coreEventKind,
+  newEventKind,
   ...rbacKinds,
   ...admissionKinds,
-  definitions,
+  definitionKind,
 ];
 
 /** Those built in, and those of ours whose definitions are stored. */
-export function servedKinds(store: ObjectStore): Kinds {
+export function kindsServedFrom(store: SandboxStore): Kinds {
   const isDefined = (kind: Resource): boolean =>
-    store.get(definitions, undefined, definitionName(kind)) !== undefined;
+    store.get(definitionKind, undefined, definitionName(kind)) !== undefined;
   const all = (): readonly Resource[] => [...builtIn, ...customKinds.filter(isDefined)];
   return {
     all,

@@ -4,8 +4,8 @@ import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import type { Authorizer } from '../access/authorizer.ts';
 import { assertAllowed } from '../allowed.ts';
-import { ApiError, badRequest, notServed } from '../api-error.ts';
-import { serviceAccountUser, type Tokens } from '../tokens.ts';
+import { ApiError, badRequestError, notServedError } from '../api-error.ts';
+import { serviceAccountIdentity, type Tokens } from '../tokens.ts';
 import type { User } from '../user.ts';
 
 const anonymous: User = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
@@ -41,11 +41,11 @@ export function impersonated(
 ): User | undefined {
   const { 'impersonate-user': [name = ''] = [], 'impersonate-group': names = [], ...rest } = headers;
   const other = Object.keys(rest).find((header) => header.startsWith('impersonate-'));
-  if (other !== undefined) throw notServed(`the header ${other}`);
+  if (other !== undefined) throw notServedError(`the header ${other}`);
   const username = utf8(name);
   const groups = names.map(utf8);
   if (username === '' && groups.length === 0) return undefined;
-  if (username === '') throw badRequest('requested groups without impersonating a user name');
+  if (username === '') throw badRequestError('requested groups without impersonating a user name');
   const { who, ownGroups } = identityOf(username);
   const wanted = [who, ...groups.map((group) => ({ resource: 'groups', name: group }))];
   for (const action of wanted) assertAllowed(authorizer, user, { verb: 'impersonate', group: '', ...action });
@@ -63,6 +63,6 @@ function identityOf(username: string) {
   if (namespace === undefined || name === undefined) {
     return { who: { resource: 'users', name: username }, ownGroups: [] };
   }
-  const ownGroups = serviceAccountUser(namespace, name, '').groups;
+  const ownGroups = serviceAccountIdentity(namespace, name, '').groups;
   return { who: { resource: 'serviceaccounts', namespace, name }, ownGroups };
 }

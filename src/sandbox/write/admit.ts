@@ -2,10 +2,10 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { KubeObject, ObjectMeta } from '../../base/kube-object.ts';
 import { checkEscalation } from '../access/escalation.ts';
-import type { AdmittedWrite } from '../admission/admitted-write.ts';
-import { policyProblems, unevaluated } from '../admission/compiled-policy.ts';
+import type { ReviewedWrite } from '../admission/reviewed-write.ts';
+import { policyProblems, whyNotEvaluated } from '../admission/compiled-policy.ts';
 import { conditionProblems } from '../admission/conditions.ts';
-import { invalid, type StatusCause } from '../api-error.ts';
+import { invalidError, type StatusCause } from '../api-error.ts';
 import { withManagedFields } from '../patch/managed-fields.ts';
 import type { ObjectRequest } from '../request.ts';
 import { timestamp, type WriteContext } from './context.ts';
@@ -19,15 +19,15 @@ export interface Candidate {
 }
 
 /** What may be stored. Rejects with an ApiError. */
-export async function settled(
+export async function admitObject(
   context: WriteContext,
   request: ObjectRequest,
   candidate: Candidate,
 ): Promise<KubeObject> {
   const { stored } = candidate;
   const now = context.now();
-  const owned = withProviders(request, prepared(request, candidate.object, stored, now), stored, now);
-  const write = admittedWrite(request, { ...candidate, object: owned });
+  const owned = withOwnerOfChanges(request, prepared(request, candidate.object, stored, now), stored, now);
+  const write = reviewedWrite(request, { ...candidate, object: owned });
   const mutated = (await context.admission.mutate(write)) ?? owned;
   const system = stored === undefined ? withSystemFields(mutated, now, ownFields(context, request)) : mutated;
   const next = prepared(request, system, stored, now);
@@ -37,7 +37,7 @@ export async function settled(
 }
 
 /** What webhooks add belongs to nobody; what an apply sets has its owner already. */
-function withProviders(
+function withOwnerOfChanges(
   request: ObjectRequest,
   object: KubeObject,
   stored: KubeObject | undefined,
@@ -51,10 +51,10 @@ export function managerOf({ query, agent, subresource }: ObjectRequest, now: Dat
   return { name: query.get('fieldManager') ?? agent, subresource, time: timestamp(now) };
 }
 
-export function admittedWrite(
+export function reviewedWrite(
   request: ObjectRequest,
   { object, stored, options }: Omit<Candidate, 'object'> & { readonly object: KubeObject | undefined },
-): AdmittedWrite {
+): ReviewedWrite {
   const { resource, subresource, namespace, user, warn, signal } = request;
   const operation = object === undefined ? 'DELETE' : stored === undefined ? 'CREATE' : 'UPDATE';
   return {
@@ -111,8 +111,8 @@ function judge(
   const found = resource.rules.problems(object, stored);
   const isPolicy = resource.kind === 'ValidatingAdmissionPolicy';
   const causes = found.length === 0 ? expressionProblems(resource.kind, object) : found;
-  if (causes.length > 0) throw invalid(resource, object.metadata.name ?? '', causes);
-  const why = isPolicy ? unevaluated(object) : undefined;
+  if (causes.length > 0) throw invalidError(resource, object.metadata.name ?? '', causes);
+  const why = isPolicy ? whyNotEvaluated(object) : undefined;
   if (why !== undefined) warn(`the sandbox stores this policy and does not evaluate it: ${why}`);
 }
 

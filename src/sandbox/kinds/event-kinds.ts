@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { apiVersionOf, type Resource } from '../resource.ts';
-import type { ObjectStore } from '../store/store.ts';
+import type { SandboxStore } from '../store/store.ts';
 import { column, textAt } from './column.ts';
 import { define } from './define.ts';
 
@@ -32,10 +32,10 @@ const columns = [
 ];
 
 const common = { shortNames: ['ev'], isOpen: true };
-export const coreEvents = define('', 'Event', { ...common, columns });
-export const events = define('events.k8s.io', 'Event', {
+export const coreEventKind = define('', 'Event', { ...common, columns });
+export const newEventKind = define('events.k8s.io', 'Event', {
   ...common,
-  columns: columns.map((one) => ({ ...one, cell: (event) => one.cell(formOf(event, coreEvents)) })),
+  columns: columns.map((one) => ({ ...one, cell: (event) => one.cell(formOf(event, coreEventKind)) })),
 });
 
 function formOf(event: KubeObject, resource: Resource): KubeObject {
@@ -45,10 +45,10 @@ function formOf(event: KubeObject, resource: Resource): KubeObject {
 }
 
 /** Whatever becomes of an event under one of its groups becomes of it under the other too. */
-export function sharingEvents(store: ObjectStore): ObjectStore {
+export function mirroringEvents(store: SandboxStore): SandboxStore {
   store.subscribe(({ resource, object: { metadata } }) => {
-    if (resource !== coreEvents && resource !== events) return;
-    const other = resource === events ? coreEvents : events;
+    if (resource !== coreEventKind && resource !== newEventKind) return;
+    const other = resource === newEventKind ? coreEventKind : newEventKind;
     const at = [metadata.namespace, metadata.name ?? ''] as const;
     const [here, there] = [store.get(resource, ...at), store.get(other, ...at)];
     if (here === undefined) {

@@ -2,7 +2,7 @@
 import { isJsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { labelSelector } from '../../api/namespace-policy/match.ts';
-import { rbacGroup as group } from '../access/rules.ts';
+import { rbacApiGroup as group } from '../access/rules.ts';
 import type { Resource } from '../resource.ts';
 import { age, column, itemsAt, textAt } from './column.ts';
 import { define } from './define.ts';
@@ -72,8 +72,13 @@ function subjectNames(object: KubeObject, kind: string): string {
   return wanted.map((subject) => parts.map((part) => textAt(subject, part)).join('/')).join(', ');
 }
 
-export const roles: Resource = role(true);
-export const clusterRoles: Resource = role(false);
-export const roleBindings: Resource = binding(true);
-export const clusterRoleBindings: Resource = binding(false);
-export const rbacKinds: readonly Resource[] = [roles, clusterRoles, roleBindings, clusterRoleBindings];
+export const roleKind: Resource = role(true);
+export const clusterRoleKind: Resource = role(false);
+export const roleBindingKind: Resource = binding(true);
+export const clusterRoleBindingKind: Resource = binding(false);
+export const rbacKinds: readonly Resource[] = [
+  roleKind,
+  clusterRoleKind,
+  roleBindingKind,
+  clusterRoleBindingKind,
+];

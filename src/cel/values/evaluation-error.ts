@@ -1,0 +1,31 @@
+// Why an evaluation gives no value: failures travel as values, so that && and || can absorb them as in Kubernetes.
+
+export type EvaluationErrorReason = 'missing' | 'failed' | 'budget';
+
+/** Its message is ours and may hold names from the expression's own source, never anything of the objects judged. */
+export class EvaluationError {
+  readonly reason: EvaluationErrorReason;
+  readonly message: string;
+
+  constructor(reason: EvaluationErrorReason, message: string) {
+    this.reason = reason;
+    this.message = message;
+  }
+}
+
+export function evaluationError(message: string): EvaluationError {
+  return new EvaluationError('failed', message);
+}
+
+export function missingValue(message: string): EvaluationError {
+  return new EvaluationError('missing', message);
+}
+
+export const NO_OVERLOAD = evaluationError(
+  'no such overload: the operation does not exist for values of these types',
+);
+export const NOT_BOOL = evaluationError('no such overload: the value is not a bool');
+export const OVER_BUDGET = new EvaluationError(
+  'budget',
+  'the expression needs more work than one evaluation may cost',
+);
