@@ -1,31 +1,44 @@
-// The check of generated files notices each way in which the folder can differ from the definitions.
+// The check of generated files notices each way in which they can differ from the definitions in the code.
+import { globSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { generatedCrds } from '../../src/api/crd.ts';
 import { folderOf } from '../support/serve-process.ts';
-import { staleGeneratedFiles } from './generated-files.ts';
+import { generatedFiles, staleGeneratedFiles } from './generated-files.ts';
+import { metricGroups } from './reference/metrics-page.ts';
 
-const files = Object.fromEntries(generatedCrds().map(({ path, text }) => [path, text]));
+const files = Object.fromEntries(generatedFiles().map(({ path, text }) => [path, text]));
 const [path = ''] = Object.keys(files);
 
-test('files as they would be generated', async () => {
+test('files as they would be generated are not stale', async () => {
   await using folder = await folderOf(files);
   expect(await staleGeneratedFiles(folder.path)).toEqual([]);
 });
 
-test('a file with another text', async () => {
+test('a file with another text is stale', async () => {
   await using folder = await folderOf(files);
   await writeFile(join(folder.path, path), 'kind: CustomResourceDefinition\n');
   expect(await staleGeneratedFiles(folder.path)).toEqual([path]);
 });
 
-test('no files', async () => {
+test('missing files are stale', async () => {
   await using folder = await folderOf({});
   expect(await staleGeneratedFiles(folder.path)).toEqual(Object.keys(files));
 });
 
-test('a file that nothing generates', async () => {
-  await using folder = await folderOf({ ...files, 'manifests/crds/reeve.dev_old.yaml': 'kind: Old\n' });
-  expect(await staleGeneratedFiles(folder.path)).toEqual(['manifests/crds/reeve.dev_old.yaml']);
+test.for(['manifests/crds/reeve.dev_old.yaml', 'docs/reference/old.md'])(
+  '%s, which nothing generates, is stale',
+  async (extra) => {
+    await using folder = await folderOf({ ...files, [extra]: 'old\n' });
+    expect(await staleGeneratedFiles(folder.path)).toEqual([extra]);
+  },
+);
+
+test('the page of metrics has every metric of src', () => {
+  const source = globSync('src/**/*.ts')
+    .map((file) => readFileSync(file, 'utf8'))
+    .join('\n');
+  const inSource = new Set([...source.matchAll(/'(reeve_\w+)'/g)].map(([, name]) => name));
+  const onPage = metricGroups().flatMap(([, definitions]) => definitions.map(({ name }) => name));
+  expect(new Set(onPage)).toEqual(inSource);
 });

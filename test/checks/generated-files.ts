@@ -1,21 +1,32 @@
-// Compares the generated files of the repository with what their definitions say, or writes them (`--write`).
+// Compares the generated files (CRDs, docs/reference) with their definitions in the code, or writes them (`--write`).
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { generatedCrds } from '../../src/api/crd.ts';
+import { referencePages } from './reference/reference-pages.ts';
 
 const repository = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
-/** Holds generated files and nothing else: whoever applies the folder must not apply a kind that is no more. */
-const generatedFolder = 'manifests/crds';
+/** These hold generated files and nothing else: `kubectl apply -f` must not apply a kind that no longer exists. */
+const generatedFolders = ['manifests/crds', 'docs/reference'];
 
-/** The paths of the files that are missing, not what would be generated, or not generated at all. */
+export interface GeneratedFile {
+  /** From the root of the repository. */
+  readonly path: string;
+  readonly text: string;
+}
+
+export function generatedFiles(): readonly GeneratedFile[] {
+  return [...generatedCrds(), ...referencePages()];
+}
+
+/** The paths of files that are missing, differ from their definition, or are not generated at all. */
 export async function staleGeneratedFiles(root = repository): Promise<readonly string[]> {
   return [...(await changedFiles(root)), ...(await extraFiles(root))];
 }
 
 async function changedFiles(root: string): Promise<readonly string[]> {
   const changed: string[] = [];
-  for (const { path, text } of generatedCrds()) {
+  for (const { path, text } of generatedFiles()) {
     const present = await readFile(join(root, path), 'utf8').catch(() => undefined);
     if (present !== text) changed.push(path);
   }
@@ -23,13 +34,18 @@ async function changedFiles(root: string): Promise<readonly string[]> {
 }
 
 async function extraFiles(root: string): Promise<readonly string[]> {
-  const generated = new Set(generatedCrds().map(({ path }) => path));
-  const present = await readdir(join(root, generatedFolder)).catch(() => []);
-  return present.map((name) => `${generatedFolder}/${name}`).filter((path) => !generated.has(path));
+  const generated = new Set(generatedFiles().map(({ path }) => path));
+  const present = await Promise.all(
+    generatedFolders.map(async (folder) => {
+      const names = await readdir(join(root, folder)).catch(() => []);
+      return names.map((name) => `${folder}/${name}`);
+    }),
+  );
+  return present.flat().filter((path) => !generated.has(path));
 }
 
 async function writeGeneratedFiles(root: string): Promise<void> {
-  for (const { path, text } of generatedCrds()) {
+  for (const { path, text } of generatedFiles()) {
     await mkdir(dirname(join(root, path)), { recursive: true });
     await writeFile(join(root, path), text);
   }
@@ -43,10 +59,10 @@ async function main(args: readonly string[]): Promise<number> {
     process.stdout.write(`${changed.map((path) => `${path}: written`).join('\n')}\n`);
   } else if (changed.length > 0) {
     process.stderr.write(
-      `${changed.join(', ')}: not what src/api generates; run \`npm run generate\` and commit it\n`,
+      `${changed.join(', ')}: differs from its definition in src; run \`npm run generate\` and commit the result\n`,
     );
   }
-  // Never removed from here: it may be somebody's work.
+  // Never removed from here: a person may have put the file there.
   if (extra.length > 0) process.stderr.write(`${extra.join(', ')}: not generated; remove it\n`);
   return extra.length > 0 || (changed.length > 0 && !args.includes('--write')) ? 1 : 0;
 }

@@ -1,14 +1,9 @@
 // The README is true: its curl commands run as written and print what it shows, and its tables say what the program does.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { flagName, variableName, type Settings } from '../../src/cli/settings.ts';
-import { runSettings } from '../../src/cli/run-settings.ts';
-import { upSettings } from '../../src/cli/up-settings.ts';
-import { serveSettings } from '../../src/cli/serve-settings.ts';
-import { certsSettings } from '../../src/cli/command-line.ts';
 import { isJsonObject } from '../../src/base/json.ts';
 import { renderFileProblem } from '../../src/state/file-problem.ts';
 import { loadPolicyFiles } from '../../src/state/policy-files.ts';
@@ -67,32 +62,12 @@ describe('the policy to begin with', () => {
 });
 
 describe('the tables', () => {
-  it.each([
-    ['`reeve up`', upSettings],
-    ['`reeve run`', runSettings],
-    ['`reeve serve`', serveSettings],
-    ['`reeve certs`', certsSettings],
-  ] as const)('flags of %s', (line, settings) => {
-    expect(tableBelow(readme, line)).toEqual(flagRows(settings));
-  });
-
   it('dependencies', () => {
     const manifest: unknown = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     const dependencies =
       isJsonObject(manifest) && isJsonObject(manifest['dependencies']) ? manifest['dependencies'] : {};
     const listed = tableBelow(readme, '## Dependencies').map(([name]) => name);
     expect(listed).toEqual(Object.keys(dependencies));
-  });
-
-  it('metrics', () => {
-    const folder = join(root, 'src/observe');
-    const source = readdirSync(folder)
-      .filter((name) => name.endsWith('-metrics.ts'))
-      .map((name) => readFileSync(join(folder, name), 'utf8'))
-      .join();
-    const counted = [...source.matchAll(/'(reeve_\w+)'/g)].map(([, name]) => `\`${name}\``);
-    const listed = tableBelow(readme, '## Metrics and log').map(([name]) => name);
-    expect(new Set(listed)).toEqual(new Set(counted));
   });
 });
 
@@ -111,18 +86,4 @@ async function problemsOf(policy: string): Promise<readonly string[]> {
   } finally {
     rmSync(folder, { recursive: true });
   }
-}
-
-function flagRows(settings: Settings): readonly (readonly string[])[] {
-  return Object.entries(settings).map(([key, { placeholder, fallback, help }]) => [
-    `\`${flagName(key)}${placeholder === '' ? '' : ` ${placeholder}`}\``,
-    `\`${variableName(key)}\``,
-    defaultOf(fallback?.shown),
-    help,
-  ]);
-}
-
-function defaultOf(shown: string | undefined): string {
-  if (shown === undefined) return 'required';
-  return shown === '' ? '' : `\`${shown}\``;
 }

@@ -1,0 +1,88 @@
+// Writes the reference page of all metrics: it has the classes of src/observe define them, and records each definition.
+import { AdmissionMetrics } from '../../../src/observe/admission-metrics.ts';
+import { CertificateMetrics } from '../../../src/observe/certificate-metrics.ts';
+import { ConfigurationMetrics } from '../../../src/observe/configuration-metrics.ts';
+import { ConnectionMetrics, WatchMetrics } from '../../../src/observe/connection-metrics.ts';
+import { ReconcileMetrics } from '../../../src/observe/reconcile-metrics.ts';
+import { MetricsRegistry } from '../../../src/observe/registry.ts';
+import { code, page, prose, table } from './markdown.ts';
+
+export interface Definition {
+  readonly name: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly help: string;
+  readonly labels: readonly string[];
+}
+
+class RecordingRegistry extends MetricsRegistry {
+  readonly definitions: Definition[] = [];
+
+  override counter<L extends string>(name: string, help: string, labels: L[]) {
+    this.definitions.push({ name, type: 'counter', help, labels });
+    return super.counter(name, help, labels);
+  }
+
+  override gauge<L extends string>(name: string, help: string, labels: L[]) {
+    this.definitions.push({ name, type: 'gauge', help, labels });
+    return super.gauge(name, help, labels);
+  }
+
+  override histogram<L extends string>(name: string, help: string, labels: L[], buckets: number[]) {
+    this.definitions.push({ name, type: 'histogram', help, labels });
+    return super.histogram(name, help, labels, buckets);
+  }
+
+  override measured(name: string, help: string, measure: () => number): void {
+    this.definitions.push({ name, type: 'gauge', help, labels: [] });
+    super.measured(name, help, measure);
+  }
+
+  override measuredEach(...[name, help, label, measure]: Parameters<MetricsRegistry['measuredEach']>): void {
+    this.definitions.push({ name, type: 'gauge', help, labels: [label] });
+    super.measuredEach(name, help, label, measure);
+  }
+}
+
+const programs: readonly (readonly [string, (registry: MetricsRegistry) => void])[] = [
+  ['Reviews', (registry) => void new AdmissionMetrics(registry)],
+  ['Certificates', (registry) => void new CertificateMetrics(registry)],
+  ['Webhook configurations', (registry) => void new ConfigurationMetrics(registry, [], [])],
+  [
+    'Reconciler',
+    (registry) =>
+      void new ReconcileMetrics(registry, {
+        isLeading: () => false,
+        queued: () => 0,
+        oldestUnreconciledMs: () => 0,
+      }),
+  ],
+  [
+    'Connection to the API server',
+    (registry) => {
+      void new ConnectionMetrics(registry);
+      void new WatchMetrics(registry, () => []);
+    },
+  ],
+];
+
+export function metricsPage(): string {
+  return page('Metrics', [
+    'Every process serves its metrics in the format of Prometheus on `/metrics`, at the port of `--probes-port` (8081), beside `/livez` and `/readyz`. The metrics of Node itself (`process_*`, `nodejs_*`) are there too. [Faults](../faults.md#alerts) says which ones deserve an alert.',
+    ...metricGroups().flatMap(([title, definitions]) => [
+      `## ${title}`,
+      table(['Metric', 'Type', 'Labels', 'Meaning'], definitions.map(rowOf)),
+    ]),
+  ]);
+}
+
+export function metricGroups(): readonly (readonly [string, readonly Definition[]])[] {
+  return programs.map(([title, define]) => {
+    const registry = new RecordingRegistry();
+    define(registry);
+    return [title, registry.definitions];
+  });
+}
+
+function rowOf({ name, type, help, labels }: Definition): readonly string[] {
+  return [code(name), type, labels.map(code).join(', '), prose(help)];
+}
