@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The program `reeve`: runs the command that it was called with, and sets the exit code.
 import { createInterface } from 'node:readline';
+import { systemClock } from './base/clock.ts';
 import type { RunningIo } from './cli/running.ts';
 import { readCommand, type Command } from './cli/command-line.ts';
 import { traceOf } from './observe/error-frames.ts';
@@ -8,7 +9,6 @@ import { traceOf } from './observe/error-frames.ts';
 const stdout = (text: string): void => void process.stdout.write(text);
 const stderr = (text: string): void => void process.stderr.write(text);
 
-const now = (): Date => new Date();
 const processMs = (): number => {
   const { user, system } = process.cpuUsage();
   return Math.round((user + system) / 1000);
@@ -31,7 +31,7 @@ const io: RunningIo = {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => listener(signal));
   },
   endAtOnce: () => process.kill(process.pid, 'SIGKILL'),
-  monotonic: () => performance.now(),
+  clock: systemClock,
 };
 
 /** Each command loads what it needs and nothing else: a Pod would pay for the sandbox at every start. */
@@ -40,7 +40,7 @@ async function run(command: Command): Promise<number> {
     case 'up': {
       const { runUp } = await import('./cli/up.ts');
       const isColored = command.mayColor && process.stdout.isTTY;
-      return await runUp(command.settings, command.environment, { ...io, now, processMs, isColored });
+      return await runUp(command.settings, command.environment, { ...io, processMs, isColored });
     }
     case 'run': {
       const { runOnCluster } = await import('./cli/run.ts');
@@ -52,7 +52,7 @@ async function run(command: Command): Promise<number> {
     }
     case 'certs': {
       const { runCerts } = await import('./cli/certs.ts');
-      return await runCerts(command.settings, { stdout, stderr, now });
+      return await runCerts(command.settings, { stdout, stderr, clock: systemClock });
     }
     case 'uninstall': {
       const { runUninstall } = await import('./cli/uninstall.ts');

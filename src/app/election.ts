@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import type { KubeClient } from '../kube/http/client.ts';
 import { electLeader } from '../kube/lease/lease.ts';
 import type { Log } from '../observe/log.ts';
-import { pacing } from '../base/pacing.ts';
+import { systemClock } from '../base/clock.ts';
 
 export interface ElectionSettings {
   readonly namespace: string;
@@ -55,7 +55,7 @@ function leadInTurns(
   const candidacy = electLeader(
     client,
     {
-      ...pacing,
+      clock: systemClock,
       namespace,
       name,
       identity: `${hostname()}_${randomUUID()}`,

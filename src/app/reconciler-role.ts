@@ -18,7 +18,6 @@ import { elect, type Election } from './election.ts';
 import { namesOfKinds } from './kind-names.ts';
 import { namesOrAny, objectTypeOf } from './object-type.ts';
 import { systemClock } from '../base/clock.ts';
-import { pacing } from '../base/pacing.ts';
 import { reconcileObserver } from './reconcile-observer.ts';
 import { startWantedWatches } from './wanted-watches.ts';
 import type { WatchStarter } from './watches.ts';
@@ -91,7 +90,7 @@ export function startReconciler(
       wanted.stop();
       await election.stop();
       // Events are a courtesy; nobody waits for them for long.
-      await Promise.race([events.flush(), pacing.sleep(flushMs)]);
+      await Promise.race([events.flush(), systemClock.sleep(flushMs)]);
     },
   };
 }
@@ -168,7 +167,7 @@ function kindProbeOf({ writer }: ClusterConnection): KindProbe {
 
 function eventsOf({ client }: ClusterConnection, log: Log): EventRecorder {
   return createEventRecorder(client, {
-    ...pacing,
+    clock: systemClock,
     component: 'reeve',
     instance: hostname(),
     onDrop: (reason) => log.debug('event dropped', { reason }),

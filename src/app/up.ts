@@ -11,7 +11,7 @@ import type { User } from '../sandbox/user.ts';
 import { connect } from './cluster-connection.ts';
 import { loadObjects } from './load-objects.ts';
 import { startLocalSandbox, type LocalSandbox, type LocalSandboxSettings } from './local-sandbox.ts';
-import { pacing } from '../base/pacing.ts';
+import { systemClock } from '../base/clock.ts';
 import { reconcilerAccount } from './reconciler-role.ts';
 import { startProgram, type RunningProgram, type RunSettings } from './run.ts';
 import { shippedFolder } from './shipped-files.ts';
@@ -118,7 +118,7 @@ async function inForce(client: KubeClient): Promise<void> {
   for (let poll = 0; poll < mostPolls; poll += 1) {
     const { items } = await client.request({ method: 'GET', path: hookPath });
     if (Array.isArray(items) && items.length > 0) return;
-    await pacing.sleep(pollMs);
+    await systemClock.sleep(pollMs);
   }
   throw new StartError('the webhook has not been registered; --log-level=warn says why');
 }

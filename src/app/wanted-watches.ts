@@ -6,7 +6,7 @@ import { usualPlural } from '../kube/usual-plural.ts';
 import type { Log } from '../observe/log.ts';
 import type { WantedWatch } from '../reconcile/live/watches.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
-import { pacing } from '../base/pacing.ts';
+import { systemClock } from '../base/clock.ts';
 import type { WatchStarter } from './watches.ts';
 
 export interface StartingWatches {
@@ -56,7 +56,7 @@ async function startOnceServed(
       watch.sink.replaced([], '0');
       isToldAbsent = true;
     }
-    await pacing.sleep(found === undefined ? unservedMs : unansweredMs, signal).catch(() => undefined);
+    await systemClock.sleep(found === undefined ? unservedMs : unansweredMs, signal).catch(() => undefined);
   }
 }
 

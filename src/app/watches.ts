@@ -7,7 +7,7 @@ import { WatchMetrics } from '../observe/connection-metrics.ts';
 import type { Log } from '../observe/log.ts';
 import type { MetricsRegistry } from '../observe/registry.ts';
 import { interruptionReason } from './interruption-reason.ts';
-import { pacing } from '../base/pacing.ts';
+import { systemClock } from '../base/clock.ts';
 
 /** Whoever starts watches, without being able to end them. */
 export type WatchStarter = Pick<Watches, 'start'>;
@@ -40,7 +40,7 @@ export class Watches {
   start(target: WatchTarget, sink: WatchSink, isOptional = false): WatchHealth {
     const { path } = target;
     const watch = listWatch(this.#client, target, sink, {
-      ...pacing,
+      clock: systemClock,
       onTrouble: ({ phase, error, retryInMs }) => {
         this.#metrics.interrupted(path, interruptionReason(error));
         this.#log.warn('watch interrupted', { path, phase, ...error, retryInMs: Math.round(retryInMs) });

@@ -1,5 +1,5 @@
 // A wait that ends when its time is over, or as soon as somebody has news.
-import { pacing } from './pacing.ts';
+import { systemClock } from './clock.ts';
 
 export class Waking {
   #news = Promise.withResolvers<void>();
@@ -13,7 +13,10 @@ export class Waking {
     const over = new AbortController();
     const either = AbortSignal.any([signal, over.signal]);
     try {
-      await Promise.race([this.#news.promise, pacing.sleep(milliseconds, either).catch(() => undefined)]);
+      await Promise.race([
+        this.#news.promise,
+        systemClock.sleep(milliseconds, either).catch(() => undefined),
+      ]);
     } finally {
       over.abort();
       this.#news = Promise.withResolvers<void>();

@@ -1,4 +1,5 @@
 // The command `reeve certs`: makes the webhook's certificates and prints the caBundle for its configuration.
+import type { Clock } from '../base/clock.ts';
 import { isNamespaceName } from '../api/kubernetes-names.ts';
 import { existingCertificateFiles, writeCertificateFiles } from '../certs/files/files.ts';
 import { isLifetimeDays, issueCertificates, maxLifetimeDays } from '../certs/issue/issue.ts';
@@ -17,7 +18,7 @@ interface CertsIo {
   /** Only the caBundle goes here, so that a script can take it as it is. */
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
-  readonly now: () => Date;
+  readonly clock: Pick<Clock, 'now'>;
 }
 
 /** Answers with the exit code: 0 done, 1 not written, 2 an option is wrong. */
@@ -29,7 +30,7 @@ export async function runCerts(options: CertsOptions, io: CertsIo): Promise<numb
   if (existing.length > 0) return say(io, refusal(existing), 1);
   const issued = await issueCertificates({
     namespace: options.namespace,
-    now: io.now(),
+    now: io.clock.now(),
     caLifetimeDays: options.caDays,
     leafLifetimeDays: options.days,
   });

@@ -1,4 +1,5 @@
 // The live feed: takes what the parts of the program report, and hands it on as text or JSON, one event after the other.
+import type { Clock } from '../base/clock.ts';
 import { ownMember } from '../base/json.ts';
 import type { RequestRecord } from '../sandbox/http/server.ts';
 import type { UpWitness } from '../app/up.ts';
@@ -7,12 +8,12 @@ import { feedText, type Paint } from './feed-text.ts';
 
 export type Listener = (event: FeedEvent) => void;
 
-export function textFeed(write: (text: string) => void, now: () => Date, paint: Paint): Listener {
-  return (event) => write(feedText(event, now(), paint));
+export function textFeed(write: (text: string) => void, clock: Pick<Clock, 'now'>, paint: Paint): Listener {
+  return (event) => write(feedText(event, clock.now(), paint));
 }
 
-export function jsonFeed(write: (text: string) => void, now: () => Date): Listener {
-  return (event) => write(`${JSON.stringify({ time: now().toISOString(), ...event })}\n`);
+export function jsonFeed(write: (text: string) => void, clock: Pick<Clock, 'now'>): Listener {
+  return (event) => write(`${JSON.stringify({ time: clock.now().toISOString(), ...event })}\n`);
 }
 
 export function witnessFor(listen: Listener): UpWitness {

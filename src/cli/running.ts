@@ -1,4 +1,5 @@
 // What every command that runs until it is told to stop has in common: signals, and a log that is written to its end.
+import type { Clock } from '../base/clock.ts';
 import { createLog, type Log, type LogLevel } from '../observe/log.ts';
 import { UnreadablePathError } from '../state/file-problem.ts';
 import { StartError } from '../app/start-error.ts';
@@ -13,8 +14,7 @@ export interface RunningIo {
   readonly onSignal: (listener: (signal: StopSignal) => void) => void;
   /** Ends the process without waiting for anything. */
   readonly endAtOnce: () => void;
-  /** Milliseconds that never go back. */
-  readonly monotonic: () => number;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
 export interface RunningOptions {
@@ -50,7 +50,7 @@ export async function runUntilStopped(
   const hurry = new AbortController();
   let firstAt: number | undefined;
   io.onSignal((signal) => {
-    const now = io.monotonic();
+    const now = io.clock.monotonic();
     firstAt ??= now;
     if (now - firstAt >= echoMs) hurry.abort();
     stopped.resolve(signal);

@@ -4,7 +4,7 @@ import type { ApiServerChoice } from '../kube/auth/find-api-server.ts';
 import { startOnCluster } from '../app/up-on-cluster.ts';
 import { shippedFolder } from '../app/shipped-files.ts';
 import { startUp, type RunningUp } from '../app/up.ts';
-import { pacing } from '../base/pacing.ts';
+import { systemClock } from '../base/clock.ts';
 import type { Log } from '../observe/log.ts';
 import { playDemo } from './demo/play.ts';
 import { jsonTeller, textTeller } from './demo/teller.ts';
@@ -17,14 +17,13 @@ import type { UpSettings } from './up-settings.ts';
 import { readyJson, readyText, type UpFacts } from './up-text.ts';
 
 export interface UpIo extends RunningIo {
-  readonly now: () => Date;
   readonly isColored: boolean;
   /** The time that the processors have spent on this process so far. */
   readonly processMs: () => number;
 }
 
 /** Of the tour, until it looks again whether something has come about. */
-const pause = async (): Promise<void> => await pacing.sleep(20);
+const pause = async (): Promise<void> => await systemClock.sleep(20);
 
 /** Answers with the exit code. */
 export async function runUp(
@@ -81,9 +80,9 @@ function runOf({ port, probesPort, logLevel }: UpSettings, parts: Partial<RunSet
   return { ...defaults.values, port, probesPort, logLevel, ...parts };
 }
 
-function feedOf({ quiet, json }: UpSettings, { stdout, now }: UpIo, paint: Paint): Listener {
+function feedOf({ quiet, json }: UpSettings, { stdout, clock }: UpIo, paint: Paint): Listener {
   if (quiet) return () => undefined;
-  return json ? jsonFeed(stdout, now) : textFeed(stdout, now, paint);
+  return json ? jsonFeed(stdout, clock) : textFeed(stdout, clock, paint);
 }
 
 function factsOf({ url, kubeconfig, caFile, webhookUrl, loaded }: RunningUp): UpFacts {

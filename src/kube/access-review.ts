@@ -3,8 +3,7 @@
 // https://kubernetes.io/docs/reference/kubernetes-api/authorization-resources/subject-access-review-v1/
 import { createHash } from 'node:crypto';
 import type { KubeClient } from './http/client.ts';
-import { monotonicClock } from './clock.ts';
-import type { MonotonicClock } from './clock.ts';
+import { systemClock, type Clock } from '../base/clock.ts';
 import { askForRight, type Right, type RightAnswer } from './review-request.ts';
 import { SingleFlight } from '../base/single-flight.ts';
 
@@ -26,19 +25,19 @@ const rememberedMs: Readonly<Record<'yes' | 'no', number>> = { yes: 10_000, no: 
 const mostRemembered = 4096;
 export function createAccessReviewer(
   client: KubeClient,
-  clock: MonotonicClock = monotonicClock,
+  clock: Pick<Clock, 'monotonic'> = systemClock,
 ): AccessReviews {
   return new CachedReviewer(client, clock);
 }
 
 class CachedReviewer implements AccessReviews {
   readonly #client: KubeClient;
-  readonly #clock: MonotonicClock;
+  readonly #clock: Pick<Clock, 'monotonic'>;
   /** The oldest first, for that is the order in which a Map keeps its keys. */
   readonly #remembered = new Map<string, { readonly answer: RightAnswer; readonly until: number }>();
   readonly #asking = new SingleFlight<RightAnswer>();
 
-  constructor(client: KubeClient, clock: MonotonicClock) {
+  constructor(client: KubeClient, clock: Pick<Clock, 'monotonic'>) {
     this.#client = client;
     this.#clock = clock;
   }

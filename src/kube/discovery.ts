@@ -5,8 +5,7 @@ import { ownMember } from '../base/json.ts';
 import type { JsonObject } from '../base/json.ts';
 import { unlessNotFound } from './http/answered-object.ts';
 import type { KubeClient } from './http/client.ts';
-import { monotonicClock } from './clock.ts';
-import type { MonotonicClock } from './clock.ts';
+import { systemClock, type Clock } from '../base/clock.ts';
 import { groupVersionPath } from './http/resource-paths.ts';
 import { SingleFlight } from '../base/single-flight.ts';
 
@@ -28,17 +27,20 @@ const unknownMs = 30_000;
 /** More versions of groups than any cluster has; the names come from what people write. */
 const mostVersions = 500;
 
-export function createDiscovery(client: KubeClient, clock: MonotonicClock = monotonicClock): Discovery {
+export function createDiscovery(
+  client: KubeClient,
+  clock: Pick<Clock, 'monotonic'> = systemClock,
+): Discovery {
   return new CachedDiscovery(client, clock);
 }
 
 class CachedDiscovery implements Discovery {
   readonly #client: KubeClient;
-  readonly #clock: MonotonicClock;
+  readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #cache = new Map<string, { readonly kinds: Kinds; readonly at: number }>();
   readonly #asking = new SingleFlight<Kinds>();
 
-  constructor(client: KubeClient, clock: MonotonicClock) {
+  constructor(client: KubeClient, clock: Pick<Clock, 'monotonic'>) {
     this.#client = client;
     this.#clock = clock;
   }

@@ -15,7 +15,7 @@ import type { ClusterConnection } from '../app/cluster-connection.ts';
 import { excludedNamespaces, type InstallSettings } from '../app/cluster-view.ts';
 import { ConfigurationKeeper, ownerRole, type WantedConfigurations } from './configuration-keeper.ts';
 import { elect, type Election } from '../app/election.ts';
-import { pacing } from '../base/pacing.ts';
+import { systemClock } from '../base/clock.ts';
 import { reconcilerAccount } from '../app/reconciler-role.ts';
 import { readProgramVersion, readWebhookTemplates } from '../app/shipped-files.ts';
 import { Waking } from '../base/waking.ts';
@@ -53,9 +53,9 @@ export function keepConfigurations(
 ): Election {
   const { client, writer } = connection;
   const metrics = new ConfigurationMetrics(registry, kinds, faults);
-  const startedAt = pacing.clock.monotonic();
+  const startedAt = systemClock.monotonic();
   const isReachable = (): boolean =>
-    !connection.isOfPod || pacing.clock.monotonic() - startedAt >= endpointsMs;
+    !connection.isOfPod || systemClock.monotonic() - startedAt >= endpointsMs;
   return elect(
     client,
     { ...settings, name: leaseName },

@@ -9,7 +9,7 @@ import {
 } from '../api/names.ts';
 import type { Observed } from '../policy/plan/observed.ts';
 import { kindOfProvider, nameOfProvider, type ProviderState } from '../policy/terms/provider-id.ts';
-import { pacing } from '../base/pacing.ts';
+import { systemClock } from '../base/clock.ts';
 import type { Facts } from './facts.ts';
 import { inParallel } from './in-parallel.ts';
 import { planContents, type ContentsPlan, type ProviderPlan } from './plan.ts';
@@ -33,11 +33,11 @@ const againMs = 500;
  * had under way may come after the first look.
  */
 export async function clearContents(demolition: ContentsDemolition): Promise<Problems> {
-  const deadline = pacing.clock.monotonic() + demolition.patienceMs;
+  const deadline = systemClock.monotonic() + demolition.patienceMs;
   for (;;) {
     const left = await clearWhatIsThere(demolition);
-    if (left.length === 0 || pacing.clock.monotonic() >= deadline) return left;
-    await pacing.sleep(againMs);
+    if (left.length === 0 || systemClock.monotonic() >= deadline) return left;
+    await systemClock.sleep(againMs);
   }
 }
 

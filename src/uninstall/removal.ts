@@ -2,7 +2,7 @@
 import { KubeError } from '../base/kube-error.ts';
 import type { ObjectRef } from '../base/kube-object.ts';
 import type { ObjectWriter } from '../kube/object-writer.ts';
-import { pacing } from '../base/pacing.ts';
+import { systemClock } from '../base/clock.ts';
 import { inParallel } from './in-parallel.ts';
 
 export interface Demolition {
@@ -44,10 +44,10 @@ async function removeOne(
 
 /** Whether it comes about before the patience is at its end. */
 export async function inTime(isMet: () => Promise<boolean>, patienceMs: number): Promise<boolean> {
-  const deadline = pacing.clock.monotonic() + patienceMs;
+  const deadline = systemClock.monotonic() + patienceMs;
   while (!(await isMet())) {
-    if (pacing.clock.monotonic() >= deadline) return false;
-    await pacing.sleep(pollMs);
+    if (systemClock.monotonic() >= deadline) return false;
+    await systemClock.sleep(pollMs);
   }
   return true;
 }

@@ -4,7 +4,7 @@ import { bundleOf, type AuthorityState } from '../../src/certs/authority/authori
 import type { FoundState } from '../../src/certs/authority/authority-steps.ts';
 import { AuthorityReplica } from '../../src/certs/authority/authority-replica.ts';
 import type { FoundSecret } from '../../src/certs/authority/authority-secret.ts';
-import { VirtualTime } from './virtual-time.ts';
+import { VirtualClock } from './virtual-clock.ts';
 
 export const settings = { certLifetime: 360_000, caSettling: 20_000, caLifetime: 1_080_000 };
 /** In ms: how late news and answers are at most. API servers must learn within the settling time. */
@@ -29,7 +29,7 @@ export interface Replica {
 }
 
 export class AuthorityWorld {
-  readonly time = new VirtualTime();
+  readonly time = new VirtualClock();
   readonly replicas: Replica[] = [];
   /** What was found wrong: `120 s: r1 serves <CA1>, of which api0 knows nothing`. */
   readonly failures = new Set<string>();
@@ -71,9 +71,11 @@ export class AuthorityWorld {
       isAlive: true,
       isCutOff: false,
       authority: new AuthorityReplica(settings, {
-        clock: this.time,
-        random: this.#random,
-        now: () => new Date(begin + this.time.monotonic() + skewMs),
+        clock: {
+          monotonic: () => this.time.monotonic(),
+          random: this.#random,
+          now: () => new Date(begin + this.time.monotonic() + skewMs),
+        },
         isServed: async () => await this.#ask(replica, () => this.#configuration !== undefined),
         secret: {
           read: async () => await this.#ask(replica, () => this.#readSecret()),

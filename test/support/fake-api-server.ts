@@ -2,7 +2,7 @@
 import { KubeError } from '../../src/base/kube-error.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import type { KubeClient, KubeRequest } from '../../src/kube/http/client.ts';
-import type { VirtualTime } from './virtual-time.ts';
+import type { VirtualClock } from './virtual-clock.ts';
 
 export type Answer =
   | { readonly kind: 'json'; readonly json: JsonObject }
@@ -91,9 +91,9 @@ export type Script = (request: KubeRequest, index: number) => Answer | Promise<A
 export class FakeApiServer implements KubeClient {
   readonly requests: KubeRequest[] = [];
   readonly #script: Script;
-  readonly #time: VirtualTime;
+  readonly #time: VirtualClock;
 
-  constructor(time: VirtualTime, script: Script) {
+  constructor(time: VirtualClock, script: Script) {
     this.#time = time;
     this.#script = script;
   }

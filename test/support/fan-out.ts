@@ -4,7 +4,7 @@ import type { KubeClient } from '../../src/kube/http/client.ts';
 import { findApiServer } from '../../src/kube/auth/find-api-server.ts';
 import { createKubeClient } from '../../src/kube/http/https-client.ts';
 import { listWatch, type WatchHealth } from '../../src/kube/watch/list-watch.ts';
-import { pacing } from '../../src/base/pacing.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import type { ClusterAccess } from '../cluster/cluster-access.ts';
 import { until } from './until.ts';
 
@@ -40,7 +40,9 @@ export class FanOut {
     const apiServer = await findApiServer({ kubeconfig: cluster.kubeconfig, environment: {} });
     const client = createKubeClient(apiServer);
     const counter = new SecretCounter();
-    const watch = listWatch(client, { path: '/api/v1/secrets', metadataOnly: true }, counter, pacing);
+    const watch = listWatch(client, { path: '/api/v1/secrets', metadataOnly: true }, counter, {
+      clock: systemClock,
+    });
     await watch.synced;
     const fanOut = new FanOut(client, watch, counter);
     await fanOut.#makeNamespaces();

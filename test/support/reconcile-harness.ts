@@ -10,7 +10,7 @@ import type { Clock } from '../../src/base/clock.ts';
 import type { OwnRight, RecordedEvent, ReconcileObserver } from '../../src/reconcile/ports.ts';
 import { LiveCluster } from '../../src/state/live-cluster.ts';
 import { MemoryCluster, type Write } from './memory-cluster.ts';
-import { VirtualTime } from './virtual-time.ts';
+import { VirtualClock } from './virtual-clock.ts';
 
 export const start = new Date('2026-11-21T12:00:00Z');
 export const quotaType: ObjectType = { apiVersion: 'v1', kind: 'ResourceQuota' };
@@ -27,13 +27,8 @@ export interface Told {
 }
 
 export class Harness {
-  readonly virtual = new VirtualTime();
-  readonly time: Clock = {
-    now: () => new Date(start.getTime() + this.virtual.monotonic()),
-    monotonic: () => this.virtual.monotonic(),
-    sleep: async (milliseconds, signal) => await this.virtual.sleep(milliseconds, signal),
-    random: () => 0.5,
-  };
+  readonly virtual = new VirtualClock({ start, chance: 0.5 });
+  readonly time: Clock = this.virtual;
   readonly memory: MemoryCluster;
   readonly told: Told = { events: [], observed: [], faults: [] };
   terminatingKinds: readonly ProviderKind[] = [];

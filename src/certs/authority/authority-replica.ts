@@ -1,4 +1,5 @@
 // One replica's part in the shared authority: it takes the steps that are due, and has its own certificate signed.
+import type { Clock } from '../../base/clock.ts';
 import { KubeError } from '../../base/kube-error.ts';
 import { bundleOf, withKeys, type AuthorityState } from './authority-state.ts';
 import { nextStep, renewalTime, signerFor } from './authority-steps.ts';
@@ -29,9 +30,7 @@ export interface ReplicaPorts {
   readonly issuer: AuthorityIssuer;
   /** Whether API servers are told to ask anybody. */
   readonly isServed: (signal: AbortSignal) => Promise<boolean>;
-  readonly now: () => Date;
-  readonly clock: { readonly monotonic: () => number };
-  readonly random: () => number;
+  readonly clock: Omit<Clock, 'sleep'>;
   readonly observer: ReplicaObserver;
 }
 
@@ -69,7 +68,7 @@ export class AuthorityReplica {
   constructor(settings: ReplicaSettings, ports: ReplicaPorts) {
     this.#settings = settings;
     this.#ports = ports;
-    this.#recoveries = new Backoff(ports.random);
+    this.#recoveries = new Backoff(ports.clock);
     this.#servedAt = ports.clock.monotonic();
   }
 
@@ -81,7 +80,7 @@ export class AuthorityReplica {
   async round(signal: AbortSignal): Promise<AuthorityState> {
     for (let steps = 0; steps < mostSteps; steps += 1) {
       // Before it is read who signs: when another one has begun to sign since, this certificate ends the earlier.
-      const now = this.#ports.now().getTime();
+      const now = this.#ports.clock.now().getTime();
       const secret = await this.#read(signal);
       const { found } = secret;
       const step = nextStep(found, await this.#situation(found, now, signal));
@@ -156,12 +155,14 @@ export class AuthorityReplica {
   }
 
   async #take(step: Step, secret: FoundSecret, signal: AbortSignal): Promise<void> {
-    const { issuer, now, observer } = this.#ports;
+    const { issuer, clock, observer } = this.#ports;
     const cause = this.#causeOf(step, secret.found);
     if (cause !== undefined) this.#holdBack();
     const { issue } = step;
     const state =
-      issue === undefined ? step.state : { ...step.state, [issue]: await issuer.authority(now().getTime()) };
+      issue === undefined
+        ? step.state
+        : { ...step.state, [issue]: await issuer.authority(clock.now().getTime()) };
     if (!(await this.#ports.secret.write(secret, state, signal))) return;
     if (cause !== undefined) this.#noteRecovery();
     observer.stepped(step.kind, cause);

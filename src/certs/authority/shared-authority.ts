@@ -17,7 +17,7 @@ import { AuthorityReplica } from './authority-replica.ts';
 import type { RecoveryCause, ReplicaSettings } from './authority-replica.ts';
 import { AuthoritySecret, authoritySecretName, authoritySecretTarget } from './authority-secret.ts';
 import type { CaBundle } from './ca-bundle.ts';
-import { pacing } from '../../base/pacing.ts';
+import { systemClock } from '../../base/clock.ts';
 import type { PairSource } from '../../app/serving-pair.ts';
 import { Waking } from '../../base/waking.ts';
 import type { Watches } from '../../app/watches.ts';
@@ -78,7 +78,7 @@ class SharedAuthority implements CaBundle {
     this.#context = context;
     const { writer } = context;
     this.#replica = new AuthorityReplica(settings, {
-      ...pacing,
+      clock: systemClock,
       secret: new AuthoritySecret(writer, settings.namespace),
       issuer: authorityIssuer(settings),
       isServed: async (signal) => (await writer.read(served, { signal })) !== undefined,
@@ -151,7 +151,7 @@ class SharedAuthority implements CaBundle {
 
   async #work(): Promise<void> {
     const { signal } = this.#stop;
-    const backoff = new Backoff(pacing.random);
+    const backoff = new Backoff(systemClock);
     while (!isAborted(signal)) {
       let waitMs = pollMs;
       try {

@@ -2,6 +2,7 @@
 import { watch } from 'node:fs';
 import type { FSWatcher } from 'node:fs';
 import { dirname } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
 import { readServingPair } from './serving-pair.ts';
 import type { ServingPair } from './serving-pair.ts';
 
@@ -14,7 +15,7 @@ export interface ReloadOptions {
   readonly apply: (pair: ServingPair) => void;
   /** Told once of each distinct problem, and again only after a good pair. It must not throw. */
   readonly onProblem: (text: string) => void;
-  readonly now?: () => Date;
+  readonly clock?: Pick<Clock, 'now'>;
   /** Mounted Secrets change by a symlink that a watch may miss, so the files are also read at this interval. */
   readonly pollMilliseconds?: number;
   /** How long after a change the files are read: they seldom change both at once. */
@@ -93,8 +94,8 @@ class PairWatcher implements ServingPairReloader {
     // Two readings at once could end in the wrong order, and leave the older pair in use.
     if (this.#isReading) return this.#readSoon();
     this.#isReading = true;
-    const { certPath, keyPath, now } = this.#options;
-    const reading = await readServingPair(certPath, keyPath, now?.());
+    const { certPath, keyPath, clock } = this.#options;
+    const reading = await readServingPair(certPath, keyPath, clock?.now());
     this.#isReading = false;
     if (this.#isClosed) return;
     if (reading.ok) this.#take(reading.value);

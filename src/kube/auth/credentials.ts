@@ -1,8 +1,7 @@
 // What every request to the API server carries, read again before it is too old and when the server refuses it.
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
-import { monotonicClock } from '../clock.ts';
-import type { MonotonicClock } from '../clock.ts';
+import { systemClock, type Clock } from '../../base/clock.ts';
 import { SingleFlight } from '../../base/single-flight.ts';
 
 export interface TlsCredentials {
@@ -55,7 +54,7 @@ const freshMs = 60_000;
 /** Reads once to see that it works. */
 export async function connectionTo(
   source: CredentialSource,
-  clock: MonotonicClock = monotonicClock,
+  clock: Pick<Clock, 'monotonic'> = systemClock,
 ): Promise<ApiServer> {
   const connection = new Connection(source, clock);
   await connection.authorize();
@@ -67,11 +66,11 @@ class Connection implements ApiServer {
   readonly description: string;
   readonly isOfPod: boolean;
   readonly #source: CredentialSource;
-  readonly #clock: MonotonicClock;
+  readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #reading = new SingleFlight<Credentials>();
   #last: { readonly credentials: Credentials; readonly at: number } | undefined;
 
-  constructor(source: CredentialSource, clock: MonotonicClock) {
+  constructor(source: CredentialSource, clock: Pick<Clock, 'monotonic'>) {
     this.server = source.server;
     this.description = source.description;
     this.isOfPod = source.isOfPod ?? false;

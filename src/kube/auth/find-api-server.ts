@@ -1,7 +1,7 @@
 // Which API server the program works with: what it was told, what its environment says, or what it finds.
 import { access } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import type { MonotonicClock } from '../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { connectionTo, CredentialError } from './credentials.ts';
 import type { ApiServer, CredentialSource } from './credentials.ts';
 import { kubeconfigSource } from './kubeconfig.ts';
@@ -17,7 +17,7 @@ export interface ApiServerChoice {
     readonly HOME?: string | undefined;
   };
   readonly serviceAccountFolder?: string;
-  readonly clock?: MonotonicClock;
+  readonly clock?: Pick<Clock, 'monotonic'>;
 }
 
 /** Rejects with a CredentialError. */

@@ -3,7 +3,7 @@
 import { ownMember } from '../../base/json.ts';
 import { KubeError } from '../../base/kube-error.ts';
 import type { KubeClient } from '../http/client.ts';
-import { monotonicClock, type MonotonicClock } from '../clock.ts';
+import { systemClock, type Clock } from '../../base/clock.ts';
 import { CredentialError } from './credentials.ts';
 import type { ApiServer, Credentials, CredentialSource, TlsCredentials } from './credentials.ts';
 import { resourcePath } from '../http/resource-paths.ts';
@@ -22,7 +22,7 @@ export function requestedTokenSource(
   through: ApiServer,
   asking: KubeClient,
   account: ServiceAccountName,
-  clock: MonotonicClock = monotonicClock,
+  clock: Pick<Clock, 'monotonic'> = systemClock,
 ): CredentialSource {
   let last: { readonly token: string; readonly until: number } | undefined;
   const { namespace, name } = account;

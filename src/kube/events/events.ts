@@ -9,13 +9,13 @@ import type { EventSource, RecordedEvent } from './event-object.ts';
 import { EventTable } from './event-series.ts';
 import type { Series } from './event-series.ts';
 import { pause } from '../../base/pause.ts';
-import type { Pacing } from '../pacing.ts';
+import type { Clock } from '../../base/clock.ts';
 
 /** Too many about one object, too many waiting, not taken by the API server, or not reached for too long. */
 export type DropReason = 'limited' | 'overflow' | 'refused' | 'unreachable';
 
-export interface EventRecorderOptions extends EventSource, Pacing {
-  readonly now: () => Date;
+export interface EventRecorderOptions extends EventSource {
+  readonly clock: Clock;
   onDrop?(reason: DropReason): void;
 }
 
@@ -67,11 +67,11 @@ class Recorder implements EventRecorder {
   constructor(client: KubeClient, options: EventRecorderOptions) {
     this.#client = client;
     this.#options = options;
-    this.#backoff = new Backoff(options.random);
+    this.#backoff = new Backoff(options.clock);
   }
 
   record(event: RecordedEvent): void {
-    const time = { at: this.#now(), now: this.#options.now() };
+    const time = { at: this.#now(), now: this.#options.clock.now() };
     const series = this.#table.count(event, time, () => this.#newName(event));
     if (series === undefined) return this.#options.onDrop?.('limited');
     if (this.#waiting.has(series)) return;
@@ -90,9 +90,9 @@ class Recorder implements EventRecorder {
   /** Processes do not agree on names, so time alone would not do. */
   #newName(event: RecordedEvent): string {
     this.#named += 1;
-    const { now, random } = this.#options;
-    const chance = Math.floor(random() * 2 ** 40).toString(16);
-    return eventName(event, `${now().getTime().toString(16)}${this.#named.toString(16)}${chance}`);
+    const { clock } = this.#options;
+    const chance = Math.floor(clock.random() * 2 ** 40).toString(16);
+    return eventName(event, `${clock.now().getTime().toString(16)}${this.#named.toString(16)}${chance}`);
   }
 
   #await(series: Series): void {
@@ -115,7 +115,7 @@ class Recorder implements EventRecorder {
   async #work(): Promise<void> {
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
       const waitMs = Math.max(next.dueAt, this.#resumeAt) - this.#now();
-      if (waitMs > 0 && !this.#isFlushing) await pause(this.#options, waitMs, this.#wake.signal);
+      if (waitMs > 0 && !this.#isFlushing) await pause(this.#options.clock, waitMs, this.#wake.signal);
       else await this.#write(next);
     }
     this.#working = undefined;

@@ -1,7 +1,7 @@
 // Sends a request again that the server had no time for, once the time is over that it asked for.
 // https://kubernetes.io/docs/concepts/cluster-administration/flow-control/
 import { KubeError } from '../../base/kube-error.ts';
-import type { Pacing } from '../pacing.ts';
+import type { Clock } from '../../base/clock.ts';
 
 /** How long the request may take altogether. */
 export interface TimeLimits {
@@ -16,7 +16,7 @@ const tooManyRequests = 429;
 export async function onceAdmitted<T>(
   send: () => Promise<T>,
   limits: TimeLimits,
-  pacing: Pick<Pacing, 'random' | 'sleep'>,
+  clock: Pick<Clock, 'random' | 'sleep'>,
 ): Promise<T> {
   for (;;) {
     try {
@@ -24,9 +24,9 @@ export async function onceAdmitted<T>(
     } catch (error) {
       const waitMs = askedWait(error);
       // All who were turned away together would otherwise come back together, and be turned away again.
-      const spreadMs = waitMs === undefined ? Infinity : waitMs * (1 + pacing.random());
+      const spreadMs = waitMs === undefined ? Infinity : waitMs * (1 + clock.random());
       if (spreadMs >= limits.leftMs) throw error;
-      await pacing.sleep(spreadMs, limits.signal);
+      await clock.sleep(spreadMs, limits.signal);
     }
   }
 }

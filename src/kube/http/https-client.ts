@@ -1,7 +1,6 @@
 // Speaks to the API server: JSON as it is in both directions, and every failure as a KubeError.
 import type { IncomingMessage } from 'node:http';
 import type { RequestOptions } from 'node:https';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isJsonObject } from '../../base/json.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { KubeError } from '../../base/kube-error.ts';
@@ -13,7 +12,7 @@ import type { ApiServer, Credentials } from '../auth/credentials.ts';
 import { kubeErrorOfAnswer } from './failed-answer.ts';
 import { chunksOf, exchange, readBody } from './http-exchange.ts';
 import type { UsedSockets } from './http-exchange.ts';
-import type { Pacing } from '../pacing.ts';
+import { systemClock, type Clock } from '../../base/clock.ts';
 import { RequestLimits } from './request-limits.ts';
 
 export interface KubeClientOptions {
@@ -25,17 +24,13 @@ export interface KubeClientOptions {
   readonly maxAnswerBytes?: number;
   readonly userAgent?: string;
   /** For requests that the server has no time for. */
-  readonly pacing?: Pick<Pacing, 'random' | 'sleep'>;
+  readonly clock?: Pick<Clock, 'random' | 'sleep'>;
   /** Told of each answer that asks for another try: with other credentials, or later. */
   onTurnedAway?(code: 401 | 429): void;
 }
 
 const mebibyte = 1024 * 1024;
 const mostOfFailure = mebibyte;
-const realPacing: Pick<Pacing, 'random' | 'sleep'> = {
-  random: () => Math.random(),
-  sleep: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }),
-};
 const applyPatch = 'application/apply-patch+yaml';
 
 export function createKubeClient(apiServer: ApiServer, options: KubeClientOptions = {}): KubeClient {
@@ -56,7 +51,7 @@ class HttpsKubeClient implements KubeClient {
       timeoutMs: 30_000,
       maxAnswerBytes: 64 * mebibyte,
       userAgent: 'reeve',
-      pacing: realPacing,
+      clock: systemClock,
       onTurnedAway: () => undefined,
       ...options,
     };
@@ -67,7 +62,7 @@ class HttpsKubeClient implements KubeClient {
     const limits = new RequestLimits(request.signal, request.timeoutMs ?? this.#options.timeoutMs);
     try {
       const send = (): Promise<IncomingMessage> => this.#succeed(request, limits.signal);
-      const response = await onceAdmitted(send, limits, this.#options.pacing);
+      const response = await onceAdmitted(send, limits, this.#options.clock);
       return objectIn(await readBody(response, this.#options.maxAnswerBytes), response);
     } catch (error) {
       this.#judgeConnections(limits);

@@ -1,6 +1,6 @@
 // How long one request may take: until its time is over, or until whoever asked no longer wants the answer.
 import { noAnswer } from './answer-fault.ts';
-import { monotonicClock } from '../clock.ts';
+import { systemClock } from '../../base/clock.ts';
 
 export class RequestLimits {
   readonly #controller = new AbortController();
@@ -12,7 +12,7 @@ export class RequestLimits {
 
   constructor(asker: AbortSignal | undefined, timeoutMs: number) {
     this.#asker = asker;
-    this.#until = monotonicClock.monotonic() + timeoutMs;
+    this.#until = systemClock.monotonic() + timeoutMs;
     this.#timer = setTimeout(() => {
       this.#isTimedOut = !this.signal.aborted;
       this.#controller.abort(noAnswer('Timeout'));
@@ -31,7 +31,7 @@ export class RequestLimits {
   }
 
   get leftMs(): number {
-    return this.#until - monotonicClock.monotonic();
+    return this.#until - systemClock.monotonic();
   }
 
   /** From here on only the asker ends it. */

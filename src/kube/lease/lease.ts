@@ -7,9 +7,11 @@ import type { KubeClient } from '../http/client.ts';
 import { LeaseStore } from './lease-store.ts';
 import type { Claim, LeaseRecord } from './lease-record.ts';
 import { pause } from '../../base/pause.ts';
-import type { Pacing } from '../pacing.ts';
+import type { Clock } from '../../base/clock.ts';
 
-export interface LeaseOptions extends Pacing {
+export interface LeaseOptions {
+  /** Its date is for people to read in the Lease. Nothing is decided by it. */
+  readonly clock: Clock;
   readonly namespace: string;
   readonly name: string;
   /** Of this process alone: whoever finds it in the Lease takes the Lease for its own. */
@@ -20,8 +22,6 @@ export interface LeaseOptions extends Pacing {
   readonly renewDeadlineMs?: number;
   /** How often a leader renews and others look, at least; 2 s unless given. */
   readonly retryMs?: number;
-  /** For people to read in the Lease. Nothing is decided by it. */
-  readonly now: () => Date;
   onTrouble?(error: { readonly code: number; readonly reason: string }): void;
 }
 
@@ -102,7 +102,7 @@ class Elector implements Candidacy {
     while (!isAborted(this.#stop.signal)) {
       const { record, waitMs } = await this.#tryToAcquire();
       if (this.isLeader) return record;
-      await pause(this.#options, waitMs, this.#stop.signal);
+      await pause(this.#options.clock, waitMs, this.#stop.signal);
     }
     return undefined;
   }
@@ -133,8 +133,8 @@ class Elector implements Candidacy {
   /** Counted from before the request: others count from when they see its effect, which is later. */
   async #claim(record: LeaseRecord | undefined, signal: AbortSignal): Promise<LeaseRecord> {
     const sentAt = this.#now();
-    const { identity, now } = this.#options;
-    const claim: Claim = { identity, durationMs: this.#durationMs, now: now() };
+    const { identity, clock } = this.#options;
+    const claim: Claim = { identity, durationMs: this.#durationMs, now: clock.now() };
     this.#mayHold = true;
     const left = this.isLeader ? this.#leadsUntil - sentAt : Infinity;
     const timeoutMs = Math.min(this.#renewDeadlineMs / 2, left);
@@ -150,7 +150,7 @@ class Elector implements Candidacy {
     try {
       this.#listener.onLead(signal);
       for (let held: LeaseRecord | undefined = record; held !== undefined && !isAborted(signal);) {
-        await pause(this.#options, this.#retryWait(), signal);
+        await pause(this.#options.clock, this.#retryWait(), signal);
         if (!isAborted(signal)) held = await this.#renewed(held, signal);
       }
     } finally {
@@ -164,7 +164,7 @@ class Elector implements Candidacy {
   /** Also while a request is on its way, which may take longer than the lead lasts. */
   async #endWhenOver(lead: AbortController, signal: AbortSignal): Promise<void> {
     while (this.isLeader && !isAborted(signal))
-      await pause(this.#options, this.#leadsUntil - this.#now(), signal);
+      await pause(this.#options.clock, this.#leadsUntil - this.#now(), signal);
     lead.abort();
   }
 
@@ -193,7 +193,7 @@ class Elector implements Candidacy {
 
   /** Between retryMs / 1.2 and retryMs, so that several processes do not stay in step and none looks later. */
   #retryWait(): number {
-    return this.#retryMs / (1 + 0.2 * this.#options.random());
+    return this.#retryMs / (1 + 0.2 * this.#options.clock.random());
   }
 
   /** Looks first: a request that was aborted may have had its effect. */
@@ -203,7 +203,7 @@ class Elector implements Candidacy {
       try {
         const record = await this.#store.read(limits);
         if (record?.holder !== this.#options.identity) return;
-        return await this.#store.release(record, this.#options.now(), limits);
+        return await this.#store.release(record, this.#options.clock.now(), limits);
       } catch (error) {
         if (this.#report(error).code !== 409) return;
       }

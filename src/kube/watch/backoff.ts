@@ -1,4 +1,5 @@
 // How long to wait before the next try: longer after each failure, and never in step with others who failed as well.
+import type { Clock } from '../../base/clock.ts';
 
 export interface BackoffBounds {
   readonly leastMs: number;
@@ -11,12 +12,12 @@ const usualBounds: BackoffBounds = { leastMs: 200, mostMs: 30_000 };
 const mostRetryAfterMs = 300_000;
 
 export class Backoff {
-  readonly #random: () => number;
+  readonly #clock: Pick<Clock, 'random'>;
   readonly #bounds: BackoffBounds;
   #failures = 0;
 
-  constructor(random: () => number, bounds = usualBounds) {
-    this.#random = random;
+  constructor(clock: Pick<Clock, 'random'>, bounds = usualBounds) {
+    this.#clock = clock;
     this.#bounds = bounds;
   }
 
@@ -26,7 +27,7 @@ export class Backoff {
     // Chance at most doubles the wait, so the doubling stops one step before the end.
     const longest = Math.min(mostMs, 2 * leastMs * 2 ** this.#failures);
     this.#failures += 1;
-    const jitter = this.#random();
+    const jitter = this.#clock.random();
     const asked = Math.min(retryAfterMs, mostRetryAfterMs) * (1 + jitter / 4);
     return Math.max((longest / 2) * (1 + jitter), asked);
   }

@@ -1,5 +1,6 @@
 // Keeps a sink as up to date as the API server itself: lists once, then watches, and lists again only when it must.
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
+import type { Clock } from '../../base/clock.ts';
 import { isAborted } from '../../base/is-aborted.ts';
 import type { KubeError } from '../../base/kube-error.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
@@ -9,7 +10,7 @@ import type { KubeClient } from '../http/client.ts';
 import { listAll } from './list-pages.ts';
 import type { ListedState } from './list-pages.ts';
 import { pause } from '../../base/pause.ts';
-import type { Pacing } from '../pacing.ts';
+
 import type { WatchEvent } from './watch-events.ts';
 import { isOlder } from './resource-version.ts';
 import { watchStream } from './watch-stream.ts';
@@ -22,7 +23,8 @@ export interface WatchTrouble {
   readonly retryInMs: number;
 }
 
-export interface ListWatchOptions extends Pacing {
+export interface ListWatchOptions {
+  readonly clock: Omit<Clock, 'now'>;
   onTrouble?(trouble: WatchTrouble): void;
   /** How many objects one answer to a list may hold; 500 unless given. */
   readonly page?: number;
@@ -104,9 +106,9 @@ class ListWatch implements WatchHealth {
     this.#target = target;
     this.#sink = sink;
     this.#options = options;
-    this.#listBackoff = new Backoff(options.random);
-    this.#watchBackoff = new Backoff(options.random, watchBounds);
-    this.#cutBackoff = new Backoff(options.random, cutBounds);
+    this.#listBackoff = new Backoff(options.clock);
+    this.#watchBackoff = new Backoff(options.clock, watchBounds);
+    this.#cutBackoff = new Backoff(options.clock, cutBounds);
     this.#heard();
     this.stopped = this.#run();
   }
@@ -189,15 +191,17 @@ class ListWatch implements WatchHealth {
   }
 
   async #watchOnce(): Promise<WatchEnd> {
-    const { clock, random, watchSeconds = { least: 240, most: 480 }, stallMs = usualStallMs } = this.#options;
-    const seconds = Math.floor(watchSeconds.least + random() * (watchSeconds.most - watchSeconds.least));
+    const { clock, watchSeconds = { least: 240, most: 480 }, stallMs = usualStallMs } = this.#options;
+    const seconds = Math.floor(
+      watchSeconds.least + clock.random() * (watchSeconds.most - watchSeconds.least),
+    );
     const began = clock.monotonic();
     const request = watchRequest(this.#target, this.#version, seconds);
     let wasOpen = false;
     let hadProgress = false;
     const end = (error: KubeError | undefined): WatchEnd => ({ wasOpen, hadProgress, error });
     const onOpen = (): void => void (wasOpen = true);
-    const options = { pacing: this.#options, stallMs, signal: this.#stop.signal, onOpen };
+    const options = { clock, stallMs, signal: this.#stop.signal, onOpen };
     for await (const event of watchStream(this.#client, request, options)) {
       if (this.#isStopped()) break;
       if (event.kind === 'failed') return end(event.error);
@@ -222,7 +226,7 @@ class ListWatch implements WatchHealth {
     const retryInMs = backoff.next(error?.retryAfterMs);
     if (error === undefined) backoff.reset();
     else this.#options.onTrouble?.({ phase, error: { code: error.code, reason: error.reason }, retryInMs });
-    await pause(this.#options, retryInMs, this.#stop.signal);
+    await pause(this.#options.clock, retryInMs, this.#stop.signal);
   }
 }
 

@@ -3,13 +3,13 @@ import type { KubeError } from '../../base/kube-error.ts';
 import { kubeErrorOf, noAnswer } from '../http/answer-fault.ts';
 import type { KubeClient, KubeRequest } from '../http/client.ts';
 import { pause } from '../../base/pause.ts';
-import type { Pacing } from '../pacing.ts';
+import type { Clock } from '../../base/clock.ts';
 import { readWatchEvent } from './watch-events.ts';
 import type { WatchEvent } from './watch-events.ts';
 import { linesOf } from './watch-lines.ts';
 
 export interface WatchOptions {
-  readonly pacing: Pacing;
+  readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
   /** How long a watch may say nothing. */
   readonly stallMs: number;
   readonly signal: AbortSignal;
@@ -59,7 +59,7 @@ class Watchdog {
   constructor(options: WatchOptions) {
     this.#options = options;
     this.signal = AbortSignal.any([options.signal, this.#ended.signal]);
-    this.#lastHeard = options.pacing.clock.monotonic();
+    this.#lastHeard = options.clock.monotonic();
   }
 
   get hasBitten(): boolean {
@@ -67,7 +67,7 @@ class Watchdog {
   }
 
   heard(): void {
-    this.#lastHeard = this.#options.pacing.clock.monotonic();
+    this.#lastHeard = this.#options.clock.monotonic();
   }
 
   dismiss(): void {
@@ -75,11 +75,11 @@ class Watchdog {
   }
 
   async guard(): Promise<void> {
-    const { pacing, stallMs } = this.#options;
+    const { clock, stallMs } = this.#options;
     while (!this.signal.aborted) {
-      const left = this.#lastHeard + stallMs - pacing.clock.monotonic();
+      const left = this.#lastHeard + stallMs - clock.monotonic();
       if (left > 0) {
-        await pause(pacing, left, this.signal);
+        await pause(clock, left, this.signal);
       } else {
         this.#hasBitten = true;
         this.#ended.abort();

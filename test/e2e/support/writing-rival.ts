@@ -4,7 +4,7 @@ import type { KubeClient } from '../../../src/kube/http/client.ts';
 import { findApiServer } from '../../../src/kube/auth/find-api-server.ts';
 import { createKubeClient } from '../../../src/kube/http/https-client.ts';
 import { listWatch, type WatchHealth } from '../../../src/kube/watch/list-watch.ts';
-import { pacing } from '../../../src/base/pacing.ts';
+import { systemClock } from '../../../src/base/clock.ts';
 import type { ClusterAccess } from '../../cluster/cluster-access.ts';
 
 interface NamespacedRef {
@@ -26,7 +26,7 @@ export class WritingRival {
       client,
       { path, fieldSelector: `metadata.name=${name}` },
       { replaced: (all) => all.forEach(revert), changed: revert, removed: () => undefined },
-      pacing,
+      { clock: systemClock },
     );
   }
 

@@ -21,7 +21,7 @@ async function run(options: Partial<CertsOptions> & Pick<CertsOptions, 'out'>): 
   const stderr: string[] = [];
   const exitCode = await runCerts(
     { ...certsDefaults, ...options },
-    { stdout: (text) => stdout.push(text), stderr: (text) => stderr.push(text), now: () => now },
+    { stdout: (text) => stdout.push(text), stderr: (text) => stderr.push(text), clock: { now: () => now } },
   );
   return { exitCode, stdout: stdout.join(''), stderr: stderr.join('') };
 }

@@ -168,10 +168,11 @@ it('colors a word, and only where that is wanted', () => {
 
 it('is one line of JSON for each event', () => {
   const lines: string[] = [];
-  jsonFeed(
-    (line) => lines.push(line),
-    () => time,
-  )({ type: 'refused', user: 'bob', message: 'a\nb' });
+  jsonFeed((line) => lines.push(line), { now: () => time })({
+    type: 'refused',
+    user: 'bob',
+    message: 'a\nb',
+  });
   expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
     { time: time.toISOString(), type: 'refused', user: 'bob', message: 'a\nb' },
   ]);

@@ -15,7 +15,7 @@ class Terminal {
     stderr: (text: string) => void (this.stderr += text),
     onSignal: (listener: (signal: StopSignal) => void) => void (this.#signal = listener),
     endAtOnce: () => undefined,
-    monotonic: () => this.now,
+    clock: { now: () => new Date(0), monotonic: () => this.now },
   };
 
   send(signal: StopSignal, at: number): void {

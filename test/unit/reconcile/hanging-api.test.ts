@@ -5,7 +5,7 @@ import { failure } from '../../support/memory-objects.ts';
 import { bindingOf, bindingPolicy, team, teams } from '../../support/provided.ts';
 import type { Harness } from '../../support/reconcile-harness.ts';
 import { useHarness } from '../../support/use-harness.ts';
-import { VirtualTime } from '../../support/virtual-time.ts';
+import { VirtualClock } from '../../support/virtual-clock.ts';
 
 const harness = useHarness();
 
@@ -58,18 +58,13 @@ test('a round ends with the first request that is not answered, and says so of t
 });
 
 test('keys that have failed leave half of the places to the others', async () => {
-  const time = new VirtualTime();
+  const time = new VirtualClock();
   const running = new Set<string>();
   const failedOnce = new Set<string>();
   const abort = new AbortController();
   const queue = new WorkQueue<string>({
     concurrency: 4,
-    time: {
-      now: () => new Date(0),
-      monotonic: () => time.monotonic(),
-      sleep: async (milliseconds, signal) => await time.sleep(milliseconds, signal),
-      random: () => 0,
-    },
+    time,
     handle: async (key, { signal }): Promise<Handled> => {
       if (key.startsWith('good')) {
         running.add(key);

@@ -10,7 +10,7 @@ import { aShare } from '../../support/engine.ts';
 import { MemoryCluster, type MemoryWatch } from '../../support/memory-cluster.ts';
 import { bindingPolicy, team } from '../../support/provided.ts';
 import { useHarness } from '../../support/use-harness.ts';
-import { VirtualTime } from '../../support/virtual-time.ts';
+import { VirtualClock } from '../../support/virtual-clock.ts';
 
 const harness = useHarness();
 
@@ -93,7 +93,7 @@ test('the status of a policy that has gone back is looked at again', async () =>
 });
 
 test('a condition that we have written does not count for a namespace that has gone back', async () => {
-  const time = new VirtualTime();
+  const time = new VirtualClock();
   const abort = new AbortController();
   const namespaceObject = { metadata: { name: 'a', uid: 'u', resourceVersion: '7' } };
   const written: unknown[] = [];
@@ -107,12 +107,7 @@ test('a condition that we have written does not count for a namespace that has g
       },
     },
     observer: { wroteOwn: () => undefined, faulted: () => undefined },
-    time: {
-      now: () => new Date(0),
-      monotonic: () => time.monotonic(),
-      sleep: async (milliseconds, signal) => await time.sleep(milliseconds, signal),
-      random: () => 0,
-    },
+    time,
     isBusy: () => false,
   });
   const ended = conditions.queue.run(abort.signal);

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import { NamespaceConditions } from '../../../src/reconcile/namespace/namespace-conditions.ts';
 import { bindingPolicy, team } from '../../support/provided.ts';
 import { useHarness } from '../../support/use-harness.ts';
-import { VirtualTime } from '../../support/virtual-time.ts';
+import { VirtualClock } from '../../support/virtual-clock.ts';
 
 const harness = useHarness();
 
 test('conditions that let objects go first are looked at twice at most, and written in time', async () => {
-  const time = new VirtualTime();
+  const time = new VirtualClock();
   const abort = new AbortController();
   let asked = 0;
   const written: (string | undefined)[] = [];
@@ -20,12 +20,7 @@ test('conditions that let objects go first are looked at twice at most, and writ
       },
     },
     observer: { wroteOwn: () => undefined, faulted: () => undefined },
-    time: {
-      now: () => new Date(0),
-      monotonic: () => time.monotonic(),
-      sleep: async (milliseconds, signal) => await time.sleep(milliseconds, signal),
-      random: () => 0,
-    },
+    time,
     isBusy: () => {
       asked += 1;
       return true;

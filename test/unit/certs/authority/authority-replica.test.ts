@@ -8,7 +8,7 @@ import {
 } from '../../../../src/certs/authority/authority-state.ts';
 import type { FoundState } from '../../../../src/certs/authority/authority-steps.ts';
 import { AuthorityReplica } from '../../../../src/certs/authority/authority-replica.ts';
-import { VirtualTime } from '../../../support/virtual-time.ts';
+import { VirtualClock } from '../../../support/virtual-clock.ts';
 
 const minute = 60_000;
 const settings = { certLifetime: 60 * minute, caSettling: minute };
@@ -17,7 +17,7 @@ const begin = Date.parse('2026-06-01T12:00:00Z');
 const signal = new AbortController().signal;
 
 class Bench {
-  readonly time = new VirtualTime();
+  readonly time = new VirtualClock({ start: new Date(begin), chance: 0.5 });
   readonly told: string[] = [];
   readonly replica: AuthorityReplica;
   found: FoundState = { kind: 'missing' };
@@ -32,8 +32,6 @@ class Bench {
   constructor() {
     this.replica = new AuthorityReplica(settings, {
       clock: this.time,
-      random: () => 0.5,
-      now: () => new Date(begin + this.time.monotonic()),
       isServed: () => Promise.resolve(this.isServed),
       secret: { read: async () => await this.#read(), write: (_, state) => this.#write(state) },
       issuer: {

@@ -71,7 +71,7 @@ test('new connections see the new certificate, and old ones live on', async () =
     current: first,
     apply: ({ cert, key }) => server.setSecureContext({ cert, key }),
     onProblem: (text) => problems.push(text),
-    now: () => now,
+    clock: { now: () => now },
     pollMilliseconds: 20,
     settleMilliseconds: 5,
   });

@@ -37,7 +37,7 @@ function watchFolder(folder: TestFolder, options: Partial<ReloadOptions> = {}): 
     current: first,
     apply: (pair) => applied.push(pair),
     onProblem: (text) => problems.push(text),
-    now: () => testNow,
+    clock: { now: () => testNow },
     pollMilliseconds: 20,
     settleMilliseconds: 5,
     ...options,
@@ -93,7 +93,7 @@ describe('a change of the files', () => {
     await using folder = await makeTestFolder();
     const readings = countReadings();
     folder.put(first);
-    const { applied } = watchFolder(folder, { now: readings.now });
+    const { applied } = watchFolder(folder, { clock: readings });
     folder.put(first);
     await readings.more(4);
     expect(applied).toEqual([]);
@@ -141,7 +141,7 @@ describe('a bad pair', () => {
     await using folder = await makeTestFolder();
     const readings = countReadings();
     folder.put(first);
-    const { reloader, applied, problems } = watchFolder(folder, { now: readings.now });
+    const { reloader, applied, problems } = watchFolder(folder, { clock: readings });
     folder.put({ cert: second.cert });
     await readings.more(8);
     expect(problems).toEqual([
@@ -170,7 +170,7 @@ describe('a bad pair', () => {
     await using folder = await makeTestFolder();
     const readings = countReadings();
     folder.put(first);
-    const { problems } = watchFolder(folder, { now: readings.now });
+    const { problems } = watchFolder(folder, { clock: readings });
     for (const count of [1, 2]) {
       folder.put({ key: '' });
       await until(() => problems.length === count);
@@ -185,11 +185,13 @@ describe('a bad pair', () => {
     folder.put({ cert: second.cert, key: first.key });
     let readings = 0;
     const { applied, problems } = watchFolder(folder, {
-      // The first reading finds the new certificate beside the old key; the second, both new.
-      now: () => {
-        readings += 1;
-        if (readings === 2) folder.put({ key: second.key });
-        return testNow;
+      clock: {
+        // The first reading finds the new certificate beside the old key; the second, both new.
+        now: () => {
+          readings += 1;
+          if (readings === 2) folder.put({ key: second.key });
+          return testNow;
+        },
       },
     });
     await until(() => applied.length > 0);
@@ -204,7 +206,7 @@ describe('a bad pair', () => {
     const apply = (): never => {
       throw new Error('canary');
     };
-    const { reloader, problems } = watchFolder(folder, { apply, now: readings.now });
+    const { reloader, problems } = watchFolder(folder, { apply, clock: readings });
     await readings.more(8);
     expect(problems).toEqual([`the server does not take the certificate in ${folder.cert}`]);
     expect(reloader.current).toEqual(first);
@@ -214,7 +216,7 @@ describe('a bad pair', () => {
     await using folder = await makeTestFolder();
     folder.put(first);
     let now = testNow;
-    const { reloader, problems } = watchFolder(folder, { now: () => now });
+    const { reloader, problems } = watchFolder(folder, { clock: { now: () => now } });
     now = new Date('2028-01-01T00:00:00Z');
     await until(() => problems.length > 0);
     expect(problems).toEqual([`the certificate in ${folder.cert} expired on 2027-06-01T12:00:00.000Z`]);
@@ -227,8 +229,8 @@ describe('close', () => {
     await using folder = await makeTestFolder();
     const [closed, open] = [countReadings(), countReadings()];
     folder.put(first);
-    watchFolder(folder, { now: closed.now }).reloader.close();
-    const { applied } = watchFolder(folder, { now: open.now });
+    watchFolder(folder, { clock: closed }).reloader.close();
+    const { applied } = watchFolder(folder, { clock: open });
     folder.put(second);
     await until(() => applied.length > 0);
     await open.more(4);

@@ -7,7 +7,7 @@ import { createEventRecorder } from '../../../../src/kube/events/events.ts';
 import type { EventRecorder } from '../../../../src/kube/events/events.ts';
 import { FakeApiServer, json, networkError, refusal, silence } from '../../../support/fake-api-server.ts';
 import type { Script } from '../../../support/fake-api-server.ts';
-import { VirtualTime } from '../../../support/virtual-time.ts';
+import { VirtualClock } from '../../../support/virtual-clock.ts';
 
 const share = { apiVersion: 'reeve.dev/v1alpha1', kind: 'SecretShare', name: 'regcred', uid: 'u1' };
 const secret = { apiVersion: 'v1', kind: 'Secret', name: 'regcred', namespace: 'team-a', uid: 'u2' };
@@ -22,23 +22,20 @@ const restored: RecordedEvent = {
 const aboutShare: RecordedEvent = { ...restored, regarding: share };
 
 interface Running {
-  readonly time: VirtualTime;
+  readonly time: VirtualClock;
   readonly server: FakeApiServer;
   readonly recorder: EventRecorder;
   readonly drops: string[];
 }
 
 function begin(script: Script = () => json({})): Running {
-  const time = new VirtualTime();
+  const time = new VirtualClock({ start: new Date('2030-01-01T00:00:00Z'), chance: 0.5 });
   const server = new FakeApiServer(time, script);
   const drops: string[] = [];
   const recorder = createEventRecorder(server, {
     component: 'reeve',
     instance: 'reeve-0',
     clock: time,
-    sleep: (milliseconds, signal) => time.sleep(milliseconds, signal),
-    random: () => 0.5,
-    now: () => new Date(Date.UTC(2030, 0, 1) + time.monotonic()),
     onDrop: (reason) => drops.push(reason),
   });
   onTestFinished(() => recorder.flush());

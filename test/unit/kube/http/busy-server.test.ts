@@ -68,14 +68,14 @@ test.for(cases)('$name', async ({ outcomes, random = 0, waits, end }) => {
     const outcome = left.shift();
     return outcome === 'done' ? Promise.resolve(outcome) : Promise.reject(outcome ?? new Error('no more'));
   };
-  const pacing = {
+  const clock = {
     random: () => random,
     sleep: (milliseconds: number) => {
       slept.push(milliseconds);
       return Promise.resolve();
     },
   };
-  const result = await onceAdmitted(send, limits, pacing).catch((error: unknown) => error);
+  const result = await onceAdmitted(send, limits, clock).catch((error: unknown) => error);
   expect({ waits: slept, end: result }).toEqual({ waits, end });
 });
 
@@ -87,7 +87,7 @@ test('the client sends what was turned away again, whatever it was', async () =>
   });
   const slept: number[] = [];
   const sleep = (milliseconds: number): Promise<void> => Promise.resolve(void slept.push(milliseconds));
-  const client = clientOf(stub, { pacing: { random: () => 0, sleep } });
+  const client = clientOf(stub, { clock: { random: () => 0, sleep } });
   expect(await client.request({ method: 'POST', path: '/x', body: {} })).toEqual({ round: 2 });
   expect(slept).toEqual([7000]);
 });

@@ -6,7 +6,8 @@ import type { KubeClient, KubeRequest } from '../../../../src/kube/http/client.t
 import { electLeader } from '../../../../src/kube/lease/lease.ts';
 import type { Candidacy } from '../../../../src/kube/lease/lease.ts';
 import { FakeApiServer, FakeObject, networkError } from '../../../support/fake-api-server.ts';
-import { VirtualTime } from '../../../support/virtual-time.ts';
+import type { Clock } from '../../../../src/base/clock.ts';
+import { VirtualClock } from '../../../support/virtual-clock.ts';
 
 const path = '/apis/coordination.k8s.io/v1/namespaces/n/leases/l';
 
@@ -41,10 +42,10 @@ const process = fc.record({
 
 /** A process that stands still hears of nothing until it goes on. */
 class Scheduler {
-  readonly #time: VirtualTime;
+  readonly #time: VirtualClock;
   readonly #pauses: readonly { readonly from: number; readonly until: number }[];
 
-  constructor(time: VirtualTime, pausesInTurn: readonly Pause[]) {
+  constructor(time: VirtualClock, pausesInTurn: readonly Pause[]) {
     this.#time = time;
     let at = 0;
     this.#pauses = pausesInTurn.map(({ runs, stands }) => {
@@ -54,9 +55,16 @@ class Scheduler {
     });
   }
 
-  async sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
-    await this.#time.sleep(milliseconds, signal);
-    await this.goesOn();
+  clock(chance: number): Clock {
+    return {
+      now: () => new Date(0),
+      monotonic: () => this.#time.monotonic(),
+      random: () => chance,
+      sleep: async (milliseconds, signal) => {
+        await this.#time.sleep(milliseconds, signal);
+        await this.goesOn();
+      },
+    };
   }
 
   async goesOn(): Promise<void> {
@@ -68,7 +76,7 @@ class Scheduler {
 
 /** Also delivers requests that their sender has given up long ago. */
 function unreliable(
-  time: VirtualTime,
+  time: VirtualClock,
   scheduler: Scheduler,
   store: FakeObject,
   fates: readonly Fate[],
@@ -101,7 +109,7 @@ test('at most one leads at any time, and one does when all is well again', async
   let handovers = 0;
   await fc.assert(
     fc.asyncProperty(process, process, async (first, second) => {
-      const time = new VirtualTime();
+      const time = new VirtualClock();
       const store = new FakeObject(path);
       const candidacies: readonly Candidacy[] = [first, second].map(
         ({ fates, pauses: stops, chance }, index) => {
@@ -110,10 +118,7 @@ test('at most one leads at any time, and one does when all is well again', async
             namespace: 'n',
             name: 'l',
             identity: `process-${index}`,
-            clock: time,
-            sleep: (milliseconds: number, signal: AbortSignal) => scheduler.sleep(milliseconds, signal),
-            random: () => chance,
-            now: () => new Date(0),
+            clock: scheduler.clock(chance),
           };
           const client = unreliable(time, scheduler, store, fates);
           return electLeader(client, options, { onLead: () => undefined, onLost: () => undefined });

@@ -11,17 +11,17 @@ import {
   silence,
 } from '../../../support/fake-api-server.ts';
 import type { Answer, Script } from '../../../support/fake-api-server.ts';
-import { VirtualTime } from '../../../support/virtual-time.ts';
+import { VirtualClock } from '../../../support/virtual-clock.ts';
 
 const path = '/apis/coordination.k8s.io/v1/namespaces/reeve-system/leases/reeve-leader';
 
 interface World {
-  readonly time: VirtualTime;
+  readonly time: VirtualClock;
   readonly lease: FakeObject;
 }
 
 function world(): World {
-  return { time: new VirtualTime(), lease: new FakeObject(path) };
+  return { time: new VirtualClock({ start: new Date('2030-01-01T00:00:00Z') }), lease: new FakeObject(path) };
 }
 
 interface Candidate {
@@ -49,9 +49,6 @@ function stand({ time, lease }: World, identity: string, more: Partial<LeaseOpti
     name: 'reeve-leader',
     identity,
     clock: time,
-    sleep: (milliseconds: number, signal: AbortSignal) => time.sleep(milliseconds, signal),
-    random: () => 0,
-    now: () => new Date(Date.UTC(2030, 0, 1) + time.monotonic()),
     onTrouble: ({ code, reason }: { code: number; reason: string }) => heard.push(`${code} ${reason}`),
     ...more,
   };
@@ -311,9 +308,6 @@ function standHeedlessly(
       name: 'reeve-leader',
       identity: 'a',
       clock: time,
-      sleep: (milliseconds, signal) => time.sleep(milliseconds, signal),
-      random: () => 0,
-      now: () => new Date(0),
     },
     {
       onLead: (signal) => {

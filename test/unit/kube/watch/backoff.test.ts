@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Backoff } from '../../../../src/kube/watch/backoff.ts';
 
 function waits(random: number, count: number, retryAfterMs?: number): readonly number[] {
-  const backoff = new Backoff(() => random);
+  const backoff = new Backoff({ random: () => random });
   return Array.from({ length: count }, () => backoff.next(retryAfterMs));
 }
 
@@ -17,6 +17,6 @@ test.for([
 });
 
 test('begins anew after a reset', () => {
-  const backoff = new Backoff(() => 0);
+  const backoff = new Backoff({ random: () => 0 });
   expect([backoff.next(), backoff.next(), (backoff.reset(), backoff.next())]).toEqual([200, 400, 200]);
 });

@@ -9,7 +9,7 @@ import type { ListWatchOptions, WatchHealth } from '../../../../src/kube/watch/l
 import type { WatchTarget } from '../../../../src/kube/watch/watch-target.ts';
 import { FakeApiServer, json, silence, stream } from '../../../support/fake-api-server.ts';
 import type { Answer, Script } from '../../../support/fake-api-server.ts';
-import { VirtualTime } from '../../../support/virtual-time.ts';
+import { VirtualClock } from '../../../support/virtual-clock.ts';
 
 export function item(name: string, version: number, uid = `uid-of-${name}`): JsonObject {
   return { metadata: { name, uid, resourceVersion: String(version), managedFields: [{ manager: 'x' }] } };
@@ -67,7 +67,7 @@ function describeRequest({ query = {} }: KubeRequest): string {
 }
 
 interface Running {
-  readonly time: VirtualTime;
+  readonly time: VirtualClock;
   readonly server: FakeApiServer;
   readonly health: WatchHealth;
   readonly troubles: string[];
@@ -79,14 +79,12 @@ export function run(
   sink: WatchSink,
   more: Partial<ListWatchOptions> & { target?: WatchTarget } = {},
 ): Running {
-  const time = new VirtualTime();
+  const time = new VirtualClock();
   const server = new FakeApiServer(time, script);
   const troubles: string[] = [];
   const { target = { path: '/api/v1/secrets' }, ...options } = more;
   const health = listWatch(server, target, sink, {
     clock: time,
-    sleep: (milliseconds, signal) => time.sleep(milliseconds, signal),
-    random: () => 0,
     onTrouble: ({ phase, error, retryInMs }) =>
       troubles.push(`${phase} ${error.code} ${error.reason}: ${retryInMs}`),
     ...options,

@@ -5,7 +5,7 @@ import type { WatchSink } from '../../../../src/base/watch-sink.ts';
 import { listWatch } from '../../../../src/kube/watch/list-watch.ts';
 import { FakeStream, networkError, refusal, silence, stream } from '../../../support/fake-api-server.ts';
 import type { Script } from '../../../support/fake-api-server.ts';
-import { VirtualTime } from '../../../support/virtual-time.ts';
+import { VirtualClock } from '../../../support/virtual-clock.ts';
 import {
   RecordingSink,
   added,
@@ -81,15 +81,15 @@ describe('stop', () => {
 
   test('lets no list through that comes all the same', async () => {
     const sink = new RecordingSink();
-    const time = new VirtualTime();
+    const time = new VirtualClock();
     const page = Promise.withResolvers<JsonObject>();
     const deaf = {
       request: () => page.promise,
       stream: () => Promise.reject(networkError()),
       close: () => undefined,
     };
-    const pacing = { clock: time, random: () => 0, sleep: () => Promise.resolve() };
-    const health = listWatch(deaf, { path: '/api/v1/secrets' }, sink, pacing);
+    const clock = { monotonic: () => time.monotonic(), random: () => 0, sleep: () => Promise.resolve() };
+    const health = listWatch(deaf, { path: '/api/v1/secrets' }, sink, { clock });
     health.stop();
     page.resolve({ apiVersion: 'v1', kind: 'SecretList', metadata: { resourceVersion: '1' } });
     await health.stopped;

@@ -7,11 +7,11 @@ import {
   type Handled,
   type QueueOptions,
 } from '../../../../src/reconcile/queue/queue.ts';
-import { VirtualTime } from '../../../support/virtual-time.ts';
+import { VirtualClock } from '../../../support/virtual-clock.ts';
 
 /** Work that ends when the test says so. */
 class Desk {
-  readonly time = new VirtualTime();
+  readonly time = new VirtualClock();
   readonly begun: string[] = [];
   readonly failures: number[] = [];
   readonly faults: unknown[] = [];
@@ -24,12 +24,7 @@ class Desk {
   constructor(options: Partial<QueueOptions<string>> = {}) {
     this.queue = new WorkQueue<string>({
       concurrency: 2,
-      time: {
-        now: () => new Date(0),
-        monotonic: () => this.time.monotonic(),
-        sleep: async (milliseconds, signal) => await this.time.sleep(milliseconds, signal),
-        random: () => 0,
-      },
+      time: this.time,
       handle: async (key, attempt) => await this.#handle(key, attempt),
       faulted: (_key, error) => this.faults.push(error),
       ...options,

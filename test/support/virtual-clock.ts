@@ -1,14 +1,37 @@
-// Time that passes only when a test says so, for code that is given its clock and its sleep.
+// A clock whose time passes only when a test says so.
 import { setImmediate } from 'node:timers/promises';
+import type { Clock } from '../../src/base/clock.ts';
+
+export interface VirtualClockOptions {
+  /** The date when the test begins; 1970 unless given. */
+  readonly start?: Date;
+  /** What `random` always answers; 0 unless given. */
+  readonly chance?: number;
+}
 
 interface Sleeper {
   readonly due: number;
   readonly wake: () => void;
 }
 
-export class VirtualTime {
+export class VirtualClock implements Clock {
+  readonly #start: number;
+  readonly #chance: number;
   #now = 0;
   #sleepers: Sleeper[] = [];
+
+  constructor({ start = new Date(0), chance = 0 }: VirtualClockOptions = {}) {
+    this.#start = start.getTime();
+    this.#chance = chance;
+  }
+
+  now(): Date {
+    return new Date(this.#start + this.#now);
+  }
+
+  random(): number {
+    return this.#chance;
+  }
 
   monotonic(): number {
     return this.#now;
