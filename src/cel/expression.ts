@@ -1,9 +1,7 @@
 // CEL expressions as ValidatingAdmissionPolicies have them: compiled once, evaluated often, and never throwing.
 // Nothing outside of this folder imports another file of it.
-import { ExpressionCompilation, type ExpressionScope } from './compile/compilation.ts';
-import { compileNode } from './compile/compile-node.ts';
+import { ExpressionCompilation, type ExpressionScope, type Compiled } from './compile/compilation.ts';
 import { Frame, type Bindings, type EvaluationStep, type Variable } from './compile/frame.ts';
-import { findEnd } from './syntax/embedded.ts';
 import { parse } from './syntax/parser.ts';
 import { CompileProblem, positionOf } from './syntax/problem.ts';
 import { BOOL, DYN, STRING, typeText, type Type } from './types/type.ts';
@@ -14,6 +12,15 @@ import {
   type EvaluationErrorReason,
 } from './values/evaluation-error.ts';
 import type { Value } from './values/value.ts';
+import { findEnd } from './syntax/lexer.ts';
+import type { Literal, Node } from './syntax/ast.ts';
+import { compileCall } from './compile/call.ts';
+import { compileIndex } from './compile/index-access.ts';
+import { compileList, compileMap } from './compile/aggregate.ts';
+import { compileLoop, compileOptionalMap } from './compile/macro.ts';
+import { compileIdentifier } from './compile/name.ts';
+import { compileOperator, isOperator } from './compile/operator.ts';
+import { compileSelect } from './compile/select.ts';
 
 export { findEnd, positionOf };
 export type { Bindings, ExpressionScope, Type, Variable };
@@ -128,4 +135,33 @@ export function withVariables(bindings: Bindings, computed: ReadonlyMap<string, 
     Object.defineProperty(variables, name, { enumerable: true, get });
   }
   return all;
+}
+
+export function compileNode(compilation: ExpressionCompilation, node: Node): Compiled {
+  switch (node.kind) {
+    case 'literal':
+      return compileLiteral(node);
+    case 'identifier':
+      return compileIdentifier(compilation, node);
+    case 'select':
+      return compileSelect(compilation, node);
+    case 'index':
+      return compileIndex(compilation, node);
+    case 'call':
+      return isOperator(node.name) ? compileOperator(compilation, node) : compileCall(compilation, node);
+    case 'list':
+      return compileList(compilation, node);
+    case 'map':
+      return compileMap(compilation, node);
+    case 'loop':
+      return compileLoop(compilation, node);
+    case 'optional-map':
+      return compileOptionalMap(compilation, node);
+    default:
+      return node satisfies never;
+  }
+}
+
+function compileLiteral({ type, value }: Literal): Compiled {
+  return { type, step: () => value };
 }

@@ -1,18 +1,17 @@
-// Everything that can be asked about objects, and what is answered.
-import { assertMayDo } from './allowed.ts';
-import { ApiError } from './api-error.ts';
-import type { ObjectAnswer } from './read/answer.ts';
-import { readObject, readList } from './read/read.ts';
+// Serves every request for objects: reads, writes, watches, and the tokens of service accounts.
+import { ApiError, invalidError, notFoundError } from './api-error.ts';
+import { readObject, readList, type ObjectAnswer } from './read/read.ts';
 import { startWatch } from './read/watch.ts';
 import type { ObjectRequest } from './request.ts';
-import { tokenFor } from './token-request.ts';
-import type { Tokens } from './tokens.ts';
+import { type Tokens, serviceAccountIdentity } from './access/users.ts';
 import type { WriteContext } from './write/context.ts';
 import { createObject } from './write/create.ts';
 import { deleteObject, type Deleted } from './write/delete.ts';
 import { checkOptions } from './write/options.ts';
 import { patchObject } from './write/patch.ts';
 import { updateObject } from './write/update.ts';
+import { ownMember } from '../base/json.ts';
+import { assertMayDo } from './access/authorizer.ts';
 
 /** Rejects with an ApiError. Whether the user may do it was asked before. */
 export type ServeObjects = (request: ObjectRequest) => Promise<ObjectAnswer>;
@@ -64,4 +63,44 @@ function deletedAnswer({ resource, name = '' }: ObjectRequest, { object, isGone 
   const about = { name, ...(group === '' ? {} : { group }), kind: plural, uid: object.metadata.uid };
   const success = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details: about };
   return { kind: 'object', code: 200, object: success };
+}
+
+const usualSeconds = 3600;
+const fewestSeconds = 600;
+const mostSeconds = 2 ** 32;
+
+export function tokenFor(
+  { store, now }: WriteContext,
+  { resource, namespace = '', name = '', body }: ObjectRequest,
+  tokens: Tokens,
+): ObjectAnswer {
+  const account = store.get(resource, namespace, name);
+  if (account === undefined) throw notFoundError(resource, name);
+  const seconds = secondsIn(body);
+  const end = new Date(now().getTime() + seconds * 1000);
+  const { uid = '' } = account.metadata;
+  const token = tokens.issue(
+    serviceAccountIdentity(namespace, name, uid),
+    () => now() < end && store.get(resource, namespace, name)?.metadata.uid === uid,
+  );
+  return {
+    kind: 'object',
+    code: 201,
+    object: {
+      kind: 'TokenRequest',
+      apiVersion: 'authentication.k8s.io/v1',
+      metadata: { name, namespace },
+      spec: { expirationSeconds: seconds },
+      status: { token, expirationTimestamp: end.toISOString() },
+    },
+  };
+}
+
+function secondsIn(body: unknown): number {
+  const seconds = ownMember(ownMember(body, 'spec'), 'expirationSeconds') ?? usualSeconds;
+  const isTime = typeof seconds === 'number' && seconds >= fewestSeconds && seconds <= mostSeconds;
+  if (isTime) return seconds;
+  const message = 'Invalid value: may not specify a duration less than 10 minutes';
+  const cause = { reason: 'FieldValueInvalid', message, field: 'spec.expirationSeconds' };
+  throw invalidError({ group: 'authentication.k8s.io', kind: 'TokenRequest' }, '', [cause]);
 }

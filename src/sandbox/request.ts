@@ -1,6 +1,6 @@
 // One request for objects, as far as it has been understood: who asks for what of which kind.
 import type { Resource, ServedSubresource } from './resource.ts';
-import type { User } from './user.ts';
+import type { User } from './access/users.ts';
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
 

@@ -4,20 +4,16 @@ import { stringifyYaml } from '../base/yaml.ts';
 import { createAuthorizer } from './access/authorizer.ts';
 import { createReviews } from './access/reviews.ts';
 import { createAdmission } from './admission/admission.ts';
-import { aggregation } from './controllers/aggregation.ts';
-import { garbageCollector } from './controllers/collector.ts';
-import { defaultAccounts } from './controllers/default-accounts.ts';
-import { definitionController } from './controllers/definitions.ts';
-import { runController } from './controllers/loop.ts';
-import { namespaceController } from './controllers/namespaces.ts';
+import { aggregation, defaultAccounts } from './controllers/upkeep.ts';
+import { runController } from './controllers/controller.ts';
+import { namespaceController, definitionController, garbageCollector } from './controllers/deletion.ts';
 import { startServer, type RequestObserver, type ServerTls } from './http/server.ts';
-import { firstObjects } from './first-objects.ts';
+import { initialObjects } from './initial-objects.ts';
 import { mirroringEvents } from './kinds/event-kinds.ts';
 import { kindsServedFrom } from './kinds/served-kinds.ts';
 import { objectService } from './objects.ts';
-import { MemoryStore } from './store/store.ts';
-import { Tokens } from './tokens.ts';
-import type { User } from './user.ts';
+import { MemoryStore } from './store.ts';
+import { Tokens, type User } from './access/users.ts';
 import type { WriteContext } from './write/context.ts';
 
 export interface SandboxOptions {
@@ -64,7 +60,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     namespaceController,
   ];
   const stops = controllers.map((controller) => runController(store, controller(context), faulted));
-  for (const [resource, object] of firstObjects(kinds, new Date())) store.put(resource, object, undefined);
+  for (const [resource, object] of initialObjects(kinds, new Date())) store.put(resource, object, undefined);
   const server = await startServer(
     {
       kinds,

@@ -4,8 +4,7 @@ import { CompileProblem } from '../syntax/problem.ts';
 import { DYN, listType, mapType, typeText, type Type } from '../types/type.ts';
 import { evaluationError, EvaluationError } from '../values/evaluation-error.ts';
 import { CelMap, isMap } from '../values/map.ts';
-import { Optional } from '../values/optional.ts';
-import type { Value } from '../values/value.ts';
+import { type Value, Optional } from '../values/value.ts';
 import type { ExpressionCompilation, Compiled } from './compilation.ts';
 import type { EvaluationStep } from './frame.ts';
 

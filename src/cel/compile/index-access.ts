@@ -4,8 +4,7 @@ import { CompileProblem } from '../syntax/problem.ts';
 import { INT, listType, mapType, optionalType, typeParameter, typeText, type Type } from '../types/type.ts';
 import { evaluationError, EvaluationError, missingValue } from '../values/evaluation-error.ts';
 import { findKey, isMap } from '../values/map.ts';
-import { NONE, Optional } from '../values/optional.ts';
-import { adapt, Double, Uint, type Value } from '../values/value.ts';
+import { adapt, Double, Uint, type Value, NONE, Optional } from '../values/value.ts';
 import type { ExpressionCompilation, Compiled } from './compilation.ts';
 import { resolveOverloads } from './overload.ts';
 

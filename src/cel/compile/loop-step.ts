@@ -8,9 +8,9 @@ import {
   OVER_BUDGET,
 } from '../values/evaluation-error.ts';
 import { CelMap, findKey, isMap, keysOf } from '../values/map.ts';
-import { sortByKeys } from '../values/sort.ts';
 import { adapt, type Value } from '../values/value.ts';
 import type { Frame, EvaluationStep } from './frame.ts';
+import { sortByKeys } from '../values/order.ts';
 
 interface Parts {
   readonly condition: EvaluationStep | undefined;

@@ -1,4 +1,4 @@
-// Compiles the operators: types by their overloads, and steps for each.
+// Compiles the operators: their types by overloads, and the step that runs each of them.
 import type { Call, Node } from '../syntax/ast.ts';
 import {
   BOOL,
@@ -12,19 +12,26 @@ import {
   TIMESTAMP,
   typeParameter,
   UINT,
+  type Type,
+  typeText,
 } from '../types/type.ts';
-import type { Type } from '../types/type.ts';
 import { add, divide, modulo, multiply, negate, subtract } from '../values/arithmetic.ts';
 import { areEqual } from '../values/equality.ts';
-import { evaluationError, EvaluationError, NO_OVERLOAD, NOT_BOOL } from '../values/evaluation-error.ts';
+import {
+  evaluationError,
+  EvaluationError,
+  NO_OVERLOAD,
+  NOT_BOOL,
+  OVER_BUDGET,
+} from '../values/evaluation-error.ts';
 import { hasKey, isMap } from '../values/map.ts';
 import type { Meter } from '../values/meter.ts';
 import { compareValues } from '../values/order.ts';
 import { adapt, type Value } from '../values/value.ts';
 import type { ExpressionCompilation, Compiled } from './compilation.ts';
 import type { EvaluationStep } from './frame.ts';
-import { compileLogical, compileTernary } from './logic.ts';
 import { noOverload, resolveOverloads, type Signature } from './overload.ts';
+import { CompileProblem } from '../syntax/problem.ts';
 
 type Binary = (left: Value, right: Value, meter: Meter) => Value;
 
@@ -162,4 +169,59 @@ function isIn(element: Value, container: Value, meter: Meter): Value {
   if (!Array.isArray(container)) return NO_OVERLOAD;
   meter.spend(container.length);
   return container.some((other: unknown) => areEqual(element, adapt(other), meter) === true);
+}
+
+const TERNARY = [{ params: [BOOL, A, A], result: A }];
+
+export function compileLogical(
+  compilation: ExpressionCompilation,
+  node: Call,
+  args: readonly Compiled[],
+): Compiled {
+  args.forEach(({ type }, index) => {
+    if (compilation.unifier.assign(type, BOOL)) return;
+    const found = typeText(compilation.unifier.resolve(type));
+    throw new CompileProblem(
+      `expected type bool but found ${found}`,
+      node.args[index]?.offset ?? node.offset,
+    );
+  });
+  const steps = args.map(({ step }) => step);
+  return { type: BOOL, step: logicalStep(steps, node.name === '_||_') };
+}
+
+/** One operand that decides is enough, in whatever order: `fails || true` is true. */
+function logicalStep(steps: readonly EvaluationStep[], decisive: boolean): EvaluationStep {
+  return (frame) => {
+    let error: EvaluationError | undefined;
+    for (const step of steps) {
+      const value = step(frame);
+      if (value === decisive) return decisive;
+      // Nothing can save an evaluation whose budget is used up, so no further operand is worth its time.
+      if (frame.meter.exhausted) return OVER_BUDGET;
+      if (value !== !decisive) error ??= value instanceof EvaluationError ? value : NOT_BOOL;
+    }
+    return error ?? !decisive;
+  };
+}
+
+export function compileTernary(
+  compilation: ExpressionCompilation,
+  node: Call,
+  args: readonly Compiled[],
+): Compiled {
+  const given = args.map(({ type }) => type);
+  const resolution = resolveOverloads(compilation.unifier, TERNARY, given);
+  const [condition, yes, no] = args;
+  if (resolution === undefined || !condition || !yes || !no)
+    throw noOverload(compilation.unifier, node, given);
+  return {
+    type: resolution.type,
+    step(frame) {
+      const value = condition.step(frame);
+      if (value === true) return yes.step(frame);
+      if (value === false) return no.step(frame);
+      return value instanceof EvaluationError ? value : NOT_BOOL;
+    },
+  };
 }

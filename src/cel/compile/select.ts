@@ -1,13 +1,11 @@
 // Compiles `a.b`, `a.?b` and has(a.b).
 import type { Select } from '../syntax/ast.ts';
 import { CompileProblem } from '../syntax/problem.ts';
-import { typeOfObjectField } from '../types/object-type.ts';
-import { REQUEST } from '../types/request-type.ts';
+import { typeOfObjectField, REQUEST } from '../types/object-type.ts';
 import { BOOL, DYN, optionalType, typeText, type Type } from '../types/type.ts';
 import { evaluationError, EvaluationError, missingValue } from '../values/evaluation-error.ts';
 import { findKey, hasKey, isMap } from '../values/map.ts';
-import { NONE, Optional } from '../values/optional.ts';
-import type { Value } from '../values/value.ts';
+import { type Value, NONE, Optional } from '../values/value.ts';
 import type { ExpressionCompilation, Compiled } from './compilation.ts';
 import { compileGlobal, compileTypeName, dottedName } from './name.ts';
 

@@ -1,8 +1,7 @@
 // Named formats: format.dns1123Label().validate(text) lists what is wrong with a text, or is none.
 // https://kubernetes.io/docs/reference/using-api/cel/#kubernetes-format-library
 import { listType, optionalType, STRING, typeOfKind } from '../types/type.ts';
-import { NONE, Optional } from '../values/optional.ts';
-import { Boxed } from '../values/value.ts';
+import { Boxed, NONE, Optional } from '../values/value.ts';
 import { isRequestUri } from '../values/url.ts';
 import { defineFunction, defineMethod, type FunctionDefinition } from './define.ts';
 

@@ -3,9 +3,8 @@ import { BOOL, listType, optionalType, typeParameter } from '../types/type.ts';
 import { evaluationError, missingValue, NO_OVERLOAD } from '../values/evaluation-error.ts';
 import { isMap, sizeOfMap } from '../values/map.ts';
 import type { Meter } from '../values/meter.ts';
-import { NONE, Optional } from '../values/optional.ts';
 import { Duration, Timestamp } from '../values/time.ts';
-import { adapt, Double, Uint, type Value } from '../values/value.ts';
+import { adapt, Double, Uint, type Value, NONE, Optional } from '../values/value.ts';
 import { defineFunction, defineMethod, type FunctionDefinition } from './define.ts';
 
 const V = typeParameter('V');

@@ -1,11 +1,10 @@
-// format(): text with %s %d %f %e %x %X %o %b, as Kubernetes writes it.
+// Implements format(): parses a format and writes values for %s %d %f %e %x %X %o %b, as Kubernetes does.
 import { DYN, listType, STRING } from '../types/type.ts';
 import { evaluationError, EvaluationError, OVER_BUDGET } from '../values/evaluation-error.ts';
 import type { Meter } from '../values/meter.ts';
 import { fixedText, scientificText } from '../values/double-text.ts';
 import { adapt, Double, Uint, type Value } from '../values/value.ts';
 import { defineMethod, type FunctionDefinition } from './define.ts';
-import { parseFormat, type Clause } from './format-clause.ts';
 import { textOf } from './format-text.ts';
 
 const TOO_FEW = evaluationError('format has fewer values than places for them');
@@ -15,10 +14,10 @@ const NOT_BINARY = evaluationError('%b takes whole numbers and bools');
 const NOT_HEX = evaluationError('%x takes whole numbers, strings and bytes');
 
 export const formatFunctions: readonly FunctionDefinition[] = [
-  defineMethod('format', [STRING, listType(DYN)], STRING, format),
+  defineMethod('format', [STRING, listType(DYN)], STRING, formatText),
 ];
 
-function format(pattern: string, values: readonly unknown[], meter: Meter): Value {
+function formatText(pattern: string, values: readonly unknown[], meter: Meter): Value {
   const parts = parseFormat(pattern);
   if (typeof parts === 'string') return evaluationError(parts);
   let text = '';
@@ -112,4 +111,38 @@ function superscriptExponent(text: string): string {
   const digits = exponent.slice(1).padStart(2, '0');
   const raised = Array.from(digits, (digit) => SUPERSCRIPTS[Number(digit)]).join('');
   return `${mantissa}×10${exponent.startsWith('-') ? '⁻' : ''}${raised}`;
+}
+
+export interface Clause {
+  readonly verb: 'b' | 'd' | 'e' | 'f' | 'o' | 's' | 'x' | 'X';
+  readonly precision: number;
+}
+
+const DEFAULT_PRECISION = 6;
+/** More digits than any double has; Go itself knows no limit. */
+const MAX_PRECISION = 100;
+const CLAUSE = /%(?:%|(?:\.(?<precision>\d+))?(?<verb>[bdefosxX]))/y;
+
+/** The parts in order, or what is wrong with the format. */
+export function parseFormat(format: string): readonly (string | Clause)[] | string {
+  const parts: (string | Clause)[] = [];
+  const pattern = new RegExp(CLAUSE.source, 'y');
+  for (let index = 0; index < format.length;) {
+    const next = format.indexOf('%', index);
+    const plain = next === -1 ? format.length : next;
+    if (plain > index) parts.push(format.slice(index, plain));
+    if (next === -1) break;
+    pattern.lastIndex = next;
+    const match = pattern.exec(format);
+    if (match === null) return 'what follows % in a format is one of s d f e x X o b %';
+    const { precision, verb } = match.groups ?? {};
+    if (Number(precision ?? 0) > MAX_PRECISION) return `a precision is at most ${MAX_PRECISION}`;
+    parts.push(isVerb(verb) ? { verb, precision: Number(precision ?? DEFAULT_PRECISION) } : '%');
+    index = pattern.lastIndex;
+  }
+  return parts;
+}
+
+function isVerb(text: string | undefined): text is Clause['verb'] {
+  return text !== undefined;
 }

@@ -1,10 +1,11 @@
-// The string functions, which count in characters: https://github.com/google/cel-go/blob/v0.26.0/ext/README.md#strings
-import { BOOL, INT, listType, STRING } from '../types/type.ts';
+// Implements the functions on strings, which count in characters, and size().
+// https://github.com/google/cel-go/blob/v0.26.0/ext/README.md#strings
+import { BOOL, INT, listType, STRING, BYTES, DYN, mapType, type Type } from '../types/type.ts';
 import { evaluationError, missingValue, NO_OVERLOAD, OVER_BUDGET } from '../values/evaluation-error.ts';
 import type { Meter } from '../values/meter.ts';
-import { characterIndex, charactersOf, countCharacters, sliceCharacters, unitIndex } from '../values/text.ts';
 import type { Value } from '../values/value.ts';
 import { defineFunction, defineMethod, type FunctionDefinition } from './define.ts';
+import { sizeOfMap } from '../values/map.ts';
 
 const OUT_OF_RANGE = missingValue('the string has no such index');
 const NOT_A_RANGE = evaluationError('the end of a range lies before its start');
@@ -134,4 +135,56 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
 function quote(text: string): string {
   // oxlint-disable-next-line no-control-regex -- these are the characters that have escapes
   return `"${text.replaceAll(/[\u0007-\r"\\]/g, (character) => ESCAPES.get(character) ?? character)}"`;
+}
+
+export const regexFunctions: readonly FunctionDefinition[] = [
+  defineFunction('matches', [STRING, STRING], BOOL, () => NO_OVERLOAD),
+  defineMethod('matches', [STRING, STRING], BOOL, () => NO_OVERLOAD),
+  defineMethod('find', [STRING, STRING], STRING, () => NO_OVERLOAD),
+  defineMethod('findAll', [STRING, STRING], listType(STRING), () => NO_OVERLOAD),
+  defineMethod('findAll', [STRING, STRING, INT], listType(STRING), () => NO_OVERLOAD),
+];
+
+const LIST = listType(DYN);
+const MAP = mapType(DYN, DYN);
+
+function bothWays<V>(type: Type<V>, size: (value: V, meter: Meter) => number): readonly FunctionDefinition[] {
+  const run = (value: V, meter: Meter): bigint => BigInt(size(value, meter));
+  return [defineFunction('size', [type], INT, run), defineMethod('size', [type], INT, run)];
+}
+
+export const sizeFunctions: readonly FunctionDefinition[] = [
+  ...bothWays(BYTES, (bytes) => bytes.length),
+  ...bothWays(LIST, (list) => list.length),
+  ...bothWays(MAP, sizeOfMap),
+  ...bothWays(STRING, countCharacters),
+];
+
+const SURROGATES = /[\uD800-\uDFFF]/;
+const PAIRS = /[\uD800-\uDBFF][\uDC00-\uDFFF]/g;
+
+export function countCharacters(text: string): number {
+  return SURROGATES.test(text) ? text.length - (text.match(PAIRS)?.length ?? 0) : text.length;
+}
+
+/** The text as something indexed by characters: itself, where that is the same. */
+export function charactersOf(text: string): string | readonly string[] {
+  return SURROGATES.test(text) ? Array.from(text) : text;
+}
+
+export function sliceCharacters(text: string, start: number, end?: number): string {
+  const characters = charactersOf(text);
+  return typeof characters === 'string'
+    ? characters.slice(start, end)
+    : characters.slice(start, end).join('');
+}
+
+/** How many characters lie before a position in UTF-16 units. */
+export function characterIndex(text: string, position: number): number {
+  return position < 0 ? -1 : countCharacters(text.slice(0, position));
+}
+
+/** The position in UTF-16 units of a character. */
+export function unitIndex(text: string, character: number): number {
+  return sliceCharacters(text, 0, character).length;
 }

@@ -1,7 +1,6 @@
-// Splits CEL into tokens, one at a time, so that templates can find where an expression ends.
+// Splits CEL into tokens, one at a time, and finds the end of an expression inside a template.
 import { CompileProblem } from './problem.ts';
-import { scanNumber } from './number-literal.ts';
-import { scanString, stringStart } from './string-literal.ts';
+import { scanString, stringStart, scanNumber } from './literals.ts';
 import type { Token } from './token.ts';
 
 const SPACE = /(?:[ \t\r\n\f]|\/\/[^\n]*)*/y;
@@ -29,4 +28,30 @@ function matchAt(pattern: RegExp, source: string, offset: number): string {
   const sticky = new RegExp(pattern.source, 'y');
   sticky.lastIndex = offset;
   return sticky.exec(source)?.[0] ?? '';
+}
+
+/** The offset of the closing brace of an expression that begins at `start`; undefined when there is none. */
+export function findEnd(source: string, start: number): number | undefined {
+  let depth = 0;
+  for (let offset = start; ;) {
+    const token = scan(source, offset);
+    if (token === undefined || token.kind === 'end') return undefined;
+    if (token.text === '}' && token.kind === 'symbol') {
+      if (depth === 0) return token.start;
+      depth -= 1;
+    }
+    if (token.text === '{' && token.kind === 'symbol') depth += 1;
+    offset = token.end;
+  }
+}
+
+/** A character without meaning is skipped: the compiler will say what is wrong with it. */
+function scan(source: string, offset: number): ReturnType<typeof scanToken> | undefined {
+  try {
+    return scanToken(source, offset);
+  } catch (error) {
+    if (!(error instanceof CompileProblem)) throw error;
+    const isStray = !/["']/.test(source[error.offset] ?? '"');
+    return isStray ? { kind: 'symbol', text: '', start: error.offset, end: error.offset + 1 } : undefined;
+  }
 }

@@ -1,8 +1,15 @@
 // The static types that the checker works with, and which values each accepts when an expression runs.
-import type { Uint, Double, ValueKind, TypeValue, Value } from '../values/value.ts';
-import { adapt, kindOf } from '../values/value.ts';
+import {
+  type Uint,
+  type Double,
+  type ValueKind,
+  type TypeValue,
+  type Value,
+  adapt,
+  kindOf,
+  type Optional,
+} from '../values/value.ts';
 import type { AnyMap } from '../values/map.ts';
-import type { Optional } from '../values/optional.ts';
 import type { Duration, Timestamp } from '../values/time.ts';
 
 /** Objects with fixed fields; when an expression runs they are maps. */
@@ -84,3 +91,5 @@ export function areSameType(a: Type, b: Type): boolean {
   if (a.kind !== b.kind || a.name !== b.name || a.params.length !== b.params.length) return false;
   return a.params.every((param, index) => areSameType(param, b.params[index] ?? DYN));
 }
+
+export const COMPARABLE: readonly Type[] = [INT, UINT, DOUBLE, BOOL, DURATION, TIMESTAMP, STRING, BYTES];

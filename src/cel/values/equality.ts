@@ -2,9 +2,8 @@
 import { NO_OVERLOAD, type EvaluationError } from './evaluation-error.ts';
 import { findKey, isMap, keysOf, sizeOfMap, type AnyMap } from './map.ts';
 import type { Meter } from './meter.ts';
-import { Optional } from './optional.ts';
 import { Quantity } from './quantity.ts';
-import { adapt, Boxed, Double, kindOf, Uint, type ValueKind, type Value } from './value.ts';
+import { adapt, Boxed, Double, kindOf, Uint, type ValueKind, type Value, Optional } from './value.ts';
 
 /** These types of Kubernetes know only themselves: comparing one with anything else is an error, not false. */
 const opaque: ReadonlySet<ValueKind> = new Set<ValueKind>([

@@ -1,7 +1,8 @@
-// The order of values: numbers across their types, strings and bytes by their bytes, times, and false before true.
+// Orders values: numbers across their types, strings and bytes by bytes, times, and false before true.
 import { isNumeric, toDouble, type Numeric } from './equality.ts';
 import { Duration, Timestamp } from './time.ts';
-import { Double, type Value } from './value.ts';
+import { Double, type Value, kindOf } from './value.ts';
+import { evaluationError } from './evaluation-error.ts';
 
 /** Negative, zero or positive; NaN when one of them is NaN; undefined when the two have no order. */
 export function compareValues(left: Value, right: Value): number | undefined {
@@ -61,4 +62,15 @@ function compareBytes(left: Uint8Array, right: Uint8Array): number {
     if (byte !== other) return byte - other;
   }
   return left.length - right.length;
+}
+
+const NOT_SORTABLE = evaluationError('only values of one type that has an order can be sorted');
+
+export function sortByKeys(pairs: readonly (readonly [key: Value, value: Value])[]): Value {
+  const [first] = pairs;
+  if (first === undefined) return [];
+  const kind = kindOf(first[0]);
+  const isSortable = pairs.every(([key]) => kindOf(key) === kind && compareValues(key, key) !== undefined);
+  if (!isSortable) return NOT_SORTABLE;
+  return pairs.toSorted(([a], [b]) => compareValues(a, b) ?? 0).map(([, value]) => value);
 }

@@ -108,3 +108,21 @@ function kindOfObject(value: Value): ValueKind {
   if (value instanceof Boxed) return value.kind;
   return value instanceof Uint8Array ? 'bytes' : 'map';
 }
+
+export class Optional extends Boxed {
+  readonly kind = 'optional_type';
+  /** undefined when there is none. */
+  readonly value: Value;
+
+  constructor(value: Value) {
+    super();
+    this.value = value;
+  }
+
+  /** Optionals are compared by what they hold in equality.ts. */
+  equals(other: this): boolean {
+    return this === other;
+  }
+}
+
+export const NONE = new Optional(undefined);

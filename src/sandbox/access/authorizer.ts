@@ -1,11 +1,12 @@
-// Who may do what, by the roles and bindings that are stored.
+// Decides what a user may do by the stored roles and bindings, and refuses the rest as the API server does.
 import type { JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { itemsAt, textAt } from '../kinds/column.ts';
 import { clusterRoleBindingKind, clusterRoleKind, roleBindingKind, roleKind } from '../kinds/rbac-kinds.ts';
-import type { SandboxStore } from '../store/store.ts';
-import type { User } from '../user.ts';
+import type { SandboxStore } from '../store.ts';
 import { ruleAllows, rulesIn, type PathAction, type ResourceAction } from './rules.ts';
+import type { User } from './users.ts';
+import { ApiError, forbiddenError } from '../api-error.ts';
 
 export type { PathAction, ResourceAction };
 
@@ -98,4 +99,39 @@ function subjectsOf(binding: KubeObject): readonly string[] {
     const home = textAt(subject, 'namespace') || namespace;
     return `${namespace}/User/system:serviceaccount:${home}:${name}`;
   });
+}
+
+interface Asked extends Pick<ResourceAction, 'subresource' | 'namespace' | 'name'> {
+  readonly user: User;
+  readonly resource: { readonly group: string; readonly plural: string };
+  readonly query: URLSearchParams;
+}
+
+/** https://kubernetes.io/docs/reference/access-authn-authz/authorization/#determine-the-request-verb */
+export function assertMayDo(authorizer: Authorizer, asked: Asked, verb: string): void {
+  const { group, plural } = asked.resource;
+  const { user, subresource, name = selectedName(asked, verb) } = asked;
+  // A Namespace counts as being in itself.
+  const namespace = group === '' && plural === 'namespaces' ? asked.name : asked.namespace;
+  assertAllowed(authorizer, user, { verb, group, resource: plural, subresource, namespace, name });
+}
+
+/** Of a selector that selects by the name alone: https://kubernetes.io/docs/reference/access-authn-authz/rbac/#referring-to-resources */
+function selectedName({ query }: Asked, verb: string): string | undefined {
+  if (!/^(list|watch|deletecollection)$/.test(verb)) return undefined;
+  return /^metadata\.name==?([^,=!\\]+)$/.exec(query.get('fieldSelector') ?? '')?.[1];
+}
+
+export function assertAllowed(authorizer: Authorizer, user: User, action: ResourceAction | PathAction): void {
+  if (authorizer.allows(user, action)) return;
+  const who = `User ${JSON.stringify(user.username)} cannot ${action.verb}`;
+  if ('path' in action) {
+    const message = `forbidden: ${who} path ${JSON.stringify(action.path)}`;
+    throw new ApiError({ code: 403, reason: 'Forbidden', message, details: {} });
+  }
+  const { group, resource, subresource, namespace = '', name = '' } = action;
+  const what = subresource === undefined ? resource : `${resource}/${subresource}`;
+  const where = namespace === '' ? 'at the cluster scope' : `in the namespace ${JSON.stringify(namespace)}`;
+  const why = `${who} resource ${JSON.stringify(what)} in API group ${JSON.stringify(group)} ${where}`;
+  throw forbiddenError({ group, plural: resource }, name, why);
 }

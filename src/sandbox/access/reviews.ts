@@ -3,8 +3,7 @@
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import { badRequestError, invalidError, type ApiError } from '../api-error.ts';
 import { textAt } from '../kinds/column.ts';
-import type { Tokens } from '../tokens.ts';
-import type { User } from '../user.ts';
+import type { Tokens, User } from './users.ts';
 import type { Access } from './authorizer.ts';
 import { textsAt, type Action } from './rules.ts';
 

@@ -1,6 +1,6 @@
 // Asks the webhooks and the admission policies that are stored about every write.
 import type { KubeObject } from '../../base/kube-object.ts';
-import type { SandboxStore } from '../store/store.ts';
+import type { SandboxStore } from '../store.ts';
 import type { ReviewedWrite } from './reviewed-write.ts';
 import { enforcePolicies } from './policies.ts';
 import { callWebhook, type CallWebhook } from './webhook-call.ts';

@@ -4,7 +4,7 @@ import type { LabelSelector } from '../../api/namespace-policy/namespace-policy.
 import { notFoundError } from '../api-error.ts';
 import { admissionKinds } from '../kinds/admission-kinds.ts';
 import { namespaceKind } from '../kinds/plain-kinds.ts';
-import type { SandboxStore } from '../store/store.ts';
+import type { SandboxStore } from '../store.ts';
 
 export interface RuleWithOperations {
   readonly operations: readonly string[];

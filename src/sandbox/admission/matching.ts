@@ -1,7 +1,7 @@
 // Which writes a webhook or a policy is about, as its rules and selectors say.
 // https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#matching-requests-rules
 import { compileSelector } from '../../api/selector.ts';
-import type { SandboxStore } from '../store/store.ts';
+import type { SandboxStore } from '../store.ts';
 import { namespaceNameOf, type ReviewedWrite } from './reviewed-write.ts';
 import { storedNamespace, type RuleWithOperations, type WriteSelector } from './configurations.ts';
 

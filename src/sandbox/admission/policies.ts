@@ -2,7 +2,7 @@
 // https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/
 import { withVariables } from '../../cel/expression.ts';
 import { ApiError, forbiddenError } from '../api-error.ts';
-import type { SandboxStore } from '../store/store.ts';
+import type { SandboxStore } from '../store.ts';
 import { bindingsOf, type ReviewedWrite } from './reviewed-write.ts';
 import {
   storedConfigurations,
@@ -10,8 +10,12 @@ import {
   type AdmissionPolicyBinding,
   type AdmissionPolicy,
 } from './configurations.ts';
-import { compiledAdmissionPolicy, type CompiledAdmissionPolicy } from './compiled-policy.ts';
-import { matchConditionsHold, evaluateCondition } from './conditions.ts';
+import {
+  compiledAdmissionPolicy,
+  type CompiledAdmissionPolicy,
+  matchConditionsHold,
+  evaluateCondition,
+} from './expressions.ts';
 import { matchesResources } from './matching.ts';
 
 interface PolicyViolation {

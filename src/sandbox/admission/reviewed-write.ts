@@ -4,7 +4,7 @@ import type { JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { Bindings } from '../../cel/expression.ts';
 import type { Resource, ServedSubresource } from '../resource.ts';
-import type { User } from '../user.ts';
+import type { User } from '../access/users.ts';
 
 export interface ReviewedWrite {
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE';

@@ -2,11 +2,9 @@
 // https://kubernetes.io/docs/reference/access-authn-authz/authentication/
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
-import type { Authorizer } from '../access/authorizer.ts';
-import { assertAllowed } from '../allowed.ts';
+import { type Authorizer, assertAllowed } from '../access/authorizer.ts';
 import { ApiError, badRequestError, notServedError } from '../api-error.ts';
-import { serviceAccountIdentity, type Tokens } from '../tokens.ts';
-import type { User } from '../user.ts';
+import { serviceAccountIdentity, type Tokens, type User } from '../access/users.ts';
 
 const anonymous: User = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
 const authenticatedGroup = 'system:authenticated';

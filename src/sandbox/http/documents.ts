@@ -1,9 +1,8 @@
 // Serves what is not about objects: version, probes, discovery, and as much OpenAPI as kubectl asks for.
 import type { JsonObject } from '../../base/json.ts';
 import { apiVersionOf, type Kinds, type Resource } from '../resource.ts';
-import { acceptedForm } from './accept.ts';
 import { discoveryDocument, type ServedApi } from './discovery.ts';
-import type { Reply } from './reply.ts';
+import { type Reply, acceptedForm } from './reply.ts';
 import { methodNotAllowedError, noSuchPathError, type RequestTarget } from './target.ts';
 
 /** Clients read numbers from it, and complain about those that are far from their own. */

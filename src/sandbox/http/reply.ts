@@ -1,4 +1,5 @@
-// Writes an answer: a JSON document, a word for a probe, or the events of a watch as they come.
+// Chooses the form of an answer and writes it: a JSON or YAML document, a text, or the events of a watch.
+// https://kubernetes.io/docs/reference/using-api/api-concepts/#alternate-representations-of-resources
 import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import type { JsonObject } from '../../base/json.ts';
@@ -78,4 +79,23 @@ function warningHeader(text: string): string {
   const quoted = `299 - "${text.toWellFormed().replaceAll(/["\\]/g, String.raw`\$&`)}"`;
   // Node writes a byte for each character of a header; Kubernetes has UTF-8 there.
   return Buffer.from(quoted).toString('latin1');
+}
+
+type OtherForm = 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList' | 'APIGroupDiscoveryList';
+export type Form = 'plain' | OtherForm;
+
+const homes = ['meta.k8s.io/v1', 'apidiscovery.k8s.io/v2'];
+const ours = ['application/json', 'application/*', '*/*', 'application/yaml'];
+
+/** The first that the client names and we have. */
+export function acceptedForm(accept: string | undefined, offered: readonly OtherForm[]): Form {
+  for (const clause of (accept === undefined || accept === '' ? '*/*' : accept).split(',')) {
+    const [media = '', ...parameters] = clause.split(';').map((text) => text.trim());
+    const given = new URLSearchParams(parameters.join('&'));
+    const isHome = homes.includes(`${given.get('g')}/${given.get('v')}`);
+    const form = offered.find((name) => isHome && name === given.get('as'));
+    if (ours.includes(media) && (form !== undefined || !given.has('as'))) return form ?? 'plain';
+  }
+  const message = 'only the following media types are accepted: application/json, application/yaml';
+  throw new ApiError({ code: 406, reason: 'NotAcceptable', message });
 }

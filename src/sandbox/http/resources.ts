@@ -5,10 +5,9 @@ import { badRequestError, groupResource, notServedError, type ApiError } from '.
 import type { ServeObjects } from '../objects.ts';
 import type { ObjectRequest, Verb } from '../request.ts';
 import type { ServedSubresource } from '../resource.ts';
-import { acceptedForm } from './accept.ts';
 import { readRequestBody } from './body.ts';
 import { ofOne, verbsOf, type DiscoveredKind, type ServedApi } from './discovery.ts';
-import type { Reply } from './reply.ts';
+import { type Reply, acceptedForm } from './reply.ts';
 import { methodNotAllowedError, noSuchPathError, type ObjectPath } from './target.ts';
 import { replyOf } from './views.ts';
 

@@ -4,11 +4,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { JsonObject } from '../../base/json.ts';
-import type { Authorizer, PathAction, ResourceAction } from '../access/authorizer.ts';
-import { assertAllowed, assertMayDo } from '../allowed.ts';
+import {
+  type Authorizer,
+  type PathAction,
+  type ResourceAction,
+  assertAllowed,
+  assertMayDo,
+} from '../access/authorizer.ts';
 import { ApiError } from '../api-error.ts';
-import type { Tokens } from '../tokens.ts';
-import type { User } from '../user.ts';
+import type { Tokens, User } from '../access/users.ts';
 import { documentReply } from './documents.ts';
 import { errorReply, send, type Reply } from './reply.ts';
 import { resourceReply, type ObjectPorts } from './resources.ts';

@@ -1,10 +1,9 @@
 // Puts what the objects answer into the form that the client asked for: as it is, as a table, or the metadata alone.
 import type { JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import type { ObjectAnswer, ObjectList, SandboxWatchEvent } from '../read/answer.ts';
 import { apiVersionOf, withType, type Resource } from '../resource.ts';
-import type { Form } from './accept.ts';
-import type { Reply } from './reply.ts';
+import type { Reply, Form } from './reply.ts';
+import type { ObjectAnswer, ObjectList, SandboxWatchEvent } from '../read/read.ts';
 
 interface View {
   readonly resource: Resource;

@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { apiVersionOf, type Resource } from '../resource.ts';
-import type { SandboxStore } from '../store/store.ts';
+import type { SandboxStore } from '../store.ts';
 import { column, textAt } from './column.ts';
 import { define } from './define.ts';
 

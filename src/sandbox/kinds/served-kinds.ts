@@ -1,6 +1,6 @@
 // The kinds that the sandbox serves.
 import { apiVersionOf, type Kinds, type Resource } from '../resource.ts';
-import type { SandboxStore } from '../store/store.ts';
+import type { SandboxStore } from '../store.ts';
 import { admissionKinds } from './admission-kinds.ts';
 import { customKinds, definitionName, definitionKind } from './custom-kinds.ts';
 import { coreEventKind, newEventKind } from './event-kinds.ts';

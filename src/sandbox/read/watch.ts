@@ -5,10 +5,9 @@ import type { StringMap } from '../../base/kube-object.ts';
 import { expiredError, groupResource } from '../api-error.ts';
 import type { ObjectRequest } from '../request.ts';
 import { withType } from '../resource.ts';
-import { atRevision, type Change, type SandboxStore } from '../store/store.ts';
-import type { ObjectAnswer, SandboxWatchEvent } from './answer.ts';
-import { forbiddenOption, revisionOf } from './revision.ts';
+import { atRevision, type Change, type SandboxStore } from '../store.ts';
 import { filterOf, type ObjectFilter } from './selectors.ts';
+import { type ObjectAnswer, type SandboxWatchEvent, forbiddenOption, revisionOf } from './read.ts';
 
 /** Events that a slow reader has not taken yet: with one more, the watch ends, and the reader goes on with another. */
 const highWaterMark = 10_000;

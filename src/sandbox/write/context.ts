@@ -3,7 +3,7 @@ import type { KubeObject } from '../../base/kube-object.ts';
 import type { Access } from '../access/authorizer.ts';
 import type { Admission } from '../admission/admission.ts';
 import type { Kinds, Resource } from '../resource.ts';
-import type { SandboxStore } from '../store/store.ts';
+import type { SandboxStore } from '../store.ts';
 
 export interface WriteContext {
   readonly store: SandboxStore;

@@ -1,9 +1,11 @@
 // Creates objects.
 import type { KubeObject } from '../../base/kube-object.ts';
-import { alreadyExistsError, badRequestError } from '../api-error.ts';
+import { alreadyExistsError, badRequestError, forbiddenError } from '../api-error.ts';
 import type { ObjectRequest } from '../request.ts';
 import type { WriteContext } from './context.ts';
-import { checkNamespace } from './lifecycle.ts';
+import { storedNamespace } from '../admission/configurations.ts';
+import type { Resource } from '../resource.ts';
+import type { SandboxStore } from '../store.ts';
 import { isDryRun, optionsOf } from './options.ts';
 import { admitObject } from './admit.ts';
 import { submittedObject } from './submitted.ts';
@@ -34,4 +36,27 @@ export async function createPrepared(
   if (other !== undefined)
     throw alreadyExistsError(resource, name, other.metadata.deletionTimestamp !== undefined);
   return isDryRun(request) ? created : (context.store.put(resource, created, undefined) ?? created);
+}
+
+/** https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#namespacelifecycle */
+function checkNamespace(
+  store: SandboxStore,
+  resource: Resource,
+  namespace: string | undefined,
+  name: string,
+): void {
+  if (namespace === undefined) return;
+  if (storedNamespace(store, namespace).metadata.deletionTimestamp === undefined) return;
+  throw forbiddenError(
+    resource,
+    name,
+    `unable to create new content in namespace ${namespace} because it is being terminated`,
+    [
+      {
+        reason: 'NamespaceTerminating',
+        message: `namespace ${namespace} is being terminated`,
+        field: 'metadata.namespace',
+      },
+    ],
+  );
 }

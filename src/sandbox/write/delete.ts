@@ -1,11 +1,11 @@
 // Deletes objects, or marks those that something still holds.
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import { badRequestError, conflictError, notFoundError } from '../api-error.ts';
+import { badRequestError, conflictError, forbiddenError, notFoundError } from '../api-error.ts';
 import type { ObjectRequest } from '../request.ts';
 import type { Resource } from '../resource.ts';
 import { allObjects, timestamp, type WriteContext } from './context.ts';
-import { checkDeletable } from './lifecycle.ts';
+import { namespaceKind } from '../kinds/plain-kinds.ts';
 import { isDryRun, optionsOf, propagationPolicyOf } from './options.ts';
 import { reviewedWrite } from './admit.ts';
 import { withoutEmpty } from './system-fields.ts';
@@ -115,5 +115,14 @@ function checkPreconditions(resource: Resource, options: JsonObject, { metadata 
     const found = `${word} in object meta: ${String(metadata[key])}`;
     const why = `Precondition failed: ${word} in precondition: ${JSON.stringify(wanted)}, ${found}`;
     throw conflictError(resource, metadata.name ?? '', why);
+  }
+}
+
+/** https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#namespacelifecycle */
+const immortal = ['default', 'kube-system', 'kube-public'];
+
+function checkDeletable(resource: Resource, name: string): void {
+  if (resource === namespaceKind && immortal.includes(name)) {
+    throw forbiddenError(resource, name, 'this namespace may not be deleted');
   }
 }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { systemNamespaces } from '../../../src/api/names.ts';
 import { uncopiedTypes } from '../../../src/api/secret-share/secret-names.ts';
-import { whyNotEvaluated } from '../../../src/sandbox/admission/compiled-policy.ts';
+import { whyNotEvaluated } from '../../../src/sandbox/admission/expressions.ts';
 import type { KubeObject } from '../../../src/base/kube-object.ts';
 import { manifestObject, manifestObjects, type ManifestObject } from '../../support/manifest-files.ts';
 

@@ -1,11 +1,11 @@
 // A store with RBAC objects alone, and what decides by them.
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
 import { createAuthorizer, type Access } from '../../../../src/sandbox/access/authorizer.ts';
-import { builtInRoles } from '../../../../src/sandbox/access/built-in-roles.ts';
 import { kindsServedFrom } from '../../../../src/sandbox/kinds/served-kinds.ts';
 import type { Resource } from '../../../../src/sandbox/resource.ts';
-import { MemoryStore } from '../../../../src/sandbox/store/store.ts';
-import type { User } from '../../../../src/sandbox/user.ts';
+import { MemoryStore } from '../../../../src/sandbox/store.ts';
+import { builtInRoles } from '../../../../src/sandbox/initial-objects.ts';
+import type { User } from '../../../../src/sandbox/access/users.ts';
 
 export interface Cluster {
   readonly access: Access;

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
 import { checkEscalation } from '../../../../src/sandbox/access/escalation.ts';
 import { ApiError } from '../../../../src/sandbox/api-error.ts';
-import type { User } from '../../../../src/sandbox/user.ts';
 import { binding, cluster, role, user, type Cluster } from './cluster.ts';
+import type { User } from '../../../../src/sandbox/access/users.ts';
 
 const rbac = ['rbac.authorization.k8s.io'];
 const bob = user('bob', 'x');

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../src/base/json.ts';
 import { createReviews } from '../../../../src/sandbox/access/reviews.ts';
 import { ApiError } from '../../../../src/sandbox/api-error.ts';
-import { Tokens } from '../../../../src/sandbox/tokens.ts';
+import { Tokens } from '../../../../src/sandbox/access/users.ts';
 import { binding, cluster, role, user } from './cluster.ts';
 
 const tokens = new Tokens();

@@ -1,7 +1,7 @@
 // The guard that is shipped, evaluated by the sandbox: the cases of the guard on a real API server.
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
-import { whyNotEvaluated } from '../../../../src/sandbox/admission/compiled-policy.ts';
+import { whyNotEvaluated } from '../../../../src/sandbox/admission/expressions.ts';
 import { manifestObjects } from '../../../support/manifest-files.ts';
 import {
   guardedKinds,

@@ -1,7 +1,7 @@
 // ValidatingAdmissionPolicies: what is judged, by which expressions, and in what words.
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/base/json.ts';
-import { policyProblems, whyNotEvaluated } from '../../../../src/sandbox/admission/compiled-policy.ts';
+import { policyProblems, whyNotEvaluated } from '../../../../src/sandbox/admission/expressions.ts';
 import { clusterRoles, configMap, configMaps, namespaces, Scene } from './scene.ts';
 
 const apiVersion = 'admissionregistration.k8s.io/v1';

@@ -7,7 +7,7 @@ import type { ClientConfig } from '../../../../src/sandbox/admission/configurati
 import { ApiError, type ErrorStatus } from '../../../../src/sandbox/api-error.ts';
 import { kindsServedFrom } from '../../../../src/sandbox/kinds/served-kinds.ts';
 import type { Resource } from '../../../../src/sandbox/resource.ts';
-import { MemoryStore } from '../../../../src/sandbox/store/store.ts';
+import { MemoryStore } from '../../../../src/sandbox/store.ts';
 
 export type Answer = (request: JsonObject, clientConfig: ClientConfig) => unknown;
 

@@ -1,8 +1,8 @@
 // What becomes of objects whose owners have gone.
 import { expect, test } from 'vitest';
 import { forbiddenError } from '../../../../src/sandbox/api-error.ts';
-import { garbageCollector } from '../../../../src/sandbox/controllers/collector.ts';
 import { Service } from '../write/service.ts';
+import { garbageCollector } from '../../../../src/sandbox/controllers/deletion.ts';
 
 const ofGone = { ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'gone', uid: 'gone' }] };
 

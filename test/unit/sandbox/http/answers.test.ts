@@ -5,9 +5,9 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
 import { ApiError, notFoundError } from '../../../../src/sandbox/api-error.ts';
-import type { ObjectAnswer, SandboxWatchEvent } from '../../../../src/sandbox/read/answer.ts';
 import { ageOf } from '../../../../src/sandbox/http/views.ts';
 import { list, RunningServer } from './running-server.ts';
+import type { ObjectAnswer, SandboxWatchEvent } from '../../../../src/sandbox/read/read.ts';
 
 const meta = (kind: string): { accept: string } => ({
   accept: `application/json;as=${kind};v=v1;g=meta.k8s.io`,

@@ -4,11 +4,10 @@ import { HttpsClient, type HttpAnswer } from '../../../support/https-client.ts';
 import type { JsonObject } from '../../../../src/base/json.ts';
 import type { PathAction, ResourceAction } from '../../../../src/sandbox/access/authorizer.ts';
 import { startServer, type RequestRecord, type ServerPorts } from '../../../../src/sandbox/http/server.ts';
-import type { ObjectAnswer } from '../../../../src/sandbox/read/answer.ts';
 import type { ObjectRequest } from '../../../../src/sandbox/request.ts';
 import { apiVersionOf, type Kinds, type Resource } from '../../../../src/sandbox/resource.ts';
-import { Tokens } from '../../../../src/sandbox/tokens.ts';
-import type { User } from '../../../../src/sandbox/user.ts';
+import { Tokens, type User } from '../../../../src/sandbox/access/users.ts';
+import type { ObjectAnswer } from '../../../../src/sandbox/read/read.ts';
 
 function kindOf(group: string, version: string, kind: string, rest: Partial<Resource> = {}): Resource {
   const singular = kind.toLowerCase();

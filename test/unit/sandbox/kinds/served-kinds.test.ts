@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
 import { coreEventKind, newEventKind, mirroringEvents } from '../../../../src/sandbox/kinds/event-kinds.ts';
 import { kindsServedFrom } from '../../../../src/sandbox/kinds/served-kinds.ts';
-import { MemoryStore } from '../../../../src/sandbox/store/store.ts';
+import { MemoryStore } from '../../../../src/sandbox/store.ts';
 import { allKinds, causesOf, kindNamed } from './served.ts';
 
 test('our kinds are served while their definitions are stored', () => {

@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
 import { kindsServedFrom } from '../../../../src/sandbox/kinds/served-kinds.ts';
 import type { Kinds, Resource } from '../../../../src/sandbox/resource.ts';
-import { MemoryStore, type SandboxStore } from '../../../../src/sandbox/store/store.ts';
+import { MemoryStore, type SandboxStore } from '../../../../src/sandbox/store.ts';
 
 export const now = new Date('2026-11-21T12:00:00Z');
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readObject } from '../../../../src/sandbox/read/read.ts';
-import { MemoryStore } from '../../../../src/sandbox/store/store.ts';
+import { MemoryStore } from '../../../../src/sandbox/store.ts';
 import { configMap, configMaps, errorTextOf, listed, requestFor } from './reading.ts';
 
 /** Revisions 1001 to 1005. */

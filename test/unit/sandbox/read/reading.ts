@@ -1,12 +1,11 @@
 // Kinds, objects and requests for the tests of the store and of its readers.
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
 import { ApiError } from '../../../../src/sandbox/api-error.ts';
-import type { SandboxWatchEvent } from '../../../../src/sandbox/read/answer.ts';
-import { readList } from '../../../../src/sandbox/read/read.ts';
+import { readList, type SandboxWatchEvent } from '../../../../src/sandbox/read/read.ts';
 import { startWatch } from '../../../../src/sandbox/read/watch.ts';
 import type { ObjectRequest } from '../../../../src/sandbox/request.ts';
 import type { Resource } from '../../../../src/sandbox/resource.ts';
-import type { SandboxStore } from '../../../../src/sandbox/store/store.ts';
+import type { SandboxStore } from '../../../../src/sandbox/store.ts';
 
 export function resourceOf(
   plural: string,

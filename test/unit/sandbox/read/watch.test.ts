@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { SandboxWatchEvent } from '../../../../src/sandbox/read/answer.ts';
-import { MemoryStore } from '../../../../src/sandbox/store/store.ts';
-import type { Change, SandboxStore } from '../../../../src/sandbox/store/store.ts';
+import { MemoryStore, type Change, type SandboxStore } from '../../../../src/sandbox/store.ts';
 import { configMap, configMaps, errorTextOf, next, secrets, watched } from './reading.ts';
+import type { SandboxWatchEvent } from '../../../../src/sandbox/read/read.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -1,8 +1,8 @@
 // What becomes of the dependents of an object that is deleted.
 import { expect, test } from 'vitest';
-import { garbageCollector } from '../../../../src/sandbox/controllers/collector.ts';
 import type { ObjectRequest } from '../../../../src/sandbox/request.ts';
 import { Service } from './service.ts';
+import { garbageCollector } from '../../../../src/sandbox/controllers/deletion.ts';
 
 const orphan = new URLSearchParams({ propagationPolicy: 'Orphan' });
 

@@ -4,12 +4,12 @@ import type { ReviewedWrite } from '../../../../src/sandbox/admission/reviewed-w
 import { createAuthorizer } from '../../../../src/sandbox/access/authorizer.ts';
 import { kindsServedFrom } from '../../../../src/sandbox/kinds/served-kinds.ts';
 import { objectService } from '../../../../src/sandbox/objects.ts';
-import type { ObjectAnswer } from '../../../../src/sandbox/read/answer.ts';
 import type { ObjectRequest } from '../../../../src/sandbox/request.ts';
 import type { Resource } from '../../../../src/sandbox/resource.ts';
-import { MemoryStore } from '../../../../src/sandbox/store/store.ts';
-import { Tokens } from '../../../../src/sandbox/tokens.ts';
+import { MemoryStore } from '../../../../src/sandbox/store.ts';
+import { Tokens } from '../../../../src/sandbox/access/users.ts';
 import type { WriteContext } from '../../../../src/sandbox/write/context.ts';
+import type { ObjectAnswer } from '../../../../src/sandbox/read/read.ts';
 
 export class Service {
   readonly store = new MemoryStore();

@@ -1,6 +1,18 @@
-// The list functions of Kubernetes and those of cel-go that Kubernetes has.
+// Implements the functions on lists and sets: those of Kubernetes, and those of cel-go that Kubernetes enables.
 // https://kubernetes.io/docs/reference/using-api/cel/#kubernetes-list-library
-import { BOOL, DOUBLE, DURATION, DYN, INT, listType, typeParameter, UINT, type Type } from '../types/type.ts';
+// https://github.com/google/cel-go/blob/v0.26.0/ext/README.md#sets
+import {
+  BOOL,
+  DOUBLE,
+  DURATION,
+  DYN,
+  INT,
+  listType,
+  typeParameter,
+  UINT,
+  type Type,
+  COMPARABLE,
+} from '../types/type.ts';
 import { add } from '../values/arithmetic.ts';
 import { areEqual } from '../values/equality.ts';
 import {
@@ -11,11 +23,9 @@ import {
   OVER_BUDGET,
 } from '../values/evaluation-error.ts';
 import type { Meter } from '../values/meter.ts';
-import { compareValues } from '../values/order.ts';
-import { sortByKeys } from '../values/sort.ts';
+import { compareValues, sortByKeys } from '../values/order.ts';
 import { Duration } from '../values/time.ts';
 import { adapt, Double, Uint, type Value } from '../values/value.ts';
-import { COMPARABLE } from './comparable.ts';
 import { defineFunction, defineMethod, type FunctionDefinition } from './define.ts';
 
 type List = readonly unknown[];
@@ -126,4 +136,29 @@ function range(count: bigint, meter: Meter): Value {
   if (count <= 0n) return [];
   if (count > BigInt(Number.MAX_SAFE_INTEGER) || !meter.spend(Number(count))) return OVER_BUDGET;
   return Array.from({ length: Number(count) }, (_, index) => BigInt(index));
+}
+
+export const setFunctions: readonly FunctionDefinition[] = [
+  defineFunction('sets.contains', [LIST, LIST], BOOL, (list, part, meter) =>
+    comparing(list, part, meter, () => hasAll(list, part, meter)),
+  ),
+  defineFunction('sets.equivalent', [LIST, LIST], BOOL, (a, b, meter) =>
+    comparing(a, b, meter, () => hasAll(a, b, meter) && hasAll(b, a, meter)),
+  ),
+  defineFunction('sets.intersects', [LIST, LIST], BOOL, (a, b, meter) =>
+    comparing(a, b, meter, () => a.some((element) => has(b, adapt(element), meter))),
+  ),
+];
+
+/** At worst every element is compared with every other. */
+function comparing(a: List, b: List, meter: Meter, compare: () => boolean): Value {
+  return meter.spend(a.length * b.length) ? compare() : OVER_BUDGET;
+}
+
+function hasAll(list: List, part: List, meter: Meter): boolean {
+  return part.every((element) => has(list, adapt(element), meter));
+}
+
+function has(list: List, element: Value, meter: Meter): boolean {
+  return list.some((other) => areEqual(adapt(other), element, meter) === true);
 }

@@ -1,6 +1,5 @@
-// The bearer tokens that the sandbox has given out: random, known to this process alone.
+// Issues the bearer tokens of the sandbox and finds the user of a token. Tokens live in this process alone.
 import { randomBytes } from 'node:crypto';
-import type { User } from './user.ts';
 
 interface Holder {
   readonly user: User;
@@ -31,4 +30,11 @@ export function serviceAccountIdentity(namespace: string, name: string, uid: str
     groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
     uid,
   };
+}
+
+export interface User {
+  readonly username: string;
+  readonly groups: readonly string[];
+  readonly uid?: string;
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
 }

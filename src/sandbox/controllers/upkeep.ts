@@ -1,5 +1,4 @@
-// Keeps the rules of ClusterRoles that gather those of others by their labels.
-// https://kubernetes.io/docs/reference/access-authn-authz/rbac/#aggregated-clusterroles
+// Adds what a cluster always has: the rules of aggregated ClusterRoles and default service accounts.
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
@@ -7,8 +6,9 @@ import type { LabelSelector } from '../../api/namespace-policy/namespace-policy.
 import { compileSelector } from '../../api/selector.ts';
 import { rulesIn } from '../access/rules.ts';
 import { clusterRoleKind } from '../kinds/rbac-kinds.ts';
-import type { WriteContext } from '../write/context.ts';
-import type { Controller } from './loop.ts';
+import { type WriteContext, timestamp } from '../write/context.ts';
+import type { Controller } from './controller.ts';
+import { namespaceKind, serviceAccountKind } from '../kinds/plain-kinds.ts';
 
 export function aggregation({ store }: WriteContext): Controller {
   return {
@@ -38,4 +38,22 @@ export function aggregatedRules(
     return others.filter(({ metadata }) => selector.matches(metadata.labels ?? {})).flatMap(rulesIn);
   });
   return rules?.filter((each, at) => rules.findIndex((first) => isDeepStrictEqual(first, each)) === at);
+}
+
+export function defaultAccounts({ store, now, uid }: WriteContext): Controller {
+  return {
+    concerns: ({ resource, type }) =>
+      (resource === namespaceKind && type === 'added') ||
+      (resource === serviceAccountKind && type === 'deleted'),
+    run: () => {
+      for (const { metadata } of store.list(namespaceKind)) {
+        const namespace = metadata.name;
+        if (metadata.deletionTimestamp !== undefined || namespace === undefined) continue;
+        if (store.get(serviceAccountKind, namespace, 'default') !== undefined) continue;
+        const own = { name: 'default', namespace, uid: uid(), creationTimestamp: timestamp(now()) };
+        store.put(serviceAccountKind, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: own }, undefined);
+      }
+      return Promise.resolve(true);
+    },
+  };
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../../../src/base/kube-object.ts';
-import { aggregatedRules } from '../../../../src/sandbox/controllers/aggregation.ts';
-import { builtInRoles } from '../../../../src/sandbox/access/built-in-roles.ts';
-import { kindsServedFrom } from '../../../../src/sandbox/kinds/served-kinds.ts';
-import { MemoryStore } from '../../../../src/sandbox/store/store.ts';
-import { binding, cluster, role, user } from './cluster.ts';
+import type { KubeObject } from '../../../src/base/kube-object.ts';
+import { aggregatedRules } from '../../../src/sandbox/controllers/upkeep.ts';
+import { kindsServedFrom } from '../../../src/sandbox/kinds/served-kinds.ts';
+import { MemoryStore } from '../../../src/sandbox/store.ts';
+import { binding, cluster, role, user } from './access/cluster.ts';
+import { builtInRoles } from '../../../src/sandbox/initial-objects.ts';
 
 const { access } = cluster(
   binding('admin', 'a', 'admin', 'User admin'),

@@ -1,9 +1,15 @@
-// IP addresses and ranges: https://kubernetes.io/docs/reference/using-api/cel/#kubernetes-ip-address-library
-import { BOOL, INT, STRING, typeOfKind } from '../types/type.ts';
+// Implements the functions on the value types of Kubernetes: IP addresses, CIDR ranges, quantities and URLs.
+// https://kubernetes.io/docs/reference/using-api/cel/#kubernetes-ip-address-library
+// https://kubernetes.io/docs/reference/using-api/cel/#kubernetes-quantity-library
+// https://kubernetes.io/docs/reference/using-api/cel/#kubernetes-url-library
+import { BOOL, INT, STRING, typeOfKind, DOUBLE, listType, mapType } from '../types/type.ts';
 import { evaluationError } from '../values/evaluation-error.ts';
 import { parseCidr, parseIp, type Cidr, type Ip } from '../values/ip.ts';
-import type { Value } from '../values/value.ts';
+import { type Value, Double } from '../values/value.ts';
 import { defineFunction, defineMethod, type FunctionDefinition } from './define.ts';
+import { parseQuantity, Quantity, sumOf } from '../values/quantity.ts';
+import { CelMap } from '../values/map.ts';
+import { isRequestUri, parseUrl, queryOf, type Url } from '../values/url.ts';
 
 const IP = typeOfKind<Ip>('net.IP');
 const CIDR = typeOfKind<Cidr>('net.CIDR');
@@ -66,3 +72,42 @@ function isGlobalUnicast(ip: Ip): boolean {
   const isBroadcast = ip.family === 4 && ip.bits === 0xffffffffn;
   return !(ip.bits === 0n || isBroadcast || isMulticast || isLoopback(ip) || isLinkLocalUnicast(ip));
 }
+
+const QUANTITY = typeOfKind<Quantity>('kubernetes.Quantity');
+const NOT_A_QUANTITY = evaluationError('the text is not a quantity such as 500m or 1Gi');
+const NOT_AN_INTEGER = evaluationError('the quantity is not a whole number that fits into an int');
+
+export const quantityFunctions: readonly FunctionDefinition[] = [
+  defineFunction('quantity', [STRING], QUANTITY, (text) => parseQuantity(text) ?? NOT_A_QUANTITY),
+  defineFunction('isQuantity', [STRING], BOOL, (text) => parseQuantity(text) !== undefined),
+  defineFunction('sign', [QUANTITY], INT, (quantity) => BigInt(quantity.compare(Quantity.ZERO))),
+  defineMethod('isGreaterThan', [QUANTITY, QUANTITY], BOOL, (a, b) => a.compare(b) > 0),
+  defineMethod('isLessThan', [QUANTITY, QUANTITY], BOOL, (a, b) => a.compare(b) < 0),
+  defineMethod('compareTo', [QUANTITY, QUANTITY], INT, (a, b) => BigInt(a.compare(b))),
+  defineMethod('asApproximateFloat', [QUANTITY], DOUBLE, (quantity) => new Double(quantity.toNumber())),
+  defineMethod('asInteger', [QUANTITY], INT, (quantity) => quantity.toInteger() ?? NOT_AN_INTEGER),
+  defineMethod('isInteger', [QUANTITY], BOOL, (quantity) => quantity.toInteger() !== undefined),
+  defineMethod('add', [QUANTITY, QUANTITY], QUANTITY, (a, b) => sumOf(a, b)),
+  defineMethod('add', [QUANTITY, INT], QUANTITY, (a, b) => sumOf(a, Quantity.ofInteger(b))),
+  defineMethod('sub', [QUANTITY, QUANTITY], QUANTITY, (a, b) => sumOf(a, b.negated())),
+  defineMethod('sub', [QUANTITY, INT], QUANTITY, (a, b) => sumOf(a, Quantity.ofInteger(b).negated())),
+];
+
+const URL_TYPE = typeOfKind<Url>('kubernetes.URL');
+const NOT_A_URL = evaluationError('the text is not an absolute URL or path');
+
+export const urlFunctions: readonly FunctionDefinition[] = [
+  defineFunction('url', [STRING], URL_TYPE, (text) => parseUrl(text) ?? NOT_A_URL),
+  defineFunction('isURL', [STRING], BOOL, isRequestUri),
+  defineMethod('getScheme', [URL_TYPE], STRING, ({ scheme }) => scheme),
+  defineMethod('getHost', [URL_TYPE], STRING, ({ host }) => host),
+  defineMethod('getHostname', [URL_TYPE], STRING, ({ hostname }) => hostname),
+  defineMethod('getPort', [URL_TYPE], STRING, ({ port }) => port),
+  defineMethod('getEscapedPath', [URL_TYPE], STRING, ({ escapedPath }) => escapedPath),
+  defineMethod(
+    'getQuery',
+    [URL_TYPE],
+    mapType(STRING, listType(STRING)),
+    ({ query }) => new CelMap(queryOf(query)),
+  ),
+];

@@ -1,7 +1,25 @@
-// The ClusterRoles that every cluster has, as far as people and their tools use them, and who is bound to them.
+// Lists the objects of an empty cluster: its namespaces, and the ClusterRoles that people and their tools use.
 // https://kubernetes.io/docs/reference/access-authn-authz/rbac/#default-roles-and-role-bindings
-import type { KubeObject, StringMap } from '../../base/kube-object.ts';
-import { clusterAdminRules, rbacApiGroup } from './rules.ts';
+import { randomUUID } from 'node:crypto';
+import type { KubeObject, StringMap } from '../base/kube-object.ts';
+import type { Kinds, Resource } from './resource.ts';
+import { timestamp } from './write/context.ts';
+import { clusterAdminRules, rbacApiGroup } from './access/rules.ts';
+
+const namespaces = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];
+
+export function initialObjects(kinds: Kinds, now: Date): readonly (readonly [Resource, KubeObject])[] {
+  const objects: readonly KubeObject[] = [
+    ...namespaces.map((name) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })),
+    ...builtInRoles(),
+  ];
+  return objects.flatMap((object) => {
+    const resource = kinds.ofKind(object.apiVersion ?? '', object.kind ?? '');
+    if (resource === undefined) return [];
+    const metadata = { ...object.metadata, uid: randomUUID(), creationTimestamp: timestamp(now) };
+    return [[resource, resource.rules.prepare({ ...object, metadata }, undefined, now)] as const];
+  });
+}
 
 type Rules = readonly object[];
 
@@ -67,8 +85,8 @@ function label(target: string): StringMap {
 
 /** A role that gathers its rules by a label, and what it gathers from the beginning. */
 function gathering(name: string, own: Rules, all: Rules, target?: string): readonly KubeObject[] {
-  const part = { ...object('ClusterRole', `system:aggregate-to-${name}`, label(name)), rules: own };
-  const role = object('ClusterRole', name, target === undefined ? {} : label(target));
+  const part = { ...named('ClusterRole', `system:aggregate-to-${name}`, label(name)), rules: own };
+  const role = named('ClusterRole', name, target === undefined ? {} : label(target));
   return [
     part,
     { ...role, aggregationRule: { clusterRoleSelectors: [{ matchLabels: label(name) }] }, rules: all },
@@ -80,12 +98,12 @@ function bound(name: string, rules: Rules, group: string): readonly KubeObject[]
   const roleRef = { apiGroup: rbacApiGroup, kind: 'ClusterRole', name };
   const subjects = [{ apiGroup: rbacApiGroup, kind: 'Group', name: `system:${group}` }];
   return [
-    { ...object('ClusterRole', name), rules },
-    { ...object('ClusterRoleBinding', name), roleRef, subjects },
+    { ...named('ClusterRole', name), rules },
+    { ...named('ClusterRoleBinding', name), roleRef, subjects },
   ];
 }
 
-function object(kind: string, name: string, more: StringMap = {}): KubeObject {
+function named(kind: string, name: string, more: StringMap = {}): KubeObject {
   const labels = { 'kubernetes.io/bootstrapping': 'rbac-defaults', ...more };
   return { apiVersion: `${rbacApiGroup}/v1`, kind, metadata: { name, labels } };
 }

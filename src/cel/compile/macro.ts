@@ -1,11 +1,23 @@
-// Compiles the macros that go through a list or map: their variables, their types and their results.
-import type { Loop, Node } from '../syntax/ast.ts';
+// Compiles macros: those that go through a list or map, and those on the value of an optional.
+import type { Loop, Node, OptionalMap } from '../syntax/ast.ts';
 import { CompileProblem } from '../syntax/problem.ts';
-import { BOOL, DYN, INT, listType, mapType, typeParameter, typeText, type Type } from '../types/type.ts';
+import {
+  BOOL,
+  DYN,
+  INT,
+  listType,
+  mapType,
+  typeParameter,
+  typeText,
+  type Type,
+  optionalType,
+  COMPARABLE,
+} from '../types/type.ts';
 import type { ExpressionCompilation, Compiled } from './compilation.ts';
 import { loopStep } from './loop-step.ts';
-import { COMPARABLE } from '../library/comparable.ts';
 import { resolveOverloads } from './overload.ts';
+import { EvaluationError, NO_OVERLOAD } from '../values/evaluation-error.ts';
+import { NONE, Optional } from '../values/value.ts';
 
 export function compileLoop(compilation: ExpressionCompilation, node: Loop): Compiled {
   const range = compilation.compile(node.range);
@@ -107,4 +119,27 @@ function sortedType(compilation: ExpressionCompilation, node: Loop, range: Type,
   const resolution = resolveOverloads(compilation.unifier, SORTED, [range, listType(body)]);
   if (resolution !== undefined) return resolution.type;
   throw new CompileProblem('sortBy sorts lists, by values that have an order', node.offset);
+}
+
+export function compileOptionalMap(compilation: ExpressionCompilation, node: OptionalMap): Compiled {
+  const operand = compilation.compile(node.operand);
+  const held = compilation.unifier.freshVariable();
+  compilation.expectType(node, operand.type, optionalType(held), 'this works on optional values only');
+  const local = compilation.newLocal(node.variable, compilation.unifier.resolve(held));
+  const body = compilation.within([local], () => compilation.compile(node.body));
+  if (node.isFlat)
+    compilation.expectType(node.body, body.type, optionalType(DYN), 'the result must be optional');
+  const { slot } = local;
+  return {
+    type: node.isFlat ? body.type : optionalType(body.type),
+    step(frame) {
+      const optional = operand.step(frame);
+      if (optional instanceof EvaluationError) return optional;
+      if (!(optional instanceof Optional)) return NO_OVERLOAD;
+      if (optional === NONE) return NONE;
+      frame.slots[slot] = optional.value;
+      const value = body.step(frame);
+      return value instanceof EvaluationError || node.isFlat ? value : new Optional(value);
+    },
+  };
 }

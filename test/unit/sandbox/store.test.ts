@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { KubeObject } from '../../../../src/base/kube-object.ts';
-import { MemoryStore } from '../../../../src/sandbox/store/store.ts';
-import type { Change } from '../../../../src/sandbox/store/store.ts';
-import { configMap, configMaps, namespaces, secrets } from '../read/reading.ts';
+import type { KubeObject } from '../../../src/base/kube-object.ts';
+import { MemoryStore } from '../../../src/sandbox/store.ts';
+import type { Change } from '../../../src/sandbox/store.ts';
+import { configMap, configMaps, namespaces, secrets } from './read/reading.ts';
 
 function stored(object: KubeObject | undefined): KubeObject {
   if (object === undefined) throw new Error('another object stands there');
