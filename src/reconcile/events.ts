@@ -2,14 +2,14 @@
 import { apiVersion } from '../api/names.ts';
 import type { Observed } from '../policy/plan/observed.ts';
 import type { WriteStep } from '../policy/plan/plan-claim.ts';
-import type { Step } from '../policy/plan/plan.ts';
+import type { PlanStep } from '../policy/plan/plan.ts';
 import { kindOfProvider, nameOfProvider, type ProviderId } from '../policy/terms/provider-id.ts';
 import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
-import type { Failure } from '../policy/status/provider-part.ts';
+import type { UnsyncedObject } from '../policy/status/provider-report.ts';
 import type { EventObject, EventRecorder, RecordedEvent } from './ports.ts';
 
 /** A step that changes something. */
-export type DoneStep = Exclude<Step, { readonly kind: 'read' | 'read-source' }>;
+export type DoneStep = Exclude<PlanStep, { readonly kind: 'read' | 'read-source' }>;
 
 type Happening = Pick<RecordedEvent, 'type' | 'reason' | 'action'>;
 
@@ -33,7 +33,11 @@ export class Announcer {
   }
 
   /** An object is not as it should be, and was not known to be so before. */
-  failed(owner: ProviderId, { namespace, reason, message }: Failure, object: EventObject | undefined): void {
+  failed(
+    owner: ProviderId,
+    { namespace, reason, message }: UnsyncedObject,
+    object: EventObject | undefined,
+  ): void {
     const happening: Happening = { type: 'Warning', reason, action: 'Reconcile' };
     const concerned = object ?? this.#namespaceObject(namespace);
     const where = `${concerned.kind} ${concerned.name} in namespace ${namespace}`;
@@ -69,7 +73,7 @@ export class Announcer {
   }
 }
 
-export function ownerOf(step: Step): ProviderId {
+export function ownerOf(step: PlanStep): ProviderId {
   return step.kind === 'delete' || step.kind === 'release' ? step.owner : step.claim.owner;
 }
 

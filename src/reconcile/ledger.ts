@@ -2,9 +2,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ProviderId } from '../policy/terms/provider-id.ts';
 import { ProviderTally } from '../policy/status/provider-tally.ts';
-import type { ProviderPart } from '../policy/status/provider-part.ts';
+import type { ProviderReport } from '../policy/status/provider-report.ts';
 
-export type Parts = ReadonlyMap<ProviderId, ProviderPart>;
+export type Parts = ReadonlyMap<ProviderId, ProviderReport>;
 
 interface Waiting {
   count: number;
@@ -61,7 +61,7 @@ export class ProviderLedger {
   }
 
   partsOf(namespace: string): Parts {
-    return this.#parts.get(namespace) ?? new Map<ProviderId, ProviderPart>();
+    return this.#parts.get(namespace) ?? new Map<ProviderId, ProviderReport>();
   }
 
   /** What a namespace has come to in a round. */
@@ -97,7 +97,7 @@ export class ProviderLedger {
     for (const map of [this.#tallies, this.#parts, this.#waiting, this.#waits]) map.clear();
   }
 
-  #take(owner: ProviderId, namespace: string, part: ProviderPart): void {
+  #take(owner: ProviderId, namespace: string, part: ProviderReport): void {
     const tally = this.#tallies.get(owner) ?? new ProviderTally();
     this.#tallies.set(owner, tally);
     if (isDeepStrictEqual(tally.get(namespace), part)) return;

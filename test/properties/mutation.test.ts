@@ -102,8 +102,8 @@ test('what the defaults of a policy set on a new namespace never violates that p
       const snapshot = aSnapshot([aPolicy('p', own)]);
       const review = aReview({ object: withoutUndefined(aNamespace(given)) });
       const set = new Set(mutate(review, snapshot, circumstances).patch.flatMap(keysOf));
-      const { findings } = decide(patched(review, snapshot), snapshot, circumstances);
-      const paths = findings.map(({ violation }) => violation.path);
+      const { violations } = decide(patched(review, snapshot), snapshot, circumstances);
+      const paths = violations.map(({ violation }) => violation.path);
       expect(paths.filter((path) => set.has(path))).toEqual([]);
     }),
     { numRuns: 1000 },
@@ -120,7 +120,7 @@ test('what the mutating hook did is enough for the validating one, where every d
     fc.property(metadata, (given) => {
       const snapshot = aSnapshot([aPolicy('p', own)]);
       const review = aReview({ object: withoutUndefined(aNamespace(given)) });
-      expect(decide(patched(review, snapshot), snapshot, circumstances).findings).toEqual([]);
+      expect(decide(patched(review, snapshot), snapshot, circumstances).violations).toEqual([]);
     }),
   );
 });

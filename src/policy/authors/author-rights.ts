@@ -5,12 +5,12 @@ import type { CompiledMatch } from '../terms/match.ts';
 import { providerId, useOf, type ProviderId } from '../terms/provider-id.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import type { Right } from '../terms/verdict.ts';
-import type { ProviderChange } from './change.ts';
+import type { ProviderWrite } from './provider-write.ts';
 import type { Install } from '../compile/install.ts';
 
 /** Each right of RBAC that the author must have; none for a deletion. */
 export function authorRights(
-  { id, after }: ProviderChange,
+  { id, after }: ProviderWrite,
   snapshot: ClusterSnapshot,
   install: Install,
 ): readonly Right[] {

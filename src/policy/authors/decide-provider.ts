@@ -6,14 +6,13 @@ import { isTerminating } from '../../base/metadata.ts';
 import { providerId, type ProviderKind } from '../terms/provider-id.ts';
 import type { ProviderResource, ProviderReview } from '../terms/review.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
-import { nothingToDecide, type Decision, type Finding } from '../terms/verdict.ts';
+import { nothingToDecide, type Decision, type JudgedViolation } from '../terms/verdict.ts';
 import { authorRights } from './author-rights.ts';
-import type { ProviderChange } from './change.ts';
-import { differenceOf } from './difference.ts';
-import { fuseFinding } from './fuse-guard.ts';
+import type { ProviderWrite } from './provider-write.ts';
+import { impactOf } from './impact.ts';
+import { fuseViolation, unmatchedViolation } from './guards.ts';
 import { sourceProblems, type Install } from '../compile/install.ts';
 import { loadSubmitted, type ProviderDefinition, type ProviderLoad } from '../compile/load-provider.ts';
-import { unmatchedFinding } from './match-guard.ts';
 import { noticesOf, unknownNotice } from './notices.ts';
 
 export interface ProviderCircumstances extends Circumstances {
@@ -38,11 +37,11 @@ export function decideProvider(
     ...(after?.ok === false ? after.problems : []),
     ...(object === undefined ? [] : sourceProblems(kind, object, circumstances.install)),
   ];
-  if (problems.length > 0) return { ...nothingToDecide, findings: problems.map(specFinding) };
+  if (problems.length > 0) return { ...nothingToDecide, violations: problems.map(specViolation) };
   const before = oldObject === undefined ? undefined : loadSubmitted(kind, oldObject);
   const id = providerId(kind, review.name);
-  const change = { id, before: definitionIn(before), after: definitionIn(after) };
-  return decideChange(review, change, snapshot, circumstances);
+  const write = { id, before: definitionIn(before), after: definitionIn(after) };
+  return decideWrite(review, write, snapshot, circumstances);
 }
 
 /** Whatever is wrong with a spec that stays, or with an object that goes, must not hold up its finalizers. */
@@ -53,30 +52,27 @@ function isUntouched({ object, oldObject }: ProviderReview): boolean {
   return isDeepStrictEqual(object['spec'], oldObject['spec']);
 }
 
-function decideChange(
+function decideWrite(
   review: ProviderReview,
-  change: ProviderChange,
+  write: ProviderWrite,
   snapshot: ClusterSnapshot,
   circumstances: ProviderCircumstances,
 ): Decision {
-  const difference = differenceOf(change, snapshot, circumstances);
-  const fuse = fuseFinding(review, change, difference);
-  const unmatched = unmatchedFinding(change, difference);
+  const impact = impactOf(write, snapshot, circumstances);
+  const fuse = fuseViolation(review, write, impact);
+  const unmatched = unmatchedViolation(write, impact);
   // What is refused is said there.
   const told = {
-    ...difference,
+    ...impact,
     ...(fuse === undefined ? {} : { dropped: new Map<string, number>() }),
     ...(unmatched === undefined ? {} : { unmatched: [] }),
   };
-  const isUnknown = review.oldObject !== undefined && change.before === undefined;
+  const isUnknown = review.oldObject !== undefined && write.before === undefined;
   return {
     ...nothingToDecide,
-    rights: authorRights(change, snapshot, circumstances.install),
-    findings: [unmatched, fuse].filter((finding) => finding !== undefined),
-    notices: [
-      ...(isUnknown ? [unknownNotice(change)] : []),
-      ...noticesOf(change, told, circumstances.install),
-    ],
+    rights: authorRights(write, snapshot, circumstances.install),
+    violations: [unmatched, fuse].filter((violation) => violation !== undefined),
+    notices: [...(isUnknown ? [unknownNotice(write)] : []), ...noticesOf(write, told, circumstances.install)],
     overBudget: circumstances.budget.isSpent(),
   };
 }
@@ -85,7 +81,7 @@ function definitionIn(load: ProviderLoad | undefined): ProviderDefinition | unde
   return load?.ok === true ? load.definition : undefined;
 }
 
-function specFinding({ path, found, accepted, offset }: Problem): Finding {
+function specViolation({ path, found, accepted, offset }: Problem): JudgedViolation {
   const where = offset === undefined ? '' : ` (character ${offset + 1} of the text)`;
   const violation = {
     policy: '',

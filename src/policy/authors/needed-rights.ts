@@ -28,7 +28,7 @@ export interface NeededRights extends RightsRule {
   readonly path: string;
 }
 
-export const rbacGroup = groupOf(roleBindingType.apiVersion);
+export const roleGroup = groupOf(roleBindingType.apiVersion);
 /** All that is written is written by apply or patch. */
 const making = ['create', 'patch', 'delete'] as const;
 
@@ -52,7 +52,7 @@ function policyRights({ spec }: NamespacePolicy, install: Install): readonly Nee
     for: 'role',
     isAllowed: true,
     verbs: ['bind'],
-    group: rbacGroup,
+    group: roleGroup,
     resource: 'clusterroles',
     name,
     effect: `hand out ClusterRole ${name}`,

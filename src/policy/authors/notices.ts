@@ -1,31 +1,27 @@
 // What the author of a policy or share is told of a write, allowed or not: whom it reaches now, and what it removes.
 import type { ProviderId } from '../terms/provider-id.ts';
-import { fateOf, type ProviderChange } from './change.ts';
-import type { Difference, UnmatchedNamespace } from './difference.ts';
-import { totalOf } from './fuse-guard.ts';
+import { fateOf, type ProviderWrite } from './provider-write.ts';
+import type { Impact, UnmatchedNamespace } from './impact.ts';
+import { totalOf } from './guards.ts';
 import { kindsNotAllowed, nameNotAllowed, type Install } from '../compile/install.ts';
 import { counted, listed, plural } from '../terms/count-text.ts';
 
-export function noticesOf(
-  change: ProviderChange,
-  difference: Difference,
-  install: Install,
-): readonly string[] {
-  const { id } = change;
-  const { gained, lost, unmatched } = difference;
+export function noticesOf(write: ProviderWrite, impact: Impact, install: Install): readonly string[] {
+  const { id } = write;
+  const { gained, lost, unmatched } = impact;
   return [
     ...about(gained, () => `${id} now reaches ${namespaces(gained)}`),
     ...about(lost, () => `${id} no longer reaches ${namespaces(lost)}`),
-    ...removals(change, difference),
+    ...removals(write, impact),
     ...about(unmatched, () => unmatchedNotice(id, unmatched)),
-    ...resumption(change),
-    ...kinds(change, install),
-    ...secretName(change, install),
+    ...resumption(write),
+    ...kinds(write, install),
+    ...secretName(write, install),
   ];
 }
 
 /** Where the stored version does not load, there is nothing to compare with. */
-export function unknownNotice({ id, after }: ProviderChange): string {
+export function unknownNotice({ id, after }: ProviderWrite): string {
   const reason = `${id}: the stored version is not valid`;
   return after === undefined
     ? `${reason}, so whatever it made is released, not deleted`
@@ -40,13 +36,13 @@ function namespaces(names: readonly string[]): string {
   return `${counted(names.length, 'namespace')}: ${listed(names)}`;
 }
 
-function removals(change: ProviderChange, { dropped }: Difference): readonly string[] {
+function removals(write: ProviderWrite, { dropped }: Impact): readonly string[] {
   const names = [...dropped.keys()];
-  const verb = fateOf(change) === 'released' ? 'releases' : 'deletes';
+  const verb = fateOf(write) === 'released' ? 'releases' : 'deletes';
   const objects = counted(totalOf(dropped), 'object');
   return about(
     names,
-    () => `${change.id} ${verb} ${objects} in ${plural(names.length, 'namespace')}: ${listed(names)}`,
+    () => `${write.id} ${verb} ${objects} in ${plural(names.length, 'namespace')}: ${listed(names)}`,
   );
 }
 
@@ -56,7 +52,7 @@ function unmatchedNotice(id: ProviderId, unmatched: readonly UnmatchedNamespace[
 }
 
 /** While it was suspended, versions came and went whose objects nobody counts here. */
-function resumption({ id, before, after }: ProviderChange): readonly string[] {
+function resumption({ id, before, after }: ProviderWrite): readonly string[] {
   if (before?.object.spec.suspend !== true || after === undefined || after.object.spec.suspend) return [];
   const { maxDeletions } = after.object.spec;
   return [
@@ -64,7 +60,7 @@ function resumption({ id, before, after }: ProviderChange): readonly string[] {
   ];
 }
 
-function kinds({ id, after }: ProviderChange, install: Install): readonly string[] {
+function kinds({ id, after }: ProviderWrite, install: Install): readonly string[] {
   const types = after === undefined ? [] : kindsNotAllowed(after, install);
   const names = types.map(({ apiVersion, kind }) => `${apiVersion}/${kind}`);
   return about(
@@ -74,7 +70,7 @@ function kinds({ id, after }: ProviderChange, install: Install): readonly string
   );
 }
 
-function secretName({ id, after }: ProviderChange, install: Install): readonly string[] {
+function secretName({ id, after }: ProviderWrite, install: Install): readonly string[] {
   const name = after === undefined ? undefined : nameNotAllowed(after, install);
   if (name === undefined) return [];
   return [

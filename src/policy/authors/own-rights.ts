@@ -1,7 +1,7 @@
 // Which rights the account of the reconciler needs for one policy or share, and where an install gives them.
 import type { Install } from '../compile/install.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
-import { neededRights, rbacGroup, type NeededRights, type RightsRule } from './needed-rights.ts';
+import { neededRights, roleGroup, type NeededRights, type RightsRule } from './needed-rights.ts';
 
 /** A rule that may be missing, and the role that it belongs to. */
 export interface OwnRights extends RightsRule {
@@ -23,7 +23,7 @@ export function ownRights(definition: ProviderDefinition, install: Install): rea
 const roleBindings: OwnRights = {
   role: 'reconciler',
   verbs: keeping,
-  group: rbacGroup,
+  group: roleGroup,
   resource: 'rolebindings',
 };
 

@@ -2,9 +2,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Budget, Circumstances } from '../terms/budget.ts';
 import type { CompiledPolicy } from '../compile/compiled-policy.ts';
-import { steeringOf, type Matched, type Reached } from './decide-steering.ts';
+import { steeringOf, type Matched, type Reached } from './steering-rights.ts';
 import { defaultOwners } from '../compile/default-owners.ts';
-import { judge, matchErrorFinding } from './judge.ts';
+import { judge, matchErrorViolation } from './judge.ts';
 import { matchNamespace, type MatchResult } from '../terms/match.ts';
 import { annotationsOf, isSameMap, isTerminating, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
@@ -12,7 +12,7 @@ import type { Review } from '../terms/review.ts';
 import type { StepContext } from '../rules/rule.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { asStored } from './steering.ts';
-import { nothingToDecide, type Decision, type Finding } from '../terms/verdict.ts';
+import { nothingToDecide, type Decision, type JudgedViolation } from '../terms/verdict.ts';
 
 const no: MatchResult = { kind: 'no' };
 
@@ -31,11 +31,11 @@ export function decideNamespace(
   const matched = matchAll(snapshot, before, after, budget);
   // The rules look at labels, annotations and owners; the guard at whatever a policy matches by or renders.
   const reached = reachedBy(matched, review.namespace, circumstances.now);
-  const findings = isSame ? [] : judgeAll(matched, reached, review, snapshot, circumstances);
+  const violations = isSame ? [] : judgeAll(matched, reached, review, snapshot, circumstances);
   const stored = before === undefined ? review : { ...review, oldObject: before };
   const rights = after === undefined ? [] : steeringOf(reached, stored, after, snapshot, budget);
   return {
-    findings,
+    violations,
     rights,
     notices: [],
     policies: matched.filter(isMatched).map(({ policy }) => policy.name),
@@ -92,15 +92,15 @@ function judgeAll(
   review: Review,
   snapshot: ClusterSnapshot,
   circumstances: Circumstances,
-): readonly Finding[] {
-  const findings: Finding[] = [];
+): readonly JudgedViolation[] {
+  const violations: JudgedViolation[] = [];
   for (const each of matched) {
     const context = contextOf(each, review, snapshot, circumstances);
     if (context === undefined) continue;
-    if (!judgeOne(each, { ...context, ownsDefault: ownerOf(each.policy) }, circumstances.budget, findings))
+    if (!judgeOne(each, { ...context, ownsDefault: ownerOf(each.policy) }, circumstances.budget, violations))
       break;
   }
-  return findings;
+  return violations;
 }
 
 /** Undefined where the policy has nothing to do with the namespace. */
@@ -134,17 +134,17 @@ function judgeOne(
   { policy, before, after }: Matched,
   context: StepContext,
   budget: Budget,
-  findings: Finding[],
+  violations: JudgedViolation[],
 ): boolean {
   if (after.kind === 'error') {
-    findings.push(matchErrorFinding(policy, after));
+    violations.push(matchErrorViolation(policy, after));
     return true;
   }
   if (before.kind !== 'error' || after.kind === 'yes') {
-    return judge(policy, policy.namespaceRules, context, budget, findings);
+    return judge(policy, policy.namespaceRules, context, budget, violations);
   }
   // Nobody knows whether the policy protected the old object; that matters only if it would now refuse.
-  const ifMatched: Finding[] = [];
+  const ifMatched: JudgedViolation[] = [];
   const isComplete = judge(
     policy,
     policy.namespaceRules,
@@ -152,7 +152,7 @@ function judgeOne(
     budget,
     ifMatched,
   );
-  if (ifMatched.length > 0) findings.push(matchErrorFinding(policy, before));
+  if (ifMatched.length > 0) violations.push(matchErrorViolation(policy, before));
   return isComplete;
 }
 

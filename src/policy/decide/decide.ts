@@ -1,14 +1,63 @@
 // Decides a validating review: what the object breaks, and which rights the write needs. Pure: no I/O, no clock.
-import type { Circumstances } from '../terms/budget.ts';
+import type { Circumstances, Budget } from '../terms/budget.ts';
 import { decideNamespace } from './decide-namespace.ts';
-import { decideNamespaced } from './decide-namespaced.ts';
 import type { Review } from '../terms/review.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
-import { nothingToDecide, type Decision } from '../terms/verdict.ts';
+import { nothingToDecide, type Decision, type JudgedViolation } from '../terms/verdict.ts';
+import type { CompiledPolicy } from '../compile/compiled-policy.ts';
+import { defaultOwners } from '../compile/default-owners.ts';
+import { judge, matchErrorViolation } from './judge.ts';
+import { matchNamespace } from '../terms/match.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import { rulesFor } from '../compile/rules-for.ts';
 
 export function decide(review: Review, snapshot: ClusterSnapshot, circumstances: Circumstances): Decision {
   if (snapshot.policies.isExcluded(review.namespace)) return nothingToDecide;
   return review.resource === 'namespaces'
     ? decideNamespace(review, snapshot, circumstances)
     : decideNamespaced(review, snapshot, circumstances);
+}
+
+export function decideNamespaced(
+  review: Review,
+  snapshot: ClusterSnapshot,
+  { now, budget }: Circumstances,
+): Decision {
+  const namespaceObject = snapshot.namespace(review.namespace);
+  if (review.operation === 'DELETE' || namespaceObject === undefined) return nothingToDecide;
+  const violations: JudgedViolation[] = [];
+  const matching = matchingPolicies(review, namespaceObject, snapshot, budget, violations);
+  const ownerOf = defaultOwners('secrets', matching, review.namespace, now);
+  const isComplete = matching.every((policy) => {
+    const context = {
+      review,
+      now,
+      namespaceObject,
+      matchesNew: true,
+      matchedOld: review.oldObject !== undefined,
+      actions: policy.actions,
+      countOthers: () => 0,
+      ownsDefault: ownerOf(policy),
+    };
+    return judge(policy, rulesFor(policy, review), context, budget, violations);
+  });
+  const policies = matching.map(({ name }) => name);
+  return { ...nothingToDecide, violations, policies, overBudget: !isComplete || budget.isSpent() };
+}
+
+/** Those with rules for the object; a match that errors becomes a violation. */
+function matchingPolicies(
+  review: Review,
+  namespaceObject: KubeObject,
+  snapshot: ClusterSnapshot,
+  budget: Budget,
+  violations: JudgedViolation[],
+): readonly CompiledPolicy[] {
+  return snapshot.policies.candidates(review.resource, [namespaceObject]).filter((policy) => {
+    // A budget that is spent stays spent: what is passed over here is refused in the end.
+    if (budget.isSpent() || rulesFor(policy, review).length === 0) return false;
+    const matches = matchNamespace(policy.match, namespaceObject, budget);
+    if (matches.kind === 'error') violations.push(matchErrorViolation(policy, matches));
+    return matches.kind === 'yes';
+  });
 }

@@ -4,7 +4,7 @@ import type { CompiledPolicy } from '../compile/compiled-policy.ts';
 import { isExcepted } from '../terms/exceptions.ts';
 import type { MatchResult } from '../terms/match.ts';
 import type { Breach, Rule, StateRule, StepContext } from '../rules/rule.ts';
-import type { Finding } from '../terms/verdict.ts';
+import type { JudgedViolation } from '../terms/verdict.ts';
 
 /** An object can break one rule in tens of thousands of places; nobody reads more than these. */
 const mostBreaches = 100;
@@ -15,18 +15,21 @@ export function judge(
   rules: readonly Rule[],
   context: StepContext,
   budget: Budget,
-  findings: Finding[],
+  violations: JudgedViolation[],
 ): boolean {
   for (const rule of rules) {
     if (budget.isSpent()) return false;
     if (isExcepted(policy.exceptions, rule.id, context.review.namespace, context.now)) continue;
-    for (const breach of fewOf(breachesOf(rule, context))) findings.push(findingOf(policy, rule.id, breach));
+    for (const breach of fewOf(breachesOf(rule, context))) violations.push(judged(policy, rule.id, breach));
   }
   return true;
 }
 
-export function matchErrorFinding(policy: CompiledPolicy, error: MatchResult & { kind: 'error' }): Finding {
-  return findingOf(policy, 'match', {
+export function matchErrorViolation(
+  policy: CompiledPolicy,
+  error: MatchResult & { kind: 'error' },
+): JudgedViolation {
+  return judged(policy, 'match', {
     path: 'metadata',
     found: `an error in match condition ${error.condition}: ${error.message}`,
     accepted: 'an object for which the condition is true or false',
@@ -59,6 +62,6 @@ function fewOf(breaches: readonly Breach[]): readonly Breach[] {
   return [...breaches.slice(0, mostBreaches), { ...first, path: 'the same and below', found }];
 }
 
-function findingOf(policy: CompiledPolicy, rule: string, { path, found, accepted }: Breach): Finding {
+function judged(policy: CompiledPolicy, rule: string, { path, found, accepted }: Breach): JudgedViolation {
   return { violation: { policy: policy.name, rule, path, found, accepted }, actions: policy.actions };
 }

@@ -19,7 +19,7 @@ export function settle(
   review: AnyReview,
 ): Verdict {
   const having = (action: 'Deny' | 'Warn' | 'Audit'): readonly Violation[] =>
-    decision.findings.filter(({ actions }) => actions.includes(action)).map(({ violation }) => violation);
+    decision.violations.filter(({ actions }) => actions.includes(action)).map(({ violation }) => violation);
   const answerTo = (right: Right): AccessAnswer => answers.get(rightKey(right)) ?? 'unknown';
   // Guards refuse whatever the policy's validationActions say.
   const missing = decision.rights.filter(
@@ -41,11 +41,11 @@ export function settle(
 }
 
 /** Where a policy lets nobody but its requesters create, the right to use it would not help: that has been said. */
-function isOnlyForRequesters(right: Right, { findings }: Decision): boolean {
+function isOnlyForRequesters(right: Right, { violations }: Decision): boolean {
   return (
     right.rule === 'steering' &&
     isPolicy(right) &&
-    findings.some(
+    violations.some(
       ({ violation, actions }) =>
         violation.policy === right.name &&
         violation.rule === 'namespaces.requesters' &&

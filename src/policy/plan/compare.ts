@@ -11,9 +11,9 @@ import type { Observed } from './observed.ts';
  * `maybe`: it differs in what the API server may have put into another form, which only a dry run can tell.
  * `replace`: in what cannot be changed; it has to be made anew.
  */
-export type Difference = 'none' | 'update' | 'maybe' | 'replace';
+export type NeededWrite = 'none' | 'update' | 'maybe' | 'replace';
 
-export function compareCopy(wanted: KubeObject, payload: CopyPayload, live: Observed): Difference {
+export function compareCopy(wanted: KubeObject, payload: CopyPayload, live: Observed): NeededWrite {
   if (live.content.kind !== 'secret') return 'update';
   const { facts, labels } = live.content;
   const isSame = facts.hash === payload.facts.hash;
@@ -22,14 +22,14 @@ export function compareCopy(wanted: KubeObject, payload: CopyPayload, live: Obse
   return facts.type !== payload.facts.type || facts.isImmutable ? 'replace' : 'update';
 }
 
-export function compareRoleBinding(wanted: KubeObject, live: KubeObject): Difference {
+export function compareRoleBinding(wanted: KubeObject, live: KubeObject): NeededWrite {
   // https://kubernetes.io/docs/reference/access-authn-authz/rbac/#clusterrolebinding-example: a roleRef is for ever.
   if (!isDeepStrictEqual(live['roleRef'], wanted['roleRef'])) return 'replace';
   const isSame = isDeepStrictEqual(live['subjects'] ?? [], wanted['subjects'] ?? []);
   return isSame && hasMetadata(live, wanted) ? 'none' : 'update';
 }
 
-export function compareResource(wanted: KubeObject, live: KubeObject): Difference {
+export function compareResource(wanted: KubeObject, live: KubeObject): NeededWrite {
   const applied = valueOf(annotationsOf(live), appliedAnnotation);
   if (applied !== valueOf(annotationsOf(wanted), appliedAnnotation)) return 'update';
   return isPartOf(wanted, live) ? 'none' : 'maybe';

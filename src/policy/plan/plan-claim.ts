@@ -9,13 +9,13 @@ import {
   compareResource,
   compareRoleBinding,
   foreignFields,
-  type Difference,
+  type NeededWrite,
 } from './compare.ts';
 import type { CopyPayload, CopyState } from './copy.ts';
 import type { Claim } from '../desired/claim.ts';
 import type { Observed } from './observed.ts';
-import { failed, synced, type Outcome } from './outcome.ts';
-import { isWhollyOurs, objectOf, refusalOf } from './own-write.ts';
+import { failedResult, syncedResult, type ObjectResult } from './object-result.ts';
+import { isWhollyOurs, desiredObject, refusalOf } from './desired-object.ts';
 import type { ClaimScope, PlanInput } from './plan-input.ts';
 
 export type ClaimStep =
@@ -42,11 +42,15 @@ export interface Surplus {
   readonly annotations: readonly string[];
 }
 
-export function planClaim(claim: Claim, live: Observed | undefined, input: PlanInput): ClaimStep | Outcome {
+export function planClaim(
+  claim: Claim,
+  live: Observed | undefined,
+  input: PlanInput,
+): ClaimStep | ObjectResult {
   const scope = input.scopeOf(claim);
   if (scope !== 'allowed') return outOfScope(claim, scope);
   if (live?.isTerminating === true)
-    return failed(claim, 'Terminating', 'the object is being deleted and waits for its finalizers');
+    return failedResult(claim, 'Terminating', 'the object is being deleted and waits for its finalizers');
   return claim.content.kind === 'copy'
     ? planCopy(claim, claim.content.share, live, input)
     : planWrite(claim, undefined, live, input);
@@ -57,7 +61,7 @@ function planCopy(
   share: CompiledShare,
   live: Observed | undefined,
   input: PlanInput,
-): ClaimStep | Outcome {
+): ClaimStep | ObjectResult {
   const copy = input.copyStateOf(share);
   switch (copy.kind) {
     case 'unavailable':
@@ -76,11 +80,11 @@ function planWrite(
   payload: CopyPayload | undefined,
   live: Observed | undefined,
   input: PlanInput,
-): ClaimStep | Outcome {
+): ClaimStep | ObjectResult {
   if (live?.content.kind === 'unread') return { kind: 'read', claim, live };
-  const object = objectOf(claim, payload, nameOf(input.namespaceObject), input.snapshot, input.now);
+  const object = desiredObject(claim, payload, nameOf(input.namespaceObject), input.snapshot, input.now);
   const difference = live === undefined ? 'create' : differenceOf(claim, object, payload, live);
-  if (difference === 'none') return synced(claim);
+  if (difference === 'none') return syncedResult(claim);
   const surplus =
     payload === undefined ? foreignSurplus(claim, object, live) : surplusOf(object, payload, live);
   const kind = difference === 'maybe' ? 'check' : difference;
@@ -92,17 +96,17 @@ function withoutSource(
   claim: Claim,
   live: Observed | undefined,
   { reason, message }: CopyState & { kind: 'unavailable' },
-): Outcome {
-  return live?.owner === claim.owner ? synced(claim) : failed(claim, reason, message);
+): ObjectResult {
+  return live?.owner === claim.owner ? syncedResult(claim) : failedResult(claim, reason, message);
 }
 
 /** What is frozen, or what a policy of the namespace refuses, is not written. */
-function allowedWrite(step: WriteStep, input: PlanInput): ClaimStep | Outcome {
+function allowedWrite(step: WriteStep, input: PlanInput): ClaimStep | ObjectResult {
   const { desired, namespaceObject, snapshot, now } = input;
   const freeze = desired.frozen.get(step.claim.owner);
-  if (freeze !== undefined) return failed(step.claim, freeze.reason, freeze.message);
+  if (freeze !== undefined) return failedResult(step.claim, freeze.reason, freeze.message);
   const refusal = refusalOf(step.object, nameOf(namespaceObject), snapshot, now);
-  return refusal === undefined ? step : failed(step.claim, 'RefusedByPolicy', refusal);
+  return refusal === undefined ? step : failedResult(step.claim, 'RefusedByPolicy', refusal);
 }
 
 function differenceOf(
@@ -110,7 +114,7 @@ function differenceOf(
   object: KubeObject,
   payload: CopyPayload | undefined,
   live: Observed,
-): Difference {
+): NeededWrite {
   if (payload !== undefined) return compareCopy(object, payload, live);
   if (live.content.kind !== 'object') return 'update';
   return isWhollyOurs(claim)
@@ -145,18 +149,18 @@ function surplusOf(object: KubeObject, payload: CopyPayload, live: Observed | un
   return { ...noSurplus, data, labels, annotations };
 }
 
-function outOfScope(claim: Claim, scope: Exclude<ClaimScope, 'allowed'>): Outcome {
+function outOfScope(claim: Claim, scope: Exclude<ClaimScope, 'allowed'>): ObjectResult {
   const { apiVersion, kind } = claim.type;
   if (scope === 'unknown') {
     const message = `${kind} of ${apiVersion} cannot be watched: the cluster may not serve it, or not to Reeve`;
-    return failed(claim, 'KindUnavailable', message);
+    return failedResult(claim, 'KindUnavailable', message);
   }
   if (claim.content.kind === 'copy') {
     const message =
       `this installation does not let Secrets of the name ${claim.name} be shared: run Reeve with ` +
       `--secret-name=${claim.name} as well, and add the name to the rules for Secrets of its account`;
-    return failed(claim, 'NameNotAllowed', message);
+    return failedResult(claim, 'NameNotAllowed', message);
   }
   const message = `this installation does not let policies provide ${kind} of ${apiVersion}`;
-  return failed(claim, 'KindNotAllowed', message);
+  return failedResult(claim, 'KindNotAllowed', message);
 }

@@ -2,11 +2,11 @@
 import type { ProviderId } from '../terms/provider-id.ts';
 import type { Claim } from '../desired/claim.ts';
 import type { Observed } from './observed.ts';
-import { conflict, undesired, type Outcome } from './outcome.ts';
+import { conflictResult, undesiredResult, type ObjectResult } from './object-result.ts';
 import { planClaim, type ClaimStep } from './plan-claim.ts';
 import type { PlanInput } from './plan-input.ts';
 
-export type Step =
+export type PlanStep =
   | ClaimStep
   | {
       readonly kind: 'delete';
@@ -18,15 +18,15 @@ export type Step =
   | { readonly kind: 'release'; readonly owner: ProviderId; readonly live: Observed };
 
 export interface Plan {
-  readonly steps: readonly Step[];
+  readonly steps: readonly PlanStep[];
   /** Of everything for which there is no step. */
-  readonly outcomes: readonly Outcome[];
+  readonly outcomes: readonly ObjectResult[];
 }
 
 export function planNamespace(input: PlanInput): Plan {
-  const steps: Step[] = [];
-  const outcomes: Outcome[] = [];
-  const take = (result: Step | Outcome): void => {
+  const steps: PlanStep[] = [];
+  const outcomes: ObjectResult[] = [];
+  const take = (result: PlanStep | ObjectResult): void => {
     if ('kind' in result) steps.push(result);
     else outcomes.push(result);
   };
@@ -58,29 +58,33 @@ function byPrecedence(
   return claims.toSorted((a, b) => rank(a) - rank(b));
 }
 
-function planWinner(claim: Claim, live: Observed | undefined, input: PlanInput): Step | Outcome {
+function planWinner(claim: Claim, live: Observed | undefined, input: PlanInput): PlanStep | ObjectResult {
   if (live === undefined || live.owner === claim.owner) return planClaim(claim, live, input);
   if (live.owner === undefined) {
     return live.isOffered ? planClaim(claim, live, input) : notOurs(claim, live);
   }
   return isFrozen(live.owner, input)
-    ? conflict(claim, 'OwnedByAnother', `${live.owner} has it, and that is not to be changed at present`)
+    ? conflictResult(
+        claim,
+        'OwnedByAnother',
+        `${live.owner} has it, and that is not to be changed at present`,
+      )
     : planClaim(claim, live, input);
 }
 
-function notOurs(claim: Claim, live: Observed): Outcome {
+function notOurs(claim: Claim, live: Observed): ObjectResult {
   const message =
     `a ${live.type.kind} of this name is there that Reeve does not manage; ` +
     'its owner can label it reeve.dev/adopt=true to hand it over, or delete or rename it';
-  return conflict(claim, 'AlreadyExists', message);
+  return conflictResult(claim, 'AlreadyExists', message);
 }
 
-function providedBy(claim: Claim, winner: ProviderId): Outcome {
-  return conflict(claim, 'ProvidedByAnother', `${winner} provides it already`, false);
+function providedBy(claim: Claim, winner: ProviderId): ObjectResult {
+  return conflictResult(claim, 'ProvidedByAnother', `${winner} provides it already`, false);
 }
 
 /** An object of ours that nobody wants in this namespace. */
-function planUnclaimed(live: Observed, input: PlanInput): Step | Outcome | undefined {
+function planUnclaimed(live: Observed, input: PlanInput): PlanStep | ObjectResult | undefined {
   if (!isOwned(live) || live.isTerminating || isFrozen(live.owner, input)) return undefined;
   const { owner, key } = live;
   if (isExpired(live, input.desired)) return { kind: 'delete', owner, live, isExpired: true };
@@ -92,10 +96,14 @@ function planUnclaimed(live: Observed, input: PlanInput): Step | Outcome | undef
       return { kind: 'release', owner, live };
     case 'hold': {
       const message = `${verdict.count} objects would be deleted, and the limit is ${verdict.limit}`;
-      return undesired({ owner, key }, 'TooManyDeletions', message);
+      return undesiredResult({ owner, key }, 'TooManyDeletions', message);
     }
     case 'unknown':
-      return undesired({ owner, key }, 'ApiError', 'the API server does not say whether it is to be deleted');
+      return undesiredResult(
+        { owner, key },
+        'ApiError',
+        'the API server does not say whether it is to be deleted',
+      );
     default:
       return verdict satisfies never;
   }

@@ -7,7 +7,7 @@ import { matchNamespace } from '../terms/match.ts';
 import { nameOf } from '../../base/metadata.ts';
 import type { Review } from '../terms/review.ts';
 import type { Rule } from '../rules/rule.ts';
-import type { Finding, Violation } from '../terms/verdict.ts';
+import type { JudgedViolation, Violation } from '../terms/verdict.ts';
 
 export interface Audit {
   /** An error of the match is no yes: nothing is judged then. */
@@ -19,7 +19,7 @@ const unmatched: Audit = { isMatched: false, violations: [] };
 
 export function auditNamespace(policy: CompiledPolicy, namespaceObject: KubeObject, now: Date): Audit {
   if (matchNamespace(policy.match, namespaceObject).kind !== 'yes') return unmatched;
-  const findings: Finding[] = [];
+  const violations: JudgedViolation[] = [];
   const context = {
     review: standing(namespaceObject),
     now,
@@ -31,8 +31,8 @@ export function auditNamespace(policy: CompiledPolicy, namespaceObject: KubeObje
     // Values are free; only that the key is there is asked.
     ownsDefault: () => false,
   };
-  judge(policy, policy.namespaceRules.filter(judgesStanding), context, unlimitedBudget, findings);
-  return { isMatched: true, violations: findings.map(({ violation }) => violation) };
+  judge(policy, policy.namespaceRules.filter(judgesStanding), context, unlimitedBudget, violations);
+  return { isMatched: true, violations: violations.map(({ violation }) => violation) };
 }
 
 /** Not the rules on how it is changed, and by whom; quotas are for all namespaces together. */

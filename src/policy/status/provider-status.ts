@@ -4,9 +4,9 @@ import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import { clipped } from '../../base/text.ts';
 import { kindOfProvider, type ProviderState } from '../terms/provider-id.ts';
 import { conditionOf, stamped } from './condition.ts';
-import type { Failure } from './provider-part.ts';
+import type { UnsyncedObject } from './provider-report.ts';
 import type { NamespaceViolation } from './provider-tally.ts';
-import { providerConditions, type ProviderFacts } from './provider-verdict.ts';
+import { providerConditions, type ProviderFacts } from './provider-conditions.ts';
 
 export interface StatusFacts extends ProviderFacts {
   readonly matched: number;
@@ -67,7 +67,7 @@ function spentConfirmation(
   return isSpent || confirmation === confirmationUsed ? confirmation.slice(0, longestNote) : undefined;
 }
 
-function failureNote(failure: Failure): JsonObject {
+function failureNote(failure: UnsyncedObject): JsonObject {
   return notes({ ...failure });
 }
 

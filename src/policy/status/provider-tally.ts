@@ -3,7 +3,7 @@ import type { QuotaSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { keyPath } from '../../base/metadata.ts';
 import type { Violation } from '../terms/verdict.ts';
 import { quoted } from '../terms/wording.ts';
-import type { Failure, ProviderPart } from './provider-part.ts';
+import type { UnsyncedObject, ProviderReport } from './provider-report.ts';
 
 const countedFields = ['desired', 'synced', 'conflicts', 'failed', 'stuck'] as const;
 
@@ -17,7 +17,7 @@ export interface NamespaceViolation extends Violation {
 const mostListed = 20;
 
 export class ProviderTally {
-  readonly #parts = new Map<string, ProviderPart>();
+  readonly #parts = new Map<string, ProviderReport>();
   readonly #counts = { desired: 0, synced: 0, conflicts: 0, failed: 0, stuck: 0 };
   #matched = 0;
   #violations = 0;
@@ -45,11 +45,11 @@ export class ProviderTally {
     return this.#parts.has(namespace);
   }
 
-  get(namespace: string): ProviderPart | undefined {
+  get(namespace: string): ProviderReport | undefined {
     return this.#parts.get(namespace);
   }
 
-  set(namespace: string, part: ProviderPart): void {
+  set(namespace: string, part: ProviderReport): void {
     this.delete(namespace);
     this.#parts.set(namespace, part);
     this.#add(part, 1);
@@ -67,7 +67,7 @@ export class ProviderTally {
   }
 
   /** The first ones, by namespace, kind and name. */
-  failures(): readonly Failure[] {
+  failures(): readonly UnsyncedObject[] {
     return this.#firstOf(this.#failing, ({ failures }) =>
       failures.toSorted((a, b) =>
         compare(`${a.kind ?? ''}/${a.name ?? ''}`, `${b.kind ?? ''}/${b.name ?? ''}`),
@@ -112,7 +112,7 @@ export class ProviderTally {
 
   #firstOf<T>(
     namespaces: ReadonlySet<string>,
-    listOf: (part: ProviderPart, namespace: string) => readonly T[],
+    listOf: (part: ProviderReport, namespace: string) => readonly T[],
   ): readonly T[] {
     const found: T[] = [];
     for (const namespace of [...namespaces].sort()) {
@@ -123,7 +123,7 @@ export class ProviderTally {
     return found.slice(0, mostListed);
   }
 
-  #add(part: ProviderPart, sign: 1 | -1): void {
+  #add(part: ProviderReport, sign: 1 | -1): void {
     for (const field of countedFields) this.#counts[field] += sign * part[field];
     if (part.isMatched) this.#matched += sign;
     this.#violations += sign * part.violations.length;

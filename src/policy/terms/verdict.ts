@@ -16,7 +16,7 @@ export interface Violation {
 }
 
 /** A violation of a rule, with what the policy wants done about it. */
-export interface Finding {
+export interface JudgedViolation {
   readonly violation: Violation;
   readonly actions: readonly ValidationAction[];
 }
@@ -46,7 +46,7 @@ export function rightKey({ verb, group, resource, name, namespace }: Right): Rig
 
 /** The pure part of a decision: what was found, and which rights the requester needs beyond it. */
 export interface Decision {
-  readonly findings: readonly Finding[];
+  readonly violations: readonly JudgedViolation[];
   readonly rights: readonly Right[];
   /** What the requester is told, allowed or not: what the write would do elsewhere. */
   readonly notices: readonly string[];
@@ -57,7 +57,7 @@ export interface Decision {
 }
 
 export const nothingToDecide: Decision = {
-  findings: [],
+  violations: [],
   rights: [],
   notices: [],
   policies: [],

@@ -7,7 +7,7 @@ import { missingDefaults, type MissingDefaults } from '../../policy/plan/repair.
 import { labelsOf, valueOf } from '../../base/metadata.ts';
 import { providerId, type ProviderId } from '../../policy/terms/provider-id.ts';
 import { auditNamespace, type Audit } from '../../policy/status/audit.ts';
-import { emptyPart, type ProviderPart } from '../../policy/status/provider-part.ts';
+import { emptyReport, type ProviderReport } from '../../policy/status/provider-report.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
 import type { Clock } from '../../base/clock.ts';
 
@@ -23,9 +23,9 @@ export class Audits {
 
   /** Of every policy that matches the Namespace; beside what `parts` says already. */
   addTo(
-    parts: ReadonlyMap<ProviderId, ProviderPart>,
+    parts: ReadonlyMap<ProviderId, ProviderReport>,
     namespaceObject: KubeObject,
-  ): ReadonlyMap<ProviderId, ProviderPart> {
+  ): ReadonlyMap<ProviderId, ProviderReport> {
     const audited = new Map(parts);
     for (const policy of this.#candidates(namespaceObject)) {
       const owner = providerId('NamespacePolicy', policy.name);
@@ -33,7 +33,7 @@ export class Audits {
       if (!isMatched) continue;
       const label = this.#specOf(owner)?.namespaces?.quota?.label;
       const quotaValue = label === undefined ? undefined : valueOf(labelsOf(namespaceObject), label);
-      audited.set(owner, { ...(parts.get(owner) ?? emptyPart), isMatched, violations, quotaValue });
+      audited.set(owner, { ...(parts.get(owner) ?? emptyReport), isMatched, violations, quotaValue });
     }
     return audited;
   }

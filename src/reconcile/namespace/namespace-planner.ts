@@ -4,9 +4,9 @@ import type { Claim } from '../../policy/desired/claim.ts';
 import { isManaged, type Desired } from '../../policy/desired/desired.ts';
 import type { ObjectKey } from '../../policy/compile/object-key.ts';
 import { observeSecret, type Observed } from '../../policy/plan/observed.ts';
-import { failed, type Outcome } from '../../policy/plan/outcome.ts';
+import { failedResult, type ObjectResult } from '../../policy/plan/object-result.ts';
 import type { ClaimScope } from '../../policy/plan/plan-input.ts';
-import { planNamespace, type Step } from '../../policy/plan/plan.ts';
+import { planNamespace, type PlanStep } from '../../policy/plan/plan.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
 import type { Desires } from './desires.ts';
@@ -34,12 +34,12 @@ export interface NamespacePlan {
   readonly namespaceObject: KubeObject;
   readonly desired: Desired;
   readonly steps: readonly DoneStep[];
-  readonly outcomes: readonly Outcome[];
+  readonly outcomes: readonly ObjectResult[];
   /** What could not be read, so that nothing can be said of it yet. */
   readonly faults: readonly WriteFault[];
 }
 
-type ReadStep = Step & { readonly kind: 'read' | 'read-source' };
+type ReadStep = PlanStep & { readonly kind: 'read' | 'read-source' };
 
 /** Each reading can show that something else has to be read; more rounds than these are a quarrel with somebody. */
 const mostRounds = 4;
@@ -148,7 +148,7 @@ export class NamespacePlanner {
   }
 }
 
-function isRead(step: Step): step is ReadStep {
+function isRead(step: PlanStep): step is ReadStep {
   return step.kind === 'read' || step.kind === 'read-source';
 }
 
@@ -175,8 +175,8 @@ function unjudgedFault(error: unknown): WriteFault {
 /** It changed each time it was read. */
 const changing: WriteFault = { kind: 'transient', reason: 'Changing', leastMs: 0 };
 
-function unreadOutcome(claim: Claim, fault: WriteFault | undefined): Outcome {
+function unreadOutcome(claim: Claim, fault: WriteFault | undefined): ObjectResult {
   return fault?.kind === 'lasting'
-    ? failed(claim, fault.reason, fault.message)
-    : failed(claim, 'ApiError', 'it could not be read from the API server');
+    ? failedResult(claim, fault.reason, fault.message)
+    : failedResult(claim, 'ApiError', 'it could not be read from the API server');
 }

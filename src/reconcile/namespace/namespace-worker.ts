@@ -1,9 +1,9 @@
 // Brings one namespace to what is desired of it, as far as it can be brought, and reports what became of it.
 import type { KubeObject } from '../../base/kube-object.ts';
-import type { Outcome } from '../../policy/plan/outcome.ts';
+import type { ObjectResult } from '../../policy/plan/object-result.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
-import { providedParts, type Failure } from '../../policy/status/provider-part.ts';
-import { readinessOf } from '../../policy/status/readiness.ts';
+import { providerReports, type UnsyncedObject } from '../../policy/status/provider-report.ts';
+import { namespaceReadiness } from '../../policy/status/namespace-ready.ts';
 import type { Audits } from './audits.ts';
 import { eventObject, type Announcer, type DoneStep } from '../events.ts';
 import type { FuseBox } from '../fuse/fuse-box.ts';
@@ -113,12 +113,12 @@ export class NamespaceWorker {
     return this.#options.fuse.verdictOf(step.owner).kind === 'delete';
   }
 
-  #report(name: string, plan: NamespacePlan, outcomes: readonly Outcome[], round: number): void {
+  #report(name: string, plan: NamespacePlan, outcomes: readonly ObjectResult[], round: number): void {
     const { audits, ledger, conditions } = this.#options;
-    const parts = audits.addTo(providedParts(name, plan.desired, outcomes), plan.namespaceObject);
+    const parts = audits.addTo(providerReports(name, plan.desired, outcomes), plan.namespaceObject);
     this.#announce(name, plan, parts);
     ledger.report(name, parts, round);
-    conditions.want(name, readinessOf(plan.desired, outcomes));
+    conditions.want(name, namespaceReadiness(plan.desired, outcomes));
   }
 
   /** What will be otherwise though nothing happens: an expiry, the end of a pause, deletions that count no more. */
@@ -143,7 +143,11 @@ export class NamespaceWorker {
     }
   }
 
-  #announceOne(owner: ProviderId, failure: Failure, { desired, namespaceObject }: NamespacePlan): void {
+  #announceOne(
+    owner: ProviderId,
+    failure: UnsyncedObject,
+    { desired, namespaceObject }: NamespacePlan,
+  ): void {
     const claim = [...desired.claims.values()]
       .flat()
       .find(({ type, name }) => type.kind === failure.kind && name === failure.name);
@@ -157,6 +161,6 @@ export class NamespaceWorker {
   }
 }
 
-function isSameFailure(a: Failure, b: Failure): boolean {
+function isSameFailure(a: UnsyncedObject, b: UnsyncedObject): boolean {
   return a.kind === b.kind && a.name === b.name && a.reason === b.reason;
 }

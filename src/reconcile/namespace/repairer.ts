@@ -1,7 +1,7 @@
 // existing: Repair — adds to a Namespace the defaults that it lacks, and changes nothing that it has.
 import type { KubeObject } from '../../base/kube-object.ts';
 import { objectKey } from '../../policy/compile/object-key.ts';
-import { failed, type Outcome } from '../../policy/plan/outcome.ts';
+import { failedResult, type ObjectResult } from '../../policy/plan/object-result.ts';
 import { providerId } from '../../policy/terms/provider-id.ts';
 import type { Audits } from './audits.ts';
 import type { ObjectWriter, ReconcileObserver } from '../ports.ts';
@@ -15,7 +15,7 @@ export interface RepairerOptions {
 
 export interface Repair {
   readonly fault?: WriteFault;
-  readonly outcomes: readonly Outcome[];
+  readonly outcomes: readonly ObjectResult[];
 }
 
 const fine: Repair = { outcomes: [] };
@@ -55,9 +55,9 @@ export class Repairer {
     if (fault.kind !== 'lasting') return { fault, outcomes: [] };
     const key = objectKey({ apiVersion: 'v1', kind: 'Namespace' }, namespaceObject.metadata.name ?? '');
     const message = `its missing defaults cannot be added: ${fault.message}`;
-    const outcomes = this.#options.audits.repairers(namespaceObject).map((policy): Outcome => {
+    const outcomes = this.#options.audits.repairers(namespaceObject).map((policy): ObjectResult => {
       const about = { owner: providerId('NamespacePolicy', policy.name), key };
-      return { ...failed(about, fault.reason, message), isMissing: false };
+      return { ...failedResult(about, fault.reason, message), isMissing: false };
     });
     return { fault, outcomes };
   }

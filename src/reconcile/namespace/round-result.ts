@@ -1,10 +1,10 @@
 // What the steps of one round come to: outcomes, and when the namespace has to be looked at again.
-import type { Outcome } from '../../policy/plan/outcome.ts';
+import type { ObjectResult } from '../../policy/plan/object-result.ts';
 import type { StepResult } from './step-executor.ts';
 import type { WriteFault } from './write-fault.ts';
 
 export class RoundResult {
-  readonly outcomes: Outcome[] = [];
+  readonly outcomes: ObjectResult[] = [];
   writes = 0;
   /** Something failed: try again, not before so long. */
   retryMs: number | undefined;

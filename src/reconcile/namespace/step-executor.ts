@@ -1,7 +1,12 @@
 // Carries out one step of a plan, and says what became of it; no failure of one keeps the others from being done.
 import { createHash } from 'node:crypto';
 import type { Observed } from '../../policy/plan/observed.ts';
-import { failed, synced, undesired, type Outcome } from '../../policy/plan/outcome.ts';
+import {
+  failedResult,
+  syncedResult,
+  undesiredResult,
+  type ObjectResult,
+} from '../../policy/plan/object-result.ts';
 import type { WriteStep } from '../../policy/plan/plan-claim.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import type { Contention } from './contention.ts';
@@ -16,7 +21,7 @@ import { writeFault, type WriteFault, type Writing } from './write-fault.ts';
 export interface StepResult {
   readonly wrote: boolean;
   /** Nothing is to be said of what was deleted, or will be tried again soon. */
-  readonly outcome?: Outcome;
+  readonly outcome?: ObjectResult;
   /** Try again, not before so long. */
   readonly retryMs?: number;
   /** The failure may well be over with the next try. */
@@ -98,11 +103,11 @@ export class StepExecutor {
   async #keep(step: WriteStep, id: string, fingerprint: string, signal: AbortSignal): Promise<StepResult> {
     const { objects, contention } = this.#options;
     const written = await this.#carryOut(step, signal);
-    if (written === undefined) return { wrote: false, outcome: synced(step.claim) };
+    if (written === undefined) return { wrote: false, outcome: syncedResult(step.claim) };
     objects.wrote(written);
     contention.wrote(id, fingerprint);
     const verb = step.kind === 'check' ? 'update' : step.kind;
-    return { ...this.#done(step, verb, written.uid), outcome: synced(step.claim) };
+    return { ...this.#done(step, verb, written.uid), outcome: syncedResult(step.claim) };
   }
 
   async #carryOut(step: WriteStep, signal: AbortSignal): Promise<Observed | undefined> {
@@ -133,7 +138,7 @@ export class StepExecutor {
   #contended(step: WriteStep, againMs: number): StepResult {
     this.#options.observer.contended(placeOf(step));
     const message = 'somebody changes it back again and again; it is left alone for a while';
-    return { wrote: false, outcome: failed(step.claim, 'Contended', message), againMs };
+    return { wrote: false, outcome: failedResult(step.claim, 'Contended', message), againMs };
   }
 
   #failed(step: DoneStep, fault: WriteFault): StepResult {
@@ -185,10 +190,10 @@ function writingOf(step: DoneStep): Writing {
   return step.kind === 'create' || step.kind === 'replace' ? 'create' : 'change';
 }
 
-function outcomeOf(step: DoneStep, reason: string, message: string): Outcome {
+function outcomeOf(step: DoneStep, reason: string, message: string): ObjectResult {
   return step.kind === 'delete' || step.kind === 'release'
-    ? undesired({ owner: step.owner, key: step.live.key }, reason, message)
-    : failed(step.claim, reason, message);
+    ? undesiredResult({ owner: step.owner, key: step.live.key }, reason, message)
+    : failedResult(step.claim, reason, message);
 }
 
 function placeOf(step: DoneStep): Place {

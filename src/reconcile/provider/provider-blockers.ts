@@ -3,7 +3,7 @@ import type { CompiledPolicy } from '../../policy/compile/compiled-policy.ts';
 import { unavailable, type CopyState } from '../../policy/plan/copy.ts';
 import type { OwnRights } from '../../policy/authors/own-rights.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
-import { blockersOf, type BlockerFacts } from '../../policy/status/provider-verdict.ts';
+import { blockersOf, type BlockerFacts } from '../../policy/status/provider-conditions.ts';
 import type { LoadedProvider } from '../../state/stored-provider.ts';
 import type { Announcer } from '../events.ts';
 import type { ProviderLedger } from '../ledger.ts';

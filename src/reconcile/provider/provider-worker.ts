@@ -8,7 +8,7 @@ import {
   type ProviderState,
 } from '../../policy/terms/provider-id.ts';
 import { providerStatus, type StatusFacts } from '../../policy/status/provider-status.ts';
-import type { BlockerFacts } from '../../policy/status/provider-verdict.ts';
+import type { BlockerFacts } from '../../policy/status/provider-conditions.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
 import { problemsText, type LoadedProvider } from '../../state/stored-provider.ts';
 import type { Announcer } from '../events.ts';

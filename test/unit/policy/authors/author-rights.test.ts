@@ -25,8 +25,8 @@ const resource = (data: object) => ({
 function asked(defaults: object, snapshot: Parameters<typeof decideProvider>[1]): readonly string[] {
   const object = providerObject('NamespacePolicy', 'p', { match: nowhere, namespaces: { defaults } });
   const review = aProviderReview({ resource: 'namespacepolicies', object });
-  const { rights, findings } = decideProvider(review, snapshot, { ...circumstances, install: testInstall });
-  expect(findings).toEqual([]);
+  const { rights, violations } = decideProvider(review, snapshot, { ...circumstances, install: testInstall });
+  expect(violations).toEqual([]);
   return rights.map(({ verb, resource: kind, name, path }) => `${verb} ${kind} ${name}: ${path}`);
 }
 

@@ -41,8 +41,8 @@ function decisionOn(
   return decideProvider(review, snapshot, { ...circumstances, install: testInstall });
 }
 
-function rulesIn({ findings }: Decision): readonly string[] {
-  return findings.map(({ violation }) => violation.rule);
+function rulesIn({ violations }: Decision): readonly string[] {
+  return violations.map(({ violation }) => violation.rule);
 }
 
 const all = { names: ['*'] };
@@ -134,7 +134,7 @@ describe('nothing is decided on', () => {
     ],
     ['one that is going and is deleted again', share(all, {}, { deletionTimestamp }), undefined],
   ] as const)('%s', ([, before, after]) => {
-    expect(decisionOn(before, after)).toMatchObject({ findings: [], notices: [], overBudget: false });
+    expect(decisionOn(before, after)).toMatchObject({ violations: [], notices: [], overBudget: false });
   });
 
   test('but a new one may not claim that it is going, nor one that goes get another spec', () => {
@@ -200,7 +200,7 @@ describe('the installation', () => {
     const install = { ...testInstall, resourceKinds };
     expect(
       decideProvider(review({ contents: { resources } }), aSnapshot([]), { ...circumstances, install }),
-    ).toMatchObject({ findings: [], notices });
+    ).toMatchObject({ violations: [], notices });
   });
 
   test.for([
@@ -221,17 +221,17 @@ describe('the installation', () => {
         ...circumstances,
         install,
       }),
-    ).toMatchObject({ findings: [], notices });
+    ).toMatchObject({ violations: [], notices });
   });
 
   test('that names no namespaces for sources has no shares', () => {
     const install = { ...testInstall, sourceNamespaces: [], resourceKinds: undefined };
-    const { findings } = decideProvider(
+    const { violations } = decideProvider(
       aProviderReview({ resource: 'secretshares', object: share(all) }),
       aSnapshot([]),
       { ...circumstances, install },
     );
-    expect(findings.map(({ violation }) => violation.accepted)).toEqual([
+    expect(violations.map(({ violation }) => violation.accepted)).toEqual([
       'nothing: the installation names no namespaces for sources',
     ]);
   });

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { neededRights, type RightsRule } from '../../../../src/policy/authors/needed-rights.ts';
 import { ownRights, type OwnRights } from '../../../../src/policy/authors/own-rights.ts';
 import { loadProvider, type ProviderDefinition } from '../../../../src/policy/compile/load-provider.ts';
-import { missingRightsMessage } from '../../../../src/policy/status/missing-rights.ts';
 import { providerObject, testInstall } from '../../../support/engine.ts';
+import { missingRightsMessage } from '../../../../src/policy/status/provider-conditions.ts';
 
 function definitionOf(kind: 'NamespacePolicy' | 'SecretShare', spec: object): ProviderDefinition {
   const load = loadProvider(kind, providerObject(kind, 'x', spec));

@@ -32,7 +32,7 @@ describe('the evaluation budget', () => {
   test.for([0, 1, 2])('a review that runs out of it after %d checks is refused', (checks) => {
     const decision = decide(create, snapshot, { now, budget: budgetOf(checks) });
     expect(decision.overBudget).toBe(true);
-    expect(settle({ ...decision, findings: [] }, new Map(), create).allowed).toBe(false);
+    expect(settle({ ...decision, violations: [] }, new Map(), create).allowed).toBe(false);
     expect(decide(secret, snapshot, { now, budget: budgetOf(checks) }).overBudget).toBe(true);
   });
 
@@ -91,5 +91,5 @@ test('deleting a Secret is nobody else’s business', () => {
     operation: 'DELETE',
     oldObject: { metadata: { name: 's', namespace: 'ns' } },
   });
-  expect(decide(review, aSnapshot([strict]), circumstances)).toMatchObject({ findings: [], rights: [] });
+  expect(decide(review, aSnapshot([strict]), circumstances)).toMatchObject({ violations: [], rights: [] });
 });

@@ -28,22 +28,22 @@ describe.each([['Deny'], ['Audit'], ['Warn', 'Audit']])(
   (...actions) => {
     test('are a hundred, and a count of the others', () => {
       const { decision, verdict } = decideBinding(bindingOf(45_000), undefined, actions);
-      expect(decision.findings).toHaveLength(101);
-      expect(decision.findings.at(-1)?.violation.found).toBe('44900 more like these');
+      expect(decision.violations).toHaveLength(101);
+      expect(decision.violations.at(-1)?.violation.found).toBe('44900 more like these');
       expect(verdict.allowed).toBe(!actions.includes('Deny'));
     });
   },
 );
 
 test('a hundred are shown as they are', () => {
-  expect(decideBinding(bindingOf(100)).decision.findings).toHaveLength(100);
+  expect(decideBinding(bindingOf(100)).decision.violations).toHaveLength(100);
 });
 
 test('of many old ones and a new one, the new one is found', () => {
   const old = bindingOf(10_000);
   const more = { ...old, subjects: [...(old['subjects'] as unknown[]), { kind: 'User', name: 'new' }] };
-  const { findings } = decideBinding(more, old).decision;
-  expect(findings.map(({ violation }) => violation.found)).toEqual(['User/new']);
+  const { violations } = decideBinding(more, old).decision;
+  expect(violations.map(({ violation }) => violation.found)).toEqual(['User/new']);
 });
 
 test('a Docker configuration with more registries than anybody needs is refused as a whole', () => {
@@ -57,7 +57,7 @@ test('a Docker configuration with more registries than anybody needs is refused 
       stringData: { '.dockerconfigjson': JSON.stringify({ auths }) },
     },
   });
-  expect(decide(review, aSnapshot([policy], [namespace]), circumstances).findings).toHaveLength(1);
+  expect(decide(review, aSnapshot([policy], [namespace]), circumstances).violations).toHaveLength(1);
 });
 
 test('a quota stops counting when it is reached', () => {
@@ -73,6 +73,6 @@ test('a quota stops counting when it is reached', () => {
     },
   };
   const review = aReview({ object: aNamespace({ name: 'new', labels: { team: 'red' } }) });
-  expect(decide(review, snapshot, circumstances).findings).toHaveLength(1);
+  expect(decide(review, snapshot, circumstances).violations).toHaveLength(1);
   expect(looked).toBeLessThan(5);
 });

@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { settle } from '../../../../src/policy/decide/settle.ts';
-import { nothingToDecide, rightKey, type Finding, type Right } from '../../../../src/policy/terms/verdict.ts';
+import {
+  nothingToDecide,
+  rightKey,
+  type JudgedViolation,
+  type Right,
+} from '../../../../src/policy/terms/verdict.ts';
 import { aNamespace, aReview } from '../../../support/engine.ts';
 
 const review = aReview({ object: aNamespace({ name: 'n' }) });
@@ -83,12 +88,12 @@ describe('rights that an author lacks', () => {
   });
 
   test('to several are told one by one, and nothing but the right itself helps', () => {
-    const requesters: Finding = {
+    const requesters: JudgedViolation = {
       violation: { policy: 'p', rule: 'namespaces.requesters', path: 'x', found: 'y', accepted: 'z' },
       actions: ['Deny'],
     };
     const rights = [...all, { ...use, rule: 'authors' as const, path: 'spec.namespaces.defaults' }];
-    const { denials } = settle({ ...nothingToDecide, findings: [requesters], rights }, new Map(), review);
+    const { denials } = settle({ ...nothingToDecide, violations: [requesters], rights }, new Map(), review);
     expect(denials.map(({ path }) => path)).toEqual([
       'x',
       'spec.contents.resources[0]',
@@ -140,11 +145,11 @@ describe('the line that grants the right', () => {
 });
 
 test('where only requesters may create, the right to use the policy is not asked for; that to use a share is', () => {
-  const finding: Finding = {
+  const violation: JudgedViolation = {
     violation: { policy: 'p', rule: 'namespaces.requesters', path: 'x', found: 'y', accepted: 'z' },
     actions: ['Deny'],
   };
-  const decision = { ...nothingToDecide, findings: [finding], rights: [use, useShare] };
+  const decision = { ...nothingToDecide, violations: [violation], rights: [use, useShare] };
   expect(settle(decision, new Map(), review).denials.map(({ rule, by }) => [rule, by])).toEqual([
     ['namespaces.requesters', undefined],
     ['steering', 'share'],

@@ -194,7 +194,7 @@ describe('a write that leaves labels, annotations and owners alone', () => {
       oldObject: aNamespace(golden),
       object: aNamespace({ ...golden, resourceVersion: '2' }),
     });
-    expect(decide(review, aSnapshot([gold]), circumstances).findings).toEqual([]);
+    expect(decide(review, aSnapshot([gold]), circumstances).violations).toEqual([]);
   });
 });
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { emptyPart, type ProviderPart } from '../../../../src/policy/status/provider-part.ts';
+import { emptyReport, type ProviderReport } from '../../../../src/policy/status/provider-report.ts';
 import { ProviderTally } from '../../../../src/policy/status/provider-tally.ts';
 
 const part = fc
@@ -13,8 +13,8 @@ const part = fc
     isMatched: fc.boolean(),
     failing: fc.nat(3),
   })
-  .map(({ failing, ...counts }): ProviderPart => ({
-    ...emptyPart,
+  .map(({ failing, ...counts }): ProviderReport => ({
+    ...emptyReport,
     ...counts,
     failures: Array.from({ length: failing }, (_, index) => ({
       namespace: 'n',
@@ -33,14 +33,14 @@ test('adds up the same whatever came and went before', () => {
   fc.assert(
     fc.property(fc.array(op), (ops) => {
       const tally = new ProviderTally();
-      const last = new Map<string, ProviderPart>();
+      const last = new Map<string, ProviderReport>();
       for (const { namespace, part: next } of ops) {
         if (next === undefined) tally.delete(namespace);
         else tally.set(namespace, next);
         if (next === undefined) last.delete(namespace);
         else last.set(namespace, next);
       }
-      const sum = (count: (each: ProviderPart) => number) =>
+      const sum = (count: (each: ProviderReport) => number) =>
         [...last.values()].reduce((total, each) => total + count(each), 0);
       expect(tally.counts).toEqual({
         desired: sum(({ desired }) => desired),
@@ -60,7 +60,7 @@ test('lists failures by namespace, kind and name, and no more than twenty', () =
   const tally = new ProviderTally();
   const failing = (namespace: string, names: readonly string[]) =>
     tally.set(namespace, {
-      ...emptyPart,
+      ...emptyReport,
       failures: names.map((name) => ({ namespace, kind: 'Secret', name, reason: 'x', message: '' })),
     });
   failing('b', ['b2', 'b1']);
@@ -75,8 +75,8 @@ test('an exceeded quota is one violation, in front of those of single namespaces
   const tally = new ProviderTally();
   const violation = { policy: 'p', rule: 'namespaces.required', path: 'x', found: 'y', accepted: 'z' };
   for (const name of ['c', 'b', 'a'])
-    tally.set(name, { ...emptyPart, quotaValue: 'red', violations: [violation] });
-  tally.set('d', { ...emptyPart, quotaValue: 'blue' });
+    tally.set(name, { ...emptyReport, quotaValue: 'red', violations: [violation] });
+  tally.set('d', { ...emptyReport, quotaValue: 'blue' });
   const { count, top } = tally.violations({ label: 'team', max: 2 });
   expect(count).toBe(4);
   expect(top.map(({ namespace, rule }) => `${namespace} ${rule}`)).toEqual([

@@ -5,11 +5,11 @@ import { isManaged } from '../desired/desired.ts';
 import { matchNamespace, type MatchResult } from '../terms/match.ts';
 import { nameOf } from '../../base/metadata.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
-import { fateOf, type ProviderChange } from './change.ts';
+import { fateOf, type ProviderWrite } from './provider-write.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
-import { Losses } from './losses.ts';
+import { LostObjects } from './lost-objects.ts';
 
-export interface Difference {
+export interface Impact {
   /** The names of the namespaces that only the newer version reaches. */
   readonly gained: readonly string[];
   /** ... and those that only the older one does. */
@@ -29,12 +29,12 @@ export interface UnmatchedNamespace {
 }
 
 /** Once the budget is spent, it says nothing that could be relied on. */
-export function differenceOf(
-  change: ProviderChange,
+export function impactOf(
+  write: ProviderWrite,
   snapshot: ClusterSnapshot,
   circumstances: Circumstances,
-): Difference {
-  const comparison = new Comparison(change, snapshot, circumstances);
+): Impact {
+  const comparison = new Comparison(write, snapshot, circumstances);
   for (const namespaceObject of snapshot.namespaces()) {
     if (circumstances.budget.isSpent()) break;
     if (isManaged(namespaceObject, snapshot)) comparison.look(namespaceObject);
@@ -44,26 +44,26 @@ export function differenceOf(
 
 const no: MatchResult = { kind: 'no' };
 
-class Comparison implements Difference {
+class Comparison implements Impact {
   readonly gained: string[] = [];
   readonly lost: string[] = [];
   readonly dropped = new Map<string, number>();
   readonly unmatched: UnmatchedNamespace[] = [];
-  readonly #change: ProviderChange;
-  readonly #losses: Losses | undefined;
+  readonly #write: ProviderWrite;
+  readonly #losses: LostObjects | undefined;
   readonly #budget: Budget;
 
-  constructor(change: ProviderChange, snapshot: ClusterSnapshot, circumstances: Circumstances) {
-    const { before, after } = change;
-    this.#change = change;
+  constructor(write: ProviderWrite, snapshot: ClusterSnapshot, circumstances: Circumstances) {
+    const { before, after } = write;
+    this.#write = write;
     this.#budget = circumstances.budget;
-    const isCounting = before !== undefined && fateOf(change) !== 'kept';
-    this.#losses = isCounting ? new Losses(before, after, snapshot, circumstances) : undefined;
+    const isCounting = before !== undefined && fateOf(write) !== 'kept';
+    this.#losses = isCounting ? new LostObjects(before, after, snapshot, circumstances) : undefined;
   }
 
   look(namespaceObject: KubeObject): void {
-    const was = this.#match(this.#change.before, namespaceObject);
-    const is = this.#match(this.#change.after, namespaceObject);
+    const was = this.#match(this.#write.before, namespaceObject);
+    const is = this.#match(this.#write.after, namespaceObject);
     if (was.kind === 'no' && is.kind === 'no') return;
     const name = nameOf(namespaceObject);
     if (is.kind === 'error') {

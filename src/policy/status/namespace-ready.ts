@@ -3,14 +3,14 @@ import { readyCondition } from '../../api/names.ts';
 import { clipped } from '../../base/text.ts';
 import type { Desired } from '../desired/desired.ts';
 import { kindOfKey, nameOfKey } from '../compile/object-key.ts';
-import type { Outcome } from '../plan/outcome.ts';
+import type { ObjectResult } from '../plan/object-result.ts';
 import type { Condition } from './condition.ts';
 
 const longestMessage = 1024;
 
-export function readinessOf(
+export function namespaceReadiness(
   { claims, frozen }: Pick<Desired, 'claims' | 'frozen'>,
-  outcomes: readonly Outcome[],
+  outcomes: readonly ObjectResult[],
 ): Condition {
   const missing = firstMissing(outcomes);
   if (missing !== undefined) {
@@ -26,10 +26,10 @@ export function readinessOf(
 }
 
 /** The same one however the work was ordered. */
-function firstMissing(outcomes: readonly Outcome[]): Outcome | undefined {
+function firstMissing(outcomes: readonly ObjectResult[]): ObjectResult | undefined {
   return outcomes
     .filter(({ isMissing }) => isMissing)
-    .reduce<Outcome | undefined>(
+    .reduce<ObjectResult | undefined>(
       (first, each) => (first === undefined || each.key < first.key ? each : first),
       undefined,
     );

@@ -16,7 +16,7 @@ import type { CopyPayload } from './copy.ts';
 import type { Claim } from '../desired/claim.ts';
 
 /** With namespace, marks and, for a Secret, what the policies default. */
-export function objectOf(
+export function desiredObject(
   claim: Claim,
   payload: CopyPayload | undefined,
   namespace: string,
@@ -105,8 +105,8 @@ export function refusalOf(
 ): string | undefined {
   const review = reviewOf(object, namespace);
   if (!snapshot.policies.judges(review.resource)) return undefined;
-  const { findings } = decide(review, snapshot, { now, budget: unlimitedBudget });
-  const denials = findings.filter(({ actions }) => actions.includes('Deny'));
+  const { violations } = decide(review, snapshot, { now, budget: unlimitedBudget });
+  const denials = violations.filter(({ actions }) => actions.includes('Deny'));
   return denials.length === 0
     ? undefined
     : denials.map(({ violation }) => violationLine(violation)).join('; ');

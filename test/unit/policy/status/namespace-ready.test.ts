@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { Desired } from '../../../../src/policy/desired/desired.ts';
-import { conflict, failed, synced, undesired, type Outcome } from '../../../../src/policy/plan/outcome.ts';
-import { readinessOf } from '../../../../src/policy/status/readiness.ts';
+import {
+  conflictResult,
+  failedResult,
+  syncedResult,
+  undesiredResult,
+  type ObjectResult,
+} from '../../../../src/policy/plan/object-result.ts';
+import { namespaceReadiness } from '../../../../src/policy/status/namespace-ready.ts';
 
 const about = (name: string) => ({ owner: 'NamespacePolicy/p', key: `/Secret/${name}` }) as const;
 const wanted = (...names: readonly string[]): Pick<Desired, 'claims' | 'frozen'> => ({
@@ -9,8 +15,8 @@ const wanted = (...names: readonly string[]): Pick<Desired, 'claims' | 'frozen'>
   frozen: new Map(),
 });
 
-function readiness(desired: Pick<Desired, 'claims' | 'frozen'>, outcomes: readonly Outcome[]): string {
-  const { status, reason, message } = readinessOf(desired, outcomes);
+function readiness(desired: Pick<Desired, 'claims' | 'frozen'>, outcomes: readonly ObjectResult[]): string {
+  const { status, reason, message } = namespaceReadiness(desired, outcomes);
   return `${status} ${reason}: ${message}`;
 }
 
@@ -21,25 +27,25 @@ describe('a namespace is ready', () => {
 
   test('when all is there, though others want the same, or something is too much', () => {
     const outcomes = [
-      synced(about('a')),
-      conflict(about('b'), 'ProvidedByAnother', 'x', false),
-      undesired(about('c'), 'TooManyDeletions', 'x'),
+      syncedResult(about('a')),
+      conflictResult(about('b'), 'ProvidedByAnother', 'x', false),
+      undesiredResult(about('c'), 'TooManyDeletions', 'x'),
     ];
     expect(readiness(wanted('a', 'b'), outcomes)).toMatch(/^True Synced/);
   });
 
   test('when a policy is suspended that has what it wants', () => {
     const frozen = new Map([['NamespacePolicy/p', { reason: 'Suspended', message: 'x' }]] as const);
-    expect(readiness({ ...wanted('a'), frozen }, [synced(about('a'))])).toMatch(/^True Synced/);
+    expect(readiness({ ...wanted('a'), frozen }, [syncedResult(about('a'))])).toMatch(/^True Synced/);
   });
 });
 
 describe('a namespace is not ready', () => {
   test('when something is missing: the first by its key is named, however the work was ordered', () => {
     const outcomes = [
-      failed(about('z'), 'Rejected', 'no'),
-      failed(about('b'), 'SourceMissing', 'gone'),
-      synced(about('a')),
+      failedResult(about('z'), 'Rejected', 'no'),
+      failedResult(about('b'), 'SourceMissing', 'gone'),
+      syncedResult(about('a')),
     ];
     const expected = 'False SourceMissing: Secret b of NamespacePolicy/p: gone';
     expect(readiness(wanted('a', 'b', 'z'), outcomes)).toBe(expected);

@@ -2,7 +2,7 @@
 import type { ProviderId } from '../terms/provider-id.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
 
-export interface ProviderChange {
+export interface ProviderWrite {
   readonly id: ProviderId;
   /** Undefined on CREATE, and where the stored version does not load. */
   readonly before: ProviderDefinition | undefined;
@@ -13,7 +13,7 @@ export interface ProviderChange {
 /** What becomes of objects that are no longer wanted. `kept`: nothing now, because the owner is suspended. */
 export type Fate = 'deleted' | 'released' | 'kept';
 
-export function fateOf({ before, after }: ProviderChange): Fate {
+export function fateOf({ before, after }: ProviderWrite): Fate {
   if (after !== undefined) {
     const { suspend, deletionPolicy } = after.object.spec;
     if (suspend) return 'kept';

@@ -2,7 +2,7 @@
 import type { ProviderId } from '../terms/provider-id.ts';
 import type { ObjectKey } from '../compile/object-key.ts';
 
-export interface Outcome {
+export interface ObjectResult {
   readonly owner: ProviderId;
   readonly key: ObjectKey;
   /** `undesired`: it is still there and should not be; it does not count as desired. */
@@ -14,20 +14,25 @@ export interface Outcome {
   readonly isMissing: boolean;
 }
 
-type About = Pick<Outcome, 'owner' | 'key'>;
+type About = Pick<ObjectResult, 'owner' | 'key'>;
 
-export function synced({ owner, key }: About): Outcome {
+export function syncedResult({ owner, key }: About): ObjectResult {
   return { owner, key, state: 'synced', reason: 'Synced', message: '', isMissing: false };
 }
 
-export function conflict({ owner, key }: About, reason: string, message: string, isMissing = true): Outcome {
+export function conflictResult(
+  { owner, key }: About,
+  reason: string,
+  message: string,
+  isMissing = true,
+): ObjectResult {
   return { owner, key, state: 'conflict', reason, message, isMissing };
 }
 
-export function failed({ owner, key }: About, reason: string, message: string): Outcome {
+export function failedResult({ owner, key }: About, reason: string, message: string): ObjectResult {
   return { owner, key, state: 'failed', reason, message, isMissing: true };
 }
 
-export function undesired({ owner, key }: About, reason: string, message: string): Outcome {
+export function undesiredResult({ owner, key }: About, reason: string, message: string): ObjectResult {
   return { owner, key, state: 'undesired', reason, message, isMissing: false };
 }

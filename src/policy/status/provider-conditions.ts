@@ -1,21 +1,21 @@
 // How a policy or share is doing, as conditions: is all there (Ready), is work under way (Reconciling), who must act (Stalled).
 // https://github.com/kubernetes-sigs/cli-utils/blob/master/pkg/kstatus/README.md
 import type { CopyState } from '../plan/copy.ts';
-import type { OwnRights } from '../authors/own-rights.ts';
+import type { OwnRights, InstallRole } from '../authors/own-rights.ts';
 import { confirmDeletionsAnnotation } from '../../api/names.ts';
 import { clipped } from '../../base/text.ts';
 import { kindOfProvider, nameOfProvider, type ProviderState } from '../terms/provider-id.ts';
 import type { Condition } from './condition.ts';
-import { missingRightsMessage } from './missing-rights.ts';
-import type { Failure } from './provider-part.ts';
+import type { UnsyncedObject } from './provider-report.ts';
 import type { Counts } from './provider-tally.ts';
+import type { RightsRule } from '../authors/needed-rights.ts';
 
 export interface ProviderFacts extends BlockerFacts {
   readonly state: ProviderState;
   /** What is wrong with the stored version, if it does not load. */
   readonly problem: string | undefined;
   readonly counts: Counts;
-  readonly failures: readonly Failure[];
+  readonly failures: readonly UnsyncedObject[];
   /** Namespaces that have still to be looked at since it changed last. */
   readonly waiting: number;
   /** Objects that the fuse keeps from being deleted. */
@@ -141,7 +141,7 @@ function heldMessage(
   return `${plural(count, 'object')} would be deleted, and maxDeletions is ${limit}; to confirm: ${command}`;
 }
 
-function failureLine([first]: readonly Failure[]): string {
+function failureLine([first]: readonly UnsyncedObject[]): string {
   if (first === undefined) return '';
   const { namespace, kind, name, message } = first;
   const what = kind === undefined ? '' : ` ${kind} ${name ?? ''}`;
@@ -173,4 +173,43 @@ function stalled(reason: string, message: string): Verdict {
 
 function plural(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`;
+}
+
+const roles: Readonly<Record<InstallRole, string>> = {
+  reconciler: 'ClusterRole reeve-reconciler (manifests/install/20-reconciler.yaml)',
+  bind: 'ClusterRole reeve-reconciler-bind (manifests/install/21-reconciler-bind.yaml)',
+  secrets: 'ClusterRole reeve-reconciler-secrets (manifests/install/22-reconciler-secrets.yaml)',
+  'named-secrets':
+    'ClusterRole reeve-reconciler-secrets (manifests/named-secrets/22-reconciler-secrets.yaml)',
+  'named-sources': 'Role reeve-reconciler-sources (manifests/named-secrets/22-reconciler-secrets.yaml)',
+  resources: 'ClusterRole reeve-reconciler-resources (manifests/install/23-reconciler-resources.yaml)',
+};
+
+/** What a condition and an Event hold, less what is said of those that do not fit. */
+const longest = 1024 - 100;
+
+export function missingRightsMessage(missing: readonly OwnRights[]): string {
+  let text = 'the account of Reeve has no right to all that this asks for';
+  let role: InstallRole | undefined;
+  for (const [index, each] of missing.entries()) {
+    const where = each.role === role ? ' and' : `; add to the rules of ${roles[each.role]}:`;
+    const next = `${text}${where} ${ruleLine(each)}`;
+    if (next.length > longest) return `${text}; and ${missing.length - index} more${jailOf(missing)}`;
+    text = next;
+    role = each.role;
+  }
+  return `${text}${jailOf(missing)}`;
+}
+
+/** The jail has a list of its own, so that nobody widens both by mistake. */
+function jailOf(missing: readonly OwnRights[]): string {
+  return missing.some(({ role }) => role === 'bind')
+    ? '; a ClusterRole also has to stand in bindableRoles in 41-jail.yaml'
+    : '';
+}
+
+/** One item of the rules of a role, in YAML. */
+function ruleLine({ verbs, group, resource, name }: RightsRule): string {
+  const names = name === undefined ? '' : `, resourceNames: ${JSON.stringify([name])}`;
+  return `- {apiGroups: ${JSON.stringify([group])}, resources: ${JSON.stringify([resource])}${names}, verbs: [${verbs.join(', ')}]}`;
 }

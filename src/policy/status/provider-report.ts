@@ -1,11 +1,11 @@
 // What one namespace says about each policy and share: how many of its objects are there, and what is wrong.
 import { kindOfKey, nameOfKey } from '../compile/object-key.ts';
 import type { Desired } from '../desired/desired.ts';
-import type { Outcome } from '../plan/outcome.ts';
+import type { ObjectResult } from '../plan/object-result.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
 import type { Violation } from '../terms/verdict.ts';
 
-export interface Failure {
+export interface UnsyncedObject {
   readonly namespace: string;
   /** Left out where no object can be named. */
   readonly kind?: string;
@@ -14,21 +14,21 @@ export interface Failure {
   readonly message: string;
 }
 
-export interface ProviderPart {
+export interface ProviderReport {
   readonly desired: number;
   readonly synced: number;
   readonly conflicts: number;
   readonly failed: number;
   /** Objects that are there, should not be, and cannot be removed. */
   readonly stuck: number;
-  readonly failures: readonly Failure[];
+  readonly failures: readonly UnsyncedObject[];
   readonly isMatched: boolean;
   readonly violations: readonly Violation[];
   /** The value under which the namespace counts for the policy's quota. */
   readonly quotaValue: string | undefined;
 }
 
-export const emptyPart: ProviderPart = {
+export const emptyReport: ProviderReport = {
   desired: 0,
   synced: 0,
   conflicts: 0,
@@ -41,19 +41,19 @@ export const emptyPart: ProviderPart = {
 };
 
 /** What the outcomes of a namespace come to for each owner. Held deletions are the fuse's to report. */
-export function providedParts(
+export function providerReports(
   namespace: string,
   { frozen, providers }: Pick<Desired, 'frozen' | 'providers'>,
-  outcomes: readonly Outcome[],
-): ReadonlyMap<ProviderId, ProviderPart> {
-  const parts = new Map<ProviderId, ProviderPart>(
+  outcomes: readonly ObjectResult[],
+): ReadonlyMap<ProviderId, ProviderReport> {
+  const parts = new Map<ProviderId, ProviderReport>(
     providers.map((owner) => [
       owner,
-      { ...emptyPart, isMatched: frozen.get(owner)?.reason !== 'MatchFailed' },
+      { ...emptyReport, isMatched: frozen.get(owner)?.reason !== 'MatchFailed' },
     ]),
   );
-  const add = (owner: ProviderId, change: (part: ProviderPart) => ProviderPart): void => {
-    parts.set(owner, change(parts.get(owner) ?? emptyPart));
+  const add = (owner: ProviderId, change: (part: ProviderReport) => ProviderReport): void => {
+    parts.set(owner, change(parts.get(owner) ?? emptyReport));
   };
   for (const outcome of outcomes) add(outcome.owner, (part) => withOutcome(part, namespace, outcome));
   for (const [owner, { reason, message }] of frozen) {
@@ -70,7 +70,7 @@ export function providedParts(
   return parts;
 }
 
-function withOutcome(part: ProviderPart, namespace: string, outcome: Outcome): ProviderPart {
+function withOutcome(part: ProviderReport, namespace: string, outcome: ObjectResult): ProviderReport {
   const { key, state, reason, message } = outcome;
   const failures = [
     ...part.failures,
