@@ -59,7 +59,7 @@ function leadInTurns(
       namespace,
       name,
       identity: `${hostname()}_${randomUUID()}`,
-      onTrouble: ({ code, reason }) => log.warn('lease not renewed', { lease: name, code, reason }),
+      onError: ({ code, reason }) => log.warn('lease not renewed', { lease: name, code, reason }),
     },
     {
       onLead: (signal) => {

@@ -1,6 +1,5 @@
 // Under which name the API server keeps the objects of each kind, for whoever cannot wait for its answer.
-import type { Discovery } from '../kube/discovery.ts';
-import { usualPlural } from '../kube/usual-plural.ts';
+import { type Discovery, guessedPlural } from '../kube/discovery.ts';
 import type { ObjectType } from '../policy/compile/compile-contents.ts';
 
 /** The guess of Kubernetes until the API server has told; asked from the beginning for the kinds that are allowed. */
@@ -17,7 +16,7 @@ export function namesOfKinds(
       // An API server that does not answer has not taken anything back.
       () => undefined,
     );
-    return told.get(key) ?? usualPlural(kind);
+    return told.get(key) ?? guessedPlural(kind);
   };
   for (const type of allowed) nameOf(type);
   return nameOf;

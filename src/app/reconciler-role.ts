@@ -2,10 +2,8 @@
 import { hostname } from 'node:os';
 import { ownMember } from '../base/json.ts';
 import { group, managedByLabel, managedByReeve } from '../api/names.ts';
-import { createEventRecorder, type EventRecorder } from '../kube/events/events.ts';
-import { pagedObjects } from '../kube/watch/paged-objects.ts';
+import { createEventRecorder, type EventRecorder } from '../kube/events/event-recorder.ts';
 import { resourcePath } from '../kube/http/resource-paths.ts';
-import { createSelfReviewer } from '../kube/self-review.ts';
 import type { Log } from '../observe/log.ts';
 import { ReconcileMetrics } from '../observe/reconcile-metrics.ts';
 import type { MetricsRegistry } from '../observe/registry.ts';
@@ -22,6 +20,8 @@ import { reconcileObserver } from './reconcile-observer.ts';
 import { startWantedWatches } from './wanted-watches.ts';
 import type { WatchStarter } from './watches.ts';
 import type { Witness } from './witness.ts';
+import { createSelfReviewer } from '../kube/access-review.ts';
+import { pagedObjects } from '../kube/watch/list-pages.ts';
 
 export interface ReconcilerSettings {
   readonly namespace: string;

@@ -7,7 +7,6 @@ import { AdmissionMetrics } from '../observe/admission-metrics.ts';
 import { CertificateMetrics } from '../observe/certificate-metrics.ts';
 import { MetricsRegistry } from '../observe/registry.ts';
 import { createProbes } from '../observe/probes.ts';
-import { usualPlural } from '../kube/usual-plural.ts';
 import type { ObjectType } from '../policy/compile/compile-contents.ts';
 import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
 import { startAdmission, type AdmissionSettings } from './admission-server.ts';
@@ -15,6 +14,7 @@ import { listen, urlOf } from './listen.ts';
 import { makePair, openGivenPair, type PairSettings } from './serving-pair.ts';
 import { loadCluster, type ClusterSettings, type LoadedCluster } from './load-cluster.ts';
 import { nobody } from './witness.ts';
+import { guessedPlural } from '../kube/discovery.ts';
 
 export interface WebhookSettings extends ClusterSettings, AdmissionSettings, PairSettings {
   readonly probesPort: number;
@@ -54,7 +54,7 @@ export async function startWebhook(
       sourceNamespaces: settings.sharedNamespace,
       resourceKinds: undefined,
       secretNames: undefined,
-      resourceOf: ({ kind }: ObjectType) => usualPlural(kind),
+      resourceOf: ({ kind }: ObjectType) => guessedPlural(kind),
     },
   };
   const told = { log, metrics: new CertificateMetrics(registry) };

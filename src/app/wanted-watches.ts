@@ -1,8 +1,7 @@
 // Starts the watches that the reconciler wants, each as soon as the API server serves its kind.
 import { KubeError } from '../base/kube-error.ts';
-import type { ServedKind } from '../kube/discovery.ts';
+import { type ServedKind, guessedPlural } from '../kube/discovery.ts';
 import { resourcePath } from '../kube/http/resource-paths.ts';
-import { usualPlural } from '../kube/usual-plural.ts';
 import type { Log } from '../observe/log.ts';
 import type { WantedWatch } from '../reconcile/live/watches.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
@@ -30,7 +29,7 @@ export function startWantedWatches(
   for (const watch of wanted) {
     // The kinds without which there is no work are built into every API server.
     if (watch.isOptional) startOnceServed(watch, connection, watches, log, signal).catch(fail);
-    else watches.start(targetOf(watch, usualPlural(watch.type.kind)), watch.sink);
+    else watches.start(targetOf(watch, guessedPlural(watch.type.kind)), watch.sink);
   }
   return { stop: () => ending.abort() };
 }

@@ -41,7 +41,7 @@ export class Watches {
     const { path } = target;
     const watch = listWatch(this.#client, target, sink, {
       clock: systemClock,
-      onTrouble: ({ phase, error, retryInMs }) => {
+      onInterruption: ({ phase, error, retryInMs }) => {
         this.#metrics.interrupted(path, interruptionReason(error));
         this.#log.warn('watch interrupted', { path, phase, ...error, retryInMs: Math.round(retryInMs) });
       },

@@ -1,7 +1,6 @@
 // Joins the role "webhook" on a cluster: the server, what it asks the API server, and its webhook configurations.
 import type { ServerLimits } from '../admission/http/server-limits.ts';
 import { createAccessReviewer } from '../kube/access-review.ts';
-import { createNamespaceFinder } from '../kube/namespace-finder.ts';
 import type { AdmissionMetrics } from '../observe/admission-metrics.ts';
 import { CertificateMetrics } from '../observe/certificate-metrics.ts';
 import type { Log } from '../observe/log.ts';
@@ -16,6 +15,7 @@ import { openSharedAuthority, type SharedAuthoritySettings } from '../certs/auth
 import { keepConfigurations, type ConfigurationSettings } from '../registration/keep-configurations.ts';
 import type { Watches } from './watches.ts';
 import type { Witness } from './witness.ts';
+import { createNamespaceFinder } from '../kube/object-writer.ts';
 
 export interface WebhookRoleSettings
   extends AdmissionSettings, ConfigurationSettings, PairSettings, SharedAuthoritySettings {

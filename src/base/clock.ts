@@ -1,13 +1,13 @@
-// The one clock of the program: the date, a time that never goes back, sleep and chance, so that a test can set all four.
+// The one clock of the program: date, monotonic time, sleep and random numbers, so that a test can set all four.
 import { setTimeout } from 'node:timers/promises';
 
 export interface Clock {
   now(): Date;
-  /** Milliseconds since some moment; never goes back. */
+  /** Milliseconds since an unknown moment. It never goes back, so it measures how long ago something was. */
   monotonic(): number;
-  /** Resolves when the time is over. When the signal aborts it resolves or rejects at once. */
+  /** Resolves when the time is over. When the signal aborts, it resolves or rejects at once. */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
-  /** From 0 up to, but not including, 1. */
+  /** A number from 0 up to, but not including, 1. */
   random(): number;
 }
 

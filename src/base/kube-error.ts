@@ -1,19 +1,19 @@
-// Why the API server did not do what it was asked: enough to decide what to do next, and nothing of any object.
+// The error of a call to the API server: what a caller needs to go on, and no content of any object.
 
 export interface KubeErrorDetails {
-  /** The HTTP status; 0 when there was no answer at all. */
+  /** The HTTP status; 0 when there was no answer. */
   readonly code: number;
-  /** The reason of metav1.Status (`Conflict`, `NotFound`), or the code that Node gives an error of the network. */
+  /** The reason of metav1.Status (`Conflict`, `NotFound`), or Node's code for a network error. */
   readonly reason: string;
   /** `causes[].reason` of metav1.Status: `NamespaceTerminating`, `FieldManagerConflict` and the like. */
   readonly causes?: readonly string[];
-  /** Whether the same request may succeed later without anybody changing anything. */
+  /** Whether the same request may succeed later although nothing else was changed. */
   readonly retryable: boolean;
-  /** What the server asked for with Retry-After. */
+  /** The wait that the server requires with Retry-After. */
   readonly retryAfterMs?: number;
 }
 
-/** Its message is made of code and reason alone: the text of the server may quote what was sent. */
+/** The message consists of code and reason only, because the text of the server may quote what was sent. */
 export class KubeError extends Error {
   readonly code: number;
   readonly reason: string;

@@ -1,4 +1,4 @@
-// Kubernetes objects as plain data: the parts of their form that every kind shares.
+// Kubernetes objects as plain data: the fields that every kind shares.
 
 export type StringMap = Readonly<Record<string, string>>;
 
@@ -21,7 +21,7 @@ export interface ObjectMeta {
   readonly [field: string]: unknown;
 }
 
-/** Any Kubernetes object as it came, of which only the metadata has been checked. */
+/** Any Kubernetes object as received. Only its metadata has been checked. */
 export interface KubeObject {
   readonly apiVersion?: string;
   readonly kind?: string;
@@ -29,7 +29,7 @@ export interface KubeObject {
   readonly [field: string]: unknown;
 }
 
-/** Names one object; the namespace is left out for cluster-scoped kinds. */
+/** Identifies one object. The namespace is undefined for cluster-scoped kinds. */
 export interface ObjectRef {
   readonly apiVersion: string;
   readonly kind: string;

@@ -1,15 +1,15 @@
-// Guesses which known word a person meant who wrote another one.
+// Guesses which known word a person meant when they wrote an unknown one.
 
-/** The known word that is fewest changes away, if at most so many; whether letters are small makes no difference. */
-export function nearest(given: string, known: readonly string[], farthest: number): string | undefined {
+/** Returns the known word with the fewest changes, at most `maxDistance`, ignoring case; undefined when there is none. */
+export function nearest(given: string, known: readonly string[], maxDistance: number): string | undefined {
   const [best] = known
     .map((word) => ({ word, distance: editDistance(given.toLowerCase(), word.toLowerCase()) }))
-    .filter(({ distance }) => distance <= farthest)
+    .filter(({ distance }) => distance <= maxDistance)
     .toSorted((a, b) => a.distance - b.distance);
   return best?.word;
 }
 
-/** Levenshtein's distance, one row at a time; a swap of two neighbors counts as two changes. */
+/** The Levenshtein distance, one row at a time. Swapping two neighbors counts as two changes. */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let i = 1; i <= from.length; i += 1) {

@@ -1,7 +1,8 @@
-// A sleep that may end early, and ends the same way however it ended.
-import type { Clock } from './clock.ts';
-import { isAborted } from './is-aborted.ts';
+// Waits for a time, or until a signal aborts, or until another part of the program has news.
+import { isAborted } from './abort.ts';
+import { systemClock, type Clock } from './clock.ts';
 
+/** Resolves when the time is over and also when the signal aborts, whatever `sleep` of the clock does then. */
 export async function pause(
   clock: Pick<Clock, 'sleep'>,
   milliseconds: number,
@@ -11,7 +12,32 @@ export async function pause(
   try {
     await clock.sleep(milliseconds, signal);
   } catch (error) {
-    // What else can fail in a sleep is a fault of the program.
+    // Any other rejection is an error of the program.
     if (!isAborted(signal)) throw error;
+  }
+}
+
+/** A wait that another part of the program can end early. */
+export class InterruptiblePause {
+  #interrupted = Promise.withResolvers<void>();
+
+  /** Ends the current wait, or the next one when nothing waits. */
+  interrupt(): void {
+    this.#interrupted.resolve();
+  }
+
+  /** Resolves after the time, after `interrupt`, or when the signal aborts. */
+  async wait(milliseconds: number, signal: AbortSignal): Promise<void> {
+    const over = new AbortController();
+    const either = AbortSignal.any([signal, over.signal]);
+    try {
+      await Promise.race([
+        this.#interrupted.promise,
+        systemClock.sleep(milliseconds, either).catch(() => undefined),
+      ]);
+    } finally {
+      over.abort();
+      this.#interrupted = Promise.withResolvers<void>();
+    }
   }
 }

@@ -1,27 +1,27 @@
-// What is wrong with an object that a person wrote, as data, and how it reads.
+// A problem in an object that a person wrote: the data, and its text.
 import { clipped } from './text.ts';
 
 type PathStep = string | number;
 export type Path = readonly PathStep[];
 
 export interface Problem {
-  /** From the root of the object to the value; for a missing field, to where it should be. */
+  /** The path from the root of the object to the value; for a missing field, to where it should be. */
   readonly path: Path;
   readonly found: string;
   readonly accepted: string;
-  /** Set when the name of the last step is wrong rather than its value. */
+  /** Set when the name of the last step is wrong, not its value. */
   readonly at?: 'key';
-  /** For an error inside a text (an expression): the index of the character where it is. */
+  /** For a problem inside a text such as an expression: the index of its first character. */
   readonly offset?: number;
 }
 
-/** One line: `spec.match.names[0]: found 5; accepted: text`. */
+/** Returns one line: `spec.match.names[0]: found 5; accepted: text`. */
 export function renderProblem(problem: Problem): string {
   const where = problem.path.length === 0 ? 'the object' : renderPath(problem.path);
   return `${where}: found ${problem.found}; accepted: ${problem.accepted}`;
 }
 
-/** `spec.required.labels["example.com/team"]`: a step that is no plain word stands in brackets. */
+/** Returns `spec.required.labels["example.com/team"]`: a step that is not a plain word is put in brackets. */
 export function renderPath(path: Path): string {
   return path.map(renderStep).join('');
 }

@@ -1,10 +1,10 @@
-// Lets everybody who asks the same thing at the same time wait for one answer.
-import { abortable } from './abortable.ts';
+// Shares one piece of work between all callers that ask for the same key at the same time.
+import { abortable } from './abort.ts';
 
 export class SingleFlight<T> {
   readonly #flights = new Map<string, Promise<T>>();
 
-  /** Whoever goes away stops waiting; the work goes on, because others may wait for it. */
+  /** A caller whose signal aborts stops waiting. The work continues, because other callers may wait for it. */
   async run(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted();
     const flight = this.#flights.get(key) ?? this.#begin(key, work);

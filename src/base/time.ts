@@ -1,25 +1,53 @@
-// Durations and times as policies write them.
-
-const unitMilliseconds = { h: 3_600_000, m: 60_000, s: 1000 } as const;
+// Reads durations and dates as policies and the API server write them, and writes dates as it stores them.
 
 /** Hours, minutes and seconds in this order, each at most once, at least one: `168h`, `30m`, `1h30m`. */
 export const durationPattern = '^([0-9]{1,7}h)?([0-9]{1,7}m)?([0-9]{1,7}s)?$';
 
-/** Milliseconds; undefined when the text is not a duration. */
+const policyUnits = { h: 3_600_000, m: 60_000, s: 1000 } as const;
+
+/** Returns milliseconds; undefined when the text is not a duration as policies write it. */
 export function parseDuration(text: string): number | undefined {
   const match = text === '' ? null : new RegExp(durationPattern).exec(text);
   if (match === null) return undefined;
   const [, hours, minutes, seconds] = match;
-  return (
-    amount(hours) * unitMilliseconds.h +
-    amount(minutes) * unitMilliseconds.m +
-    amount(seconds) * unitMilliseconds.s
-  );
+  return amount(hours) * policyUnits.h + amount(minutes) * policyUnits.m + amount(seconds) * policyUnits.s;
 }
 
-/** `30m` -> 30; a part that is missing counts for nothing. */
+/** `30m` is 30; a missing part is 0. */
 function amount(part: string | undefined): number {
   return part === undefined ? 0 : Number(part.slice(0, -1));
+}
+
+const goUnits: ReadonlyMap<string, number> = new Map([
+  ['ns', 1e-6],
+  ['us', 1e-3],
+  ['µs', 1e-3],
+  ['μs', 1e-3],
+  ['ms', 1],
+  ['s', 1000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+]);
+
+/** No real duration is longer. The limit keeps the work on a hostile text small. */
+const maxGoDurationLength = 64;
+const goPart = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/gy;
+
+/**
+ * Returns milliseconds; undefined when the text is not a duration, or a negative one. Go writes `10s`, `1m30s`, `250ms`,
+ * and so does the API server in its timeout. https://pkg.go.dev/time#ParseDuration
+ */
+export function parseGoDuration(text: string): number | undefined {
+  const unsigned = text.startsWith('+') ? text.slice(1) : text;
+  if (unsigned === '0') return 0;
+  if (unsigned === '' || unsigned.length > maxGoDurationLength) return undefined;
+  let total = 0;
+  let end = 0;
+  for (const [whole, number, unit] of unsigned.matchAll(goPart)) {
+    total += Number(number) * (goUnits.get(unit ?? '') ?? Number.NaN);
+    end += whole.length;
+  }
+  return end === unsigned.length && Number.isFinite(total) ? total : undefined;
 }
 
 /** RFC 3339 with a full date, a time and an offset, as `metav1.Time` reads it. */
@@ -37,4 +65,9 @@ export function isDateTime(text: string): boolean {
 function daysIn(year: number, month: number): number {
   if (month < 1 || month > 12) return 0;
   return new Date(Date.UTC(year, month, 0)).getUTCDate();
+}
+
+/** Writes a date as Leases and Events hold it: UTC with six digits after the point. https://kubernetes.io/docs/reference/kubernetes-api/definitions/micro-time-v1-meta/ */
+export function microTime(date: Date): string {
+  return date.toISOString().replace('Z', '000Z');
 }

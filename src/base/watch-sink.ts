@@ -1,11 +1,11 @@
-// What a list-watch tells whoever keeps the objects: the whole state after each list, then every change in its order.
+// Receives objects from a list-watch: the whole state after each list, then every change in order.
 import type { KubeObject } from './kube-object.ts';
 
 export interface WatchSink {
-  /** All objects there are, as of that version; what is not among them is gone. */
+  /** Replaces the state by these objects, as of that version. Objects that are not listed no longer exist. */
   replaced(objects: readonly KubeObject[], resourceVersion: string): void;
-  /** Created or changed. The same name with another UID is another object. */
+  /** Adds or updates an object. The same name with another UID is another object. */
   changed(object: KubeObject): void;
-  /** The last state of an object that is gone, or that a selector selects no more. */
+  /** Removes an object, given in its last state, that was deleted or that the selector no longer selects. */
   removed(object: KubeObject): void;
 }

@@ -1,4 +1,4 @@
-// Reads and writes YAML: the only file that knows the library, whose errors become data in our words here.
+// Reads and writes YAML. Only this file knows the library; it turns the library's errors into data in our words.
 import {
   isAlias,
   isMap,
@@ -16,7 +16,7 @@ import { clipped } from './text.ts';
 import { plainOf, type YamlEntry, type YamlNode, type YamlScalar } from './yaml-tree.ts';
 
 interface Position {
-  /** Both count from 1. */
+  /** Line and column count from 1. */
   readonly line: number;
   readonly column: number;
 }
@@ -35,13 +35,13 @@ export interface YamlText {
   positionAt(offset: number): Position;
 }
 
-/** Deeper than anything people write, and far from the end of the stack. */
-const deepest = 100;
-const mostProblems = 20;
-/** Beside one node for each character, which is more than a text without aliases can have. */
+/** Deeper than anything people write, and far from overflowing the stack. */
+const maxDepth = 100;
+const maxProblems = 20;
+/** Added to one node for each character, which is more than a text without aliases can have. */
 const spareNodes = 1000;
 
-/** One text, all its documents: a broken one says why and leaves the others alone. JSON is YAML. */
+/** Reads all documents of a text. A broken document has problems and does not affect the others. JSON is YAML. */
 export function parseYaml(text: string): YamlText {
   const lines = new LineCounter();
   const positionAt = (offset: number): Position => {
@@ -55,7 +55,7 @@ export function parseYaml(text: string): YamlText {
       strict: true,
       stringKeys: true,
       resolveKnownTags: false,
-      // The library compares every key with every other one; the walk below does it with a set.
+      // The library compares every key with every other; TreeReader uses a set instead.
       uniqueKeys: false,
       prettyErrors: false,
       logLevel: 'silent',
@@ -64,13 +64,13 @@ export function parseYaml(text: string): YamlText {
     const documents = [...parsed].map((document) => readDocument(document, text.length, positionAt));
     return { documents, positionAt };
   } catch {
-    // The library reports errors as data; should it throw all the same, its text stays here.
-    const problems = [{ line: 1, column: 1, message: 'this is not YAML' }];
+    // The library reports errors as data. If it throws nevertheless, its message must not go further.
+    const problems = [{ line: 1, column: 1, message: 'invalid YAML' }];
     return { documents: [{ kind: 'broken', problems }], positionAt };
   }
 }
 
-/** Long lines stay whole, equal values are written out each time, and older readers see the same values. */
+/** Writes long lines whole, without anchors, and quotes what YAML 1.1 would read differently. */
 export function stringifyYaml(value: unknown): string {
   return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false, compat: 'yaml-1.1' });
 }
@@ -80,16 +80,16 @@ function readDocument(
   length: number,
   positionAt: (offset: number) => Position,
 ): YamlDocument {
-  // What follows the first error is mostly its echo.
+  // Later errors are mostly consequences of the first.
   const [first] = [...document.errors, ...document.warnings];
-  if (first !== undefined) return broken([faultOf(first)], positionAt);
+  if (first !== undefined) return broken([problemOf(first)], positionAt);
   if (document.contents === null || isEmpty(document.contents)) return { kind: 'empty' };
-  const faults: Fault[] = [];
-  const root = new TreeReader(faults).read(document.contents, 0);
-  if (faults.length > 0 || root === undefined) return broken(faults, positionAt);
+  const found: PlacedProblem[] = [];
+  const root = new TreeReader(found).read(document.contents, 0);
+  if (found.length > 0 || root === undefined) return broken(found, positionAt);
   const plain = plainOf(root, length + spareNodes);
   if (plain === undefined) {
-    return broken([{ offset: root.start, message: 'its aliases make it too big' }], positionAt);
+    return broken([{ offset: root.start, message: 'aliases that expand to too much data' }], positionAt);
   }
   return { kind: 'data', value: plain.value, root };
 }
@@ -98,33 +98,33 @@ function isEmpty(contents: unknown): boolean {
   return isScalar(contents) && contents.value === null;
 }
 
-interface Fault {
+interface PlacedProblem {
   readonly offset: number;
   readonly message: string;
 }
 
-function broken(faults: readonly Fault[], positionAt: (offset: number) => Position): YamlDocument {
-  const problems = faults.slice(0, mostProblems).map(({ offset, message }) => ({
+function broken(found: readonly PlacedProblem[], positionAt: (offset: number) => Position): YamlDocument {
+  const problems = found.slice(0, maxProblems).map(({ offset, message }) => ({
     ...positionAt(offset),
-    message: `this is not YAML as we read it: ${message}`,
+    message: `invalid YAML: ${message}`,
   }));
   return { kind: 'broken', problems };
 }
 
-/** Turns the library's tree into ours, and notes what we do not take. */
+/** Turns the library's tree into ours, and collects problems with what we do not support. */
 class TreeReader {
-  readonly #faults: Fault[];
+  readonly #problems: PlacedProblem[];
   readonly #anchors = new Map<string, YamlNode>();
 
-  constructor(faults: Fault[]) {
-    this.#faults = faults;
+  constructor(found: PlacedProblem[]) {
+    this.#problems = found;
   }
 
   read(node: unknown, depth: number): YamlNode | undefined {
     const start = startOf(node);
-    if (depth > deepest) return this.#fault(start, `nesting deeper than ${deepest} levels`);
+    if (depth > maxDepth) return this.#add(start, `nesting deeper than ${maxDepth} levels`);
     if (isAlias(node)) {
-      return this.#anchors.get(node.source) ?? this.#fault(start, 'an alias whose anchor is not above it');
+      return this.#anchors.get(node.source) ?? this.#add(start, 'an alias without an anchor before it');
     }
     const result = this.#readValue(node, start, depth);
     const anchor = isScalar(node) || isMap(node) || isSeq(node) ? node.anchor : undefined;
@@ -146,10 +146,9 @@ class TreeReader {
     return present(
       pairs.map((pair) => {
         const keyStart = startOf(pair.key);
-        if (!isScalar(pair.key)) return this.#fault(keyStart, 'a key that is not plain text');
+        if (!isScalar(pair.key)) return this.#add(keyStart, 'a key that is not plain text');
         const key = typeof pair.key.value === 'string' ? pair.key.value : '';
-        if (seen.has(key))
-          this.#fault(keyStart, `the key ${JSON.stringify(clipped(key))} stands here a second time`);
+        if (seen.has(key)) this.#add(keyStart, `the key ${JSON.stringify(clipped(key))} is repeated`);
         seen.add(key);
         const node = this.read(pair.value ?? pair.key.range?.[1], depth + 1);
         return node === undefined ? undefined : { key, keyStart, node };
@@ -157,8 +156,8 @@ class TreeReader {
     );
   }
 
-  #fault(offset: number, message: string): undefined {
-    this.#faults.push({ offset, message });
+  #add(offset: number, message: string): undefined {
+    this.#problems.push({ offset, message });
   }
 }
 
@@ -181,7 +180,7 @@ function styleOf(node: Scalar): YamlScalar['style'] {
   }
 }
 
-/** A missing value is passed as the offset where it should stand. */
+/** For a missing value, `node` is the offset where it should be. */
 function startOf(node: unknown): number {
   if (typeof node === 'number') return node;
   if (isScalar(node) || isMap(node) || isSeq(node) || isAlias(node)) return node.range?.[0] ?? 0;
@@ -192,37 +191,37 @@ function present<T>(values: readonly (T | undefined)[]): readonly T[] {
   return values.filter((value) => value !== undefined);
 }
 
-function faultOf(error: YAMLError): Fault {
+function problemOf(error: YAMLError): PlacedProblem {
   return { offset: error.pos[0], message: wordsFor[error.code] };
 }
 
-const misplacedAlias = 'an alias or anchor that cannot be';
-const misplaced = 'what stands here cannot stand beside what is around it';
+const misplacedAlias = 'a misplaced alias or anchor';
+const misplaced = 'a value that does not fit the values around it';
 const oddKey = 'a key that is not one line of plain text';
-const oddTag = 'a tag (a word that begins with !), or a value that its tag does not take';
-const unexpected = 'something that does not belong here';
+const oddTag = 'an unsupported tag (a word that begins with !), or a value that its tag does not allow';
+const unexpected = 'unexpected text';
 
 const wordsFor: Readonly<Record<YAMLError['code'], string>> = {
   ALIAS_PROPS: misplacedAlias,
   BAD_ALIAS: misplacedAlias,
   MULTIPLE_ANCHORS: misplacedAlias,
-  BAD_DIRECTIVE: 'a directive that is not known',
-  BAD_DQ_ESCAPE: 'an unknown escape in a text in double quotes',
-  BAD_INDENT: 'the indentation does not fit, or a bracket above is not closed',
+  BAD_DIRECTIVE: 'an unknown directive',
+  BAD_DQ_ESCAPE: 'an unknown escape in double quotes',
+  BAD_INDENT: 'wrong indentation, or a bracket above is not closed',
   BAD_PROP_ORDER: misplaced,
   BLOCK_AS_IMPLICIT_KEY: misplaced,
   BLOCK_IN_FLOW: misplaced,
   BAD_COLLECTION_TYPE: misplaced,
-  BAD_SCALAR_START: 'a text that begins so must stand in quotes',
-  DUPLICATE_KEY: 'a key stands here a second time',
+  BAD_SCALAR_START: 'a text that needs quotes because of its first character',
+  DUPLICATE_KEY: 'a repeated key',
   KEY_OVER_1024_CHARS: oddKey,
   MULTILINE_IMPLICIT_KEY: oddKey,
   NON_STRING_KEY: oddKey,
   MISSING_CHAR: 'a bracket, quote, comma or colon is missing',
   MULTIPLE_TAGS: oddTag,
   TAG_RESOLVE_FAILED: oddTag,
-  RESOURCE_EXHAUSTION: 'nesting deeper than we read',
-  TAB_AS_INDENT: 'a tab where spaces must indent',
+  RESOURCE_EXHAUSTION: 'nesting too deep',
+  TAB_AS_INDENT: 'indentation with a tab instead of spaces',
   IMPOSSIBLE: unexpected,
   MULTIPLE_DOCS: unexpected,
   UNEXPECTED_TOKEN: unexpected,

@@ -1,9 +1,9 @@
 // Rows that the tables of several commands share.
-import { parseGoDuration } from '../base/go-duration.ts';
 import { isNamespaceName } from '../api/kubernetes-names.ts';
 import { logLevels } from '../observe/log.ts';
 import { choice, durationSetting, integer, list, optionalText, textSetting } from './setting-kinds.ts';
 import type { Parsed, Setting, Settings } from './settings.ts';
+import { parseGoDuration } from '../base/time.ts';
 
 export const file = { placeholder: 'FILE', accepted: 'a file' };
 export const folder = { placeholder: 'DIR', accepted: 'a folder' };

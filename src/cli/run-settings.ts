@@ -1,5 +1,4 @@
 // The flags of `reeve run`.
-import { parseGoDuration } from '../base/go-duration.ts';
 import { isSubdomain } from '../api/kubernetes-names.ts';
 import {
   duration,
@@ -20,6 +19,7 @@ import {
   textSetting,
 } from './setting-kinds.ts';
 import type { Settings, Values } from './settings.ts';
+import { parseGoDuration } from '../base/time.ts';
 
 const hookModes = ['Off', 'Ignore', 'Fail'] as const;
 const roles = ['all', 'webhook', 'reconciler'] as const;

@@ -1,13 +1,11 @@
-// Under which name the API server keeps the objects of a kind: asked of the API server, and kept for a while.
-//
+// Finds the resource name of a kind by discovery, and caches it for a while.
 // https://kubernetes.io/docs/concepts/overview/kubernetes-api/#discovery-api
-import { ownMember } from '../base/json.ts';
-import type { JsonObject } from '../base/json.ts';
-import { unlessNotFound } from './http/answered-object.ts';
+import { ownMember, type JsonObject } from '../base/json.ts';
 import type { KubeClient } from './http/client.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
 import { groupVersionPath } from './http/resource-paths.ts';
 import { SingleFlight } from '../base/single-flight.ts';
+import { unlessNotFound } from './http/answers.ts';
 
 export interface ServedKind {
   readonly plural: string;
@@ -15,17 +13,17 @@ export interface ServedKind {
 }
 
 export interface Discovery {
-  /** Undefined for a kind that is not served, of which the API server is asked again after half a minute. */
+  /** Returns undefined for a kind that is not served; discovery is repeated after 30 seconds. */
   find(apiVersion: string, kind: string, signal?: AbortSignal): Promise<ServedKind | undefined>;
 }
 
 type Kinds = ReadonlyMap<string, ServedKind>;
 
-/** A definition can be deleted and made anew, with another scope. */
+/** Limited, because a CustomResourceDefinition can be deleted and created again with another scope. */
 const knownMs = 600_000;
 const unknownMs = 30_000;
-/** More versions of groups than any cluster has; the names come from what people write. */
-const mostVersions = 500;
+/** More group versions than any cluster has. The limit is needed because users write the names. */
+const maxVersions = 500;
 
 export function createDiscovery(
   client: KubeClient,
@@ -57,7 +55,7 @@ class CachedDiscovery implements Discovery {
   async #ask(apiVersion: string): Promise<Kinds> {
     const at = this.#clock.monotonic();
     const kinds = await kindsOf(this.#client, apiVersion);
-    if (this.#cache.size >= mostVersions) this.#cache.clear();
+    if (this.#cache.size >= maxVersions) this.#cache.clear();
     this.#cache.set(apiVersion, { kinds, at });
     return kinds;
   }
@@ -69,7 +67,7 @@ async function kindsOf(client: KubeClient, apiVersion: string): Promise<Kinds> {
   return list === undefined ? new Map() : kindsIn(list);
 }
 
-/** Subresources stand in the same list, some under kinds of their own: `pods/eviction`. */
+/** The list also has subresources, some with kinds of their own: `pods/eviction`. */
 function kindsIn(list: JsonObject): Kinds {
   const resources = ownMember(list, 'resources');
   const kinds = new Map<string, ServedKind>();
@@ -80,4 +78,15 @@ function kindsIn(list: JsonObject): Kinds {
     if (!kinds.has(kind)) kinds.set(kind, { plural, namespaced: ownMember(resource, 'namespaced') === true });
   }
   return kinds;
+}
+
+/**
+ * Guesses the resource name of a kind without discovery.
+ * https://pkg.go.dev/k8s.io/apimachinery/pkg/api/meta#UnsafeGuessKindToResource
+ */
+export function guessedPlural(kind: string): string {
+  const singular = kind.toLowerCase();
+  if (singular.endsWith('endpoints')) return singular;
+  if (singular.endsWith('s')) return `${singular}es`;
+  return singular.endsWith('y') ? `${singular.slice(0, -1)}ies` : `${singular}s`;
 }

@@ -1,25 +1,25 @@
-// Reads, writes and removes single objects, each write under Reeve's one field manager.
+// Reads, writes and deletes single objects. Every write uses Reeve's field manager.
 import type { JsonObject } from '../base/json.ts';
 import { KubeError } from '../base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../base/kube-object.ts';
 import { fieldManager } from '../api/names.ts';
-import { answeredObject, unlessNotFound } from './http/answered-object.ts';
 import type { KubeClient, KubeRequest } from './http/client.ts';
 import type { Discovery } from './discovery.ts';
 import { resourcePath } from './http/resource-paths.ts';
+import { answeredObject, unlessNotFound } from './http/answers.ts';
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
 export interface WriteOptions extends CallOptions {
-  /** Asks what would become of it, and changes nothing. */
+  /** Asks for the result without changing anything. */
   readonly dryRun?: boolean;
   readonly subresource?: 'status';
 }
 
 export interface ApplyOptions extends WriteOptions {
-  /** Takes fields over from whoever owns them. */
+  /** Takes over fields from other field managers. */
   readonly force: boolean;
 }
 
@@ -28,15 +28,15 @@ export interface Preconditions {
   readonly resourceVersion?: string;
 }
 
-/** Everything rejects with a KubeError, or with the reason of the signal. */
+/** All methods reject with a KubeError, or with the reason of the signal. */
 export interface ObjectWriter {
-  /** Undefined when there is no such object, or the API server has no such kind. */
+  /** Returns undefined when the object does not exist, or its kind is not served. */
   read(ref: ObjectRef, options?: CallOptions): Promise<KubeObject | undefined>;
   create(object: KubeObject, options?: CallOptions): Promise<KubeObject>;
-  /** Server-side apply: makes the object, or sets the fields that are given and removes those given the last time. */
+  /** Server-side apply: creates the object, or sets the given fields and removes fields of the last apply. */
   apply(object: KubeObject, options: ApplyOptions): Promise<KubeObject>;
   mergePatch(ref: ObjectRef, patch: JsonObject, options?: WriteOptions): Promise<KubeObject>;
-  /** Done as well when that very object is gone already; a changed resourceVersion rejects with code 409. */
+  /** Also resolves when that object no longer exists; a changed resourceVersion rejects with code 409. */
   remove(ref: ObjectRef, preconditions: Preconditions, options?: CallOptions): Promise<void>;
 }
 
@@ -88,7 +88,7 @@ class DiscoveringWriter implements ObjectWriter {
       await unlessNotFound(() => this.#delete(ref, preconditions, options));
     } catch (error) {
       const isConflict = error instanceof KubeError && error.code === 409;
-      if (!isConflict || (await this.#isThere(ref, preconditions.uid, options, error))) throw error;
+      if (!isConflict || (await this.#exists(ref, preconditions.uid, options, error))) throw error;
     }
   }
 
@@ -108,8 +108,8 @@ class DiscoveringWriter implements ObjectWriter {
     await this.#client.request({ method: 'DELETE', path, body, ...only(signal) });
   }
 
-  /** The API server answers alike for another UID and another resourceVersion. Who cannot look is told of the conflict. */
-  async #isThere(ref: ObjectRef, uid: string, options: CallOptions, conflict: KubeError): Promise<boolean> {
+  /** Tells whether the conflict is about the resourceVersion or the UID. Throws the conflict when the read fails. */
+  async #exists(ref: ObjectRef, uid: string, options: CallOptions, conflict: KubeError): Promise<boolean> {
     try {
       return (await this.read(ref, options))?.metadata.uid === uid;
     } catch (error) {
@@ -117,11 +117,11 @@ class DiscoveringWriter implements ObjectWriter {
     }
   }
 
-  /** The namespace is sent as it was given: left out for a cluster-scoped kind, it would reach another object. */
+  /** Keeps the given namespace even for a cluster-scoped kind: without it, the path would address another object. */
   async #pathOf(ref: UnnamedRef, signal: AbortSignal | undefined): Promise<string> {
     const { apiVersion, kind, namespace, name, subresource } = ref;
     const served = await this.#discovery.find(apiVersion, kind, signal);
-    // Somebody may be about to install it.
+    // The kind may be installed soon.
     if (served === undefined) throw new KubeError({ code: 404, reason: 'KindNotServed', retryable: true });
     return resourcePath({ apiVersion, plural: served.plural, namespace, name, subresource });
   }
@@ -135,7 +135,7 @@ interface UnnamedRef {
   readonly apiVersion: string;
   readonly kind: string;
   readonly namespace?: string | undefined;
-  /** Left out for a collection. */
+  /** Undefined for a collection. */
   readonly name?: string | undefined;
   readonly subresource?: string | undefined;
 }
@@ -146,4 +146,20 @@ function dryRunQuery({ dryRun = false }: WriteOptions): Readonly<Record<string, 
 
 function only(signal: AbortSignal | undefined): CallOptions {
   return signal === undefined ? {} : { signal };
+}
+
+export interface LiveNamespaces {
+  /** Returns undefined when the Namespace does not exist. Every other error rejects, because it answers nothing. */
+  find(name: string, signal: AbortSignal): Promise<KubeObject | undefined>;
+}
+
+export function createNamespaceFinder(client: KubeClient): LiveNamespaces {
+  return {
+    find: (name, signal) => {
+      const path = resourcePath({ apiVersion: 'v1', plural: 'namespaces', name });
+      return unlessNotFound(async () =>
+        answeredObject(await client.request({ method: 'GET', path, signal })),
+      );
+    },
+  };
 }

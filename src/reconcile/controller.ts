@@ -4,7 +4,7 @@ import { assemble, type Assembly, type AssemblyOptions } from './assembly.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { FirstState } from './live/first-state.ts';
 import { pause } from '../base/pause.ts';
-import { isAborted } from '../base/is-aborted.ts';
+import { isAborted } from '../base/abort.ts';
 import type { OwnSecrets } from './ports.ts';
 import { wantedWatches, type WantedWatch } from './live/watches.ts';
 

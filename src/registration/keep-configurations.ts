@@ -18,7 +18,7 @@ import { elect, type Election } from '../app/election.ts';
 import { systemClock } from '../base/clock.ts';
 import { reconcilerAccount } from '../app/reconciler-role.ts';
 import { readProgramVersion, readWebhookTemplates } from '../app/shipped-files.ts';
-import { Waking } from '../base/waking.ts';
+import { InterruptiblePause } from '../base/pause.ts';
 
 export interface ConfigurationSettings extends InstallSettings {
   readonly serviceName: string;
@@ -106,20 +106,20 @@ async function keepUntil(
   { cluster, bundle }: Causes,
   keep: () => Promise<boolean>,
 ): Promise<void> {
-  const waking = new Waking();
+  const pause = new InterruptiblePause();
   const endings = [
     cluster.subscribe((each) => {
       // A status that is written changes nothing of what there are rules for.
-      if (each.kind === 'owner' && each.before?.definition !== each.after?.definition) waking.wake();
+      if (each.kind === 'owner' && each.before?.definition !== each.after?.definition) pause.interrupt();
     }),
-    bundle.subscribe(() => waking.wake()),
+    bundle.subscribe(() => pause.interrupt()),
   ];
   try {
     while (!signal.aborted) {
       // Before the policies are known, nobody can say which kinds they have rules for.
       const waitMs = !cluster.isSynced ? syncMs : (await keep()) ? checkMs : retryMs;
       // What has changed meanwhile may have come too late for this round, and begins another one.
-      await waking.wait(waitMs, signal);
+      await pause.wait(waitMs, signal);
     }
   } finally {
     for (const end of endings) end();

@@ -1,9 +1,7 @@
 // Reads the objects of a text with YAML documents, each with the places of its values.
-import type { Path, Problem } from '../base/problem.ts';
-import { renderProblem } from '../base/problem.ts';
+import { type Path, type Problem, renderProblem } from '../base/problem.ts';
 import { parseYaml, type YamlText } from '../base/yaml.ts';
-import { sourceOffset } from '../base/yaml-offset.ts';
-import { follow, objectsOf, type YamlNode } from '../base/yaml-tree.ts';
+import { follow, objectsOf, type YamlNode, sourceOffset } from '../base/yaml-tree.ts';
 import type { FileProblem } from './file-problem.ts';
 import type { TextFile } from './yaml-files.ts';
 

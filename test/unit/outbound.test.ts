@@ -28,13 +28,13 @@ test('one file sends requests', () => {
   ).toEqual(['src/kube/http/http-exchange.ts']);
   expect(filesWith(imports('http'))).toEqual([
     'src/admission/http/client-errors.ts',
-    'src/kube/http/failed-answer.ts',
+    'src/kube/http/answers.ts',
     'src/observe/probes.ts',
   ]);
   expect(filesWith(imports('net'))).toEqual([
     'src/admission/http/client-errors.ts',
     'src/certs/issue/names.ts',
-    'src/kube/auth/service-account.ts',
+    'src/kube/auth/find-api-server.ts',
   ]);
 });
 

@@ -1,6 +1,5 @@
 // Judges a request by its head alone, so that nothing of a body is read that would be refused anyway.
 import type { IncomingMessage } from 'node:http';
-import { parseGoDuration } from '../../base/go-duration.ts';
 import {
   badTimeout,
   bodyTooLarge,
@@ -8,8 +7,9 @@ import {
   unknownTransferCoding,
   wrongContentCoding,
   wrongMediaType,
+  type HttpRefusal,
 } from './http-refusal.ts';
-import type { HttpRefusal } from './http-refusal.ts';
+import { parseGoDuration } from '../../base/time.ts';
 
 type Head =
   | { readonly ok: true; readonly contentLength: number | undefined; readonly timeoutMs: number }

@@ -1,11 +1,10 @@
 // The serving pair and the bundle of a replica that shares its authority with the others through a Secret.
 import { X509Certificate } from 'node:crypto';
 import { KubeError } from '../../base/kube-error.ts';
-import { isAborted } from '../../base/is-aborted.ts';
+import { isAborted, abortable } from '../../base/abort.ts';
 import { bundleOf, type AuthorityState } from './authority-state.ts';
 import type { Step } from './authority-steps.ts';
 import type { ServingPair } from '../files/serving-pair.ts';
-import { abortable } from '../../base/abortable.ts';
 import { Backoff } from '../../kube/watch/backoff.ts';
 import type { ObjectWriter } from '../../kube/object-writer.ts';
 import { SingleFlight } from '../../base/single-flight.ts';
@@ -13,14 +12,13 @@ import type { CertificateMetrics } from '../../observe/certificate-metrics.ts';
 import type { Log } from '../../observe/log.ts';
 import { configurationName } from '../../registration/wanted-configurations.ts';
 import { authorityIssuer, type IssuerSettings } from './authority-issuer.ts';
-import { AuthorityReplica } from './authority-replica.ts';
-import type { RecoveryCause, ReplicaSettings } from './authority-replica.ts';
+import { AuthorityReplica, type RecoveryCause, type ReplicaSettings } from './authority-replica.ts';
 import { AuthoritySecret, authoritySecretName, authoritySecretTarget } from './authority-secret.ts';
 import type { CaBundle } from './ca-bundle.ts';
 import { systemClock } from '../../base/clock.ts';
 import type { PairSource } from '../../app/serving-pair.ts';
-import { Waking } from '../../base/waking.ts';
 import type { Watches } from '../../app/watches.ts';
+import { InterruptiblePause } from '../../base/pause.ts';
 
 export interface SharedAuthoritySettings extends IssuerSettings, ReplicaSettings {}
 
@@ -61,7 +59,7 @@ class SharedAuthority implements CaBundle {
   readonly #context: SharedAuthorityContext;
   readonly #replica: AuthorityReplica;
   readonly #stop = new AbortController();
-  readonly #waking = new Waking();
+  readonly #pause = new InterruptiblePause();
   readonly #rounds = new SingleFlight<AuthorityState>();
   readonly #first = Promise.withResolvers<ServingPair>();
   readonly #bundleListeners = new Set<() => void>();
@@ -90,7 +88,7 @@ class SharedAuthority implements CaBundle {
     });
     // Nobody may be waiting for it.
     this.#first.promise.catch(() => undefined);
-    const wake = (): void => this.#waking.wake();
+    const wake = (): void => this.#pause.interrupt();
     const target = authoritySecretTarget(settings.namespace);
     // Not needed to be ready: what it tells is read anew, and looked for from time to time as well.
     context.watches.start(target, { replaced: wake, changed: wake, removed: wake }, true);
@@ -134,7 +132,7 @@ class SharedAuthority implements CaBundle {
   confirmed(bundle: string): void {
     const leftMs = this.#replica.confirm(bundle);
     clearTimeout(this.#settling);
-    if (leftMs === 0) this.#waking.wake();
+    if (leftMs === 0) this.#pause.interrupt();
     // Whoever keeps the configurations looks again then, rather than when the next look is due.
     else if (leftMs !== undefined) this.#settling = setTimeout(() => this.#tellOfBundle(), leftMs).unref();
   }
@@ -172,7 +170,7 @@ class SharedAuthority implements CaBundle {
           ...(code === 422 ? { remedy: 'delete the Secret' } : {}),
         });
       }
-      await this.#waking.wait(waitMs, signal);
+      await this.#pause.wait(waitMs, signal);
     }
   }
 

@@ -1,4 +1,4 @@
-// What every request to the API server carries, read again before it is too old and when the server refuses it.
+// Keeps the credentials for the API server: reads them again after a minute, and when the server refuses them.
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import { systemClock, type Clock } from '../../base/clock.ts';
@@ -14,33 +14,33 @@ export interface TlsCredentials {
 
 export interface Credentials {
   readonly headers: Readonly<Record<string, string>>;
-  /** The same object for as long as its content is the same. */
+  /** The same object as long as its content is the same. */
   readonly tls: TlsCredentials;
 }
 
-/** Where credentials come from. */
+/** Reads credentials, for example from a kubeconfig. */
 export interface CredentialSource {
   readonly server: URL;
-  /** For people: `the kubeconfig /home/ann/.kube/config, context dev`. */
+  /** For messages: `the kubeconfig /home/ann/.kube/config, context dev`. */
   readonly description: string;
-  /** Where Kubernetes itself runs this program. */
+  /** Set when this program runs in a Pod. */
   readonly isOfPod?: true;
-  /** Rejects with a CredentialError. `refused`: the server no longer takes what was read last. */
+  /** Rejects with a CredentialError. `refused`: the server refused the credentials that were read last. */
   read(options: { readonly refused: boolean }): Promise<Credentials>;
 }
 
 export interface ApiServer {
   readonly server: URL;
   readonly description: string;
-  /** Whether Kubernetes itself runs this program, and leads others to it once its probes say so. */
+  /** Whether this program runs in a Pod, where a Service sends requests to it once its probes succeed. */
   readonly isOfPod?: boolean;
-  /** What was read less than a minute ago. Rejects with a CredentialError when there has never been any. */
+  /** Returns credentials read less than a minute ago. Rejects with a CredentialError when no reading ever succeeded. */
   authorize(): Promise<Credentials>;
-  /** Reads again what the server refused, once for all who ask; the same object when there is nothing new. */
+  /** Reads again after a refusal, once for all callers. Returns the same object when nothing is new. */
   renew(refused: Credentials): Promise<Credentials>;
 }
 
-/** Why there is no way to the API server, in words for whoever runs the program, without anything secret. */
+/** Why there are no credentials, in words for the person who runs the program, without secrets. */
 export class CredentialError extends Error {
   constructor(message: string) {
     super(message);
@@ -48,10 +48,10 @@ export class CredentialError extends Error {
   }
 }
 
-/** As client-go does for token files. */
+/** The interval that client-go uses for token files. */
 const freshMs = 60_000;
 
-/** Reads once to see that it works. */
+/** Reads the credentials once, so that a broken source rejects at the start. */
 export async function connectionTo(
   source: CredentialSource,
   clock: Pick<Clock, 'monotonic'> = systemClock,
@@ -85,7 +85,7 @@ class Connection implements ApiServer {
     try {
       return await this.#read(false);
     } catch {
-      // What was good a minute ago mostly still is; if not, the server refuses it and it is read once more.
+      // The old credentials are probably still valid. If not, the server refuses them and they are read again.
       return this.#keep(last.credentials);
     }
   }
@@ -108,7 +108,7 @@ class Connection implements ApiServer {
   }
 }
 
-/** Equal content is the same object, because connections are kept by it. */
+/** Keeps the old object when the content is equal, because connections are kept per object. */
 function merged(last: Credentials | undefined, read: Credentials): Credentials {
   if (last === undefined) return read;
   const tls = isEqual(last.tls, read.tls) ? last.tls : read.tls;
@@ -119,19 +119,21 @@ function isEqual(one: object, other: object): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** Node would say so only when a request is made, and then quote a part of it. */
+/** Node would report these problems only at the first request, and quote a part of the value. */
 function checked(credentials: Credentials): Credentials {
   if (Object.values(credentials.headers).some((value) => !/^[\x20-\x7e]*[\x21-\x7e]$/.test(value))) {
-    throw new CredentialError('the token for the API server is empty, or has characters that no token has');
+    throw new CredentialError(
+      'the token for the API server is empty or has characters that are not allowed in a token',
+    );
   }
   const { ca, cert, key } = credentials.tls;
   try {
-    // A CA that cannot be read would be passed over in silence.
+    // createSecureContext silently ignores a CA that cannot be read.
     if (ca !== undefined) void new X509Certificate(ca);
     createSecureContext({ ca, cert, key });
   } catch {
     throw new CredentialError(
-      'the certificates for the API server are not PEM, or a key belongs to another one',
+      'the certificates for the API server are not PEM, or the key belongs to another certificate',
     );
   }
   return credentials;

@@ -1,15 +1,19 @@
-// Which API server the program works with: what it was told, what its environment says, or what it finds.
-import { access } from 'node:fs/promises';
+// Finds the API server and its credentials: from kubeconfigs or from the service account of the Pod.
+import { access, readFile } from 'node:fs/promises';
+import { isIPv6 } from 'node:net';
 import { delimiter, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
-import { connectionTo, CredentialError } from './credentials.ts';
-import type { ApiServer, CredentialSource } from './credentials.ts';
+import { errorCode } from '../../base/error-code.ts';
+import { connectionTo, CredentialError, type ApiServer, type CredentialSource } from './credentials.ts';
 import { kubeconfigSource } from './kubeconfig.ts';
-import { serviceAccountSource } from './service-account.ts';
-import type { PodEnvironment } from './service-account.ts';
+
+export interface PodEnvironment {
+  readonly KUBERNETES_SERVICE_HOST?: string | undefined;
+  readonly KUBERNETES_SERVICE_PORT?: string | undefined;
+}
 
 export interface ApiServerChoice {
-  /** Goes before everything else. */
+  /** Takes precedence over the environment. */
   readonly kubeconfig?: string | undefined;
   readonly environment: PodEnvironment & {
     /** One path, or several as in PATH. */
@@ -25,7 +29,7 @@ export async function findApiServer(choice: ApiServerChoice): Promise<ApiServer>
   return await connectionTo(await sourceOf(choice), choice.clock);
 }
 
-/** client-go's order: https://pkg.go.dev/k8s.io/client-go/tools/clientcmd#BuildConfigFromFlags */
+/** Uses the order of client-go: https://pkg.go.dev/k8s.io/client-go/tools/clientcmd#BuildConfigFromFlags */
 async function sourceOf({
   kubeconfig,
   environment,
@@ -36,19 +40,58 @@ async function sourceOf({
   if (named.length > 0) return await kubeconfigSource(named);
   const inPod = await serviceAccountSource(environment, serviceAccountFolder);
   if (inPod !== undefined) return inPod;
-  const usual = environment.HOME === undefined ? undefined : join(environment.HOME, '.kube', 'config');
-  if (usual !== undefined && (await isThere(usual))) return await kubeconfigSource([usual]);
+  const inHome = environment.HOME === undefined ? undefined : join(environment.HOME, '.kube', 'config');
+  if (inHome !== undefined && (await exists(inHome))) return await kubeconfigSource([inHome]);
   throw new CredentialError(
-    'no way to an API server: --kubeconfig and KUBECONFIG are not set, this is no Pod with a service account, ' +
-      'and there is no ~/.kube/config',
+    'no API server found: --kubeconfig and KUBECONFIG are not set, this is not a Pod with a service account, ' +
+      'and ~/.kube/config does not exist',
   );
 }
 
-async function isThere(path: string): Promise<boolean> {
+const defaultAccountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/**
+ * Returns undefined outside of a Pod, and in a Pod that mounts no token.
+ * https://kubernetes.io/docs/tasks/run-application/access-api-from-pod/#directly-accessing-the-rest-api
+ */
+async function serviceAccountSource(
+  { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' }: PodEnvironment,
+  folder = defaultAccountFolder,
+): Promise<CredentialSource | undefined> {
+  const tokenFile = join(folder, 'token');
+  if (host === undefined || host === '' || !(await exists(tokenFile))) return undefined;
+  const server = URL.parse(`https://${isIPv6(host) ? `[${host}]` : host}:${port}`);
+  if (server === null) {
+    throw new CredentialError('KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not a valid address');
+  }
+  return {
+    server,
+    description: 'the service account of this Pod',
+    isOfPod: true,
+    // Reading them each time is cheap, and the kubelet replaces them before they expire.
+    read: async () => {
+      const [token, ca] = await Promise.all([readText(tokenFile), readText(join(folder, 'ca.crt'))]);
+      return {
+        headers: { Authorization: `Bearer ${token.trim()}` },
+        tls: { ca, rejectUnauthorized: true },
+      };
+    },
+  };
+}
+
+async function exists(path: string): Promise<boolean> {
   try {
     await access(path);
     return true;
   } catch {
     return false;
+  }
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    throw new CredentialError(`${path} cannot be read (${errorCode(error) ?? 'unknown'})`);
   }
 }

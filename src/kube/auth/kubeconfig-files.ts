@@ -1,26 +1,23 @@
-// Reads kubeconfigs as kubectl does, and takes out of them the one context that counts.
-//
+// Reads kubeconfigs as kubectl does, and extracts the context to use.
 // https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/
 import { readFile } from 'node:fs/promises';
 import { delimiter, dirname, resolve } from 'node:path';
 import { errorCode } from '../../base/error-code.ts';
-import { isJsonObject, ownMember } from '../../base/json.ts';
-import type { JsonObject } from '../../base/json.ts';
+import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import { parseYaml } from '../../base/yaml.ts';
 import { CredentialError } from './credentials.ts';
-import { userAsLoaded } from './kubeconfig-user.ts';
 
 export interface ChosenContext {
   readonly context: string;
   readonly server: URL;
   readonly description: string;
-  /** The program, or the kind of provider, that is asked for credentials; undefined where they stand in files. */
+  /** The plugin or auth provider that gives the credentials; undefined when they are in files. */
   readonly plugin: string | undefined;
-  /** A kubeconfig of this context alone. */
+  /** A kubeconfig with only this context. */
   readonly config: JsonObject;
 }
 
-/** Rejects with a CredentialError. Without a context it is the current one. */
+/** Uses the current context unless given. Rejects with a CredentialError. */
 export async function readKubeconfigs(paths: readonly string[], context?: string): Promise<ChosenContext> {
   const files = await readAll(paths);
   const where = `the kubeconfig ${paths.join(delimiter)}`;
@@ -41,7 +38,7 @@ export async function readKubeconfigs(paths: readonly string[], context?: string
   return { context: name, server, description, plugin, config };
 }
 
-/** Of several files some may be missing. */
+/** With several files, some may be missing. */
 async function readAll(paths: readonly string[]): Promise<readonly JsonObject[]> {
   const files = await Promise.all(paths.map((path) => readOne(resolve(path), paths.length > 1)));
   return files.filter((file) => file !== undefined);
@@ -54,9 +51,9 @@ async function readOne(path: string, mayBeMissing: boolean): Promise<JsonObject 
   } catch (error) {
     const code = errorCode(error);
     if (code === 'ENOENT' && mayBeMissing) return undefined;
-    throw new CredentialError(`the kubeconfig ${path} cannot be read (${code ?? 'no reason known'})`);
+    throw new CredentialError(`the kubeconfig ${path} cannot be read (${code ?? 'no error code'})`);
   }
-  return withWholePaths(parsed(text, path), dirname(path));
+  return withAbsolutePaths(parsed(text, path), dirname(path));
 }
 
 function parsed(text: string, path: string): JsonObject {
@@ -64,12 +61,12 @@ function parsed(text: string, path: string): JsonObject {
   if (document?.kind === 'data' && isJsonObject(document.value)) return document.value;
   const line = document?.kind === 'broken' ? document.problems[0]?.line : undefined;
   throw new CredentialError(
-    line === undefined ? `${path} is not a kubeconfig` : `${path}, line ${line}: this is not YAML`,
+    line === undefined ? `${path} is not a kubeconfig` : `${path}, line ${line}: invalid YAML`,
   );
 }
 
-/** Relative paths are relative to their file. */
-function withWholePaths(file: JsonObject, folder: string): JsonObject {
+/** Makes paths absolute: they are relative to their file. */
+function withAbsolutePaths(file: JsonObject, folder: string): JsonObject {
   const whole = (list: string, field: string, keys: readonly string[]): readonly JsonObject[] =>
     objectsIn(file[list]).map((item) => ({
       ...item,
@@ -81,7 +78,7 @@ function withWholePaths(file: JsonObject, folder: string): JsonObject {
     clusters: whole('clusters', 'cluster', ['certificate-authority']),
     users: whole('users', 'user', ['client-certificate', 'client-key', 'tokenFile']).map((item) => ({
       ...item,
-      user: withWholeCommand(item['user'], folder),
+      user: withAbsoluteCommand(item['user'], folder),
     })),
   };
 }
@@ -92,14 +89,14 @@ function resolved(value: unknown, keys: readonly string[], folder: string): unkn
   return { ...value, ...Object.fromEntries(paths.map((key) => [key, resolve(folder, textOf(value, key))])) };
 }
 
-/** A command without a slash is looked up in PATH. */
-function withWholeCommand(user: unknown, folder: string): unknown {
+/** A command without a slash is searched in PATH. */
+function withAbsoluteCommand(user: unknown, folder: string): unknown {
   const command = textOf(ownMember(user, 'exec'), 'command');
   if (!isJsonObject(user) || !command.includes('/')) return user;
   return { ...user, exec: resolved(user['exec'], ['command'], folder) };
 }
 
-/** The first of that name counts, over all files. */
+/** Returns the first entry of that name in all files. */
 function entry(
   files: readonly JsonObject[],
   list: string,
@@ -110,13 +107,12 @@ function entry(
   const found = files.flatMap((file) => objectsIn(file[list])).find((item) => textOf(item, 'name') === name);
   const content = ownMember(found, field);
   if (isJsonObject(content)) return content;
-  throw new CredentialError(`${where}: there is no ${field} ${JSON.stringify(name)}`);
+  throw new CredentialError(`${where}: ${field} ${JSON.stringify(name)} is missing`);
 }
 
 function serverOf(cluster: JsonObject, where: string): URL {
   const server = URL.parse(textOf(cluster, 'server'));
-  if (server?.protocol !== 'https:')
-    throw new CredentialError(`${where}: its server is not an https:// address`);
+  if (server?.protocol !== 'https:') throw new CredentialError(`${where}: its server is not an https:// URL`);
   if (textOf(cluster, 'proxy-url') !== '') throw new CredentialError(`${where}: proxy-url is not supported`);
   return server;
 }
@@ -128,4 +124,43 @@ function objectsIn(value: unknown): readonly JsonObject[] {
 function textOf(value: unknown, key: string): string {
   const text = ownMember(value, key);
   return typeof text === 'string' ? text : '';
+}
+
+interface LoadableUser {
+  /** The plugin or auth provider that gives the credentials. */
+  readonly plugin: string | undefined;
+  readonly user: JsonObject;
+}
+
+/** The library ignores these fields, and would act as another user than the kubeconfig says. */
+const unsupported = ['as-uid', 'as-groups', 'as-user-extra'];
+
+/** Rewrites the user so that the library behaves like kubectl. Throws a CredentialError. */
+function userAsLoaded(user: JsonObject, where: string): LoadableUser {
+  const field = unsupported.find((name) => Object.hasOwn(user, name));
+  if (field !== undefined) throw new CredentialError(`${where}: ${field} is not supported`);
+  const { tokenFile, exec } = user;
+  if (typeof tokenFile === 'string' && tokenFile !== '') {
+    return { plugin: undefined, user: withTokenFile(user, tokenFile) };
+  }
+  if (isJsonObject(exec)) {
+    return { plugin: String(exec['command']), user: { ...user, exec: withExecInfo(exec) } };
+  }
+  const provider = ownMember(user['auth-provider'], 'name');
+  return { plugin: typeof provider === 'string' ? provider : undefined, user };
+}
+
+/** The library supports a token file only as an auth provider, and would prefer `token` to it. */
+function withTokenFile(user: JsonObject, tokenFile: string): JsonObject {
+  return { ...user, token: undefined, 'auth-provider': { name: 'tokenFile', config: { tokenFile } } };
+}
+
+/**
+ * Plugins written with client-go require this variable.
+ * https://kubernetes.io/docs/reference/access-authn-authz/authentication/#input-and-output-formats
+ */
+function withExecInfo(exec: JsonObject): JsonObject {
+  const info = { apiVersion: exec['apiVersion'], kind: 'ExecCredential', spec: { interactive: false } };
+  const env = Array.isArray(exec['env']) ? exec['env'].filter(isJsonObject) : [];
+  return { ...exec, env: [...env, { name: 'KUBERNETES_EXEC_INFO', value: JSON.stringify(info) }] };
 }

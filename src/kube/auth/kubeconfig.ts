@@ -1,20 +1,18 @@
-// Gets credentials by a kubeconfig; the only file that knows @kubernetes/client-node.
+// Reads credentials from a kubeconfig; the only file that knows @kubernetes/client-node.
 //
-// The library is loaded only when there is a kubeconfig: it takes half a second and 85 MB, which a Pod with its service
-// account does without. Its errors quote files and what plugins print, so none of them goes on.
+// The library is loaded only for a kubeconfig: it takes half a second and 85 MB, which a Pod with a service account
+// does not need. Its errors quote files and the output of plugins, so no text of them goes further.
 import type { RequestOptions } from 'node:https';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { errorCode } from '../../base/error-code.ts';
-import { abortable } from '../../base/abortable.ts';
-import { CredentialError } from './credentials.ts';
-import type { Credentials, CredentialSource } from './credentials.ts';
-import { readKubeconfigs } from './kubeconfig-files.ts';
-import type { ChosenContext } from './kubeconfig-files.ts';
+import { CredentialError, type Credentials, type CredentialSource } from './credentials.ts';
+import { readKubeconfigs, type ChosenContext } from './kubeconfig-files.ts';
+import { abortable } from '../../base/abort.ts';
 
-/** A plugin may open a browser, or wait for ever. */
-const mostPluginMs = 60_000;
+/** A plugin may open a browser, or hang. */
+const maxPluginMs = 60_000;
 
-/** Rejects with a CredentialError. The context stays the one that is current now, whatever people switch to later. */
+/** Rejects with a CredentialError. Keeps the current context even when the kubeconfig switches to another later. */
 export async function kubeconfigSource(paths: readonly string[]): Promise<CredentialSource> {
   const chosen = await readKubeconfigs(paths);
   const session = new KubeconfigSession(paths, chosen, await loaded(chosen));
@@ -32,14 +30,14 @@ class KubeconfigSession {
     this.#config = config;
   }
 
-  /** The library asks a plugin again only after the expiry that it gave, and never reads a kubeconfig again. */
+  /** The library runs a plugin again only after the expiry of its credentials, and never reads the kubeconfig again. */
   async read({ refused }: { readonly refused: boolean }): Promise<Credentials> {
     if (refused || this.#chosen.plugin === undefined) await this.#readAgain();
     const options: RequestOptions = {};
     try {
-      await abortable(this.#config.applyToHTTPSOptions(options), AbortSignal.timeout(mostPluginMs));
+      await abortable(this.#config.applyToHTTPSOptions(options), AbortSignal.timeout(maxPluginMs));
     } catch (error) {
-      throw new CredentialError(`${problemOf(this.#chosen)} (${errorCode(error) ?? 'no reason known'})`);
+      throw new CredentialError(`${problemOf(this.#chosen)} (${errorCode(error) ?? 'no error code'})`);
     }
     return credentialsIn(options);
   }
@@ -47,7 +45,7 @@ class KubeconfigSession {
   async #readAgain(): Promise<void> {
     const chosen = await readKubeconfigs(this.#paths, this.#chosen.context);
     if (chosen.server.href !== this.#chosen.server.href) {
-      throw new CredentialError(`${chosen.description} now names another server: start again to use it`);
+      throw new CredentialError(`${chosen.description} now names another server; restart to use it`);
     }
     this.#config = await loaded(chosen);
     this.#chosen = chosen;
@@ -56,7 +54,7 @@ class KubeconfigSession {
 
 function problemOf({ plugin, description }: ChosenContext): string {
   return plugin === undefined
-    ? `a file that is named in ${description} cannot be read`
+    ? `a file named in ${description} cannot be read`
     : `${JSON.stringify(plugin)}, named in ${description}, gave no credentials`;
 }
 
@@ -66,7 +64,7 @@ async function loaded({ config, description }: ChosenContext): Promise<KubeConfi
   try {
     kubeConfig.loadFromString(JSON.stringify(config));
   } catch {
-    throw new CredentialError(`${description} is not what a kubeconfig should be`);
+    throw new CredentialError(`${description} is not valid`);
   }
   return kubeConfig;
 }
@@ -87,7 +85,7 @@ function credentialsIn(options: RequestOptions): Credentials {
       ...pem('cert', options.cert),
       ...pem('key', options.key),
       ...(servername === undefined ? {} : { servername }),
-      // Left open, a variable of the environment could switch the check off.
+      // If left undefined, an environment variable could switch the check off.
       rejectUnauthorized: options.rejectUnauthorized !== false,
     },
   };

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../base/json.ts';
 import { subdomain } from '../../api/kubernetes-names.ts';
 import { group } from '../../api/names.ts';
-import { microTime } from '../lease/micro-time.ts';
+import { microTime } from '../../base/time.ts';
 
 export interface EventSubject {
   readonly apiVersion: string;

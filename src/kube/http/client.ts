@@ -1,9 +1,9 @@
-// What the files of this folder ask of the API server: one request with a JSON answer, or one answer as a stream.
+// The interface of a client of the API server: one request with a JSON answer, or an answer as a stream.
 import type { JsonObject } from '../../base/json.ts';
 
 export interface KubeRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** From the root of the API server: `/api/v1/namespaces/x`. Names in it are encoded already. */
+  /** From the root of the API server: `/api/v1/namespaces/x`. Names in it are already encoded. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
@@ -11,14 +11,14 @@ export interface KubeRequest {
   readonly contentType?: string;
   readonly accept?: string;
   readonly signal?: AbortSignal;
-  /** Until the answer is complete; for a stream, until its head has come. */
+  /** Until the answer is complete; for a stream, until its head has arrived. */
   readonly timeoutMs?: number;
 }
 
 export interface KubeClient {
   /** Rejects with a KubeError. */
   request(request: KubeRequest): Promise<JsonObject>;
-  /** The bytes of an answer of 200 as they come; ends when the server ends it. Rejects, and throws, with a KubeError. */
+  /** Yields the bytes of a successful answer until the server ends it. Rejects and throws with a KubeError. */
   stream(request: KubeRequest): Promise<AsyncIterable<Uint8Array>>;
   /** Closes all connections. */
   close(): void;

@@ -1,9 +1,8 @@
-// The kept-alive connections to the API server: one pool for requests and streams, in which no stream takes a
-// place that requests need.
+// Keeps the connections to the API server in one pool, where streams do not take the places of requests.
 import { Agent } from 'node:https';
 import type { TlsCredentials } from '../auth/credentials.ts';
 
-/** The API server closes idle connections after 90 s; whoever closes first never sends into a closed one. */
+/** The API server closes idle connections after 90 s. Closing ours earlier avoids sending into a closed connection. */
 const idleMs = 60_000;
 const probeMs = 30_000;
 
@@ -13,12 +12,12 @@ export class ConnectionPool {
   #current: { readonly tls: TlsCredentials; readonly agent: Agent } | undefined;
   #streams = 0;
 
-  /** `places`: how many requests may be under way at once; the others wait for a free connection. */
+  /** `places`: how many requests run at the same time; further requests wait for a free connection. */
   constructor(places: number) {
     this.#places = places;
   }
 
-  /** Connections made with other certificates are used up and not taken again. */
+  /** Connections made with other certificates finish their request and are then closed. */
   agentFor(tls: TlsCredentials): Agent {
     if (this.#current?.tls === tls) return this.#current.agent;
     if (this.#current !== undefined) retire(this.#current.agent);
@@ -36,7 +35,7 @@ export class ConnectionPool {
     return agent;
   }
 
-  /** A stream holds its connection for minutes, so it brings a place of its own. */
+  /** Adds a place for a stream, because a stream holds its connection for minutes. */
   addStream(): void {
     this.#setStreams(this.#streams + 1);
   }
@@ -45,7 +44,7 @@ export class ConnectionPool {
     this.#setStreams(this.#streams - 1);
   }
 
-  /** Those that carry nothing now; what is under way goes on. */
+  /** Closes the idle connections; running requests continue. */
   dropIdle(): void {
     for (const agent of this.#agents) destroyIdle(agent);
   }

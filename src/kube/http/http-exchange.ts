@@ -1,21 +1,21 @@
-// One request and its answer over HTTP; what goes wrong on the way becomes a KubeError here.
+// Sends one HTTP request and reads its answer; errors of the network become KubeErrors here.
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { RequestOptions } from 'node:https';
 import type { Socket } from 'node:net';
 import { errorCode } from '../../base/error-code.ts';
 import { KubeError } from '../../base/kube-error.ts';
-import { kubeErrorOf, noAnswer } from './answer-fault.ts';
+import { kubeErrorOf, noAnswer } from './answers.ts';
 
 /** `stale`: the server had closed the kept-alive connection before it saw the request. */
 export type Exchange =
   | { readonly kind: 'answer'; readonly response: IncomingMessage }
   | { readonly kind: 'stale'; readonly error: KubeError };
 
-/** Connections that have carried an answer already. Node marks only some of them. */
+/** Connections that were used before. Node marks only some of them as reused. */
 export type UsedSockets = WeakSet<Socket>;
 
-/** Resolves when the head of the answer has come. An abort ends it at any time, also while the body comes. */
+/** Resolves when the head of the answer has arrived. The signal also aborts the body later. */
 export async function exchange(
   options: RequestOptions,
   body: string | undefined,
@@ -31,8 +31,8 @@ export async function exchange(
     used.add(socket);
   });
   call.on('response', (response) => resolve({ kind: 'answer', response }));
-  call.on('error', (failure) => {
-    const error = kubeErrorOf(failure);
+  call.on('error', (cause) => {
+    const error = kubeErrorOf(cause);
     if (isReused && ['ECONNRESET', 'EPIPE'].includes(error.reason)) resolve({ kind: 'stale', error });
     else reject(error);
   });
@@ -44,7 +44,7 @@ export async function exchange(
   return await promise;
 }
 
-/** Node throws at once for a header or a path that HTTP does not have. */
+/** Node throws at once for a header or a path that HTTP does not allow. */
 function begin(options: RequestOptions): ClientRequest {
   try {
     return httpsRequest(options);
@@ -53,10 +53,10 @@ function begin(options: RequestOptions): ClientRequest {
   }
 }
 
-/** The whole body; undefined when it is longer than that. */
-export async function readBody(
+/** Returns the whole body; undefined when it is longer than `maxBytes`. */
+export async function readAnswerBody(
   response: IncomingMessage,
-  most: number,
+  maxBytes: number,
 ): Promise<Buffer<ArrayBuffer> | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer<ArrayBuffer> | undefined>();
   const chunks: Buffer[] = [];
@@ -64,7 +64,7 @@ export async function readBody(
   response.on('data', (chunk: Buffer) => {
     length += chunk.length;
     chunks.push(chunk);
-    if (length <= most) return;
+    if (length <= maxBytes) return;
     chunks.length = 0;
     resolve(undefined);
     response.destroy();
@@ -75,7 +75,7 @@ export async function readBody(
   return await promise;
 }
 
-/** The bytes as they come. Whoever stops reading closes the connection. */
+/** Yields the bytes as they arrive. A reader that stops closes the connection. */
 export async function* chunksOf(response: IncomingMessage, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of response) {

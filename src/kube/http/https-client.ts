@@ -1,36 +1,33 @@
-// Speaks to the API server: JSON as it is in both directions, and every failure as a KubeError.
+// The client of the API server: sends and reads JSON unchanged, and reports every error as a KubeError.
 import type { IncomingMessage } from 'node:http';
 import type { RequestOptions } from 'node:https';
-import { isJsonObject } from '../../base/json.ts';
-import type { JsonObject } from '../../base/json.ts';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { KubeError } from '../../base/kube-error.ts';
-import { abortable } from '../../base/abortable.ts';
-import { onceAdmitted } from './busy-server.ts';
 import type { KubeClient, KubeRequest } from './client.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import type { ApiServer, Credentials } from '../auth/credentials.ts';
-import { kubeErrorOfAnswer } from './failed-answer.ts';
-import { chunksOf, exchange, readBody } from './http-exchange.ts';
-import type { UsedSockets } from './http-exchange.ts';
+import { chunksOf, exchange, readAnswerBody, type UsedSockets } from './http-exchange.ts';
 import { systemClock, type Clock } from '../../base/clock.ts';
-import { RequestLimits } from './request-limits.ts';
+import { RequestLimits, onceAdmitted } from './request-limits.ts';
+import { abortable } from '../../base/abort.ts';
+import { kubeErrorOfAnswer } from './answers.ts';
 
 export interface KubeClientOptions {
-  /** How many requests are under way at once, streams not counted; 64 unless given. */
+  /** How many requests run at the same time, without streams; 64 by default. */
   readonly maxConnections?: number;
-  /** For requests that say nothing else; 30 s unless given. */
+  /** For requests without a timeout of their own; 30 s by default. */
   readonly timeoutMs?: number;
-  /** Longer answers are refused; 64 MiB unless given. */
+  /** Longer answers are refused; 64 MiB by default. */
   readonly maxAnswerBytes?: number;
   readonly userAgent?: string;
-  /** For requests that the server has no time for. */
+  /** For the wait after a 429. */
   readonly clock?: Pick<Clock, 'random' | 'sleep'>;
-  /** Told of each answer that asks for another try: with other credentials, or later. */
+  /** Called for each answer that requires another try: with other credentials, or later. */
   onTurnedAway?(code: 401 | 429): void;
 }
 
 const mebibyte = 1024 * 1024;
-const mostOfFailure = mebibyte;
+const maxErrorBytes = mebibyte;
 const applyPatch = 'application/apply-patch+yaml';
 
 export function createKubeClient(apiServer: ApiServer, options: KubeClientOptions = {}): KubeClient {
@@ -63,7 +60,7 @@ class HttpsKubeClient implements KubeClient {
     try {
       const send = (): Promise<IncomingMessage> => this.#succeed(request, limits.signal);
       const response = await onceAdmitted(send, limits, this.#options.clock);
-      return objectIn(await readBody(response, this.#options.maxAnswerBytes), response);
+      return objectIn(await readAnswerBody(response, this.#options.maxAnswerBytes), response);
     } catch (error) {
       this.#judgeConnections(limits);
       limits.signal.throwIfAborted();
@@ -82,7 +79,7 @@ class HttpsKubeClient implements KubeClient {
     this.#pool.addStream();
     try {
       const response = await this.#succeed(request, limits.signal);
-      limits.takeAnyTime();
+      limits.removeTimeout();
       response.once('close', end);
       return chunksOf(response, limits.signal);
     } catch (error) {
@@ -98,41 +95,41 @@ class HttpsKubeClient implements KubeClient {
     this.#pool.close();
   }
 
-  /** What swallowed one request may swallow the next: a gateway forgets all its connections at once, and tells nobody. */
+  /** A timeout may mean that a gateway silently dropped all its connections, so idle ones are not used again. */
   #judgeConnections({ isTimedOut }: RequestLimits): void {
     if (isTimedOut) this.#pool.dropIdle();
   }
 
-  /** Credentials may have been replaced since they were read: a refusal is worth a second try with new ones. */
+  /** Credentials may have been replaced since they were read, so after a 401 the request is repeated with new ones. */
   async #succeed(request: KubeRequest, signal: AbortSignal): Promise<IncomingMessage> {
     const credentials = await abortable(this.#credentials(), signal);
     const response = await this.#send(request, credentials, signal);
     if (isSuccess(response)) return response;
-    const failure = await this.#failureIn(response);
-    if (failure.code !== 401) throw failure;
+    const error = await this.#errorIn(response);
+    if (error.code !== 401) throw error;
     const renewed = await abortable(this.#renewed(credentials), signal);
-    if (renewed === credentials) throw failure;
+    if (renewed === credentials) throw error;
     const second = await this.#send(request, renewed, signal);
     if (isSuccess(second)) return second;
-    throw await this.#failureIn(second);
+    throw await this.#errorIn(second);
   }
 
-  async #failureIn(response: IncomingMessage): Promise<KubeError> {
-    const failure = await failureIn(response);
-    const { code } = failure;
+  async #errorIn(response: IncomingMessage): Promise<KubeError> {
+    const error = await errorIn(response);
+    const { code } = error;
     if (code === 401 || code === 429) this.#options.onTurnedAway(code);
-    return failure;
+    return error;
   }
 
-  /** The server may close a kept-alive connection just when a request goes out on it. Each such try uses one up. */
+  /** The server may close an idle connection while a request is sent on it. Each such try uses up one connection. */
   async #send(request: KubeRequest, credentials: Credentials, signal: AbortSignal): Promise<IncomingMessage> {
     const body = request.body === undefined ? undefined : JSON.stringify(request.body);
     for (;;) {
       if (this.#isClosed) throw new KubeError({ code: 0, reason: 'ClientClosed', retryable: false });
       const options = this.#requestOptions(request, credentials, body);
-      const outcome = await exchange(options, body, this.#used, signal);
-      if (outcome.kind === 'answer') return outcome.response;
-      if (!isRepeatable(request)) throw outcome.error;
+      const result = await exchange(options, body, this.#used, signal);
+      if (result.kind === 'answer') return result.response;
+      if (!isRepeatable(request)) throw result.error;
     }
   }
 
@@ -150,7 +147,7 @@ class HttpsKubeClient implements KubeClient {
     return {
       agent: this.#pool.agentFor(credentials.tls),
       protocol: server.protocol,
-      // Node wants an IPv6 address without the brackets that it has in a URL.
+      // Node expects an IPv6 address without the brackets that a URL requires.
       host: server.hostname.replace(/^\[|\]$/g, ''),
       port: server.port === '' ? 443 : server.port,
       method: request.method,
@@ -172,7 +169,7 @@ class HttpsKubeClient implements KubeClient {
     }
   }
 
-  /** Where there are no new ones, the refusal of the old ones says more. */
+  /** Returns the old credentials when there are no new ones, so that the caller sees the 401. */
   async #renewed(refused: Credentials): Promise<Credentials> {
     return await this.#apiServer.renew(refused).catch(() => refused);
   }
@@ -182,13 +179,13 @@ function isSuccess({ statusCode = 0 }: IncomingMessage): boolean {
   return statusCode >= 200 && statusCode < 300;
 }
 
-/** Doing it twice is the same as doing it once. */
+/** Sending these requests twice has the same effect as sending them once. */
 function isRepeatable({ method, contentType }: KubeRequest): boolean {
   return method === 'GET' || (method === 'PATCH' && contentType === applyPatch);
 }
 
-async function failureIn(response: IncomingMessage): Promise<KubeError> {
-  const body = await readBody(response, mostOfFailure);
+async function errorIn(response: IncomingMessage): Promise<KubeError> {
+  const body = await readAnswerBody(response, maxErrorBytes);
   return kubeErrorOfAnswer(response.statusCode ?? 0, response.headers, body ?? Buffer.of());
 }
 
@@ -202,7 +199,7 @@ function objectIn(
   throw new KubeError({ code, reason: 'MalformedAnswer', retryable: true });
 }
 
-/** Every key becomes a member of its own, `__proto__` too. https://tc39.es/ecma262/#sec-json.parse */
+/** JSON.parse makes every key an own member, `__proto__` too. https://tc39.es/ecma262/#sec-json.parse */
 function parsed(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));

@@ -1,18 +1,17 @@
-// Where the API server keeps what: the path of a group, a collection, an object or a part of one.
-//
+// Builds the paths of the API server: of a group version, a collection, an object or a subresource.
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-uris
 
 export interface ResourceAddress {
   readonly apiVersion: string;
   readonly plural: string;
-  /** Left out for cluster-scoped objects, and for a collection over all namespaces. */
+  /** Undefined for cluster-scoped objects, and for a collection over all namespaces. */
   readonly namespace?: string | undefined;
-  /** Left out for a collection. */
+  /** Undefined for a collection. */
   readonly name?: string | undefined;
   readonly subresource?: string | undefined;
 }
 
-/** `/api/v1`, `/apis/rbac.authorization.k8s.io/v1`. */
+/** Returns `/api/v1` or `/apis/rbac.authorization.k8s.io/v1`. */
 export function groupVersionPath(apiVersion: string): string {
   const slash = apiVersion.indexOf('/');
   return slash === -1
@@ -26,7 +25,7 @@ export function resourcePath({ apiVersion, plural, namespace, name, subresource 
   return [groupVersionPath(apiVersion), ...[...scope, plural, ...rest].map(encodeSegment)].join('/');
 }
 
-/** A segment of dots alone would lead elsewhere, and an empty one to the collection: neither is a name of anything. */
+/** A segment of dots would address another path, and an empty one the collection, so both are encoded. */
 function encodeSegment(segment: string): string {
   if (segment === '') return '%20';
   return /^\.+$/.test(segment) ? segment.replaceAll('.', '%2E') : encodeURIComponent(segment);

@@ -1,29 +1,28 @@
-// What a Lease says about who leads, and what it says after somebody took, kept or left the lead.
+// Reads a Lease as a record of its holder, and builds the Lease for claiming or releasing the lead.
 // https://kubernetes.io/docs/concepts/architecture/leases/#leader-election
-import { isJsonObject, ownMember } from '../../base/json.ts';
-import type { JsonObject } from '../../base/json.ts';
-import { malformedAnswer } from '../http/answer-fault.ts';
-import { microTime } from './micro-time.ts';
+import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
+import { malformedAnswer } from '../http/answers.ts';
 import { resourceVersionOf } from '../watch/watched-object.ts';
+import { microTime } from '../../base/time.ts';
 
 export interface LeaseRecord {
-  /** Empty when nobody leads. */
+  /** Empty when no process leads. */
   readonly holder: string;
-  /** How long the holder asks others to wait for its next sign of life; undefined when it does not say. */
+  /** How long others must wait for the next renewal; undefined when the Lease does not say. */
   readonly durationMs: number | undefined;
-  /** Another after every write: each counts as a sign of life. */
+  /** Changes with every write, and each write counts as a renewal. */
   readonly resourceVersion: string;
-  /** The whole object: who replaces it keeps what others wrote, and succeeds only if it is still the same. */
+  /** The whole object: replacing it keeps the fields of others, and succeeds only if it has not changed. */
   readonly lease: JsonObject;
 }
 
-export interface Claim {
+export interface LeaseClaim {
   readonly identity: string;
   readonly durationMs: number;
   readonly now: Date;
 }
 
-/** Throws a KubeError when this is no Lease. */
+/** Throws a KubeError when the object is not a Lease. */
 export function readLease(lease: JsonObject): LeaseRecord {
   const resourceVersion = resourceVersionOf(lease);
   if (resourceVersion === undefined) throw malformedAnswer();
@@ -40,21 +39,21 @@ export function emptyLease(namespace: string, name: string): JsonObject {
   return { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { namespace, name } };
 }
 
-/** Keeps the moment it was acquired when the claimant holds it already. */
-export function claimedLease({ lease, holder }: LeaseRecord, claim: Claim): JsonObject {
+/** Keeps `acquireTime` when the claimant already holds the Lease. */
+export function claimedLease({ lease, holder }: LeaseRecord, claim: LeaseClaim): JsonObject {
   const spec = { ...specOf(lease), ...claimedSpec(claim) };
   if (holder === claim.identity) return { ...lease, spec };
   const taken = { acquireTime: microTime(claim.now), leaseTransitions: transitionsOf(lease) + 1 };
   return { ...lease, spec: { ...spec, ...taken } };
 }
 
-/** The form that client-go leaves a Lease in, which every elector takes at once. */
+/** Releases the Lease in the form of client-go, which every elector acquires at once. */
 export function releasedLease({ lease }: LeaseRecord, now: Date): JsonObject {
   const spec = { ...specOf(lease), holderIdentity: '', leaseDurationSeconds: 1, renewTime: microTime(now) };
   return { ...lease, spec };
 }
 
-function claimedSpec({ identity, durationMs, now }: Claim): JsonObject {
+function claimedSpec({ identity, durationMs, now }: LeaseClaim): JsonObject {
   return {
     holderIdentity: identity,
     leaseDurationSeconds: Math.ceil(durationMs / 1000),
@@ -69,6 +68,6 @@ function specOf(lease: JsonObject): JsonObject {
 
 function transitionsOf(lease: JsonObject): number {
   const transitions = specOf(lease)['leaseTransitions'];
-  // The first holder is no transition.
+  // -1, so that the first holder makes it 0.
   return typeof transitions === 'number' ? transitions : -1;
 }

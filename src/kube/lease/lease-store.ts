@@ -1,18 +1,18 @@
-// Reads and writes one Lease; a write succeeds only if nobody wrote in between.
+// Reads and writes one Lease. A write succeeds only if the Lease has not changed since it was read.
 import { KubeError } from '../../base/kube-error.ts';
 import { fieldManager } from '../../api/names.ts';
 import type { KubeClient } from '../http/client.ts';
 import { claimedLease, emptyLease, readLease, releasedLease } from './lease-record.ts';
-import type { Claim, LeaseRecord } from './lease-record.ts';
+import type { LeaseClaim, LeaseRecord } from './lease-record.ts';
 
-export interface RequestLimits {
+export interface LeaseCallOptions {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
 }
 
 const query = { fieldManager };
 
-/** Its methods reject with a KubeError. */
+/** All methods reject with a KubeError. */
 export class LeaseStore {
   readonly #client: KubeClient;
   readonly #namespace: string;
@@ -24,41 +24,47 @@ export class LeaseStore {
     this.#name = name;
   }
 
-  /** Undefined when there is none. */
-  async read(limits: RequestLimits): Promise<LeaseRecord | undefined> {
+  /** Returns undefined when the Lease does not exist. */
+  async read(options: LeaseCallOptions): Promise<LeaseRecord | undefined> {
     try {
-      return readLease(await this.#client.request({ method: 'GET', path: this.#path, ...limits }));
+      return readLease(await this.#client.request({ method: 'GET', path: this.#path, ...options }));
     } catch (error) {
       if (error instanceof KubeError && error.code === 404) return undefined;
       throw error;
     }
   }
 
-  /** Makes the Lease when there is none to claim. */
-  async claim(record: LeaseRecord | undefined, claim: Claim, limits: RequestLimits): Promise<LeaseRecord> {
-    const claimable = record ?? (await this.#make(limits));
-    // Somebody else has made and claimed it meanwhile.
+  /** Creates the Lease when it does not exist. */
+  async claim(
+    record: LeaseRecord | undefined,
+    claim: LeaseClaim,
+    options: LeaseCallOptions,
+  ): Promise<LeaseRecord> {
+    const claimable = record ?? (await this.#create(options));
+    // Another process has created and claimed it in the meantime.
     if (record === undefined && claimable.holder !== '')
       throw new KubeError({ code: 409, reason: 'Conflict', retryable: true });
-    return await this.#replace(claimedLease(claimable, claim), limits);
+    return await this.#replace(claimedLease(claimable, claim), options);
   }
 
-  /** By apply, which RBAC can limit to one name where a POST cannot. It leaves alone what another has made. */
-  async #make(limits: RequestLimits): Promise<LeaseRecord> {
+  /** Uses apply, which RBAC can limit to one name, unlike POST. It changes nothing of a Lease that exists already. */
+  async #create(options: LeaseCallOptions): Promise<LeaseRecord> {
     const contentType = 'application/apply-patch+yaml';
     const body = emptyLease(this.#namespace, this.#name);
     return readLease(
-      await this.#client.request({ method: 'PATCH', path: this.#path, query, contentType, body, ...limits }),
+      await this.#client.request({ method: 'PATCH', path: this.#path, query, contentType, body, ...options }),
     );
   }
 
-  async release(record: LeaseRecord, now: Date, limits: RequestLimits): Promise<void> {
-    await this.#replace(releasedLease(record, now), limits);
+  async release(record: LeaseRecord, now: Date, options: LeaseCallOptions): Promise<void> {
+    await this.#replace(releasedLease(record, now), options);
   }
 
-  /** The resourceVersion in the body makes the API server refuse what is based on an older state, with 409. */
-  async #replace(body: unknown, limits: RequestLimits): Promise<LeaseRecord> {
-    return readLease(await this.#client.request({ method: 'PUT', path: this.#path, query, body, ...limits }));
+  /** The resourceVersion in the body makes the API server answer 409 when the Lease has changed. */
+  async #replace(body: unknown, options: LeaseCallOptions): Promise<LeaseRecord> {
+    return readLease(
+      await this.#client.request({ method: 'PUT', path: this.#path, query, body, ...options }),
+    );
   }
 
   get #path(): string {

@@ -1,43 +1,43 @@
-// Leader election on a Lease, as client-go does it, but on a clock that nobody sets.
+// Elects a leader through a Lease, as client-go does, but measures time with the monotonic clock.
 // https://kubernetes.io/docs/concepts/architecture/leases/#leader-election
-import { isAborted } from '../../base/is-aborted.ts';
+import { isAborted } from '../../base/abort.ts';
 import type { KubeError } from '../../base/kube-error.ts';
-import { kubeErrorOf } from '../http/answer-fault.ts';
+import { kubeErrorOf } from '../http/answers.ts';
 import type { KubeClient } from '../http/client.ts';
 import { LeaseStore } from './lease-store.ts';
-import type { Claim, LeaseRecord } from './lease-record.ts';
+import type { LeaseClaim, LeaseRecord } from './lease-record.ts';
 import { pause } from '../../base/pause.ts';
 import type { Clock } from '../../base/clock.ts';
 
 export interface LeaseOptions {
-  /** Its date is for people to read in the Lease. Nothing is decided by it. */
+  /** The date is only written into the Lease for people; decisions use the monotonic time. */
   readonly clock: Clock;
   readonly namespace: string;
   readonly name: string;
-  /** Of this process alone: whoever finds it in the Lease takes the Lease for its own. */
+  /** Unique to this process: a process that reads its own identity in the Lease considers itself the holder. */
   readonly identity: string;
-  /** How long others wait for a sign of life of the leader; 15 s unless given. */
+  /** How long others wait for a renewal by the leader; 15 s by default. */
   readonly durationMs?: number;
-  /** How long a leader that cannot renew still leads; 10 s unless given. What is missing to the duration is the margin. */
+  /** How long a leader that cannot renew still leads; 10 s by default. The rest of the duration is a safety margin. */
   readonly renewDeadlineMs?: number;
-  /** How often a leader renews and others look, at least; 2 s unless given. */
+  /** The longest time between renewals of the leader, and between reads of others; 2 s by default. */
   readonly retryMs?: number;
-  onTrouble?(error: { readonly code: number; readonly reason: string }): void;
+  onError?(error: { readonly code: number; readonly reason: string }): void;
 }
 
 export interface LeadListener {
-  /** The signal aborts as soon as this process does not lead any more: every write of a leader carries it. */
+  /** The signal aborts as soon as this process no longer leads. Every write of a leader must carry it. */
   onLead(signal: AbortSignal): void;
-  /** Not called by `stop`. This process stands for election again at once. */
+  /** Not called after `stop`. This process tries to lead again at once. */
   onLost(): void;
 }
 
 export interface Candidacy {
-  /** Asks the clock. A process that was paused reads false here before any timer of its can abort the signal. */
+  /** Compares with the clock: a process that was paused reads false here before its timers abort the signal. */
   readonly isLeader: boolean;
-  /** Aborts the signal, then leaves the Lease free. What a leader still does must have ended before. */
+  /** Aborts the signal, then releases the Lease. The caller must first end the work of the leader. */
   stop(): Promise<void>;
-  /** Resolves after `stop`; rejects when a listener has thrown, which is a fault of the program. */
+  /** Resolves after `stop`; rejects when a listener throws, which is an error of the program. */
   readonly stopped: Promise<void>;
 }
 
@@ -46,10 +46,10 @@ export function electLeader(client: KubeClient, options: LeaseOptions, listener:
 }
 
 const releaseTimeoutMs = 1000;
-const mostReleaseTries = 3;
+const maxReleaseTries = 3;
 
-/** Of ours, that the record of another may hold: an earlier or a later version may take longer ones. */
-const mostDurations = 4;
+/** How many times our duration another holder may ask for: another version of Reeve may use a longer one. */
+const maxDurations = 4;
 
 class Elector implements Candidacy {
   readonly #store: LeaseStore;
@@ -59,7 +59,7 @@ class Elector implements Candidacy {
   readonly #renewDeadlineMs: number;
   readonly #retryMs: number;
   readonly #stop = new AbortController();
-  /** The last version that was seen, and when first: how long ago its holder wrote it cannot be known. */
+  /** The last version seen, and when it was first seen. When the holder wrote it is unknown. */
   #observed = { version: '', at: 0 };
   #leadsUntil = -Infinity;
   #mayHold = false;
@@ -97,7 +97,7 @@ class Elector implements Candidacy {
     if (this.#mayHold) await this.#release();
   }
 
-  /** The Lease with this process as its holder; undefined when stopped before. */
+  /** Returns the Lease held by this process; undefined when stopped before. */
   async #acquire(): Promise<LeaseRecord | undefined> {
     while (!isAborted(this.#stop.signal)) {
       const { record, waitMs } = await this.#tryToAcquire();
@@ -108,33 +108,33 @@ class Elector implements Candidacy {
   }
 
   async #tryToAcquire(): Promise<{ record?: LeaseRecord; waitMs: number }> {
-    const limits = { timeoutMs: this.#renewDeadlineMs / 2, signal: this.#stop.signal };
+    const options = { timeoutMs: this.#renewDeadlineMs / 2, signal: this.#stop.signal };
     try {
-      const record = await this.#store.read(limits);
+      const record = await this.#store.read(options);
       const heldMs = record === undefined ? 0 : this.#heldByOthersMs(record);
       if (heldMs > 0) return { waitMs: Math.min(heldMs, this.#retryWait()) };
-      return { record: await this.#claim(record, limits.signal), waitMs: this.#retryWait() };
+      return { record: await this.#claim(record, options.signal), waitMs: this.#retryWait() };
     } catch (error) {
       const waitMs = Math.min(this.#report(error).retryAfterMs ?? 0, this.#durationMs);
       return { waitMs: Math.max(waitMs, this.#retryWait()) };
     }
   }
 
-  /** How long the lead of another must still be respected. */
+  /** Returns how long this process must still respect the lead of another. */
   #heldByOthersMs({ holder, resourceVersion, durationMs }: LeaseRecord): number {
     if (this.#observed.version !== resourceVersion)
       this.#observed = { version: resourceVersion, at: this.#now() };
     if (holder === '' || holder === this.#options.identity) return 0;
-    // Whoever may write the record must not be able to keep everybody away for good.
-    const heldMs = Math.min(durationMs ?? this.#durationMs, mostDurations * this.#durationMs);
+    // A wrong duration in the record must not block all other processes for ever.
+    const heldMs = Math.min(durationMs ?? this.#durationMs, maxDurations * this.#durationMs);
     return this.#observed.at + heldMs - this.#now();
   }
 
-  /** Counted from before the request: others count from when they see its effect, which is later. */
+  /** The lead counts from before the request; others count from when they see the write, which is later. */
   async #claim(record: LeaseRecord | undefined, signal: AbortSignal): Promise<LeaseRecord> {
     const sentAt = this.#now();
     const { identity, clock } = this.#options;
-    const claim: Claim = { identity, durationMs: this.#durationMs, now: clock.now() };
+    const claim: LeaseClaim = { identity, durationMs: this.#durationMs, now: clock.now() };
     this.#mayHold = true;
     const left = this.isLeader ? this.#leadsUntil - sentAt : Infinity;
     const timeoutMs = Math.min(this.#renewDeadlineMs / 2, left);
@@ -161,14 +161,14 @@ class Elector implements Candidacy {
     if (!isAborted(this.#stop.signal)) this.#listener.onLost();
   }
 
-  /** Also while a request is on its way, which may take longer than the lead lasts. */
+  /** Runs beside the renewals, because a request may take longer than the lead lasts. */
   async #endWhenOver(lead: AbortController, signal: AbortSignal): Promise<void> {
     while (this.isLeader && !isAborted(signal))
       await pause(this.#options.clock, this.#leadsUntil - this.#now(), signal);
     lead.abort();
   }
 
-  /** The same record when nothing is known of how it went; undefined when another holds the Lease, or nobody. */
+  /** Returns the same record when the result is unknown; undefined when this process no longer holds the Lease. */
   async #renewed(held: LeaseRecord, signal: AbortSignal): Promise<LeaseRecord | undefined> {
     try {
       return await this.#claim(held, signal);
@@ -178,7 +178,7 @@ class Elector implements Candidacy {
     }
   }
 
-  /** An answer that got lost is a conflict as well: then the Lease names this process all the same. */
+  /** A lost answer also leads to a conflict; then the Lease still names this process. */
   async #reread(held: LeaseRecord, signal: AbortSignal): Promise<LeaseRecord | undefined> {
     try {
       const found = await this.#store.read({ timeoutMs: this.#renewDeadlineMs / 2, signal });
@@ -191,19 +191,19 @@ class Elector implements Candidacy {
     }
   }
 
-  /** Between retryMs / 1.2 and retryMs, so that several processes do not stay in step and none looks later. */
+  /** Returns a time from retryMs / 1.2 to retryMs, so that processes do not act in step. */
   #retryWait(): number {
     return this.#retryMs / (1 + 0.2 * this.#options.clock.random());
   }
 
-  /** Looks first: a request that was aborted may have had its effect. */
+  /** Reads first, because an aborted request may have been executed. */
   async #release(): Promise<void> {
-    const limits = { timeoutMs: releaseTimeoutMs };
-    for (let tries = 0; tries < mostReleaseTries; tries += 1) {
+    const options = { timeoutMs: releaseTimeoutMs };
+    for (let tries = 0; tries < maxReleaseTries; tries += 1) {
       try {
-        const record = await this.#store.read(limits);
+        const record = await this.#store.read(options);
         if (record?.holder !== this.#options.identity) return;
-        return await this.#store.release(record, this.#options.clock.now(), limits);
+        return await this.#store.release(record, this.#options.clock.now(), options);
       } catch (error) {
         if (this.#report(error).code !== 409) return;
       }
@@ -211,9 +211,9 @@ class Elector implements Candidacy {
   }
 
   #report(error: unknown): KubeError {
-    const failure = kubeErrorOf(error);
-    const { code, reason } = failure;
-    if (!isAborted(this.#stop.signal)) this.#options.onTrouble?.({ code, reason });
-    return failure;
+    const kubeError = kubeErrorOf(error);
+    const { code, reason } = kubeError;
+    if (!isAborted(this.#stop.signal)) this.#options.onError?.({ code, reason });
+    return kubeError;
   }
 }

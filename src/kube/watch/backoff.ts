@@ -1,38 +1,38 @@
-// How long to wait before the next try: longer after each failure, and never in step with others who failed as well.
+// Computes the wait before the next try: longer after each error, and spread by chance.
 import type { Clock } from '../../base/clock.ts';
 
 export interface BackoffBounds {
-  readonly leastMs: number;
-  readonly mostMs: number;
+  readonly minMs: number;
+  readonly maxMs: number;
 }
 
-const usualBounds: BackoffBounds = { leastMs: 200, mostMs: 30_000 };
+const defaultBounds: BackoffBounds = { minMs: 200, maxMs: 30_000 };
 
-/** A proxy may ask for hours. Nobody could tell waiting that long from having stopped. */
-const mostRetryAfterMs = 300_000;
+/** A proxy may require hours, and waiting that long would look like having stopped. */
+const maxRetryAfterMs = 300_000;
 
 export class Backoff {
   readonly #clock: Pick<Clock, 'random'>;
   readonly #bounds: BackoffBounds;
-  #failures = 0;
+  #errors = 0;
 
-  constructor(clock: Pick<Clock, 'random'>, bounds = usualBounds) {
+  constructor(clock: Pick<Clock, 'random'>, bounds = defaultBounds) {
     this.#clock = clock;
     this.#bounds = bounds;
   }
 
-  /** What the server asked for is the least; all who were told the same do not come back in the same moment. */
+  /** Returns at least `retryAfterMs`, spread so that clients with the same answer do not come back together. */
   next(retryAfterMs = 0): number {
-    const { leastMs, mostMs } = this.#bounds;
-    // Chance at most doubles the wait, so the doubling stops one step before the end.
-    const longest = Math.min(mostMs, 2 * leastMs * 2 ** this.#failures);
-    this.#failures += 1;
+    const { minMs, maxMs } = this.#bounds;
+    // The random part at most doubles the wait, so the exponential part stops at half the maximum.
+    const longest = Math.min(maxMs, 2 * minMs * 2 ** this.#errors);
+    this.#errors += 1;
     const jitter = this.#clock.random();
-    const asked = Math.min(retryAfterMs, mostRetryAfterMs) * (1 + jitter / 4);
+    const asked = Math.min(retryAfterMs, maxRetryAfterMs) * (1 + jitter / 4);
     return Math.max((longest / 2) * (1 + jitter), asked);
   }
 
   reset(): void {
-    this.#failures = 0;
+    this.#errors = 0;
   }
 }

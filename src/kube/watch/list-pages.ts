@@ -1,15 +1,12 @@
-// Lists a whole collection page by page, as one consistent state.
+// Lists a collection page by page, either as one consistent state or one object after the other.
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#retrieving-large-results-sets-in-chunks
-import { isJsonObject, ownMember } from '../../base/json.ts';
-import type { JsonObject } from '../../base/json.ts';
+import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import { KubeError } from '../../base/kube-error.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import { malformedAnswer } from '../http/answer-fault.ts';
+import { malformedAnswer } from '../http/answers.ts';
 import type { KubeClient } from '../http/client.ts';
-import { listRequest } from './watch-target.ts';
-import type { WatchTarget } from './watch-target.ts';
-import { resourceVersionOf, watchedObject } from './watched-object.ts';
-import type { ItemKind } from './watched-object.ts';
+import { listRequest, type WatchTarget } from './watch-target.ts';
+import { resourceVersionOf, watchedObject, type ItemKind } from './watched-object.ts';
 
 export interface ListedState {
   readonly objects: readonly KubeObject[];
@@ -17,10 +14,10 @@ export interface ListedState {
 }
 
 export interface ListOptions {
-  /** How many objects one answer may hold. */
+  /** How many objects one page may have. */
   readonly page: number;
   readonly signal: AbortSignal;
-  /** Called for each answer. */
+  /** Called for each page. */
   onPage(): void;
 }
 
@@ -35,7 +32,7 @@ export async function listAll(
     return await withFurtherPages(client, target, first, options);
   } catch (error) {
     if (!(error instanceof KubeError && error.code === expired)) throw error;
-    // The state of the first page was forgotten before the last was read. Pages might never win that race: all at once.
+    // The state of the first page expired before the last page. Pages may always lose that race, so list without pages.
     return await getPage(client, target, {}, options);
   }
 }
@@ -49,7 +46,7 @@ interface Page {
   readonly next: string;
 }
 
-/** Each further page continues the state of the first, whatever has happened since. */
+/** Every further page continues the state of the first page. */
 async function withFurtherPages(
   client: KubeClient,
   target: WatchTarget,
@@ -73,7 +70,7 @@ export async function getPage(
   options: Pick<ListOptions, 'signal'> & Partial<ListOptions>,
 ): Promise<Page> {
   const page = readPage(await client.request({ ...listRequest(target, query), signal: options.signal }));
-  // To leave out what cannot be read would mean that it was deleted.
+  // Leaving out an object that cannot be read would look like its deletion.
   if (page === undefined) throw malformedAnswer();
   options.onPage?.();
   return page;
@@ -82,7 +79,7 @@ export async function getPage(
 function readPage(list: JsonObject): Page | undefined {
   const itemKind = itemKindOf(list);
   const resourceVersion = resourceVersionOf(list);
-  // Go writes a list without items as null.
+  // Go encodes an empty list as null.
   const items = ownMember(list, 'items') ?? [];
   if (itemKind === undefined || resourceVersion === undefined || !Array.isArray(items)) return undefined;
   const objects = items.map((item) => watchedObject(item, itemKind));
@@ -106,4 +103,19 @@ function continueOf(list: JsonObject): string {
   const { metadata } = list;
   const next = isJsonObject(metadata) ? metadata['continue'] : undefined;
   return typeof next === 'string' ? next : '';
+}
+
+/** Yields all objects, with one page in memory. Rejects with a KubeError, also with 410 when the first page expires. */
+export async function* pagedObjects(
+  client: KubeClient,
+  target: WatchTarget,
+  options: { readonly page: number; readonly signal: AbortSignal },
+): AsyncGenerator<KubeObject, void, undefined> {
+  let next = '';
+  do {
+    const query = { limit: String(options.page), ...(next === '' ? {} : { continue: next }) };
+    const page = await getPage(client, target, query, options);
+    yield* page.objects;
+    next = page.next;
+  } while (next !== '');
 }

@@ -1,10 +1,10 @@
-// Keeps a sink as up to date as the API server itself: lists once, then watches, and lists again only when it must.
+// Keeps a sink up to date with a collection: lists once, then watches, and lists again only when it must.
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
 import type { Clock } from '../../base/clock.ts';
-import { isAborted } from '../../base/is-aborted.ts';
+import { isAborted } from '../../base/abort.ts';
 import type { KubeError } from '../../base/kube-error.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
-import { kubeErrorOf, noAnswer } from '../http/answer-fault.ts';
+import { kubeErrorOf, noAnswer } from '../http/answers.ts';
 import { Backoff } from './backoff.ts';
 import type { KubeClient } from '../http/client.ts';
 import { listAll } from './list-pages.ts';
@@ -17,7 +17,7 @@ import { watchStream } from './watch-stream.ts';
 import { watchRequest } from './watch-target.ts';
 import type { WatchTarget } from './watch-target.ts';
 
-export interface WatchTrouble {
+export interface WatchInterruption {
   readonly phase: 'list' | 'watch';
   readonly error: { readonly code: number; readonly reason: string };
   readonly retryInMs: number;
@@ -25,28 +25,28 @@ export interface WatchTrouble {
 
 export interface ListWatchOptions {
   readonly clock: Omit<Clock, 'now'>;
-  onTrouble?(trouble: WatchTrouble): void;
-  /** How many objects one answer to a list may hold; 500 unless given. */
+  onInterruption?(interruption: WatchInterruption): void;
+  /** How many objects one page of a list may have; 500 by default. */
   readonly page?: number;
-  /** After how long the server is asked to end a watch, so that load spreads anew over its replicas: 240 to 480 s. */
-  readonly watchSeconds?: { readonly least: number; readonly most: number };
-  /** A watch that says nothing for so long is begun anew; see `usualStallMs` unless given. */
+  /** The server ends each watch after this time, which spreads load over its replicas; 240 to 480 s by default. */
+  readonly watchSeconds?: { readonly min: number; readonly max: number };
+  /** A watch that is silent for this long is restarted; `defaultStallMs` by default. */
   readonly stallMs?: number;
-  /** Not healthy after so long without a page, an event or a bookmark; twice `stallMs` unless given. */
+  /** Unhealthy after this time without a page, an event or a bookmark; twice `stallMs` by default. */
   readonly unhealthyMs?: number;
 }
 
 export interface WatchHealth {
-  /** The sink has been told the whole state once. Stays open when that never happens. */
+  /** Resolves once the sink has received the whole state. Stays pending when that never happens. */
   readonly synced: Promise<void>;
   readonly isSynced: boolean;
-  /** For how long it has heard nothing: no page of a list, no event, no bookmark. */
+  /** Milliseconds since the last page, event or bookmark. */
   readonly silentMs: number;
-  /** False while that is longer than it should be. */
+  /** False while the silence is too long. */
   isHealthy(): boolean;
-  /** The sink hears nothing any more. */
+  /** The sink is no longer called. */
   stop(): void;
-  /** Resolves after `stop`; rejects when the sink or `onTrouble` has thrown, which is a fault of the program. */
+  /** Resolves after `stop`; rejects when the sink or `onInterruption` throws, which is an error of the program. */
   readonly stopped: Promise<void>;
 }
 
@@ -60,25 +60,24 @@ export function listWatch(
 }
 
 /**
- * An API server sends a bookmark about a minute after the last one, also where nothing happens, so a healthy watch may
- * well be silent for 60 s and a little; a shorter patience would end watches that are well, all of them, every minute.
- * Half as long again leaves room for a busy server. A connection whose packets get lost ends sooner, after 40 s, because
- * the pool has TCP probe it; this is for what somebody on the way still confirms, and forgets.
+ * An API server sends a bookmark about every minute even when nothing happens, so a healthy watch is silent for 60 s. A
+ * shorter limit would restart every healthy watch each minute; half as much again leaves room for a busy server. When
+ * packets are lost, TCP probes end the connection after 40 s. This limit is for a proxy that confirms packets and drops them.
  * https://kubernetes.io/docs/reference/using-api/api-concepts/#watch-bookmarks
  */
-const usualStallMs = 90_000;
-/** Quiet, but long enough to believe that the server and the way to it are well. */
+const defaultStallMs = 90_000;
+/** A watch that stayed open for this long counts as healthy even without events. */
 const steadyMs = 5000;
-/** A watch that goes wrong so often in a row may never go right from that version. */
-const mostDoubts = 2;
-/** For a server that cannot be had: whoever tries it seldom hears late that it is back. Lists cost it more. */
-const watchBounds = { leastMs: 200, mostMs: 10_000 };
-/** For a watch that was accepted and then cut: who waits long now hears of nothing, though the server is well. */
-const cutBounds = { leastMs: 200, mostMs: 2000 };
+/** After so many doubtful errors in a row, watching from that version may never succeed. */
+const maxDoubts = 2;
+/** For a server that is unreachable. Shorter than for lists, which cost more, so that its return is noticed soon. */
+const watchBounds = { minMs: 200, maxMs: 10_000 };
+/** For a watch that was accepted and then cut. The server works, so a long wait would only delay events. */
+const cutBounds = { minMs: 200, maxMs: 2000 };
 const expired = 410;
 const wentBack = 'WentBack';
 
-/** How a watch ended. */
+/** How one watch ended. */
 interface WatchEnd {
   readonly wasOpen: boolean;
   readonly hadProgress: boolean;
@@ -97,7 +96,7 @@ class ListWatch implements WatchHealth {
   readonly #cutBackoff: Backoff;
   #isSynced = false;
   #lastHeard = 0;
-  /** Everything up to this version has been told to the sink. */
+  /** The sink has received everything up to this version. */
   #version = '';
   readonly stopped: Promise<void>;
 
@@ -126,7 +125,7 @@ class ListWatch implements WatchHealth {
   }
 
   isHealthy(): boolean {
-    const { stallMs = usualStallMs, unhealthyMs = 2 * stallMs } = this.#options;
+    const { stallMs = defaultStallMs, unhealthyMs = 2 * stallMs } = this.#options;
     return this.silentMs <= unhealthyMs;
   }
 
@@ -144,12 +143,12 @@ class ListWatch implements WatchHealth {
 
   async #run(): Promise<void> {
     while (!this.#isStopped()) {
-      if (await this.#tellAll()) await this.#watchUntilDoubtful();
+      if (await this.#deliverList()) await this.#watchUntilDoubtful();
     }
   }
 
-  /** By itself: as long as a function waits, it holds all that it knows, and a watch may last for ever. */
-  async #tellAll(): Promise<boolean> {
+  /** A function of its own: a function that waits keeps its variables, and a watch would keep the whole list. */
+  async #deliverList(): Promise<boolean> {
     const listed = await this.#list();
     if (this.#isStopped() || listed === undefined) return false;
     this.#sink.replaced(listed.objects, listed.resourceVersion);
@@ -173,7 +172,7 @@ class ListWatch implements WatchHealth {
     }
   }
 
-  /** Returns when only a list can tell the state. */
+  /** Returns when only a new list can give the state. */
   async #watchUntilDoubtful(): Promise<void> {
     let doubts = 0;
     while (!this.#isStopped()) {
@@ -184,17 +183,15 @@ class ListWatch implements WatchHealth {
         for (const backoff of [this.#listBackoff, this.#watchBackoff, this.#cutBackoff]) backoff.reset();
       }
       doubts += error === undefined ? 0 : doubtsAbout(error);
-      // Not reset by a list alone: a watch that always expires would otherwise list for ever, without a pause.
-      if (doubts >= mostDoubts) return await this.#waitAfter('watch', error, this.#listBackoff);
+      // A list does not reset this backoff: a watch that always expires would otherwise list without a pause.
+      if (doubts >= maxDoubts) return await this.#waitAfter('watch', error, this.#listBackoff);
       await this.#waitAfter('watch', error, wasCut(end) ? this.#cutBackoff : this.#watchBackoff);
     }
   }
 
   async #watchOnce(): Promise<WatchEnd> {
-    const { clock, watchSeconds = { least: 240, most: 480 }, stallMs = usualStallMs } = this.#options;
-    const seconds = Math.floor(
-      watchSeconds.least + clock.random() * (watchSeconds.most - watchSeconds.least),
-    );
+    const { clock, watchSeconds = { min: 240, max: 480 }, stallMs = defaultStallMs } = this.#options;
+    const seconds = Math.floor(watchSeconds.min + clock.random() * (watchSeconds.max - watchSeconds.min));
     const began = clock.monotonic();
     const request = watchRequest(this.#target, this.#version, seconds);
     let wasOpen = false;
@@ -206,41 +203,42 @@ class ListWatch implements WatchHealth {
       if (this.#isStopped()) break;
       if (event.kind === 'failed') return end(event.error);
       if (isOlder(event.resourceVersion, this.#version)) return end(noAnswer(wentBack));
-      this.#tell(event);
+      this.#deliver(event);
       hadProgress = true;
     }
     hadProgress ||= clock.monotonic() - began >= steadyMs;
     return end(hadProgress ? undefined : noAnswer('ClosedEarly'));
   }
 
-  #tell(event: Exclude<WatchEvent, { kind: 'failed' }>): void {
+  #deliver(event: Exclude<WatchEvent, { kind: 'failed' }>): void {
     this.#heard();
     if (event.kind === 'changed') this.#sink.changed(event.object);
     else if (event.kind === 'removed') this.#sink.removed(event.object);
     this.#version = event.resourceVersion;
   }
 
-  /** Also a short moment after a watch that ended well, or a server that ends each at once would be asked without end. */
+  /** Waits briefly also after a normal end, because a server might end every watch at once. */
   async #waitAfter(phase: 'list' | 'watch', error: KubeError | undefined, backoff: Backoff): Promise<void> {
     if (this.#isStopped()) return;
     const retryInMs = backoff.next(error?.retryAfterMs);
     if (error === undefined) backoff.reset();
-    else this.#options.onTrouble?.({ phase, error: { code: error.code, reason: error.reason }, retryInMs });
+    else
+      this.#options.onInterruption?.({ phase, error: { code: error.code, reason: error.reason }, retryInMs });
     await pause(this.#options.clock, retryInMs, this.#stop.signal);
   }
 }
 
-/** By the way to the server, not by what the server said. */
+/** Whether the connection ended the watch, and not an answer of the server. */
 function wasCut({ wasOpen, error }: WatchEnd): boolean {
   return wasOpen && (error === undefined || error.code === 0);
 }
 
-/** Whether the version to go on from may be the trouble, rather than the server or the way to it. */
+/** How much the error suggests that the version is the cause, and not the server or the connection. */
 function doubtsAbout({ code, reason }: KubeError): number {
-  if (code === expired || reason === wentBack) return mostDoubts;
+  if (code === expired || reason === wentBack) return maxDoubts;
   if (reason === 'Stalled' || reason === 'MalformedAnswer') return 1;
   return code >= 400 && !unrelatedCodes.has(code) ? 1 : 0;
 }
 
-/** Not known, not allowed, no such kind (yet), too slow, too many requests, and no server to be had. */
+/** Errors about rights, a kind that is not served, or a busy or unreachable server. */
 const unrelatedCodes: ReadonlySet<number> = new Set([401, 403, 404, 408, 429, 502, 503, 504]);

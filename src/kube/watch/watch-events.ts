@@ -1,9 +1,10 @@
-// What one line of a watch says. https://kubernetes.io/docs/reference/kubernetes-api/definitions/watch-event-v1-meta/
+// Reads one line of a watch as an event.
+// https://kubernetes.io/docs/reference/kubernetes-api/definitions/watch-event-v1-meta/
 import { isJsonObject, ownMember } from '../../base/json.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { KubeError } from '../../base/kube-error.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import { malformedAnswer } from '../http/answer-fault.ts';
+import { malformedAnswer } from '../http/answers.ts';
 import { resourceVersionOf, watchedObject } from './watched-object.ts';
 
 export type WatchEvent =
@@ -12,12 +13,12 @@ export type WatchEvent =
       readonly object: KubeObject;
       readonly resourceVersion: string;
     }
-  /** Nothing happened up to that version. */
+  /** Nothing else happened up to this version. */
   | { readonly kind: 'bookmark'; readonly resourceVersion: string }
-  /** The last of a watch that did not come to its end. */
+  /** The last event of a watch that ended with an error. */
   | { readonly kind: 'failed'; readonly error: KubeError };
 
-/** What cannot be read is data, as an error of the server is. */
+/** Returns a `failed` event for a line that cannot be read, and for an error of the server. */
 export function readWatchEvent(line: string): WatchEvent {
   const parsed = parsedJson(line);
   const object = ownMember(parsed, 'object');

@@ -1,46 +1,45 @@
-// One watch from one version on: its events until it ends, whatever makes it end.
+// Reads one watch from one version: its lines and events, until it ends for whatever reason.
+import { isUtf8 } from 'node:buffer';
+import type { Clock } from '../../base/clock.ts';
 import type { KubeError } from '../../base/kube-error.ts';
-import { kubeErrorOf, noAnswer } from '../http/answer-fault.ts';
+import { kubeErrorOf, noAnswer, malformedAnswer } from '../http/answers.ts';
 import type { KubeClient, KubeRequest } from '../http/client.ts';
 import { pause } from '../../base/pause.ts';
-import type { Clock } from '../../base/clock.ts';
-import { readWatchEvent } from './watch-events.ts';
-import type { WatchEvent } from './watch-events.ts';
-import { linesOf } from './watch-lines.ts';
+import { readWatchEvent, type WatchEvent } from './watch-events.ts';
 
 export interface WatchOptions {
   readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
-  /** How long a watch may say nothing. */
+  /** How long a watch may be silent. */
   readonly stallMs: number;
   readonly signal: AbortSignal;
-  /** The server has accepted the watch. */
+  /** Called when the server has accepted the watch. */
   onOpen(): void;
 }
 
-/** Ends silently when the server ends it or the signal aborts, and with an event of kind `failed` otherwise. */
+/** Ends normally when the server ends the watch or the signal aborts; otherwise the last event is of kind `failed`. */
 export async function* watchStream(
   client: KubeClient,
   request: KubeRequest,
   options: WatchOptions,
 ): AsyncGenerator<WatchEvent> {
-  const watchdog = new Watchdog(options);
-  const guarding = watchdog.guard();
+  const silence = new SilenceTimer(options);
+  const timing = silence.run();
   try {
-    const chunks = await client.stream({ ...request, signal: watchdog.signal });
+    const chunks = await client.stream({ ...request, signal: silence.signal });
     options.onOpen();
     for await (const line of linesOf(chunks)) {
-      watchdog.heard();
+      silence.restart();
       const event = readWatchEvent(line);
       yield event;
       if (event.kind === 'failed') return;
     }
-    if (watchdog.hasBitten) yield { kind: 'failed', error: stalled() };
+    if (silence.isOver) yield { kind: 'failed', error: stalled() };
   } catch (error) {
     if (!options.signal.aborted)
-      yield { kind: 'failed', error: watchdog.hasBitten ? stalled() : kubeErrorOf(error) };
+      yield { kind: 'failed', error: silence.isOver ? stalled() : kubeErrorOf(error) };
   } finally {
-    watchdog.dismiss();
-    await guarding;
+    silence.end();
+    await timing;
   }
 }
 
@@ -48,13 +47,13 @@ function stalled(): KubeError {
   return noAnswer('Stalled');
 }
 
-/** An API server says something from time to time, so a watch that is silent for longer has lost its own untold. */
-class Watchdog {
+/** Aborts a watch that is silent too long: the server sends bookmarks, so its connection must be lost. */
+class SilenceTimer {
   readonly #options: WatchOptions;
   readonly #ended = new AbortController();
   readonly signal: AbortSignal;
   #lastHeard: number;
-  #hasBitten = false;
+  #isOver = false;
 
   constructor(options: WatchOptions) {
     this.#options = options;
@@ -62,28 +61,80 @@ class Watchdog {
     this.#lastHeard = options.clock.monotonic();
   }
 
-  get hasBitten(): boolean {
-    return this.#hasBitten;
+  get isOver(): boolean {
+    return this.#isOver;
   }
 
-  heard(): void {
+  restart(): void {
     this.#lastHeard = this.#options.clock.monotonic();
   }
 
-  dismiss(): void {
+  end(): void {
     this.#ended.abort();
   }
 
-  async guard(): Promise<void> {
+  async run(): Promise<void> {
     const { clock, stallMs } = this.#options;
     while (!this.signal.aborted) {
       const left = this.#lastHeard + stallMs - clock.monotonic();
       if (left > 0) {
         await pause(clock, left, this.signal);
       } else {
-        this.#hasBitten = true;
+        this.#isOver = true;
         this.#ended.abort();
       }
     }
   }
+}
+
+const newline = 0x0a;
+
+/** An object has a few MiB at most. A longer line is not from a watch, and would fill the memory. */
+const maxLineBytes = 64 * 1024 * 1024;
+
+/** Yields complete lines; an incomplete last line was cut off and is dropped. Throws a KubeError, or the error of the chunks. */
+export async function* linesOf(
+  chunks: AsyncIterable<Uint8Array>,
+  maxBytes = maxLineBytes,
+): AsyncGenerator<string> {
+  const line = new LineBuffer(maxBytes);
+  for await (const chunk of chunks) {
+    let from = 0;
+    for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, from)) {
+      line.add(chunk.subarray(from, end));
+      from = end + 1;
+      const text = line.take();
+      if (text.trim() !== '') yield text;
+    }
+    line.add(chunk.subarray(from));
+  }
+}
+
+/** Collects bytes, not text, because a chunk may end inside a character. */
+class LineBuffer {
+  readonly #maxBytes: number;
+  #parts: Uint8Array[] = [];
+  #length = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  add(part: Uint8Array): void {
+    this.#length += part.length;
+    if (this.#length > this.#maxBytes) throw malformedAnswer();
+    if (part.length > 0) this.#parts.push(part);
+  }
+
+  take(): string {
+    const bytes = Buffer.concat(this.#parts, this.#length);
+    this.#parts = [];
+    this.#length = 0;
+    return decoded(bytes);
+  }
+}
+
+function decoded(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw malformedAnswer();
+  return bytes.toString('utf8');
 }

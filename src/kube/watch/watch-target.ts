@@ -1,12 +1,12 @@
-// What is listed and watched, as the API server is asked for it.
+// Describes a collection to list and watch, and builds the requests for it.
 import type { KubeRequest } from '../http/client.ts';
 
 export interface WatchTarget {
-  /** Of the collection, in one namespace or in all: `/api/v1/secrets`. */
+  /** The path of the collection, in one namespace or in all: `/api/v1/secrets`. */
   readonly path: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
-  /** Then every object has the kind PartialObjectMetadata of meta.k8s.io/v1, and nothing but its metadata. */
+  /** If true, every object is a PartialObjectMetadata of meta.k8s.io/v1, without its payload. */
   readonly metadataOnly?: boolean;
 }
 
@@ -14,8 +14,8 @@ const listTimeoutMs = 60_000;
 const watchHeadTimeoutMs = 30_000;
 
 /**
- * Without a resourceVersion, which means the most recent state: any other list may be answered from a cache that is
- * behind what was seen already. https://kubernetes.io/docs/reference/using-api/api-concepts/#semantics-for-get-and-list
+ * Sends no resourceVersion, which means the most recent state. Any other list may come from a cache that is older than
+ * what we have already seen. https://kubernetes.io/docs/reference/using-api/api-concepts/#semantics-for-get-and-list
  */
 export function listRequest(target: WatchTarget, query: Readonly<Record<string, string>>): KubeRequest {
   return { ...read(target, 'PartialObjectMetadataList', query), timeoutMs: listTimeoutMs };
@@ -33,7 +33,7 @@ export function watchRequest(target: WatchTarget, resourceVersion: string, secon
 }
 
 /**
- * Nothing else is accepted: a server that cannot leave the payload out must refuse, not send it.
+ * Accepts no other form: a server that cannot leave out the payload must refuse the request, not send the payload.
  * https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches
  */
 function read(

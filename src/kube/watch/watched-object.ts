@@ -1,25 +1,25 @@
-// Reads one object out of a list or a watch: its metadata must be sound, and what nobody here reads is left out.
+// Reads one object from a list or a watch: checks its metadata, and drops managedFields.
 import { isJsonObject } from '../../base/json.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { KubeObject, ObjectMeta } from '../../base/kube-object.ts';
 
-/** Kind and version of an item, which a list says once for all of them. */
+/** Kind and version of the items of a list, which the items themselves do not have. */
 export interface ItemKind {
   readonly apiVersion: string;
   readonly kind: string;
 }
 
-/** Undefined when it is not an object that the API server could have stored. */
+/** Returns undefined when the API server could not have stored such an object. */
 export function watchedObject(value: unknown, itemKind?: ItemKind): KubeObject | undefined {
   if (!isJsonObject(value)) return undefined;
   const { metadata, ...rest } = value;
-  if (!isSound(metadata)) return undefined;
-  // Often the larger half of an object, and only the API server reads them.
+  if (!hasValidMetadata(metadata)) return undefined;
+  // They are often more than half of an object, and only the API server reads them.
   const { managedFields: _, ...kept } = metadata;
   return { ...itemKind, ...rest, metadata: kept };
 }
 
-function isSound(metadata: unknown): metadata is ObjectMeta {
+function hasValidMetadata(metadata: unknown): metadata is ObjectMeta {
   return (
     isJsonObject(metadata) &&
     isText(metadata['name']) &&
@@ -56,7 +56,7 @@ function isOwner(value: unknown): boolean {
 
 const ownerFields = ['apiVersion', 'kind', 'name', 'uid'];
 
-/** What `metadata` says of the state that an object, a list or a bookmark stands for. */
+/** Returns `metadata.resourceVersion` of an object, a list or a bookmark. */
 export function resourceVersionOf({ metadata }: JsonObject): string | undefined {
   if (!isJsonObject(metadata)) return undefined;
   const { resourceVersion } = metadata;

@@ -1,5 +1,5 @@
 // Waits until all is known that the work begins with; what our account may not watch is not waited for.
-import { isAborted } from '../../base/is-aborted.ts';
+import { isAborted } from '../../base/abort.ts';
 import { groupOf } from '../../policy/compile/object-key.ts';
 import type { Install } from '../../policy/compile/install.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';

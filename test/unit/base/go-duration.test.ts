@@ -1,6 +1,6 @@
 // Durations as the API server writes them in its timeout.
 import { expect, test } from 'vitest';
-import { parseGoDuration } from '../../../src/base/go-duration.ts';
+import { parseGoDuration } from '../../../src/base/time.ts';
 
 test.each([
   ['10s', 10_000],

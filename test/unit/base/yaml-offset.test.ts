@@ -1,8 +1,7 @@
 // From a character of a text to its place in the YAML source.
 import { describe, expect, it } from 'vitest';
 import { parseYaml } from '../../../src/base/yaml.ts';
-import { sourceOffset } from '../../../src/base/yaml-offset.ts';
-import { follow } from '../../../src/base/yaml-tree.ts';
+import { follow, sourceOffset } from '../../../src/base/yaml-tree.ts';
 
 /** The mark @ in the value of `a`, and where the source has it. */
 function placeOfMark(source: string): { readonly expected: number; readonly actual: number | undefined } {

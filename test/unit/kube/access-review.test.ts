@@ -2,13 +2,13 @@
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { createAccessReviewer } from '../../../src/kube/access-review.ts';
-import type { AccessReviews, Person, Right } from '../../../src/kube/access-review.ts';
+import type { AccessReviews, Caller, ResourceAttributes } from '../../../src/kube/access-review.ts';
 import type { KubeClient } from '../../../src/kube/http/client.ts';
 import { clientOf, failureOf, sendJson, startStub, statusOf } from './stub-api-server.ts';
 import type { Answering, StubServer } from './stub-api-server.ts';
 
-const ann: Person = { username: 'ann', groups: ['dev', 'ops'] };
-const use: Right = { verb: 'use', group: 'reeve.dev', resource: 'namespacepolicies', name: 'a' };
+const ann: Caller = { username: 'ann', groups: ['dev', 'ops'] };
+const use: ResourceAttributes = { verb: 'use', group: 'reeve.dev', resource: 'namespacepolicies', name: 'a' };
 const { signal } = new AbortController();
 
 interface Setting {
@@ -34,7 +34,7 @@ test('everything that is known of the person is sent', async () => {
   const person = {
     ...ann,
     uid: 'u',
-    extra: JSON.parse('{"__proto__":["x"],"a/b":["c","d"]}') as Person['extra'] & {},
+    extra: JSON.parse('{"__proto__":["x"],"a/b":["c","d"]}') as Caller['extra'] & {},
   };
   const right = { ...use, namespace: 'x', subresource: 'status' };
   await reviews.mayDo(person, right, signal);
@@ -108,7 +108,7 @@ test.each([
   expect(stub.requests).toHaveLength(asked);
 });
 
-test.each<[string, Person, Right]>([
+test.each<[string, Caller, ResourceAttributes]>([
   ['another name', { ...ann, username: 'bob' }, use],
   ['fewer groups', { ...ann, groups: ['dev'] }, use],
   ['the same letters in other groups', { ...ann, groups: ['dev,ops'] }, use],

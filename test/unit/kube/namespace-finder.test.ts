@@ -1,7 +1,7 @@
 // Looking for one Namespace, where a failure must never read as "there is none".
 import { expect, test } from 'vitest';
-import { createNamespaceFinder } from '../../../src/kube/namespace-finder.ts';
 import { clientOf, failureOf, sendJson, startStub, statusOf } from './stub-api-server.ts';
+import { createNamespaceFinder } from '../../../src/kube/object-writer.ts';
 
 const { signal } = new AbortController();
 

@@ -1,9 +1,8 @@
 // Questions about our own rights: what is asked, and what no answer means.
 import { expect, test } from 'vitest';
-import { createSelfReviewer } from '../../../src/kube/self-review.ts';
-import { usualPlural } from '../../../src/kube/usual-plural.ts';
-import { clientOf, sendJson, startStub, statusOf } from './stub-api-server.ts';
-import type { Answering } from './stub-api-server.ts';
+import { clientOf, sendJson, startStub, statusOf, type Answering } from './stub-api-server.ts';
+import { guessedPlural } from '../../../src/kube/discovery.ts';
+import { createSelfReviewer } from '../../../src/kube/access-review.ts';
 
 const { signal } = new AbortController();
 const answering =
@@ -44,5 +43,5 @@ test.each([
   ['Ingress', 'ingresses'],
   ['Endpoints', 'endpoints'],
 ])('%s is most likely served as %s', (kind, plural) => {
-  expect(usualPlural(kind)).toBe(plural);
+  expect(guessedPlural(kind)).toBe(plural);
 });

@@ -93,7 +93,7 @@ describe('loadNamespaceFiles', () => {
         /^cluster.yaml:5:36: metadata.name: found nothing; accepted: the name of a namespace/,
       ),
       'cluster.yaml:7:70: metadata.labels.a: found 1; accepted: text',
-      expect.stringMatching(/^cluster.yaml:10:1: this is not YAML as we read it: /),
+      expect.stringMatching(/^cluster.yaml:10:1: invalid YAML: /),
       'cluster.yaml:11:1: the name a is taken by the one at cluster.yaml:1:1',
     ]);
   });

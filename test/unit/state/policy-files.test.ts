@@ -87,7 +87,7 @@ describe('a bad document', () => {
       names: ['first', 'last'],
       problems: [
         'policies.yaml:9:18: policy second: spec.suspend: found 3; accepted: true or false',
-        'policies.yaml:12:1: this is not YAML as we read it: the indentation does not fit, or a bracket above is not closed',
+        'policies.yaml:12:1: invalid YAML: wrong indentation, or a bracket above is not closed',
         'policies.yaml:13:7: kind: found "ConfigMap"; accepted: NamespacePolicy or SecretShare of reeve.dev/v1alpha1, or a List of them',
       ],
     });

@@ -94,13 +94,13 @@ test('while there are no new ones, the old ones are used, and looked for again a
   expect((await connection.authorize()).headers).toEqual({ Authorization: 'Bearer two' });
 });
 
-const notPem = 'the certificates for the API server are not PEM, or a key belongs to another one';
+const notPem = 'the certificates for the API server are not PEM, or the key belongs to another certificate';
 
 test.each<[string, Partial<Pick<TestSource, 'token' | 'ca'>>, string]>([
   [
     'a token of two lines',
     { token: 'canary\nX-Other: 1' },
-    'the token for the API server is empty, or has characters that no token has',
+    'the token for the API server is empty or has characters that are not allowed in a token',
   ],
   ['a CA that is no PEM', { ca: 'canary' }, notPem],
   ['broken PEM', { ca: '-----BEGIN CERTIFICATE-----\ncanary\n-----END CERTIFICATE-----' }, notPem],

@@ -69,8 +69,8 @@ test('nothing at all', async () => {
   );
   expect(error).toEqual(
     new CredentialError(
-      'no way to an API server: --kubeconfig and KUBECONFIG are not set, this is no Pod with a service account, ' +
-        'and there is no ~/.kube/config',
+      'no API server found: --kubeconfig and KUBECONFIG are not set, this is not a Pod with a service account, ' +
+        'and ~/.kube/config does not exist',
     ),
   );
 });
@@ -97,8 +97,8 @@ test.each([
 });
 
 test.each([
-  ['ca.crt', 'the certificates for the API server are not PEM, or a key belongs to another one'],
-  ['token', 'the token for the API server is empty, or has characters that no token has'],
+  ['ca.crt', 'the certificates for the API server are not PEM, or the key belongs to another certificate'],
+  ['token', 'the token for the API server is empty or has characters that are not allowed in a token'],
 ])('an empty %s of a Pod', async (file, message) => {
   const home = await makeHome();
   await writeFile(join(home, 'pod', file), '');

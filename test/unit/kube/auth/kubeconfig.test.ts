@@ -116,18 +116,18 @@ test('of several kubeconfigs the first that says something counts, and some may 
 });
 
 test.each<[string, object | string, string]>([
-  ['no YAML', 'a: [canary', 'FILE, line 1: this is not YAML'],
+  ['no YAML', 'a: [canary', 'FILE, line 1: invalid YAML'],
   ['a list', '[canary]', 'FILE is not a kubeconfig'],
   ['nothing', '', 'FILE is not a kubeconfig'],
   ['no current context', {}, 'the kubeconfig FILE has no current-context'],
-  ['an unknown context', { 'current-context': 'x' }, 'the kubeconfig FILE: there is no context "x"'],
-  ['no users', { ...kubeconfigOf({}), users: 'canary' }, 'CONTEXT: there is no user "u"'],
+  ['an unknown context', { 'current-context': 'x' }, 'the kubeconfig FILE: context "x" is missing'],
+  ['no users', { ...kubeconfigOf({}), users: 'canary' }, 'CONTEXT: user "u" is missing'],
   [
     'no https',
     kubeconfigOf({ cluster: { server: 'http://x' } }),
-    'CONTEXT: its server is not an https:// address',
+    'CONTEXT: its server is not an https:// URL',
   ],
-  ['no address', kubeconfigOf({ cluster: { server: 5 } }), 'CONTEXT: its server is not an https:// address'],
+  ['no address', kubeconfigOf({ cluster: { server: 5 } }), 'CONTEXT: its server is not an https:// URL'],
   [
     'a proxy',
     kubeconfigOf({ cluster: { 'proxy-url': 'http://canary' } }),
@@ -153,7 +153,7 @@ test('a certificate that is not there', async () => {
   );
   expect(error).toEqual(
     new CredentialError(
-      `a file that is named in the kubeconfig ${join(folder, 'config')}, context dev cannot be read (ENOENT)`,
+      `a file named in the kubeconfig ${join(folder, 'config')}, context dev cannot be read (ENOENT)`,
     ),
   );
 });
@@ -176,9 +176,7 @@ test('credentials for another server are never sent to this one', async () => {
   const source = await kubeconfigSource([path]);
   await put(kubeconfigOf({ cluster: { server: 'https://other' }, user: { token: 'two' } }));
   expect(await failureOf(source.read({ refused: true }))).toEqual(
-    new CredentialError(
-      `the kubeconfig ${path}, context dev now names another server: start again to use it`,
-    ),
+    new CredentialError(`the kubeconfig ${path}, context dev now names another server; restart to use it`),
   );
 });
 
@@ -234,10 +232,10 @@ test('a plugin that gives a certificate', async () => {
 
 test.each<[string, object, string]>([
   ['that is not there', { command: './missing' }, 'ENOENT'],
-  ['that fails', { command: process.execPath, args: ['-e', 'throw new Error("canary")'] }, 'no reason known'],
-  ['that prints something else', { command: process.execPath, args: ['-p', '"canary"'] }, 'no reason known'],
-  ['that prints no status', { command: process.execPath, args: ['-p', '"{}"'] }, 'no reason known'],
-  ['without a command', {}, 'no reason known'],
+  ['that fails', { command: process.execPath, args: ['-e', 'throw new Error("canary")'] }, 'no error code'],
+  ['that prints something else', { command: process.execPath, args: ['-p', '"canary"'] }, 'no error code'],
+  ['that prints no status', { command: process.execPath, args: ['-p', '"{}"'] }, 'no error code'],
+  ['without a command', {}, 'no error code'],
 ])('a plugin %s: the operator is told which, and nothing of what it printed', async (_, exec, reason) => {
   const error = await failureOf(readOf({ user: { exec } }));
   expect(error).toBeInstanceOf(CredentialError);

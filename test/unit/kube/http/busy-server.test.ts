@@ -1,9 +1,9 @@
 // A server that has no time is given it, as long as the request has some left itself.
 import { expect, test } from 'vitest';
 import type { KubeError } from '../../../../src/base/kube-error.ts';
-import { onceAdmitted } from '../../../../src/kube/http/busy-server.ts';
 import { refusal } from '../../../support/fake-api-server.ts';
 import { clientOf, failureOf, sendJson, startStub, statusOf } from '../stub-api-server.ts';
+import { onceAdmitted } from '../../../../src/kube/http/request-limits.ts';
 
 function turnedAway(code: number, retryAfterMs?: number): KubeError {
   const answer = refusal(code, 'TooManyRequests', retryAfterMs === undefined ? {} : { retryAfterMs });

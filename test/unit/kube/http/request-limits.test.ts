@@ -31,7 +31,7 @@ test('the asker has gone before', () => {
 });
 
 test.each<[string, (limits: RequestLimits) => void]>([
-  ['it may take any time', (limits) => limits.takeAnyTime()],
+  ['it may take any time', (limits) => limits.removeTimeout()],
   ['it has ended', (limits) => limits.end()],
 ])('no time ends it when %s', async (_, change) => {
   const limits = new RequestLimits(undefined, 1);

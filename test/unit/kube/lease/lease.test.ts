@@ -49,7 +49,7 @@ function stand({ time, lease }: World, identity: string, more: Partial<LeaseOpti
     name: 'reeve-leader',
     identity,
     clock: time,
-    onTrouble: ({ code, reason }: { code: number; reason: string }) => heard.push(`${code} ${reason}`),
+    onError: ({ code, reason }: { code: number; reason: string }) => heard.push(`${code} ${reason}`),
     ...more,
   };
   const listener = {

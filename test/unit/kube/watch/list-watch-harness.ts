@@ -85,7 +85,7 @@ export function run(
   const { target = { path: '/api/v1/secrets' }, ...options } = more;
   const health = listWatch(server, target, sink, {
     clock: time,
-    onTrouble: ({ phase, error, retryInMs }) =>
+    onInterruption: ({ phase, error, retryInMs }) =>
       troubles.push(`${phase} ${error.code} ${error.reason}: ${retryInMs}`),
     ...options,
   });

@@ -113,16 +113,16 @@ describe('stop', () => {
   });
 });
 
-test.for(['replaced', 'changed', 'removed', 'onTrouble'] as const)(
+test.for(['replaced', 'changed', 'removed', 'onInterruption'] as const)(
   'an exception of %s is not swallowed',
   async (method) => {
     const fault = new Error('a fault of the program');
     const fail = (): never => {
       throw fault;
     };
-    const sink = Object.assign(new RecordingSink(), method === 'onTrouble' ? {} : { [method]: fail });
+    const sink = Object.assign(new RecordingSink(), method === 'onInterruption' ? {} : { [method]: fail });
     const script = answers(listed, stream([added('b', 11), deleted('b', 12)], networkError()));
-    const { time, health } = run(script, sink, method === 'onTrouble' ? { onTrouble: fail } : {});
+    const { time, health } = run(script, sink, method === 'onInterruption' ? { onInterruption: fail } : {});
     const caught = health.stopped.then(
       () => 'nothing',
       (error: unknown) => error,

@@ -1,7 +1,7 @@
 // Lines of text out of bytes that are cut anywhere.
 import { expect, test } from 'vitest';
 import { KubeError } from '../../../../src/base/kube-error.ts';
-import { linesOf } from '../../../../src/kube/watch/watch-lines.ts';
+import { linesOf } from '../../../../src/kube/watch/watch-stream.ts';
 
 async function* chunksOf(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield await Promise.resolve(bytes.subarray(at, at + size));

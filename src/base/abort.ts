@@ -1,6 +1,11 @@
-// Stops waiting for something when a signal says so.
+// Helpers for AbortSignal: asks a signal again, and stops waiting when it aborts.
 
-/** Rejects with the reason of the signal; the work itself goes on, and what becomes of it is nobody's concern. */
+/** Reads `aborted` afresh. After one check the compiler believes that the signal stays unaborted. */
+export function isAborted(signal: AbortSignal): boolean {
+  return signal.aborted;
+}
+
+/** Rejects with the reason of the signal. The work itself continues, and its result is ignored. */
 export async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: stopped, reject } = Promise.withResolvers<never>();
   const stop = (): void => reject(signal.reason);

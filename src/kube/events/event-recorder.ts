@@ -1,7 +1,7 @@
 // Tells people what happened to an object, by Events on it: nobody waits for them, and losing one harms nothing.
 import type { KubeError } from '../../base/kube-error.ts';
 import { fieldManager } from '../../api/names.ts';
-import { kubeErrorOf } from '../http/answer-fault.ts';
+import { kubeErrorOf } from '../http/answers.ts';
 import { Backoff } from '../watch/backoff.ts';
 import type { KubeClient } from '../http/client.ts';
 import { eventName, eventObject, eventSeries, namespaceOf } from './event-object.ts';

@@ -1,9 +1,0 @@
-// Under which name the objects of a kind are most likely served, for as long as nobody can say.
-
-/** https://pkg.go.dev/k8s.io/apimachinery/pkg/api/meta#UnsafeGuessKindToResource */
-export function usualPlural(kind: string): string {
-  const singular = kind.toLowerCase();
-  if (singular.endsWith('endpoints')) return singular;
-  if (singular.endsWith('s')) return `${singular}es`;
-  return singular.endsWith('y') ? `${singular.slice(0, -1)}ies` : `${singular}s`;
-}
