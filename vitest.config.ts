@@ -1,21 +1,22 @@
-// The test run: everything under test/, with a last line that counts the tests.
+// The test run: its projects, from the quickest to the longest, and a last line that counts the tests.
+import { findGo } from './test/cluster/binary.ts';
 import { clusterWorkers } from './test/support/cluster-workers.ts';
 import { configDefaults, defineConfig } from 'vitest/config';
 
 const onACluster = 'test/e2e/**/*.test.ts';
 
-/** On a real control plane and on the sandbox, one after the other. */
+/** Run on a real control plane and on the sandbox, one after the other. */
 const onBoth = 'test/contract/**/*.test.ts';
 
-/** Alone on the machine: it is about a pace. */
-const pace = 'test/e2e/zero-failures.test.ts';
+/** Needs a process or a port: a quick test does not. */
+const withProcessesOrPorts = ['test/**/*.io.test.ts', 'test/http/**/*.test.ts', 'test/samples/**/*.test.ts'];
 
-/** Reads the report of what has run beside all others. */
-const soak = 'test/soak/soak.test.ts';
+/** Minutes alone on the machine: 100 writes a second of which none fails, and a soak with faults. */
+const long = ['test/e2e/zero-failures.test.ts', 'test/soak/soak.test.ts'];
 
 /**
- * Those of them that ask for nothing that only a real cluster has (an etcd, workloads, an audit log), and are quick: they
- * must take less than a minute, so that a machine without Go tests both moments as well.
+ * The e2e files that need nothing which only a real cluster has (an etcd, workloads, an audit log). Without Go they run on
+ * the sandbox, so that both moments are tested there too.
  */
 const onTheSandbox = [
   'admission-owners',
@@ -39,67 +40,74 @@ declare module 'vitest' {
   }
 }
 
+const quick = {
+  test: {
+    name: 'quick',
+    include: ['test/**/*.test.ts'],
+    exclude: [...configDefaults.exclude, onACluster, onBoth, ...withProcessesOrPorts, ...long],
+    // Quick tests share nothing that one could leave behind for the next, and most end before a process could start.
+    isolate: false,
+    setupFiles: ['./test/support/load-first.ts', './test/support/no-io.ts'],
+    testTimeout: 60_000,
+  },
+};
+
+const local = {
+  test: {
+    name: 'local',
+    include: withProcessesOrPorts,
+    isolate: false,
+    setupFiles: './test/support/load-first.ts',
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
+};
+
+const sandbox = {
+  test: {
+    name: 'sandbox',
+    include: onTheSandbox,
+    globalSetup: './test/support/sandboxes.ts',
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+  },
+};
+
+const cluster = {
+  test: {
+    name: 'cluster',
+    include: [onACluster, onBoth],
+    exclude: [...configDefaults.exclude, ...long],
+    globalSetup: [
+      './test/support/control-plane.ts',
+      './test/support/contract-certificates.ts',
+      './test/support/contract-client.ts',
+    ],
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+  },
+};
+
+const alone = {
+  test: {
+    name: 'long',
+    include: long,
+    globalSetup: './test/support/own-planes.ts',
+    fileParallelism: false,
+    sequence: { groupOrder: 1 },
+    testTimeout: 180_000,
+    hookTimeout: 600_000,
+  },
+};
+
+const hasGo = (await findGo()) !== undefined;
+
 // oxlint-disable-next-line import/no-default-export -- vitest reads its configuration from the default export
 export default defineConfig({
   test: {
     maxWorkers: clusterWorkers,
     provide: { isUpdating },
     reporters: ['default', './test/support/counting-reporter.ts'],
-    projects: [
-      {
-        test: {
-          name: 'alone',
-          include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, onACluster, onBoth, soak],
-          // They share nothing that one could leave behind for the next, and most are over before a process has begun.
-          isolate: false,
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-        },
-      },
-      {
-        test: {
-          name: 'sandbox',
-          include: onTheSandbox,
-          globalSetup: './test/support/sandboxes.ts',
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
-        },
-      },
-      {
-        test: {
-          name: 'cluster',
-          include: [onACluster, onBoth],
-          exclude: [...configDefaults.exclude, pace],
-          globalSetup: [
-            './test/support/control-plane.ts',
-            './test/support/contract-certificates.ts',
-            './test/support/contract-client.ts',
-          ],
-          testTimeout: 180_000,
-          hookTimeout: 180_000,
-        },
-      },
-      {
-        test: {
-          name: 'pace',
-          include: [pace],
-          globalSetup: './test/support/own-planes.ts',
-          sequence: { groupOrder: 1 },
-          testTimeout: 180_000,
-          hookTimeout: 180_000,
-        },
-      },
-      {
-        test: {
-          name: 'soak',
-          include: [soak],
-          globalSetup: './test/soak/in-the-background.ts',
-          // It begins with the others, and nobody waits for it before they are done.
-          sequence: { groupOrder: 2 },
-          hookTimeout: 600_000,
-        },
-      },
-    ],
+    projects: [quick, local, ...(hasGo ? [] : [sandbox]), cluster, alone],
   },
 });

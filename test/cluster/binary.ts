@@ -42,7 +42,7 @@ export async function findBinary(
   env: Environment = process.env,
   onProgress: (text: string) => void = () => undefined,
 ): Promise<ClusterBinary> {
-  const go = await findProgram('go', env['PATH'] ?? '');
+  const go = await findGo(env);
   if (go !== undefined) {
     const said = 'building the control plane for the tests; the first time this takes some minutes\n';
     return { kind: 'built', path: await builtBy(go, env, controlPlane, () => onProgress(said)) };
@@ -60,7 +60,7 @@ export async function findBinary(
 
 /** The program that uses client-go against a server; undefined where there is no Go to build it with. */
 export async function findClientProgram(env: Environment = process.env): Promise<string | undefined> {
-  const go = await findProgram('go', env['PATH'] ?? '');
+  const go = await findGo(env);
   return go === undefined ? undefined : await builtBy(go, env, clientProgram);
 }
 
@@ -154,6 +154,11 @@ async function run(go: string, args: readonly string[], env: Environment): Promi
   const [code, stdout, stderr] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
   if (code === 0) return stdout;
   throw new Error(`go ${args[0]} failed:\n${stderr.split('\n').slice(-20).join('\n')}`);
+}
+
+/** The path of the Go command; undefined where there is none. */
+export async function findGo(env: Environment = process.env): Promise<string | undefined> {
+  return await findProgram('go', env['PATH'] ?? '');
 }
 
 async function findProgram(name: string, path: string): Promise<string | undefined> {

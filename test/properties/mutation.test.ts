@@ -8,6 +8,7 @@ import type { KubeObject } from '../../src/base/kube-object.ts';
 import type { Review } from '../../src/policy/terms/review.ts';
 import type { ClusterSnapshot } from '../../src/policy/compile/snapshot.ts';
 import { aNamespace, aPolicy, aReview, aSnapshot, circumstances, problemsOf } from '../support/engine.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 
 const key = fc.constantFrom(
   'team',
@@ -91,7 +92,7 @@ test('the patch applies cleanly, only adds keys, and mutating again changes noth
       expect(mutated.object).toMatchObject(review.object ?? {});
       expect(mutate(mutated, snapshot, circumstances).patch).toEqual([]);
     }),
-    { numRuns: 1000 },
+    { numRuns: propertyRuns(1000) },
   );
 });
 
@@ -106,7 +107,7 @@ test('what the defaults of a policy set on a new namespace never violates that p
       const paths = violations.map(({ violation }) => violation.path);
       expect(paths.filter((path) => set.has(path))).toEqual([]);
     }),
-    { numRuns: 1000 },
+    { numRuns: propertyRuns(1000) },
   );
 });
 

@@ -19,6 +19,7 @@ import {
   providerObject,
   testInstall,
 } from '../support/engine.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 
 const key = fc.constantFrom('team', 'pull', 'constructor');
 const value = fc.constantFrom('', 'true', 'red');
@@ -53,7 +54,7 @@ test('a share steers as a policy does that matches the same and provides the sam
       const byPolicy = effects(aSnapshot([aPolicy('p', { match, contents })]));
       expect(effects(aSnapshot([], [], [aShare('p', { source, targets: match })]))).toEqual(byPolicy);
     }),
-    { numRuns: 1000 },
+    { numRuns: propertyRuns(1000) },
   );
 });
 
@@ -147,7 +148,7 @@ test('what a write of a policy deletes is the difference of what is desired with
       const said = deletedSaid(decisionOn('NamespacePolicy', old, now, withOwn(old)));
       expect(said).toBe(lossesOf(providerId('NamespacePolicy', 'own'), withOwn(old), withOwn(now)));
     }),
-    { numRuns: 1000 },
+    { numRuns: propertyRuns(1000) },
   );
 });
 
@@ -162,6 +163,6 @@ test('what a write of a share deletes is the difference of what is desired with 
       const said = deletedSaid(decisionOn('SecretShare', old, now, withOwn(old)));
       expect(said).toBe(lossesOf(providerId('SecretShare', 'own'), withOwn(old), withOwn(now)));
     }),
-    { numRuns: 1000 },
+    { numRuns: propertyRuns(1000) },
   );
 });

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { ownerAnnotation } from '../../src/api/names.ts';
 import { bindingPolicy } from '../support/provided.ts';
 import { Harness, refTo } from '../support/reconcile-harness.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 
 const limit = 2;
 const namespaces = Array.from({ length: 8 }, (_, index) => `n${index}`);
@@ -98,6 +99,6 @@ test('the fuse holds', async () => {
       await h.end();
       expect(mostWithinAMinute(deletions)).toBeLessThanOrEqual(limit);
     }),
-    { numRuns: 300, examples: [[toldBeforeAnswered, 2]] },
+    { numRuns: propertyRuns(300), examples: [[toldBeforeAnswered, 2]] },
   );
 });

@@ -6,6 +6,7 @@ import { arrive, begun, calmOps, lag, wildOps } from '../support/reconcile-actio
 import type { Write } from '../support/memory-cluster.ts';
 import type { Harness } from '../support/reconcile-harness.ts';
 import { deviations } from '../support/reconcile-oracle.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 
 /** How a cluster is in the end, which does not change any more. */
 async function ended(
@@ -39,7 +40,7 @@ describe('the reconciler brings about what is wanted', () => {
         }
         expect(await ended(h)).toEqual(well);
       }),
-      { numRuns: 400 },
+      { numRuns: propertyRuns(400) },
     );
   });
 
@@ -56,7 +57,7 @@ describe('the reconciler brings about what is wanted', () => {
         expect(await ended(late)).toEqual(well);
         expect(stateOf(late)).toEqual(stateOf(prompt));
       }),
-      { numRuns: 60 },
+      { numRuns: propertyRuns(60) },
     );
   });
 });

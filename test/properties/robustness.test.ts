@@ -10,6 +10,7 @@ import { mutate } from '../../src/policy/decide/mutate.ts';
 import { settle } from '../../src/policy/decide/settle.ts';
 import type { Decision } from '../../src/policy/terms/verdict.ts';
 import { aNamespace, aPolicy, aSnapshot, circumstances, testInstall } from '../support/engine.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 
 const everything = aPolicy('everything', {
   match: { matchConditions: [{ name: 'c', expression: "namespaceObject.metadata.name != 'x'" }] },
@@ -144,7 +145,7 @@ test('random reviews of guarded resources', () => {
       expect(lines.join('')).not.toMatch(/[\p{Cc}\p{Cs}\p{Zl}]/u);
       expect(warningLines(verdict).every((line) => line.length <= 256)).toBe(true);
     }),
-    { numRuns: 3000 },
+    { numRuns: propertyRuns(3000) },
   );
 });
 

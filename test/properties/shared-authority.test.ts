@@ -2,6 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AuthorityWorld } from '../support/authority-world.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 
 /** Chance that is the same in every run of the same seed. */
 function chance(seed: number): () => number {
@@ -76,7 +77,7 @@ describe('no certificate is served that an API server does not know how to check
           for (const replica of world.living) world.kill(replica);
         },
       ),
-      { numRuns: 40 },
+      { numRuns: propertyRuns(40) },
     );
   });
 });

@@ -8,6 +8,7 @@ import type { Candidacy } from '../../../../src/kube/lease/lease.ts';
 import { FakeApiServer, FakeObject, networkError } from '../../../support/fake-api-server.ts';
 import type { Clock } from '../../../../src/base/clock.ts';
 import { VirtualClock } from '../../../support/virtual-clock.ts';
+import { propertyRuns } from '../../../support/property-runs.ts';
 
 const path = '/apis/coordination.k8s.io/v1/namespaces/n/leases/l';
 
@@ -140,7 +141,7 @@ test('at most one leads at any time, and one does when all is well again', async
       await stopping;
       expect(store.spec['holderIdentity']).toBe('');
     }),
-    { numRuns: 60 },
+    { numRuns: propertyRuns(60) },
   );
   // Otherwise the schedules were too kind to show anything.
   expect(handovers).toBeGreaterThan(0);

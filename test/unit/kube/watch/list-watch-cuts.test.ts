@@ -5,6 +5,7 @@ import type { KubeObject } from '../../../../src/base/kube-object.ts';
 import type { WatchSink } from '../../../../src/base/watch-sink.ts';
 import { networkError, stream } from '../../../support/fake-api-server.ts';
 import { added, deleted, list, modified, run } from './list-watch-harness.ts';
+import { propertyRuns } from '../../../support/property-runs.ts';
 
 /** The truth, as a log of what happened, and a sink that believes what it is told. */
 class MirrorSink implements WatchSink {
@@ -74,6 +75,6 @@ test('however the bytes are cut, every event arrives once and in order, and the 
         expect([...sink.objects.keys()].sort()).toEqual([...present.keys()].sort());
       },
     ),
-    { numRuns: 100 },
+    { numRuns: propertyRuns(100) },
   );
 });
