@@ -19,26 +19,26 @@ export function reconcileObserver(log: Log, metrics: ReconcileMetrics, witness: 
       log.warn('object not written', { ...fieldsOf(place), reason });
       witness.failed(place, reason);
     },
-    contended: (place) => {
+    rewriteLimited: (place) => {
       metrics.contended(place.kind);
-      log.warn('object contended: somebody changes it back again and again', fieldsOf(place));
+      log.warn('object left alone for a while, because somebody keeps changing it back', fieldsOf(place));
     },
     reconciled: ({ namespace, milliseconds, writes, willRetry }) => {
       metrics.reconciled(milliseconds, willRetry);
       log.debug('namespace reconciled', { namespace, ms: Math.round(milliseconds), writes, willRetry });
     },
     wroteOwn: (what) => metrics.wroteOwn(what),
-    held: (owner, count, limit) => {
-      log.warn('deletions held up', { owner, count, limit });
+    deletionsHeld: (owner, count, limit) => {
+      log.warn('deletions held', { owner, count, limit });
       witness.held(owner, count, limit);
     },
-    hindered: (owner, reason) => {
+    blocked: (owner, reason) => {
       metrics.failed(kindOfProvider(owner), reason);
-      log.warn('policy or share hindered: its status says by what', { owner, reason });
+      log.warn('policy or share not ready', { owner, reason });
     },
-    passed: ({ namespaces, milliseconds }) =>
-      log.info('all namespaces looked at', { namespaces, ms: Math.round(milliseconds) }),
-    faulted: (where, error) => {
+    initialSyncDone: ({ namespaces, milliseconds }) =>
+      log.info('initial sync done', { namespaces, ms: Math.round(milliseconds) }),
+    unexpectedError: (where, error) => {
       metrics.faulted();
       // What the API server answered is known by its code; anything else is an error of the program.
       if (error instanceof KubeError) {

@@ -111,7 +111,7 @@ function reconcilerOf(
     kinds: kindProbeOf(connection),
     selfReviewer: createSelfReviewer(connection.client),
     resourceOf: namesOfKinds(allowedKinds, connection.discovery),
-    time: systemClock,
+    clock: systemClock,
     sourceNamespaces: settings.sharedNamespace,
     secretNames,
     allowedKinds,

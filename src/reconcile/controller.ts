@@ -1,42 +1,40 @@
-// The reconciler as a whole: what it has to be told, when it works, and how it is doing.
-import { observeSecret } from '../policy/plan/observed.ts';
-import { assemble, type Assembly, type AssemblyOptions } from './assembly.ts';
-import { Dispatcher } from './dispatcher.ts';
-import { FirstState } from './live/first-state.ts';
-import { pause } from '../base/pause.ts';
+// The reconciler as a whole: which watches it needs, how it runs, and how it is doing.
+import type { Clock } from '../base/clock.ts';
 import { isAborted } from '../base/abort.ts';
+import { nameOf } from '../base/metadata.ts';
+import { pause } from '../base/pause.ts';
+import { observeSecret } from '../policy/plan/observed.ts';
+import { assembleReconciler, type Assembly, type AssemblyOptions } from './assembly.ts';
+import type { WantedWatch } from './live/watches.ts';
 import type { OwnSecrets } from './ports.ts';
-import { wantedWatches, type WantedWatch } from './live/watches.ts';
-
-export type { WantedWatch };
 
 export interface ReconcilerOptions extends AssemblyOptions {
   readonly ownSecrets: OwnSecrets;
-  /** How often all is looked at again; ten minutes unless given. */
+  /** How often everything is reconciled again. Default: ten minutes. */
   readonly resyncMs?: number;
 }
 
 export interface ReconcilerHealth {
-  /** Whether every watch that is needed has told its state once. */
+  /** Whether every required watch has delivered its first complete list. */
   readonly isSynced: boolean;
-  /** Whether all namespaces have been looked at since the lead was taken. */
-  readonly hasPassed: boolean;
-  /** Namespaces that wait, and those that are worked on. */
+  /** Whether every namespace has been reconciled since this process became the leader. */
+  readonly isInitialSyncDone: boolean;
+  /** Namespaces that wait to be reconciled. */
   readonly queued: number;
   readonly running: number;
-  /** How long the namespace that has waited longest has been known to need work; 0 when none does. */
+  /** How long the oldest waiting namespace has needed work. 0 when no namespace waits. */
   readonly oldestUnreconciledMs: number;
-  /** Nothing is ready to be worked on or running, statuses and conditions included. */
+  /** Whether no key of any queue is ready or running. */
   readonly isIdle: boolean;
-  /** On the monotonic clock, when the next work is due by itself: a retry, a status, an expiry. */
+  /** When the next delayed key of any queue is due, on the monotonic clock: a retry, a status, an expiry. */
   readonly nextDue: number | undefined;
 }
 
 export interface Reconciler {
   readonly watches: readonly WantedWatch[];
   /**
-   * Works until the signal aborts: call it when the lead is taken, and again when it is regained. Writes in flight are
-   * aborted with the signal. Resolves when nothing runs any more.
+   * Works until the signal aborts. Call it each time this process becomes the leader. Aborts the writes in flight with the
+   * signal, and resolves when nothing runs any more.
    */
   run(signal: AbortSignal): Promise<void>;
   health(): ReconcilerHealth;
@@ -46,79 +44,98 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
   return new Controller(options);
 }
 
-const usualResyncMs = 600_000;
+const defaultResyncMs = 600_000;
 
 class Controller implements Reconciler {
-  readonly watches: readonly WantedWatch[];
   readonly #options: ReconcilerOptions;
+  readonly #clock: Clock;
   readonly #parts: Assembly;
-  readonly #dispatcher: Dispatcher;
-  readonly #firstState: FirstState;
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
-    const dispatcher = new Dispatcher(options);
-    this.#dispatcher = dispatcher;
-    this.#parts = assemble(options, dispatcher);
-    dispatcher.attach(this.#parts);
-    this.watches = wantedWatches(options, this.#parts.objects, this.#parts.sources);
-    this.#firstState = new FirstState({ ...options, ...this.#parts, watches: this.watches });
+    this.#clock = options.clock;
+    this.#parts = assembleReconciler(options);
+  }
+
+  get watches(): readonly WantedWatch[] {
+    return this.#parts.watches;
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { namespaces, owners, conditions } = this.#parts;
-    await this.#firstState.synced(signal);
+    await this.#parts.watchSync.wait(signal);
+    if (!isAborted(signal)) await this.#readOwnSecrets(signal);
     if (isAborted(signal)) return;
-    await this.#prime(signal);
-    if (isAborted(signal)) return;
-    this.#dispatcher.begin();
+    this.#begin();
     try {
-      await Promise.all([
-        namespaces.run(signal),
-        owners.run(signal),
-        conditions.queue.run(signal),
-        this.#resync(signal),
-      ]);
+      await this.#work(signal);
     } finally {
-      this.#dispatcher.end();
+      this.#end();
     }
   }
 
   health(): ReconcilerHealth {
-    const { namespaces, owners, conditions } = this.#parts;
-    const queues = [namespaces, owners, conditions.queue];
-    const dues = queues.flatMap(({ nextDue }) => nextDue ?? []);
+    const { namespaceQueue, providerQueue, conditionQueue, watchSync, initialSync } = this.#parts;
+    const queues = [namespaceQueue, providerQueue, conditionQueue];
+    const dueTimes = queues.flatMap(({ nextDue }) => nextDue ?? []);
     return {
-      isSynced: this.#firstState.isSynced,
-      hasPassed: this.#dispatcher.hasPassed,
-      queued: namespaces.queued,
-      running: namespaces.running,
-      oldestUnreconciledMs: namespaces.oldestMs(),
+      isSynced: watchSync.isSynced,
+      isInitialSyncDone: initialSync.isDone,
+      queued: namespaceQueue.queued,
+      running: namespaceQueue.running,
+      oldestUnreconciledMs: namespaceQueue.oldestMs(),
       isIdle: queues.every(({ isIdle }) => isIdle),
-      nextDue: dues.length === 0 ? undefined : Math.min(...dues),
+      nextDue: dueTimes.length === 0 ? undefined : Math.min(...dueTimes),
     };
   }
 
-  /** Learns what our copies hold from a few large answers, so that not each of them has to be read by itself. */
-  async #prime(signal: AbortSignal): Promise<void> {
-    const { objects } = this.#parts;
+  /** Reads the content of our copies in a few large answers. Otherwise each copy costs a request of its own. */
+  async #readOwnSecrets(signal: AbortSignal): Promise<void> {
     try {
       for await (const secret of this.#options.ownSecrets.listOwnSecrets(signal)) {
-        objects.read(observeSecret(secret));
+        this.#parts.objects.read(observeSecret(secret));
         if (isAborted(signal)) return;
       }
     } catch (error) {
-      // Then each is read when its namespace is looked at.
-      if (!isAborted(signal)) this.#options.observer.faulted('list of our Secrets', error);
+      // Each copy is then read when its namespace is reconciled.
+      if (!isAborted(signal)) this.#options.observer.unexpectedError('list of our Secrets', error);
     }
   }
 
+  #begin(): void {
+    const { ledger, undesired, dispatcher, initialSync } = this.#parts;
+    // Another leader may have changed everything that was reported here before.
+    ledger.clear();
+    undesired.recount([...this.#options.cluster.snapshot().namespaces()].map(nameOf));
+    dispatcher.begin();
+    initialSync.begin();
+  }
+
+  async #work(signal: AbortSignal): Promise<void> {
+    const { namespaceQueue, providerQueue, conditionQueue } = this.#parts;
+    const { namespaceWorker, providerWorker, conditions, initialSync } = this.#parts;
+    await Promise.all([
+      namespaceQueue.run((name, attempt) => namespaceWorker.reconcile(name, attempt), signal),
+      providerQueue.run((provider, attempt) => providerWorker.reconcile(provider, attempt), signal),
+      conditionQueue.run((name, attempt) => conditions.write(name, attempt), signal),
+      initialSync.endWhenStuck(signal),
+      this.#resync(signal),
+    ]);
+  }
+
+  #end(): void {
+    const { dispatcher, initialSync, conditions, providerWorker } = this.#parts;
+    dispatcher.end();
+    initialSync.reset();
+    conditions.reset();
+    providerWorker.reset();
+  }
+
   async #resync(signal: AbortSignal): Promise<void> {
-    const { resyncMs = usualResyncMs } = this.#options;
+    const { resyncMs = defaultResyncMs } = this.#options;
     for (;;) {
-      await pause(this.#options.time, resyncMs, signal);
+      await pause(this.#clock, resyncMs, signal);
       if (isAborted(signal)) return;
-      this.#dispatcher.addAll();
+      this.#parts.dispatcher.enqueueAll();
     }
   }
 }

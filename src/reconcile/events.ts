@@ -1,74 +1,79 @@
-// Tells people what happened: on the policy or share, and on the object concerned, where the tenants of its namespace see it.
+// Records Kubernetes events: one on the policy or share, and one on the object, where tenants of the namespace see it.
 import { apiVersion } from '../api/names.ts';
 import type { Observed } from '../policy/plan/observed.ts';
 import type { WriteStep } from '../policy/plan/plan-claim.ts';
 import type { PlanStep } from '../policy/plan/plan.ts';
 import { kindOfProvider, nameOfProvider, type ProviderId } from '../policy/terms/provider-id.ts';
-import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
+import type { LiveCluster } from '../state/live-cluster.ts';
 import type { UnsyncedObject } from '../policy/status/provider-report.ts';
 import type { EventObject, EventRecorder, RecordedEvent } from './ports.ts';
 
-/** A step that changes something. */
+/** A step that writes. */
 export type DoneStep = Exclude<PlanStep, { readonly kind: 'read' | 'read-source' }>;
 
-type Happening = Pick<RecordedEvent, 'type' | 'reason' | 'action'>;
+type Change = Pick<RecordedEvent, 'type' | 'reason' | 'action'>;
 
-export class Announcer {
+export interface EventAnnouncerOptions {
+  readonly events: EventRecorder;
+  readonly cluster: Pick<LiveCluster, 'snapshot'>;
+}
+
+export class EventAnnouncer {
   readonly #events: EventRecorder;
-  readonly #snapshot: () => ClusterSnapshot;
+  readonly #cluster: Pick<LiveCluster, 'snapshot'>;
 
-  constructor(events: EventRecorder, snapshot: () => ClusterSnapshot) {
+  constructor({ events, cluster }: EventAnnouncerOptions) {
     this.#events = events;
-    this.#snapshot = snapshot;
+    this.#cluster = cluster;
   }
 
-  /** `object`: as it is now, or was last. */
+  /** `object`: its current state, or its last one. */
   wrote(step: DoneStep, object: EventObject): void {
     const owner = ownerOf(step);
-    const [reason, action] = happened(step);
-    const happening: Happening = { type: 'Normal', reason, action };
+    const [reason, action] = reasonOf(step);
+    const what: Change = { type: 'Normal', reason, action };
     const why = step.kind === 'delete' && step.isExpired ? ': its time is over' : '';
     const where = `${object.kind} ${object.name} in namespace ${object.namespace ?? ''}`;
-    this.#tellBoth(owner, object, happening, [`${reason} ${where}${why}`, `${reason} for ${owner}${why}`]);
+    this.#recordBoth(owner, object, what, [`${reason} ${where}${why}`, `${reason} for ${owner}${why}`]);
   }
 
-  /** An object is not as it should be, and was not known to be so before. */
+  /** Records a failure that was not known before. */
   failed(
     owner: ProviderId,
     { namespace, reason, message }: UnsyncedObject,
     object: EventObject | undefined,
   ): void {
-    const happening: Happening = { type: 'Warning', reason, action: 'Reconcile' };
+    const what: Change = { type: 'Warning', reason, action: 'Reconcile' };
     const concerned = object ?? this.#namespaceObject(namespace);
     const where = `${concerned.kind} ${concerned.name} in namespace ${namespace}`;
-    this.#tellBoth(owner, concerned, happening, [`${where}: ${message}`, `${owner}: ${message}`]);
+    this.#recordBoth(owner, concerned, what, [`${where}: ${message}`, `${owner}: ${message}`]);
   }
 
-  /** Something about the owner alone. */
-  owner(owner: ProviderId, reason: string, note: string): void {
+  /** Records a warning about the provider alone. */
+  provider(owner: ProviderId, reason: string, note: string): void {
     const regarding = this.#providerObject(owner);
     this.#events.record({ regarding, type: 'Warning', reason, action: 'Reconcile', note });
   }
 
-  #tellBoth(
+  #recordBoth(
     owner: ProviderId,
     object: EventObject,
-    happening: Happening,
+    change: Change,
     [onProvider, onObject]: readonly [string, string],
   ): void {
     const providerObject = this.#providerObject(owner);
-    this.#events.record({ regarding: providerObject, related: object, ...happening, note: onProvider });
-    this.#events.record({ regarding: object, related: providerObject, ...happening, note: onObject });
+    this.#events.record({ regarding: providerObject, related: object, ...change, note: onProvider });
+    this.#events.record({ regarding: object, related: providerObject, ...change, note: onObject });
   }
 
   #providerObject(owner: ProviderId): EventObject {
-    const uid = this.#snapshot().owners.get(owner)?.uid;
+    const uid = this.#cluster.snapshot().owners.get(owner)?.uid;
     return withUid({ apiVersion, kind: kindOfProvider(owner), name: nameOfProvider(owner) }, uid);
   }
 
-  /** With itself as its namespace, so that the event is written there. */
+  /** Has itself as its namespace, so that the event is stored there. */
   #namespaceObject(name: string): EventObject {
-    const uid = this.#snapshot().namespace(name)?.metadata.uid;
+    const uid = this.#cluster.snapshot().namespace(name)?.metadata.uid;
     return withUid({ apiVersion: 'v1', kind: 'Namespace', namespace: name, name }, uid);
   }
 }
@@ -77,7 +82,7 @@ export function ownerOf(step: PlanStep): ProviderId {
   return step.kind === 'delete' || step.kind === 'release' ? step.owner : step.claim.owner;
 }
 
-export function eventObject(
+export function eventSubject(
   { type, namespace, name }: Pick<Observed, 'type' | 'namespace' | 'name'>,
   uid: string | undefined,
 ): EventObject {
@@ -88,7 +93,7 @@ function withUid(object: EventObject, uid: string | undefined): EventObject {
   return uid === undefined || uid === '' ? object : { ...object, uid };
 }
 
-function happened(step: DoneStep): readonly [reason: string, action: string] {
+function reasonOf(step: DoneStep): readonly [reason: string, action: string] {
   switch (step.kind) {
     case 'create':
       return ['Created', 'Create'];
@@ -100,13 +105,13 @@ function happened(step: DoneStep): readonly [reason: string, action: string] {
       return ['Released', 'Release'];
     case 'update':
     case 'check':
-      return updated(step);
+      return updateReasonOf(step);
     default:
       return step satisfies never;
   }
 }
 
-function updated({ live, claim }: WriteStep): readonly [reason: string, action: string] {
+function updateReasonOf({ live, claim }: WriteStep): readonly [reason: string, action: string] {
   if (live?.owner === undefined) return ['Adopted', 'Adopt'];
   return live.owner === claim.owner ? ['Updated', 'Update'] : ['HandedOver', 'HandOver'];
 }

@@ -10,10 +10,12 @@ import {
   type ProviderId,
   type ProviderState,
 } from '../policy/terms/provider-id.ts';
+import type { LiveCluster } from '../state/live-cluster.ts';
+import { wasRestored } from './changes.ts';
 import type { ObjectWriter, ReconcileObserver } from './ports.ts';
 
 export interface FinalizersOptions {
-  readonly stateOf: (owner: ProviderId) => ProviderState | undefined;
+  readonly cluster: Pick<LiveCluster, 'owner' | 'subscribe'>;
   readonly writer: Pick<ObjectWriter, 'read' | 'mergePatch'>;
   readonly observer: Pick<ReconcileObserver, 'wroteOwn'>;
 }
@@ -28,6 +30,10 @@ export class Finalizers {
 
   constructor(options: FinalizersOptions) {
     this.#options = options;
+    options.cluster.subscribe((change) => {
+      // The finalizer that we added after the backup was taken is lost.
+      if (change.kind !== 'namespace' && wasRestored(change)) this.#added.delete(change.id);
+    });
   }
 
   isMaking(owner: ProviderId): boolean {
@@ -53,7 +59,7 @@ export class Finalizers {
 
   /** Puts it on an owner that lacks it. False: the owner goes, or is gone, whatever the watch has told so far. */
   async ensure(owner: ProviderId, signal: AbortSignal): Promise<boolean> {
-    const state = this.#options.stateOf(owner);
+    const state = this.#stateOf(owner);
     if (state === undefined || state.isDeleting) return false;
     if (state.hasFinalizer || this.#added.get(owner) === versionOf(state)) return true;
     const adding = this.#adding.get(owner) ?? this.#add(owner, state, signal);
@@ -61,21 +67,20 @@ export class Finalizers {
     return await adding;
   }
 
-  /** That we have put it on the owner counts no more. */
-  forget(owner: ProviderId): void {
-    this.#added.delete(owner);
-  }
-
   /** Takes it off an owner that goes. */
   async remove(owner: ProviderId, signal: AbortSignal): Promise<void> {
-    const state = this.#options.stateOf(owner);
+    const state = this.#stateOf(owner);
     if (state?.isDeleting !== true || !state.hasFinalizer) return;
     await this.#change(owner, state, false, signal);
     this.#added.delete(owner);
   }
 
+  #stateOf(owner: ProviderId): ProviderState | undefined {
+    return this.#options.cluster.owner(owner)?.state;
+  }
+
   #mayHaveObjects(owner: ProviderId): boolean {
-    const state = this.#options.stateOf(owner);
+    const state = this.#stateOf(owner);
     return state !== undefined && !state.isDeleting && state.isValid;
   }
 

@@ -1,5 +1,7 @@
 // What all namespaces have last said about each policy and share, and which of them have still to say it anew.
 import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../base/clock.ts';
+import type { LiveCluster } from '../state/live-cluster.ts';
 import type { ProviderId } from '../policy/terms/provider-id.ts';
 import { ProviderTally } from '../policy/status/provider-tally.ts';
 import type { ProviderReport } from '../policy/status/provider-report.ts';
@@ -12,9 +14,14 @@ interface Waiting {
   readonly since: number;
 }
 
+export interface ProviderLedgerOptions {
+  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly cluster: Pick<LiveCluster, 'subscribe'>;
+}
+
 export class ProviderLedger {
-  readonly #monotonic: () => number;
-  readonly #changed: (owner: ProviderId) => void;
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #listeners: ((provider: ProviderId) => void)[] = [];
   readonly #tallies = new Map<ProviderId, ProviderTally>();
   readonly #parts = new Map<string, Parts>();
   /** By namespace, the owners that changed, each with the round that came last before the change. */
@@ -22,10 +29,16 @@ export class ProviderLedger {
   readonly #waits = new Map<ProviderId, Waiting>();
   #rounds = 0;
 
-  /** `changed` is called with an owner whose numbers are not as they were, or for which no namespace waits any more. */
-  constructor(monotonic: () => number, changed: (owner: ProviderId) => void) {
-    this.#monotonic = monotonic;
-    this.#changed = changed;
+  constructor({ clock, cluster }: ProviderLedgerOptions) {
+    this.#clock = clock;
+    cluster.subscribe((change) => {
+      if (change.kind === 'namespace' && change.after === undefined) this.drop(change.name);
+    });
+  }
+
+  /** The listener is called when the numbers of a provider change, or when the last awaited namespace has reported. */
+  subscribe(listener: (provider: ProviderId) => void): void {
+    this.#listeners.push(listener);
   }
 
   /** Call it before reading what a round is planned from. */
@@ -70,7 +83,7 @@ export class ProviderLedger {
     for (const owner of before.keys()) {
       if (parts.has(owner)) continue;
       this.#tallies.get(owner)?.delete(namespace);
-      this.#changed(owner);
+      this.#notify(owner);
     }
     for (const [owner, part] of parts) this.#take(owner, namespace, part);
     if (parts.size === 0) this.#parts.delete(namespace);
@@ -102,12 +115,12 @@ export class ProviderLedger {
     this.#tallies.set(owner, tally);
     if (isDeepStrictEqual(tally.get(namespace), part)) return;
     tally.set(namespace, part);
-    this.#changed(owner);
+    this.#notify(owner);
   }
 
   #wait(owner: ProviderId): void {
     const waiting = this.#waits.get(owner);
-    if (waiting === undefined) this.#waits.set(owner, { count: 1, since: this.#monotonic() });
+    if (waiting === undefined) this.#waits.set(owner, { count: 1, since: this.#clock.monotonic() });
     else waiting.count += 1;
   }
 
@@ -123,12 +136,16 @@ export class ProviderLedger {
     if (owners.size === 0) this.#waiting.delete(namespace);
   }
 
+  #notify(provider: ProviderId): void {
+    for (const listener of this.#listeners) listener(provider);
+  }
+
   #arrived(owner: ProviderId): void {
     const waiting = this.#waits.get(owner);
     if (waiting === undefined) return;
     waiting.count -= 1;
     if (waiting.count > 0) return;
     this.#waits.delete(owner);
-    this.#changed(owner);
+    this.#notify(owner);
   }
 }

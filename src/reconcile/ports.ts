@@ -93,8 +93,8 @@ export interface ReconcileObserver {
   wrote(verb: WriteVerb, place: Place): void;
   /** It has not: `reason` is that of the API server, or ours. */
   failed(place: Place, reason: string): void;
-  /** Somebody changes the object back again and again. */
-  contended(place: Place): void;
+  /** Somebody keeps changing the object back, so it is not written for a while. */
+  rewriteLimited(place: Place): void;
   /** One round of a namespace is over. */
   reconciled(round: {
     readonly namespace: string;
@@ -104,12 +104,12 @@ export interface ReconcileObserver {
   }): void;
   /** The status of an owner, a finalizer, the condition of a Namespace or a missing default has been written. */
   wroteOwn(what: 'status' | 'finalizer' | 'condition' | 'default'): void;
-  /** The fuse keeps the objects of the owner. */
-  held(owner: ProviderId, count: number, limit: number): void;
-  /** Something keeps the owner from all of its work: its source, a missing right, a missing webhook. */
-  hindered(owner: ProviderId, reason: string): void;
-  /** All namespaces have been looked at once since the lead was taken. */
-  passed(pass: { readonly namespaces: number; readonly milliseconds: number }): void;
-  /** A fault of the program, or of the way to the API server where nothing else is to be said about it. */
-  faulted(where: string, error: unknown): void;
+  /** The fuse holds the deletions of the provider. */
+  deletionsHeld(provider: ProviderId, count: number, limit: number): void;
+  /** A provider is not ready: its source, a right or a webhook is missing. */
+  blocked(provider: ProviderId, reason: string): void;
+  /** Every namespace has been reconciled once since this process became the leader. */
+  initialSyncDone(sync: { readonly namespaces: number; readonly milliseconds: number }): void;
+  /** An error of the program, or a request error that no status reports. */
+  unexpectedError(where: string, error: unknown): void;
 }

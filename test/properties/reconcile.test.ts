@@ -13,7 +13,7 @@ async function ended(
   h: Harness,
 ): Promise<{ readonly deviations: readonly string[]; readonly writes: readonly Write[] }> {
   await h.settle(130_000);
-  const found = deviations(h.memory, h.time.now());
+  const found = deviations(h.memory, h.clock.now());
   h.takeWrites();
   h.memory.fault = () => undefined;
   // A new process finds nothing to do.

@@ -23,14 +23,14 @@ export type HarnessOptions = Partial<ReconcilerOptions>;
 export interface Told {
   readonly events: RecordedEvent[];
   readonly observed: (readonly [string, ...unknown[]])[];
-  readonly faults: { readonly where: string; readonly error: unknown }[];
+  readonly errors: { readonly where: string; readonly error: unknown }[];
 }
 
 export class Harness {
   readonly virtual = new VirtualClock({ start, chance: 0.5 });
-  readonly time: Clock = this.virtual;
+  readonly clock: Clock = this.virtual;
   readonly memory: MemoryCluster;
-  readonly told: Told = { events: [], observed: [], faults: [] };
+  readonly told: Told = { events: [], observed: [], errors: [] };
   terminatingKinds: readonly ProviderKind[] = [];
   /** Of the account of the reconciler, if it has not the right: `bind clusterroles view`, `create secrets`. */
   readonly rights = new Map<string, 'no' | 'unknown'>();
@@ -49,7 +49,7 @@ export class Harness {
   ) {
     this.#options = options;
     this.#unserved = new Set(unserved);
-    this.memory = memory ?? new MemoryCluster(() => this.time.now());
+    this.memory = memory ?? new MemoryCluster(() => this.clock.now());
   }
 
   get reconciler(): Reconciler {
@@ -73,7 +73,7 @@ export class Harness {
       resourceOf: ({ kind }) => `${kind.toLowerCase()}s`,
       events: { record: (event) => this.told.events.push(event) },
       observer: this.#observer(),
-      time: this.time,
+      clock: this.clock,
       sourceNamespaces: ['reeve-shared'],
       secretNames: undefined,
       allowedKinds: [quotaType],
@@ -109,8 +109,8 @@ export class Harness {
   async end(): Promise<void> {
     await this.stop();
     // A failing API server is no fault of the program.
-    const fault = this.told.faults.find(({ error }) => !(error instanceof KubeError));
-    if (fault !== undefined) throw new Error('the reconciler was at fault', { cause: fault });
+    const failed = this.told.errors.find(({ error }) => !(error instanceof KubeError));
+    if (failed !== undefined) throw new Error('the reconciler had an internal error', { cause: failed });
   }
 
   /** Until nothing is left to be done within so long. */
@@ -120,7 +120,7 @@ export class Harness {
       await this.quiet();
       const { nextDue } = this.reconciler.health();
       const wait = nextDue === undefined ? Infinity : nextDue - this.virtual.monotonic();
-      const isStarting = !this.reconciler.health().hasPassed;
+      const isStarting = !this.reconciler.health().isInitialSyncDone;
       if (wait > horizonMs && !isStarting) return;
       await this.virtual.advance(wait > horizonMs ? 20 : Math.max(wait, 0));
     }
@@ -207,13 +207,13 @@ export class Harness {
     return {
       wrote: note('wrote'),
       failed: note('failed'),
-      contended: note('contended'),
+      rewriteLimited: note('rewriteLimited'),
       reconciled: () => undefined,
       wroteOwn: note('wroteOwn'),
-      held: note('held'),
-      hindered: note('hindered'),
-      passed: note('passed'),
-      faulted: (where, error) => this.told.faults.push({ where, error }),
+      deletionsHeld: note('deletionsHeld'),
+      blocked: note('blocked'),
+      initialSyncDone: note('initialSyncDone'),
+      unexpectedError: (where, error) => this.told.errors.push({ where, error }),
     };
   }
 }

@@ -12,7 +12,7 @@ import type { ListedState } from './list-pages.ts';
 import { pause } from '../../base/pause.ts';
 
 import type { WatchEvent } from './watch-events.ts';
-import { isOlder } from './resource-version.ts';
+import { isNewerVersion } from '../../base/resource-version.ts';
 import { watchStream } from './watch-stream.ts';
 import { watchRequest } from './watch-target.ts';
 import type { WatchTarget } from './watch-target.ts';
@@ -202,7 +202,9 @@ class ListWatch implements WatchHealth {
     for await (const event of watchStream(this.#client, request, options)) {
       if (this.#isStopped()) break;
       if (event.kind === 'failed') return end(event.error);
-      if (isOlder(event.resourceVersion, this.#version)) return end(noAnswer(wentBack));
+      // After etcd was restored from a backup, versions begin again lower down, and a watch from a later version is silent
+      // until then. A version that cannot be compared is no sign of that.
+      if (isNewerVersion(this.#version, event.resourceVersion, false)) return end(noAnswer(wentBack));
       this.#deliver(event);
       hadProgress = true;
     }

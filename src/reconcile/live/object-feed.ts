@@ -2,7 +2,7 @@
 import type { ObjectType } from '../../policy/compile/compile-contents.ts';
 import type { Observed } from '../../policy/plan/observed.ts';
 import { groupOf } from '../../policy/compile/object-key.ts';
-import { isNewer } from './resource-version.ts';
+import { isNewerVersion } from '../../base/resource-version.ts';
 
 export class ObjectFeed {
   readonly type: ObjectType;
@@ -35,12 +35,13 @@ export class ObjectFeed {
   }
 
   heard(resourceVersion: string): void {
-    if (this.#highest === '' || isNewer(resourceVersion, this.#highest)) this.#highest = resourceVersion;
+    if (this.#highest === '' || isNewerVersion(resourceVersion, this.#highest))
+      this.#highest = resourceVersion;
   }
 
   /** It has told of what came after that version. */
   isPast(resourceVersion: string): boolean {
-    return this.#highest !== '' && isNewer(this.#highest, resourceVersion);
+    return this.#highest !== '' && isNewerVersion(this.#highest, resourceVersion);
   }
 
   /** What it has told counts no more. */
@@ -50,6 +51,6 @@ export class ObjectFeed {
 
   /** Everything that has happened up to that version has been told. */
   hasHeardOf(resourceVersion: string): boolean {
-    return this.#highest !== '' && !isNewer(resourceVersion, this.#highest);
+    return this.#highest !== '' && !isNewerVersion(resourceVersion, this.#highest);
   }
 }

@@ -7,7 +7,7 @@ import type { Observed } from '../../policy/plan/observed.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import { ObjectFeed } from './object-feed.ts';
 import { ObjectIndex } from './object-index.ts';
-import { isNewer } from './resource-version.ts';
+import { isNewerVersion } from '../../base/resource-version.ts';
 
 export interface ObservedChange {
   readonly namespace: string;
@@ -18,20 +18,21 @@ export interface ObservedChange {
   readonly from: 'watch' | 'own';
 }
 
-type Listener = (change: ObservedChange) => void;
+export interface ObjectsListener {
+  readonly changed: (change: ObservedChange) => void;
+  /** The first complete list of a watch has arrived. */
+  readonly synced?: () => void;
+}
 
 export class ObservedObjects {
   readonly #index = new ObjectIndex();
   readonly #feeds: ObjectFeed[] = [];
   /** By UID, what we have deleted, until the watch has told of it: older news may still be on the way. */
   readonly #deleted = new Map<string, Observed>();
-  readonly #listener: Listener;
-  readonly #synced: (type: ObjectType) => void;
+  readonly #listeners: ObjectsListener[] = [];
 
-  /** `synced` is called when the first whole state of a kind has come. */
-  constructor(listener: Listener, synced: (type: ObjectType) => void) {
-    this.#listener = listener;
-    this.#synced = synced;
+  subscribe(listener: ObjectsListener): void {
+    this.#listeners.push(listener);
   }
 
   /** For a watch of that kind, in all namespaces. `observe` says what is kept of an object. */
@@ -106,7 +107,7 @@ export class ObservedObjects {
 
   #isNews(observed: Observed, known: Observed): boolean {
     if (observed.resourceVersion !== known.resourceVersion)
-      return isNewer(observed.resourceVersion, known.resourceVersion);
+      return isNewerVersion(observed.resourceVersion, known.resourceVersion);
     return known.content.kind === 'unread' && observed.content.kind !== 'unread';
   }
 
@@ -115,7 +116,7 @@ export class ObservedObjects {
     if (observed.isTerminating) this.#deleted.delete(observed.uid);
     if (this.#deleted.has(observed.uid)) return;
     const known = this.get(observed.namespace, observed.key);
-    if (known === undefined || isNewer(observed.resourceVersion, known.resourceVersion))
+    if (known === undefined || isNewerVersion(observed.resourceVersion, known.resourceVersion))
       this.#put(observed, 'watch');
   }
 
@@ -126,14 +127,14 @@ export class ObservedObjects {
     this.#deleted.delete(uid);
     const { namespace, key } = gone;
     if (this.get(namespace, key) === undefined)
-      this.#listener({ namespace, key, before: gone, after: undefined, from: 'watch' });
+      this.#notify({ namespace, key, before: gone, after: undefined, from: 'watch' });
   }
 
   #gone(observed: Observed): void {
     const known = this.get(observed.namespace, observed.key);
     if (known === undefined) return;
     // The end of an object that another one of its name has already followed is no news.
-    if (known.uid === observed.uid || isNewer(observed.resourceVersion, known.resourceVersion))
+    if (known.uid === observed.uid || isNewerVersion(observed.resourceVersion, known.resourceVersion))
       this.#drop(known, 'watch');
   }
 
@@ -149,14 +150,18 @@ export class ObservedObjects {
       if (feed.covers(gone) && (isRestored || !present.has(uid))) this.#ended(uid);
     }
     if (!isFirst) {
-      this.#dropMissing(feed, present, (known) => isRestored || !isNewer(known, resourceVersion));
+      this.#dropMissing(feed, present, (known) => isRestored || !isNewerVersion(known, resourceVersion));
     }
     for (const observed of objects) {
       // A version that was known may stand for something else now.
       if (isRestored) this.#put(observed, 'watch');
       else this.#told(observed);
     }
-    if (isFirst) this.#synced(feed.type);
+    if (isFirst) this.#notifySynced();
+  }
+
+  #notifySynced(): void {
+    for (const { synced } of this.#listeners) synced?.();
   }
 
   #dropMissing(
@@ -174,12 +179,16 @@ export class ObservedObjects {
     const { namespace, key } = observed;
     const before = this.get(namespace, key);
     this.#index.set(observed);
-    this.#listener({ namespace, key, before, after: observed, from });
+    this.#notify({ namespace, key, before, after: observed, from });
   }
 
   #drop(known: Observed, from: ObservedChange['from']): void {
     const { namespace, key } = known;
     this.#index.delete(known);
-    this.#listener({ namespace, key, before: known, after: undefined, from });
+    this.#notify({ namespace, key, before: known, after: undefined, from });
+  }
+
+  #notify(change: ObservedChange): void {
+    for (const { changed } of this.#listeners) changed(change);
   }
 }

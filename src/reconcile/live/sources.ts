@@ -4,8 +4,10 @@ import { uncopiedTypes } from '../../api/secret-share/secret-names.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
 import type { CompiledShare } from '../../policy/compile/compiled-share.ts';
 import { copyOf, unavailable, type CopyState } from '../../policy/plan/copy.ts';
+import type { LiveCluster } from '../../state/live-cluster.ts';
+import { affectsNamespaces } from '../changes.ts';
 import type { ObjectWriter } from '../ports.ts';
-import { isNewer } from './resource-version.ts';
+import { isNewerVersion } from '../../base/resource-version.ts';
 
 export type SourceId = `${string}/${string}`;
 
@@ -22,12 +24,9 @@ interface Payload extends Version {
 const unread: CopyState = { kind: 'unread' };
 
 export interface SourcesOptions {
-  readonly namespaces: readonly string[];
+  readonly sourceNamespaces: readonly string[];
   readonly writer: Pick<ObjectWriter, 'read'>;
-  /** Those that are in force. */
-  readonly shares: () => readonly CompiledShare[];
-  /** Another version of a source is there, or it came, or it is gone. */
-  readonly changed: (id: SourceId) => void;
+  readonly cluster: Pick<LiveCluster, 'snapshot' | 'subscribe'>;
 }
 
 /** The payloads leave it in copies only, which go into writes and nowhere else. */
@@ -39,10 +38,20 @@ export class Sources {
   readonly #heard = new Map<string, string>();
   readonly #payloads = new Map<SourceId, Payload>();
   readonly #reading = new Map<SourceId, Promise<void>>();
+  readonly #listeners: ((id: SourceId) => void)[] = [];
 
   constructor(options: SourcesOptions) {
     this.#options = options;
-    this.#unsynced = new Set(options.namespaces);
+    this.#unsynced = new Set(options.sourceNamespaces);
+    options.cluster.subscribe((change) => {
+      if (change.kind === 'namespace' || change.before?.definition?.kind !== 'SecretShare') return;
+      if (affectsNamespaces(change)) this.#dropUnnamed();
+    });
+  }
+
+  /** The listener is called when a source is created, changed or deleted. */
+  subscribe(listener: (id: SourceId) => void): void {
+    this.#listeners.push(listener);
   }
 
   /** Whether all Secrets of that namespace are known. */
@@ -69,7 +78,7 @@ export class Sources {
 
   copyStateOf(share: CompiledShare): CopyState {
     const { namespace, name } = share.source;
-    if (!this.#options.namespaces.includes(namespace)) return notAllowed(namespace);
+    if (!this.#options.sourceNamespaces.includes(namespace)) return notAllowed(namespace);
     const id = sourceId(namespace, name);
     const version = this.#versions.get(id);
     if (version === undefined) return this.isSyncedIn(namespace) ? missing(id) : unwatched(namespace);
@@ -90,8 +99,9 @@ export class Sources {
     await reading;
   }
 
-  /** Forgets the payloads of all other Secrets. */
-  retain(shares: readonly CompiledShare[]): void {
+  /** Drops the payloads that no share names any more. */
+  #dropUnnamed(): void {
+    const { shares } = this.#options.cluster.snapshot().shares;
     const named = new Set(shares.map(({ source }) => sourceId(source.namespace, source.name)));
     for (const id of this.#payloads.keys()) if (!named.has(id)) this.#payloads.delete(id);
   }
@@ -117,31 +127,34 @@ export class Sources {
     const version = versionOf(secret);
     const watched = this.#versions.get(id);
     // Gone while it was read; or read by a server that is behind, and to be read again.
-    if (watched === undefined || isNewer(watched.resourceVersion, version.resourceVersion)) return;
+    if (watched === undefined || isNewerVersion(watched.resourceVersion, version.resourceVersion)) return;
     this.#versions.set(id, version);
     if (this.#isNamed(id))
       this.#payloads.set(id, { ...version, secret: copyable(secret), copies: new WeakMap() });
     // Those who have been served from the version before are to be served again.
-    if (!isSame(watched, version)) this.#options.changed(id);
+    if (!isSame(watched, version)) this.#notify(id);
   }
 
   /** The last share that named it may have gone while it was read. */
   #isNamed(id: SourceId): boolean {
-    return this.#options.shares().some(({ source }) => sourceId(source.namespace, source.name) === id);
+    return this.#options.cluster
+      .snapshot()
+      .shares.shares.some(({ source }) => sourceId(source.namespace, source.name) === id);
   }
 
   #hear(namespace: string, resourceVersion: string): void {
     const heard = this.#heard.get(namespace);
-    if (heard === undefined || isNewer(resourceVersion, heard)) this.#heard.set(namespace, resourceVersion);
+    if (heard === undefined || isNewerVersion(resourceVersion, heard))
+      this.#heard.set(namespace, resourceVersion);
   }
 
   #told(secret: KubeObject): void {
     const id = sourceId(secret.metadata.namespace ?? '', secret.metadata.name ?? '');
     const version = versionOf(secret);
     const known = this.#versions.get(id);
-    if (known !== undefined && !isNewer(version.resourceVersion, known.resourceVersion)) return;
+    if (known !== undefined && !isNewerVersion(version.resourceVersion, known.resourceVersion)) return;
     this.#versions.set(id, version);
-    this.#options.changed(id);
+    this.#notify(id);
   }
 
   #forget(namespace: string): void {
@@ -156,13 +169,17 @@ export class Sources {
 
   #gone(id: SourceId): void {
     this.#payloads.delete(id);
-    if (this.#versions.delete(id)) this.#options.changed(id);
+    if (this.#versions.delete(id)) this.#notify(id);
+  }
+
+  #notify(id: SourceId): void {
+    for (const listener of this.#listeners) listener(id);
   }
 
   #replaced(namespace: string, secrets: readonly KubeObject[], resourceVersion: string): void {
     const heard = this.#heard.get(namespace);
     // A list is never behind what a watch has told, unless the whole cluster has gone back to an earlier state.
-    if (heard !== undefined && isNewer(heard, resourceVersion)) this.#forget(namespace);
+    if (heard !== undefined && isNewerVersion(heard, resourceVersion)) this.#forget(namespace);
     this.#hear(namespace, resourceVersion);
     const present = new Set(secrets.map(({ metadata }) => sourceId(namespace, metadata.name ?? '')));
     for (const id of this.#versions.keys())

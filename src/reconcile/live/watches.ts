@@ -4,6 +4,7 @@ import type { ObjectType } from '../../policy/compile/compile-contents.ts';
 import { isSameType, roleBindingType, secretObjectType } from '../../policy/compile/compile-contents.ts';
 import type { Claim } from '../../policy/desired/claim.ts';
 import { observeObject, observeSecretMetadata } from '../../policy/plan/observed.ts';
+import type { ProviderKind } from '../../policy/terms/provider-id.ts';
 import type { ClaimScope } from '../../policy/plan/plan-input.ts';
 import { isProvided, mayMakeSecret } from '../../policy/compile/install.ts';
 import type { ObservedObjects } from './observed-objects.ts';
@@ -61,6 +62,20 @@ export function wantedWatches(
     ...allowedKinds.map((type) => kind(type, true)),
     ...sourceNamespaces.map(source),
   ];
+}
+
+/** Returns the kinds that such providers may create and whose watch has not synced. */
+export function unsyncedKinds(
+  providers: ProviderKind,
+  { allowedKinds, secretNames = [''] }: ProvidedScope,
+  objects: ObservedObjects,
+): readonly string[] {
+  const provided =
+    providers === 'SecretShare'
+      ? secretNames.map((name) => ({ type: secretObjectType, name }))
+      : [roleBindingType, ...allowedKinds].map((type) => ({ type, name: '' }));
+  const unsynced = provided.filter((each) => !objects.isKnown(each));
+  return [...new Set(unsynced.map(({ type }) => type.kind))];
 }
 
 /** Whether an object may be provided at all, and whether it is known if there is one. */

@@ -11,14 +11,19 @@ import { emptyReport, type ProviderReport } from '../../policy/status/provider-r
 import type { LiveCluster } from '../../state/live-cluster.ts';
 import type { Clock } from '../../base/clock.ts';
 
+export interface AuditsOptions {
+  readonly cluster: Pick<LiveCluster, 'snapshot' | 'owner'>;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
 export class Audits {
-  readonly #cluster: LiveCluster;
-  readonly #time: Pick<Clock, 'now'>;
+  readonly #cluster: AuditsOptions['cluster'];
+  readonly #clock: Pick<Clock, 'now'>;
   readonly #known = new WeakMap<KubeObject, WeakMap<CompiledPolicy, Audit>>();
 
-  constructor(cluster: LiveCluster, time: Pick<Clock, 'now'>) {
+  constructor({ cluster, clock }: AuditsOptions) {
     this.#cluster = cluster;
-    this.#time = time;
+    this.#clock = clock;
   }
 
   /** Of every policy that matches the Namespace; beside what `parts` says already. */
@@ -41,7 +46,9 @@ export class Audits {
   /** What policies with `existing: Repair` would add. */
   missingDefaults(namespaceObject: KubeObject): MissingDefaults | undefined {
     const repairing = this.repairers(namespaceObject);
-    return repairing.length === 0 ? undefined : missingDefaults(repairing, namespaceObject, this.#time.now());
+    return repairing.length === 0
+      ? undefined
+      : missingDefaults(repairing, namespaceObject, this.#clock.now());
   }
 
   repairers(namespaceObject: KubeObject): readonly CompiledPolicy[] {
@@ -65,7 +72,7 @@ export class Audits {
   #audit(policy: CompiledPolicy, namespaceObject: KubeObject): Audit {
     const known = this.#known.get(namespaceObject)?.get(policy);
     if (known !== undefined) return known;
-    const audit = auditNamespace(policy, namespaceObject, this.#time.now());
+    const audit = auditNamespace(policy, namespaceObject, this.#clock.now());
     // An exception that ends makes violations appear though nothing has changed.
     if (policy.exceptions.some(({ expiresAt }) => expiresAt !== undefined)) return audit;
     const audits = this.#known.get(namespaceObject) ?? new WeakMap<CompiledPolicy, Audit>();

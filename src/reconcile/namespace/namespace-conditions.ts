@@ -1,22 +1,24 @@
-// Keeps the condition reeve.dev/Ready of every Namespace; after the objects, because those are what people wait for.
+// Writes the condition reeve.dev/Ready of every Namespace, after the objects, because people wait for the objects.
 import { KubeError } from '../../base/kube-error.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { readyCondition } from '../../api/names.ts';
 import { conditionOf, isSameCondition, stamped, type Condition } from '../../policy/status/condition.ts';
 import type { StampedCondition } from '../../policy/status/condition.ts';
 import type { Clock } from '../../base/clock.ts';
+import { isNewerVersion } from '../../base/resource-version.ts';
+import type { LiveCluster, NamespaceChange } from '../../state/live-cluster.ts';
+import { changesOnlyReadiness, wasRestored } from '../changes.ts';
 import type { ObjectWriter, ReconcileObserver } from '../ports.ts';
-import { done, WorkQueue, type Attempt, type Handled } from '../queue/queue.ts';
-import { isNewer } from '../live/resource-version.ts';
-import { writeFault } from './write-fault.ts';
+import { done, type Attempt, type Handled, type WorkQueue } from '../queue/queue.ts';
+import { classifyWriteError } from './write-error.ts';
 
 export interface NamespaceConditionsOptions {
-  readonly namespaceOf: (name: string) => KubeObject | undefined;
+  readonly cluster: Pick<LiveCluster, 'snapshot' | 'subscribe'>;
   readonly writer: Pick<ObjectWriter, 'apply'>;
-  readonly observer: Pick<ReconcileObserver, 'wroteOwn' | 'faulted'>;
-  readonly time: Clock;
-  /** Whether objects wait to be written. */
-  readonly isBusy: () => boolean;
+  readonly observer: Pick<ReconcileObserver, 'wroteOwn' | 'unexpectedError'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly namespaceQueue: Pick<WorkQueue<string>, 'queued'>;
+  readonly conditionQueue: Pick<WorkQueue<string>, 'add' | 'addAfter'>;
 }
 
 interface Wanted {
@@ -30,30 +32,24 @@ interface Written {
   readonly condition: StampedCondition | undefined;
 }
 
-const concurrency = 8;
-/** Objects come first, but not for longer than this. */
-const longestWaitMs = 2000;
+/** Conditions wait for the objects of other namespaces, but not longer than this. */
+const maxDeferMs = 2000;
 
 export class NamespaceConditions {
   readonly #options: NamespaceConditionsOptions;
-  readonly queue: WorkQueue<string>;
-  /** What is still to be written. */
+  /** Conditions that still have to be written. */
   readonly #wanted = new Map<string, Wanted>();
-  /** What each namespace is to have, written or not. */
+  /** The last condition of each namespace, written or not. */
   readonly #last = new Map<string, Condition>();
-  /** Our own writes, of which the watch may not have told yet. */
+  /** Our own writes, until the watch has reported them. */
   readonly #written = new Map<string, Written>();
-  /** Those that let objects go first. */
-  readonly #yielding = new Set<string>();
-  #isOpen = false;
+  /** Namespaces whose condition waits for objects. */
+  readonly #deferred = new Set<string>();
 
   constructor(options: NamespaceConditionsOptions) {
     this.#options = options;
-    this.queue = new WorkQueue<string>({
-      concurrency,
-      time: options.time,
-      handle: (name, attempt) => this.#write(name, attempt),
-      faulted: (name, error) => options.observer.faulted(`condition of namespace ${name}`, error),
+    options.cluster.subscribe((change) => {
+      if (change.kind === 'namespace') this.#namespaceChanged(change);
     });
   }
 
@@ -63,14 +59,8 @@ export class NamespaceConditions {
       this.#wanted.delete(name);
       return;
     }
-    this.#wanted.set(name, { condition, since: this.#options.time.monotonic() });
-    if (this.#isOpen) this.queue.add(name);
-  }
-
-  /** It has been changed, by us or by somebody else. */
-  changed(name: string): void {
-    const last = this.#last.get(name);
-    if (last !== undefined) this.want(name, last);
+    this.#wanted.set(name, { condition, since: this.#options.clock.monotonic() });
+    this.#options.conditionQueue.add(name);
   }
 
   forget(name: string): void {
@@ -79,89 +69,91 @@ export class NamespaceConditions {
     this.#written.delete(name);
   }
 
-  /** No objects wait any more. */
-  goOn(): void {
-    for (const name of this.#yielding) this.queue.add(name);
-    this.#yielding.clear();
+  /** Call it when no objects wait to be written any more. */
+  resume(): void {
+    for (const name of this.#deferred) this.#options.conditionQueue.add(name);
+    this.#deferred.clear();
   }
 
-  /** The cluster has gone back to an earlier state of it: what we have written since is not there any more. */
-  restored(name: string): void {
-    this.#written.delete(name);
+  /** Forgets what was wanted: this process is no longer the leader. */
+  reset(): void {
+    for (const known of [this.#deferred, this.#last, this.#wanted]) known.clear();
   }
 
-  /** Nothing is written before this. */
-  open(): void {
-    this.#isOpen = true;
-    for (const name of this.#wanted.keys()) this.queue.add(name);
-  }
-
-  close(): void {
-    this.#isOpen = false;
-    this.#yielding.clear();
-    this.#last.clear();
-    this.#wanted.clear();
-  }
-
-  async #write(name: string, { signal }: Attempt): Promise<Handled> {
-    const { time, isBusy, namespaceOf, writer, observer } = this.#options;
+  /** Handles one key of the condition queue. */
+  async write(name: string, { signal }: Attempt): Promise<Handled> {
+    const { clock, writer, observer, conditionQueue, cluster } = this.#options;
     const wanted = this.#wanted.get(name);
-    const namespaceObject = namespaceOf(name);
+    const namespaceObject = cluster.snapshot().namespace(name);
     if (wanted === undefined || namespaceObject === undefined) return done;
-    if (isBusy() && time.monotonic() - wanted.since < longestWaitMs) {
-      this.#yielding.add(name);
-      this.queue.addAfter(name, wanted.since + longestWaitMs - time.monotonic());
-      return done;
-    }
-    this.#yielding.delete(name);
-    const condition = stamped(wanted.condition, this.#currentOf(name), time.now());
+    if (this.#mustDefer(name, wanted)) return done;
+    const condition = stamped(wanted.condition, this.#currentOf(name), clock.now());
     try {
       const options = { force: true, subresource: 'status', signal } as const;
-      const answer = await writer.apply(applied(namespaceObject, condition), options);
-      this.#took(name, answer);
+      this.#remember(name, await writer.apply(applied(namespaceObject, condition), options));
     } catch (error) {
       return this.#failed(error);
     }
     observer.wroteOwn('condition');
-    // Unless another one has come to be wanted meanwhile.
     if (this.#wanted.get(name) === wanted) this.#wanted.delete(name);
-    else this.queue.add(name);
+    // Another condition is wanted since the write began.
+    else conditionQueue.add(name);
     return done;
   }
 
-  #took(name: string, answer: KubeObject): void {
+  #namespaceChanged(change: NamespaceChange): void {
+    const { name, before, after } = change;
+    if (before?.metadata.uid !== after?.metadata.uid) this.forget(name);
+    // What we wrote after the backup was taken is lost.
+    else if (wasRestored(change)) this.#written.delete(name);
+    const last = this.#last.get(name);
+    // Any other change brings the whole namespace to the namespace queue, and its condition with it.
+    if (last !== undefined && after !== undefined && changesOnlyReadiness(before, after))
+      this.want(name, last);
+  }
+
+  #mustDefer(name: string, { since }: Wanted): boolean {
+    const { clock, namespaceQueue, conditionQueue } = this.#options;
+    const left = since + maxDeferMs - clock.monotonic();
+    if (namespaceQueue.queued === 0 || left <= 0) {
+      this.#deferred.delete(name);
+      return false;
+    }
+    this.#deferred.add(name);
+    conditionQueue.addAfter(name, left);
+    return true;
+  }
+
+  #remember(name: string, answer: KubeObject): void {
     const { uid, resourceVersion } = answer.metadata;
     if (typeof resourceVersion !== 'string') return;
-    this.#written.set(name, {
-      uid,
-      resourceVersion,
-      condition: conditionOf(answer['status'], readyCondition),
-    });
+    const condition = conditionOf(answer['status'], readyCondition);
+    this.#written.set(name, { uid, resourceVersion, condition });
   }
 
   #failed(error: unknown): Handled {
-    // It has been deleted and made again: the watch will tell.
+    // The namespace was deleted and created again (its UID differs): the watch will report that.
     if (error instanceof KubeError && error.code === 422) return done;
-    const fault = writeFault(error, 'change');
-    if (fault.kind === 'transient') return { kind: 'retry', leastMs: fault.leastMs };
-    if (fault.kind !== 'lasting') return done;
-    this.#options.observer.faulted('the condition of a namespace', error);
-    return { kind: 'retry', leastMs: fault.leastMs ?? longestWaitMs };
+    const writeError = classifyWriteError(error, 'change');
+    if (writeError.kind === 'transient') return { kind: 'retry', minDelayMs: writeError.minDelayMs };
+    if (writeError.kind !== 'permanent') return done;
+    this.#options.observer.unexpectedError('the condition of a namespace', error);
+    return { kind: 'retry', minDelayMs: writeError.minDelayMs ?? maxDeferMs };
   }
 
   #currentOf(name: string): StampedCondition | undefined {
-    const watched = this.#options.namespaceOf(name);
+    const watched = this.#options.cluster.snapshot().namespace(name);
     const written = this.#written.get(name);
     if (watched === undefined) return undefined;
     const { uid, resourceVersion } = watched.metadata;
-    if (written?.uid === uid && isNewer(written?.resourceVersion ?? '', String(resourceVersion)))
+    if (written?.uid === uid && isNewerVersion(written?.resourceVersion ?? '', String(resourceVersion)))
       return written?.condition;
     this.#written.delete(name);
     return conditionOf(watched['status'], readyCondition);
   }
 }
 
-/** Only our own condition is ours: the API server keeps those of others, by their type. */
+/** Names our condition alone: the API server keeps conditions of other types, because it merges the list by type. */
 function applied({ metadata }: KubeObject, condition: StampedCondition): KubeObject {
   const { name = '', uid } = metadata;
   return {

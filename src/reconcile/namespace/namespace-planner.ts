@@ -5,29 +5,28 @@ import { isManaged, type Desired } from '../../policy/desired/desired.ts';
 import type { ObjectKey } from '../../policy/compile/object-key.ts';
 import { observeSecret, type Observed } from '../../policy/plan/observed.ts';
 import { failedResult, type ObjectResult } from '../../policy/plan/object-result.ts';
-import type { ClaimScope } from '../../policy/plan/plan-input.ts';
 import { planNamespace, type PlanStep } from '../../policy/plan/plan.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
-import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
-import type { Desires } from './desires.ts';
+import type { LiveCluster } from '../../state/live-cluster.ts';
+import type { DesiredCache } from './desired-cache.ts';
 import type { DoneStep } from '../events.ts';
-import type { FuseBox } from '../fuse/fuse-box.ts';
+import type { Fuse } from '../fuse/fuse.ts';
 import { refOf } from './object-writes.ts';
 import type { ObservedObjects } from '../live/observed-objects.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { ObjectWriter } from '../ports.ts';
 import type { Sources } from '../live/sources.ts';
-import { writeFault, type WriteFault } from './write-fault.ts';
+import { scopeOf, type ProvidedScope } from '../live/watches.ts';
+import { classifyWriteError, type WriteError } from './write-error.ts';
 
-export interface PlannerOptions {
-  readonly snapshot: () => ClusterSnapshot;
-  readonly desires: Desires;
+export interface PlannerOptions extends ProvidedScope {
+  readonly cluster: Pick<LiveCluster, 'snapshot'>;
+  readonly desiredCache: DesiredCache;
   readonly objects: ObservedObjects;
   readonly sources: Sources;
-  readonly fuse: FuseBox;
+  readonly fuse: Fuse;
   readonly writer: Pick<ObjectWriter, 'read'>;
-  readonly time: Pick<Clock, 'now'>;
-  readonly scopeOf: (claim: Claim) => ClaimScope;
+  readonly clock: Pick<Clock, 'now'>;
 }
 
 export interface NamespacePlan {
@@ -36,13 +35,13 @@ export interface NamespacePlan {
   readonly steps: readonly DoneStep[];
   readonly outcomes: readonly ObjectResult[];
   /** What could not be read, so that nothing can be said of it yet. */
-  readonly faults: readonly WriteFault[];
+  readonly errors: readonly WriteError[];
 }
 
 type ReadStep = PlanStep & { readonly kind: 'read' | 'read-source' };
 
 /** Each reading can show that something else has to be read; more rounds than these are a quarrel with somebody. */
-const mostRounds = 4;
+const maxRounds = 4;
 
 export class NamespacePlanner {
   readonly #options: PlannerOptions;
@@ -53,19 +52,19 @@ export class NamespacePlanner {
 
   /** Undefined when the namespace is to be left alone. */
   async plan(name: string, signal: AbortSignal): Promise<NamespacePlan | undefined> {
-    const faults = new Map<ObjectKey, WriteFault>();
-    const unjudged = new Map<ProviderId, WriteFault>();
+    const errors = new Map<ObjectKey, WriteError>();
+    const unjudged = new Map<ProviderId, WriteError>();
     for (let round = 1; ; round += 1) {
       await this.#prepare(name, unjudged, signal);
       // From here to the end of the plan nothing is waited for: it is made from one state.
       const planned = this.#planNow(name, unjudged);
       if (planned === undefined) return undefined;
-      const unread = planned.reads.filter(({ claim }) => !faults.has(claim.key));
-      if (unread.length === 0 || round === mostRounds) return withFaults(planned, faults, unjudged);
+      const unread = planned.reads.filter(({ claim }) => !errors.has(claim.key));
+      if (unread.length === 0 || round === maxRounds) return withErrors(planned, errors, unjudged);
       await Promise.all(
         unread.map(async (step) => {
-          const fault = await this.#read(step, signal);
-          if (fault !== undefined) faults.set(step.claim.key, fault);
+          const writeError = await this.#read(step, signal);
+          if (writeError !== undefined) errors.set(step.claim.key, writeError);
         }),
       );
     }
@@ -73,15 +72,14 @@ export class NamespacePlanner {
 
   /** Whether a plan still follows from what there is. */
   isCurrent({ desired, namespaceObject }: NamespacePlan): boolean {
-    const snapshot = this.#options.snapshot();
+    const { cluster, desiredCache } = this.#options;
+    const snapshot = cluster.snapshot();
     const current = snapshot.namespace(namespaceObject.metadata.name ?? '');
-    return (
-      current !== undefined && isManaged(current, snapshot) && this.#options.desires.of(current) === desired
-    );
+    return current !== undefined && isManaged(current, snapshot) && desiredCache.of(current) === desired;
   }
 
   /** Another owner may begin to go while one is asked about. */
-  async #prepare(name: string, unjudged: Map<ProviderId, WriteFault>, signal: AbortSignal): Promise<void> {
+  async #prepare(name: string, unjudged: Map<ProviderId, WriteError>, signal: AbortSignal): Promise<void> {
     const { objects, fuse } = this.#options;
     const unasked = (): readonly ProviderId[] =>
       objects
@@ -89,31 +87,31 @@ export class NamespacePlanner {
         .flatMap(({ owner }) => owner ?? [])
         .filter((owner) => !unjudged.has(owner) && !fuse.isPrepared([owner]));
     for (let owners = unasked(); owners.length > 0; owners = unasked()) {
-      const fault = await this.#ask(owners, signal);
-      if (fault === undefined) continue;
-      for (const owner of unasked()) if (owners.includes(owner)) unjudged.set(owner, fault);
+      const writeError = await this.#ask(owners, signal);
+      if (writeError === undefined) continue;
+      for (const owner of unasked()) if (owners.includes(owner)) unjudged.set(owner, writeError);
     }
   }
 
-  async #ask(owners: readonly ProviderId[], signal: AbortSignal): Promise<WriteFault | undefined> {
+  async #ask(owners: readonly ProviderId[], signal: AbortSignal): Promise<WriteError | undefined> {
     try {
       await this.#options.fuse.prepare(owners, signal);
       return undefined;
     } catch (error) {
       if (signal.aborted) throw error;
-      return unjudgedFault(error);
+      return unjudgedError(error);
     }
   }
 
   #planNow(
     name: string,
-    unjudged: ReadonlyMap<ProviderId, WriteFault>,
+    unjudged: ReadonlyMap<ProviderId, WriteError>,
   ): (NamespacePlan & { readonly reads: readonly ReadStep[] }) | undefined {
-    const { snapshot: snapshotOf, desires, objects, sources, fuse, scopeOf, time } = this.#options;
-    const snapshot = snapshotOf();
+    const { cluster, desiredCache, objects, sources, fuse, clock } = this.#options;
+    const snapshot = cluster.snapshot();
     const namespaceObject = snapshot.namespace(name);
     if (namespaceObject === undefined || !isManaged(namespaceObject, snapshot)) return undefined;
-    const desired = desires.of(namespaceObject);
+    const desired = desiredCache.of(namespaceObject);
     const plan = planNamespace({
       namespaceObject,
       snapshot,
@@ -122,21 +120,21 @@ export class NamespacePlanner {
       liveOf: (key) => objects.get(name, key),
       copyStateOf: (share) => sources.copyStateOf(share),
       fuseOf: (owner) => (unjudged.has(owner) ? { kind: 'unknown' } : fuse.verdictOf(owner)),
-      scopeOf,
-      now: time.now(),
+      scopeOf: (claim) => scopeOf(claim, this.#options, objects),
+      now: clock.now(),
     });
     const reads = plan.steps.filter(isRead);
     const steps = plan.steps.filter((step): step is DoneStep => !isRead(step));
-    return { namespaceObject, desired, steps, reads, outcomes: plan.outcomes, faults: [] };
+    return { namespaceObject, desired, steps, reads, outcomes: plan.outcomes, errors: [] };
   }
 
-  async #read(step: ReadStep, signal: AbortSignal): Promise<WriteFault | undefined> {
+  async #read(step: ReadStep, signal: AbortSignal): Promise<WriteError | undefined> {
     try {
       if (step.kind === 'read') await this.#look(step.live, signal);
       else await this.#options.sources.read(step.share, signal);
       return undefined;
     } catch (error) {
-      return writeFault(error, 'change');
+      return classifyWriteError(error, 'change');
     }
   }
 
@@ -152,31 +150,32 @@ function isRead(step: PlanStep): step is ReadStep {
   return step.kind === 'read' || step.kind === 'read-source';
 }
 
-function withFaults(
+function withErrors(
   planned: NamespacePlan & { readonly reads: readonly ReadStep[] },
-  faults: ReadonlyMap<ObjectKey, WriteFault>,
-  unjudged: ReadonlyMap<ProviderId, WriteFault>,
+  errors: ReadonlyMap<ObjectKey, WriteError>,
+  unjudged: ReadonlyMap<ProviderId, WriteError>,
 ): NamespacePlan {
-  const outcomes = planned.reads.map(({ claim }) => unreadOutcome(claim, faults.get(claim.key)));
+  const outcomes = planned.reads.map(({ claim }) => unreadOutcome(claim, errors.get(claim.key)));
   return {
     ...planned,
     outcomes: [...planned.outcomes, ...outcomes],
-    faults: [...planned.reads.map(({ claim }) => faults.get(claim.key) ?? changing), ...unjudged.values()],
+    errors: [...planned.reads.map(({ claim }) => errors.get(claim.key) ?? changing), ...unjudged.values()],
   };
 }
 
 /** Tried again like any other, but no silence that would keep the plans of the others from being carried out. */
-function unjudgedFault(error: unknown): WriteFault {
-  const fault = writeFault(error, 'change');
-  if (fault.kind !== 'transient') return fault;
-  return { kind: 'transient', reason: fault.reason, leastMs: fault.leastMs };
+function unjudgedError(error: unknown): WriteError {
+  const writeError = classifyWriteError(error, 'change');
+  if (writeError.kind !== 'transient') return writeError;
+  const { reason, minDelayMs } = writeError;
+  return { kind: 'transient', reason, minDelayMs };
 }
 
 /** It changed each time it was read. */
-const changing: WriteFault = { kind: 'transient', reason: 'Changing', leastMs: 0 };
+const changing: WriteError = { kind: 'transient', reason: 'Changing', minDelayMs: 0 };
 
-function unreadOutcome(claim: Claim, fault: WriteFault | undefined): ObjectResult {
-  return fault?.kind === 'lasting'
-    ? failedResult(claim, fault.reason, fault.message)
+function unreadOutcome(claim: Claim, error: WriteError | undefined): ObjectResult {
+  return error?.kind === 'permanent'
+    ? failedResult(claim, error.reason, error.message)
     : failedResult(claim, 'ApiError', 'it could not be read from the API server');
 }

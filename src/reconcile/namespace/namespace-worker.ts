@@ -1,44 +1,43 @@
 // Brings one namespace to what is desired of it, as far as it can be brought, and reports what became of it.
-import type { KubeObject } from '../../base/kube-object.ts';
 import type { ObjectResult } from '../../policy/plan/object-result.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import { providerReports, type UnsyncedObject } from '../../policy/status/provider-report.ts';
 import { namespaceReadiness } from '../../policy/status/namespace-ready.ts';
 import type { Audits } from './audits.ts';
-import { eventObject, type Announcer, type DoneStep } from '../events.ts';
-import type { FuseBox } from '../fuse/fuse-box.ts';
+import { eventSubject, type DoneStep, type EventAnnouncer } from '../events.ts';
+import type { Fuse } from '../fuse/fuse.ts';
+import type { InitialSync } from '../initial-sync.ts';
 import type { NamespaceConditions } from './namespace-conditions.ts';
 import type { NamespacePlan, NamespacePlanner } from './namespace-planner.ts';
 import type { ObservedObjects } from '../live/observed-objects.ts';
 import type { ProviderLedger, Parts } from '../ledger.ts';
+import type { LiveCluster } from '../../state/live-cluster.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { ReconcileObserver } from '../ports.ts';
-import { done, type Attempt, type Handled } from '../queue/queue.ts';
-import type { Repair, Repairer } from './repairer.ts';
-import { RoundResult } from './round-result.ts';
-import type { StepExecutor } from './step-executor.ts';
+import { done, type Attempt, type Handled, type WorkQueue } from '../queue/queue.ts';
+import type { DefaultsRepairer, Repair } from './defaults-repairer.ts';
+import type { StepExecutor, StepResult } from './step-executor.ts';
+import type { WriteError } from './write-error.ts';
 
 export interface NamespaceWorkerOptions {
-  readonly namespaceOf: (name: string) => KubeObject | undefined;
+  readonly cluster: Pick<LiveCluster, 'snapshot'>;
   readonly planner: NamespacePlanner;
   readonly executor: StepExecutor;
-  readonly repairer: Repairer;
+  readonly repairer: DefaultsRepairer;
   readonly audits: Audits;
   readonly ledger: ProviderLedger;
   readonly conditions: NamespaceConditions;
   readonly objects: ObservedObjects;
-  readonly fuse: FuseBox;
-  readonly announcer: Announcer;
+  readonly fuse: Fuse;
+  readonly announcer: EventAnnouncer;
   readonly observer: ReconcileObserver;
-  readonly time: Clock;
-  /** There is nothing more to be found out about the namespace for now. */
-  readonly concluded: (name: string) => void;
-  /** Look at the namespace again then. */
-  readonly again: (name: string, milliseconds: number) => void;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly initialSync: Pick<InitialSync, 'reconciled'>;
+  readonly namespaceQueue: Pick<WorkQueue<string>, 'queued' | 'addAfter'>;
 }
 
-/** A fault that may be over in a moment is not reported until it has been met so often in a row. */
-export const patience = 4;
+/** A transient error is reported only after so many failures in a row. */
+const maxSilentFailures = 4;
 
 export class NamespaceWorker {
   readonly #options: NamespaceWorkerOptions;
@@ -47,47 +46,59 @@ export class NamespaceWorker {
     this.#options = options;
   }
 
+  /** Handles one key of the namespace queue. */
   async reconcile(name: string, attempt: Attempt): Promise<Handled> {
-    const { time, observer, ledger } = this.#options;
-    const began = time.monotonic();
+    const { initialSync, conditions, namespaceQueue } = this.#options;
+    try {
+      return await this.#reconcile(name, attempt);
+    } finally {
+      // A namespace that keeps failing must not hold up the initial sync.
+      if (attempt.failures >= maxSilentFailures) initialSync.reconciled(name);
+      if (namespaceQueue.queued === 0) conditions.resume();
+    }
+  }
+
+  async #reconcile(name: string, attempt: Attempt): Promise<Handled> {
+    const { clock, observer, ledger } = this.#options;
+    const began = clock.monotonic();
     const round = ledger.beginRound();
     const result = await this.#run(name, attempt, round);
     observer.reconciled({
       namespace: name,
-      milliseconds: time.monotonic() - began,
+      milliseconds: clock.monotonic() - began,
       writes: result.writes,
       willRetry: result.retryMs !== undefined,
     });
-    return result.retryMs === undefined ? done : { kind: 'retry', leastMs: result.retryMs };
+    return result.retryMs === undefined ? done : { kind: 'retry', minDelayMs: result.retryMs };
   }
 
   async #run(name: string, { failures, signal }: Attempt, round: number): Promise<RoundResult> {
-    const { planner, ledger, conditions, concluded } = this.#options;
+    const { planner, ledger, conditions, initialSync, namespaceQueue } = this.#options;
     const result = new RoundResult();
     const repaired = await this.#repair(name, signal);
-    result.addFault(repaired.fault);
-    if (result.isSilence && failures < patience) return result;
+    result.addError(repaired.error);
+    if (result.isUnanswered && failures < maxSilentFailures) return result;
     const plan = await planner.plan(name, signal);
     if (plan === undefined) {
       ledger.drop(name);
       conditions.forget(name);
-      concluded(name);
+      initialSync.reconciled(name);
       return result;
     }
-    for (const fault of plan.faults) result.addFault(fault);
+    for (const error of plan.errors) result.addError(error);
     const isComplete = await this.#carryOut(plan, result, signal);
     if (signal.aborted || result.isOver) return result;
-    if (!isComplete || !planner.isCurrent(plan)) this.#options.again(name, 0);
-    if (!isComplete || (result.isTransient && failures < patience)) return result;
+    if (!isComplete || !planner.isCurrent(plan)) namespaceQueue.addAfter(name, 0);
+    if (!isComplete || (result.isTransient && failures < maxSilentFailures)) return result;
     this.#report(name, plan, [...repaired.outcomes, ...plan.outcomes, ...result.outcomes], round);
     this.#planAhead(name, plan, result);
-    concluded(name);
+    initialSync.reconciled(name);
     return result;
   }
 
   async #repair(name: string, signal: AbortSignal): Promise<Repair> {
-    const { namespaceOf, repairer, audits } = this.#options;
-    const namespaceObject = namespaceOf(name);
+    const { cluster, repairer, audits } = this.#options;
+    const namespaceObject = cluster.snapshot().namespace(name);
     if (namespaceObject === undefined || !audits.isManaged(namespaceObject)) return { outcomes: [] };
     return await repairer.repair(namespaceObject, signal);
   }
@@ -100,7 +111,7 @@ export class NamespaceWorker {
       // Each step takes its time, and what it was planned from may be over.
       if (signal.aborted || result.isOver || !planner.isCurrent(plan)) return false;
       // Each request would have to wait for its timeout, and this place in the queue with it.
-      if (result.isSilence) result.add(executor.untried(step));
+      if (result.isUnanswered) result.add(executor.untried(step));
       else if (this.#isStillDue(step)) result.add(await executor.execute(step, signal));
       else isComplete = false;
     }
@@ -123,13 +134,14 @@ export class NamespaceWorker {
 
   /** What will be otherwise though nothing happens: an expiry, the end of a pause, deletions that count no more. */
   #planAhead(name: string, plan: NamespacePlan, { againMs }: RoundResult): void {
-    const { again, time, fuse } = this.#options;
-    if (againMs !== undefined) again(name, againMs);
+    const { namespaceQueue, clock, fuse } = this.#options;
+    if (againMs !== undefined) namespaceQueue.addAfter(name, againMs);
     const { nextExpiry } = plan.desired;
-    if (nextExpiry !== undefined) again(name, Math.max(1, nextExpiry - time.now().getTime()));
+    if (nextExpiry !== undefined)
+      namespaceQueue.addAfter(name, Math.max(1, nextExpiry - clock.now().getTime()));
     for (const { owner, reason } of plan.outcomes) {
       const lapse = reason === 'TooManyDeletions' ? fuse.nextLapse(owner) : undefined;
-      if (lapse !== undefined) again(name, Math.max(1, lapse));
+      if (lapse !== undefined) namespaceQueue.addAfter(name, Math.max(1, lapse));
     }
   }
 
@@ -156,11 +168,49 @@ export class NamespaceWorker {
     const object =
       claim === undefined
         ? undefined
-        : eventObject({ type: claim.type, namespace, name: claim.name }, live?.uid);
+        : eventSubject({ type: claim.type, namespace, name: claim.name }, live?.uid);
     this.#options.announcer.failed(owner, failure, object);
   }
 }
 
 function isSameFailure(a: UnsyncedObject, b: UnsyncedObject): boolean {
   return a.kind === b.kind && a.name === b.name && a.reason === b.reason;
+}
+
+/** Collects the results of one round. */
+class RoundResult {
+  readonly outcomes: ObjectResult[] = [];
+  writes = 0;
+  /** Something failed: try again, not before so long. */
+  retryMs: number | undefined;
+  /** Nothing failed, but something changes by itself then. */
+  againMs: number | undefined;
+  /** Something failed that may be over with the next try. */
+  isTransient = false;
+  /** The API server has left something without an answer. */
+  isUnanswered = false;
+  /** There is nothing to be done here any more. */
+  isOver = false;
+
+  add({ wrote, outcome, retryMs, againMs, isTransient, isUnanswered, isOver }: StepResult): void {
+    if (wrote) this.writes += 1;
+    if (outcome !== undefined) this.outcomes.push(outcome);
+    if (retryMs !== undefined) this.#retry(retryMs);
+    if (againMs !== undefined) this.againMs = Math.min(this.againMs ?? againMs, againMs);
+    if (isTransient === true) this.isTransient = true;
+    if (isUnanswered === true) this.isUnanswered = true;
+    if (isOver === true) this.isOver = true;
+  }
+
+  addError(error: WriteError | undefined): void {
+    if (error?.kind === 'transient') {
+      this.isTransient = true;
+      if (error.isUnanswered === true) this.isUnanswered = true;
+      this.#retry(error.minDelayMs);
+    } else if (error?.kind === 'permanent' && error.minDelayMs !== undefined) this.#retry(error.minDelayMs);
+  }
+
+  #retry(milliseconds: number): void {
+    this.retryMs = Math.min(this.retryMs ?? milliseconds, milliseconds);
+  }
 }

@@ -6,28 +6,31 @@ import { observeObject, observeSecret, type Observed } from '../../policy/plan/o
 import type { Surplus, WriteStep } from '../../policy/plan/plan-claim.ts';
 import { annotationsOf } from '../../base/metadata.ts';
 import { isDeepStrictEqual } from 'node:util';
-import { comparable, type DryRuns } from './dry-runs.ts';
-import { outlasting } from './outlasting.ts';
+import { comparable, DryRuns } from './dry-runs.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { ObjectWriter } from '../ports.ts';
-import { nothingThere } from '../live/resource-version.ts';
+
+/**
+ * As the resourceVersion of an apply: the object must not exist yet. No object ever has this version, and an existing object
+ * with another version is a conflict (seen on 1.36, for Secrets, RoleBindings and custom resources).
+ */
+const mustNotExist = '1';
 
 /** Less than what is left of a Lease when its holder has stopped leading. */
 const replaceGraceMs = 3000;
 
 export class ObjectWrites {
   readonly #writer: ObjectWriter;
-  readonly #dryRuns: DryRuns;
-  readonly #time: Pick<Clock, 'sleep'>;
+  readonly #dryRuns = new DryRuns();
+  readonly #clock: Pick<Clock, 'sleep'>;
 
-  constructor(writer: ObjectWriter, dryRuns: DryRuns, time: Pick<Clock, 'sleep'>) {
+  constructor(writer: ObjectWriter, clock: Pick<Clock, 'sleep'>) {
     this.#writer = writer;
-    this.#dryRuns = dryRuns;
-    this.#time = time;
+    this.#clock = clock;
   }
 
   async create({ object }: WriteStep, signal: AbortSignal): Promise<Observed> {
-    return await this.#apply(object, { resourceVersion: nothingThere }, signal);
+    return await this.#apply(object, { resourceVersion: mustNotExist }, signal);
   }
 
   /** Applying leaves alone what others have put there. */
@@ -66,7 +69,7 @@ export class ObjectWrites {
     signal: AbortSignal,
     removed: () => void,
   ): Promise<Observed> {
-    return await outlasting(signal, replaceGraceMs, this.#time, async (late) => {
+    return await withGrace(signal, replaceGraceMs, this.#clock, async (late) => {
       await this.remove(live, late);
       removed();
       return await this.create(step, late);
@@ -140,4 +143,31 @@ function withoutSurplus(object: KubeObject, surplus: Surplus, resourceVersion: s
 function withNulls(map: unknown, keys: readonly string[]): JsonObject {
   const nulls = keys.map((key) => [key, null] as const);
   return Object.fromEntries([...Object.entries(map ?? {}), ...nulls]);
+}
+
+/**
+ * Lets work that must not be left half done go on after the signal aborted: its own signal aborts `graceMs` later.
+ * Rejects at once if the signal has aborted already, otherwise as the work does.
+ */
+async function withGrace<T>(
+  signal: AbortSignal,
+  graceMs: number,
+  clock: Pick<Clock, 'sleep'>,
+  work: (late: AbortSignal) => Promise<T>,
+): Promise<T> {
+  signal.throwIfAborted();
+  const late = new AbortController();
+  const ended = new AbortController();
+  const abortLater = (): void => {
+    clock.sleep(graceMs, ended.signal).then(
+      () => late.abort(),
+      () => undefined,
+    );
+  };
+  signal.addEventListener('abort', abortLater, { once: true, signal: ended.signal });
+  try {
+    return await work(late.signal);
+  } finally {
+    ended.abort();
+  }
 }

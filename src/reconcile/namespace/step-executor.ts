@@ -9,14 +9,15 @@ import {
 } from '../../policy/plan/object-result.ts';
 import type { WriteStep } from '../../policy/plan/plan-claim.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
-import type { Contention } from './contention.ts';
-import { eventObject, ownerOf, type Announcer, type DoneStep } from '../events.ts';
+import { RewriteLimit } from './rewrite-limit.ts';
+import { eventSubject, ownerOf, type EventAnnouncer, type DoneStep } from '../events.ts';
 import type { Finalizers } from '../finalizers.ts';
-import type { FuseBox } from '../fuse/fuse-box.ts';
-import type { ObjectWrites } from './object-writes.ts';
+import type { Fuse } from '../fuse/fuse.ts';
+import { ObjectWrites } from './object-writes.ts';
 import type { ObservedObjects } from '../live/observed-objects.ts';
-import type { Place, ReconcileObserver, WriteVerb } from '../ports.ts';
-import { writeFault, type WriteFault, type Writing } from './write-fault.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { ObjectWriter, Place, ReconcileObserver, WriteVerb } from '../ports.ts';
+import { classifyWriteError, type WriteError, type WriteOperation } from './write-error.ts';
 
 export interface StepResult {
   readonly wrote: boolean;
@@ -27,7 +28,7 @@ export interface StepResult {
   /** The failure may well be over with the next try. */
   readonly isTransient?: true;
   /** The API server did not answer at all. */
-  readonly isSilence?: true;
+  readonly isUnanswered?: true;
   /** Look again then, without anything having failed. */
   readonly againMs?: number;
   /** There is nothing more to be done in this namespace. */
@@ -35,12 +36,12 @@ export interface StepResult {
 }
 
 export interface ExecutorOptions {
-  readonly writes: ObjectWrites;
+  readonly writer: ObjectWriter;
+  readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
   readonly objects: ObservedObjects;
   readonly finalizers: Finalizers;
-  readonly fuse: FuseBox;
-  readonly contention: Contention;
-  readonly announcer: Announcer;
+  readonly fuse: Fuse;
+  readonly announcer: EventAnnouncer;
   readonly observer: ReconcileObserver;
 }
 
@@ -48,9 +49,13 @@ const nothingDone: StepResult = { wrote: false };
 
 export class StepExecutor {
   readonly #options: ExecutorOptions;
+  readonly #writes: ObjectWrites;
+  readonly #rewriteLimit: RewriteLimit;
 
   constructor(options: ExecutorOptions) {
     this.#options = options;
+    this.#writes = new ObjectWrites(options.writer, options.clock);
+    this.#rewriteLimit = new RewriteLimit(options.clock);
   }
 
   /** Throws only what is a fault of the program. */
@@ -61,7 +66,7 @@ export class StepExecutor {
         : await this.#write(step, signal);
     } catch (error) {
       if (signal.aborted) return { wrote: false, isOver: true };
-      return this.#failed(step, writeFault(error, writingOf(step)));
+      return this.#failed(step, classifyWriteError(error, operationOf(step)));
     }
   }
 
@@ -71,14 +76,14 @@ export class StepExecutor {
   }
 
   async #remove(step: DoneStep & { kind: 'delete' | 'release' }, signal: AbortSignal): Promise<StepResult> {
-    const { writes, objects, fuse } = this.#options;
+    const { objects, fuse } = this.#options;
     const { live, owner } = step;
     if (step.kind === 'release') {
-      objects.wrote(await writes.release(live, signal));
+      objects.wrote(await this.#writes.release(live, signal));
       return this.#done(step, 'release', live.uid);
     }
     const remove = async (): Promise<void> => {
-      await writes.remove(live, signal);
+      await this.#writes.remove(live, signal);
       objects.deleted(live);
     };
     const isThere = (): boolean => objects.get(live.namespace, live.key)?.uid === live.uid;
@@ -87,11 +92,11 @@ export class StepExecutor {
   }
 
   async #write(step: WriteStep, signal: AbortSignal): Promise<StepResult> {
-    const { contention, finalizers } = this.#options;
+    const { finalizers } = this.#options;
     const id = `${step.object.metadata.namespace ?? ''}/${step.claim.key}`;
     const fingerprint = fingerprintOf(step);
-    const againMs = contention.pauseFor(id, fingerprint);
-    if (againMs > 0) return this.#contended(step, againMs);
+    const againMs = this.#rewriteLimit.pauseFor(id, fingerprint);
+    if (againMs > 0) return this.#rewriteLimited(step, againMs);
     if (isKept(step)) return await this.#keep(step, id, fingerprint, signal);
     let result = nothingDone;
     await finalizers.holding(step.claim.owner, signal, async () => {
@@ -101,26 +106,26 @@ export class StepExecutor {
   }
 
   async #keep(step: WriteStep, id: string, fingerprint: string, signal: AbortSignal): Promise<StepResult> {
-    const { objects, contention } = this.#options;
+    const { objects } = this.#options;
     const written = await this.#carryOut(step, signal);
     if (written === undefined) return { wrote: false, outcome: syncedResult(step.claim) };
     objects.wrote(written);
-    contention.wrote(id, fingerprint);
+    this.#rewriteLimit.wrote(id, fingerprint);
     const verb = step.kind === 'check' ? 'update' : step.kind;
     return { ...this.#done(step, verb, written.uid), outcome: syncedResult(step.claim) };
   }
 
   async #carryOut(step: WriteStep, signal: AbortSignal): Promise<Observed | undefined> {
-    const { writes, objects } = this.#options;
+    const { objects } = this.#options;
     const { live, kind } = step;
-    if (live === undefined || kind === 'create') return await writes.create(step, signal);
+    if (live === undefined || kind === 'create') return await this.#writes.create(step, signal);
     switch (kind) {
       case 'update':
-        return await writes.update(step, live, signal);
+        return await this.#writes.update(step, live, signal);
       case 'check':
-        return await writes.check(step, live, signal);
+        return await this.#writes.check(step, live, signal);
       case 'replace':
-        return await writes.replace(step, live, signal, () => objects.deleted(live));
+        return await this.#writes.replace(step, live, signal, () => objects.deleted(live));
       default:
         return kind satisfies never;
     }
@@ -131,42 +136,46 @@ export class StepExecutor {
     const place = placeOf(step);
     observer.wrote(verb, place);
     const { type } = 'claim' in step ? step.claim : step.live;
-    announcer.wrote(step, eventObject({ type, namespace: place.namespace, name: place.name }, uid));
+    announcer.wrote(step, eventSubject({ type, namespace: place.namespace, name: place.name }, uid));
     return { wrote: true };
   }
 
-  #contended(step: WriteStep, againMs: number): StepResult {
-    this.#options.observer.contended(placeOf(step));
+  #rewriteLimited(step: WriteStep, againMs: number): StepResult {
+    this.#options.observer.rewriteLimited(placeOf(step));
     const message = 'somebody changes it back again and again; it is left alone for a while';
     return { wrote: false, outcome: failedResult(step.claim, 'Contended', message), againMs };
   }
 
-  #failed(step: DoneStep, fault: WriteFault): StepResult {
+  #failed(step: DoneStep, error: WriteError): StepResult {
     const { observer, objects } = this.#options;
-    switch (fault.kind) {
-      case 'gone':
+    switch (error.kind) {
+      case 'not-found':
         if ('live' in step && step.live !== undefined) objects.deleted(step.live);
         return step.kind === 'delete' || step.kind === 'release'
           ? nothingDone
           : { wrote: false, retryMs: 0, isTransient: true };
-      case 'namespace-ends':
+      case 'namespace-terminating':
         return { wrote: false, isOver: true };
       case 'transient': {
-        observer.failed(placeOf(step), fault.reason);
+        observer.failed(placeOf(step), error.reason);
         const outcome = outcomeOf(
           step,
           'ApiError',
-          `the API server could not be made to do it (${fault.reason})`,
+          `the API server could not be made to do it (${error.reason})`,
         );
-        return { wrote: false, outcome, ...retrying(fault) };
+        return { wrote: false, outcome, ...retrying(error) };
       }
-      case 'lasting': {
-        observer.failed(placeOf(step), fault.reason);
-        const outcome = outcomeOf(step, fault.reason, fault.message);
-        return { wrote: false, outcome, ...(fault.leastMs === undefined ? {} : { retryMs: fault.leastMs }) };
+      case 'permanent': {
+        observer.failed(placeOf(step), error.reason);
+        const outcome = outcomeOf(step, error.reason, error.message);
+        return {
+          wrote: false,
+          outcome,
+          ...(error.minDelayMs === undefined ? {} : { retryMs: error.minDelayMs }),
+        };
       }
       default:
-        return fault satisfies never;
+        return error satisfies never;
     }
   }
 }
@@ -181,11 +190,11 @@ function isKept({ claim, live }: WriteStep): boolean {
   return live?.owner === claim.owner;
 }
 
-function retrying({ leastMs, isSilence }: WriteFault & { kind: 'transient' }): Partial<StepResult> {
-  return { retryMs: leastMs, isTransient: true, ...(isSilence === true ? { isSilence } : {}) };
+function retrying({ minDelayMs, isUnanswered }: WriteError & { kind: 'transient' }): Partial<StepResult> {
+  return { retryMs: minDelayMs, isTransient: true, ...(isUnanswered === true ? { isUnanswered } : {}) };
 }
 
-function writingOf(step: DoneStep): Writing {
+function operationOf(step: DoneStep): WriteOperation {
   if (step.kind === 'delete' || step.kind === 'release') return 'delete';
   return step.kind === 'create' || step.kind === 'replace' ? 'create' : 'change';
 }

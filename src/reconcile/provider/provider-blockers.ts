@@ -1,30 +1,30 @@
 // What keeps a policy or share from all of its work though nothing is wrong with it: looked up, and told when it begins.
-import type { CompiledPolicy } from '../../policy/compile/compiled-policy.ts';
 import { unavailable, type CopyState } from '../../policy/plan/copy.ts';
 import type { OwnRights } from '../../policy/authors/own-rights.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import { blockersOf, type BlockerFacts } from '../../policy/status/provider-conditions.ts';
 import type { LoadedProvider } from '../../state/stored-provider.ts';
-import type { Announcer } from '../events.ts';
+import type { EventAnnouncer } from '../events.ts';
 import type { ProviderLedger } from '../ledger.ts';
 import type { ReconcileObserver } from '../ports.ts';
 import type { SelfCheck } from './self-check.ts';
 import type { Sources } from '../live/sources.ts';
-import { writeFault } from '../namespace/write-fault.ts';
+import { partsWithoutHook, type HookMode } from '../../policy/compile/judged-kinds.ts';
+import { classifyWriteError } from '../namespace/write-error.ts';
+import type { WorkQueue } from '../queue/queue.ts';
 
 export interface ProviderBlockersOptions {
   readonly sources: Sources;
   readonly ledger: ProviderLedger;
   readonly selfCheck: SelfCheck;
-  readonly partsWithoutHook: (policy: CompiledPolicy) => readonly string[];
-  readonly announcer: Announcer;
-  readonly observer: Pick<ReconcileObserver, 'hindered'>;
-  /** Look at the owner again then. */
-  readonly again: (owner: ProviderId, milliseconds: number) => void;
+  readonly secretsRbacFailurePolicy?: HookMode;
+  readonly announcer: EventAnnouncer;
+  readonly observer: Pick<ReconcileObserver, 'blocked'>;
+  readonly providerQueue: Pick<WorkQueue<ProviderId>, 'addAfter'>;
 }
 
-/** Unless whoever refuses says when to come again. */
-const usualPauseMs = 1000;
+/** Used when the error names no delay. */
+const defaultRetryMs = 1000;
 
 export class ProviderBlockers {
   readonly #options: ProviderBlockersOptions;
@@ -42,9 +42,10 @@ export class ProviderBlockers {
       this.#missingRightsOf(loaded, signal),
     ]);
     const { definition } = loaded;
-    const partsWithoutHook =
-      definition?.kind === 'NamespacePolicy' ? this.#options.partsWithoutHook(definition.compiled) : [];
-    const facts = { source, missingRights, partsWithoutHook };
+    const { secretsRbacFailurePolicy: hookMode = 'Ignore' } = this.#options;
+    const unjudged =
+      definition?.kind === 'NamespacePolicy' ? partsWithoutHook(definition.compiled, hookMode) : [];
+    const facts = { source, missingRights, partsWithoutHook: unjudged };
     this.#tell(loaded.state.id, facts);
     return facts;
   }
@@ -67,8 +68,8 @@ export class ProviderBlockers {
     this.#told.set(owner, new Set(blockers.map(({ reason }) => reason)));
     for (const { reason, message } of blockers) {
       if (before?.has(reason) === true) continue;
-      announcer.owner(owner, reason, message);
-      observer.hindered(owner, reason);
+      announcer.provider(owner, reason, message);
+      observer.blocked(owner, reason);
     }
   }
 
@@ -89,17 +90,17 @@ export class ProviderBlockers {
     signal: AbortSignal,
   ): Promise<CopyState | undefined> {
     if (definition?.kind !== 'SecretShare') return undefined;
-    const { sources, again } = this.#options;
+    const { sources, providerQueue } = this.#options;
     const { compiled } = definition;
     if (sources.copyStateOf(compiled).kind !== 'unread') return sources.copyStateOf(compiled);
     try {
       await sources.read(compiled, signal);
       return sources.copyStateOf(compiled);
     } catch (error) {
-      const fault = writeFault(error, 'change');
-      if (fault.kind !== 'lasting') throw error;
-      again(state.id, fault.leastMs ?? usualPauseMs);
-      return unavailable('SourceUnreadable', fault.message);
+      const readError = classifyWriteError(error, 'change');
+      if (readError.kind !== 'permanent') throw error;
+      providerQueue.addAfter(state.id, readError.minDelayMs ?? defaultRetryMs);
+      return unavailable('SourceUnreadable', readError.message);
     }
   }
 }

@@ -11,7 +11,9 @@ import {
 } from '../../policy/terms/provider-id.ts';
 import { statusPatch } from '../../policy/status/provider-status.ts';
 import type { ObjectWriter, ReconcileObserver } from '../ports.ts';
-import { isNewer } from '../live/resource-version.ts';
+import { isNewerVersion } from '../../base/resource-version.ts';
+import type { LiveCluster } from '../../state/live-cluster.ts';
+import { wasRestored } from '../changes.ts';
 
 interface Stored {
   readonly uid: string | undefined;
@@ -19,17 +21,24 @@ interface Stored {
   readonly status: unknown;
 }
 
+export interface ProviderStatusesOptions {
+  readonly writer: Pick<ObjectWriter, 'read' | 'mergePatch'>;
+  readonly observer: Pick<ReconcileObserver, 'wroteOwn'>;
+  readonly cluster: Pick<LiveCluster, 'subscribe'>;
+}
+
 export class ProviderStatuses {
   readonly #writer: Pick<ObjectWriter, 'read' | 'mergePatch'>;
   readonly #observer: Pick<ReconcileObserver, 'wroteOwn'>;
   readonly #known = new Map<ProviderId, Stored>();
 
-  constructor(
-    writer: Pick<ObjectWriter, 'read' | 'mergePatch'>,
-    observer: Pick<ReconcileObserver, 'wroteOwn'>,
-  ) {
+  constructor({ writer, observer, cluster }: ProviderStatusesOptions) {
     this.#writer = writer;
     this.#observer = observer;
+    cluster.subscribe((change) => {
+      // The status that we wrote after the backup was taken is lost.
+      if (change.kind !== 'namespace' && wasRestored(change)) this.forget(change.id);
+    });
   }
 
   forget(owner: ProviderId): void {
@@ -43,7 +52,7 @@ export class ProviderStatuses {
     signal: AbortSignal,
   ): Promise<boolean> {
     const known = this.#known.get(id);
-    const isCurrent = known?.uid === uid && !isNewer(resourceVersion, known.resourceVersion);
+    const isCurrent = known?.uid === uid && !isNewerVersion(resourceVersion, known.resourceVersion);
     const stored = isCurrent ? known : await this.#read(id, signal);
     if (stored?.uid !== uid) return false;
     const patch = statusPatch(stored.status, statusOf(stored.status));

@@ -1,43 +1,38 @@
 // Keeps the status and the finalizer of one policy or share.
 import { KubeError } from '../../base/kube-error.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
-import {
-  kindOfProvider,
-  type ProviderId,
-  type ProviderKind,
-  type ProviderState,
-} from '../../policy/terms/provider-id.ts';
+import { kindOfProvider, type ProviderId, type ProviderState } from '../../policy/terms/provider-id.ts';
 import { providerStatus, type StatusFacts } from '../../policy/status/provider-status.ts';
 import type { BlockerFacts } from '../../policy/status/provider-conditions.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
 import { problemsText, type LoadedProvider } from '../../state/stored-provider.ts';
-import type { Announcer } from '../events.ts';
+import type { EventAnnouncer } from '../events.ts';
 import type { Finalizers } from '../finalizers.ts';
-import type { FuseBox } from '../fuse/fuse-box.ts';
+import type { Fuse } from '../fuse/fuse.ts';
+import type { InitialSync } from '../initial-sync.ts';
 import type { ObservedObjects } from '../live/observed-objects.ts';
 import type { ProviderBlockers } from './provider-blockers.ts';
 import type { ProviderLedger } from '../ledger.ts';
 import type { ProviderStatuses } from './provider-statuses.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { ReconcileObserver } from '../ports.ts';
-import { done, type Attempt, type Handled } from '../queue/queue.ts';
-import { writeFault } from '../namespace/write-fault.ts';
+import { done, type Attempt, type Handled, type WorkQueue } from '../queue/queue.ts';
+import { unsyncedKinds, type ProvidedScope } from '../live/watches.ts';
+import { classifyWriteError } from '../namespace/write-error.ts';
 
-export interface ProviderWorkerOptions {
+export interface ProviderWorkerOptions extends ProvidedScope {
   readonly cluster: LiveCluster;
   readonly ledger: ProviderLedger;
   readonly objects: ObservedObjects;
-  readonly fuse: FuseBox;
+  readonly fuse: Fuse;
   readonly finalizers: Finalizers;
   readonly statuses: ProviderStatuses;
   readonly blockers: ProviderBlockers;
-  readonly announcer: Announcer;
+  readonly announcer: EventAnnouncer;
   readonly observer: ReconcileObserver;
-  readonly time: Clock;
-  /** What policies, or shares, may provide and is not known yet. */
-  readonly unknownKinds: (owners: ProviderKind) => readonly string[];
-  /** Look at the owner again then. */
-  readonly again: (owner: ProviderId, milliseconds: number) => void;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly initialSync: Pick<InitialSync, 'isDone'>;
+  readonly providerQueue: Pick<WorkQueue<ProviderId>, 'addAfter'>;
 }
 
 /** For so long after a change, what the namespaces say of it is waited for before anything is written. */
@@ -53,19 +48,13 @@ export class ProviderWorker {
   readonly #held = new Set<ProviderId>();
   /** By UID, since when owners that go have been ready to but for kinds that are not known. */
   readonly #goingSince = new Map<string, number>();
-  #isOpen = false;
 
   constructor(options: ProviderWorkerOptions) {
     this.#options = options;
   }
 
-  /** No status is written before this. */
-  open(): void {
-    this.#isOpen = true;
-  }
-
-  close(): void {
-    this.#isOpen = false;
+  /** Forgets everything: this process is no longer the leader. */
+  reset(): void {
     this.#options.blockers.clear();
     for (const known of [this.#writtenAt, this.#held, this.#goingSince]) known.clear();
   }
@@ -81,18 +70,12 @@ export class ProviderWorker {
         if (await this.#letGo(loaded.state, signal)) return done;
       } else if (loaded.state.provides && loaded.state.isValid)
         await this.#options.finalizers.ensure(owner, signal);
-      if (this.#isOpen && this.#isDue(owner)) await this.#keepStatus(owner, signal);
+      if (this.#options.initialSync.isDone && this.#isDue(owner)) await this.#keepStatus(owner, signal);
       return done;
     } catch (error) {
       if (!(error instanceof KubeError)) throw error;
       return this.#failed(owner, error);
     }
-  }
-
-  /** The cluster has gone back to an earlier state of it: what we have written since is not there any more. */
-  restored(owner: ProviderId): void {
-    this.#options.statuses.forget(owner);
-    this.#options.finalizers.forget(owner);
   }
 
   #forget(owner: ProviderId): void {
@@ -123,50 +106,50 @@ export class ProviderWorker {
 
   /** Of which one that goes may have objects; none once it has waited for long enough to know them. */
   #unknownKindsOf({ id, uid, isDeleting, hasFinalizer }: ProviderState): readonly string[] {
-    const { unknownKinds, time, again } = this.#options;
+    const { objects, clock, providerQueue } = this.#options;
     if (!isDeleting || !hasFinalizer) return [];
-    const kinds = unknownKinds(kindOfProvider(id));
+    const kinds = unsyncedKinds(kindOfProvider(id), this.#options, objects);
     if (kinds.length === 0) return [];
-    const now = time.monotonic();
+    const now = clock.monotonic();
     const since = this.#goingSince.get(uid) ?? now;
     this.#goingSince.set(uid, since);
     const left = since + unknownKindsMs - now;
     if (left <= 0) return [];
-    again(id, left);
+    providerQueue.addAfter(id, left);
     return kinds;
   }
 
   /** Otherwise it comes back when it is. */
   #isDue(owner: ProviderId): boolean {
-    const { ledger, time, again } = this.#options;
-    const now = time.monotonic();
+    const { ledger, clock, providerQueue } = this.#options;
+    const now = clock.monotonic();
     const waiting = ledger.waiting(owner);
     const settles = waiting === undefined ? now : waiting.since + settleMs;
     const due = Math.max(settles, (this.#writtenAt.get(owner) ?? -Infinity) + coalesceMs);
     if (due <= now) return true;
-    again(owner, due - now);
+    providerQueue.addAfter(owner, due - now);
     return false;
   }
 
   async #keepStatus(owner: ProviderId, signal: AbortSignal): Promise<void> {
-    const { cluster, statuses, blockers, time } = this.#options;
+    const { cluster, statuses, blockers, clock } = this.#options;
     const before = cluster.owner(owner);
     if (before === undefined) return;
-    const hindered = await blockers.of(before, signal);
+    const blockerFacts = await blockers.of(before, signal);
     const loaded = cluster.owner(owner);
     if (loaded === undefined) return;
     const wrote = await statuses.keep(
       loaded.state,
-      (stored) => providerStatus(this.#factsOf(owner, loaded, hindered), stored, time.now()),
+      (stored) => providerStatus(this.#factsOf(owner, loaded, blockerFacts), stored, clock.now()),
       signal,
     );
-    if (wrote) this.#writtenAt.set(owner, time.monotonic());
+    if (wrote) this.#writtenAt.set(owner, clock.monotonic());
   }
 
   #factsOf(
     owner: ProviderId,
     { state, definition, problems }: LoadedProvider,
-    hindered: BlockerFacts,
+    blockerFacts: BlockerFacts,
   ): StatusFacts {
     const { ledger, fuse } = this.#options;
     const tally = ledger.tallyOf(owner);
@@ -181,7 +164,7 @@ export class ProviderWorker {
       waiting,
       held: this.#heldBy(state),
       unknownKinds: this.#unknownKindsOf(state),
-      ...hindered,
+      ...blockerFacts,
       matched: tally.matched,
       violations: tally.violations(quota),
       isConfirmationSpent: waiting === 0 && !state.isDeleting && fuse.outstanding(owner) === 0,
@@ -199,8 +182,8 @@ export class ProviderWorker {
     const { count, limit } = verdict;
     if (!this.#held.has(id)) {
       this.#held.add(id);
-      observer.held(id, count, limit);
-      announcer.owner(
+      observer.deletionsHeld(id, count, limit);
+      announcer.provider(
         id,
         'TooManyDeletions',
         `${count} objects would be deleted, and maxDeletions is ${limit}`,
@@ -210,11 +193,11 @@ export class ProviderWorker {
   }
 
   #failed(owner: ProviderId, error: KubeError): Handled {
-    const fault = writeFault(error, 'change');
-    if (fault.kind === 'transient') return { kind: 'retry', leastMs: fault.leastMs };
-    // The watch will tell that it is gone.
-    if (fault.kind !== 'lasting') return done;
-    this.#options.observer.faulted(`status or finalizer of ${owner}`, error);
-    return { kind: 'retry', leastMs: fault.leastMs ?? settleMs };
+    const writeError = classifyWriteError(error, 'change');
+    if (writeError.kind === 'transient') return { kind: 'retry', minDelayMs: writeError.minDelayMs };
+    // Not found: the watch will report the deletion.
+    if (writeError.kind !== 'permanent') return done;
+    this.#options.observer.unexpectedError(`status or finalizer of ${owner}`, error);
+    return { kind: 'retry', minDelayMs: writeError.minDelayMs ?? settleMs };
   }
 }

@@ -5,16 +5,17 @@ import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import type { Install } from '../../policy/compile/install.ts';
 import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
 import type { Clock } from '../../base/clock.ts';
+import type { Dispatcher } from '../dispatcher.ts';
+import type { ProvidedScope } from '../live/watches.ts';
 import type { SelfReviewer } from '../ports.ts';
+import type { WorkQueue } from '../queue/queue.ts';
 
-export interface SelfCheckOptions {
-  readonly reviewer: SelfReviewer;
-  readonly install: Install;
-  readonly time: Pick<Clock, 'monotonic'>;
-  /** Look at the owner again then. */
-  readonly again: (owner: ProviderId, milliseconds: number) => void;
-  /** A right is there that was missing. */
-  readonly regained: (owner: ProviderId) => void;
+export interface SelfCheckOptions extends ProvidedScope {
+  readonly resourceOf: Install['resourceOf'];
+  readonly selfReviewer: SelfReviewer;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly providerQueue: Pick<WorkQueue<ProviderId>, 'addAfter'>;
+  readonly dispatcher: Pick<Dispatcher, 'enqueueProvider'>;
 }
 
 interface Answer {
@@ -33,7 +34,7 @@ const freshMs = 2000;
 const soonMs = 15_000;
 /** ... and about all others. */
 const usualMs = 300_000;
-const mostRemembered = 10_000;
+const maxAnswers = 10_000;
 
 export class SelfCheck {
   readonly #options: SelfCheckOptions;
@@ -51,7 +52,8 @@ export class SelfCheck {
     wasRefused: boolean,
     signal: AbortSignal,
   ): Promise<readonly OwnRights[]> {
-    const { install, again, regained } = this.#options;
+    const { providerQueue, dispatcher, allowedKinds: resourceKinds } = this.#options;
+    const install: Install = { ...this.#options, resourceKinds };
     const last = this.#checked.get(owner);
     const isDoubtful = wasRefused || (last?.missing.length ?? 0) > 0;
     const oldest = last?.definition !== definition ? freshMs : isDoubtful ? soonMs - freshMs : usualMs;
@@ -61,8 +63,8 @@ export class SelfCheck {
     const missing = rules.filter(({ verbs }) => verbs.length > 0);
     this.#checked.set(owner, { definition, missing });
     // All others are looked at again with everything else.
-    if (missing.length > 0 || wasRefused) again(owner, soonMs);
-    if (last !== undefined && countOf(missing) < countOf(last.missing)) regained(owner);
+    if (missing.length > 0 || wasRefused) providerQueue.addAfter(owner, soonMs);
+    if (last !== undefined && countOf(missing) < countOf(last.missing)) dispatcher.enqueueProvider(owner);
     return missing;
   }
 
@@ -90,10 +92,10 @@ export class SelfCheck {
     oldestMs: number,
     signal: AbortSignal,
   ): Promise<boolean | undefined> {
-    const { reviewer, time } = this.#options;
+    const { selfReviewer, clock } = this.#options;
     const key = JSON.stringify([verb, group, resource, name, namespace]);
     const known = this.#answers.get(key);
-    const now = time.monotonic();
+    const now = clock.monotonic();
     if (known !== undefined && now - known.at < oldestMs) return known.isYes;
     const right = {
       verb,
@@ -102,9 +104,9 @@ export class SelfCheck {
       ...(name === undefined ? {} : { name }),
       ...(namespace === undefined ? {} : { namespace }),
     };
-    const answer = await reviewer.mayDo(right, signal);
+    const answer = await selfReviewer.mayDo(right, signal);
     if (answer === 'unknown') return known?.isYes;
-    if (this.#answers.size >= mostRemembered) this.#answers.clear();
+    if (this.#answers.size >= maxAnswers) this.#answers.clear();
     this.#answers.set(key, { isYes: answer === 'yes', at: now });
     return answer === 'yes';
   }

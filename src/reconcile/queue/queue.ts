@@ -1,14 +1,11 @@
-// A queue of keys to work on: each at most once at a time, failed ones again later, and none held up by another.
-// The contract is that of client-go's: https://pkg.go.dev/k8s.io/client-go/util/workqueue
+// A queue of keys with delays and retries: a key never runs twice at once, and a failing key holds up no other key.
+// The contract is the one of client-go's workqueue: https://pkg.go.dev/k8s.io/client-go/util/workqueue
 import { setImmediate } from 'node:timers/promises';
-import { Alarm } from './alarm.ts';
-import { DueTimes } from './due-times.ts';
 import type { Clock } from '../../base/clock.ts';
-import { ReadyKeys } from './ready-keys.ts';
-import { RetryDelays, type RetryBounds } from './retry-delays.ts';
+import { DelayedKeys, ReadyKeys } from './key-order.ts';
 
-/** What became of a key. `retry`: look again, later after each failure, and not before `leastMs`. */
-export type Handled = { readonly kind: 'done' } | { readonly kind: 'retry'; readonly leastMs?: number };
+/** Result of one attempt. `retry`: try again, with a delay that grows with each failure and is at least `minDelayMs`. */
+export type Handled = { readonly kind: 'done' } | { readonly kind: 'retry'; readonly minDelayMs?: number };
 
 export const done: Handled = { kind: 'done' };
 
@@ -18,44 +15,46 @@ export interface Attempt {
   readonly signal: AbortSignal;
 }
 
+export type Handler<K> = (key: K, attempt: Attempt) => Promise<Handled>;
+
 export interface QueueOptions<K> {
   readonly concurrency: number;
-  readonly time: Clock;
-  readonly retry?: RetryBounds;
-  handle(key: K, attempt: Attempt): Promise<Handled>;
-  /** What `handle` threw; the key is tried again. */
-  faulted(key: K, error: unknown): void;
+  readonly clock: Pick<Clock, 'monotonic' | 'sleep' | 'random'>;
+  readonly retryDelay?: { readonly minMs: number; readonly maxMs: number };
+  /** Called with what the handler threw. The key is retried. */
+  readonly onError: (key: K, error: unknown) => void;
 }
 
-/** After so long without a pause others get their turn: timers, sockets, probes. */
+/** 30 s at most, so that an API server that was away for a minute is used again soon after. */
+const defaultRetryDelay = { minMs: 100, maxMs: 30_000 };
+/** After so long without a pause, timers, sockets and probes get their turn. */
 const sliceMs = 10;
+/** Timers of Node end at 2^31 ms and fire at once beyond: https://nodejs.org/api/timers.html#settimeoutcallback-delay-args */
+const maxSleepMs = 3_600_000;
 
 export class WorkQueue<K> {
   readonly #options: QueueOptions<K>;
-  readonly #retries: RetryDelays<K>;
-  readonly #due = new DueTimes<K>();
-  readonly #alarm: Alarm;
+  readonly #delayed = new DelayedKeys<K>();
   readonly #ready = new ReadyKeys<K>();
   readonly #queued = new Set<K>();
   readonly #running = new Set<K>();
-  /** Those of them that had failed before. */
+  /** Running keys that had failed before. */
   readonly #retrying = new Set<K>();
-  /** Added while they were worked on: what they are worked on with may be out of date. */
-  readonly #again = new Set<K>();
-  /** Since when a key needs work. */
-  readonly #since = new Map<K, number>();
-  #signal: AbortSignal | undefined;
-  #waiters: (() => void)[] = [];
+  /** Keys that were added while they ran. The handler may have read outdated state, so they run again. */
+  readonly #dirty = new Set<K>();
+  readonly #failures = new Map<K, number>();
+  /** Since when each key needs work, the longest wait first. */
+  readonly #waitingSince = new Map<K, number>();
+  #run: { readonly handle: Handler<K>; readonly signal: AbortSignal; readonly end: () => void } | undefined;
+  #sleep: { readonly until: number; readonly abort: AbortController } | undefined;
   #sliceBegan = 0;
   #isYielding = false;
 
   constructor(options: QueueOptions<K>) {
     this.#options = options;
-    this.#retries = new RetryDelays(() => options.time.random(), options.retry);
-    this.#alarm = new Alarm(options.time, () => this.#takeDue());
   }
 
-  /** Ready to be worked on. */
+  /** Keys that are ready to run. */
   get queued(): number {
     return this.#queued.size;
   }
@@ -64,112 +63,92 @@ export class WorkQueue<K> {
     return this.#running.size;
   }
 
-  /** Nothing is ready or running; something may still be due later. */
+  /** No key is ready or running. Delayed keys may exist. */
   get isIdle(): boolean {
     return this.#queued.size === 0 && this.#running.size === 0;
   }
 
-  /** When the next key that waits for its time is due, on the monotonic clock. */
+  /** Due time of the next delayed key, on the monotonic clock. */
   get nextDue(): number | undefined {
-    return this.#due.next();
+    return this.#delayed.next();
   }
 
-  /** For how long the key that has waited longest has needed work; one that keeps failing counts from its first time. */
+  /** How long the oldest key has needed work. A key that keeps failing counts from its first attempt. */
   oldestMs(): number {
-    // A Map holds its keys in the order in which they came.
-    const [first] = this.#since.values();
-    return first === undefined ? 0 : this.#options.time.monotonic() - first;
+    const [first] = this.#waitingSince.values();
+    return first === undefined ? 0 : this.#options.clock.monotonic() - first;
   }
 
   add(key: K): void {
-    if (!this.#since.has(key)) this.#since.set(key, this.#options.time.monotonic());
+    if (!this.#waitingSince.has(key)) this.#waitingSince.set(key, this.#options.clock.monotonic());
     if (this.#running.has(key)) {
-      this.#again.add(key);
+      this.#dirty.add(key);
       return;
     }
     if (this.#queued.has(key)) return;
     this.#queued.add(key);
-    this.#ready.add(key, this.#retries.failures(key) > 0);
-    this.#pump();
+    this.#ready.add(key, this.#failuresOf(key) > 0);
+    this.#startReady();
   }
 
-  /** The earliest of several times counts; work on the key that begins before makes it void. */
+  /** Of several delays the earliest counts. When the key starts before that, the delay is dropped. */
   addAfter(key: K, milliseconds: number): void {
     if (milliseconds <= 0) {
       this.add(key);
       return;
     }
-    this.#due.set(key, this.#options.time.monotonic() + milliseconds);
-    this.#arm();
+    this.#delayed.set(key, this.#options.clock.monotonic() + milliseconds);
+    this.#setTimer();
   }
 
-  addRateLimited(key: K, leastMs = 0): void {
-    this.addAfter(key, Math.max(this.#retries.next(key), leastMs));
-  }
-
-  /** Its next failure counts as its first. */
-  forget(key: K): void {
-    this.#retries.forget(key);
-  }
-
-  /** Works until the signal aborts, and resolves when the last work has ended. What is left is forgotten. */
-  async run(signal: AbortSignal): Promise<void> {
-    this.#signal = signal;
-    signal.addEventListener('abort', () => this.#settle(), { once: true });
-    this.#arm();
-    this.#pump();
-    await this.#stopped();
-    this.#signal = undefined;
+  /** Runs the handler until the signal aborts, and resolves when the last handler has ended. Drops all keys then. */
+  async run(handle: Handler<K>, signal: AbortSignal): Promise<void> {
+    const ended = Promise.withResolvers<void>();
+    this.#run = { handle, signal, end: ended.resolve };
+    signal.addEventListener('abort', () => this.#endIfStopped(), { once: true });
+    this.#setTimer();
+    this.#startReady();
+    this.#endIfStopped();
+    await ended.promise;
+    this.#run = undefined;
     this.#clear();
   }
 
-  async #stopped(): Promise<void> {
-    while (this.#signal?.aborted === false || this.#running.size > 0) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#waiters.push(resolve);
-      await promise;
-    }
-  }
-
-  #settle(): void {
-    if (this.#signal?.aborted !== true || this.#running.size > 0) return;
-    const waiters = this.#waiters;
-    this.#waiters = [];
-    for (const wake of waiters) wake();
+  #endIfStopped(): void {
+    if (this.#run?.signal.aborted === true && this.#running.size === 0) this.#run.end();
   }
 
   #clear(): void {
-    this.#alarm.set(undefined);
-    this.#due.clear();
-    this.#ready.clear();
-    for (const keys of [this.#queued, this.#again, this.#since]) keys.clear();
-    this.#retries.clear();
+    this.#sleep?.abort.abort();
+    this.#sleep = undefined;
+    for (const keys of [this.#delayed, this.#ready, this.#queued, this.#dirty]) keys.clear();
+    for (const counts of [this.#waitingSince, this.#failures]) counts.clear();
   }
 
-  #pump(): void {
-    while (this.#isWorking() && !this.#isYielding && this.#running.size < this.#options.concurrency) {
-      const key = this.#shift();
+  #isStarted(): boolean {
+    return this.#run?.signal.aborted === false;
+  }
+
+  #startReady(): void {
+    const { concurrency, clock } = this.#options;
+    while (this.#isStarted() && !this.#isYielding && this.#running.size < concurrency) {
+      const key = this.#takeReady();
       if (key === undefined) return;
-      if (this.#options.time.monotonic() - this.#sliceBegan > sliceMs) void this.#yield();
+      if (clock.monotonic() - this.#sliceBegan > sliceMs) void this.#yield();
       void this.#work(key);
     }
-  }
-
-  #isWorking(): boolean {
-    return this.#signal?.aborted === false;
   }
 
   async #yield(): Promise<void> {
     this.#isYielding = true;
     await setImmediate();
     this.#isYielding = false;
-    this.#sliceBegan = this.#options.time.monotonic();
-    this.#pump();
+    this.#sliceBegan = this.#options.clock.monotonic();
+    this.#startReady();
   }
 
-  /** Undefined when nothing is ready, or nothing that may have a place. A key is never undefined. */
-  #shift(): K | undefined {
-    // Those that fail, slowly perhaps, leave half of the places to those that do not.
+  #takeReady(): K | undefined {
+    // Failing keys can be slow, so at least half of the places stay free for the others.
     const mayHaveFailed = this.#retrying.size < Math.ceil(this.#options.concurrency / 2);
     const taken = this.#ready.take(mayHaveFailed);
     if (taken === undefined) return undefined;
@@ -177,7 +156,7 @@ export class WorkQueue<K> {
     if (hasFailed) this.#retrying.add(key);
     this.#queued.delete(key);
     this.#running.add(key);
-    this.#due.delete(key);
+    this.#delayed.delete(key);
     return key;
   }
 
@@ -186,33 +165,60 @@ export class WorkQueue<K> {
     this.#running.delete(key);
     this.#retrying.delete(key);
     if (handled.kind === 'done') {
-      this.#retries.forget(key);
-      this.#since.delete(key);
-    } else if (this.#isWorking()) this.addRateLimited(key, handled.leastMs);
-    if (this.#again.delete(key)) this.add(key);
-    this.#pump();
-    this.#settle();
+      this.#failures.delete(key);
+      this.#waitingSince.delete(key);
+    } else if (this.#isStarted()) this.#retryLater(key, handled.minDelayMs);
+    if (this.#dirty.delete(key)) this.add(key);
+    this.#startReady();
+    this.#endIfStopped();
   }
 
   async #handle(key: K): Promise<Handled> {
-    const signal = this.#signal;
-    if (signal === undefined) return done;
+    if (this.#run === undefined) return done;
+    const { handle, signal } = this.#run;
     try {
-      return await this.#options.handle(key, { failures: this.#retries.failures(key), signal });
+      return await handle(key, { failures: this.#failuresOf(key), signal });
     } catch (error) {
-      // What comes of breaking off is no fault.
-      if (!signal.aborted) this.#options.faulted(key, error);
+      // An aborted handler may throw anything.
+      if (!signal.aborted) this.#options.onError(key, error);
       return { kind: 'retry' };
     }
   }
 
-  #arm(): void {
-    if (this.#isWorking()) this.#alarm.set(this.#due.next());
+  /** Doubles the delay after each failure, and adds up to as much by chance, so that keys do not retry in step. */
+  #retryLater(key: K, minDelayMs = 0): void {
+    const { clock, retryDelay = defaultRetryDelay } = this.#options;
+    const failures = this.#failuresOf(key);
+    this.#failures.set(key, failures + 1);
+    const delay = Math.min(retryDelay.maxMs, retryDelay.minMs * 2 ** failures) * (1 + clock.random());
+    this.addAfter(key, Math.max(delay, minDelayMs));
   }
 
-  #takeDue(): void {
-    const now = this.#options.time.monotonic();
-    for (let key = this.#due.take(now); key !== undefined; key = this.#due.take(now)) this.add(key);
-    this.#arm();
+  #failuresOf(key: K): number {
+    return this.#failures.get(key) ?? 0;
+  }
+
+  /** One timer, for the delayed key that is due first. */
+  #setTimer(): void {
+    const until = this.#isStarted() ? this.#delayed.next() : undefined;
+    if (until === undefined || this.#sleep?.until === until) return;
+    this.#sleep?.abort.abort();
+    const sleep = { until, abort: new AbortController() };
+    this.#sleep = sleep;
+    const { clock } = this.#options;
+    const milliseconds = Math.min(Math.max(0, until - clock.monotonic()), maxSleepMs);
+    // The sleep rejects only when it is aborted; another timer has replaced it then.
+    void clock.sleep(milliseconds, sleep.abort.signal).then(
+      () => this.#addDue(sleep),
+      () => undefined,
+    );
+  }
+
+  #addDue(sleep: object): void {
+    if (this.#sleep !== sleep) return;
+    this.#sleep = undefined;
+    const now = this.#options.clock.monotonic();
+    for (let key = this.#delayed.take(now); key !== undefined; key = this.#delayed.take(now)) this.add(key);
+    this.#setTimer();
   }
 }

@@ -213,7 +213,7 @@ test('an object that somebody changes back again and again is left alone for a w
   await h.settle(1000);
   expect(fights).toBeLessThanOrEqual(10);
   expect(h.told.observed).toContainEqual([
-    'contended',
+    'rewriteLimited',
     { namespace: 'a', kind: 'RoleBinding', name: 'devs', owner: 'NamespacePolicy/p' },
   ]);
   expect(h.status('NamespacePolicy', 'p')).toMatchObject({

@@ -52,7 +52,7 @@ describe('the fuse', () => {
       reason: 'TooManyDeletions',
     });
     expect(h.told.events.filter(({ reason }) => reason === 'TooManyDeletions')).toHaveLength(1);
-    expect(h.told.observed).toContainEqual(['held', 'NamespacePolicy/p', 4, 3]);
+    expect(h.told.observed).toContainEqual(['deletionsHeld', 'NamespacePolicy/p', 4, 3]);
     // Nobody changes its mind by waiting.
     await h.settle(120_000);
     expect(left(h)).toBe(4);

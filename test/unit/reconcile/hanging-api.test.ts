@@ -1,11 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { done, WorkQueue, type Handled } from '../../../src/reconcile/queue/queue.ts';
 import { failure } from '../../support/memory-objects.ts';
 import { bindingOf, bindingPolicy, team, teams } from '../../support/provided.ts';
 import type { Harness } from '../../support/reconcile-harness.ts';
 import { useHarness } from '../../support/use-harness.ts';
-import { VirtualClock } from '../../support/virtual-clock.ts';
 
 const harness = useHarness();
 
@@ -36,9 +34,9 @@ test('a namespace that hangs holds back no condition, and no status for long', a
   const { h } = hanging(bindingPolicy());
   await pass(h, 3000);
   expect(h.condition('Namespace', 'good', 'reeve.dev/Ready')).toMatchObject({ status: 'True' });
-  expect(h.reconciler.health().hasPassed).toBe(false);
+  expect(h.reconciler.health().isInitialSyncDone).toBe(false);
   await pass(h, 14_000);
-  expect(h.reconciler.health().hasPassed).toBe(true);
+  expect(h.reconciler.health().isInitialSyncDone).toBe(true);
   expect(h.condition('NamespacePolicy', 'p')).toMatchObject({
     status: 'False',
     reason: 'Reconciling',
@@ -55,40 +53,4 @@ test('a round ends with the first request that is not answered, and says so of t
   await pass(h, 170_000);
   expect([...names]).toEqual(['x']);
   expect(h.status('NamespacePolicy', 'p')).toMatchObject({ desired: 6, synced: 3, failed: 3 });
-});
-
-test('keys that have failed leave half of the places to the others', async () => {
-  const time = new VirtualClock();
-  const running = new Set<string>();
-  const failedOnce = new Set<string>();
-  const abort = new AbortController();
-  const queue = new WorkQueue<string>({
-    concurrency: 4,
-    time,
-    handle: async (key, { signal }): Promise<Handled> => {
-      if (key.startsWith('good')) {
-        running.add(key);
-        return done;
-      }
-      if (!failedOnce.has(key)) {
-        failedOnce.add(key);
-        return { kind: 'retry' };
-      }
-      running.add(key);
-      await time.sleep(30_000, signal);
-      return { kind: 'retry' };
-    },
-    faulted: () => undefined,
-  });
-  const ended = queue.run(abort.signal);
-  for (let count = 0; count < 10; count += 1) queue.add(`bad${count}`);
-  await setImmediate();
-  await time.advance(200);
-  await setImmediate();
-  expect(running.size).toBe(2);
-  queue.add('good');
-  await setImmediate();
-  expect(running.has('good')).toBe(true);
-  abort.abort();
-  await ended;
 });

@@ -230,11 +230,11 @@ test('health tells of the first pass and of what waits', async () => {
   h.memory.isLagging = true;
   h.namespace('a', team);
   h.start();
-  expect(h.reconciler.health()).toMatchObject({ isSynced: false, hasPassed: false, queued: 0 });
+  expect(h.reconciler.health()).toMatchObject({ isSynced: false, isInitialSyncDone: false, queued: 0 });
   await h.settle();
   expect(h.reconciler.health()).toMatchObject({
     isSynced: true,
-    hasPassed: true,
+    isInitialSyncDone: true,
     queued: 0,
     running: 0,
     oldestUnreconciledMs: 0,

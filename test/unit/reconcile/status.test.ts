@@ -148,7 +148,7 @@ describe('the status of a policy', () => {
     };
     h.start();
     await h.virtual.advance(5000);
-    expect([h.reconciler.health().hasPassed, h.status('NamespacePolicy', 'p')]).toEqual([false, {}]);
+    expect([h.reconciler.health().isInitialSyncDone, h.status('NamespacePolicy', 'p')]).toEqual([false, {}]);
     gate.resolve();
     await h.settle();
     expect(h.status('NamespacePolicy', 'p')).toMatchObject({ synced: 2 });

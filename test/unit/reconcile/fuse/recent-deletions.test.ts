@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { RecentDeletions } from '../../../../src/reconcile/fuse/recent-deletions.ts';
+import { RecentDeletions } from '../../../../src/reconcile/fuse/fuse.ts';
 
-test('counts the deletions of the last minute, for each owner', () => {
+test('the deletions of the last minute are counted for each provider', () => {
   let now = 0;
-  const recent = new RecentDeletions(() => now);
+  const recent = new RecentDeletions({ monotonic: () => now });
   recent.add('NamespacePolicy/p');
   now = 10_000;
   recent.add('NamespacePolicy/p');

@@ -31,10 +31,8 @@ let sink: WatchSink;
 
 beforeEach(() => {
   changes = [];
-  objects = new ObservedObjects(
-    (change) => changes.push(change),
-    () => undefined,
-  );
+  objects = new ObservedObjects();
+  objects.subscribe({ changed: (change) => changes.push(change) });
   sink = objects.sink(type, observeSecretMetadata);
   sink.replaced([], '1');
 });
@@ -210,4 +208,16 @@ describe('what is deleted, and may linger', () => {
     expect(objects.get('n', key)?.uid).toBe('u2');
     expect(changes.at(-1)).toMatchObject({ after: { uid: 'u2' } });
   });
+});
+
+test('after a restore of etcd, a list with older versions replaces everything that is known of objects', () => {
+  const metadata = { annotations: {}, labels: {} };
+  sink.changed(secret(50, metadata));
+  sink.changed(secret(60, { ...metadata, name: 't', uid: 'u2' }));
+  const versions = () => ['s', 't'].map((name) => objects.get('n', `/Secret/${name}`)?.resourceVersion);
+  expect(versions()).toEqual(['50', '60']);
+  sink.replaced([secret(20, metadata)], '30');
+  expect(versions()).toEqual(['20', undefined]);
+  sink.changed(secret(31, metadata));
+  expect(versions()).toEqual(['31', undefined]);
 });

@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest';
+import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import type { Condition } from '../../../../src/policy/status/condition.ts';
+import { NamespaceConditions } from '../../../../src/reconcile/namespace/namespace-conditions.ts';
+import { WorkQueue } from '../../../../src/reconcile/queue/queue.ts';
+import { LiveCluster } from '../../../../src/state/live-cluster.ts';
 import { bindingPolicy, shareOf, team, settledWith } from '../../../support/provided.ts';
 import { refTo, type Harness } from '../../../support/reconcile-harness.ts';
 import { useHarness } from '../../../support/use-harness.ts';
+import { VirtualClock } from '../../../support/virtual-clock.ts';
 
 const harness = useHarness();
 
@@ -64,4 +70,88 @@ describe('the condition reeve.dev/Ready of a namespace', () => {
     expect(readyOf(h, 'a')).toMatchObject({ status: 'True', reason: 'Synced' });
     expect(h.get('RoleBinding', 'devs', 'a')).toBeDefined();
   });
+});
+
+const ready: Condition = { type: 'reeve.dev/Ready', status: 'True', reason: 'Synced', message: '' };
+
+/** The conditions of these namespaces, with a namespace queue that asks the test how long it is. */
+function conditionsOf(namespaces: readonly KubeObject[], queued: () => number) {
+  const clock = new VirtualClock();
+  const cluster = new LiveCluster({ excludedNamespaces: [] });
+  cluster.namespaces.replaced(namespaces, '5');
+  const written: (string | undefined)[] = [];
+  const conditionQueue = new WorkQueue<string>({ concurrency: 8, clock, onError: () => undefined });
+  const conditions = new NamespaceConditions({
+    cluster,
+    writer: {
+      apply: async (object) => {
+        written.push(object.metadata.name);
+        const metadata = { ...object.metadata, resourceVersion: '9' };
+        return await Promise.resolve({ ...object, metadata });
+      },
+    },
+    observer: { wroteOwn: () => undefined, unexpectedError: () => undefined },
+    clock,
+    namespaceQueue: {
+      get queued() {
+        return queued();
+      },
+    },
+    conditionQueue,
+  });
+  const abort = new AbortController();
+  const ended = conditionQueue.run((name, attempt) => conditions.write(name, attempt), abort.signal);
+  const stop = async (): Promise<void> => {
+    abort.abort();
+    await ended;
+  };
+  return { clock, cluster, conditions, written, stop };
+}
+
+function namespaceObject(name: string, resourceVersion: string): KubeObject {
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name, uid: name, resourceVersion } };
+}
+
+describe('a condition that waits for objects', () => {
+  test('is handled at most twice, and is written after two seconds at the latest', async () => {
+    let asked = 0;
+    const names = ['a', 'b', 'c'];
+    const objects = names.map((name) => namespaceObject(name, '1'));
+    const { clock, conditions, written, stop } = conditionsOf(objects, () => {
+      asked += 1;
+      return 1;
+    });
+    for (const name of names) conditions.want(name, ready);
+    await clock.advance(1900);
+    expect([asked, written]).toEqual([3, []]);
+    await clock.advance(200);
+    await clock.settle();
+    expect([asked, new Set(written)]).toEqual([6, new Set(['a', 'b', 'c'])]);
+    await stop();
+  });
+
+  test('is written as soon as no objects wait any more', async () => {
+    const h = harness({ concurrency: 1 });
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    for (const name of names) h.namespace(name, team);
+    h.policy('p', bindingPolicy());
+    h.start();
+    await h.settle(1000);
+    expect(h.clock.monotonic()).toBeLessThan(1000);
+    for (const name of names)
+      expect(h.condition('Namespace', name, 'reeve.dev/Ready')).toMatchObject({ status: 'True' });
+  });
+});
+
+test('after a restore of etcd, a condition that was written before is written again', async () => {
+  const { clock, cluster, conditions, written, stop } = conditionsOf([namespaceObject('a', '7')], () => 0);
+  conditions.want('a', ready);
+  await clock.settle();
+  conditions.want('a', ready);
+  await clock.settle();
+  expect(written).toHaveLength(1);
+  cluster.namespaces.replaced([namespaceObject('a', '3')], '3');
+  await clock.settle();
+  expect(written).toHaveLength(2);
+  await stop();
 });

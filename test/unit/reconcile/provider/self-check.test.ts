@@ -30,8 +30,8 @@ describe('a right that is missing', () => {
     });
     await later(h, soonMs);
     await later(h, soonMs);
-    expect(h.told.observed.filter(([what]) => what === 'hindered')).toEqual([
-      ['hindered', 'NamespacePolicy/p', 'InsufficientPermissions'],
+    expect(h.told.observed.filter(([what]) => what === 'blocked')).toEqual([
+      ['blocked', 'NamespacePolicy/p', 'InsufficientPermissions'],
     ]);
     expect(h.told.events.filter(({ reason }) => reason === 'InsufficientPermissions')).toHaveLength(1);
     h.rights.clear();
@@ -153,10 +153,10 @@ describe('a watch that is refused', () => {
     h.rights.set('list secrets', 'unknown');
     h.start();
     await h.virtual.advance(60_000);
-    expect(h.reconciler.health()).toMatchObject({ isSynced: false, hasPassed: false });
+    expect(h.reconciler.health()).toMatchObject({ isSynced: false, isInitialSyncDone: false });
     h.serve('Secret');
     await h.settle();
-    expect(h.reconciler.health()).toMatchObject({ isSynced: true, hasPassed: true });
+    expect(h.reconciler.health()).toMatchObject({ isSynced: true, isInitialSyncDone: true });
   });
 });
 

@@ -1,3 +1,4 @@
+import * as fc from 'fast-check';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import {
@@ -9,30 +10,29 @@ import {
 } from '../../../../src/reconcile/queue/queue.ts';
 import { VirtualClock } from '../../../support/virtual-clock.ts';
 
-/** Work that ends when the test says so. */
+/** A queue whose handler ends when the test says so. */
 class Desk {
-  readonly time = new VirtualClock();
+  readonly clock = new VirtualClock();
   readonly begun: string[] = [];
   readonly failures: number[] = [];
-  readonly faults: unknown[] = [];
+  readonly errors: unknown[] = [];
   readonly abort = new AbortController();
   readonly #open = new Map<string, (handled: Handled | Error) => void>();
   readonly queue: WorkQueue<string>;
-  mostAtOnce = 0;
+  maxAtOnce = 0;
   wasTwiceAtOnce = false;
 
   constructor(options: Partial<QueueOptions<string>> = {}) {
     this.queue = new WorkQueue<string>({
       concurrency: 2,
-      time: this.time,
-      handle: async (key, attempt) => await this.#handle(key, attempt),
-      faulted: (_key, error) => this.faults.push(error),
+      clock: this.clock,
+      onError: (_key, error) => this.errors.push(error),
       ...options,
     });
   }
 
-  start(): Promise<void> {
-    return this.queue.run(this.abort.signal);
+  start(signal = this.abort.signal): Promise<void> {
+    return this.queue.run(async (key, attempt) => await this.#handle(key, attempt), signal);
   }
 
   async end(key: string, handled: Handled | Error = done): Promise<void> {
@@ -54,7 +54,7 @@ class Desk {
       if (handled instanceof Error) reject(handled);
       else resolve(handled);
     });
-    this.mostAtOnce = Math.max(this.mostAtOnce, this.#open.size);
+    this.maxAtOnce = Math.max(this.maxAtOnce, this.#open.size);
     return await promise;
   }
 }
@@ -62,7 +62,7 @@ class Desk {
 const retry: Handled = { kind: 'retry' };
 
 describe('a work queue', () => {
-  test('takes keys in the order in which they came, each once, and so many at once', async () => {
+  test('runs keys in the order in which they were added, each once, and as many at once as allowed', async () => {
     const desk = new Desk();
     for (const key of ['a', 'b', 'a', 'c', 'b']) desk.queue.add(key);
     void desk.start();
@@ -72,10 +72,10 @@ describe('a work queue', () => {
     await desk.end('b');
     await desk.end('c');
     expect(desk.queue.isIdle).toBe(true);
-    expect(desk.mostAtOnce).toBe(2);
+    expect(desk.maxAtOnce).toBe(2);
   });
 
-  test('works once more on a key that came again while it was worked on', async () => {
+  test('runs a key once more when it was added while it ran', async () => {
     const desk = new Desk();
     void desk.start();
     desk.queue.add('a');
@@ -88,15 +88,87 @@ describe('a work queue', () => {
     expect(desk.queue.isIdle).toBe(true);
   });
 
-  test('tries a failed key later each time, and tells how often it failed', async () => {
+  test('reports how long the oldest key has needed work', async () => {
+    const desk = new Desk({ concurrency: 1 });
+    void desk.start();
+    desk.queue.add('a');
+    await desk.clock.advance(50);
+    desk.queue.add('b');
+    await desk.clock.advance(50);
+    expect(desk.queue.oldestMs()).toBe(100);
+    await desk.end('a');
+    expect(desk.queue.oldestMs()).toBe(50);
+    await desk.end('b', retry);
+    // A failed key still needs work.
+    expect(desk.queue.oldestMs()).toBe(50);
+  });
+
+  test('stops when its signal aborts and the last handler has ended, and can run again', async () => {
+    const desk = new Desk({ concurrency: 1 });
+    let isStopped = false;
+    void desk.start().finally(() => {
+      isStopped = true;
+    });
+    for (const key of ['a', 'b']) desk.queue.add(key);
+    desk.abort.abort();
+    await setImmediate();
+    expect(isStopped).toBe(false);
+    await desk.end('a', new Error('aborted'));
+    expect(isStopped).toBe(true);
+    expect(desk.begun).toEqual(['a']);
+    // An aborted handler may throw anything.
+    expect(desk.errors).toEqual([]);
+    expect(desk.queue.isIdle).toBe(true);
+    void desk.start(new AbortController().signal);
+    desk.queue.add('c');
+    expect(desk.running).toEqual(['c']);
+  });
+
+  test('stops at once when its signal has aborted already', async () => {
+    const desk = new Desk();
+    desk.abort.abort();
+    desk.queue.add('a');
+    await desk.start();
+    expect(desk.begun).toEqual([]);
+  });
+
+  test('gives timers and sockets their turn while there is much to do', async () => {
+    let now = 0;
+    const order: string[] = [];
+    const queue = new WorkQueue<string>({
+      concurrency: 2,
+      clock: {
+        monotonic: () => now,
+        sleep: async () => await new Promise<never>(() => undefined),
+        random: () => 0,
+      },
+      onError: () => undefined,
+    });
+    const handle = (key: string): Promise<Handled> => {
+      // Takes its time without ever waiting for anything.
+      now += 6;
+      order.push(key);
+      return Promise.resolve(done);
+    };
+    void queue.run(handle, new AbortController().signal);
+    globalThis.setImmediate(() => order.push('other'));
+    for (let key = 0; key < 20; key += 1) queue.add(String(key));
+    await idle(queue);
+    expect(order).toHaveLength(21);
+    expect(order.indexOf('other')).toBeLessThan(10);
+  });
+});
+
+describe('a key that fails', () => {
+  test('is retried later each time, and its handler is told how often it failed', async () => {
     const desk = new Desk();
     void desk.start();
     desk.queue.add('a');
     for (const wait of [100, 200, 400, 800]) {
       await desk.end('a', retry);
-      await desk.time.advance(wait - 1);
+      await desk.clock.advance(wait - 1);
       expect(desk.running).toEqual([]);
-      await desk.time.advance(1);
+      await desk.clock.advance(1);
       expect(desk.running).toEqual(['a']);
     }
     expect(desk.failures).toEqual([0, 1, 2, 3, 4]);
@@ -105,23 +177,23 @@ describe('a work queue', () => {
     expect(desk.failures.at(-1)).toBe(0);
   });
 
-  test('never waits longer than the bound, nor shorter than it is told to', async () => {
-    const desk = new Desk({ retry: { leastMs: 10, mostMs: 40 } });
+  test('is retried after the maximum delay at the latest, but not before the delay that its handler asks for', async () => {
+    const desk = new Desk({ retryDelay: { minMs: 10, maxMs: 40 } });
     void desk.start();
     desk.queue.add('a');
     for (let round = 0; round < 8; round += 1) {
       await desk.end('a', retry);
-      await desk.time.advance(40);
+      await desk.clock.advance(40);
       expect(desk.running).toEqual(['a']);
     }
-    await desk.end('a', { kind: 'retry', leastMs: 5000 });
-    await desk.time.advance(4999);
+    await desk.end('a', { kind: 'retry', minDelayMs: 5000 });
+    await desk.clock.advance(4999);
     expect(desk.running).toEqual([]);
-    await desk.time.advance(1);
+    await desk.clock.advance(1);
     expect(desk.running).toEqual(['a']);
   });
 
-  test('a key that keeps failing delays no other', async () => {
+  test('delays no other key', async () => {
     const desk = new Desk({ concurrency: 1 });
     void desk.start();
     desk.queue.add('bad');
@@ -132,102 +204,149 @@ describe('a work queue', () => {
     expect(desk.running).toEqual(['b']);
   });
 
-  test('a key that threw is tried again, and the fault is told', async () => {
+  test('leaves half of the places to keys that have not failed', async () => {
+    const desk = new Desk({ concurrency: 4 });
+    void desk.start();
+    const bad = Array.from({ length: 10 }, (_, index) => `bad${index}`);
+    for (const key of bad) desk.queue.add(key);
+    for (const key of bad) await desk.end(key, retry);
+    await desk.clock.advance(200);
+    await setImmediate();
+    expect(desk.running).toHaveLength(2);
+    desk.queue.add('good');
+    expect(desk.running).toContain('good');
+  });
+
+  test('is retried when its handler threw, and the error is reported', async () => {
     const desk = new Desk();
     void desk.start();
     desk.queue.add('a');
-    const fault = new Error('broken');
-    await desk.end('a', fault);
-    expect(desk.faults).toEqual([fault]);
-    await desk.time.advance(100);
+    const error = new Error('broken');
+    await desk.end('a', error);
+    expect(desk.errors).toEqual([error]);
+    await desk.clock.advance(100);
     expect(desk.running).toEqual(['a']);
   });
+});
 
-  test('of several times the earliest counts, and work before it makes it void', async () => {
+describe('a delayed key', () => {
+  test('runs at the earliest of several times, and drops its delay when it runs before', async () => {
     const desk = new Desk();
     void desk.start();
     desk.queue.addAfter('a', 500);
     desk.queue.addAfter('a', 200);
     desk.queue.addAfter('a', 900);
-    await desk.time.advance(200);
+    await desk.clock.advance(200);
     expect(desk.begun).toEqual(['a']);
     await desk.end('a');
     desk.queue.addAfter('b', 300);
     desk.queue.add('b');
     await desk.end('b');
-    await desk.time.advance(10_000);
+    await desk.clock.advance(10_000);
     expect(desk.begun).toEqual(['a', 'b']);
   });
 
-  test('keeps what is due in weeks', async () => {
+  test('can be due in weeks', async () => {
     const desk = new Desk();
     void desk.start();
     const month = 31 * 24 * 3_600_000;
     desk.queue.addAfter('a', month);
-    await desk.time.advance(month - 1);
+    await desk.clock.advance(month - 1);
     expect(desk.begun).toEqual([]);
-    await desk.time.advance(1);
+    await desk.clock.advance(1);
     expect(desk.begun).toEqual(['a']);
   });
 
-  test('says how long the key that has waited longest has needed work', async () => {
-    const desk = new Desk({ concurrency: 1 });
-    void desk.start();
-    desk.queue.add('a');
-    await desk.time.advance(50);
-    desk.queue.add('b');
-    await desk.time.advance(50);
-    expect(desk.queue.oldestMs()).toBe(100);
-    await desk.end('a');
-    expect(desk.queue.oldestMs()).toBe(50);
-    await desk.end('b', retry);
-    // It still needs it.
-    expect(desk.queue.oldestMs()).toBe(50);
+  test('runs once, at its earliest time, whatever else is added', async () => {
+    const op = fc.oneof(
+      fc.record({
+        kind: fc.constant('delay' as const),
+        key: fc.nat(12),
+        ms: fc.integer({ min: 1, max: 100 }),
+      }),
+      fc.record({ kind: fc.constant('run now' as const), key: fc.nat(12) }),
+      fc.record({ kind: fc.constant('advance' as const), ms: fc.nat(60) }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(op, { maxLength: 80 }), async (ops) => {
+        const clock = new VirtualClock();
+        const { queue, runs, stop } = recording(clock);
+        const expected: Run[] = [];
+        const due = new Map<number, number>();
+        for (const each of ops) {
+          if (each.kind === 'delay') {
+            queue.addAfter(each.key, each.ms);
+            due.set(each.key, Math.min(due.get(each.key) ?? Infinity, clock.monotonic() + each.ms));
+          } else if (each.kind === 'run now') {
+            queue.add(each.key);
+            due.delete(each.key);
+            expected.push({ key: each.key, at: clock.monotonic() });
+            await setImmediate();
+          } else {
+            const end = clock.monotonic() + each.ms;
+            for (const [key, at] of [...due].filter((entry) => entry[1] <= end)) {
+              due.delete(key);
+              expected.push({ key, at });
+            }
+            await clock.advance(each.ms);
+          }
+          expect(sorted(runs)).toEqual(sorted(expected));
+          expect(queue.nextDue).toBe(due.size === 0 ? undefined : Math.min(...due.values()));
+        }
+        expect(runs.map(({ at }) => at)).toEqual(runs.map(({ at }) => at).sort((a, b) => a - b));
+        await stop();
+      }),
+    );
   });
+});
 
-  test('stops when it is told to, once the last work has ended, and begins anew afterwards', async () => {
-    const desk = new Desk({ concurrency: 1 });
-    let isStopped = false;
-    void desk.start().finally(() => {
-      isStopped = true;
-    });
-    for (const key of ['a', 'b']) desk.queue.add(key);
-    desk.abort.abort();
-    await setImmediate();
-    expect(isStopped).toBe(false);
-    await desk.end('a', new Error('broken off'));
-    expect(isStopped).toBe(true);
-    expect(desk.begun).toEqual(['a']);
-    // What comes of breaking off is no fault.
-    expect(desk.faults).toEqual([]);
-    expect(desk.queue.isIdle).toBe(true);
-    void desk.queue.run(new AbortController().signal);
-    desk.queue.add('c');
-    expect(desk.running).toEqual(['c']);
-  });
+interface Run {
+  readonly key: number;
+  readonly at: number;
+}
 
-  test('gives others their turn while there is much to do', async () => {
-    let now = 0;
-    const order: string[] = [];
-    const desk = new Desk({
-      handle: (key) => {
-        // Each takes its time without ever waiting for anything.
-        now += 6;
-        order.push(key);
-        return Promise.resolve(done);
-      },
-      time: {
-        now: () => new Date(0),
-        monotonic: () => now,
-        sleep: async () => await new Promise<never>(() => undefined),
-        random: () => 0,
-      },
-    });
-    void desk.start();
-    globalThis.setImmediate(() => order.push('other'));
-    for (let key = 0; key < 20; key += 1) desk.queue.add(String(key));
-    while (!desk.queue.isIdle) await setImmediate();
-    expect(order).toHaveLength(21);
-    expect(order.indexOf('other')).toBeLessThan(10);
+/** A queue that records when it runs each key. */
+function recording(clock: VirtualClock) {
+  const abort = new AbortController();
+  const queue = new WorkQueue<number>({ concurrency: 100, clock, onError: () => undefined });
+  const runs: Run[] = [];
+  const handle = (key: number): Promise<Handled> => {
+    runs.push({ key, at: clock.monotonic() });
+    return Promise.resolve(done);
+  };
+  const ended = queue.run(handle, abort.signal);
+  const stop = async (): Promise<void> => {
+    abort.abort();
+    await ended;
+  };
+  return { queue, runs, stop };
+}
+
+async function idle(queue: { readonly isIdle: boolean }): Promise<void> {
+  while (!queue.isIdle) await setImmediate();
+}
+
+function sorted(runs: readonly Run[]): readonly Run[] {
+  return [...runs].sort((a, b) => a.at - b.at || a.key - b.key);
+}
+
+describe('tens of thousands of keys', () => {
+  const count = 50_000;
+
+  test('are added, delayed and run within seconds', async () => {
+    const clock = new VirtualClock();
+    const { queue, runs, stop } = recording(clock);
+    const began = performance.now();
+    for (let key = 0; key < count; key += 1) queue.addAfter(key, 1 + ((key * 7919) % count));
+    // Jumps, because a virtual clock wakes for every single millisecond otherwise.
+    clock.jump(count);
+    await clock.advance(0);
+    await idle(queue);
+    for (let key = 0; key < count; key += 1) queue.add(key);
+    await idle(queue);
+    expect(runs).toHaveLength(2 * count);
+    // A line or heap with a cost per key that grows with their number takes minutes.
+    expect(performance.now() - began).toBeLessThan(15_000);
+    await stop();
   });
 });

@@ -1,44 +1,44 @@
-// Notices an object that somebody changes back again and again, and how long it is to be left alone then.
+// Limits the rate at which the same content is written to an object that somebody else keeps changing back.
 import type { Clock } from '../../base/clock.ts';
 
 interface Rewrites {
-  /** What was written; another content is no rewrite. */
+  /** Hash of the written content. Other content is not a rewrite. */
   readonly fingerprint: string;
-  /** When, the first one first; within the last minute. */
+  /** Times of the writes within the last minute, in ascending order. */
   times: readonly number[];
-  /** How often in a row it had to be left alone. */
+  /** How many pauses there were in a row. */
   pauses: number;
   pausedUntil: number;
 }
 
 const windowMs = 60_000;
-/** More rewrites than these within a minute are a quarrel. */
-const mostRewrites = 10;
+const maxRewrites = 10;
 const firstPauseMs = 5000;
-const longestPauseMs = 300_000;
+const maxPauseMs = 300_000;
 
-export class Contention {
-  readonly #monotonic: () => number;
+/** After `maxRewrites` writes within a minute the object is left alone, twice as long each time. */
+export class RewriteLimit {
+  readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #rewrites = new Map<string, Rewrites>();
   #prunedAt = 0;
 
-  constructor(time: Pick<Clock, 'monotonic'>) {
-    this.#monotonic = () => time.monotonic();
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.#clock = clock;
   }
 
-  /** For how long the object must not be written with this content; 0: it may be. */
+  /** Returns for how long the object must not be written with this content. 0: it may be written now. */
   pauseFor(id: string, fingerprint: string): number {
     const known = this.#rewrites.get(id);
     if (known?.fingerprint !== fingerprint) return 0;
-    const now = this.#monotonic();
+    const now = this.#clock.monotonic();
     if (now < known.pausedUntil) return known.pausedUntil - now;
     const times = known.times.filter((time) => time > now - windowMs);
-    if (times.length < mostRewrites) return 0;
-    const pause = Math.min(longestPauseMs, firstPauseMs * 2 ** known.pauses);
-    // After the pause it is written once, and the next pause is twice as long if that does not last.
+    if (times.length < maxRewrites) return 0;
+    const pause = Math.min(maxPauseMs, firstPauseMs * 2 ** known.pauses);
+    // Leaves room for one write after the pause. The next rewrite then begins a pause that is twice as long.
     this.#rewrites.set(id, {
       fingerprint,
-      times: times.slice(1 - mostRewrites).map(() => now + pause),
+      times: times.slice(1 - maxRewrites).map(() => now + pause),
       pauses: known.pauses + 1,
       pausedUntil: now + pause,
     });
@@ -46,15 +46,15 @@ export class Contention {
   }
 
   wrote(id: string, fingerprint: string): void {
-    const now = this.#monotonic();
+    const now = this.#clock.monotonic();
     this.#prune(now);
     const known = this.#rewrites.get(id);
     const same = known?.fingerprint === fingerprint ? known : undefined;
-    const times = [...(same?.times ?? []), now].slice(-mostRewrites);
+    const times = [...(same?.times ?? []), now].slice(-maxRewrites);
     this.#rewrites.set(id, { fingerprint, times, pauses: same?.pauses ?? 0, pausedUntil: 0 });
   }
 
-  /** What has been quiet for longer than anything counts is forgotten. */
+  /** Drops objects whose last write and pause are too long ago to count. */
   #prune(now: number): void {
     if (now - this.#prunedAt < windowMs) return;
     this.#prunedAt = now;

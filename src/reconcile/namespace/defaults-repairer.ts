@@ -5,25 +5,25 @@ import { failedResult, type ObjectResult } from '../../policy/plan/object-result
 import { providerId } from '../../policy/terms/provider-id.ts';
 import type { Audits } from './audits.ts';
 import type { ObjectWriter, ReconcileObserver } from '../ports.ts';
-import { writeFault, type WriteFault } from './write-fault.ts';
+import { classifyWriteError, type WriteError } from './write-error.ts';
 
-export interface RepairerOptions {
+export interface DefaultsRepairerOptions {
   readonly audits: Audits;
   readonly writer: Pick<ObjectWriter, 'mergePatch'>;
   readonly observer: Pick<ReconcileObserver, 'wroteOwn'>;
 }
 
 export interface Repair {
-  readonly fault?: WriteFault;
+  readonly error?: WriteError;
   readonly outcomes: readonly ObjectResult[];
 }
 
 const fine: Repair = { outcomes: [] };
 
-export class Repairer {
-  readonly #options: RepairerOptions;
+export class DefaultsRepairer {
+  readonly #options: DefaultsRepairerOptions;
 
-  constructor(options: RepairerOptions) {
+  constructor(options: DefaultsRepairerOptions) {
     this.#options = options;
   }
 
@@ -44,21 +44,21 @@ export class Repairer {
       await this.#options.writer.mergePatch({ apiVersion: 'v1', kind: 'Namespace', name }, patch, { signal });
     } catch (error) {
       if (signal.aborted) throw error;
-      return this.#failed(namespaceObject, writeFault(error, 'change'));
+      return this.#failed(namespaceObject, classifyWriteError(error, 'change'));
     }
     this.#options.observer.wroteOwn('default');
     return fine;
   }
 
   /** Said by every policy that repairs the namespace. */
-  #failed(namespaceObject: KubeObject, fault: WriteFault): Repair {
-    if (fault.kind !== 'lasting') return { fault, outcomes: [] };
+  #failed(namespaceObject: KubeObject, error: WriteError): Repair {
+    if (error.kind !== 'permanent') return { error, outcomes: [] };
     const key = objectKey({ apiVersion: 'v1', kind: 'Namespace' }, namespaceObject.metadata.name ?? '');
-    const message = `its missing defaults cannot be added: ${fault.message}`;
+    const message = `its missing defaults cannot be added: ${error.message}`;
     const outcomes = this.#options.audits.repairers(namespaceObject).map((policy): ObjectResult => {
       const about = { owner: providerId('NamespacePolicy', policy.name), key };
-      return { ...failedResult(about, fault.reason, message), isMissing: false };
+      return { ...failedResult(about, error.reason, message), isMissing: false };
     });
-    return { fault, outcomes };
+    return { error, outcomes };
   }
 }

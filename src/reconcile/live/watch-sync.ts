@@ -1,4 +1,4 @@
-// Waits until all is known that the work begins with; what our account may not watch is not waited for.
+// Waits until every watch has delivered its first complete list, except watches that our account has no right to.
 import { isAborted } from '../../base/abort.ts';
 import { groupOf } from '../../policy/compile/object-key.ts';
 import type { Install } from '../../policy/compile/install.ts';
@@ -10,46 +10,46 @@ import type { SelfReviewer } from '../ports.ts';
 import type { Sources } from './sources.ts';
 import type { WantedWatch } from './watches.ts';
 
-export interface FirstStateOptions {
+export interface WatchSyncOptions {
   readonly watches: readonly WantedWatch[];
   readonly cluster: LiveCluster;
   readonly objects: ObservedObjects;
   readonly sources: Sources;
   readonly selfReviewer: SelfReviewer;
   readonly resourceOf: Install['resourceOf'];
-  readonly time: Clock;
+  readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
 }
 
 const pollMs = 20;
-/** Kinds that may not be served at all are not waited for any longer, and rights are asked about this often. */
+/** How long optional kinds are waited for, and how often the rights of the other watches are asked about. */
 const patienceMs = 2000;
 
-export class FirstState {
-  readonly #options: FirstStateOptions;
-  /** The statuses of those who need them will say which rights are missing. */
-  readonly #refused = new Set<WantedWatch>();
+export class WatchSync {
+  readonly #options: WatchSyncOptions;
+  /** Watches that our account has no right to. Statuses name the missing right. */
+  readonly #forbidden = new Set<WantedWatch>();
 
-  constructor(options: FirstStateOptions) {
+  constructor(options: WatchSyncOptions) {
     this.#options = options;
   }
 
   get isSynced(): boolean {
-    return this.#options.cluster.isSynced && this.#pending(false).every((each) => this.#refused.has(each));
+    return this.#options.cluster.isSynced && this.#pending(false).every((each) => this.#forbidden.has(each));
   }
 
-  /** Nobody tells when the last of all these has come, so it is asked again and again. */
-  async synced(signal: AbortSignal): Promise<void> {
-    const { time } = this.#options;
-    let askAt = time.monotonic() + patienceMs;
+  /** Polls, because the watches have no common event for their first lists. */
+  async wait(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    let askAt = clock.monotonic() + patienceMs;
     while (!isAborted(signal) && !this.isSynced) {
-      await pause(time, pollMs, signal);
-      if (isAborted(signal) || time.monotonic() < askAt) continue;
-      await this.#askForPending(signal);
-      askAt = time.monotonic() + patienceMs;
+      await pause(clock, pollMs, signal);
+      if (isAborted(signal) || clock.monotonic() < askAt) continue;
+      await this.#reviewPending(signal);
+      askAt = clock.monotonic() + patienceMs;
     }
-    const until = time.monotonic() + patienceMs;
-    while (!isAborted(signal) && this.#pending(true).length > 0 && time.monotonic() < until)
-      await pause(time, pollMs, signal);
+    const until = clock.monotonic() + patienceMs;
+    while (!isAborted(signal) && this.#pending(true).length > 0 && clock.monotonic() < until)
+      await pause(clock, pollMs, signal);
   }
 
   #pending(isOptional: boolean): readonly WantedWatch[] {
@@ -63,16 +63,16 @@ export class FirstState {
     );
   }
 
-  async #askForPending(signal: AbortSignal): Promise<void> {
+  async #reviewPending(signal: AbortSignal): Promise<void> {
     for (const watch of this.#pending(false)) {
-      if (await this.#isRefused(watch, signal)) this.#refused.add(watch);
-      else this.#refused.delete(watch);
+      if (await this.#isForbidden(watch, signal)) this.#forbidden.add(watch);
+      else this.#forbidden.delete(watch);
     }
   }
 
-  async #isRefused({ type, namespace, name }: WantedWatch, signal: AbortSignal): Promise<boolean> {
+  async #isForbidden({ type, namespace, name }: WantedWatch, signal: AbortSignal): Promise<boolean> {
     const { selfReviewer, resourceOf } = this.#options;
-    const what = {
+    const resource = {
       group: groupOf(type.apiVersion),
       resource: resourceOf(type),
       ...(namespace === undefined ? {} : { namespace }),
@@ -80,7 +80,7 @@ export class FirstState {
     };
     try {
       const answers = await Promise.all(
-        ['list', 'watch'].map((verb) => selfReviewer.mayDo({ ...what, verb }, signal)),
+        ['list', 'watch'].map((verb) => selfReviewer.mayDo({ ...resource, verb }, signal)),
       );
       return answers.includes('no');
     } catch (error) {

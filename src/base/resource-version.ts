@@ -1,0 +1,22 @@
+// Compares resource versions, the numbers that the API server gives to each state of an object.
+
+/**
+ * Returns whether `version` is newer than `than`, another version of the same kind. Versions are decimal numbers of any
+ * length that grow: https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions
+ * Two different versions that are not both numbers cannot be compared; `ifIncomparable` is the answer then. It is true
+ * unless given, because a needless update does less harm than a missed one.
+ */
+export function isNewerVersion(version: string, than: string, ifIncomparable = true): boolean {
+  if (version === than) return false;
+  if (!isNumber(version) || !isNumber(than)) return ifIncomparable;
+  const [a, b] = [withoutLeadingZeros(version), withoutLeadingZeros(than)];
+  return a.length === b.length ? a > b : a.length > b.length;
+}
+
+function isNumber(text: string): boolean {
+  return /^\d+$/.test(text);
+}
+
+function withoutLeadingZeros(digits: string): string {
+  return digits.startsWith('0') ? digits.replace(/^0+/, '') : digits;
+}

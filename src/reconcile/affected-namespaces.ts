@@ -1,0 +1,46 @@
+// Finds the namespaces that a policy or share affects.
+import { nameOf } from '../base/metadata.ts';
+import { matchNamespace, type CompiledMatch } from '../policy/terms/match.ts';
+import type { ProviderId } from '../policy/terms/provider-id.ts';
+import type { LiveCluster } from '../state/live-cluster.ts';
+import type { LoadedProvider } from '../state/stored-provider.ts';
+import type { ProviderLedger } from './ledger.ts';
+import type { ObservedObjects } from './live/observed-objects.ts';
+
+export interface AffectedScope {
+  readonly cluster: LiveCluster;
+  readonly ledger: ProviderLedger;
+  readonly objects: ObservedObjects;
+}
+
+/** Returns the namespaces that reported on the provider, that it matches now, or where it owns objects. */
+export function affectedNamespaces(
+  id: ProviderId,
+  { cluster, ledger, objects }: AffectedScope,
+): ReadonlySet<string> {
+  const names = new Set<string>([...ledger.tallyOf(id).namespaces, ...objects.countsOf(id).keys()]);
+  const match: CompiledMatch | undefined = cluster.owner(id)?.definition?.compiled.match;
+  if (match === undefined) return names;
+  const snapshot = cluster.snapshot();
+  for (const namespaceObject of snapshot.namespaces()) {
+    const name = nameOf(namespaceObject);
+    if (names.has(name) || snapshot.policies.isExcluded(name)) continue;
+    if (matchNamespace(match, namespaceObject).kind !== 'no') names.add(name);
+  }
+  // A namespace that does not exist never reports, so nothing may wait for it.
+  return new Set([...names].filter((name) => snapshot.namespace(name) !== undefined));
+}
+
+/** Returns whether the provider owns objects in the namespace, or may soon create some. */
+export function mayAffect(
+  namespace: string,
+  { state, definition }: LoadedProvider,
+  { cluster, objects }: Pick<AffectedScope, 'cluster' | 'objects'>,
+): boolean {
+  if (objects.countsOf(state.id).has(namespace)) return true;
+  const snapshot = cluster.snapshot();
+  const namespaceObject = snapshot.namespace(namespace);
+  if (definition === undefined || namespaceObject === undefined || snapshot.policies.isExcluded(namespace))
+    return false;
+  return matchNamespace(definition.compiled.match, namespaceObject).kind !== 'no';
+}

@@ -1,0 +1,160 @@
+// Holds the keys of a queue in order: ready keys by arrival, delayed keys by due time. Private to queue.ts.
+
+interface Ready<K> {
+  readonly key: K;
+  readonly order: number;
+}
+
+/** Keys that can start now. Keys that failed before stand in a line of their own, so that the queue can limit them. */
+export class ReadyKeys<K> {
+  readonly #fresh = new Line<Ready<K>>();
+  readonly #failed = new Line<Ready<K>>();
+  #added = 0;
+
+  add(key: K, hasFailed: boolean): void {
+    this.#added += 1;
+    (hasFailed ? this.#failed : this.#fresh).push({ key, order: this.#added });
+  }
+
+  /** Removes and returns the oldest key, or the oldest key that has not failed. */
+  take(mayHaveFailed: boolean): { readonly key: K; readonly hasFailed: boolean } | undefined {
+    const [fresh, failed] = [this.#fresh.first, mayHaveFailed ? this.#failed.first : undefined];
+    const hasFailed = failed !== undefined && (fresh === undefined || failed.order < fresh.order);
+    const first = (hasFailed ? this.#failed : this.#fresh).shift();
+    return first === undefined ? undefined : { key: first.key, hasFailed };
+  }
+
+  clear(): void {
+    this.#fresh.clear();
+    this.#failed.clear();
+  }
+}
+
+/** First in, first out. */
+class Line<T> {
+  readonly #items: T[] = [];
+  #head = 0;
+
+  get first(): T | undefined {
+    return this.#items[this.#head];
+  }
+
+  push(item: T): void {
+    this.#items.push(item);
+  }
+
+  shift(): T | undefined {
+    const { first } = this;
+    if (first === undefined) return undefined;
+    this.#head += 1;
+    // Array.shift moves all items; moving them once in a thousand times keeps long lines cheap.
+    if (this.#head > 1024 && this.#head * 2 > this.#items.length) {
+      this.#items.splice(0, this.#head);
+      this.#head = 0;
+    }
+    return first;
+  }
+
+  clear(): void {
+    this.#items.length = 0;
+    this.#head = 0;
+  }
+}
+
+interface Due<K> {
+  readonly key: K;
+  readonly at: number;
+}
+
+const maxStale = 64;
+
+/** Each key at most once, at its earliest due time. A binary heap, because there can be tens of thousands of keys. */
+export class DelayedKeys<K> {
+  readonly #times = new Map<K, number>();
+  /** Can hold entries that `#times` no longer has. They are dropped when they reach the top. */
+  #heap: Due<K>[] = [];
+
+  set(key: K, at: number): void {
+    const known = this.#times.get(key);
+    if (known !== undefined && known <= at) return;
+    this.#times.set(key, at);
+    this.#push({ key, at });
+    this.#dropManyStale();
+  }
+
+  delete(key: K): void {
+    this.#times.delete(key);
+    this.#dropManyStale();
+  }
+
+  clear(): void {
+    this.#times.clear();
+    this.#heap = [];
+  }
+
+  /** Number of heap entries, stale entries included. */
+  get heapSize(): number {
+    return this.#heap.length;
+  }
+
+  /** Due time of the first key. */
+  next(): number | undefined {
+    for (let first = this.#heap[0]; first !== undefined; first = this.#heap[0]) {
+      if (this.#times.get(first.key) === first.at) return first.at;
+      this.#pop();
+    }
+    return undefined;
+  }
+
+  /** Removes and returns the first key if it is due. */
+  take(now: number): K | undefined {
+    const at = this.next();
+    const [first] = this.#heap;
+    if (at === undefined || first === undefined || at > now) return undefined;
+    this.#pop();
+    this.#times.delete(first.key);
+    return first.key;
+  }
+
+  /** Stale entries with a late due time would pile up until then. */
+  #dropManyStale(): void {
+    if (this.#heap.length <= 2 * this.#times.size + maxStale) return;
+    // A sorted array is a valid heap.
+    this.#heap = [...this.#times].map(([key, at]) => ({ key, at })).sort((a, b) => a.at - b.at);
+  }
+
+  #push(due: Due<K>): void {
+    const heap = this.#heap;
+    let index = heap.push(due) - 1;
+    while (index > 0) {
+      const above = (index - 1) >> 1;
+      const parent = heap[above];
+      if (parent === undefined || parent.at <= due.at) break;
+      heap[index] = parent;
+      index = above;
+    }
+    heap[index] = due;
+  }
+
+  #pop(): void {
+    const heap = this.#heap;
+    const last = heap.pop();
+    if (last === undefined || heap.length === 0) return;
+    let index = 0;
+    for (let below = this.#smallerChild(0); below !== undefined; below = this.#smallerChild(index)) {
+      if (below.due.at >= last.at) break;
+      heap[index] = below.due;
+      index = below.index;
+    }
+    heap[index] = last;
+  }
+
+  #smallerChild(index: number): { readonly index: number; readonly due: Due<K> } | undefined {
+    const left = this.#heap[2 * index + 1];
+    const right = this.#heap[2 * index + 2];
+    if (left === undefined) return undefined;
+    return right !== undefined && right.at < left.at
+      ? { index: 2 * index + 2, due: right }
+      : { index: 2 * index + 1, due: left };
+  }
+}

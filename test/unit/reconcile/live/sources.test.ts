@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import type { CompiledShare } from '../../../../src/policy/compile/compiled-share.ts';
+import { ShareSet } from '../../../../src/policy/compile/share-set.ts';
+import { Sources } from '../../../../src/reconcile/live/sources.ts';
+import { LiveCluster } from '../../../../src/state/live-cluster.ts';
+import { aShare } from '../../../support/engine.ts';
+
+const share = aShare('x', { source: { namespace: 'n', name: 's' }, targets: { names: ['*'] } });
+const { signal } = new AbortController();
+
+function secretOf(type: string, version = '5'): KubeObject {
+  const metadata = { name: 's', namespace: 'n', uid: 'u', resourceVersion: version };
+  return { apiVersion: 'v1', kind: 'Secret', metadata, type, data: { k: btoa(version) } };
+}
+
+function sourcesOf(read: () => KubeObject, shares: readonly CompiledShare[]): Sources {
+  const snapshot = {
+    ...new LiveCluster({ excludedNamespaces: [] }).snapshot(),
+    shares: new ShareSet(shares),
+  };
+  return new Sources({
+    sourceNamespaces: ['n'],
+    writer: { read: async () => await Promise.resolve(read()) },
+    cluster: { snapshot: () => snapshot, subscribe: () => () => undefined },
+  });
+}
+
+function sourcesWith(secret: KubeObject, shares: readonly CompiledShare[]): Sources {
+  const sources = sourcesOf(() => secret, shares);
+  sources.sink('n').replaced([secret], '6');
+  return sources;
+}
+
+test('the payload of a Secret that a share names is kept', async () => {
+  const sources = sourcesWith(secretOf('Opaque'), [share]);
+  await sources.read(share, signal);
+  expect(sources.copyStateOf(share).kind).toBe('ready');
+});
+
+test('the payload of a Secret that no share names any more is not kept', async () => {
+  const sources = sourcesWith(secretOf('Opaque'), []);
+  await sources.read(share, signal);
+  expect(sources.copyStateOf(share).kind).toBe('unread');
+});
+
+test('the payload of a Secret that is never copied is not kept', async () => {
+  const secret: Record<string, unknown> & KubeObject = { ...secretOf('helm.sh/release.v1') };
+  const sources = sourcesWith(secret, [share]);
+  await sources.read(share, signal);
+  // If the Secret itself had been kept, it could be copied now.
+  secret['type'] = 'Opaque';
+  expect(sources.copyStateOf(share)).toMatchObject({ kind: 'unavailable', reason: 'SourceTypeForbidden' });
+});
+
+test('after a restore of etcd, a list with older versions replaces everything that is known of sources', async () => {
+  let stored = secretOf('Opaque', '50');
+  const changed: string[] = [];
+  const sources = sourcesOf(() => stored, [share]);
+  sources.subscribe((id) => changed.push(id));
+  const sink = sources.sink('n');
+  sink.replaced([], '1');
+  sink.changed(stored);
+  await sources.read(share, signal);
+  expect(sources.copyStateOf(share)).toMatchObject({ payload: { data: { k: btoa('50') } } });
+  stored = secretOf('Opaque', '20');
+  changed.length = 0;
+  sink.replaced([stored], '30');
+  expect([sources.copyStateOf(share).kind, changed]).toEqual(['unread', ['n/s']]);
+  await sources.read(share, signal);
+  expect(sources.copyStateOf(share)).toMatchObject({ payload: { data: { k: btoa('20') } } });
+});
