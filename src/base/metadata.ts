@@ -26,7 +26,10 @@ export function nameOf(object: KubeObject): string {
   return object.metadata.name ?? '';
 }
 
-/** Whether deletion was requested. https://kubernetes.io/docs/concepts/overview/working-with-objects/finalizers/#how-finalizers-work */
+/**
+ * Whether deletion was requested.
+ * https://kubernetes.io/docs/concepts/overview/working-with-objects/finalizers/#how-finalizers-work
+ */
 export function isTerminating(object: KubeObject): boolean {
   return object.metadata.deletionTimestamp !== undefined;
 }

@@ -1,6 +1,6 @@
 // Guesses which known word a person meant when they wrote an unknown one.
 
-/** Returns the known word with the fewest changes, at most `maxDistance`, ignoring case; undefined when there is none. */
+/** Returns the known word with the fewest changes, at most `maxDistance`, ignoring case; undefined if none. */
 export function nearest(given: string, known: readonly string[], maxDistance: number): string | undefined {
   const [best] = known
     .map((word) => ({ word, distance: editDistance(given.toLowerCase(), word.toLowerCase()) }))

@@ -34,8 +34,8 @@ const maxGoDurationLength = 64;
 const goPart = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/gy;
 
 /**
- * Returns milliseconds; undefined when the text is not a duration, or a negative one. Go writes `10s`, `1m30s`, `250ms`,
- * and so does the API server in its timeout. https://pkg.go.dev/time#ParseDuration
+ * Returns milliseconds; undefined when the text is not a duration, or a negative one. Reads Go's format `1m30s`, `250ms`,
+ * which the API server uses for its timeout. https://pkg.go.dev/time#ParseDuration
  */
 export function parseGoDuration(text: string): number | undefined {
   const unsigned = text.startsWith('+') ? text.slice(1) : text;
@@ -67,7 +67,10 @@ function daysIn(year: number, month: number): number {
   return new Date(Date.UTC(year, month, 0)).getUTCDate();
 }
 
-/** Writes a date as Leases and Events hold it: UTC with six digits after the point. https://kubernetes.io/docs/reference/kubernetes-api/definitions/micro-time-v1-meta/ */
+/**
+ * Writes a date as Leases and Events hold it: UTC with six digits after the point.
+ * https://kubernetes.io/docs/reference/kubernetes-api/definitions/micro-time-v1-meta/
+ */
 export function microTime(date: Date): string {
   return date.toISOString().replace('Z', '000Z');
 }

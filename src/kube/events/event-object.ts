@@ -1,4 +1,5 @@
-// An Event as the API server takes it. https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/event-v1/
+// Builds an Event in the form that the API server accepts.
+// https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/event-v1/
 import type { JsonObject } from '../../base/json.ts';
 import { subdomain } from '../../api/kubernetes-names.ts';
 import { group } from '../../api/names.ts';
@@ -8,7 +9,7 @@ export interface EventSubject {
   readonly apiVersion: string;
   readonly kind: string;
   readonly name: string;
-  /** Left out for cluster-scoped kinds. */
+  /** Undefined for cluster-scoped kinds. */
   readonly namespace?: string;
   readonly uid?: string;
 }
@@ -19,11 +20,11 @@ export interface RecordedEvent {
   readonly type: 'Normal' | 'Warning';
   /** One word in UpperCamelCase, for programs. */
   readonly reason: string;
-  /** What was done or tried, as one word. */
+  /** The action that was taken or tried, as one word. */
   readonly action: string;
-  /** For people. It must hold nothing secret: who may read events may not read Secrets. */
+  /** For people. It must not contain secrets: users who may read Events may not be allowed to read Secrets. */
   readonly note: string;
-  /** Where the Event is put; that of `regarding` unless given, and `default` for what has none. */
+  /** The namespace of the Event; that of `regarding` by default, and `default` for a cluster-scoped object. */
   readonly namespace?: string;
 }
 
@@ -34,37 +35,41 @@ export interface EventSource {
   readonly instance: string;
 }
 
-/** How often an Event happened, and when first and last. */
+/** How often an event happened, and when for the first and the last time. */
 export interface Occurrences {
   readonly count: number;
   readonly first: Date;
   readonly last: Date;
 }
 
-/** What the API server allows. https://github.com/kubernetes/kubernetes/blob/master/pkg/apis/core/validation/events.go */
-const mostWordBytes = 128;
-const mostNoteBytes = 1024;
-const mostNameLength = 253;
+/**
+ * Limits of the API server.
+ * https://github.com/kubernetes/kubernetes/blob/master/pkg/apis/core/validation/events.go
+ */
+const maxWordBytes = 128;
+const maxNoteBytes = 1024;
+const maxNameLength = 253;
 
 export function namespaceOf({ namespace, regarding }: RecordedEvent): string {
   return namespace ?? regarding.namespace ?? 'default';
 }
 
-export function reportingController({ component }: EventSource): string {
+function reportingController({ component }: EventSource): string {
   return `${group}/${component}`;
 }
 
-/** The name of the object, so that people find the Event, and what makes it unlike all others. */
+/** Starts with the name of the object, so that people find the Event, and ends with the unique part. */
 export function eventName({ regarding }: RecordedEvent, unique: string): string {
-  // Roles may be called what no Event may: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
+  // A Role may have a name that is not allowed for an Event.
+  // https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
   const base = wholeSubdomain.test(regarding.name) ? regarding.name : regarding.kind.toLowerCase();
-  const room = mostNameLength - unique.length - 1;
+  const room = maxNameLength - unique.length - 1;
   return `${base.slice(0, room).replace(/[-.]+$/, '')}.${unique}`;
 }
 
 const wholeSubdomain = new RegExp(`^${subdomain}$`);
 
-export function eventObject(
+export function eventBody(
   event: RecordedEvent,
   name: string,
   source: EventSource,
@@ -76,32 +81,32 @@ export function eventObject(
     kind: 'Event',
     metadata: { name, namespace },
     eventTime: microTime(occurrences.first),
-    ...(occurrences.count < 2 ? {} : { series: eventSeries(occurrences) }),
+    ...(occurrences.count < 2 ? {} : { series: seriesOf(occurrences) }),
     reportingController: reportingController(source),
-    reportingInstance: clippedBytes(source.instance, mostWordBytes),
+    reportingInstance: clippedBytes(source.instance, maxWordBytes),
     regarding: subjectIn(event, namespace),
     ...(event.related === undefined ? {} : { related: event.related }),
     type: event.type,
-    reason: clippedBytes(event.reason, mostWordBytes),
-    action: clippedBytes(event.action, mostWordBytes),
-    note: clippedBytes(event.note, mostNoteBytes),
+    reason: clippedBytes(event.reason, maxWordBytes),
+    action: clippedBytes(event.action, maxWordBytes),
+    note: clippedBytes(event.note, maxNoteBytes),
   };
 }
 
-export function eventSeries({ count, last }: Occurrences): JsonObject {
+export function seriesOf({ count, last }: Pick<Occurrences, 'count' | 'last'>): JsonObject {
   return { count, lastObservedTime: microTime(last) };
 }
 
-/** Outside of `default`, the API server takes only what regards the same namespace, cluster-scoped or not. */
+/** Outside of `default`, the API server requires the namespace of the Event, even for a cluster-scoped object. */
 function subjectIn({ regarding }: RecordedEvent, namespace: string): EventSubject {
   const isImplied = regarding.namespace === undefined && namespace === 'default';
   return isImplied ? regarding : { ...regarding, namespace };
 }
 
-/** Cuts no character in two. */
-function clippedBytes(text: string, mostBytes: number): string {
-  if (Buffer.byteLength(text) <= mostBytes) return text;
+/** Never cuts a character in two. */
+function clippedBytes(text: string, maxBytes: number): string {
+  if (Buffer.byteLength(text) <= maxBytes) return text;
   const ellipsis = '…';
-  const bytes = Buffer.from(text).subarray(0, mostBytes - Buffer.byteLength(ellipsis));
+  const bytes = Buffer.from(text).subarray(0, maxBytes - Buffer.byteLength(ellipsis));
   return `${new TextDecoder().decode(bytes, { stream: true })}${ellipsis}`;
 }

@@ -1,18 +1,16 @@
-// Tells people what happened to an object, by Events on it: nobody waits for them, and losing one harms nothing.
-import type { KubeError } from '../../base/kube-error.ts';
+// Writes Events about what happened to an object. Callers never wait for an Event, and a lost Event does no harm.
 import { fieldManager } from '../../api/names.ts';
-import { kubeErrorOf } from '../http/answers.ts';
-import { Backoff } from '../watch/backoff.ts';
-import type { KubeClient } from '../http/client.ts';
-import { eventName, eventObject, eventSeries, namespaceOf } from './event-object.ts';
-import type { EventSource, RecordedEvent } from './event-object.ts';
-import { EventTable } from './event-series.ts';
-import type { Series } from './event-series.ts';
-import { pause } from '../../base/pause.ts';
 import type { Clock } from '../../base/clock.ts';
+import type { KubeError } from '../../base/kube-error.ts';
+import { pause } from '../../base/pause.ts';
+import { kubeErrorOf } from '../http/answers.ts';
+import type { KubeClient } from '../http/client.ts';
+import { Backoff } from '../watch/backoff.ts';
+import { eventBody, eventName, namespaceOf, seriesOf } from './event-object.ts';
+import type { EventSource, EventSubject, RecordedEvent } from './event-object.ts';
 
-/** Too many about one object, too many waiting, not taken by the API server, or not reached for too long. */
-export type DropReason = 'limited' | 'overflow' | 'refused' | 'unreachable';
+/** The queue was full, the API server refused the Event, or it was unreachable for too long. */
+export type DropReason = 'overflow' | 'refused' | 'unreachable';
 
 export interface EventRecorderOptions extends EventSource {
   readonly clock: Clock;
@@ -22,7 +20,7 @@ export interface EventRecorderOptions extends EventSource {
 export interface EventRecorder {
   /** Returns at once and never throws. */
   record(event: RecordedEvent): void;
-  /** Writes what waits, each once. For the end of the process; resolves soon even when nobody answers. */
+  /** Writes everything in the queue, each Event once. Resolves soon even when the API server does not answer. */
   flush(): Promise<void>;
 }
 
@@ -30,38 +28,41 @@ export function createEventRecorder(client: KubeClient, options: EventRecorderOp
   return new Recorder(client, options);
 }
 
-/** The count of a series is written at most this often. */
-const seriesWriteMs = 60_000;
-const mostWaiting = 1000;
+/**
+ * Three limits bound the load on the API server: the recorder sends one request at a time, an event is in the queue at
+ * most once however often it is repeated, and the queue drops new events when it is full.
+ */
+const maxQueued = 1000;
+/** A repeat of an event that is no longer remembered becomes a new Event. */
+const maxRemembered = 4096;
 const requestTimeoutMs = 5000;
-/** An Event that could not be written for so long is old news. */
+/** An Event that could not be written for so long is outdated. */
 const giveUpMs = 120_000;
 
 const query = { fieldManager };
 
-/** A series whose count the API server does not know yet. */
-interface Waiting {
-  readonly series: Series;
-  readonly dueAt: number;
-}
-
-/** When the API server was last told of a series, and whether it has it since. */
-interface Attempt {
-  readonly at: number;
-  readonly isStored: boolean;
+/** One Event of the API server, and how often it has happened. */
+interface Entry {
+  readonly key: string;
+  readonly event: RecordedEvent;
+  readonly first: Date;
+  name: string;
+  count: number;
+  last: Date;
+  isStored: boolean;
 }
 
 class Recorder implements EventRecorder {
   readonly #client: KubeClient;
   readonly #options: EventRecorderOptions;
-  readonly #table = new EventTable();
-  readonly #waiting = new Map<Series, Waiting>();
-  readonly #attempts = new WeakMap<Series, Attempt>();
+  /** The least recently repeated entry is first. */
+  readonly #remembered = new Map<string, Entry>();
+  /** Entries to create or patch, by key, and since when they wait. */
+  readonly #queue = new Map<string, { readonly entry: Entry; readonly since: number }>();
   readonly #backoff: Backoff;
   #resumeAt = -Infinity;
-  #isFlushing = false;
+  #flushing = new AbortController();
   #working: Promise<void> | undefined;
-  #wake = new AbortController();
   #named = 0;
 
   constructor(client: KubeClient, options: EventRecorderOptions) {
@@ -71,23 +72,30 @@ class Recorder implements EventRecorder {
   }
 
   record(event: RecordedEvent): void {
-    const time = { at: this.#now(), now: this.#options.clock.now() };
-    const series = this.#table.count(event, time, () => this.#newName(event));
-    if (series === undefined) return this.#options.onDrop?.('limited');
-    if (this.#waiting.has(series)) return;
-    if (this.#waiting.size >= mostWaiting) return this.#options.onDrop?.('overflow');
-    this.#await(series);
-    this.#goOn();
+    const key = keyOf(event);
+    const queued = this.#queue.get(key)?.entry;
+    if (queued === undefined && this.#queue.size >= maxQueued) return this.#options.onDrop?.('overflow');
+    const entry = queued ?? this.#remembered.get(key) ?? this.#newEntry(key, event);
+    entry.count += 1;
+    entry.last = this.#options.clock.now();
+    this.#remember(entry);
+    // The next write of a queued entry includes this repeat.
+    if (queued === undefined) this.#enqueue(entry);
+    this.#working ??= this.#work();
   }
 
   async flush(): Promise<void> {
-    this.#isFlushing = true;
-    this.#goOn();
+    this.#flushing.abort();
     await this.#working;
-    this.#isFlushing = false;
+    this.#flushing = new AbortController();
   }
 
-  /** Processes do not agree on names, so time alone would not do. */
+  #newEntry(key: string, event: RecordedEvent): Entry {
+    const first = this.#options.clock.now();
+    return { key, event, first, last: first, name: this.#newName(event), count: 0, isStored: false };
+  }
+
+  /** Includes a random number, because several processes write Events. */
   #newName(event: RecordedEvent): string {
     this.#named += 1;
     const { clock } = this.#options;
@@ -95,107 +103,102 @@ class Recorder implements EventRecorder {
     return eventName(event, `${clock.now().getTime().toString(16)}${this.#named.toString(16)}${chance}`);
   }
 
-  #await(series: Series): void {
-    const attempt = this.#attempts.get(series);
-    const dueAt = attempt === undefined ? this.#now() : Math.max(this.#now(), attempt.at + seriesWriteMs);
-    this.#waiting.set(series, { series, dueAt });
+  #remember(entry: Entry): void {
+    this.#remembered.delete(entry.key);
+    this.#remembered.set(entry.key, entry);
+    const [oldest] = this.#remembered.keys();
+    if (this.#remembered.size > maxRemembered && oldest !== undefined) this.#remembered.delete(oldest);
   }
 
-  #now(): number {
-    return this.#options.clock.monotonic();
-  }
-
-  #goOn(): void {
-    if (this.#waiting.size === 0) return;
-    this.#wake.abort();
-    this.#wake = new AbortController();
-    this.#working ??= this.#work();
+  #enqueue(entry: Entry): void {
+    this.#queue.set(entry.key, { entry, since: this.#options.clock.monotonic() });
   }
 
   async #work(): Promise<void> {
-    for (let next = this.#next(); next !== undefined; next = this.#next()) {
-      const waitMs = Math.max(next.dueAt, this.#resumeAt) - this.#now();
-      if (waitMs > 0 && !this.#isFlushing) await pause(this.#options.clock, waitMs, this.#wake.signal);
-      else await this.#write(next);
+    const { clock } = this.#options;
+    for (let [next] = this.#queue.values(); next !== undefined; [next] = this.#queue.values()) {
+      const waitMs = this.#resumeAt - clock.monotonic();
+      const { signal } = this.#flushing;
+      if (waitMs > 0 && !signal.aborted) await pause(clock, waitMs, signal);
+      else await this.#write(next.entry, next.since);
     }
     this.#working = undefined;
   }
 
-  #next(): Waiting | undefined {
-    let first: Waiting | undefined;
-    for (const waiting of this.#waiting.values()) {
-      if (first === undefined || waiting.dueAt < first.dueAt) first = waiting;
-    }
-    return first;
-  }
-
-  async #write({ series, dueAt }: Waiting): Promise<void> {
-    const { count } = series;
-    const at = this.#now();
-    const isStored = this.#attempts.get(series)?.isStored === true;
+  async #write(entry: Entry, since: number): Promise<void> {
+    const { count } = entry;
+    const sentAt = this.#options.clock.monotonic();
     try {
-      await (isStored ? this.#update(series) : this.#create(series));
+      await (entry.isStored ? this.#patch(entry) : this.#create(entry));
+      entry.isStored = true;
       this.#backoff.reset();
-      this.#told(series, { at, isStored: true }, count);
-    } catch (error) {
-      const failure = kubeErrorOf(error);
-      if (failure.retryable) this.#postpone(series, failure, at - dueAt);
-      else this.#giveUp(series, { at, isStored }, failure);
+      this.#queue.delete(entry.key);
+      // The event was repeated during the request.
+      if (entry.count > count) this.#enqueue(entry);
+    } catch (cause) {
+      const error = kubeErrorOf(cause);
+      if (error.retryable) this.#postpone(entry, error, sentAt - since);
+      else if (entry.isStored && error.code === 404) this.#createAgain(entry);
+      else this.#drop(entry, 'refused');
     }
   }
 
-  async #create({ event, name, first, last, count }: Series): Promise<void> {
+  async #create({ event, name, ...occurrences }: Entry): Promise<void> {
     const path = eventsPath(event);
-    const body = eventObject(event, name, this.#options, { count, first, last });
+    const body = eventBody(event, name, this.#options, occurrences);
     try {
       await this.#client.request({ method: 'POST', path, query, body, timeoutMs: requestTimeoutMs });
     } catch (error) {
-      // It was made before, by a request whose answer got lost.
+      // An earlier request created it, and its answer was lost.
       if (kubeErrorOf(error).reason !== 'AlreadyExists') throw error;
     }
   }
 
-  async #update({ event, name, first, last, count }: Series): Promise<void> {
+  /** https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/event-v1/: `series` */
+  async #patch({ event, name, ...occurrences }: Entry): Promise<void> {
     await this.#client.request({
       method: 'PATCH',
       query,
       path: `${eventsPath(event)}/${name}`,
       contentType: 'application/merge-patch+json',
-      body: { series: eventSeries({ count, first, last }) },
+      body: { series: seriesOf(occurrences) },
       timeoutMs: requestTimeoutMs,
     });
   }
 
-  #told(series: Series, attempt: Attempt, count: number): void {
-    this.#attempts.set(series, attempt);
-    this.#waiting.delete(series);
-    // It happened again in the meantime.
-    if (series.count > count) this.#await(series);
-  }
-
-  /** All wait, not only this one: it is the server that cannot. At the end of the process there is no later. */
-  #postpone(series: Series, { retryAfterMs }: KubeError, lateMs: number): void {
-    if (this.#isFlushing) {
-      for (const waiting of this.#waiting.keys()) this.#drop(waiting, 'unreachable');
+  /** All entries wait, because the server is the cause. At the end of the process there is no later. */
+  #postpone(entry: Entry, { retryAfterMs }: KubeError, waitedMs: number): void {
+    if (this.#flushing.signal.aborted) {
+      for (const queued of [...this.#queue.values()]) this.#drop(queued.entry, 'unreachable');
       return;
     }
-    this.#resumeAt = this.#now() + this.#backoff.next(retryAfterMs);
-    if (lateMs >= giveUpMs) this.#drop(series, 'unreachable');
+    this.#resumeAt = this.#options.clock.monotonic() + this.#backoff.next(retryAfterMs);
+    if (waitedMs >= giveUpMs) this.#drop(entry, 'unreachable');
   }
 
-  /** The namespace is going, or the Event has been forgotten: then the next one of the series is a new Event. */
-  #giveUp(series: Series, { at, isStored }: Attempt, { code }: KubeError): void {
-    this.#attempts.set(series, { at, isStored: isStored && code !== 404 });
-    if (isStored && code === 404) series.name = this.#newName(series.event);
-    this.#drop(series, 'refused');
+  /** The Event expired or was deleted; the entry stays in the queue. */
+  #createAgain(entry: Entry): void {
+    entry.isStored = false;
+    entry.name = this.#newName(entry.event);
   }
 
-  #drop(series: Series, reason: DropReason): void {
-    this.#waiting.delete(series);
+  #drop(entry: Entry, reason: DropReason): void {
+    this.#queue.delete(entry.key);
+    if (!entry.isStored) this.#remembered.delete(entry.key);
     this.#options.onDrop?.(reason);
   }
 }
 
 function eventsPath(event: RecordedEvent): string {
   return `/apis/events.k8s.io/v1/namespaces/${encodeURIComponent(namespaceOf(event))}/events`;
+}
+
+/** Two events with the same key are the same event. */
+function keyOf({ regarding, related, type, reason, action, note, namespace }: RecordedEvent): string {
+  const about = [identityOf(regarding), related && identityOf(related)];
+  return JSON.stringify([...about, type, reason, action, note, namespace]);
+}
+
+function identityOf({ apiVersion, kind, namespace, name, uid }: EventSubject): readonly unknown[] {
+  return [apiVersion, kind, namespace, name, uid];
 }

@@ -62,7 +62,8 @@ export function listWatch(
 /**
  * An API server sends a bookmark about every minute even when nothing happens, so a healthy watch is silent for 60 s. A
  * shorter limit would restart every healthy watch each minute; half as much again leaves room for a busy server. When
- * packets are lost, TCP probes end the connection after 40 s. This limit is for a proxy that confirms packets and drops them.
+ * packets are lost, TCP probes end the connection after 40 s. This limit is for a proxy that confirms packets but drops
+ * them.
  * https://kubernetes.io/docs/reference/using-api/api-concepts/#watch-bookmarks
  */
 const defaultStallMs = 90_000;

@@ -92,7 +92,7 @@ const newline = 0x0a;
 /** An object has a few MiB at most. A longer line is not from a watch, and would fill the memory. */
 const maxLineBytes = 64 * 1024 * 1024;
 
-/** Yields complete lines; an incomplete last line was cut off and is dropped. Throws a KubeError, or the error of the chunks. */
+/** Yields complete lines and drops an incomplete last one. Throws a KubeError, or the error of the chunks. */
 export async function* linesOf(
   chunks: AsyncIterable<Uint8Array>,
   maxBytes = maxLineBytes,

@@ -1,4 +1,4 @@
-// Events reach the API server once, their repetitions as a count, and never hold anybody up.
+// An Event is created once and patched for each repeat, its queue is bounded, and callers never wait.
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { JsonObject } from '../../../../src/base/json.ts';
 import type { KubeRequest } from '../../../../src/kube/http/client.ts';
@@ -51,8 +51,8 @@ function nameIn({ body }: KubeRequest): string {
   return metadata.name;
 }
 
-describe('an Event', () => {
-  test('has the form of events.k8s.io/v1, in the namespace of its object', async () => {
+describe('the form of an Event', () => {
+  test('an Event has the form of events.k8s.io/v1 and is in the namespace of its object', async () => {
     const { time, server, recorder } = begin();
     recorder.record(restored);
     await time.settle();
@@ -84,13 +84,13 @@ describe('an Event', () => {
     ['a cluster-scoped object', aboutShare, 'default', share],
     ['a namespaced object', restored, 'team-a', secret],
     [
-      'a cluster-scoped object, told in a namespace',
+      'a cluster-scoped object, recorded in another namespace',
       { ...aboutShare, namespace: 'team-a' },
       'team-a',
       { ...share, namespace: 'team-a' },
     ],
   ] satisfies [string, RecordedEvent, string, object][])(
-    'about %s is put where the API server takes it',
+    'an Event about %s is in the namespace that the API server requires',
     async ([, event, namespace, regarding]) => {
       const { time, server, recorder } = begin();
       recorder.record(event);
@@ -101,11 +101,11 @@ describe('an Event', () => {
   );
 
   test.for([
-    ['a name like any other', 'reg.cred-1', /^reg\.cred-1\.[0-9a-f]{20,40}$/],
-    ['what only RBAC allows', 'system:x', /^secret\.[0-9a-f]+$/],
-    ['a name of the greatest length', 'a'.repeat(253), /^(?=.{253}$)a+\.[0-9a-f]+$/],
-    ['a name with a point at the cut', `${'a'.repeat(222)}${'.b'.repeat(15)}`, /^(?!.*\.\.).{1,253}$/],
-  ] as const)('is named after %s', async ([, name, expected]) => {
+    ['an ordinary name', 'reg.cred-1', /^reg\.cred-1\.[0-9a-f]{20,40}$/],
+    ['a name that only RBAC allows', 'system:x', /^secret\.[0-9a-f]+$/],
+    ['a name of the maximum length', 'a'.repeat(253), /^(?=.{253}$)a+\.[0-9a-f]+$/],
+    ['a name with a dot where it is cut', `${'a'.repeat(222)}${'.b'.repeat(15)}`, /^(?!.*\.\.).{1,253}$/],
+  ] as const)('an Event about an object with %s has a valid name', async ([, name, expected]) => {
     const { time, server, recorder } = begin();
     recorder.record({ ...restored, regarding: { ...secret, name } });
     await time.settle();
@@ -117,64 +117,55 @@ describe('an Event', () => {
     ['x'.repeat(1025), 1024],
     ['€'.repeat(400), 1023],
     ['𝄞'.repeat(300), 1023],
-  ] as const)('has a note of at most 1024 bytes, without half a character (%#)', async ([note, bytes]) => {
-    const { time, server, recorder } = begin();
-    recorder.record({ ...restored, note });
-    await time.settle();
-    const written = String(bodies(server)[0]?.['note']);
-    expect([Buffer.byteLength(written), written.includes('\uFFFD')]).toEqual([bytes, false]);
-  });
+  ] as const)(
+    'the note of an Event has at most 1024 bytes and no half character (%#)',
+    async ([note, bytes]) => {
+      const { time, server, recorder } = begin();
+      recorder.record({ ...restored, note });
+      await time.settle();
+      const written = String(bodies(server)[0]?.['note']);
+      expect([Buffer.byteLength(written), written.includes('\uFFFD')]).toEqual([bytes, false]);
+    },
+  );
 });
 
-describe('repetitions', () => {
-  test('become the count of one Event, written once in a minute', async () => {
+describe('a repeated event', () => {
+  test('each repeat patches the series of the Event that was created', async () => {
     const { time, server, recorder } = begin();
-    for (let second = 0; second < 150; second += 1) {
+    for (let second = 0; second < 3; second += 1) {
       recorder.record({ ...restored });
       await time.advance(1000);
     }
     const [created, ...patches] = server.requests;
     const name = created === undefined ? '' : nameIn(created);
+    expect(created).toMatchObject({ method: 'POST' });
     expect(patches).toMatchObject([
       {
         method: 'PATCH',
         path: `/apis/events.k8s.io/v1/namespaces/team-a/events/${name}`,
+        query: { fieldManager: 'reeve' },
         contentType: 'application/merge-patch+json',
-        body: { series: { count: 60, lastObservedTime: '2030-01-01T00:00:59.000000Z' } },
+        body: { series: { count: 2, lastObservedTime: '2030-01-01T00:00:01.000000Z' } },
       },
-      { body: { series: { count: 120, lastObservedTime: '2030-01-01T00:01:59.000000Z' } } },
+      { body: { series: { count: 3, lastObservedTime: '2030-01-01T00:00:02.000000Z' } } },
     ]);
-    await recorder.flush();
-    expect(bodies(server).at(-1)).toMatchObject({ series: { count: 150 } });
     expect(time.sleeping).toEqual([]);
   });
 
-  test('while it is being written are not forgotten', async () => {
+  test('all repeats during one request become one patch', async () => {
     const { time, server, recorder } = begin(async () => {
       await time.sleep(500);
       return json({});
     });
-    recorder.record(restored);
-    await time.advance(100);
-    recorder.record(restored);
+    for (let repeat = 0; repeat < 20; repeat += 1) {
+      recorder.record(restored);
+      await time.advance(10);
+    }
     await time.advance(70_000);
-    expect(bodies(server)).toMatchObject([{ metadata: {} }, { series: { count: 2 } }]);
+    expect(bodies(server)).toMatchObject([{ metadata: {} }, { series: { count: 20 } }]);
   });
 
-  test('after six minutes of quiet begin a new Event', async () => {
-    const { time, server, recorder } = begin();
-    recorder.record(restored);
-    await time.advance(359_999);
-    recorder.record(restored);
-    await time.advance(360_000);
-    recorder.record(restored);
-    await time.advance(0);
-    expect(server.requests.map(({ method }) => method)).toEqual(['POST', 'PATCH', 'POST']);
-    const names = server.requests.filter(({ method }) => method === 'POST').map(nameIn);
-    expect(new Set(names).size).toBe(2);
-  });
-
-  test('before the Event could be written are in it from the start', async () => {
+  test('repeats before the Event was created are in it from the start', async () => {
     let isUp = false;
     const { time, server, recorder } = begin(() => (isUp ? json({}) : refusal(0, 'ECONNREFUSED')));
     recorder.record(restored);
@@ -188,14 +179,39 @@ describe('repetitions', () => {
     });
   });
 
+  test('an event that is no longer remembered becomes a new Event', async () => {
+    const { time, server, recorder } = begin();
+    const record = async (from: number, to: number): Promise<void> => {
+      for (let index = from; index < to; index += 500) {
+        for (let each = index; each < Math.min(index + 500, to); each += 1)
+          recorder.record({ ...restored, note: `note ${each}` });
+        await recorder.flush();
+      }
+    };
+    await record(0, 4096);
+    await record(0, 1);
+    await record(4096, 4097);
+    // The repeat made "note 0" the most recent, so "note 1" was forgotten.
+    await record(0, 2);
+    expect(server.requests.slice(4096).map(({ method }) => method)).toEqual([
+      'PATCH',
+      'POST',
+      'PATCH',
+      'POST',
+    ]);
+    expect(time.sleeping).toEqual([]);
+  });
+
   test.for([
     ['object', { regarding: { ...secret, uid: 'another' } }],
+    ['related object', { related: { ...share, uid: 'another' } }],
     ['reason', { reason: 'Deleted' }],
     ['action', { action: 'Delete' }],
     ['type', { type: 'Warning' }],
     ['note', { note: 'Another.' }],
+    ['namespace', { namespace: 'default' }],
   ] satisfies [string, Partial<RecordedEvent>][])(
-    'are none when they differ in %s',
+    'two events that differ in the %s are not the same event',
     async ([, difference]) => {
       const { time, server, recorder } = begin();
       recorder.record(restored);
@@ -206,34 +222,22 @@ describe('repetitions', () => {
   );
 });
 
-describe('too many', () => {
-  test('about one object are dropped, and one more comes through in five minutes', async () => {
-    const { time, server, recorder, drops } = begin();
-    const flood = (from: number, count: number): void => {
-      for (let index = from; index < from + count; index += 1)
-        recorder.record({ ...aboutShare, note: `note ${index}` });
-    };
-    flood(0, 100);
-    recorder.record(restored);
-    await time.settle();
-    await time.settle();
-    expect([server.requests.length, drops]).toEqual([26, Array.from({ length: 75 }, () => 'limited')]);
-    await time.advance(300_000);
-    flood(200, 2);
-    await time.settle();
-    expect(server.requests).toHaveLength(27);
+describe('a flood of events', () => {
+  test('the recorder sends one request at a time', async () => {
+    let [running, most] = [0, 0];
+    const { time, server, recorder, drops } = begin(async () => {
+      running += 1;
+      most = Math.max(most, running);
+      await time.sleep(10);
+      running -= 1;
+      return json({});
+    });
+    for (let index = 0; index < 100; index += 1) recorder.record({ ...restored, note: `note ${index}` });
+    await time.advance(2000);
+    expect([most, server.requests.length, drops]).toEqual([1, 100, []]);
   });
 
-  test('that went well leave room for one that went wrong', async () => {
-    const { time, server, recorder, drops } = begin();
-    for (let index = 0; index < 26; index += 1) recorder.record({ ...aboutShare, note: `note ${index}` });
-    recorder.record({ ...aboutShare, type: 'Warning' });
-    await time.settle();
-    await time.settle();
-    expect([server.requests.length, drops]).toEqual([26, ['limited']]);
-  });
-
-  test('in all while nobody answers are dropped, and memory stays bounded', async () => {
+  test('the queue has at most 1000 events, and further events are dropped', async () => {
     const { time, server, recorder, drops } = begin(() => silence);
     for (let index = 0; index < 5000; index += 1) {
       recorder.record({ ...restored, regarding: { ...secret, uid: `uid-${index}` } });
@@ -245,9 +249,19 @@ describe('too many', () => {
     await flushed;
     expect([drops.length, time.sleeping]).toEqual([5000, []]);
   });
+
+  test('a repeat of an event in a full queue is not dropped', async () => {
+    let isUp = false;
+    const { time, server, recorder, drops } = begin(() => (isUp ? json({}) : refusal(0, 'ECONNREFUSED')));
+    for (let index = 0; index < 1000; index += 1) recorder.record({ ...restored, note: `note ${index}` });
+    recorder.record({ ...restored, note: 'note 999' });
+    isUp = true;
+    await time.advance(60_000);
+    expect([drops, bodies(server).at(-1)]).toMatchObject([[], { note: 'note 999', series: { count: 2 } }]);
+  });
 });
 
-test('there is something to flush only after an event', async () => {
+test('flush writes the events that were recorded, and nothing without an event', async () => {
   const { server, recorder } = begin();
   await recorder.flush();
   recorder.record(restored);
@@ -255,17 +269,15 @@ test('there is something to flush only after an event', async () => {
   expect(server.requests.map(({ method }) => method)).toEqual(['POST']);
 });
 
-describe('a server that', () => {
-  test('refuses is not asked again, and the drop is counted', async () => {
+describe('errors of the API server', () => {
+  test('an Event that the server refuses is not sent again, and the drop is reported', async () => {
     const { time, server, recorder, drops } = begin(() => refusal(403, 'Forbidden'));
     recorder.record(restored);
-    await time.advance(1000);
-    for (let index = 0; index < 10; index += 1) recorder.record(restored);
     await time.advance(50_000);
     expect([server.requests.length, ...drops]).toEqual([1, 'refused']);
   });
 
-  test('is away for a while gets everything afterwards', async () => {
+  test('a server that is down for a while gets all events afterwards', async () => {
     let isUp = false;
     const { time, server, recorder, drops } = begin(() => (isUp ? json({}) : refusal(0, 'ECONNREFUSED')));
     recorder.record(restored);
@@ -277,14 +289,14 @@ describe('a server that', () => {
     expect([server.requests.length - before, drops]).toEqual([2, []]);
   });
 
-  test('is away for long is told no old news', async () => {
+  test('an event is dropped when the server is down for too long', async () => {
     const { time, recorder, drops } = begin(() => refusal(0, 'ECONNREFUSED'));
     recorder.record(restored);
     await time.advance(600_000);
     expect([...drops, ...time.sleeping]).toEqual(['unreachable']);
   });
 
-  test('is busy is given the time it asks for', async () => {
+  test('a busy server gets the time that it requires', async () => {
     const answers = [refusal(429, 'TooManyRequests', { retryAfterMs: 9000 })];
     const { time, server, recorder } = begin(() => answers.shift() ?? json({}));
     recorder.record(restored);
@@ -294,7 +306,7 @@ describe('a server that', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  test('lost its answer is not told twice', async () => {
+  test('an Event whose answer was lost is not created twice', async () => {
     const answers = [{ kind: 'error', error: networkError() } as const, refusal(409, 'AlreadyExists')];
     const { time, server, recorder, drops } = begin(() => answers.shift() ?? json({}));
     recorder.record(restored);
@@ -306,15 +318,17 @@ describe('a server that', () => {
     ]);
   });
 
-  test('has forgotten an Event gets a new one with the next repetition', async () => {
-    const { time, server, recorder } = begin(({ method }) =>
+  test('an Event that expired on the server is created again, under another name', async () => {
+    const { time, server, recorder, drops } = begin(({ method }) =>
       method === 'PATCH' ? refusal(404, 'NotFound') : json({}),
     );
-    for (let minute = 0; minute < 3; minute += 1) {
-      recorder.record(restored);
-      await time.advance(60_000);
-    }
+    recorder.record(restored);
+    await time.settle();
+    recorder.record(restored);
+    await time.settle();
     expect(server.requests.map(({ method }) => method)).toEqual(['POST', 'PATCH', 'POST']);
-    expect(bodies(server).at(-1)).toMatchObject({ series: { count: 3 } });
+    expect(bodies(server).at(-1)).toMatchObject({ series: { count: 2 } });
+    const created = server.requests.filter(({ method }) => method === 'POST').map(nameIn);
+    expect([new Set(created).size, drops]).toEqual([2, []]);
   });
 });
