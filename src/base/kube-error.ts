@@ -7,7 +7,7 @@ export interface KubeErrorDetails {
   readonly reason: string;
   /** `causes[].reason` of metav1.Status: `NamespaceTerminating`, `FieldManagerConflict` and the like. */
   readonly causes?: readonly string[];
-  /** Whether the same request may succeed later although nothing else was changed. */
+  /** True when the same request may succeed later although nothing else was changed. */
   readonly retryable: boolean;
   /** The wait that the server requires with Retry-After. */
   readonly retryAfterMs?: number;

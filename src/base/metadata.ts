@@ -27,7 +27,7 @@ export function nameOf(object: KubeObject): string {
 }
 
 /**
- * Whether deletion was requested.
+ * Returns true when deletion was requested.
  * https://kubernetes.io/docs/concepts/overview/working-with-objects/finalizers/#how-finalizers-work
  */
 export function isTerminating(object: KubeObject): boolean {

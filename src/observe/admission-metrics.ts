@@ -1,4 +1,4 @@
-// The metrics of admission.
+// Counts and times the reviews of the webhook.
 import type { MetricsRegistry } from './registry.ts';
 
 interface CountedDecision {
@@ -31,36 +31,36 @@ export class AdmissionMetrics {
   readonly #policies;
 
   constructor(registry: MetricsRegistry) {
-    this.#requests = registry.counter('reeve_admission_requests_total', 'Reviews answered.', [
+    this.#requests = registry.counter('reeve_admission_requests_total', 'Admission reviews answered.', [
       'operation',
       'resource',
       'decision',
     ]);
     this.#seconds = registry.histogram(
       'reeve_admission_duration_seconds',
-      'From the head of a request to its answer.',
+      'Time from the head of a request to its answer, in seconds.',
       ['operation', 'resource'],
       bucketSeconds,
     );
-    this.#violations = registry.counter('reeve_rule_violations_total', 'Rules that objects broke.', [
-      'policy',
-      'rule',
-      'action',
-    ]);
+    this.#violations = registry.counter(
+      'reeve_rule_violations_total',
+      'Violations of rules by reviewed objects.',
+      ['policy', 'rule', 'action'],
+    );
     this.#transport = registry.counter(
       'reeve_transport_refusals_total',
-      'Requests refused by HTTP or TLS alone.',
+      'Requests refused at the HTTP or TLS level.',
       ['code'],
     );
-    this.#errors = registry.counter('reeve_internal_errors_total', 'Errors of the program itself.', []);
+    this.#errors = registry.counter('reeve_internal_errors_total', 'Internal errors of Reeve.', []);
     this.#overBudget = registry.counter(
       'reeve_evaluation_budget_refusals_total',
-      'Reviews refused because their policies took too long.',
+      'Reviews refused because evaluating their policies took too long.',
       [],
     );
-    this.#inFlight = registry.gauge('reeve_admission_in_flight', 'Requests that are being answered.', []);
+    this.#inFlight = registry.gauge('reeve_admission_in_flight', 'Requests being answered now.', []);
     this.#policies = registry.gauge('reeve_policies', 'Policies and shares by state.', ['state']);
-    // A counter that is there from the start can be alerted on before it first moves.
+    // Alerts need a counter that exists before its first increase.
     this.#errors.inc(0);
     this.#overBudget.inc(0);
     this.#inFlight.set(0);
@@ -89,7 +89,7 @@ export class AdmissionMetrics {
     this.#inFlight.dec();
   }
 
-  /** `stale`: an older version is in force, because the newest does not load. */
+  /** `stale`: an older version is in force, because the newest one has problems. */
   setPolicies({ loaded, stale, refused }: PolicyCounts): void {
     this.#policies.set({ state: 'loaded' }, loaded);
     this.#policies.set({ state: 'stale' }, stale);

@@ -1,4 +1,4 @@
-// The metrics of the certificates that the webhook serves with.
+// Reports the expiry, renewals and recoveries of the webhook's certificates.
 import type { MetricsRegistry } from './registry.ts';
 
 export class CertificateMetrics {
@@ -9,17 +9,17 @@ export class CertificateMetrics {
   constructor(registry: MetricsRegistry) {
     this.#expiry = registry.gauge(
       'reeve_certificate_expiry_timestamp_seconds',
-      'When the serving certificate, and the authority that signs now, expire, in seconds since 1970.',
+      'Expiry of the serving certificate and of the signing authority, in seconds since 1970.',
       ['certificate'],
     );
     this.#renewals = registry.counter(
       'reeve_certificate_renewals_total',
-      'Certificates that took the place of others: serving ones, and authorities that sign.',
+      'Renewals of the serving certificate and of the signing authority.',
       ['certificate'],
     );
     this.#recoveries = registry.counter(
       'reeve_certificate_recoveries_total',
-      'How often the Secret of the authority was lost or broken, and was put right.',
+      'Recoveries of the Secret of the authority after it was lost, changed or expired.',
       ['cause'],
     );
     for (const certificate of ['serving', 'authority']) this.#renewals.inc({ certificate }, 0);

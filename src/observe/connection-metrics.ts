@@ -1,7 +1,7 @@
-// The metrics of the way to the API server: how its watches are, and what it turns away.
+// Reports refusals of the API server, and interruptions and silence of its watches.
 import type { MetricsRegistry } from './registry.ts';
 
-/** Of each watch, what it watches and how long it has said nothing; asked whenever somebody reads the metrics. */
+/** Returns the path and the silence of each watch. Called whenever the metrics are read. */
 type SilencesOfWatches = () => Iterable<{ readonly path: string; readonly silentMs: number }>;
 
 const turnedAway = [401, 429] as const;
@@ -13,7 +13,7 @@ export class ConnectionMetrics {
   constructor(registry: MetricsRegistry) {
     this.#refusals = registry.counter(
       'reeve_api_refusals_total',
-      'Requests that the API server turned away and that are sent again: 401 with another token, 429 when it has time.',
+      'Requests refused by the API server and sent again: 401 with another token, 429 after a wait.',
       ['code'],
     );
     for (const code of turnedAway) this.#refusals.inc({ code: String(code) }, 0);
@@ -30,12 +30,12 @@ export class WatchMetrics {
   constructor(registry: MetricsRegistry, silences: SilencesOfWatches) {
     this.#interruptions = registry.counter(
       'reeve_watch_interruptions_total',
-      'Lists and watches that failed or were cut, and were begun anew.',
+      'Lists and watches that failed or were cut, and were started again.',
       ['path', 'reason'],
     );
     registry.measuredEach(
       'reeve_watch_silence_seconds',
-      'How long ago a watch last heard of the API server, which says something about every minute.',
+      'Seconds since a watch last received something. The API server sends a bookmark about every minute.',
       'path',
       () => longestOfEach(silences()),
     );
@@ -46,7 +46,7 @@ export class WatchMetrics {
   }
 }
 
-/** In seconds. Several watches may differ in nothing but the names that they are about. */
+/** Returns seconds per path. Several watches have the same path when they differ only in their selectors. */
 function longestOfEach(silences: ReturnType<SilencesOfWatches>): ReadonlyMap<string, number> {
   const longest = new Map<string, number>();
   for (const { path, silentMs } of silences)

@@ -1,4 +1,4 @@
-// The log: one line of JSON for each decision, and lines for what happens to the server; the only file that knows pino.
+// Writes the log as lines of JSON; the only file that knows pino.
 import { pino } from 'pino';
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -11,27 +11,27 @@ export interface Log {
   warn(message: string, fields?: Readonly<Record<string, Field>>): void;
   error(message: string, fields?: Readonly<Record<string, Field>>): void;
   debug(message: string, fields?: Readonly<Record<string, Field>>): void;
-  /** Waits until what was logged is written; false when the reader does not read, and nobody waits any longer. */
+  /** Waits until all lines are written. Returns false when nothing reads them and the wait is over. */
   close(): Promise<boolean>;
 }
 
-/** What waits to be written when nobody reads; more is dropped, because answering matters more than logging. */
-const mostBufferedBytes = 1024 * 1024;
+/** The most to buffer when nothing reads the log. Further lines are dropped, because answering matters more. */
+const maxBufferedBytes = 1024 * 1024;
 const closeMs = 500;
-/** A write for every line would cost a tenth of the time of a decision, so lines are written together. */
+/** Lines are written in batches: a write for every line would cost a tenth of the time of a decision. */
 const batchBytes = 4096;
 const batchMs = 100;
 
-/** Fields are texts, numbers and names of rules: an object can never get in, whatever the level. */
+/** Fields have simple types, so no Kubernetes object can get into the log at any level. */
 export function createLog(level: LogLevel, fd: number): Log {
   const destination = pino.destination({
     fd,
     sync: false,
-    maxLength: mostBufferedBytes,
+    maxLength: maxBufferedBytes,
     minLength: batchBytes,
     periodicFlush: batchMs,
   });
-  // A reader that goes away must not end the server.
+  // A closed pipe must not end the server.
   destination.on('error', () => undefined);
   const logger = pino(
     {

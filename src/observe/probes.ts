@@ -1,9 +1,9 @@
-// The second port: whether the server lives, whether it is ready, and its metrics, in plain HTTP and for reading only.
+// Serves the second port over plain HTTP, read-only: liveness, readiness and metrics.
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 
 interface ProbeSources {
-  /** False before the policies are loaded, and as soon as the server is leaving. */
+  /** Returns false before the policies are loaded and after shutdown has begun. */
   readonly isReady: () => boolean;
   readonly metrics: { readonly contentType: string; render(): Promise<string> };
 }
@@ -40,12 +40,13 @@ async function answer(
     ...page.headers,
   });
   response.end(page.body);
-  // Whatever body came with it is of no interest.
+  // The body of the request is ignored.
   request.resume();
 }
 
 async function pageOf({ method, url }: IncomingMessage, { isReady, metrics }: ProbeSources): Promise<Page> {
-  // Kubernetes' own probes may carry a query: https://kubernetes.io/docs/reference/using-api/health-checks/
+  // Probes of Kubernetes may have a query.
+  // https://kubernetes.io/docs/reference/using-api/health-checks/
   const [path] = (url ?? '').split('?', 1);
   if (path !== '/livez' && path !== '/readyz' && path !== '/metrics') return text(404, 'not found');
   if (method !== 'GET' && method !== 'HEAD')

@@ -1,7 +1,7 @@
-// The metrics of the reconciler.
+// Counts and times the work of the reconciler.
 import type { MetricsRegistry } from './registry.ts';
 
-/** Asked whenever somebody reads the metrics. */
+/** Called whenever the metrics are read. */
 interface ReconcileGauges {
   readonly isLeading: () => boolean;
   readonly queued: () => number;
@@ -12,12 +12,12 @@ const bucketSeconds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 
 
 export class ReconcileMetrics {
   readonly #writes;
-  readonly #failures;
-  readonly #contended;
+  readonly #failed;
+  readonly #rewritten;
   readonly #rounds;
   readonly #seconds;
   readonly #ownWrites;
-  readonly #faults;
+  readonly #unexpected;
 
   constructor(registry: MetricsRegistry, gauges: ReconcileGauges) {
     this.#writes = registry.counter(
@@ -25,41 +25,42 @@ export class ReconcileMetrics {
       'Objects written for policies and shares.',
       ['verb', 'kind'],
     );
-    this.#failures = registry.counter(
-      'reeve_reconcile_failures_total',
-      'Objects that could not be written.',
-      ['kind', 'reason'],
-    );
-    this.#contended = registry.counter(
+    this.#failed = registry.counter('reeve_reconcile_failures_total', 'Writes of objects that failed.', [
+      'kind',
+      'reason',
+    ]);
+    this.#rewritten = registry.counter(
       'reeve_reconcile_contended_total',
-      'Objects that somebody changes back again and again.',
+      'Objects that others keep changing back, which are written less often.',
       ['kind'],
     );
-    this.#rounds = registry.counter('reeve_reconcile_rounds_total', 'Namespaces that were looked at.', [
+    this.#rounds = registry.counter('reeve_reconcile_rounds_total', 'Namespaces reconciled, by result.', [
       'result',
     ]);
     this.#seconds = registry.histogram(
       'reeve_reconcile_duration_seconds',
-      'How long it took to bring a namespace in order.',
+      'Time to reconcile one namespace, in seconds.',
       [],
       bucketSeconds,
     );
     this.#ownWrites = registry.counter(
       'reeve_reconcile_own_writes_total',
-      'Statuses, finalizers, conditions and defaults that were written.',
+      'Writes of statuses, finalizers, conditions and defaults.',
       ['what'],
     );
-    this.#faults = registry.counter(
+    this.#unexpected = registry.counter(
       'reeve_reconcile_faults_total',
-      'Requests and steps that failed unexpectedly.',
+      'Calls and steps that failed unexpectedly.',
       [],
     );
-    this.#faults.inc(0);
-    registry.measured('reeve_leader', '1 in the process that writes.', () => (gauges.isLeading() ? 1 : 0));
-    registry.measured('reeve_reconcile_queued', 'Namespaces that wait to be looked at.', gauges.queued);
+    this.#unexpected.inc(0);
+    registry.measured('reeve_leader', '1 in the process that leads, 0 in others.', () =>
+      gauges.isLeading() ? 1 : 0,
+    );
+    registry.measured('reeve_reconcile_queued', 'Namespaces in the queue.', gauges.queued);
     registry.measured(
       'reeve_reconcile_oldest_seconds',
-      'How long the namespace that has waited longest has been known to need work.',
+      'Seconds for which the oldest namespace in the queue has needed work.',
       () => gauges.oldestUnreconciledMs() / 1000,
     );
   }
@@ -69,11 +70,11 @@ export class ReconcileMetrics {
   }
 
   failed(kind: string, reason: string): void {
-    this.#failures.inc({ kind, reason });
+    this.#failed.inc({ kind, reason });
   }
 
   contended(kind: string): void {
-    this.#contended.inc({ kind });
+    this.#rewritten.inc({ kind });
   }
 
   reconciled(milliseconds: number, willRetry: boolean): void {
@@ -86,6 +87,6 @@ export class ReconcileMetrics {
   }
 
   faulted(): void {
-    this.#faults.inc();
+    this.#unexpected.inc();
   }
 }

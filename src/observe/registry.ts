@@ -1,4 +1,4 @@
-// Where metrics are kept and how they read; the only file that knows prom-client.
+// Keeps the metrics and renders them as text; the only file that knows prom-client.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 export class MetricsRegistry {
@@ -16,7 +16,7 @@ export class MetricsRegistry {
     return this.#registry.metrics();
   }
 
-  /** Labels take only values that we choose ourselves. */
+  /** Label values must be chosen by Reeve, never by users. */
   counter<L extends string>(name: string, help: string, labelNames: L[]): Counter<L> {
     return new Counter({ name, help, labelNames, registers: [this.#registry] });
   }
@@ -25,7 +25,7 @@ export class MetricsRegistry {
     return new Gauge({ name, help, labelNames, registers: [this.#registry] });
   }
 
-  /** Asked for its value whenever somebody reads the metrics. */
+  /** Adds a gauge whose value is read whenever the metrics are read. */
   measured(name: string, help: string, measure: () => number): void {
     const gauge: Gauge = new Gauge({
       name,
@@ -35,7 +35,7 @@ export class MetricsRegistry {
     });
   }
 
-  /** As `measured`, for each value of a label; what is not measured any more is not shown any more. */
+  /** As `measured`, with one value per label. A label value that is missing in the result is no longer shown. */
   measuredEach(name: string, help: string, label: string, measure: () => ReadonlyMap<string, number>): void {
     const gauge: Gauge = new Gauge({
       name,

@@ -32,7 +32,7 @@ export interface CredentialSource {
 export interface ApiServer {
   readonly server: URL;
   readonly description: string;
-  /** Whether this program runs in a Pod, where a Service sends requests to it once its probes succeed. */
+  /** True when this program runs in a Pod. A Service then sends it requests once its probes succeed. */
   readonly isOfPod?: boolean;
   /** Returns credentials read less than a minute ago. Rejects with a CredentialError when no reading ever succeeded. */
   authorize(): Promise<Credentials>;

@@ -231,7 +231,7 @@ class ListWatch implements WatchHealth {
   }
 }
 
-/** Whether the connection ended the watch, and not an answer of the server. */
+/** True when the connection ended the watch, and not an answer of the server. */
 function wasCut({ wasOpen, error }: WatchEnd): boolean {
   return wasOpen && (error === undefined || error.code === 0);
 }
