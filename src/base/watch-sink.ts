@@ -1,4 +1,4 @@
-// Receives objects from a list-watch: the whole state after each list, then every change in order.
+// Receives objects from a list-watch: the whole state after each list, then each change.
 import type { KubeObject } from './kube-object.ts';
 
 export interface WatchSink {

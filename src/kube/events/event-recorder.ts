@@ -169,7 +169,7 @@ class Recorder implements EventRecorder {
   /** All entries wait, because the server is the cause. At the end of the process there is no later. */
   #postpone(entry: Entry, { retryAfterMs }: KubeError, waitedMs: number): void {
     if (this.#flushing.signal.aborted) {
-      for (const queued of [...this.#queue.values()]) this.#drop(queued.entry, 'unreachable');
+      for (const queued of this.#queue.values()) this.#drop(queued.entry, 'unreachable');
       return;
     }
     this.#resumeAt = this.#options.clock.monotonic() + this.#backoff.next(retryAfterMs);
