@@ -101,7 +101,7 @@ describeCluster('the rules on Namespaces', () => {
     return metadata;
   }
 
-  describe('refuse what breaks them, and nothing else', { concurrent: true }, () => {
+  describe('the rules refuse a Namespace that breaks them, and no other', { concurrent: true }, () => {
     it.each(ruleCases)('$topic', async ({ topic, good, bad, says }) => {
       const name = `ad-ns-${topic}-${bad.name}`;
       const [said, heard] = await Promise.all([
@@ -112,7 +112,7 @@ describeCluster('the rules on Namespaces', () => {
       expect(heard).toBe('');
     });
 
-    it('all that is wrong is said at once', async () => {
+    it('all violations are reported at once', async () => {
       expect(await refused(create('ad-ns-all-wrong'), lead)).toBe(
         [
           'Namespace ad-ns-all-wrong is refused for 3 reasons:',
@@ -124,7 +124,7 @@ describeCluster('the rules on Namespaces', () => {
     });
   });
 
-  describe('hold however a Namespace is changed', () => {
+  describe('the rules hold for every way of changing a Namespace', () => {
     beforeAll(() => must(applyNamespace('ad-ns-kept-a', { labels: { team: 'a' } }), lead));
 
     it.each(waysToRelabel)('$way', async ({ way, relabel }) => {
@@ -136,7 +136,7 @@ describeCluster('the rules on Namespaces', () => {
       expect((await metadataOf('ad-ns-kept-a')).labels).toMatchObject({ team: 'a', note: way });
     });
 
-    it('what is wrong already does not stand in the way of other changes', async () => {
+    it('an old violation does not block other changes', async () => {
       const says = 'policy ad-ns-graced, namespaces.required: metadata.labels["team"]: found';
       await allowed(label('ad-ns-graced-a', 'other=yes'), lead);
       await allowed(annotate('ad-ns-graced-a', 'other=yes'), lead);
@@ -146,7 +146,7 @@ describeCluster('the rules on Namespaces', () => {
       expect(await refused(label('ad-ns-graced-a', 'team=Old'), lead)).toContain(`${says} "Old"`);
     });
 
-    it('but a Namespace that comes under a policy keeps all its rules', async () => {
+    it('a Namespace that moves into a policy must keep all its rules', async () => {
       expect(await refused(label('ad-ns-stays', 'ad-ns-kind=shop'), lead)).toContain(
         'policy ad-ns-joined, namespaces.required: metadata.labels["team"]: found "Old"',
       );
@@ -156,7 +156,7 @@ describeCluster('the rules on Namespaces', () => {
   describe('defaults', () => {
     const says = 'policy ad-ns-default, namespaces.defaults: metadata.';
 
-    it('are set where something is missing', async () => {
+    it('defaults are set where a key is missing', async () => {
       await allowed(create('ad-ns-default-a'), lead);
       await allowed(create('ad-ns-default-b', { labels: { tier: 'silver' } }), lead);
       expect(await metadataOf('ad-ns-default-a')).toMatchObject({
@@ -166,13 +166,13 @@ describeCluster('the rules on Namespaces', () => {
       expect((await metadataOf('ad-ns-default-b')).labels).toMatchObject({ tier: 'silver' });
     });
 
-    it('come back when they are removed, and may otherwise be changed', async () => {
+    it('a default comes back when it is removed, and its value may be changed', async () => {
       await allowed(label('ad-ns-default-b', 'tier-'), lead);
       expect((await metadataOf('ad-ns-default-b')).labels).toMatchObject({ tier: 'silver' });
       await allowed(label('ad-ns-default-b', 'tier=gold'), lead);
     });
 
-    it('say for good who has made a Namespace', async () => {
+    it('the default that names the creator of a Namespace cannot be changed later', async () => {
       const forged = { annotations: { 'created-by': 'somebody' } };
       expect(await refused(create('ad-ns-default-c', forged), lead)).toContain(
         `${says}annotations["created-by"]: found "somebody"; accepted: "ad-ns-lead"`,
@@ -184,7 +184,7 @@ describeCluster('the rules on Namespaces', () => {
       expect((await metadataOf('ad-ns-default-a')).annotations).toMatchObject({ 'created-by': 'ad-ns-lead' });
     });
 
-    it('are set on a Namespace that comes under a policy', async () => {
+    it('defaults are set on a Namespace that moves into a policy', async () => {
       await allowed(label('ad-ns-joins', 'ad-ns-kind=shop'), lead);
       expect((await metadataOf('ad-ns-joins')).labels).toMatchObject({ tier: 'bronze' });
     });
@@ -199,7 +199,7 @@ describeCluster('the rules on Namespaces', () => {
       { ...command, isReal: true },
     ];
 
-    it('are demanded of a Namespace that gets past the mutation', async () => {
+    it('defaults are demanded of a Namespace that skipped the mutating webhook', async () => {
       const annotations = { 'created-by': 'somebody' };
       for (const run of eachRun(sneak('ad-ns-default-'))) {
         expect(await refused(run, lead)).toContain(`${says}labels["tier"]: found nothing; accepted: "gold"`);
@@ -209,7 +209,7 @@ describeCluster('the rules on Namespaces', () => {
       }
     });
 
-    it('are then to be given by whoever creates it', async () => {
+    it('the creator must then give the defaults', async () => {
       const wanted = { labels: { tier: 'x' }, annotations: { 'created-by': 'ad-ns-lead' } };
       const { args, input = '' } = sneak('ad-ns-default-', wanted);
       const labels = await mustKubectl([...args, '-o=jsonpath={.metadata.labels}'], { ...lead, input });
@@ -237,7 +237,7 @@ describeCluster('the rules on Namespaces', () => {
     });
   });
 
-  it('quota: a team has so many Namespaces and no more, however it comes by them', async () => {
+  it('a team cannot have more Namespaces than its quota, by creating or by relabeling', async () => {
     const full =
       'found 2 other namespaces with "shop" already; accepted: at most 2 namespaces with one value';
     const third = create('ad-ns-counted-c', { labels: { team: 'shop' } });
@@ -267,7 +267,7 @@ describeCluster('the rules on Namespaces', () => {
       );
     });
 
-    it('ends with the command that it names', async () => {
+    it('deletion protection ends with the command that the refusal names', async () => {
       await must(annotate('ad-ns-locked-a', 'reeve.dev/allow-deletion=yes'), lead);
       const said = await refused(remove('ad-ns-locked-a'), lead);
       expect(said).toContain('found "yes"; accepted: deletion after kubectl annotate');
@@ -276,7 +276,7 @@ describeCluster('the rules on Namespaces', () => {
       await allowed(remove('ad-ns-locked-a'), lead);
     });
 
-    it('refuses an owner, with whom the Namespace would go', async () => {
+    it('deletion protection refuses an ownerReference, which would delete the Namespace later', async () => {
       const role = ['clusterrole', 'ad-ns-managers'];
       const uid = await mustKubectl(['get', ...role, '-o=jsonpath={.metadata.uid}'], cluster);
       const apiVersion = 'rbac.authorization.k8s.io/v1';
@@ -291,7 +291,7 @@ describeCluster('the rules on Namespaces', () => {
       await allowed(own, lead);
     });
 
-    it('lets pass what ends already', async () => {
+    it('deletion protection lets the DELETE of a terminating Namespace pass', async () => {
       const held = { name: 'held', namespace: 'ad-ns-locked-c', finalizers: ['example.com/held'] };
       const input = JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: held });
       await must({ args: ['create', '-f', '-'], input }, cluster);
@@ -314,17 +314,17 @@ describeCluster('the rules on Namespaces', () => {
       return records.map(({ annotations }) => annotations['namespaces.validate.reeve.dev/violations']);
     }
 
-    it('Warn: it is allowed, and the person is told', async () => {
+    it('with Warn the write is allowed and the user gets a warning', async () => {
       expect(await allowed(create('ad-ns-warned-a'), lead)).toBe(`Warning: ${broken('warned')}\n`);
       expect(await auditedOf('ad-ns-warned-a')).toEqual([undefined, undefined]);
     });
 
-    it('Audit: it is allowed, and stands in the audit log', async () => {
+    it('with Audit the write is allowed and the audit log holds the violation', async () => {
       expect(await allowed(create('ad-ns-audited-a'), lead)).toBe('');
       expect(await auditedOf('ad-ns-audited-a')).toEqual([broken('audited'), broken('audited')]);
     });
 
-    it('Warn and Audit: both', async () => {
+    it('with Warn and Audit the user gets a warning and the audit log holds the violation', async () => {
       expect(await allowed(create('ad-ns-both-a'), lead)).toBe(`Warning: ${broken('both')}\n`);
       expect(await auditedOf('ad-ns-both-a')).toEqual([broken('both'), broken('both')]);
     });
@@ -336,7 +336,7 @@ describeCluster('the rules on Namespaces', () => {
   });
 
   describe('exceptions', { concurrent: true }, () => {
-    it('let a Namespace off the rules they name, and no others', async () => {
+    it('an exception covers the rules it names, and no others', async () => {
       await allowed(create('ad-ns-excepted-old'), lead);
       expect(await refused(create('ad-ns-excepted-odd'), lead)).toMatch(/ is refused: .*namespaces\.name:/);
     });
@@ -347,7 +347,7 @@ describeCluster('the rules on Namespaces', () => {
     });
   });
 
-  it('are never for the namespaces of Kubernetes, of Reeve, and those that the install excludes', async () => {
+  it('rules never apply to the namespaces of Kubernetes, of Reeve, and those that the install excludes', async () => {
     const system = ['kube-system', 'kube-public', 'kube-node-lease', 'reeve-system', 'reeve-shared'];
     await mustKubectl(['label', 'namespace', ...system, 'ad-ns=x', '--dry-run=server'], lead);
     await allowed(create('ad-ns-excluded'), lead);

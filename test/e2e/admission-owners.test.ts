@@ -78,7 +78,7 @@ describeCluster('policies and shares at admission', () => {
     await mustKubectl(['get', kind, name, '-o=jsonpath={.spec}'], cluster);
 
   describe('what is wrong', () => {
-    it('is refused, all of it at once', async () => {
+    it('an invalid policy is refused with all problems at once', async () => {
       const said = await refused(create(wrong), author);
       expect(said.split('\n').map((line) => line.replace(/: found .*/, ''))).toEqual([
         'NamespacePolicy ad-ow-wrong is refused for 7 reasons:',
@@ -92,7 +92,7 @@ describeCluster('policies and shares at admission', () => {
       ]);
     });
 
-    it('is refused by the API server where its schema can say it, all of it at once', async () => {
+    it('the API server refuses what its schema can say, with all problems at once', async () => {
       const spec = {
         match: { names: ['AD'] },
         existing: 'Perhaps',
@@ -111,7 +111,7 @@ describeCluster('policies and shares at admission', () => {
       expect(await refused(create(both), author)).toContain('Deny or Warn, not both');
     });
 
-    it('each of several in one file is refused for itself', async () => {
+    it('each of several objects in one file is refused by itself', async () => {
       const good = policy('ad-ow-right', { match: everywhere });
       const items = [
         wrong,
@@ -128,7 +128,7 @@ describeCluster('policies and shares at admission', () => {
       expect(await mustKubectl(['get', 'nspol', 'ad-ow-right', '-o=name'], cluster)).toContain('ad-ow-right');
     });
 
-    it('a field that nobody knows is refused by kubectl, and otherwise pruned by the API server', async () => {
+    it('an unknown field is refused by kubectl, and otherwise pruned by the API server', async () => {
       const unknown = policy('ad-ow-unknown', {
         match: everywhere,
         nmaespaces: {},
@@ -142,7 +142,7 @@ describeCluster('policies and shares at admission', () => {
       expect(await storedSpec('nspol', 'ad-ow-unknown')).not.toMatch(/requird|nmaespaces/);
     });
 
-    it('a policy that denies, and cannot say whether it matches a Namespace', async () => {
+    it('a policy with Deny whose match errors on a known Namespace is refused', async () => {
       const condition = { name: 'tier', expression: "namespaceObject.metadata.labels.tier == 'x'" };
       const vague = policy('ad-ow-vague', { match: { ...everywhere, matchConditions: [condition] } });
       expect(await refused(create(vague), author)).toContain(
@@ -151,7 +151,7 @@ describeCluster('policies and shares at admission', () => {
     });
   });
 
-  describe('a share with a source outside of the namespaces for sources', () => {
+  describe('a share whose source is outside of the source namespaces', () => {
     const good = share('ad-ow-share', {
       source: { namespace: 'reeve-shared', name: 'ad-ow' },
       targets: everywhere,
@@ -159,7 +159,7 @@ describeCluster('policies and shares at admission', () => {
     const says = (found: string): string =>
       `SecretShare ad-ow-share is refused: spec.source.namespace: found "${found}"; accepted: reeve-shared`;
 
-    it('is refused when it is created', async () => {
+    it('such a share is refused when it is created', async () => {
       const source = { namespace: 'kube-system', name: 'ad-ow' };
       expect(await refused(create({ ...good, spec: { ...(good.spec as object), source } }), author)).toBe(
         says('kube-system'),
@@ -172,14 +172,14 @@ describeCluster('policies and shares at admission', () => {
     // No API server takes a strategic patch of a custom kind.
     const ways = waysToWrite.filter(({ way }) => way !== 'strategic-patch');
 
-    it.each(ways)('is refused when it is changed: $way', async ({ write }) => {
+    it.each(ways)('such a share is refused when it is changed: $way', async ({ write }) => {
       expect(await refused(write(good, ['spec', 'source', 'namespace'], 'default'), author)).toBe(
         says('default'),
       );
     });
   });
 
-  describe('what does not load, but is stored', () => {
+  describe('a stored object that does not load', () => {
     const finalizers = (names: readonly string[]): Command =>
       patch(wrong, 'merge', { metadata: { finalizers: names } });
 
@@ -188,20 +188,20 @@ describeCluster('policies and shares at admission', () => {
       await must(finalizers(['example.com/held', 'example.com/also']), emergency(cluster));
     });
 
-    it('can lose a finalizer, be labeled and have its status written', async () => {
+    it('a stored object that does not load can lose a finalizer, be labeled and get a status', async () => {
       expect(await allowed(finalizers(['example.com/held']), author)).toBe('');
       expect(await allowed({ args: ['label', 'nspol', 'ad-ow-wrong', 'x=y'] }, author)).toBe('');
       const status = patch(wrong, 'merge', { status: { matched: 1 } }, '--subresource=status');
       expect(await allowed(status, cluster)).toBe('');
     });
 
-    it('cannot become something else that does not load', async () => {
+    it('a stored object that does not load cannot change to another invalid spec', async () => {
       expect(await refused(patch(wrong, 'merge', { spec: { suspend: true } }), author)).toContain(
         'for 7 reasons',
       );
     });
 
-    it('can be deleted, and then lose its last finalizer', async () => {
+    it('a stored object that does not load can be deleted, and then lose its last finalizer', async () => {
       expect(await allowed({ args: ['delete', 'nspol', 'ad-ow-wrong', '--wait=false'] }, author)).toContain(
         'NamespacePolicy/ad-ow-wrong: the stored version is not valid, so whatever it made is released, not deleted',
       );
@@ -210,7 +210,7 @@ describeCluster('policies and shares at admission', () => {
       expect(stderr).toContain('NotFound');
     });
 
-    it('can be mended', async () => {
+    it('a stored object that does not load can be corrected', async () => {
       await must(file(['create'], wrong), emergency(cluster));
       const mended = policy('ad-ow-wrong', { match: everywhere });
       expect(await allowed(file(['replace'], mended), author)).toContain(
@@ -240,19 +240,19 @@ describeCluster('policies and shares at admission', () => {
     expect(await refused(create(policy('ad-ow-never', spec)), author)).toContain(says);
   });
 
-  describe('an author is told', () => {
+  describe('the author gets a warning', () => {
     const spec = { match: everywhere, maxDeletions: 1, contents };
     const reach = policy('ad-ow-reach', spec);
     const two = 'namespaces: ad-ow-ns-b, ad-ow-ns-c';
     const fewer = { ...reach, spec: { ...spec, match: { names: ['ad-ow-ns-a'] } } };
 
-    it('whom a policy reaches', async () => {
+    it('a warning names the namespaces that a policy now reaches', async () => {
       expect(await allowed(file(['apply'], reach), author)).toBe(
         `Warning: NamespacePolicy/ad-ow-reach now reaches ${three}\n`,
       );
     });
 
-    it('that a change deletes more than it may, and how it may', async () => {
+    it('a change that deletes too much is refused, with the way to confirm it', async () => {
       const said = await refused(file(['apply'], fewer), author);
       expect(said).toBe(
         `NamespacePolicy ad-ow-reach is refused: spec.maxDeletions: found 2 objects that this would delete, beyond the limit of 1, in ${two}; ` +
@@ -266,7 +266,7 @@ describeCluster('policies and shares at admission', () => {
       await must(file(['apply'], reach), author);
     });
 
-    it('that a deletion deletes more than it may, and how it may', async () => {
+    it('a deletion that deletes too much is refused, with the way to confirm it', async () => {
       const deletion = { args: ['delete', 'nspol', 'ad-ow-reach', '--wait=false'] };
       const said = await refused(deletion, author);
       expect(said).toContain('found 3 objects that this would delete, beyond the limit of 1');
@@ -281,7 +281,7 @@ describeCluster('policies and shares at admission', () => {
       );
     });
 
-    it('what the install does not allow a policy to provide', async () => {
+    it('a warning names the kinds that the install does not allow', async () => {
       const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'x' } };
       const other = policy('ad-ow-kinds', {
         match: { names: ['ad-ow-none'] },

@@ -117,50 +117,54 @@ describeControllers('the rules on Secrets, Roles and RoleBindings', () => {
     return JSON.parse(await mustKubectl(['get', what, '-n', 'ad-sr-a', '-o=json'], cluster)) as WrittenObject;
   }
 
-  describe('of Secrets, each is told without what the Secret holds', { concurrent: true }, () => {
-    it.each(secretCases)('$what', async ({ what, good, bad, says }) => {
-      const lines = says.map((line) => `policy ad-sr-a, ${line}`);
-      const [said, heard] = await Promise.all([
-        refused(file(['create'], secret('ad-sr-a', `${what}-bad`, bad)), tenant),
-        allowed(file(['create'], secret('ad-sr-a', `${what}-good`, good)), tenant),
-      ]);
-      expect(said).toBe(
-        lines.length === 1
-          ? `Secret ${what}-bad is refused: ${lines[0]}`
-          : [`Secret ${what}-bad is refused for ${lines.length} reasons:`, ...lines].join('\n- '),
-      );
-      expect(said).not.toContain(canary);
-      expect(heard).toBe('');
-    });
+  describe(
+    'each violation of a Secret is reported without the contents of the Secret',
+    { concurrent: true },
+    () => {
+      it.each(secretCases)('$what', async ({ what, good, bad, says }) => {
+        const lines = says.map((line) => `policy ad-sr-a, ${line}`);
+        const [said, heard] = await Promise.all([
+          refused(file(['create'], secret('ad-sr-a', `${what}-bad`, bad)), tenant),
+          allowed(file(['create'], secret('ad-sr-a', `${what}-good`, good)), tenant),
+        ]);
+        expect(said).toBe(
+          lines.length === 1
+            ? `Secret ${what}-bad is refused: ${lines[0]}`
+            : [`Secret ${what}-bad is refused for ${lines.length} reasons:`, ...lines].join('\n- '),
+        );
+        expect(said).not.toContain(canary);
+        expect(heard).toBe('');
+      });
 
-    it('allowedTypes', async () => {
-      const other = { type: 'example.com/other', stringData: { a: canary } };
-      expect(await refused(file(['create'], secret('ad-sr-b', 'other', other)), tenant)).toBe(
-        'Secret other is refused: policy ad-sr-b, secrets.allowedTypes: type: found "example.com/other"; accepted: "Opaque"',
-      );
-      expect(await allowed(file(['create'], secret('ad-sr-b', 'opaque', plain)), tenant)).toBe('');
-    });
+      it('allowedTypes', async () => {
+        const other = { type: 'example.com/other', stringData: { a: canary } };
+        expect(await refused(file(['create'], secret('ad-sr-b', 'other', other)), tenant)).toBe(
+          'Secret other is refused: policy ad-sr-b, secrets.allowedTypes: type: found "example.com/other"; accepted: "Opaque"',
+        );
+        expect(await allowed(file(['create'], secret('ad-sr-b', 'opaque', plain)), tenant)).toBe('');
+      });
 
-    it('releases of Helm are judged only where they are named', async () => {
-      const release = { type: 'helm.sh/release.v1', stringData: { release: canary.repeat(500) } };
-      expect(await allowed(file(['create'], secret('ad-sr-a', 'release', release)), tenant)).toBe('');
-      expect(await refused(file(['create'], secret('ad-sr-c', 'release', release)), tenant)).toContain(
-        'policy ad-sr-c, secrets.forbiddenTypes: type: found "helm.sh/release.v1"',
-      );
-    });
+      it('a Helm release Secret is judged only where a policy names its type', async () => {
+        const release = { type: 'helm.sh/release.v1', stringData: { release: canary.repeat(500) } };
+        expect(await allowed(file(['create'], secret('ad-sr-a', 'release', release)), tenant)).toBe('');
+        expect(await refused(file(['create'], secret('ad-sr-c', 'release', release)), tenant)).toContain(
+          'policy ad-sr-c, secrets.forbiddenTypes: type: found "helm.sh/release.v1"',
+        );
+      });
 
-    it('Warn tells, and lets pass', async () => {
-      const heard = await allowed(
-        file(['create'], secret('ad-sr-warn', 'large', { stringData: { a: canary } })),
-        tenant,
-      );
-      expect(heard).toBe(
-        'Warning: policy ad-sr-warn, secrets.maxBytes: data: found 16 bytes; accepted: at most 10 bytes\n',
-      );
-    });
-  });
+      it('Warn warns and lets the write pass', async () => {
+        const heard = await allowed(
+          file(['create'], secret('ad-sr-warn', 'large', { stringData: { a: canary } })),
+          tenant,
+        );
+        expect(heard).toBe(
+          'Warning: policy ad-sr-warn, secrets.maxBytes: data: found 16 bytes; accepted: at most 10 bytes\n',
+        );
+      });
+    },
+  );
 
-  describe('of Secrets, hold however one is changed', () => {
+  describe('rules on Secrets hold for every way of changing one', () => {
     const base64 = (text: string): object => ({ a: Buffer.from(text).toString('base64') });
     const metadata = { name: 'kept', namespace: 'ad-sr-a' };
     const kept = { apiVersion: 'v1', kind: 'Secret', metadata, data: base64('x') };
@@ -173,14 +177,14 @@ describeControllers('the rules on Secrets, Roles and RoleBindings', () => {
       expect(await allowed(write(kept, ['data'], base64('another')), tenant)).toBe('');
     });
 
-    it('what is too large already can be labeled, and go', async () => {
+    it('a Secret that is already too large can be labeled and deleted', async () => {
       expect(await allowed({ args: ['label', 'secret', 'old', '-n', 'ad-sr-a', 'x=y'] }, tenant)).toBe('');
       expect(await allowed({ args: ['delete', 'secret', 'old', '-n', 'ad-sr-a'] }, tenant)).toBe('');
     });
   });
 
   describe('defaults of Secrets', () => {
-    it('are set, and come back', async () => {
+    it('defaults of Secrets are set, and come back when they are removed', async () => {
       await allowed(file(['create'], secret('ad-sr-a', 'defaulted', plain)), tenant);
       const metadata = { labels: { team: 'shop' }, annotations: { 'created-by': 'ad-sr-tenant' } };
       expect((await stored('secret/defaulted')).metadata).toMatchObject(metadata);
@@ -189,7 +193,7 @@ describeControllers('the rules on Secrets, Roles and RoleBindings', () => {
       expect((await stored('secret/defaulted')).metadata).toMatchObject(metadata);
     });
 
-    it('say for good who has made it, and show no annotation', async () => {
+    it('a default that names the creator stays, and no message shows an annotation', async () => {
       const forged = { ...plain, annotations: { 'created-by': canary } };
       const said = await refused(file(['create'], secret('ad-sr-a', 'forged', forged)), tenant);
       expect(said).toBe(
@@ -198,7 +202,7 @@ describeControllers('the rules on Secrets, Roles and RoleBindings', () => {
     });
   });
 
-  describe('of RoleBindings and Roles', { concurrent: true }, () => {
+  describe('rules on RoleBindings and Roles', { concurrent: true }, () => {
     it.each([
       {
         what: 'roleref',
@@ -251,7 +255,7 @@ describeControllers('the rules on Secrets, Roles and RoleBindings', () => {
       expect(heard).toBe('');
     });
 
-    it('they are for administrators too, but for an emergency', async () => {
+    it('the rules apply to administrators too, except in an emergency', async () => {
       const bad = file(['create'], binding('root', 'cluster-admin', user('ad-sr-ann')));
       expect(await refused(bad, cluster)).toContain(
         'rbac.allowedRoleRefs: roleRef: found ClusterRole/cluster-admin',
@@ -260,7 +264,7 @@ describeControllers('the rules on Secrets, Roles and RoleBindings', () => {
     });
   });
 
-  describe('of RoleBindings and Roles, hold however one is changed', () => {
+  describe('rules on RoleBindings and Roles hold for every way of changing one', () => {
     const keptBinding = binding('kept', 'view', user('ad-sr-ann'));
     const keptRole = role('kept', {});
     beforeAll(async () => {
@@ -299,14 +303,14 @@ describeControllers('the rules on Secrets, Roles and RoleBindings', () => {
     });
   });
 
-  it('rules on what is written do not hold up the deletion of all objects at once', async () => {
+  it('rules on writes do not block deletecollection', async () => {
     for (const path of ['api/v1/namespaces/ad-sr-a/secrets', `apis/${rbac}/namespaces/ad-sr-a/roles`]) {
       await mustKubectl(['delete', '--raw', `/${path}?labelSelector=!never`], tenant);
     }
     expect(await mustKubectl(['get', 'secrets,roles', '-n', 'ad-sr-a', '-o=name'], cluster)).toBe('');
   });
 
-  it('hold in a Namespace from its first moment', async () => {
+  it('the rules hold in a Namespace as soon as it exists', async () => {
     await must(createNamespace('ad-sr-new'), cluster);
     const large = file(['create'], secret('ad-sr-new', 'large', { stringData: { a: canary } }));
     expect(await refused(large, cluster)).toContain('policy ad-sr-new, secrets.maxBytes');

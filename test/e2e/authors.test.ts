@@ -72,7 +72,7 @@ describeCluster('authors of policies and shares', () => {
       ...rightsOfPolicy.map((right) => [everything, right] as const),
       ...rightsOfShare.map((right) => [sharing, right] as const),
     ];
-    it('is refused, with the right, the field that asks for it, and the line that grants it', async () => {
+    it('a write is refused with the missing right and the field that needs it', async () => {
       // More at once would only wait for each other.
       for (let index = 0; index < cases.length; index += 3) {
         await Promise.all(
@@ -117,7 +117,7 @@ describeCluster('authors of policies and shares', () => {
       );
     });
 
-    it('of a person whom the API server is asked about as a whole: user, uid, groups and extra', async () => {
+    it('the SubjectAccessReview carries the user, uid, groups and extra of the author', async () => {
       const administrator = await logins.as('au-admin', 'system:masters');
       const whole = administrator.as('au-entitled', 'au-staff').with({
         'impersonate-uid': 'au-uid',
@@ -172,11 +172,11 @@ describeCluster('authors of policies and shares', () => {
       await must(file(['apply'], object), entitled);
     });
 
-    it.each(ways)('is not changed into what its author may not do: $way', async ({ write }) => {
+    it.each(ways)('a policy cannot be changed into what its author may not do: $way', async ({ write }) => {
       expect(await refused(write(object, path, value), entitled)).toContain(words);
     });
 
-    it('is not created like that, with whatever name, by an administrator for somebody else', async () => {
+    it('impersonating an administrator does not lend the rights of the administrator', async () => {
       const { write } = waysToWrite[3] ?? {};
       const input: unknown = JSON.parse(write?.(object, path, value).input ?? '{}');
       const named = { ...(input as WrittenObject), metadata: { name: 'au-new' } };
@@ -188,10 +188,10 @@ describeCluster('authors of policies and shares', () => {
     });
   });
 
-  describe('nothing is asked for', () => {
+  describe('no right is needed', () => {
     const kept = policy('au-kept', { match: { names: ['au-nowhere'] }, contents: { roleBindings: binding } });
 
-    it('of who labels, annotates or deletes what another one has written', async () => {
+    it('labeling, annotating or deleting the policy of another author needs no right of the author', async () => {
       await must(create(kept), entitled);
       await allowed({ args: ['label', 'nspol', 'au-kept', 'a=b'] }, nobody);
       await allowed({ args: ['annotate', 'nspol', 'au-kept', 'a=b'] }, nobody);
@@ -203,7 +203,7 @@ describeCluster('authors of policies and shares', () => {
       await allowed(patch(kept, 'merge', { metadata: { finalizers: [] } }), nobody);
     });
 
-    it('for rules, which give nobody anything', async () => {
+    it('rules need no right, because they grant nothing', async () => {
       const rules = policy('au-rules', {
         match: { names: ['au-nowhere'] },
         namespaces: { required: { labels: { team: {} } } },
@@ -214,10 +214,10 @@ describeCluster('authors of policies and shares', () => {
     });
   });
 
-  describe('nobody can say', () => {
+  describe('the rights cannot be checked', () => {
     const role = '/apis/rbac.authorization.k8s.io/v1/clusterroles/reeve-webhook';
 
-    it('because Reeve may not ask: whoever it is, it is refused; in an emergency it is not', async () => {
+    it('every write is refused while Reeve may not ask, except in an emergency', async () => {
       const stored = (await cluster.admin.mustSend('GET', role)) as { readonly rules: readonly Rule[] };
       const rules = stored.rules.filter(({ resources }) => !resources.includes('subjectaccessreviews'));
       await cluster.admin.mustSend('PUT', role, { ...stored, rules });
@@ -238,7 +238,7 @@ describeCluster('authors of policies and shares', () => {
       }
     });
 
-    it('because the API server does not answer Reeve: it is refused in time', async () => {
+    it('a write is refused in time while the API server does not answer Reeve', async () => {
       await reeve.stop();
       using proxy = await startFaultProxy(new URL(cluster.server));
       const token = await cluster.tokenKubeconfig('reeve-system', 'reeve-webhook');

@@ -107,7 +107,7 @@ describeControllers('breaking the glass', () => {
     });
   });
 
-  it('without it, an operator does not steer; whoever may do everything may use every policy', async () => {
+  it('without break-glass an operator cannot steer, and a user with all rights may use every policy', async () => {
     const { stderr } = await dry(steering, bob);
     expect(stderr).toContain(
       'policy bg-team, steering: metadata: found user "bg-bob" would bring the namespace under it',
@@ -115,7 +115,7 @@ describeControllers('breaking the glass', () => {
     expect(await dry(steering, ann)).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('with it, a cluster-admin passes, and the audit log says who it was and that it was an emergency', async () => {
+  it('with break-glass a cluster-admin passes, and the audit log names the user and the emergency group', async () => {
     const inEmergency = { ...ann, as: 'bg-ann', asGroup: [admins, emergencyGroup] };
     for (const { command } of refusals)
       expect(await dry(command, inEmergency)).toMatchObject({ code: 0, stderr: '' });
@@ -152,7 +152,7 @@ describeControllers('breaking the glass', () => {
     /** One that another right could bring about as well says which: https://kep.k8s.io/5284 */
     const cannot = /User "bg-bob" cannot impersonate/;
 
-    it('to impersonate himself, his group, and the group of the emergency, and nothing else', async () => {
+    it('an operator needs to impersonate only himself, his group and the emergency group', async () => {
       const attempt = async () => await dry(deletion, inEmergency(operators, emergencyGroup));
       expect((await attempt()).stderr).toMatch(cannot);
       await impersonate('users', 'bg-bob');
@@ -166,13 +166,13 @@ describeControllers('breaking the glass', () => {
         expect(await dry(command, inEmergency(operators, emergencyGroup))).toMatchObject({ code: 0 });
     });
 
-    it('to name his group: it gives no right of its own', async () => {
+    it('the emergency group gives no right of its own, so an operator must name his group too', async () => {
       expect((await dry(deletion, inEmergency(emergencyGroup))).stderr).toContain(
         'User "bg-bob" cannot delete resource "configmaps"',
       );
     });
 
-    it('to be himself: nobody becomes somebody else by it', async () => {
+    it('the break-glass role does not let an operator impersonate another user', async () => {
       for (const who of [
         { ...inEmergency(operators, emergencyGroup), as: 'bg-ann' },
         inEmergency(admins, emergencyGroup),
@@ -182,7 +182,7 @@ describeControllers('breaking the glass', () => {
     });
   });
 
-  it('while no webhook answers, it is how namespaces and policies are written', async () => {
+  it('while no webhook answers, break-glass writes namespaces and policies', async () => {
     await reeve.stop();
     const inEmergency = { ...ann, as: 'bg-ann', asGroup: [admins, emergencyGroup] };
     const writes = [

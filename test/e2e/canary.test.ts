@@ -42,7 +42,7 @@ describeControllers('the bytes of Secrets', () => {
     };
   }
 
-  test('are in no line of the log, no metric, event, status, warning or refusal', async () => {
+  test('the bytes of Secrets are in no log line, metric, event, status, warning or refusal', async () => {
     const names = { names: ['ca-*'] };
     await stage.apply(
       namespaceObject('ca-one', {}),

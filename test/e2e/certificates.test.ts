@@ -82,7 +82,7 @@ describeControllers('the certificates of the webhook', () => {
         outcome: ({ status, message }) => (status === 201 ? 'made' : `${status} ${message}`),
       });
 
-    it('who start on nothing at the same time is agreed on', async () => {
+    it('replicas that start at the same time without a Secret agree on one authority', async () => {
       const state = await secret.state();
       expect(state).toMatchObject({ retired: [] });
       expect(state?.next).toBeUndefined();
@@ -99,7 +99,7 @@ describeControllers('the certificates of the webhook', () => {
       });
     });
 
-    it('with clocks that jump, go on: who is early has a new certificate, and all trust the same authority', async () => {
+    it('replicas whose clocks jump go on serving, and all trust the same authority', async () => {
       const before = await secret.state();
       const [early, late] = replicas;
       if (early === undefined || late === undefined) throw new Error('there are not two');
@@ -154,7 +154,7 @@ describeControllers('the certificates of the webhook', () => {
       await webhookIsAsked(cluster);
     });
 
-    it('while the API server is away, who starts waits, and ends when told to', async () => {
+    it('a replica that starts while the API server is away waits, and ends on SIGTERM', async () => {
       using proxy = await startFaultProxy(new URL(cluster.server));
       proxy.refuse();
       const account = await cluster.tokenKubeconfig('reeve-system', 'reeve-webhook');
@@ -169,7 +169,7 @@ describeControllers('the certificates of the webhook', () => {
       expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
     });
 
-    it('the metrics tell when they end', async () => {
+    it('the metrics report when the certificates end', async () => {
       const expiry = 'reeve_certificate_expiry_timestamp_seconds';
       const last = replicas.at(-1);
       if (last === undefined) throw new Error('there is none');
@@ -181,7 +181,7 @@ describeControllers('the certificates of the webhook', () => {
       expect(renewals).toBeGreaterThan(3);
     });
 
-    it('nothing secret is told', async () => {
+    it('no output holds a private key', async () => {
       const told = await Promise.all(replicas.map(async (each) => `${each.output}${await each.metrics()}`));
       expect(secret.keys.size).toBeGreaterThan(4);
       for (const text of told) {
@@ -192,14 +192,14 @@ describeControllers('the certificates of the webhook', () => {
       expect(told.join('')).toMatch(/"fingerprint":"[0-9A-F:]{95}","notAfter":"2/);
     });
 
-    it('no write has failed for any of this, and nobody took another one for a stranger', async () => {
+    it('no write failed meanwhile, and no replica reported the authority of another replica as foreign', async () => {
       const { made = 0, ...failed } = (await writes?.stop()) ?? {};
       expect(failed).toEqual({});
       expect(made).toBeGreaterThan(100);
       expect(await recoveriesOf(replicas, 'foreign')).toBe(0);
     });
 
-    it('a Secret that expired while nobody served is put right by who starts on it', async () => {
+    it('an expired Secret is repaired by the replica that starts with it', async () => {
       await Promise.all(replicas.map((each) => each.stop()));
       await expired();
       const before = await secret.signer();
@@ -246,7 +246,7 @@ describeControllers('the certificates of the webhook', () => {
       await rm(folder, { recursive: true, force: true });
     });
 
-    it('the bundle is the one of a file, also when that changes, and the pair follows its own files', async () => {
+    it('the caBundle follows its file, and the serving pair follows its files', async () => {
       const args = [flag('tls-cert', 'tls.crt'), flag('tls-key', 'tls.key'), flag('tls-ca', 'ca.crt')];
       reeve = await startReeve(cluster, { role: 'webhook', args });
       expect(await configurations.bundles()).toEqual([issued.ca.certPem]);
@@ -267,7 +267,7 @@ describeControllers('the certificates of the webhook', () => {
       issued = renewed;
     });
 
-    it('without such a file, the bundle that somebody else has written stays', async () => {
+    it('without a CA file, the caBundle that another program wrote stays', async () => {
       await reeve?.stop();
       const args = [flag('tls-cert', 'tls.crt'), flag('tls-key', 'tls.key')];
       reeve = await startReeve(cluster, { role: 'webhook', args });

@@ -136,7 +136,7 @@ describeControllers('the authorities in the webhook configurations', () => {
     await configurations.remove();
   });
 
-  it('are confirmed as soon as every webhook of both has them, and not before', async () => {
+  it('a new authority is confirmed as soon as every webhook of both configurations has it, and not before', async () => {
     const authority = new Authority(first);
     keep(authority);
     await inTime(() => authority.confirmations).toEqual([first]);
@@ -163,7 +163,7 @@ describeControllers('the authorities in the webhook configurations', () => {
     expect(await bundles()).toEqual([encoded(second)]);
   });
 
-  it('are put right when others have changed or emptied them, which is told; our own change is not', async () => {
+  it('a caBundle that others changed or emptied is repaired and reported, and our own change is not reported', async () => {
     const authority = new Authority(first);
     keep(authority);
     await inTime(() => authority.confirmations).toEqual([first]);
@@ -183,7 +183,7 @@ describeControllers('the authorities in the webhook configurations', () => {
       expect(metrics).toContain(`{kind="${kind}WebhookConfiguration",found="ca-bundle"} 1`);
   });
 
-  it('of others are waited for, with webhooks that refuse nothing before, and then kept', async () => {
+  it('a caBundle of another program is waited for, with webhooks that refuse nothing before, and then kept', async () => {
     const authority = new Authority(undefined);
     keep(authority);
     await inTime(failurePolicies).toEqual(['Ignore']);

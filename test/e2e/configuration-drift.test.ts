@@ -116,14 +116,14 @@ describeControllers('webhook configurations that others change', () => {
     await configurations.remove();
   });
 
-  it('are no drift when Reeve itself changes them', async () => {
+  it('a change by Reeve itself is no drift', async () => {
     await must(file(['create'], judging), cluster);
     await inTime(() => configurations.names('validating')).toEqual(Object.keys(tampering));
     await inTime(() => configurations.names('mutating')).toHaveLength(2);
     expect([await repairs(validating), await repairs(mutating), alarms()]).toEqual([none, none, []]);
   });
 
-  it('are put right webhook by webhook, whatever was done to each', async () => {
+  it('drift is repaired webhook by webhook, for every kind of change', async () => {
     const before = await configurations.shown();
     const { webhooks } = await configurations.mustFind('validating');
     const since = Date.now();
@@ -156,7 +156,7 @@ describeControllers('webhook configurations that others change', () => {
     expect(reeve.output).not.toContain(foreignBundle);
   });
 
-  it('are made again when they are gone, and keep what they are told apart by', async () => {
+  it('deleted configurations are created again, with the same ownerReference', async () => {
     const before = await configurations.shown();
     const counted = await repairs(validating);
     const since = Date.now();
@@ -171,7 +171,7 @@ describeControllers('webhook configurations that others change', () => {
     expect(await repairs(validating)).toEqual({ ...counted, metadata: 1 });
   });
 
-  it('are left as they are by a replica that takes over', async () => {
+  it('a replica that takes over leaves correct configurations as they are', async () => {
     const before = await configurations.resourceVersions();
     const standby = await anotherReplica();
     await reeve.stop();
@@ -187,7 +187,7 @@ describeControllers('webhook configurations that others change', () => {
     await inTime(() => standby.output.split('webhook configuration applied')).toHaveLength(2);
   });
 
-  it('are put right and told of when it was done while nobody looked', async () => {
+  it('drift from the time without a running replica is repaired and reported', async () => {
     const before = await configurations.shown();
     await reeve.stop();
     await configurations.patch('validating', 'json', [{ op: 'remove', path: '/webhooks/0' }]);
@@ -197,7 +197,7 @@ describeControllers('webhook configurations that others change', () => {
     expect(alarms()).toEqual([[validating, ['namespaces.validate.reeve.dev: webhook-removed']]]);
   });
 
-  it('stay away once the ClusterRole that owns them is gone', async () => {
+  it('configurations are not created again once their ClusterRole is deleted', async () => {
     await mustKubectl(['delete', 'clusterrole', 'reeve-webhook'], cluster);
     await inTime(() => configurations.resourceVersions()).toEqual([undefined, undefined]);
     await inTime(() => reeve.output).toContain('webhook configurations not applied');

@@ -34,13 +34,13 @@ describeControllers('contents', () => {
     await reeve.stop();
   });
 
-  test('that expire are there until then', async () => {
+  test('expiring contents exist until they expire', async () => {
     const ref = namesakes.objectIn('expires', 'RoleBinding', 'team');
     await inTime(() => stage.ownersOf(ref)).toEqual(['NamespacePolicy/ho-li-expires']);
     expect(await stage.deletionsIn('ho-li-expires')).toEqual([]);
   });
 
-  test('that are not to be deleted lose the marks of Reeve, and nothing else', async () => {
+  test('with deletionPolicy Orphan the contents lose only the marks of Reeve', async () => {
     const contents = {
       roleBindings: [roleBinding('team', 'readers')],
       resources: [configMap('team', { key: 'value' })],
@@ -66,7 +66,7 @@ describeControllers('contents', () => {
     }
   });
 
-  test('of a suspended policy are neither made, changed nor deleted, until it is resumed', async () => {
+  test('the contents of a suspended policy are not created, changed or deleted until it is resumed', async () => {
     const contents = (group: string) => ({
       roleBindings: [roleBinding('old', 'readers'), roleBinding('team', group)],
     });
@@ -96,8 +96,8 @@ describeControllers('contents', () => {
     await inTime(() => stage.condition(namesakes.refTo('suspend'))).toBe('True Synced');
   });
 
-  describe('that the labels of the namespace decide', () => {
-    test('are not there without the label, and follow it', async () => {
+  describe('contents that depend on labels of the namespace', () => {
+    test('contents are missing without the label, and follow its value', async () => {
       const namespace = await namesakes.makeNamespace('label');
       const resources = [configMap('always', {}), configMap('settings', { team: label('team') })];
       await stage.apply(namesakes.policy('label', { resources }));
@@ -113,7 +113,7 @@ describeControllers('contents', () => {
       await inTime(() => stage.ownersOf(settings)).toEqual(['absent']);
     });
 
-    test('stay as they are when they cannot be worked out', async () => {
+    test('contents stay as they are when they cannot be rendered', async () => {
       const namespace = await namesakes.makeNamespace('render', { share: '2' });
       const tenth = "${string(10 / int(namespaceObject.metadata.labels['share']))}";
       const resources = [
@@ -139,7 +139,7 @@ describeControllers('contents', () => {
       await inTime(data).toEqual([{ share: '5' }, { share: '2' }]);
     });
 
-    test('stay as they are while a match condition is neither true nor false', async () => {
+    test('contents stay as they are while a match condition errors', async () => {
       const namespace = await namesakes.makeNamespace('match', { size: '2' });
       const matchConditions = [
         { name: 'large', expression: "int(namespaceObject.metadata.labels['size']) > 1" },
@@ -163,7 +163,7 @@ describeControllers('contents', () => {
     });
   });
 
-  test('come again when the namespace is deleted and made again', async () => {
+  test('contents are created again when the namespace is deleted and created again', async () => {
     const namespace = await namesakes.provide('again', { roleBindings: [roleBinding('team', 'readers')] });
     const ref = namesakes.objectIn('again', 'RoleBinding', 'team');
     const [before] = await stage.uidsOf(ref);
@@ -175,7 +175,7 @@ describeControllers('contents', () => {
     await inTime(() => stage.namespaceCondition(namespace)).toBe('True Synced');
   });
 
-  test('that another policy refuses are not written, and that is reported', async () => {
+  test('contents that another policy refuses are not written, and the status reports it', async () => {
     const namespace = await namesakes.makeNamespace('refused');
     const match = { names: [namespace] };
     await stage.apply(policy('ho-li-rules', { match, rbac: { allowedRoleRefs: ['ClusterRole/view'] } }));
@@ -191,7 +191,7 @@ describeControllers('contents', () => {
     await inTime(() => stage.condition(namesakes.refTo('refused'))).toBe('True Synced');
   });
 
-  describe('of whose names there are others already', () => {
+  describe('contents whose names are taken', () => {
     const theirs = (name: string, ownerReferences: readonly object[] = []): WrittenObject => ({
       apiVersion: 'v1',
       kind: 'ConfigMap',
@@ -200,7 +200,7 @@ describeControllers('contents', () => {
     });
     const resources = [configMap('team', { key: 'ours' })];
 
-    test('leave those alone, until their owner hands them over', async () => {
+    test('the existing objects stay as they are until their owner hands them over', async () => {
       const namespace = await namesakes.makeNamespace('adopt');
       const tenant = { kubeconfig: await stage.cluster.clientKubeconfig('ho-li-tenant') };
       const right = ['create', 'rolebinding', 'tenant', '--clusterrole=admin', '--user=ho-li-tenant'];
@@ -226,7 +226,7 @@ describeControllers('contents', () => {
       await inTime(() => stage.namespaceCondition(namespace)).toBe('True Synced');
     });
 
-    test('take their place when they are gone', async () => {
+    test('contents are created when the existing objects are deleted', async () => {
       const namespace = await namesakes.makeNamespace('goes');
       await stage.apply(theirs('goes'), namesakes.policy('goes', { resources }));
       await inTime(() => stage.condition(namesakes.refTo('goes'))).toBe('False Conflicts');
@@ -236,7 +236,7 @@ describeControllers('contents', () => {
       expect((await stage.mustGet(ref))['data']).toEqual({ key: 'ours' });
     });
 
-    test('leave alone what a controller keeps, even when it is handed over', async () => {
+    test('an object with a controller stays as it is, even when it is handed over', async () => {
       const namespace = await namesakes.makeNamespace('controlled');
       await stage.apply({ ...theirs('controlled'), metadata: { name: 'parent', namespace } });
       const [uid] = await stage.uidsOf(namesakes.objectIn('controlled', 'ConfigMap', 'parent'));
@@ -255,7 +255,7 @@ describeControllers('contents', () => {
     });
   });
 
-  test('never come to excluded namespaces', async () => {
+  test('contents are never created in excluded namespaces', async () => {
     const namespace = await namesakes.makeNamespace('excluded');
     const excluded = ['kube-system', 'kube-public', 'kube-node-lease', 'reeve-system', 'reeve-shared'];
     const names = [...excluded, namespace];
@@ -284,7 +284,7 @@ describeControllers('contents', () => {
     }
   });
 
-  test('that expire go then, whatever limit there is to deletions', async () => {
+  test('expired contents are deleted, whatever maxDeletions says', async () => {
     const ref = namesakes.objectIn('expires', 'RoleBinding', 'team');
     await inTime(() => stage.ownersOf(ref)).toEqual(['absent']);
     await inTime(() => stage.condition(namesakes.refTo('expires'))).toBe('True Synced');

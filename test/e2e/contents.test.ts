@@ -45,11 +45,11 @@ describeControllers('contents', () => {
     await reeve.stop();
   });
 
-  describe('of the kinds that the installation allows', () => {
+  describe('contents of the kinds that the install allows', () => {
     const resources = [quota, limits, network, configMap('team', { key: 'value' })];
     const kinds = ['ResourceQuota', 'LimitRange', 'NetworkPolicy', 'ConfigMap'] as const;
 
-    test('are there, in the form that the API server gives them, and are written once', async () => {
+    test('contents are created once, whatever form the API server gives them', async () => {
       const namespace = await namesakes.provide('kinds', { resources });
       const refs = kinds.map((kind) => namesakes.objectIn('kinds', kind, 'team'));
       expect(await stage.ownersOf(...refs)).toEqual(kinds.map(() => 'NamespacePolicy/ho-co-kinds'));
@@ -69,7 +69,7 @@ describeControllers('contents', () => {
       ]);
     });
 
-    test('stay as they are when the policy is applied again', async () => {
+    test('applying the policy again writes nothing', async () => {
       const namespace = 'ho-co-kinds';
       const writes = async (): Promise<readonly string[]> => {
         const own = (await stage.reeveWrites('')).filter((each) => each.endsWith(' ho-co-kinds'));
@@ -81,7 +81,7 @@ describeControllers('contents', () => {
       expect(await writes()).toEqual(before);
     });
 
-    test('stay as they are when Reeve is started anew', async () => {
+    test('a restart of Reeve writes nothing', async () => {
       const namespace = 'ho-co-kinds';
       const before = await rounds.writes(namespace);
       await reeve.stop();
@@ -90,7 +90,7 @@ describeControllers('contents', () => {
       expect(await rounds.writes(namespace)).toEqual(before);
     });
 
-    test('lose the field that the policy does not have any more', async () => {
+    test('a field that the policy no longer has is removed', async () => {
       const data = { kept: 'one', dropped: 'two' };
       const metadata = { name: 'fields', labels: { dropped: 'label' }, annotations: { dropped: 'note' } };
       await namesakes.provide('fields', { resources: [{ ...configMap('fields', data), metadata }] });
@@ -105,7 +105,7 @@ describeControllers('contents', () => {
       expect(after.annotations).not.toHaveProperty('dropped');
     });
 
-    test('get back what somebody changes, and keep what somebody adds', async () => {
+    test('a changed field is restored, and an added field stays', async () => {
       const namespace = await namesakes.provide('tampered', {
         resources: [configMap('tampered', { key: 'value' })],
       });
@@ -122,7 +122,7 @@ describeControllers('contents', () => {
       ]);
     });
 
-    test('a kind that it does not allow is reported, when the policy is written and in its status', async () => {
+    test('a kind that the install does not allow is reported in the warning and in the status', async () => {
       const budget = {
         apiVersion: 'policy/v1',
         kind: 'PodDisruptionBudget',
@@ -154,7 +154,7 @@ describeControllers('contents', () => {
       return [roleRef.name, ...subjects.map(({ name }) => name)].join(' ');
     }
 
-    test('another role is given by a new one; other subjects are not', async () => {
+    test('another roleRef needs a new RoleBinding, and other subjects do not', async () => {
       const namespace = await namesakes.provide('role', { roleBindings: [roleBinding('team', 'readers')] });
       const ref = namesakes.objectIn('role', 'RoleBinding', 'team');
       const [before] = await stage.uidsOf(ref);
@@ -172,7 +172,7 @@ describeControllers('contents', () => {
       expect(writes).toEqual(['patch', 'patch', 'delete', 'patch'].map((verb) => `${verb} ${what}`));
     });
 
-    test('nobody stays in them whom the policy does not name', async () => {
+    test('subjects that the policy does not name are removed', async () => {
       const namespace = await namesakes.provide('subjects', {
         roleBindings: [roleBinding('team', 'readers')],
       });

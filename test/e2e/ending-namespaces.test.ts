@@ -52,7 +52,7 @@ describeControllers('a Namespace that is being deleted', () => {
     });
   });
 
-  test('ends as soon as nobody else holds it', async () => {
+  test('a Namespace that is being deleted ends as soon as nothing else holds it', async () => {
     const patch = JSON.stringify({ metadata: { finalizers: null } });
     await stage.kubectl('patch', 'configmap', 'held', '-n', name, '--type=merge', '-p', patch);
     const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name }, spec: { finalizers: [] } };

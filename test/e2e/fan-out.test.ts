@@ -34,7 +34,7 @@ describeCluster(`fan-out of a Secret (${inject('cluster').kind})`, () => {
         [verb, resource, subresource, namespace, name].join(' ').replaceAll(/\s+/g, ' '),
     );
 
-  test('exactly one write for each copy, and nothing else but the share itself', async () => {
+  test('there is exactly one write for each copy, and otherwise only writes of the share itself', async () => {
     const before = (await writes()).length;
     await fanOut.share('fanned');
     await mustKubectl(['wait', '--for=condition=Ready', 'sshare/fanned', '--timeout=60s'], cluster);

@@ -101,7 +101,7 @@ describeControllers('answers', () => {
     expect(await contents.writtenInVain()).toEqual([]);
   });
 
-  test('all is to be listed again, and lists fail with 500', async () => {
+  test('the reconciler recovers when it must list again and lists fail with 500', async () => {
     {
       using failing = proxy.refuse(isList, {
         status: 500,
@@ -122,7 +122,7 @@ describeControllers('answers', () => {
     expect(await reconciler.isReady()).toBe(true);
   });
 
-  test('characters arrive in pieces', async () => {
+  test('characters that arrive in pieces are put together', async () => {
     const name = `${prefix}pieces`;
     const who = 'Žluťoučký kůň 🐎';
     proxy.cutIntoPieces(1);
@@ -141,7 +141,7 @@ describeControllers('answers', () => {
     expect(await written.in([name])).toEqual(once([name], 'create configmaps settings'));
   });
 
-  test('namespaces end or are gone before that is told: tries are few, and told to nobody', async () => {
+  test('namespaces that end before the watch reports it cause few tries and no report', async () => {
     const name = `${prefix}ns`;
     const [ending, gone, other] = [`${name}-ending`, `${name}-gone`, `${name}-other`];
     const namespaces = [ending, gone, other];
@@ -182,7 +182,7 @@ describeControllers('answers', () => {
     expect(await failuresTold()).toEqual([expect.stringContaining('reason="NotFound"')]);
   });
 
-  test('others write before that is told: theirs is left alone, and ours is written once more', async () => {
+  test('a write by others that the watch has not yet reported is left alone, and ours is written once more', async () => {
     const name = `${prefix}others`;
     const [theirs, ours] = [`${name}-theirs`, `${name}-ours`];
     const provided = (value: string, ...names: readonly string[]) =>
@@ -206,7 +206,7 @@ describeControllers('answers', () => {
     for (const namespace of [ours, theirs]) expect((await triesIn(namespace)).length).toBeLessThan(10);
   });
 
-  test('one of three namespaces refuses what is written: it alone is behind, and says why', async () => {
+  test('when one of three namespaces refuses writes, only that namespace is behind, and its condition says why', async () => {
     const name = `${prefix}403`;
     const namespaces = ['a', 'b', 'c'].map((each) => `${name}-${each}`);
     const [, refusing = '', last = ''] = namespaces;
@@ -240,7 +240,7 @@ describeControllers('answers', () => {
     await until(async () => (await oldest()) === 0, oldestTold);
   });
 
-  test('told to end between the deletion of an object and its making, it does both', async () => {
+  test('on SIGTERM between the deletion and the creation of an object the reconciler does both', async () => {
     const name = `${prefix}end`;
     const ref = { kind: 'RoleBinding', name: 'people', namespace: name } as const;
     const provided = (role: string) =>

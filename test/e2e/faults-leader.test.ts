@@ -60,7 +60,7 @@ describeControllers('the lead', () => {
   const leaseNow = async (): Promise<Lease['spec']> =>
     ((await cluster.admin.mustSend('GET', lease)) as Lease).spec;
 
-  test('clocks jump by five minutes, back and forth: nobody else takes the lead', async () => {
+  test('a clock that jumps by five minutes does not change the leader', async () => {
     const { holderIdentity } = await leaseNow();
     for (const shift of [fiveMinutes, -fiveMinutes]) {
       await Promise.all([clocks[0].shift(leader, shift), clocks[1].shift(other, -shift)]);
@@ -79,7 +79,7 @@ describeControllers('the lead', () => {
     expect(await contents.writtenInVain()).toEqual([]);
   });
 
-  test('the API server answers the leader after 16 s only: it steps down before its Lease ends', async () => {
+  test('a leader whose calls take 16 s steps down before its Lease ends', async () => {
     const before = await leaseNow();
     proxy.delay(8000);
     await leads(leader, 0);
@@ -100,7 +100,7 @@ describeControllers('the lead', () => {
     expect(await contents.writtenInVain()).toEqual([]);
   });
 
-  test('nobody may write the Lease: nobody leads, metrics and log say so, and all is made up for afterwards', async () => {
+  test('without the right to write the Lease there is no leader, metrics and log say so, and all work is done afterwards', async () => {
     const before = other.output.length;
     const said = (): string => other.output.slice(before);
     const role = ['role', 'reeve-reconciler', '-n', 'reeve-system'];

@@ -88,7 +88,7 @@ describeControllers('the webhook', () => {
     expect(await failedOpen(name)).toEqual(['secrets.validate.reeve.dev']);
   };
 
-  test('killed: Fail refuses with a clear text, Ignore lets through and says so in the audit log', async () => {
+  test('with the webhook killed, Fail refuses with a clear text, and Ignore lets the write through with a note in the audit log', async () => {
     webhook.kill('SIGKILL');
     await webhook.ended();
     await expectRefusedAndLetThrough('killed', /connection refused|EOF|connection reset/);
@@ -104,7 +104,7 @@ describeControllers('the webhook', () => {
     expect((await writeNamespace(`${prefix}good`)).status).toBe(201);
   });
 
-  test('standing still for five seconds: a write waits as long as it may, and nobody restarts it for that', async () => {
+  test('a webhook that stops for five seconds delays a write until its timeout, and is not restarted', async () => {
     webhook.kill('SIGSTOP');
     const alive = webhook.isReady();
     await expectRefusedAndLetThrough('standing', /context deadline exceeded|Client.Timeout exceeded/);
@@ -116,7 +116,7 @@ describeControllers('the webhook', () => {
     for (const file of ['60-webhook', '61-reconciler']) expect(await toleranceOf(file)).toBeGreaterThan(15);
   });
 
-  test('nobody on the way to it answers: a write waits as long as it may', async () => {
+  test('without an answer on the way to the webhook a write waits until its timeout', async () => {
     proxy.silence('all');
     await expectRefusedAndLetThrough('unheard', /context deadline exceeded|Client.Timeout exceeded/);
     proxy.cut();
@@ -124,7 +124,7 @@ describeControllers('the webhook', () => {
     expect((await writeNamespace(`${prefix}good`)).status).toBe(201);
   });
 
-  test('asked before it knows the policies: 503, asked again soon, and nothing is let through', async () => {
+  test('a webhook that does not know the policies yet answers 503 with Retry-After, and lets nothing through', async () => {
     await webhook.stop();
     const account = await cluster.tokenKubeconfig('reeve-system', 'reeve-webhook');
     const kubeconfig = await answers.kubeconfigLike(account);
@@ -152,7 +152,7 @@ describeControllers('the webhook', () => {
     expect(await webhook.isReady()).toBe(true);
   });
 
-  test('what is written in a Namespace that it cannot look up is answered with 503, and judged once it can', async () => {
+  test('a write in a Namespace that cannot be looked up is answered with 503, and judged as soon as the lookup works', async () => {
     const name = `${prefix}unheard`;
     using _ = answers.hold((exchange) => isWatch(exchange) && exchange.path === '/api/v1/namespaces');
     await admin.mustSend('POST', '/api/v1/namespaces', namespaceObject(name));
@@ -174,7 +174,7 @@ describeControllers('the webhook', () => {
     await webhook.stop();
   });
 
-  test('nobody reads its log, and it may write no file: it answers reviews and keeps contents', async () => {
+  test('with a log that is not read and no writable file, reviews are answered and contents are kept', async () => {
     await using pipe = fullPipe();
     await using reeve = await startReeve(cluster, {
       env: { NODE_OPTIONS: '--permission --allow-fs-read=*' },

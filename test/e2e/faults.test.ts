@@ -63,7 +63,7 @@ describeControllers('faults', () => {
     expect(done).toEqual(needed);
   };
 
-  test.concurrent('every connection is cut, again and again', async () => {
+  test.concurrent('Reeve recovers when every connection is cut again and again', async () => {
     const contents = await TrackedContents.prepare(near.stage, 'fa-cut');
     near.proxy.cutEvery(700);
     await contents.add(8);
@@ -91,7 +91,7 @@ describeControllers('faults', () => {
   });
 
   test.concurrent(
-    'what happened unseen is forgotten by the API server before the connection comes back',
+    'changes are found although the API server forgot them before the connection came back',
     async () => {
       const contents = await TrackedContents.prepare(far.stage, 'fa-old');
       await contents.changePolicy();
@@ -115,7 +115,7 @@ describeControllers('faults', () => {
     },
   );
 
-  test('the token is replaced, and the one before is good no longer', async () => {
+  test('a replaced token is picked up when the old token is no longer valid', async () => {
     const contents = await TrackedContents.prepare(far.stage, 'fa-token');
     const old = await token.revoke();
     // It remembers for a while who has shown a good token.
@@ -131,45 +131,48 @@ describeControllers('faults', () => {
     await expectNoWriteInVain(contents);
   });
 
-  test.concurrent('somebody changes an object back again and again', async () => {
-    const { stage, cluster, reconciler } = near;
-    const written = new WrittenObjects(cluster);
-    const resources = ['settings', 'others'].map((name) => configMap(name, { by: 'reeve' }));
-    const settings = { kind: 'ConfigMap', name: 'settings', namespace: 'fa-rival' } as const;
-    const others = { ...settings, name: 'others' };
-    await stage.kubectl('create', 'namespace', 'fa-rival');
-    const rival = await WritingRival.begin(cluster, settings);
-    await stage.apply(policy('fa-rival', { match: { names: ['fa-rival'] }, contents: { resources } }));
-    await isSaid(stage, 'fa-rival', 'False Contended');
-    // The rest of the namespace is kept as ever.
-    await stage.inEmergency('delete', 'configmap', 'others', '-n', 'fa-rival');
-    await until(
-      async () => (await stage.get(others)) !== undefined,
-      () => 'the other ConfigMap',
-    );
-    // Changed back once more after the first pause.
-    await until(
-      async () =>
-        (await written.timesOf(settings)).length > 10 && rival.hasIts(await stage.mustGet(settings)),
-      () => 'another try',
-    );
-    await rival.giveUp();
-    // Until Reeve has seen the last change of the rival, it may say that all is as it should be.
-    await until(
-      async () => !rival.hasIts(await stage.mustGet(settings)),
-      () => 'the last word of Reeve',
-    );
-    await isSaid(stage, 'fa-rival', 'True Synced');
-    const contended = await reconciler.metric('reeve_reconcile_contended_total{kind="ConfigMap"}');
-    expect(contended).toBeGreaterThan(0);
-    // Ten times without a pause, and then after 5 s, after 10 s, and so on.
-    const [tenth = 0, ...later] = (await written.timesOf(settings)).slice(9);
-    const pauses = later.map((time, index) => time - (later[index - 1] ?? tenth));
-    expect(pauses.length).toBeGreaterThan(1);
-    expect(pauses.filter((pause, index) => pause < 5000 * 2 ** index)).toEqual([]);
-  });
+  test.concurrent(
+    'an object that is changed back again and again is rewritten at a limited rate',
+    async () => {
+      const { stage, cluster, reconciler } = near;
+      const written = new WrittenObjects(cluster);
+      const resources = ['settings', 'others'].map((name) => configMap(name, { by: 'reeve' }));
+      const settings = { kind: 'ConfigMap', name: 'settings', namespace: 'fa-rival' } as const;
+      const others = { ...settings, name: 'others' };
+      await stage.kubectl('create', 'namespace', 'fa-rival');
+      const rival = await WritingRival.begin(cluster, settings);
+      await stage.apply(policy('fa-rival', { match: { names: ['fa-rival'] }, contents: { resources } }));
+      await isSaid(stage, 'fa-rival', 'False Contended');
+      // The rest of the namespace is kept as ever.
+      await stage.inEmergency('delete', 'configmap', 'others', '-n', 'fa-rival');
+      await until(
+        async () => (await stage.get(others)) !== undefined,
+        () => 'the other ConfigMap',
+      );
+      // Changed back once more after the first pause.
+      await until(
+        async () =>
+          (await written.timesOf(settings)).length > 10 && rival.hasIts(await stage.mustGet(settings)),
+        () => 'another try',
+      );
+      await rival.giveUp();
+      // Until Reeve has seen the last change of the rival, it may say that all is as it should be.
+      await until(
+        async () => !rival.hasIts(await stage.mustGet(settings)),
+        () => 'the last word of Reeve',
+      );
+      await isSaid(stage, 'fa-rival', 'True Synced');
+      const contended = await reconciler.metric('reeve_reconcile_contended_total{kind="ConfigMap"}');
+      expect(contended).toBeGreaterThan(0);
+      // Ten times without a pause, and then after 5 s, after 10 s, and so on.
+      const [tenth = 0, ...later] = (await written.timesOf(settings)).slice(9);
+      const pauses = later.map((time, index) => time - (later[index - 1] ?? tenth));
+      expect(pauses.length).toBeGreaterThan(1);
+      expect(pauses.filter((pause, index) => pause < 5000 * 2 ** index)).toEqual([]);
+    },
+  );
 
-  test.concurrent('a right is taken away and given back', async () => {
+  test.concurrent('a right that is removed and granted again is noticed', async () => {
     const { stage, cluster, reconciler } = near;
     const written = new WrittenObjects(cluster);
     const quota = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'limits' } };
@@ -218,7 +221,7 @@ describeControllers('faults', () => {
     },
   );
 
-  test.concurrent('the API server is away for twenty seconds', async () => {
+  test.concurrent('Reeve recovers when the API server is away for twenty seconds', async () => {
     const contents = await TrackedContents.prepare(far.stage, 'fa-away');
     await plane.restartApiServer({
       downFor: async () => {
@@ -238,7 +241,7 @@ describeControllers('faults', () => {
     await far.leads(true);
   });
 
-  test('etcd stands still for ten seconds', async () => {
+  test('Reeve recovers when etcd stops for ten seconds', async () => {
     const contents = await TrackedContents.prepare(far.stage, 'fa-etcd');
     const before = far.reconciler.output.length;
     await contents.add(20);
@@ -253,7 +256,7 @@ describeControllers('faults', () => {
     expect(await far.health()).toEqual(allWell);
   });
 
-  test.concurrent('the API server has no time: 429', async () => {
+  test.concurrent('Reeve waits as the API server asks with 429', async () => {
     const contents = await TrackedContents.prepare(far.stage, 'fa-busy');
     const written = new WrittenObjects(plane);
     await limitRequests(plane);
@@ -273,7 +276,7 @@ describeControllers('faults', () => {
     expect(await far.health()).toEqual(allWell);
   });
 
-  test.concurrent('a gateway forgets every connection, and tells nobody', async () => {
+  test.concurrent('Reeve recovers when a gateway silently drops every connection', async () => {
     const { proxy, reconciler, stage } = near;
     const contents = await TrackedContents.prepare(stage, 'fa-silent');
     // Many requests at once leave many connections behind that are kept for the next ones.
@@ -293,7 +296,7 @@ describeControllers('faults', () => {
     expect(await near.health()).toEqual(allWell);
   });
 
-  test('a watch that has been silent for too long is begun anew', async () => {
+  test('a watch that is silent for too long is opened again', async () => {
     const { longest, stalled, isReady } = await silent;
     // Longer than the API server itself is ever silent.
     expect(longest).toBeGreaterThan(60);
@@ -301,7 +304,7 @@ describeControllers('faults', () => {
     expect(isReady).toBe(true);
   });
 
-  test('a webhook that nobody asks for 6, 66 or 91 seconds has not closed the connection of who asks then', async () => {
+  test('a kept-alive connection still works after 6, 66 or 91 idle seconds', async () => {
     // After 90 s the API server closes it itself, and makes another one.
     expect(await idle).toEqual([
       { status: 200, connections: 1 },

@@ -73,7 +73,7 @@ describeControllers('the fuse', () => {
     const [first = '', ...others] = all;
     const last = others.slice(-1);
 
-    test('and says what it comes to reach', async () => {
+    test('the webhook reports the namespaces that a change now reaches', async () => {
       await makeNamespaces(group, all.length);
       // The hook knows them a moment later.
       await inTime(async () => (await stage.dryRun(it.write(labelled(group)))).stderr).toBe(
@@ -88,7 +88,7 @@ describeControllers('the fuse', () => {
       await reaches(it, all);
     });
 
-    test('and refuses what deletes too much, whatever limit it brings along', async () => {
+    test('the webhook refuses a change that deletes too much, whatever limit the new version has', async () => {
       const names = { names: [first] };
       const found = `found 5 objects that this would delete, beyond the limit of 2, in namespaces: ${others.join(', ')}`;
       const accepted = `accepted: at most 2, or the annotation ${confirmation}: "5" set in the same write`;
@@ -99,7 +99,7 @@ describeControllers('the fuse', () => {
       await reaches(it, all);
     });
 
-    test('and says what it deletes within the limit', async () => {
+    test('the webhook warns of deletions within the limit', async () => {
       expect(await stage.apply(it.write({ ...labelled(group), excludeNames: last }))).toBe(
         `Warning: ${id} no longer reaches 1 namespace: ${last.join()}\n` +
           `Warning: ${id} deletes 1 object in namespace: ${last.join()}\n`,
@@ -107,7 +107,7 @@ describeControllers('the fuse', () => {
       await inTime(() => holders(it, all)).toEqual(all.slice(0, -1));
     });
 
-    test('and takes a number said with the write, for no other write', async () => {
+    test('a confirmation in a write counts for that write only', async () => {
       const confirmed = { [confirmation]: '5' };
       const gone = others.slice(0, -1).join(', ');
       expect(await stage.apply(it.write({ names: [first] }, {}, confirmed))).toContain(
@@ -121,7 +121,7 @@ describeControllers('the fuse', () => {
       );
     });
 
-    test('and takes the number that stands on what is to be deleted', async () => {
+    test('a DELETE counts the confirmation on the object', async () => {
       await stage.apply(it.write(labelled(group)));
       const { code, stderr } = await kubectl(['delete', resource, name], stage.administrator);
       expect(code).toBe(1);
@@ -159,7 +159,7 @@ describeControllers('the fuse', () => {
     expect(await stage.condition(ref)).toBe('False TooManyDeletions');
   }
 
-  test('nothing is deleted when more namespaces leave than may, until somebody says the number', async () => {
+  test('nothing is deleted when too many namespaces leave, until the number is confirmed', async () => {
     const all = await makeNamespaces('left', 4);
     const [first = '', ...others] = all;
     const owners = both('ho-fu-left');
@@ -181,7 +181,7 @@ describeControllers('the fuse', () => {
     }
   });
 
-  test('namespaces that leave one by one count together for a minute', async () => {
+  test('deletions within one minute count together', async () => {
     const all = await makeNamespaces('one-by-one', 4);
     const [first = '', second = '', third = ''] = all;
     const it = provider('NamespacePolicy', 'ho-fu-one-by-one');
@@ -198,7 +198,7 @@ describeControllers('the fuse', () => {
     await inTime(() => holders(it, all)).toEqual(all.slice(3));
   });
 
-  test('whose time is over goes, however many there are', async () => {
+  test('expired objects are deleted, however many there are', async () => {
     const all = await makeNamespaces('expiry', 3);
     const it = provider('NamespacePolicy', 'ho-fu-expiry');
     const limit = { maxDeletions: 0 };
@@ -213,7 +213,7 @@ describeControllers('the fuse', () => {
     expect(await stage.condition(it.ref, 'Stalled')).toBe('False NotStalled');
   });
 
-  test('who goes past the hook, without the number, leaves its objects behind', async () => {
+  test('a policy deleted past the webhook without confirmation leaves its objects behind', async () => {
     const all = await makeNamespaces('past', 3);
     const owners = both('ho-fu-past');
     await stage.apply(...owners.map((it) => it.write(labelled('past'))));

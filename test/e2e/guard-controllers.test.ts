@@ -34,7 +34,7 @@ for (const { name, serviceAccountCredentials } of identities) {
 
     afterAll(() => scene.plane.stop());
 
-    it.concurrent('lets a namespace end with everything in it', async () => {
+    it.concurrent('a namespace ends with everything in it', async () => {
       await makeTenantNamespace(scene, 'ending');
       for (const kind of guardedKinds) {
         await apply(scene.reeve, markedManifest(kind, { name: 'kept', namespace: 'ending' }));
@@ -45,7 +45,7 @@ for (const { name, serviceAccountCredentials } of identities) {
     });
 
     it.concurrent(
-      'lets anybody who may delete do so in a namespace that ends, and nobody change',
+      'in a terminating namespace users with the right to delete may delete, and no user may change',
       async () => {
         await makeTenantNamespace(scene, 'held');
         // Without it, the rights of the tenant would be among the first that go.
@@ -129,7 +129,7 @@ for (const { name, serviceAccountCredentials } of identities) {
       },
     );
 
-    it.concurrent('leaves the status to whoever writes it', async () => {
+    it.concurrent('controllers may write the status', async () => {
       const quota = { apiVersion: 'v1', kind: 'ResourceQuota' };
       const marked = { labels: { [markLabel]: 'reeve' }, annotations: owned };
       const metadata = { name: 'kept', namespace: 'guarded', ...marked };

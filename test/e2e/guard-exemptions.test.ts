@@ -80,7 +80,7 @@ describeControllers('exemptions', () => {
   });
 
   describe(
-    'are not for a neighbor of Reeve, with rights or a name like its own',
+    'a neighbor of Reeve with similar rights or a similar name is not exempt',
     { concurrent: true },
     () => {
       const change: Command = { args: ['label', 'configmap', 'kept', '-n', 'gu-ex-home', 'touched=yes'] };
@@ -116,19 +116,19 @@ describeControllers('exemptions', () => {
     // Its status is not taken without the phase that it is in.
     const ways = waysToRelabel.filter(({ way }) => way !== 'replace-of-status');
 
-    it.each(ways)('its labels are judged: $way', async ({ relabel }) => {
+    it.each(ways)('the labels of a terminating Namespace are judged: $way', async ({ relabel }) => {
       const labels = { team: 'b', 'gu-ex-tier': 'team' };
       const said = await refused(relabel('gu-ex-ending', labels), tenant);
       expect(said).toContain('policy gu-ex-fixed, namespaces.immutable');
       expect(said).toContain('policy gu-ex-tier, steering');
     });
 
-    it('the mark is not for it', async () => {
+    it('a terminating Namespace cannot carry the mark of Reeve', async () => {
       const mark = { args: ['label', 'namespace', 'gu-ex-ending', 'app.kubernetes.io/managed-by=reeve'] };
       expect((await kubectl(mark.args, tenant)).stderr).toContain(guardSays);
     });
 
-    it('but nobody holds up its end', async () => {
+    it('the end of a Namespace is not blocked', async () => {
       expect(await allowed(remove('gu-ex-ending'), tenant)).toBe('');
       const release = JSON.stringify({ metadata: { finalizers: null } });
       await mustKubectl(['patch', 'namespace', 'gu-ex-ending', '--type=merge', '-p', release], tenant);
@@ -138,13 +138,13 @@ describeControllers('exemptions', () => {
   });
 
   describe('that a policy makes', () => {
-    it('hold for its own rules: another one goes on demanding the same', async () => {
+    it('an exception covers the rules of its own policy, and another policy still demands the same', async () => {
       const said = await refused(create('gu-ex-excepted'), tenant);
       expect(said).toContain('is refused: policy gu-ex-rule-b, namespaces.required');
       expect(said).not.toContain('gu-ex-rule-a');
     });
 
-    it('stand in the policy, and nowhere that a tenant could write: no kind of Reeve is in a namespace', async () => {
+    it('exceptions stand only in policies, because no kind of Reeve is namespaced', async () => {
       const kinds = ['api-resources', '--api-group=reeve.dev', '-o=name'];
       expect(await mustKubectl([...kinds, '--namespaced=true'], cluster)).toBe('');
       expect((await mustKubectl([...kinds, '--namespaced=false'], cluster)).trim().split('\n')).toEqual([

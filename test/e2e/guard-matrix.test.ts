@@ -62,7 +62,7 @@ describeControllers('the guards', () => {
     logins.close();
   });
 
-  describe('hold against every request, and leave the object as it was', { concurrent: true }, () => {
+  describe('the guards refuse every request and leave the object as it was', { concurrent: true }, () => {
     it.each(rows)('$guard', async (row) => {
       expect(await outcomesOf(row, attackers)).toEqual(row.outcomes);
     });

@@ -184,7 +184,7 @@ describeControllers('the guard', { timeout: 120_000 }, () => {
     },
   );
 
-  it('refuses the mark on policies and shares, which are their authors’', async () => {
+  it('the guard refuses the mark on policies and shares, which belong to their authors', async () => {
     const metadata = { name: 'marked', labels: { [markLabel]: 'reeve' } };
     const input = JSON.stringify({
       apiVersion: 'reeve.dev/v1alpha1',
@@ -195,7 +195,7 @@ describeControllers('the guard', { timeout: 120_000 }, () => {
     expect(await refusal(['create', '-f', '-'], { ...scene.administrator, input })).toContain(guardSays);
   });
 
-  it('keeps the mark from a Pod whose Binding has it', async () => {
+  it('a Pod does not get the mark from its Binding', async () => {
     const pods = `/api/v1/namespaces/${namespace}/pods`;
     const containers = [{ name: 'c', image: 'none' }];
     const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'bound' }, spec: { containers } };
@@ -215,7 +215,7 @@ describeControllers('the guard', { timeout: 120_000 }, () => {
     expect((await binding({ touched: 'yes' })).status).toBe(201);
   });
 
-  it('lets an administrator pass who asks to break the glass', async () => {
+  it('an administrator passes with break-glass', async () => {
     const broken = ['configmap', 'broken', '-n', namespace];
     await apply(scene.reeve, markedManifest('configmap', { name: 'broken', namespace }));
     await grantEmergency();

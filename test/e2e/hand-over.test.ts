@@ -86,19 +86,19 @@ describeControllers('two that provide the same', () => {
     await rivals.go(other);
   }
 
-  test('in whatever order they came, the one that has everything goes first', async () => {
+  test('in any order of creation, the owner of the objects is deleted first', async () => {
     await expectInEveryOrder('winner', async (rivals) => goes(rivals, 'a'));
   });
 
-  test('in whatever order they came, the one that has nothing goes first', async () => {
+  test('in any order of creation, the provider without objects is deleted first', async () => {
     await expectInEveryOrder('loser', async (rivals) => goes(rivals, 'b'));
   });
 
-  test('in whatever order they came, both go at once', async () => {
+  test('in any order of creation, both are deleted at once', async () => {
     await expectInEveryOrder('both', async (rivals) => rivals.go('a', 'b'));
   });
 
-  test('in whatever order they came, both lose the namespace at once', async () => {
+  test('in any order of creation, both lose the namespace at once', async () => {
     await expectInEveryOrder('deselect', async (rivals) => {
       await rivals.deselect();
       await inTime(() => rivals.owners()).toEqual(absent);
@@ -121,7 +121,7 @@ describeControllers('two that provide the same', () => {
   const annsContents = ['view: readers', ofAnn.data, { user: 'ann', password: 'one' }];
   const bobsContents = ['view: writers', ofBob.data, { user: 'bob' }];
 
-  test('who gets the objects changes them in place, as far as they are otherwise', async () => {
+  test('the new owner changes the objects in place where they differ', async () => {
     const rivals = await both('content', ofAnn, ofBob);
     const before = await rivals.uids();
     expect(await rivals.contents()).toEqual(annsContents);
@@ -135,7 +135,7 @@ describeControllers('two that provide the same', () => {
     expect(await stage.deletionsIn(rivals.namespace)).toEqual([]);
   });
 
-  test('what cannot be changed is deleted and made anew, one right after the other', async () => {
+  test('an object that cannot be changed is deleted and created back to back', async () => {
     const rivals = await both(
       'replaced',
       { role: 'view', immutable: true },
@@ -159,14 +159,14 @@ describeControllers('two that provide the same', () => {
     }
   });
 
-  test('the fuse counts nothing that is handed over, neither in the hook nor in the reconciler', async () => {
+  test('the fuse does not count objects that are handed over, in the webhook or in the reconciler', async () => {
     const rivals = await both('fuse', { maxDeletions: 0 }, {});
     await rivals.go('a');
     expect(await rivals.owners()).toEqual(rivals.of('b'));
     await inTime(() => rivals.readiness('b')).toEqual(synced);
   });
 
-  test('the one that has everything is deleted and made again at once', async () => {
+  test('the owner of the objects is deleted and created again at once', async () => {
     const rivals = await both('again', {}, {});
     const before = await rivals.uids();
     const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: rivals.written('a', {}) });
@@ -176,7 +176,7 @@ describeControllers('two that provide the same', () => {
     expect(await stage.deletionsIn(rivals.namespace)).toEqual([]);
   });
 
-  test('whose time is over loses its object to the other', async () => {
+  test('an expired object is handed over to the other provider', async () => {
     const rivals = await both('expiry', {}, {});
     const before = await rivals.uids();
     await rivals.come('a', { expiresAt: new Date(Date.now() + 1000).toISOString() });
@@ -186,7 +186,7 @@ describeControllers('two that provide the same', () => {
     expect(await rivals.uids()).toEqual(before);
   });
 
-  test('who is suspended keeps what it has until it goes', async () => {
+  test('a suspended provider keeps its objects until it is deleted', async () => {
     const rivals = new Rivals(stage, 'ho-suspended');
     await rivals.makeNamespace();
     await rivals.come('a', ofAnn);
@@ -204,7 +204,7 @@ describeControllers('two that provide the same', () => {
     expect(await rivals.uids()).toEqual(before);
   });
 
-  test('who comes suspended takes nothing, and then what it wants when it is resumed', async () => {
+  test('a provider created suspended takes nothing until it is resumed', async () => {
     const rivals = new Rivals(stage, 'ho-comes-suspended');
     await rivals.makeNamespace();
     await rivals.come('b', ofBob);
@@ -227,7 +227,7 @@ describeControllers('two that provide the same', () => {
     expect([binding, secret]).toEqual([before[0], before[2]]);
   });
 
-  test('a policy that does not load any more keeps what it has until it goes', async () => {
+  test('a policy that no longer loads keeps its objects until it is deleted', async () => {
     const rivals = new Rivals(stage, 'ho-invalid');
     await rivals.makeNamespace();
     await rivals.come('a', ofAnn);

@@ -75,7 +75,7 @@ describeControllers('hostile clients', () => {
     return opened;
   }
 
-  test('who sends floods of bytes takes no memory for them, and nothing from others', async () => {
+  test('floods of bytes take no memory, and nothing from other clients', async () => {
     const before = (await reeve.metric('process_resident_memory_bytes')) ?? NaN;
     const chunk = Buffer.concat([
       Buffer.from('100000\r\n'),
@@ -100,7 +100,7 @@ describeControllers('hostile clients', () => {
     expect(await reeve.isReady()).toBe(true);
   });
 
-  test('who is slow holds up nobody: half handshakes, half headers, half bodies', async () => {
+  test('slow clients do not delay others: half handshakes, half headers, half bodies', async () => {
     for (let count = 0; count < 200; count++) {
       const socket = connect(reeve.port, '127.0.0.1').on('error', () => undefined);
       // The first bytes of a handshake.
@@ -114,7 +114,7 @@ describeControllers('hostile clients', () => {
     expect(await reeve.isReady()).toBe(true);
   });
 
-  test('who sends keys that collide, or what is no review at all, is answered, and nothing else happens', async () => {
+  test('colliding keys and bodies that are no review are answered, without any other effect', async () => {
     const keys = Object.fromEntries(
       Array.from({ length: 200_000 }, (_, index) => [String(index * 2 ** 16), 'x']),
     );
@@ -135,7 +135,7 @@ describeControllers('hostile clients', () => {
     await expectJudged();
   });
 
-  test('who asks for other paths is never led anywhere, and the port shows no metrics', async () => {
+  test('other paths are never redirected, and the port shows no metrics', async () => {
     for (const path of [
       '/',
       '/validate/',
@@ -152,7 +152,7 @@ describeControllers('hostile clients', () => {
       }
   });
 
-  test('who makes up reviews gets answers about rules, and nothing comes of them', async () => {
+  test('made-up reviews get answers about rules, without any effect', async () => {
     // Whoever it says has asked.
     const userInfo = { username: 'admin', groups: ['system:masters'] };
     const made = await client.post('/validate', reviewJson(reviewed('hc-made-up', good), { userInfo }));
@@ -168,7 +168,7 @@ describeControllers('hostile clients', () => {
     expect(await stage.get({ kind: 'Namespace', name: 'hc-made-up' })).toBeUndefined();
   });
 
-  test('a pattern that would take others for ever is judged at once, and one that cannot be is refused', async () => {
+  test('a pattern that is slow in other engines is judged at once, and an unsupported pattern is refused', async () => {
     const note = `${'a'.repeat(200 * 1024)}!`;
     const started = performance.now();
     const { status, text } = await create('hc-pattern', { ...good, annotations: { note } });

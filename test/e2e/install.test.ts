@@ -233,7 +233,7 @@ describeControllers('the install', { timeout: 120_000 }, () => {
     return code === 0 ? 'done' : stderr;
   }
 
-  it('changes nothing when it is applied again, least of all who holds a Lease', async () => {
+  it('applying the install again changes nothing, and keeps the holder of each Lease', async () => {
     const held = merge(['lease', 'reeve-reconciler', '-n', 'reeve-system'], {
       spec: { holderIdentity: 'me' },
     });
@@ -278,7 +278,7 @@ describeControllers('the install', { timeout: 120_000 }, () => {
     expect(await outcome('reeve-webhook', request)).toMatch(/\(Forbidden\)|is forbidden|cannot impersonate/);
   });
 
-  it('lets an account make its own Lease anew, by applying it', async () => {
+  it('an account may create its own Lease again by applying it', async () => {
     await mustKubectl(['delete', 'lease', 'reeve-reconciler', '-n', 'reeve-system'], administrator);
     const byPost = { what: '', args: created, input: lease('reeve-reconciler') };
     expect(await outcome('reeve-reconciler', byPost)).toContain('(Forbidden)');

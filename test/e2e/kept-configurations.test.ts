@@ -110,7 +110,7 @@ describeControllers('the webhook configurations of a running program', () => {
     },
   );
 
-  it('are left to a newer version', async () => {
+  it('configurations that a newer version wrote are left alone', async () => {
     const version = (text: string, more: object = {}): object => ({
       metadata: { annotations: { 'reeve.dev/version': text, ...more } },
     });
@@ -138,7 +138,7 @@ describeControllers('the webhook configurations of a running program', () => {
     await eventually(() => configurations.names('validating')).toContain('secrets.validate.reeve.dev');
   });
 
-  it('are left to people with --manage-webhooks=false', async () => {
+  it('with --manage-webhooks=false the configurations are left to people', async () => {
     await reeve.stop();
     await configurations.remove();
     await mustKubectl(['delete', 'nspol/ad-wh-rules'], cluster);
@@ -172,7 +172,7 @@ describeControllers('the webhook configurations of a running program', () => {
     expect(reeve.output).not.toContain('webhook configuration applied');
   });
 
-  it('are applied only once the program answers', async () => {
+  it('the configurations are applied only once the program answers', async () => {
     await reeve.stop();
     await configurations.remove();
     const early = { match: { names: ['ad-wh-early'] }, namespaces: { required: { labels: { never: {} } } } };
@@ -192,7 +192,7 @@ describeControllers('the webhook configurations of a running program', () => {
     expect(statuses).toEqual(new Set([201, 403]));
   });
 
-  it('leave out Secrets and RBAC with --secrets-rbac-failure-policy=Off, whatever policies judge', async () => {
+  it('with --secrets-rbac-failure-policy=Off the configurations leave out Secrets and RBAC', async () => {
     await reeve.stop();
     await configurations.remove();
     reeve = await startReeve(cluster, { ...options, args: ['--secrets-rbac-failure-policy=Off'] });
@@ -203,7 +203,7 @@ describeControllers('the webhook configurations of a running program', () => {
     await mustKubectl([...tooLarge, '--dry-run=server'], cluster);
   });
 
-  it('let Secrets and RoleBindings pass while Reeve is down, unless the install says otherwise', async () => {
+  it('Secrets and RoleBindings pass while Reeve is down, unless the install says otherwise', async () => {
     await reeve.stop();
     reeve = await startReeve(cluster, options);
     await eventually(async () => (await kubectl([...tooLarge, '--dry-run=server'], cluster)).code).toBe(1);
@@ -217,7 +217,7 @@ describeControllers('the webhook configurations of a running program', () => {
     expect(stderr).toContain('failed calling webhook "namespaces.validate.reeve.dev"');
   });
 
-  it('vanish with the ClusterRole that owns them, and with them all refusals', async () => {
+  it('the configurations are deleted with the ClusterRole that owns them, and refuse nothing afterwards', async () => {
     await mustKubectl(['delete', 'clusterrole', 'reeve-webhook'], cluster);
     await mustKubectl(['wait', ...configurationNames, '--for=delete', '--timeout=60s'], cluster);
     await eventually(async () => (await attempt(createNamespace('ad-wh-new'), cluster)).code).toBe(0);

@@ -88,7 +88,7 @@ describeControllers('replicas', () => {
     );
   };
 
-  test('one alone leads without a Lease', async () => {
+  test('a single replica leads without a Lease', async () => {
     const before = await leaseOf();
     const alone = await startReeve(cluster, { args: ['--leader-elect=false'] });
     await makeNamespaces('fa-le-solo');
@@ -124,7 +124,7 @@ describeControllers('replicas', () => {
       expect(await written.conditionsOf(namespaces)).toEqual([1, 1, 1, 1]);
     });
 
-    test('told to end, the leader leaves its Lease free', async () => {
+    test('a leader that is told to end releases its Lease', async () => {
       const leader = await fleet.leader();
       const before = await leaseOf();
       fleet.takeAway(leader);
@@ -140,7 +140,7 @@ describeControllers('replicas', () => {
     });
 
     test.concurrent(
-      'killed, the leader is followed by another when its Lease is over, which does what was left undone',
+      'a killed leader is replaced when its Lease ends, and the next leader finishes the work',
       async () => {
         const leader = await fleet.leader();
         proxy = await startFaultProxy(new URL(cluster.server));
@@ -166,7 +166,7 @@ describeControllers('replicas', () => {
       },
     );
 
-    test.concurrent('webhooks are replaced one after the other, and no request is lost', async () => {
+    test.concurrent('webhooks are replaced one after the other without a lost request', async () => {
       const traffic = new ReviewTraffic(cluster, 'fa-le-traffic-');
       for (const old of fleet.webhooks) {
         await fleet.addWebhook();
@@ -178,7 +178,7 @@ describeControllers('replicas', () => {
       expect(Object.keys(await traffic.stop())).toEqual([judged]);
     });
 
-    test('a webhook that is killed takes with it what it was asked at that moment, and lets nothing pass', async () => {
+    test('a killed webhook loses only the requests of that moment, and lets nothing pass', async () => {
       const traffic = new ReviewTraffic(cluster, 'fa-le-traffic-');
       await traffic.answered(50);
       const [killed] = fleet.webhooks;
@@ -195,7 +195,7 @@ describeControllers('replicas', () => {
       expect(Object.keys(failed).filter((outcome) => outcome.startsWith('201'))).toEqual([]);
     });
 
-    test('standing still for longer than its Lease lasts, the leader does nothing twice when it goes on', async () => {
+    test('a leader that stops for longer than its Lease does nothing twice when it continues', async () => {
       const paused = await fleet.leader();
       await fleet.addReconciler();
       const namespaces = Array.from({ length: 40 }, (_, index) => `fa-le-paused-${index}`);
@@ -220,7 +220,7 @@ describeControllers('replicas', () => {
       expect((await paused.metrics()).match(/^reeve_reconcile_failures_total.*$/gm)).toBeNull();
     });
 
-    test('over all these changes, each object was written once', async () => {
+    test('through all these changes each object was written once', async () => {
       const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
       const namespaces = [
         'fa-le-solo',

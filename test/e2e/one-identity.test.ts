@@ -68,12 +68,12 @@ describeControllers('where all controllers are one user', () => {
     await mustKubectl(['wait', `namespace/${name}`, '--for=delete', '--timeout=60s'], plane);
   };
 
-  it('a Namespace gets what Kubernetes and Reeve have for it', async () => {
+  it('a Namespace gets the objects of Kubernetes and of Reeve', async () => {
     await furnished('ad-one-a');
     expect(await may('create', 'deployments', 'ad-one-a')).toBe('yes');
   });
 
-  it('the roles that Reeve hands out go on being filled', async () => {
+  it('aggregated roles are still filled', async () => {
     const labels = { 'rbac.authorization.k8s.io/aggregate-to-edit': 'true' };
     const rule = { apiGroups: [''], resources: ['limitranges'], verbs: ['create'] };
     const role = {
@@ -88,7 +88,7 @@ describeControllers('where all controllers are one user', () => {
 
   // Each takes the controller some seconds.
   describe('a Namespace ends', { concurrent: true }, () => {
-    it('with all that is in it, once its protection is lifted', async () => {
+    it('a Namespace ends with its contents once its protection is lifted', async () => {
       const secret = ['create', 'secret', 'generic', 'own', '-n', 'ad-one-a', '--from-literal=a=b'];
       await mustKubectl(secret, plane);
       expect(await refused(remove('ad-one-a'), plane)).toContain('namespaces.deletion');
@@ -106,7 +106,7 @@ describeControllers('where all controllers are one user', () => {
       expect(others.filter(({ status }) => status === 403)).toEqual([]);
     });
 
-    it('with its owner, once its protection is lifted', async () => {
+    it('a Namespace ends with its owner once its protection is lifted', async () => {
       await furnished('ad-one-b');
       await mustKubectl(['create', 'clusterrole', 'ad-one-owner', '--verb=get', '--resource=pods'], plane);
       const uid = await mustKubectl(
@@ -130,7 +130,7 @@ describeControllers('where all controllers are one user', () => {
     });
   });
 
-  it('the policy and the share go when they are deleted, and take with them what they have made', async () => {
+  it('a deleted policy and a deleted share end together with their objects', async () => {
     await furnished('ad-one-c');
     await mustKubectl(['delete', 'nspol/ad-one', 'sshare/ad-one', '--timeout=60s'], plane);
     const left = ['get', ...kept, '-n', 'ad-one-c', '-o=name', '--ignore-not-found'];

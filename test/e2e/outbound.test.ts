@@ -45,7 +45,7 @@ describeControllers('with nothing in reach but the API server', () => {
     );
   });
 
-  test('it judges, provides and tells, and tries to reach nothing else', async () => {
+  test('Reeve judges, provides and reports without any other connection', async () => {
     const names = { names: ['ob-*'] };
     const url = 'https://ob-canary.example.com/';
     await stage.apply(

@@ -88,13 +88,13 @@ describeControllers('a policy and a share that are deleted', () => {
     return (await stage.get(ref))?.metadata.deletionTimestamp !== undefined;
   }
 
-  test('take their objects with them', async () => {
+  test('a deleted policy and a deleted share take their objects with them', async () => {
     const scene = await Scene.begin(stage, 'all');
     await scene.end();
     expect(await scene.owned()).toEqual(gone);
   });
 
-  test('do not wait for a namespace that ends, and that somebody else keeps from ending', async () => {
+  test('a deleted provider does not wait for a terminating namespace that others hold', async () => {
     const scene = await Scene.begin(stage, 'ending');
     const [ending, other] = scene.namespaces;
     const held = scene.objectsIn(ending);
@@ -106,7 +106,7 @@ describeControllers('a policy and a share that are deleted', () => {
     await setFinalizers(held, []);
   });
 
-  test('do not wait for an object that somebody else keeps from ending', async () => {
+  test('a deleted provider does not wait for an object that others hold', async () => {
     const scene = await Scene.begin(stage, 'held');
     const [first] = scene.namespaces;
     const held = scene.objectsIn(first);
@@ -117,7 +117,7 @@ describeControllers('a policy and a share that are deleted', () => {
     await inTime(() => scene.owned()).toEqual(gone);
   });
 
-  test('do not need their source', async () => {
+  test('a deleted share does not need its source', async () => {
     const scene = await Scene.begin(stage, 'source');
     await stage.remove({ kind: 'Secret', name: providerSource, namespace: 'reeve-shared' });
     await inTime(() => stage.condition(scene.owners[1], 'SourceAvailable')).toBe('False SourceMissing');
@@ -126,14 +126,14 @@ describeControllers('a policy and a share that are deleted', () => {
     await stage.apply(source(providerSource, { user: 'ann' }));
   });
 
-  test('release their objects when they are suspended', async () => {
+  test('a deleted provider that is suspended releases its objects', async () => {
     const scene = await Scene.begin(stage, 'suspended');
     await stage.apply(...scene.providers.map((each) => each.write(labelled('suspended'), { suspend: true })));
     await scene.end();
     expect(await scene.owned()).toEqual(released);
   });
 
-  test('release their objects when they do not load', async () => {
+  test('a deleted provider that does not load releases its objects', async () => {
     const scene = await Scene.begin(stage, 'invalid');
     const [{ name }] = scene.owners;
     const matchConditions = [{ name: 'broken', expression: 'namespaceObject.' }];
@@ -145,7 +145,7 @@ describeControllers('a policy and a share that are deleted', () => {
 });
 
 describeControllers('a kind that is deleted', () => {
-  test('leaves everything that its policies and shares provided, and can be installed again', async () => {
+  test('a deleted kind leaves everything that its objects provided, and can be installed again', async () => {
     await using plane = await startControlPlane();
     await installReeve(plane);
     await using reeve = await startReeve(plane);

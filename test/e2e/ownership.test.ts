@@ -70,7 +70,7 @@ describeControllers('ownership', () => {
     logins.close();
   });
 
-  describe('of single fields is not shared', () => {
+  describe('ownership of single fields', () => {
     type Theft = (path: string, object: ApiObject) => Promise<Reply>;
     const merge = async (path: string, metadata: object): Promise<Reply> =>
       await tenant.patch(path, 'merge', { metadata });
@@ -138,7 +138,7 @@ describeControllers('ownership', () => {
       );
     });
 
-    it.each(thefts)('with $how', async ({ steal }) => {
+    it.each(thefts)('ownership of a field is not taken with $how', async ({ steal }) => {
       for (const plural of plurals) {
         const { body } = await tenant.get(pathOf(plural));
         const { status, text } = await steal(pathOf(plural), body);
@@ -150,7 +150,7 @@ describeControllers('ownership', () => {
       }
     });
 
-    it('through the status, which takes over nothing of it', async () => {
+    it('ownership is not taken through the status', async () => {
       const path = pathOf('resourcequotas');
       const { body } = await tenant.get(path);
       const { managedFields } = body.metadata;
@@ -164,7 +164,7 @@ describeControllers('ownership', () => {
       expect(ours?.filter(({ subresource }) => subresource === undefined)).toEqual(managedFields);
     });
 
-    it('nor by whoever would hold up its deletion with a finalizer', async () => {
+    it('ownership is not taken by a finalizer that would block deletion', async () => {
       const { body } = await tenant.get(pathOf('configmaps'));
       const { apiVersion, kind, metadata } = body;
       const { name, namespace, resourceVersion } = metadata;
@@ -179,7 +179,7 @@ describeControllers('ownership', () => {
       expect((await tenant.get(pathOf('configmaps'))).body.metadata.resourceVersion).toBe(resourceVersion);
     });
 
-    it('so what the policy takes back is gone', async () => {
+    it('a field that the policy takes back is removed', async () => {
       await stage.apply(namesakes.policy('fields', strict));
       await inTime(() => stage.condition(namesakes.refTo('fields'))).toBe('True Synced');
       const held = await Promise.all(plurals.map(async (plural) => (await tenant.get(pathOf(plural))).body));
@@ -191,7 +191,7 @@ describeControllers('ownership', () => {
     });
   });
 
-  it('is not proved by the annotation that names an owner', async () => {
+  it('the owner annotation alone does not prove ownership', async () => {
     const namespace = await namesakes.provide('annotated', { resources: [configMap('kept', {})] });
     const annotations = { 'reeve.dev/owner': `NamespacePolicy/${namespace}` };
     for (const name of ['forged', 'claimed'])
@@ -210,7 +210,7 @@ describeControllers('ownership', () => {
     expect(await stage.ownersOf(namesakes.objectIn('annotated', 'ConfigMap', 'kept'))).toEqual(['absent']);
   });
 
-  it('is not proved by an ownerReference to the policy', async () => {
+  it('an ownerReference to the policy does not prove ownership', async () => {
     const namespace = await namesakes.makeNamespace('referred');
     const ref = namesakes.refTo('referred');
     await stage.apply(namesakes.policy('referred', {}));
@@ -225,7 +225,7 @@ describeControllers('ownership', () => {
     expect((await tenant.get(path)).body).toEqual(body);
   });
 
-  it('leaves nothing of what an object held that a tenant hands over', async () => {
+  it('an adopted object keeps nothing that the tenant put there', async () => {
     const namespace = await namesakes.makeNamespace('loaded');
     const labels = { 'reeve.dev/adopt': 'true' };
     for (const { plural, fields } of loaded)
@@ -247,7 +247,7 @@ describeControllers('ownership', () => {
     expect(bodies.map(({ metadata }) => metadata.annotations)).toMatchObject(loaded.map(() => owner));
   });
 
-  it('is not broken by an ownerReference that was there before', async () => {
+  it('an old ownerReference does not break ownership', async () => {
     const namespace = await namesakes.makeNamespace('owned');
     const parent = await tenant.must(
       tenant.create(at('configmaps', namespace), { metadata: { name: 'parent' } }),
@@ -272,7 +272,7 @@ describeControllers('ownership', () => {
     expect(await stage.uidsOf(ref)).toEqual([uid]);
   });
 
-  it('is not lost with all that a tenant has', async () => {
+  it('a tenant with all rights in the namespace cannot take ownership', async () => {
     const namespace = await namesakes.provide('emptied', generous);
     const refs = (['ConfigMap', 'NetworkPolicy', 'ResourceQuota'] as const).map((kind) =>
       namesakes.objectIn('emptied', kind, 'kept'),
@@ -287,7 +287,7 @@ describeControllers('ownership', () => {
     expect(await stage.uidsOf(...refs)).toEqual(before);
   });
 
-  it('leaves to a tenant what RBAC gives it of a provided account: its tokens', async () => {
+  it('a tenant may request tokens of a provided ServiceAccount as RBAC allows', async () => {
     const namespace = await namesakes.provide('account', generous);
     const path = at('serviceaccounts', namespace, 'kept');
     const { resourceVersion } = (await tenant.get(path)).body.metadata;

@@ -43,7 +43,7 @@ describeControllers('the commands of the README', () => {
     await reeve.stop();
   });
 
-  test('are there', () => expect(steps.length).toBeGreaterThan(7));
+  test('the README shows commands', () => expect(steps.length).toBeGreaterThan(7));
 
   test.each(steps)('$command', async ({ command, shown }) => {
     // What only shows something is asked again until it shows that; what changes something is done once.

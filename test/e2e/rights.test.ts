@@ -82,7 +82,7 @@ describeControllers("the rights of Reeve's accounts", { timeout: 60_000 }, () =>
     );
   }
 
-  it.each(installs)('are for $name those of golden/rights', async (install) => {
+  it.each(installs)('the rights of $name are those of golden/rights', async (install) => {
     await give(install);
     // What all who log in may do differs between versions of Kubernetes, and is not ours to give.
     const rights = (await rightsOf(reeveNamespace, install.account)).map((lines, index) =>

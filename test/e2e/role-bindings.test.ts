@@ -42,13 +42,13 @@ describeControllers('RoleBindings', () => {
   };
   const bindingOf = (namespace: string): string => `ClusterRole/edit Group/ad-kubernetes-${namespace}`;
 
-  test('a namespace that was there before the policy', async () => {
+  test('a namespace that existed before the policy gets its RoleBinding', async () => {
     await mustKubectl(['create', 'namespace', 'rb-before'], cluster);
     await mustKubectl(['apply', '-f', '-'], { kubeconfig, input: policy });
     await eventually(() => bindingIn('rb-before')).toBe(bindingOf('rb-before'));
   });
 
-  test('a new namespace', async () => {
+  test('a new namespace gets its RoleBinding', async () => {
     await mustKubectl(['create', 'namespace', 'rb-new'], cluster);
     await eventually(() => bindingIn('rb-new')).toBe(bindingOf('rb-new'));
   });
@@ -65,12 +65,12 @@ describeControllers('RoleBindings', () => {
 
   const emergency = { kubeconfig, as: 'admin', asGroup: ['system:masters', 'reeve:break-glass'] };
 
-  test('deleted, it comes again', async () => {
+  test('a deleted RoleBinding is created again', async () => {
     await mustKubectl(['delete', 'rolebinding', 'ad-kubernetes-rb-new', '-n', 'rb-new'], emergency);
     await eventually(() => bindingIn('rb-new')).toBe(bindingOf('rb-new'));
   });
 
-  test('tampered with, it is put right', async () => {
+  test('a changed RoleBinding is restored', async () => {
     const more = '{"subjects":[{"kind":"Group","name":"everybody","apiGroup":"rbac.authorization.k8s.io"}]}';
     const patch = [
       'patch',
@@ -86,7 +86,7 @@ describeControllers('RoleBindings', () => {
     await eventually(() => bindingIn('rb-new')).toBe(bindingOf('rb-new'));
   });
 
-  test('what happened while it was down is made good after a restart', async () => {
+  test('a restart restores what changed while Reeve was down', async () => {
     await reeve.stop();
     await mustKubectl(['delete', 'rolebinding', 'ad-kubernetes-rb-before', '-n', 'rb-before'], emergency);
     // The webhook is down too, so a new namespace takes the same right.

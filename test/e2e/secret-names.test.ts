@@ -51,7 +51,7 @@ describeCluster('Secrets by their names', () => {
     await cluster.stop();
   });
 
-  it('a copy is made, follows its source, is mended, remade in another form and handed over', async () => {
+  it('a listed copy is created, updated, restored, created again in another form and handed over', async () => {
     const both = ['SecretShare/regcred', 'SecretShare/regcred'];
     await stage.apply(shareOf('regcred'));
     await eventually(async () => await owners()).toEqual(both);
@@ -84,7 +84,7 @@ describeCluster('Secrets by their names', () => {
     expect(await owners()).toEqual(['absent', 'absent']);
   });
 
-  it('of a name that is not on the list none is made, and the share says what to set', async () => {
+  it('a copy whose name is not listed is not created, and the share says what to set', async () => {
     await stage.apply(shareOf('sn-other'));
     await eventually(async () => await stage.condition(shareRef('sn-other'))).toBe('False Failed');
     expect(await stage.failures(shareRef('sn-other'))).toEqual(
@@ -98,7 +98,7 @@ describeCluster('Secrets by their names', () => {
     await stage.remove(shareRef('sn-other'));
   });
 
-  it('of a name that is on the list alone, the share asks for the rule, and works with it', async () => {
+  it('a name that is listed without its RBAC rule makes the share name the rule, and then the copy works', async () => {
     await reeve.stop();
     // It is ready only once it may watch them all.
     reeve = await spawnReeve(cluster, { role: 'reconciler', args: [first, second] });
@@ -120,7 +120,7 @@ describeCluster('Secrets by their names', () => {
     await eventually(async () => await stage.condition(shareRef('sn-second'))).toBe('True Synced');
   });
 
-  it('after a restart nothing is written anew', async () => {
+  it('a restart writes nothing', async () => {
     await reeve.stop();
     const before = (await secretWrites()).length;
     reeve = await startReeve(cluster, { role: 'reconciler', args: [first, second] });
@@ -129,7 +129,7 @@ describeCluster('Secrets by their names', () => {
     expect((await secretWrites()).slice(before)).toEqual(['patch sn-c sn-second']);
   });
 
-  it('no request for Secrets was without a name, but those about the sources', async () => {
+  it('every request for Secrets names one, except those about sources', async () => {
     const records = await cluster.auditLog().records();
     const asked = records.filter(({ user, resource }) => user === reconcilerUser && resource === 'secrets');
     const elsewhere = asked.filter(({ namespace }) => namespace !== 'reeve-shared');

@@ -61,7 +61,7 @@ describeControllers('what SecretShares leave alone', () => {
   const readyOf = (name: string): Promise<string> => stage.condition(shareRef(name));
 
   describe('the source', () => {
-    test('gone: the copies stay, no new one is made; back: all have what it has now', async () => {
+    test('a deleted source keeps its copies and gets no new ones, and a restored source updates all copies', async () => {
       await secrets.shareInto('sh-lim-gone', [first]);
       const copy = await secrets.in(first, 'sh-lim-gone');
       await stage.kubectl('delete', 'secret', 'sh-lim-gone', '-n', sourceNamespace);
@@ -103,7 +103,7 @@ describeControllers('what SecretShares leave alone', () => {
       await stage.remove(shareRef(name), shareRef(`${name}-typed`));
     });
 
-    test('without a key that the share names: nothing is made or changed until it has it', async () => {
+    test('a source without a key of the share creates and changes nothing until it has the key', async () => {
       const target = { keys: [{ from: 'later', to: 'value' }] };
       await stage.apply(
         secret({ name: 'sh-lim-key' }, { value: 'one' }),
@@ -129,7 +129,7 @@ describeControllers('what SecretShares leave alone', () => {
       expect(await stage.get(shareRef('sh-lim-refused'))).toBeUndefined();
     });
 
-    test('and where nobody refused it, nothing is read there', async () => {
+    test('sources outside of the source namespaces are not read, even when the share was not refused', async () => {
       const source = { namespace: first, name: 'sh-lim-own' };
       await stage.applyInEmergency(
         share('sh-lim-forced', { source, targets, target: { name: 'sh-lim-forced' } }),
@@ -143,7 +143,7 @@ describeControllers('what SecretShares leave alone', () => {
   describe('a Secret of the tenant with the name of a copy', () => {
     const tenant = { ...stage.administrator, as: 'sh-lim-tenant' };
 
-    test('stays as it is, and everybody is told', async () => {
+    test('a tenant Secret with the name of a copy stays as it is, and status and event report it', async () => {
       await mustKubectl(
         ['create', 'rolebinding', 'tenant', '-n', first, '--clusterrole=edit', '--user=sh-lim-tenant'],
         cluster,
@@ -167,7 +167,7 @@ describeControllers('what SecretShares leave alone', () => {
       await eventually(() => stage.namespaceCondition(first)).toBe('False AlreadyExists');
     });
 
-    test('is taken over when the tenant says so', async () => {
+    test('a tenant Secret is adopted when the tenant annotates it', async () => {
       const uid = await secrets.uid(first, 'sh-lim-taken');
       const label = ['label', 'secret', 'sh-lim-taken', '-n', first, 'reeve.dev/adopt=true'];
       await eventually(async () => (await kubectl(label, tenant)).code).toBe(0);
@@ -178,7 +178,7 @@ describeControllers('what SecretShares leave alone', () => {
       await eventually(() => stage.namespaceCondition(first)).toBe('True Synced');
     });
 
-    test('from then on it is a copy, which the tenant cannot change', async () => {
+    test('an adopted Secret is a copy, which the tenant cannot change', async () => {
       const change = ['label', 'secret', 'sh-lim-taken', '-n', first, 'mine=true'];
       expect((await kubectl(change, tenant)).stderr).toContain('SecretShare/sh-lim-taken');
       await stage.apply(secret({ name: 'sh-lim-taken' }, { value: 'two' }));
@@ -192,7 +192,7 @@ describeControllers('what SecretShares leave alone', () => {
     const path = (namespace: string, name: string): string =>
       `/api/v1/namespaces/${namespace}/secrets/${name}`;
 
-    test('never reach Reeve', async () => {
+    test('payloads of other Secrets never reach Reeve', async () => {
       await secrets.create(secret({ name: 'sh-lim-read' }, { value: marks.shared }));
       await stage.apply(shareOf('sh-lim-read', targets));
       await eventually(() => readyOf('sh-lim-read')).toBe('True Synced');
@@ -205,7 +205,7 @@ describeControllers('what SecretShares leave alone', () => {
       expect(proxy.pathsWith(base64(marks.shared))).toEqual(names.sort());
     });
 
-    test('are not asked for: lists are of metadata or of copies, and single ones are sources or copies', async () => {
+    test('payloads of other Secrets are never requested', async () => {
       const reads = proxy.requests.filter(
         (request) =>
           request.method === 'GET' &&

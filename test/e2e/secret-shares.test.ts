@@ -42,7 +42,7 @@ describeControllers('SecretShares', () => {
     const labeled = (name: string, key: string): WrittenObject => namespaceObject(name, { [key]: 'yes' });
     const byLabel = (key: string): object => ({ namespaceSelector: { matchLabels: { [key]: 'yes' } } });
 
-    test('those with the label, new ones at once, and none from which it is taken', async () => {
+    test('namespaces with the label get a copy, new ones at once, and namespaces that lose the label lose the copy', async () => {
       await stage.apply(
         labeled('sh-label-1', 'sh-label'),
         secret({ name: 'sh-label' }, { value: 'one' }),
@@ -57,7 +57,7 @@ describeControllers('SecretShares', () => {
       await eventually(() => secrets.namespacesWith('sh-label')).toEqual(['sh-label-1', 'sh-label-2']);
     });
 
-    test('by whole names with *, without the excluded ones, and only if the label is there too', async () => {
+    test('names with * match whole names, without the excluded names, and only with the label', async () => {
       const names = { names: ['sh-glob-*'], excludeNames: ['sh-glob-old-*'] };
       await stage.apply(
         namespaceObject('sh-glob-none'),
@@ -95,7 +95,7 @@ describeControllers('SecretShares', () => {
       expect(await secrets.allNamespacesWith(target.name)).toEqual([]);
     });
 
-    test('one that is deleted is left alone while it goes, and served when it is made again', async () => {
+    test('a terminating namespace is left alone, and gets a copy when it is created again', async () => {
       await stage.apply(namespaceObject('sh-going'), secret({ name: 'probe', namespace: 'sh-going' }, {}));
       await shareInto('sh-ns', ['sh-a', 'sh-going']);
       await shareInto('sh-ns-end', ['sh-going']);
@@ -128,7 +128,7 @@ describeControllers('SecretShares', () => {
       return await secrets.in('sh-a', name);
     };
 
-    test('name, type and data of its source, whose labels and annotations stay there', async () => {
+    test('a copy has the name, type and data of its source, without its labels and annotations', async () => {
       const labels = { app: 'registry', 'argocd.argoproj.io/instance': 'platform' };
       const data = { '.dockerconfigjson': '{"auths":{}}' };
       const type = 'kubernetes.io/dockerconfigjson';
@@ -142,7 +142,7 @@ describeControllers('SecretShares', () => {
       expect(copy).not.toHaveProperty('immutable');
     });
 
-    test('the name, type, keys and labels that the share gives, and immutable', async () => {
+    test('a copy has the name, type, keys, labels and immutability that the share gives', async () => {
       const source = secret({ name: 'sh-form' }, { user: 'ann', password: 'secret', other: 'left' });
       const target = {
         name: 'sh-form-copy',
@@ -173,13 +173,13 @@ describeControllers('SecretShares', () => {
       'utf-8': 'ä €\u0000\n',
     };
 
-    test('every byte, under whatever key', async () => {
+    test('a copy has every byte under every key', async () => {
       const source = secret({ name: 'sh-bytes' }, awkward);
       const copy = await copied('sh-bytes', source);
       expect(membersOf(copy?.data)).toEqual(membersOf(source['data']));
     });
 
-    test('keys of these names can be given and taken as well', async () => {
+    test('keys with unusual names can be added and removed', async () => {
       const keys = [
         { from: '__proto__', to: 'taken' },
         { from: 'bytes.bin', to: '__proto__' },
@@ -219,7 +219,7 @@ describeControllers('SecretShares', () => {
       await eventually(() => shapeOf('sh-a', 'sh-kept')).toEqual(before);
     });
 
-    test('deletion of one, and of all at once', async () => {
+    test('a deleted copy is created again, also when all are deleted at once', async () => {
       for (const which of [
         ['sh-kept', '-n', 'sh-b'],
         ['-A', '-l', 'team=sh-platform'],
@@ -229,7 +229,7 @@ describeControllers('SecretShares', () => {
       }
     });
 
-    test('another type, which nobody can change: made anew', async () => {
+    test('a copy with another type is created again', async () => {
       const suspend = (value: boolean): Promise<string> =>
         stage.kubectl('patch', 'sshare', 'sh-kept', '--type=merge', `-p={"spec":{"suspend":${value}}}`);
       const before = await shapeOf('sh-a', 'sh-kept');
@@ -249,7 +249,7 @@ describeControllers('SecretShares', () => {
       expect(await shapeOf('sh-a', 'sh-kept')).toEqual(before);
     });
 
-    test('but not for ever: without our mark it is the namespace that has it', async () => {
+    test('a Secret without our mark belongs to the namespace', async () => {
       const labels = { 'app.kubernetes.io/managed-by': null };
       await secrets.tamper('sh-a', 'sh-kept', { metadata: { labels }, data: { value: base64('mine') } });
       await eventually(() => stage.condition(shareRef('sh-kept'))).toBe('False Conflicts');
@@ -258,7 +258,7 @@ describeControllers('SecretShares', () => {
   });
 
   describe('what a change does', () => {
-    test('another value, and keys that come and go, reach every copy', async () => {
+    test('changed values and keys reach every copy', async () => {
       const names = ['sh-a', 'sh-b', 'sh-c'];
       await shareInto('sh-change', names);
       const data = () => Promise.all(names.map(async (name) => (await secrets.in(name, 'sh-change'))?.data));
@@ -270,7 +270,7 @@ describeControllers('SecretShares', () => {
       await eventually(data).toEqual([three, three, three]);
     });
 
-    test('an immutable copy is made anew', async () => {
+    test('an immutable copy is created again', async () => {
       await shareInto('sh-fixed', ['sh-a'], { target: { immutable: true } });
       const before = await secrets.uid('sh-a', 'sh-fixed');
       await stage.apply(secret({ name: 'sh-fixed' }, { value: 'two' }));
@@ -283,7 +283,7 @@ describeControllers('SecretShares', () => {
       ).not.toHaveProperty('immutable');
     });
 
-    test('a source of another type makes the copies anew', async () => {
+    test('a source of another type creates the copies again', async () => {
       await shareInto('sh-type', ['sh-a']);
       const before = await secrets.uid('sh-a', 'sh-type');
       await stage.kubectl('delete', 'secret', 'sh-type', '-n', sourceNamespace);
@@ -292,7 +292,7 @@ describeControllers('SecretShares', () => {
       expect(await secrets.uid('sh-a', 'sh-type')).not.toBe(before);
     });
 
-    test('labels that leave the share leave the copies', async () => {
+    test('labels removed from the share are removed from the copies', async () => {
       await shareInto('sh-labels', ['sh-a'], { target: { labels: { team: 'a', tier: 'gold' } } });
       await stage.apply(shareOf('sh-labels', { names: ['sh-a'] }, { target: { labels: { team: 'b' } } }));
       await eventually(async () => (await secrets.in('sh-a', 'sh-labels'))?.metadata.labels).toEqual({
@@ -305,7 +305,7 @@ describeControllers('SecretShares', () => {
       );
     });
 
-    test('another name of the copies, or another source, leaves nothing behind', async () => {
+    test('another copy name or another source leaves nothing behind', async () => {
       const target = { name: 'sh-moved' };
       await shareInto('sh-move', ['sh-a']);
       await stage.apply(shareOf('sh-move', { names: ['sh-a'] }, { target }));
@@ -319,7 +319,7 @@ describeControllers('SecretShares', () => {
       await eventually(() => secrets.value('sh-a', 'sh-moved')).toBe('two');
     });
 
-    test('a share that is deleted takes its copies with it, and is gone when they are', async () => {
+    test('a deleted share ends together with its copies', async () => {
       await shareInto('sh-end', ['sh-a', 'sh-b']);
       expect((await stage.mustGet(shareRef('sh-end'))).metadata.finalizers).toEqual(['reeve.dev/cleanup']);
       await stage.remove(shareRef('sh-end'));

@@ -69,7 +69,7 @@ describeCluster('rights that the install does not give', () => {
     await reeve.stop();
   });
 
-  it('are asked for from the start, to be pasted as they stand, and then all comes right by itself', async () => {
+  it('missing rights are named at start as rules to paste, and the work goes on once they are granted', async () => {
     await take();
     await stage.applyInEmergency(namespaceObject('sc-ns'), source('sc-source', { a: 'b' }), ...hindered);
     reeve = await startReeve(cluster, { args: ['--secrets-rbac-failure-policy=Off'] });
@@ -103,7 +103,7 @@ describeCluster('rights that the install does not give', () => {
     await giveAll();
   });
 
-  it('keep nothing from being made that can be made', async () => {
+  it('missing rights do not stop objects that need other rights', async () => {
     const [file, role, what] = taken[0];
     await applyText(await fileWith(file, role, []), cluster);
     await mayDo(what, 'no', account);
@@ -122,7 +122,7 @@ describeCluster('rights that the install does not give', () => {
     await giveAll();
   });
 
-  it('are noticed when they are taken away: by the first write that is refused', async () => {
+  it('a removed right is noticed by the first refused write', async () => {
     await eventually(async () => await stage.condition(refOf(provides))).toBe('True Synced');
     const [file, role, what] = taken[2];
     await applyText(await fileWith(file, role, []), cluster);
@@ -142,7 +142,7 @@ describeCluster('rights that the install does not give', () => {
     await giveAll();
   });
 
-  it('to repair namespaces is told by who wants them repaired', async () => {
+  it('a policy with existing: Repair names the missing right to patch namespaces', async () => {
     const shipped = await readFile(clusterFile, 'utf8');
     const [verbs, fewer] = ['[get, list, watch, patch]', '[get, list, watch]'];
     expect(shipped).toContain(`resources: [namespaces]\n    verbs: ${verbs}`);
@@ -174,7 +174,7 @@ describeCluster('rights that the install does not give', () => {
     await eventually(team).toBe('b');
   });
 
-  it('are there, and the jail does not list the role: who hands it out is told so', async () => {
+  it('a role that the jail does not list is named by the policy that grants it', async () => {
     const role = 'sc-role';
     await stage.kubectl('create', 'clusterrole', role, '--verb=get', '--resource=pods');
     const bind = `  - {apiGroups: [rbac.authorization.k8s.io], resources: [clusterroles], resourceNames: [${role}], verbs: [bind]}`;
@@ -194,7 +194,7 @@ describeCluster('rights that the install does not give', () => {
     await giveAll();
   });
 
-  it('rules that no webhook is asked about are told as well', async () => {
+  it('rules without a webhook are reported', async () => {
     const rules = policy('sc-rules', {
       match,
       secrets: { maxBytes: 5 },

@@ -64,7 +64,7 @@ describeControllers('what people see', () => {
         .map((line) => line.replaceAll(/ +/g, ' ').replace(/ [\dms]+$/, ' AGE'));
     };
 
-    test('get shows how it goes', async () => {
+    test('kubectl get shows the state of policies and shares', async () => {
       await eventually(() => table('nspol,sshare')).toEqual([
         'NAME MATCHED DESIRED SYNCED VIOLATIONS READY AGE',
         'namespacepolicy.reeve.dev/sh-st-policy 2 2 2 2 True AGE',
@@ -81,7 +81,7 @@ describeControllers('what people see', () => {
       ]);
     });
 
-    test('wait waits for policies, shares and namespaces', async () => {
+    test('kubectl wait works for policies, shares and namespaces', async () => {
       const ready = ['--for=condition=Ready', 'nspol/sh-st-policy', 'sshare/sh-st-share'];
       expect(await stage.kubectl('wait', ...ready, '--timeout=60s')).toBe(
         'namespacepolicy.reeve.dev/sh-st-policy condition met\nsecretshare.reeve.dev/sh-st-share condition met\n',
@@ -98,7 +98,7 @@ describeControllers('what people see', () => {
       expect(await stage.namespaceCondition('sh-st-none')).toBe('True NothingProvided');
     });
 
-    test('wait knows a namespace in which something is missing, and that says what comes first', async () => {
+    test('kubectl wait sees a namespace with a missing object, and its condition names the first one', async () => {
       await stage.apply(...['sh-st-y', 'sh-st-x'].map((name) => shareOf(name, { names: ['sh-st-none'] })));
       const wait = ['wait', 'namespace/sh-st-none', '--timeout=60s'];
       await stage.kubectl(...wait, '--for=condition=reeve.dev/Ready=false');
@@ -125,7 +125,7 @@ describeControllers('what people see', () => {
   });
 
   describe('the status', () => {
-    test('counts what is there, what is in conflict and what is refused, and says where', async () => {
+    test('the status counts synced, conflicting and refused objects, and says where', async () => {
       await stage.apply(...mixed);
       await eventually(() => stage.condition(shareRef('sh-st-mixed'))).toBe('False Failed');
       const { metadata, status } = await stage.mustGet(shareRef('sh-st-mixed'));
@@ -148,7 +148,7 @@ describeControllers('what people see', () => {
       ]);
     });
 
-    test('speaks of the version that is stored, and is ready again with the next one', async () => {
+    test('the status belongs to the stored generation, and is ready again with the next one', async () => {
       await stage.apply(shareOf('sh-st-mixed', { names: ['sh-st-3'] }));
       await eventually(() => stage.condition(shareRef('sh-st-mixed'))).toBe('True Synced');
       expect(await statusOf(shareRef('sh-st-mixed'))).toMatchObject({
@@ -161,7 +161,7 @@ describeControllers('what people see', () => {
       });
     });
 
-    test('counts the rules that existing namespaces break, until they are mended', async () => {
+    test('the status counts violations of existing namespaces until they are corrected', async () => {
       const violation = (namespace: string) => ({
         namespace,
         rule: 'namespaces.required',
@@ -178,7 +178,7 @@ describeControllers('what people see', () => {
       });
     });
 
-    test('existing: Repair adds the defaults that are missing, and changes nothing', async () => {
+    test('existing: Repair adds missing defaults and changes no value', async () => {
       await stage.kubectl('label', 'namespace', 'sh-st-1', 'sh-st-tier=silver');
       const defaults = { labels: { 'sh-st-tier': 'gold', 'sh-st-name': '${namespaceObject.metadata.name}' } };
       const spec = { match: { names: ['sh-st-1', 'sh-st-2'] }, namespaces: { defaults } };
@@ -197,7 +197,7 @@ describeControllers('what people see', () => {
       await eventually(() => statusOf(policyRef('sh-st-repairs'))).toMatchObject({ violations: 0 });
     });
 
-    test('of a stored policy that does not load is Stalled, and all that it owns stays', async () => {
+    test('a stored policy that does not load is Stalled, and keeps all its objects', async () => {
       const contents = { roleBindings: [roleBinding('sh-st-kept', 'readers')] };
       const bindings = both.names.map((namespace): Ref => ({
         kind: 'RoleBinding',
@@ -222,7 +222,7 @@ describeControllers('what people see', () => {
   });
 
   describe('events', () => {
-    test('are on the copy, where its tenant sees them, and on the share', async () => {
+    test('events are on the copy and on the share', async () => {
       await eventually(() => events('sh-st-a', 'sh-st-share')).toMatch(
         /Normal +Created +secret\/sh-st-share +Created for SecretShare\/sh-st-share/,
       );
@@ -238,7 +238,7 @@ describeControllers('what people see', () => {
       );
     });
 
-    test('that come again and again are one, whose count is there at the latest when Reeve ends', async () => {
+    test('repeated events are one event, whose count is written at the latest when Reeve ends', async () => {
       for (const value of ['1', '2', '3']) {
         await secrets.tamper('sh-st-a', 'sh-st-share', { data: { value: base64(value) } });
         await eventually(() => secrets.value('sh-st-a', 'sh-st-share')).toBe('one');
@@ -252,8 +252,8 @@ describeControllers('what people see', () => {
     });
   });
 
-  describe('without cause nothing is written', () => {
-    test('while 30 namespaces come, the share stays ready and tells of them in a few writes', async () => {
+  describe('nothing is written without a cause', () => {
+    test('while 30 namespaces are created, the share stays ready and its status needs few writes', async () => {
       await stage.apply(secret({ name: 'sh-st-churn' }, { value: 'one' }));
       await stage.apply(shareOf('sh-st-churn', { names: ['sh-st-churn-*'] }));
       await eventually(() => stage.condition(shareRef('sh-st-churn'))).toBe('True Synced');
@@ -275,7 +275,7 @@ describeControllers('what people see', () => {
       expect(writes).toBeLessThanOrEqual(Math.floor(2 * seconds) + 2);
     });
 
-    test('and what is wrong is not lost among the events of what went well', async () => {
+    test('warnings are not lost among normal events', async () => {
       await stage.apply(
         namespaceObject('sh-st-taken'),
         secret({ name: 'sh-st-churn', namespace: 'sh-st-taken' }, { value: 'own' }),
@@ -291,7 +291,7 @@ describeControllers('what people see', () => {
       return writes.filter((write) => write.name === name && write.subresource === 'status');
     };
 
-    test('a restart with nothing to do makes no write', async () => {
+    test('a restart with nothing to do writes nothing', async () => {
       const quota = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'sh-st' } };
       await stage.apply(
         // The API server stores these otherwise than they are written.

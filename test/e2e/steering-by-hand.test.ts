@@ -51,7 +51,7 @@ describeControllers('steering with kubectl', () => {
     await reeve.stop();
   });
 
-  describe('is refused, and passes with the right to', () => {
+  describe('steering is refused, and passes with the right "use"', () => {
     const several = { args: ['label', 'namespace', '-l=gu-st-spare', 'gu-st-tier=team'] };
     const plain: readonly { readonly how: string; readonly command: Command; readonly by: string }[] = [
       { how: 'label', command: label('gu-st-a', 'gu-st-tier=team'), by: 'gu-st-team' },
@@ -67,7 +67,7 @@ describeControllers('steering with kubectl', () => {
       ).toMatchObject({ code: 0, stderr: '' });
     });
 
-    it('create with a generated name, past the webhook that sets defaults', async () => {
+    it('steering by a generated name past the mutating webhook is refused', async () => {
       const command = sneak('gu-st-', { labels: { 'gu-st-tier': 'team' } });
       const input = command.input ?? '';
       const dry = [...command.args, '--dry-run=server'];
@@ -100,7 +100,7 @@ describeControllers('steering with kubectl', () => {
     });
   });
 
-  it('is not a label that nobody looks at; whoever looks at it later is told whom that reaches', async () => {
+  it('a label that no provider selects is not steering, and the author of a later selector gets a warning', async () => {
     for (const name of ['seed-a', 'seed-b']) await must(create(`gu-st-${name}`), lead);
     for (const name of ['seed-a', 'seed-b'])
       expect(await allowed(label(`gu-st-${name}`, 'gu-st-later=yes'), lead)).toBe('');

@@ -112,7 +112,7 @@ describeCluster('steering', () => {
     await reeve.stop();
   });
 
-  describe('needs the right to use what a Namespace comes under, leaves, or gets something else from', () => {
+  describe('steering needs the right "use" when a Namespace joins a provider, leaves it, or gets other contents', () => {
     it.each([
       {
         what: 'created into a policy',
@@ -159,7 +159,7 @@ describeCluster('steering', () => {
       expect(await allowed(command, owner)).toBe('');
     });
 
-    it.each(waysToRelabel)('by $way', async ({ relabel }) => {
+    it.each(waysToRelabel)('a write is steering by $way', async ({ relabel }) => {
       expect(await refused(relabel('ad-st-plain', { 'ad-st-tier': 'team' }), lead)).toContain(
         says('bring the namespace under it'),
       );
@@ -167,7 +167,7 @@ describeCluster('steering', () => {
   });
 
   describe('is not', () => {
-    it('what changes nothing of that', async () => {
+    it('a write that changes nothing of that is not steering', async () => {
       await must(create('ad-st-free', { labels: { team: 'shop' } }), lead);
       expect(await allowed(label('ad-st-free', 'team=mail', 'ad-st-ruled=yes'), lead)).toBe('');
       await must(create('ad-st-kept', { labels: { 'ad-st-tier': 'team', team: 'shop' } }), owner);
@@ -175,11 +175,11 @@ describeCluster('steering', () => {
       expect(await allowed(annotate('ad-st-kept', 'team=mail'), lead)).toBe('');
     });
 
-    it('a deletion', async () => {
+    it('a deletion is not steering', async () => {
       expect(await allowed(remove('ad-st-kept'), lead)).toBe('');
     });
 
-    it('what the default of a policy leads to', async () => {
+    it('a label that a default sets is not steering', async () => {
       expect(await allowed(create('ad-st-given-a'), lead)).toBe('');
       expect(await allowed(create('ad-st-given-b', { labels: { 'ad-st-pull': 'true' } }), lead)).toBe('');
       const labels = ['get', 'namespace', 'ad-st-given-a', '-o=jsonpath={.metadata.labels.ad-st-pull}'];
@@ -190,7 +190,7 @@ describeCluster('steering', () => {
     });
   });
 
-  it('is open to whoever a policy names as requester', async () => {
+  it('a requester of the policy may steer', async () => {
     await must(create('ad-st-moves'), lead);
     const command = label('ad-st-moves', 'ad-st-tier=asked');
     expect(await refused(command, lead)).toContain('policy ad-st-asked, steering');
@@ -225,7 +225,7 @@ describeCluster('steering', () => {
     },
   );
 
-  it('is asked about by the webhook under its own account', async () => {
+  it('the webhook asks for the right under its own account', async () => {
     const asked = (await audit.records())
       .slice(earlier)
       .filter(({ resource }) => resource === 'subjectaccessreviews.authorization.k8s.io');

@@ -59,7 +59,7 @@ describeControllers('an uninstall', () => {
     return await plane.clientKubeconfig('un-reader');
   }
 
-  test('does nothing until somebody agrees who may, and then takes along what was provided, beyond every limit', async () => {
+  test('uninstall does nothing without agreement and rights, and then deletes what was provided, beyond every limit', async () => {
     await using scene = await UninstallScene.begin(plane, 'un-all', 3);
     const before = [await scene.owners(), await scene.parts()];
     for (const answer of [undefined, 'yes']) {
@@ -101,7 +101,7 @@ describeControllers('an uninstall', () => {
     expect(again.stdout).toMatch(/^deleted Namespace reeve-shared$/m);
   });
 
-  test('blocks nothing wherever it is interrupted, goes on from there, and keeps contents though Reeve is dead', async () => {
+  test('uninstall blocks nothing wherever it is interrupted, continues from there, and keeps contents while Reeve is down', async () => {
     await using scene = await UninstallScene.begin(plane, 'un-keep', 2);
     const uids = await scene.uids();
     await scene.killReeve();
@@ -130,7 +130,7 @@ describeControllers('an uninstall', () => {
     await scene.expectEnd();
   });
 
-  test('deletes contents though Reeve is dead, and does not wait for an object or a namespace that others hold', async () => {
+  test('uninstall deletes contents while Reeve is down, and does not wait for objects and namespaces that others hold', async () => {
     await using scene = await UninstallScene.begin(plane, 'un-held', 2);
     const { stage } = scene;
     const [held = ''] = scene.namespaces;

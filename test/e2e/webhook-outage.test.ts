@@ -187,7 +187,7 @@ describeControllers('all webhooks lost', { timeout: 240_000 }, () => {
       }
     });
 
-    it('what is judged is refused in clear words', async () => {
+    it('a judged write is refused with a clear message', async () => {
       const rows = isRefused(how);
       const outputs = await Promise.all(rows.map((row) => attempt(row, scene.plane)));
       for (const [index, { code, stderr }] of outputs.entries()) {
@@ -200,33 +200,33 @@ describeControllers('all webhooks lost', { timeout: 240_000 }, () => {
       }
     });
 
-    it('an emergency goes on', async () => {
+    it('break-glass works', async () => {
       const label = labelNamespace('out-tenant', `emergency=${how}`);
       expect((await attempt(label, emergency(scene.plane))).code).toBe(0);
     });
   }
 
-  describe('because they hang', () => {
+  describe('all webhooks hang', () => {
     lose('hang', /context deadline exceeded|Client.Timeout exceeded/);
 
-    it('they answer again when they wake up', async () => {
+    it('the webhooks answer again when they continue', async () => {
       await scene.resume();
       expect((await attempt(relabel('awake'), scene.plane)).code).toBe(0);
     });
   });
 
-  describe('because they are killed', () => {
+  describe('all webhooks are killed', () => {
     lose('killed', /EOF|connection re(fused|set)/);
   });
 
-  describe('with the whole cluster, which starts again', () => {
+  describe('the whole cluster stops and starts again', () => {
     beforeAll(async () => {
       await scene.killReeve();
       await scene.plane.cutPower();
       await scene.plane.restorePower();
     });
 
-    it('what is judged is still refused', async () => {
+    it('a judged write is still refused', async () => {
       const { code, stderr } = await attempt(relabel('too-early'), scene.plane);
       expect(code).toBe(1);
       expect(stderr).toContain('failed calling webhook "namespaces.validate.reeve.dev"');
@@ -250,7 +250,7 @@ describeControllers('all webhooks lost', { timeout: 240_000 }, () => {
       }
     });
 
-    it('and once Reeve starts, everything is as it was, without a person', async () => {
+    it('once Reeve starts, everything works as before without a person', async () => {
       await scene.startReeve();
       await must(relabel('again'), scene.plane);
       const secret = [
@@ -270,7 +270,7 @@ describeControllers('all webhooks lost', { timeout: 240_000 }, () => {
     });
   });
 
-  it('nothing is refused any more once the configurations are removed', async () => {
+  it('nothing is refused once the configurations are removed', async () => {
     await scene.killReeve();
     expect((await attempt(relabel('refused'), scene.plane)).code).toBe(1);
     await mustKubectl(['delete', ...configurationNames], scene.plane);

@@ -125,9 +125,7 @@ describeControllers('100 writes a second', () => {
     await cluster.stop();
   });
 
-  it('go on without one that fails, through every change of certificates and replicas', async ({
-    annotate,
-  }) => {
+  it('no write fails through every change of certificates and replicas', async ({ annotate }) => {
     const began = performance.now();
     const writes = new PacedWrites({
       perSecond,

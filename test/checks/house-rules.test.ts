@@ -1,0 +1,50 @@
+// The rules of the house on made-up files: each problem is named with its place, and good files have none.
+import { expect, test } from 'vitest';
+import { houseProblems, type SourceFile } from './house-rules.ts';
+
+const readme: SourceFile = { path: 'src/room/README.md', text: 'line\n'.repeat(20) };
+
+function code(path: string, text = ''): SourceFile {
+  return { path, text };
+}
+
+test('a folder with a README and few files has no problem', () => {
+  expect(houseProblems([readme, code('src/room/a.ts', '// Reads a file.\nexport const a = 1;')])).toEqual([]);
+});
+
+test('a folder without a README is a problem', () => {
+  expect(houseProblems([code('src/room/a.ts')])).toEqual([
+    'src/room: README.md is missing, with 15 to 30 lines',
+  ]);
+});
+
+test('a README that is too long is a problem', () => {
+  const long = { ...readme, text: 'line\n'.repeat(31) };
+  expect(houseProblems([long, code('src/room/a.ts')])).toEqual([
+    'src/room/README.md: 31 lines, must have 15 to 30',
+  ]);
+});
+
+test('26 files beside each other are a problem', () => {
+  const files = Array.from({ length: 26 }, (_, index) => code(`src/room/f${index}.ts`));
+  expect(houseProblems([readme, ...files])).toEqual(['src/room: 26 files beside each other, at most 25']);
+});
+
+test('more than 20 names that two files export are a problem', () => {
+  const names = Array.from({ length: 21 }, (_, index) => `export const n${index} = 1;`).join('\n');
+  const problems = houseProblems([readme, code('src/room/a.ts', names), code('src/room/b.ts', names)]);
+  expect(problems).toHaveLength(21);
+  expect(problems[0]).toBe('n0 is exported by src/room/a.ts and src/room/b.ts, at most 20 names may be');
+});
+
+test.each([
+  ['a comment', '// Whoever reads it.'],
+  ['a doc comment', '  /** Of all objects the first. */'],
+  ['a text', "test('nobody waits for it', () => undefined);"],
+])('the old style in %s is a problem', (_, line) => {
+  expect(houseProblems([readme, code('src/room/a.ts', line)])).toHaveLength(1);
+});
+
+test('code that only looks like the old style is no problem', () => {
+  expect(houseProblems([readme, code('src/room/a.ts', "const nobody = 'somebody';")])).toEqual([]);
+});

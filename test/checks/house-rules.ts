@@ -1,0 +1,116 @@
+// Checks what a linter of single files cannot see: folders, their READMEs, unique exported names, and the style of prose.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '..', '..');
+
+const maxFilesBesideEachOther = 25;
+const readmeLines = { min: 15, max: 30 };
+/** Two rooms may declare the same port on purpose; any other name means one thing in all of src. */
+const maxSharedNames = 20;
+
+/** Words of the old style: they describe things instead of naming them. */
+const oldStyle: readonly RegExp[] = [
+  /(?:\/\/|\/\*\*|^\s*\*)\s+(?:Of|Who|Whoever|Those|Whether|Nobody|Somebody|One that|What is)\s/u,
+  /\b(?:whoever|nobody|somebody|anew|of which|by which|comes to be|come to be|is told|are told|hindrance|hindered)\b/iu,
+  /\b(?:goes away|gone for good|takes? away|taken away|to be had|can be had|stays at it)\b/iu,
+];
+
+export interface SourceFile {
+  /** From the root of the repository. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/** One line for each problem, with the place and what would be right. */
+export function houseProblems(files: readonly SourceFile[]): readonly string[] {
+  return [...folderProblems(files), ...nameProblems(files), ...files.flatMap(proseProblems)];
+}
+
+function folderProblems(files: readonly SourceFile[]): readonly string[] {
+  const folders = Map.groupBy(
+    files.filter(({ path }) => path.startsWith('src/')),
+    ({ path }) => path.slice(0, path.lastIndexOf('/')),
+  );
+  return [...folders].flatMap(([folder, inside]) => {
+    const code = inside.filter(({ path }) => path.endsWith('.ts'));
+    const readme = inside.find(({ path }) => path === `${folder}/README.md`);
+    return [
+      ...(code.length <= maxFilesBesideEachOther
+        ? []
+        : [`${folder}: ${code.length} files beside each other, at most ${maxFilesBesideEachOther}`]),
+      ...(folder === 'src' || code.length === 0 ? [] : readmeProblems(folder, readme)),
+    ];
+  });
+}
+
+function readmeProblems(folder: string, readme: SourceFile | undefined): readonly string[] {
+  const { min, max } = readmeLines;
+  if (readme === undefined) return [`${folder}: README.md is missing, with ${min} to ${max} lines`];
+  const count = readme.text.trimEnd().split('\n').length;
+  return count >= min && count <= max
+    ? []
+    : [`${folder}/README.md: ${count} lines, must have ${min} to ${max}`];
+}
+
+const exported =
+  /^export (?:declare )?(?:abstract )?(?:async )?(?:function\*?|class|interface|type|const|enum) (?<name>\w+)/gmu;
+
+function nameProblems(files: readonly SourceFile[]): readonly string[] {
+  const places = new Map<string, string[]>();
+  for (const { path, text } of files) {
+    if (!path.startsWith('src/') || !path.endsWith('.ts')) continue;
+    for (const name of new Set([...text.matchAll(exported)].map(({ groups }) => groups?.['name'] ?? '')))
+      places.set(name, [...(places.get(name) ?? []), path]);
+  }
+  const shared = [...places].filter(([, paths]) => paths.length > 1);
+  if (shared.length <= maxSharedNames) return [];
+  return shared.map(
+    ([name, paths]) =>
+      `${name} is exported by ${paths.join(' and ')}, at most ${maxSharedNames} names may be`,
+  );
+}
+
+/** Prose is what people read: Markdown, comments, and texts in quotes. */
+function proseProblems({ path, text }: SourceFile): readonly string[] {
+  return text.split('\n').flatMap((line, index) => {
+    const prose = path.endsWith('.md') ? line : proseOf(line);
+    const found = oldStyle.map((pattern) => pattern.exec(prose)?.[0]).find((match) => match !== undefined);
+    return found === undefined
+      ? []
+      : [`${path}:${index + 1}: "${found.trim()}" is in the old style: name the thing`];
+  });
+}
+
+function proseOf(line: string): string {
+  const comment = /(?:^|\s)(?:\/\/|\/\*\*?|\*)\s.*$/u.exec(line)?.[0] ?? '';
+  const texts = [...line.matchAll(/'[^']*'|"[^"]*"|`[^`]*`?/gu)]
+    .map(([text]) => text)
+    .filter((each) => each.includes(' '));
+  return [comment, ...texts].join(' ');
+}
+
+/** These name the old style to refuse it. */
+const exempt = ['test/checks/house-rules.ts', 'test/checks/house-rules.test.ts'];
+
+function filesUnder(folder: string): readonly SourceFile[] {
+  return readdirSync(join(root, folder), { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && /\.(?:ts|md)$/u.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
+    .filter((path) => !exempt.includes(path))
+    .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
+}
+
+if (import.meta.main) {
+  const documents = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md'].map((path) => ({
+    path,
+    text: readFileSync(join(root, path), 'utf8'),
+  }));
+  const only = process.argv.slice(2);
+  const problems = houseProblems([
+    ...documents,
+    ...['src', 'test', 'docs', 'manifests'].flatMap(filesUnder),
+  ]).filter((problem) => only.length === 0 || only.some((path) => problem.startsWith(path)));
+  for (const problem of problems) process.stdout.write(`${problem}\n`);
+  if (problems.length > 0) process.exitCode = 1;
+}
