@@ -1,12 +1,20 @@
 // What a review is answered, as data: the outcome of every path through admission.
 import { providerId } from '../policy/terms/provider-id.ts';
 import type { JsonPatchOperation } from '../policy/terms/patch.ts';
-import { auditAnnotations, causesOf, refusalMessage, warningLines } from '../policy/terms/message.ts';
-import type { Cause } from '../policy/terms/message.ts';
+import {
+  auditAnnotations,
+  causesOf,
+  refusalMessage,
+  warningLines,
+  type Cause,
+} from '../policy/terms/message.ts';
 import type { AnyReview } from '../policy/terms/review.ts';
 import type { Verdict, Violation } from '../policy/terms/verdict.ts';
-import type { Fault } from './decode/fault.ts';
+import type { ReviewProblem } from './decode/review-problem.ts';
 import type { BrokenRule, DecisionKind } from './ports.ts';
+import { group } from '../api/names.ts';
+import { reviewApiVersion, reviewKind } from './decode/decode-envelope.ts';
+import type { RequestSummary } from './decode/request-summary.ts';
 
 /** The part of metav1.Status that says why not. */
 export interface Refusal {
@@ -73,10 +81,10 @@ function brokenRule({ policy, by, rule }: Violation, action: BrokenRule['action'
   return { policy: by === 'share' ? providerId('SecretShare', policy) : policy, rule, action };
 }
 
-export function malformed({ code, path, problem }: Fault): Answer {
+export function malformed({ code, path, text }: ReviewProblem): Answer {
   const reason = code === 400 ? 'BadRequest' : 'Forbidden';
-  const causes: readonly Cause[] = [{ reason: 'FieldValueInvalid', message: problem, field: path }];
-  return refusing('malformed', { code, reason, message: `${path}: ${problem}`, causes });
+  const causes: readonly Cause[] = [{ reason: 'FieldValueInvalid', message: text, field: path }];
+  return refusing('malformed', { code, reason, message: `${path}: ${text}`, causes });
 }
 
 export function unknownNamespace(shownName: string): Answer {
@@ -101,4 +109,53 @@ export const failedInside: Answer = refusing('error', {
 
 function refusing(decision: DecisionKind, refusal: Refusal): Answer {
   return { ...allowed, decision, refusal };
+}
+
+export function renderReview(summary: RequestSummary, answer: Answer): string {
+  const { refusal, patch, warnings } = answer;
+  return JSON.stringify({
+    apiVersion: reviewApiVersion,
+    kind: reviewKind,
+    response: {
+      uid: summary.uid,
+      allowed: refusal === undefined,
+      ...(refusal === undefined ? {} : { status: statusOf(refusal, summary) }),
+      // Patch and patchType come together or not at all: one without the other is a failed call.
+      ...(patch.length === 0 ? {} : { patchType: 'JSONPatch', patch: base64(JSON.stringify(patch)) }),
+      ...(warnings.length === 0 ? {} : { warnings }),
+      ...(Object.keys(answer.auditAnnotations).length === 0
+        ? {}
+        : { auditAnnotations: answer.auditAnnotations }),
+    },
+  });
+}
+
+function statusOf({ code, reason, message, causes }: Refusal, summary: RequestSummary): unknown {
+  const details = {
+    ...(summary.name === '' ? {} : { name: summary.name }),
+    ...kindOf(summary),
+    ...(causes.length === 0 ? {} : { causes }),
+  };
+  return { metadata: {}, status: 'Failure', message, reason, code, details };
+}
+
+/** `kind` of the details is the resource, as in the answers of the API server itself. */
+function kindOf({ resource }: RequestSummary): { readonly group?: string; readonly kind?: string } {
+  const [kind = ''] = resource.split('/');
+  switch (kind) {
+    case 'other':
+      return {};
+    case 'roles':
+    case 'rolebindings':
+      return { group: 'rbac.authorization.k8s.io', kind };
+    case 'namespacepolicies':
+    case 'secretshares':
+      return { group, kind };
+    default:
+      return { kind };
+  }
+}
+
+function base64(text: string): string {
+  return Buffer.from(text, 'utf8').toString('base64');
 }

@@ -1,23 +1,17 @@
 // Answers one HTTP request to one endpoint: reads, decodes, lets it be judged, responds; and the last place for errors.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
-import { allowed, failedInside, malformed } from './answer.ts';
-import type { Answer } from './answer.ts';
+import { allowed, failedInside, malformed, type Answer, renderReview } from './answer.ts';
 import type { ByteBudget, ByteLease } from './http/byte-budget.ts';
 import { Deadline } from './http/deadline.ts';
-import { decodeReview } from './decode/decode-review.ts';
-import type { DecodedReview } from './decode/decode-review.ts';
-import { internalError, notReady, timedOut, tooManyBytes } from './http/http-refusal.ts';
-import type { HttpRefusal } from './http/http-refusal.ts';
-import { judgeReview } from './judge-review.ts';
-import type { JudgePorts } from './judge-review.ts';
+import { decodeReview, type DecodedReview } from './decode/decode-review.ts';
+import { serverError, notReady, timedOut, tooManyBytes, type HttpRefusal } from './http/http-refusal.ts';
+import { judgeReview, type JudgePorts } from './judge-review.ts';
 import type { AdmissionObserver, Endpoint, SnapshotSource } from './ports.ts';
-import { readBody } from './http/read-body.ts';
-import { readHead } from './http/request-head.ts';
-import { renderReview } from './review-response.ts';
+import { readHead, readReviewBody } from './http/read-request.ts';
 import { sendJson, sendRefusal } from './http/send.ts';
 import type { ServerLimits } from './http/server-limits.ts';
-import type { Subject } from './decode/subject.ts';
+import type { RequestSummary } from './decode/request-summary.ts';
 
 export interface HandlerPorts extends JudgePorts {
   readonly snapshot: SnapshotSource;
@@ -31,7 +25,7 @@ const shareForUs = 0.9;
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 type Outcome =
-  | { readonly kind: 'answered'; readonly subject: Subject; readonly answer: Answer }
+  | { readonly kind: 'answered'; readonly summary: RequestSummary; readonly answer: Answer }
   | { readonly kind: 'refused'; readonly refusal: HttpRefusal }
   | { readonly kind: 'gone' };
 
@@ -69,7 +63,7 @@ class WebhookHandler {
       this.#observe(outcome, clock.monotonic() - began);
     } catch (error) {
       observer.failed(error);
-      sendRefusal(request, response, internalError);
+      sendRefusal(request, response, serverError);
     } finally {
       lease.close();
       observer.ended();
@@ -85,7 +79,7 @@ class WebhookHandler {
     const deadline = new Deadline(this.#ports.clock, head.timeoutMs * shareForUs);
     // Whoever asks before sending is told to go on only now, when nothing in the head speaks against it.
     if (request.headers.expect !== undefined) response.writeContinue();
-    const received = await readBody(request, lease, this.#limits.bodyBytes, deadline);
+    const received = await readReviewBody(request, lease, this.#limits.bodyBytes, deadline);
     if (received.kind !== 'body') return received;
     if (deadline.isOver) return refused(timedOut);
     return await this.#answerTo(decodeReview(received.bytes, this.#endpoint), snapshot, deadline);
@@ -95,10 +89,10 @@ class WebhookHandler {
     switch (decoded.kind) {
       case 'unreadable':
         return refused(decoded.refusal);
-      case 'faulty':
-        return answered(decoded.subject, malformed(decoded.fault));
+      case 'malformed':
+        return answered(decoded.summary, malformed(decoded.problem));
       case 'passed':
-        return answered(decoded.subject, allowed);
+        return answered(decoded.summary, allowed);
       case 'review':
         return await this.#judge(decoded, snapshot, deadline);
       default:
@@ -108,15 +102,15 @@ class WebhookHandler {
 
   /** An error of ours refuses inside the review: outside of it, a failurePolicy of Ignore would let the object in. */
   async #judge(
-    { subject, review }: DecodedReview & { kind: 'review' },
+    { summary, review }: DecodedReview & { kind: 'review' },
     snapshot: ClusterSnapshot,
     deadline: Deadline,
   ): Promise<Outcome> {
     try {
-      return answered(subject, await judgeReview(this.#endpoint, review, snapshot, this.#ports, deadline));
+      return answered(summary, await judgeReview(this.#endpoint, review, snapshot, this.#ports, deadline));
     } catch (error) {
       this.#ports.observer.failed(error);
-      return answered(subject, failedInside);
+      return answered(summary, failedInside);
     }
   }
 
@@ -134,7 +128,7 @@ class WebhookHandler {
         const endpoint = this.#endpoint;
         observer.decided({
           endpoint,
-          ...outcome.subject,
+          ...outcome.summary,
           decision,
           overBudget,
           policies,
@@ -153,12 +147,12 @@ class WebhookHandler {
 function respond(request: IncomingMessage, response: ServerResponse, outcome: Outcome): void {
   if (outcome.kind === 'refused') sendRefusal(request, response, outcome.refusal);
   else if (outcome.kind === 'answered' && !response.destroyed) {
-    sendJson(response, renderReview(outcome.subject, outcome.answer));
+    sendJson(response, renderReview(outcome.summary, outcome.answer));
   }
 }
 
-function answered(subject: Subject, answer: Answer): Outcome {
-  return { kind: 'answered', subject, answer };
+function answered(summary: RequestSummary, answer: Answer): Outcome {
+  return { kind: 'answered', summary, answer };
 }
 
 function refused(refusal: HttpRefusal): Outcome {

@@ -5,7 +5,7 @@ import type { Requester } from '../policy/terms/review.ts';
 import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
 import type { AccessAnswer, Right } from '../policy/terms/verdict.ts';
 import type { ValidationAction } from '../api/namespace-policy/namespace-policy.ts';
-import type { Subject } from './decode/subject.ts';
+import type { RequestSummary } from './decode/request-summary.ts';
 
 export type Endpoint = 'validate' | 'mutate';
 
@@ -40,7 +40,7 @@ export interface Explanation {
 }
 
 /** Everything that may be logged, counted and told of one answer. The log takes nothing of the explanation. */
-export interface DecisionRecord extends Subject {
+export interface DecisionRecord extends RequestSummary {
   readonly endpoint: Endpoint;
   readonly decision: DecisionKind;
   readonly overBudget: boolean;

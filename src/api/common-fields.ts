@@ -2,16 +2,16 @@
 import {
   isLabelValue,
   labelValuePattern,
-  longestLabel,
+  maxLabelLength,
   namespaceNamePattern,
-  qualifiedName,
-  subdomain,
+  qualifiedNamePattern,
+  subdomainPattern,
 } from './kubernetes-names.ts';
 import { map, text } from './schema/build.ts';
-import type { Infer, MapSchema, Rule, Schema, TextSchema } from './schema/schema.ts';
+import type { Infer, MapSchema, SchemaRule, Schema, TextSchema } from './schema/schema.ts';
 import { durationPattern, parseDuration } from '../base/time.ts';
 
-const shortPrefix: Rule<string> = {
+const shortPrefix: SchemaRule<string> = {
   message: 'a prefix of at most 253 characters before the slash',
   cel: "self.indexOf('/') <= 253",
   offender: (key) => (key.indexOf('/') <= 253 ? undefined : []),
@@ -22,7 +22,7 @@ export function metadataKey(description: string): TextSchema {
   return text({
     description,
     maxLength: 317,
-    pattern: `^(${subdomain}/)?${qualifiedName}$`,
+    pattern: `^(${subdomainPattern}/)?${qualifiedNamePattern}$`,
     accepted: 'a key such as team or example.com/team',
     rules: [shortPrefix],
   });
@@ -31,13 +31,13 @@ export function metadataKey(description: string): TextSchema {
 export function labelValue(description: string): TextSchema {
   return text({
     description,
-    maxLength: longestLabel,
+    maxLength: maxLabelLength,
     pattern: labelValuePattern,
     accepted: 'a label value: at most 63 letters, digits, -, _ and ., with a letter or digit at both ends',
   });
 }
 
-const staticLabelValue: Rule<string> = {
+const staticLabelValue: SchemaRule<string> = {
   message: 'a label value (at most 63 letters, digits, -, _ and .) or a template with ${ }',
   cel: `self.contains('\${') || self.matches('${labelValuePattern}')`,
   offender: (value) => (value.includes('${') || isLabelValue(value) ? undefined : []),
@@ -64,10 +64,10 @@ export function writtenKey(description: string): TextSchema {
 }
 
 /** A map from keys of labels or annotations. */
-export function metadataMap<S extends Schema>(
+export function metadataMapOf<S extends Schema>(
   description: string,
   values: S,
-  rules: readonly Rule<Readonly<Record<string, Infer<S>>>>[] = [],
+  rules: readonly SchemaRule<Readonly<Record<string, Infer<S>>>>[] = [],
   keys: TextSchema = metadataKey('A label or annotation key.'),
 ): MapSchema<Infer<S>> {
   return map({
@@ -83,7 +83,7 @@ export function metadataMap<S extends Schema>(
 export function namespaceName(description: string): TextSchema {
   return text({
     description,
-    maxLength: longestLabel,
+    maxLength: maxLabelLength,
     pattern: namespaceNamePattern,
     accepted: 'the name of a namespace: small letters, digits and -, with a letter or digit at both ends',
   });
@@ -144,7 +144,7 @@ export function time(description: string): TextSchema {
 }
 
 /** At most one of several fields. */
-export function notBoth(first: string, second: string): Rule<object> {
+export function notBoth(first: string, second: string): SchemaRule<object> {
   return {
     message: `at most one of ${first} and ${second}`,
     cel: `!(has(self.${first}) && has(self.${second}))`,

@@ -2,13 +2,13 @@
 import type { KubeObject } from '../base/kube-object.ts';
 import { apiVersion, category, group, version } from './names.ts';
 import { namespacePolicyKind, namespacePolicySchemas } from './namespace-policy/namespace-policy.ts';
-import { namespacePolicyColumns } from './namespace-policy/columns.ts';
 import type { PrintColumn } from './print-columns.ts';
 import { toOpenApi, type OpenApi } from './schema/openapi.ts';
 import type { Schema, TextSchema } from './schema/schema.ts';
 import { secretShareKind, secretShareSchemas } from './secret-share/secret-share.ts';
-import { secretShareColumns } from './secret-share/columns.ts';
 import { stringifyYaml } from '../base/yaml.ts';
+import { namespacePolicyColumns } from './namespace-policy/status.ts';
+import { secretShareColumns } from './secret-share/status.ts';
 
 interface KindDefinition {
   readonly kind: string;

@@ -3,23 +3,23 @@
 // https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set
 
 const dnsLabel = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
-export const subdomain = `${dnsLabel}(\\.${dnsLabel})*`;
-export const qualifiedName = '[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?';
+export const subdomainPattern = `${dnsLabel}(\\.${dnsLabel})*`;
+export const qualifiedNamePattern = '[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?';
 export const labelValuePattern = '^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$';
 export const namespaceNamePattern = `^${dnsLabel}$`;
 /** Of the name of a namespace, and of the value of a label. */
-export const longestLabel = 63;
+export const maxLabelLength = 63;
 
 const labelValueExpression = new RegExp(labelValuePattern);
-const subdomainExpression = new RegExp(`^${subdomain}$`);
+const subdomainExpression = new RegExp(`^${subdomainPattern}$`);
 const namespaceNameExpression = new RegExp(namespaceNamePattern);
 
 export function isLabelValue(text: string): boolean {
-  return text.length <= longestLabel && labelValueExpression.test(text);
+  return text.length <= maxLabelLength && labelValueExpression.test(text);
 }
 
 export function isNamespaceName(text: string): boolean {
-  return text.length <= longestLabel && namespaceNameExpression.test(text);
+  return text.length <= maxLabelLength && namespaceNameExpression.test(text);
 }
 
 /** Of most kinds: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#dns-subdomain-names */

@@ -1,5 +1,7 @@
 // Fields of all kinds that provide objects: how each is named, and what may become of what it provides.
-import { boolean, choice, integer, text, withDefault } from './schema/build.ts';
+import { boolean, choice, integer, text, withDefault, map, openObject } from './schema/build.ts';
+import { metadataKey } from './common-fields.ts';
+import type { TextSchema } from './schema/schema.ts';
 
 export const providerName = text({
   description: 'The name of the object.',
@@ -42,4 +44,19 @@ export function providerFields({ provider, provided, whileSuspended }: Words) {
       false,
     ),
   };
+}
+
+const value = text({ description: 'Any text.', maxLength: 262_144 });
+const key = metadataKey('A label or annotation key.');
+
+export function objectMetadata(name: TextSchema) {
+  return openObject({
+    description: 'Standard metadata.',
+    fields: {
+      name,
+      labels: map({ description: 'Labels.', keys: key, values: value, maxProperties: 10_000 }),
+      annotations: map({ description: 'Annotations.', keys: key, values: value, maxProperties: 10_000 }),
+    },
+    required: ['name'],
+  });
 }

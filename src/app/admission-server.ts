@@ -1,9 +1,8 @@
 // Joins what answers reviews: the HTTPS server, its certificates, log and metrics; where policies come from is not its matter.
 import { ByteBudget } from '../admission/http/byte-budget.ts';
-import { drain } from '../admission/http/drain.ts';
 import { webhookApp } from '../admission/http/webhook-app.ts';
 import { webhookHandler, type HandlerPorts } from '../admission/handler.ts';
-import { WebhookServer, type TlsPair } from '../admission/http/webhook-server.ts';
+import { WebhookServer, type TlsPair, drain } from '../admission/http/webhook-server.ts';
 import type { ServerLimits } from '../admission/http/server-limits.ts';
 import type { Log } from '../observe/log.ts';
 import type { AdmissionMetrics } from '../observe/admission-metrics.ts';

@@ -3,24 +3,37 @@ import type { ApiServerChoice } from '../kube/auth/find-api-server.ts';
 import { maxLifetimeDays } from '../certs/issue/issue.ts';
 import { certsDefaults } from './certs.ts';
 import { folder, installNamespace } from './common-settings.ts';
-import { helpOf, overviewOf } from './help.ts';
-import { runSettings, type RunSettings } from './run-settings.ts';
-import { serveSettings, type ServeSettings } from './serve-settings.ts';
-import { upSettings, type UpSettings } from './up-settings.ts';
-import { uninstallDetails, uninstallSettings, type UninstallSettings } from './uninstall-settings.ts';
-import { integer, requiredText, switchSetting } from './setting-kinds.ts';
-import { likelyMeant, readSettings } from './settings.ts';
-import type { Environment, Reading, Settings, Values } from './settings.ts';
+import { runSettings, type RunFlags } from './run-settings.ts';
+import {
+  upSettings,
+  type UpFlags,
+  serveSettings,
+  type ServeFlags,
+  uninstallDetails,
+  uninstallSettings,
+  type UninstallFlags,
+} from './command-settings.ts';
+import { integerSetting, requiredText, switchSetting } from './setting-kinds.ts';
+import {
+  likelyMeant,
+  readSettings,
+  type Environment,
+  type ParsedSettings,
+  type Settings,
+  type Values,
+  helpOf,
+  overviewOf,
+} from './settings.ts';
 
 export const certsSettings = {
   out: requiredText({ ...folder, help: 'Where ca.crt, ca.key, tls.crt and tls.key go.' }),
   namespace: installNamespace(certsDefaults.namespace),
   force: switchSetting('Replace files that are there.'),
-  caDays: integer(certsDefaults.caDays, 1, maxLifetimeDays, {
+  caDays: integerSetting(certsDefaults.caDays, 1, maxLifetimeDays, {
     placeholder: 'DAYS',
     help: 'How long the authority is valid.',
   }),
-  days: integer(certsDefaults.days, 1, maxLifetimeDays, {
+  days: integerSetting(certsDefaults.days, 1, maxLifetimeDays, {
     placeholder: 'DAYS',
     help: 'How long the serving certificate is valid.',
   }),
@@ -34,16 +47,16 @@ type ClusterEnvironment = ApiServerChoice['environment'];
 export type Command =
   | {
       readonly kind: 'up';
-      readonly settings: UpSettings;
+      readonly settings: UpFlags;
       readonly environment: ClusterEnvironment;
       readonly mayColor: boolean;
     }
-  | { readonly kind: 'run'; readonly settings: RunSettings; readonly environment: ClusterEnvironment }
-  | { readonly kind: 'serve'; readonly settings: ServeSettings }
+  | { readonly kind: 'run'; readonly settings: RunFlags; readonly environment: ClusterEnvironment }
+  | { readonly kind: 'serve'; readonly settings: ServeFlags }
   | { readonly kind: 'certs'; readonly settings: CertsSettings }
   | {
       readonly kind: 'uninstall';
-      readonly settings: UninstallSettings;
+      readonly settings: UninstallFlags;
       readonly environment: ClusterEnvironment;
     }
   | { readonly kind: 'help'; readonly text: string }
@@ -114,7 +127,7 @@ function commandOf<S extends Settings>(
   if (args.some((arg) => arg === '--help' || arg === '-h')) {
     return { kind: 'help', text: helpOf(name, summaries[name], settings, details[name]) };
   }
-  const reading: Reading<Values<S>> = readSettings(settings, args, env);
+  const reading: ParsedSettings<Values<S>> = readSettings(settings, args, env);
   const problems = reading.ok ? check(reading.values) : reading.problems;
   if (reading.ok && problems.length === 0) return make(reading.values);
   return { kind: 'wrong', problems, hint: `reeve ${name} --help` };
@@ -137,7 +150,7 @@ function checkedTls({ tlsCert, tlsKey, certsDir }: TlsSettings): readonly string
   return problems;
 }
 
-function checkedUp({ demo, kubeconfig, policies }: UpSettings): readonly string[] {
+function checkedUp({ demo, kubeconfig, policies }: UpFlags): readonly string[] {
   if (!demo) return [];
   const problems: string[] = [];
   if (kubeconfig !== undefined)
@@ -148,7 +161,7 @@ function checkedUp({ demo, kubeconfig, policies }: UpSettings): readonly string[
   return problems;
 }
 
-function checkedRun(settings: RunSettings): readonly string[] {
+function checkedRun(settings: RunFlags): readonly string[] {
   const { role, tlsCert, tlsCa, certsDir } = settings;
   const problems = [...checkedTls(settings)];
   if (tlsCa !== undefined && tlsCert === undefined) problems.push('--tls-ca goes with --tls-cert');
@@ -157,7 +170,7 @@ function checkedRun(settings: RunSettings): readonly string[] {
 }
 
 /** Of the authority that the replicas make and share. */
-function checkedAuthority(settings: RunSettings): readonly string[] {
+function checkedAuthority(settings: RunFlags): readonly string[] {
   const { manageWebhooks, caLifetime, certLifetime, caSettling } = settings;
   const problems: string[] = [];
   if (!manageWebhooks) {

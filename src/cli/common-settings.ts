@@ -1,15 +1,22 @@
 // Rows that the tables of several commands share.
 import { isNamespaceName } from '../api/kubernetes-names.ts';
 import { logLevels } from '../observe/log.ts';
-import { choice, durationSetting, integer, list, optionalText, textSetting } from './setting-kinds.ts';
+import {
+  choiceSetting,
+  durationSetting,
+  integerSetting,
+  listSetting,
+  optionalText,
+  textSetting,
+} from './setting-kinds.ts';
 import type { Parsed, Setting, Settings } from './settings.ts';
 import { parseGoDuration } from '../base/time.ts';
 
 export const file = { placeholder: 'FILE', accepted: 'a file' };
 export const folder = { placeholder: 'DIR', accepted: 'a folder' };
 const port = { placeholder: 'PORT' };
-export const duration = { placeholder: 'DURATION' };
-export const namespaces = { placeholder: 'NAME', accepted: 'names of namespaces' };
+export const durationPlaceholder = { placeholder: 'DURATION' };
+export const namespaceNames = { placeholder: 'NAME', accepted: 'names of namespaces' };
 const tenMinutesMs = 600_000;
 
 export function installNamespace(value: string): Setting<string> {
@@ -24,23 +31,26 @@ export function installNamespace(value: string): Setting<string> {
 /** Which namespaces no policy matches, beside those of Kubernetes. */
 export const installSettings = {
   namespace: installNamespace('reeve-system'),
-  sharedNamespace: list(
+  sharedNamespace: listSetting(
     isNamespaceName,
     {
-      ...namespaces,
+      ...namespaceNames,
       help: 'A namespace of Secrets that may be shared. Like the one of --namespace, no policy matches it. May be given several times.',
     },
     ['reeve-shared'],
   ),
-  excludeNamespace: list(isNamespaceName, {
-    ...namespaces,
+  excludeNamespace: listSetting(isNamespaceName, {
+    ...namespaceNames,
     help: 'A namespace that no policy matches. May be given several times.',
   }),
 } satisfies Settings;
 
 /** How reviews are answered. */
 export const webhookSettings = {
-  port: integer(8443, 0, 65_535, { ...port, help: 'Where reviews are answered; 0 takes any free port.' }),
+  port: integerSetting(8443, 0, 65_535, {
+    ...port,
+    help: 'Where reviews are answered; 0 takes any free port.',
+  }),
   tlsCert: optionalText({ ...file, help: 'The serving certificate in PEM. Read again when it changes.' }),
   tlsKey: optionalText({ ...file, help: 'Its key.' }),
   certsDir: optionalText({
@@ -48,23 +58,26 @@ export const webhookSettings = {
     help: 'A folder with tls.crt and tls.key; they are made when it has none. Without any of these three, serve makes a pair in memory, and run shares an authority with the other replicas.',
   }),
   drainGrace: durationSetting('5s', tenMinutesMs, parseGoDuration, {
-    ...duration,
+    ...durationPlaceholder,
     help: 'How long requests are still served after SIGTERM.',
     accepted: 'a duration such as 5s, up to 10m',
   }),
   evaluationBudget: durationSetting('250ms', 30_000, parsePositiveDuration, {
-    ...duration,
+    ...durationPlaceholder,
     help: 'How long the policies may take over one review.',
     accepted: 'a duration such as 250ms, more than 0 and up to 30s',
   }),
 } satisfies Settings;
 
 export const processSettings = {
-  probesPort: integer(8081, 0, 65_535, {
+  probesPort: integerSetting(8081, 0, 65_535, {
     ...port,
     help: 'Where /livez, /readyz and /metrics are; 0 takes any.',
   }),
-  logLevel: choice('info', logLevels, { placeholder: 'LEVEL', help: 'How much goes to standard error.' }),
+  logLevel: choiceSetting('info', logLevels, {
+    placeholder: 'LEVEL',
+    help: 'How much goes to standard error.',
+  }),
 } satisfies Settings;
 
 export function hostSetting(value: string): Setting<string> {

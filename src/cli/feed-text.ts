@@ -1,13 +1,22 @@
 // Puts an event of the live feed into words, with colors where they are wanted.
 import { styleText } from 'node:util';
+import type { Clock } from '../base/clock.ts';
 import { clipped } from '../base/text.ts';
-import type { FeedEvent } from './feed-event.ts';
+import type { FeedEvent, Listener } from './feed.ts';
 
 export type Paint = (color: Color, text: string) => string;
 export type Color = 'red' | 'green' | 'yellow' | 'cyan' | 'bold' | 'dim';
 
 export const plain: Paint = (_, text) => text;
 export const colored: Paint = (color, text) => styleText(color, text, { validateStream: false });
+
+export function textFeed(write: (text: string) => void, clock: Pick<Clock, 'now'>, paint: Paint): Listener {
+  return (event) => write(feedText(event, clock.now(), paint));
+}
+
+export function jsonFeed(write: (text: string) => void, clock: Pick<Clock, 'now'>): Listener {
+  return (event) => write(`${JSON.stringify({ time: clock.now().toISOString(), ...event })}\n`);
+}
 
 interface Told {
   readonly color: Color;

@@ -1,20 +1,10 @@
 // The live feed: takes what the parts of the program report, and hands it on as text or JSON, one event after the other.
-import type { Clock } from '../base/clock.ts';
 import { ownMember } from '../base/json.ts';
 import type { RequestRecord } from '../sandbox/http/server.ts';
 import type { UpWitness } from '../app/up.ts';
-import { decisionEvent, type FeedEvent } from './feed-event.ts';
-import { feedText, type Paint } from './feed-text.ts';
-
-export type Listener = (event: FeedEvent) => void;
-
-export function textFeed(write: (text: string) => void, clock: Pick<Clock, 'now'>, paint: Paint): Listener {
-  return (event) => write(feedText(event, clock.now(), paint));
-}
-
-export function jsonFeed(write: (text: string) => void, clock: Pick<Clock, 'now'>): Listener {
-  return (event) => write(`${JSON.stringify({ time: clock.now().toISOString(), ...event })}\n`);
-}
+import type { DecisionRecord, DecisionKind } from '../admission/ports.ts';
+import type { JsonPatchOperation } from '../policy/terms/patch.ts';
+import type { Place, WriteVerb } from '../reconcile/ports.ts';
 
 export function witnessFor(listen: Listener): UpWitness {
   return {
@@ -44,4 +34,69 @@ function refusalIn({ verb, code, answer }: RequestRecord): string | undefined {
   const message = ownMember(answer, 'message');
   if (code !== 403 || reading.includes(verb) || typeof message !== 'string') return undefined;
   return toldAlready.test(message) ? undefined : message;
+}
+
+/** What was written, or should have been. */
+interface Target {
+  readonly operation: string;
+  readonly resource: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export type FeedEvent =
+  | (Target & {
+      readonly type: 'decision';
+      readonly decision: DecisionKind;
+      readonly user: string;
+      readonly isDryRun: boolean;
+      readonly rules: readonly string[];
+      /** As the user is told; undefined when it is allowed. */
+      readonly refusal: string | undefined;
+      readonly warnings: readonly string[];
+      readonly additions: readonly Addition[];
+    })
+  | { readonly type: 'refused'; readonly user: string; readonly message: string }
+  | (Place & { readonly type: 'written'; readonly verb: WriteVerb })
+  | (Place & { readonly type: 'not-written'; readonly reason: string })
+  | { readonly type: 'held'; readonly owner: string; readonly count: number; readonly limit: number };
+
+export type Listener = (event: FeedEvent) => void;
+
+/** A label or an annotation that a default has set. */
+export interface Addition {
+  readonly path: string;
+  readonly value: string;
+}
+
+/** Undefined for what nobody wants to read: a mutation that changed nothing, and what controllers may do. */
+export function decisionEvent(record: DecisionRecord): FeedEvent | undefined {
+  const { endpoint, decision, user, explanation } = record;
+  if (decision === 'allowed' && (endpoint === 'mutate' || user.startsWith('system:'))) return undefined;
+  return {
+    type: 'decision',
+    decision,
+    user,
+    isDryRun: record.isDryRun,
+    operation: record.operation,
+    resource: record.resource,
+    namespace: record.namespace,
+    name: record.name,
+    rules: [...new Set(record.rules.map(({ policy, rule }) => `${policy}: ${rule}`))],
+    refusal: explanation.refusal,
+    warnings: explanation.warnings,
+    additions: explanation.patch.flatMap(additionsOf),
+  };
+}
+
+/** Where there were no labels at all, the patch adds the whole map. */
+function additionsOf({ path, value }: JsonPatchOperation): readonly Addition[] {
+  const place = path.slice(1).split('/').map(unescaped);
+  if (typeof value === 'string') return [{ path: place.slice(-2).join(' '), value }];
+  return Object.entries(value).map(([key, text]) => ({ path: `${place.at(-1) ?? ''} ${key}`, value: text }));
+}
+
+/** https://www.rfc-editor.org/rfc/rfc6901#section-4 */
+function unescaped(token: string): string {
+  return token.replaceAll('~1', '/').replaceAll('~0', '~');
 }

@@ -1,7 +1,7 @@
 // The flags of `reeve run`.
 import { isSubdomain } from '../api/kubernetes-names.ts';
 import {
-  duration,
+  durationPlaceholder,
   file,
   hostSetting,
   installSettings,
@@ -10,10 +10,10 @@ import {
   webhookSettings,
 } from './common-settings.ts';
 import {
-  choice,
+  choiceSetting,
   durationSetting,
-  integer,
-  list,
+  integerSetting,
+  listSetting,
   optionalText,
   switchSetting,
   textSetting,
@@ -37,7 +37,7 @@ const usualKinds = [
 ];
 
 export const runSettings = {
-  role: choice('all', roles, {
+  role: choiceSetting('all', roles, {
     placeholder: 'ROLE',
     help: 'What this process does: answer reviews, keep what namespaces contain, or both.',
   }),
@@ -56,32 +56,32 @@ export const runSettings = {
     help: 'The Service by which API servers reach the webhook.',
     accepted: 'the name of a Service',
   }),
-  servicePort: integer(443, 1, 65_535, { placeholder: 'PORT', help: 'The port of that Service.' }),
+  servicePort: integerSetting(443, 1, 65_535, { placeholder: 'PORT', help: 'The port of that Service.' }),
   manageWebhooks: switchSetting(
     'Whether to apply the webhook configurations; without it, apply manifests/webhooks yourself.',
     true,
   ),
   caLifetime: durationSetting('8760h', tenYearsMs, parseLifetime, {
-    ...duration,
+    ...durationPlaceholder,
     help: 'How long the authority is valid that the replicas share; without files of a certificate. Renewed at two thirds.',
     accepted: 'a duration such as 8760h, from 1m and up to 87600h',
   }),
   certLifetime: durationSetting('168h', tenYearsMs, parseLifetime, {
-    ...duration,
+    ...durationPlaceholder,
     help: 'How long a serving certificate is valid that it signs. Renewed at two thirds.',
     accepted: 'a duration such as 168h, from 1m and up to 87600h',
   }),
   caSettling: durationSetting('30s', aDayMs, parsePositiveDuration, {
-    ...duration,
+    ...durationPlaceholder,
     help: 'How long API servers get to learn of a new authority before it signs.',
     accepted: 'a duration such as 30s, more than 0 and up to 24h',
   }),
-  secretsRbacFailurePolicy: choice('Ignore', hookModes, {
+  secretsRbacFailurePolicy: choiceSetting('Ignore', hookModes, {
     placeholder: 'POLICY',
     help: 'Whether Secrets, Roles and RoleBindings can be written while no webhook answers; Off: they are not reviewed at all. The same for all roles.',
   }),
   ...installSettings,
-  secretName: list(isSubdomain, {
+  secretName: listSetting(isSubdomain, {
     placeholder: 'NAME',
     help: 'The name of a Secret that shares may make. May be given several times; without any, all names.',
     accepted: 'names of Secrets',
@@ -90,16 +90,16 @@ export const runSettings = {
     'Whether replicas agree on one that writes; without it there must be one.',
     true,
   ),
-  concurrency: integer(16, 1, 256, {
+  concurrency: integerSetting(16, 1, 256, {
     placeholder: 'NUMBER',
     help: 'How many namespaces are worked on at once.',
   }),
   resync: durationSetting('10m', aDayMs, parsePositiveDuration, {
-    ...duration,
+    ...durationPlaceholder,
     help: 'How often every namespace is looked at again, though nothing was heard of it.',
     accepted: 'a duration such as 10m, more than 0 and up to 24h',
   }),
-  resourceKind: list(
+  resourceKind: listSetting(
     (text) => /^([a-z0-9.-]+\/)?v[a-z0-9]+\/[A-Z][A-Za-z0-9]*$/.test(text),
     {
       placeholder: 'KIND',
@@ -111,7 +111,7 @@ export const runSettings = {
   ...processSettings,
 } satisfies Settings;
 
-export type RunSettings = Values<typeof runSettings>;
+export type RunFlags = Values<typeof runSettings>;
 
 /** Shorter ones could not be renewed in time. */
 function parseLifetime(text: string): number | undefined {

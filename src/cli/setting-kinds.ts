@@ -26,7 +26,12 @@ function lastText(texts: readonly string[]): Parsed<string> {
   return value === '' ? wrong : { ok: true, value };
 }
 
-export function integer(value: number, lowest: number, highest: number, about: About): Setting<number> {
+export function integerSetting(
+  value: number,
+  lowest: number,
+  highest: number,
+  about: About,
+): Setting<number> {
   return {
     ...about,
     accepted: `a whole number from ${lowest} to ${highest}`,
@@ -59,7 +64,7 @@ export function durationSetting(
   };
 }
 
-export function choice<T extends string>(value: T, choices: readonly T[], about: About): Setting<T> {
+export function choiceSetting<T extends string>(value: T, choices: readonly T[], about: About): Setting<T> {
   return {
     ...about,
     accepted: choices.join(', '),
@@ -72,7 +77,7 @@ export function choice<T extends string>(value: T, choices: readonly T[], about:
 }
 
 /** Given several times, or once with commas. */
-export function list(
+export function listSetting(
   isItem: (text: string) => boolean,
   about: About & { readonly accepted: string },
   value: readonly string[] = [],

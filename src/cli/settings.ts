@@ -21,14 +21,14 @@ export type Values<S extends Settings> = {
 };
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export type Reading<T> =
+export type ParsedSettings<T> =
   { readonly ok: true; readonly values: T } | { readonly ok: false; readonly problems: readonly string[] };
 
 export function readSettings<S extends Settings>(
   settings: S,
   args: readonly string[],
   env: Environment,
-): Reading<Values<S>> {
+): ParsedSettings<Values<S>> {
   const given = readFlags(settings, args);
   const problems = [...given.problems];
   const values = new Map<string, unknown>();
@@ -136,4 +136,40 @@ function kebab(key: string): string {
 /** The known word that a person most likely meant: a quarter of its letters may be wrong, and two of a short one. */
 export function likelyMeant(word: string, known: readonly string[]): string | undefined {
   return nearest(word, known, Math.max(2, Math.floor(word.length / 4)));
+}
+
+export function overviewOf(summaries: Readonly<Record<string, string>>): string {
+  return [
+    'Reeve keeps namespaces in order: what they must look like, before they persist.',
+    '',
+    'Usage: reeve COMMAND [--flag value ...]',
+    '',
+    ...Object.entries(summaries).map(([name, summary]) => `  ${name.padEnd(11)}${summary}`),
+    '',
+    'reeve COMMAND --help lists the flags of a command. Each can also be set in the environment.',
+  ].join('\n');
+}
+
+/** `details`: what a person has to know who runs it, where the summary and the flags do not say it. */
+export function helpOf(name: string, summary: string, settings: Settings, details?: string): string {
+  return [
+    summary,
+    '',
+    ...(details === undefined ? [] : [details, '']),
+    `Usage: reeve ${name} [--flag value ...]`,
+    '',
+    ...Object.entries(settings).flatMap(([key, setting]) => rowOf(key, setting)),
+    'A flag wins over its variable, a variable over the default. Of a flag that is given twice, the last one counts.',
+  ].join('\n');
+}
+
+function rowOf(key: string, setting: Setting<unknown>): readonly string[] {
+  const { placeholder, help, accepted, fallback } = setting;
+  const usage = placeholder === '' ? flagName(key) : `${flagName(key)} ${placeholder}`;
+  const notes = [
+    variableName(key),
+    fallback === undefined ? 'required' : fallback.shown === '' ? '' : `default ${fallback.shown}`,
+    placeholder === '' ? '' : `accepted: ${accepted}`,
+  ];
+  return [`  ${usage}`, `      ${help}`, `      (${notes.filter((note) => note !== '').join('; ')})`, ''];
 }

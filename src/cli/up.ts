@@ -6,14 +6,13 @@ import { shippedFolder } from '../app/shipped-files.ts';
 import { startUp, type RunningUp } from '../app/up.ts';
 import { systemClock } from '../base/clock.ts';
 import type { Log } from '../observe/log.ts';
-import { playDemo } from './demo/play.ts';
-import { jsonTeller, textTeller } from './demo/teller.ts';
-import { jsonFeed, textFeed, witnessFor, type Listener } from './feed.ts';
-import { colored, plain, type Paint } from './feed-text.ts';
-import { runSettings, type RunSettings } from './run-settings.ts';
+import { playDemo, jsonPrinter, textPrinter } from './demo/demo.ts';
+import { witnessFor, type Listener } from './feed.ts';
+import { colored, jsonFeed, plain, textFeed, type Paint } from './feed-text.ts';
+import { runSettings, type RunFlags } from './run-settings.ts';
 import { runUntilStopped, type Running, type RunningIo } from './running.ts';
 import { readSettings } from './settings.ts';
-import type { UpSettings } from './up-settings.ts';
+import type { UpFlags } from './command-settings.ts';
 import { readyJson, readyText, type UpFacts } from './up-text.ts';
 
 export interface UpIo extends RunningIo {
@@ -27,7 +26,7 @@ const pause = async (): Promise<void> => await systemClock.sleep(20);
 
 /** Answers with the exit code. */
 export async function runUp(
-  settings: UpSettings,
+  settings: UpFlags,
   environment: ApiServerChoice['environment'],
   io: UpIo,
 ): Promise<number> {
@@ -39,7 +38,7 @@ export async function runUp(
   );
 }
 
-async function upOnSandbox(settings: UpSettings, log: Log, io: UpIo): Promise<Running> {
+async function upOnSandbox(settings: UpFlags, log: Log, io: UpIo): Promise<Running> {
   const paint = io.isColored ? colored : plain;
   const listeners = [feedOf(settings, io, paint)];
   const tell: Listener = (event) => {
@@ -54,13 +53,13 @@ async function upOnSandbox(settings: UpSettings, log: Log, io: UpIo): Promise<Ru
     stop: (graceMs: number, signal: AbortSignal) => up.stop(graceMs, signal),
   };
   if (!settings.demo) return running;
-  const teller = settings.json ? jsonTeller(io.stdout) : textTeller(io.stdout, paint);
+  const teller = settings.json ? jsonPrinter(io.stdout) : textPrinter(io.stdout, paint);
   const subscribe = (listener: Listener) => void listeners.push(listener);
   return { ...running, ended: () => playDemo({ up, subscribe, teller, pause }) };
 }
 
 async function upOnCluster(
-  settings: UpSettings,
+  settings: UpFlags,
   kubeconfig: string,
   { environment, log, io }: { environment: ApiServerChoice['environment']; log: Log; io: UpIo },
 ): Promise<Running> {
@@ -74,13 +73,13 @@ async function upOnCluster(
 }
 
 /** The defaults of `reeve run`, with what differs here. */
-function runOf({ port, probesPort, logLevel }: UpSettings, parts: Partial<RunSettings>): RunSettings {
+function runOf({ port, probesPort, logLevel }: UpFlags, parts: Partial<RunFlags>): RunFlags {
   const defaults = readSettings(runSettings, [], {});
   if (!defaults.ok) throw new Error('a setting of `reeve run` has no default');
   return { ...defaults.values, port, probesPort, logLevel, ...parts };
 }
 
-function feedOf({ quiet, json }: UpSettings, { stdout, clock }: UpIo, paint: Paint): Listener {
+function feedOf({ quiet, json }: UpFlags, { stdout, clock }: UpIo, paint: Paint): Listener {
   if (quiet) return () => undefined;
   return json ? jsonFeed(stdout, clock) : textFeed(stdout, clock, paint);
 }

@@ -1,6 +1,5 @@
 // Loads Namespaces from files: what a cluster holds, for running without one.
 import { namespaceName } from '../api/common-fields.ts';
-import { objectMetadata } from '../api/object-metadata.ts';
 import { openObject, text } from '../api/schema/build.ts';
 import { isJsonObject } from '../base/json.ts';
 import type { Infer } from '../api/schema/schema.ts';
@@ -9,6 +8,7 @@ import type { FileProblem } from './file-problem.ts';
 import { firstOfEach, inOrder } from './located.ts';
 import { readYamlFiles } from './yaml-files.ts';
 import { readObjects, type LocatedObject } from './yaml-objects.ts';
+import { objectMetadata } from '../api/provider-fields.ts';
 
 const namespaceSchema = openObject({
   description: 'A Namespace.',

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readSettings } from '../../src/cli/settings.ts';
-import { uninstallSettings } from '../../src/cli/uninstall-settings.ts';
 import { runUninstall } from '../../src/cli/uninstall.ts';
 import { startControlPlane, type ControlPlane } from '../cluster/control-plane.ts';
 import { blocksOf } from '../samples/markdown.ts';
@@ -12,6 +11,7 @@ import { describeControllers } from '../support/shared-cluster.ts';
 import { until } from '../support/until.ts';
 import { runLine } from './support/shell.ts';
 import { UninstallScene } from './support/uninstall-scene.ts';
+import { uninstallSettings } from '../../src/cli/command-settings.ts';
 
 const clean = 'Reeve is gone, and nothing of it is left that could block anything.\n';
 

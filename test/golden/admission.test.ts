@@ -65,8 +65,8 @@ async function answerOf(
   switch (decoded.kind) {
     case 'review':
       return await judgeReview(endpoint, decoded.review, snapshot, ports, new Deadline(ports.clock, 5000));
-    case 'faulty':
-      return malformed(decoded.fault);
+    case 'malformed':
+      return malformed(decoded.problem);
     case 'passed':
       return 'passed';
     case 'unreadable':

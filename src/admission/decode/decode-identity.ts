@@ -1,10 +1,16 @@
 // Finds the name and the namespace that a review is about, and refuses a request whose parts disagree about them.
 import type { JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import type { Target } from './decode-target.ts';
-import { badRequest, decoded, faulty, wrongType } from './fault.ts';
-import type { Decoding, Fault } from './fault.ts';
-import { isAbsent } from './json-value.ts';
+import type { ReviewTarget } from './decode-target.ts';
+import {
+  invalidReview,
+  decoded,
+  notDecoded,
+  wrongType,
+  type Decoding,
+  type ReviewProblem,
+  isAbsent,
+} from './review-problem.ts';
 
 interface Identity {
   readonly name: string;
@@ -18,7 +24,7 @@ export interface ReviewedObjects {
 
 export function decodeIdentity(
   request: JsonObject,
-  target: Target,
+  target: ReviewTarget,
   objects: ReviewedObjects,
 ): Decoding<Identity> {
   const texts = namesOf(request);
@@ -27,11 +33,11 @@ export function decodeIdentity(
   const names = all.map((object) => object.metadata.name ?? '');
   // Only an object that is being created can be without a name: `generateName` gives it one later.
   if (target.operation !== 'CREATE' && names.includes('')) {
-    return faulty(badRequest('request', 'metadata.name of the object is missing'));
+    return notDecoded(invalidReview('request', 'metadata.name of the object is missing'));
   }
   // The request of a deletecollection is without the name, which is in the object alone.
   const name = agreed([texts.value.name, ...names]);
-  if (name === undefined) return faulty(mismatch('name', 'metadata.name'));
+  if (name === undefined) return notDecoded(mismatch('name', 'metadata.name'));
   const { namespace } = texts.value;
   switch (target.resource) {
     case 'namespaces':
@@ -49,7 +55,7 @@ export function decodeIdentity(
  * https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/apiserver/pkg/endpoints/handlers/create.go
  */
 function namespaceIdentity(namespace: string, name: string): Decoding<Identity> {
-  if (agreed([namespace, name]) === undefined) return faulty(mismatch('namespace', 'metadata.name'));
+  if (agreed([namespace, name]) === undefined) return notDecoded(mismatch('namespace', 'metadata.name'));
   return decoded({ name, namespace: name });
 }
 
@@ -59,7 +65,8 @@ function clusterIdentity(
   objects: readonly KubeObject[],
 ): Decoding<Identity> {
   const isPlaced = namespace !== '' || objects.some(({ metadata }) => (metadata.namespace ?? '') !== '');
-  if (isPlaced) return faulty(badRequest('request.namespace', 'accepted: none; the kind is cluster-scoped'));
+  if (isPlaced)
+    return notDecoded(invalidReview('request.namespace', 'accepted: none; the kind is cluster-scoped'));
   return decoded({ name, namespace: '' });
 }
 
@@ -69,15 +76,16 @@ function namespacedIdentity(
   objects: readonly KubeObject[],
 ): Decoding<Identity> {
   const found = agreed([namespace, ...objects.map((object) => object.metadata.namespace ?? '')]);
-  if (found === undefined) return faulty(mismatch('namespace', 'metadata.namespace'));
-  if (found === '') return faulty(badRequest('request.namespace', 'accepted: the namespace of the object'));
+  if (found === undefined) return notDecoded(mismatch('namespace', 'metadata.namespace'));
+  if (found === '')
+    return notDecoded(invalidReview('request.namespace', 'accepted: the namespace of the object'));
   return decoded({ name, namespace: found });
 }
 
 function namesOf(request: JsonObject): Decoding<Identity> {
   const { name, namespace } = request;
-  if (!isText(name)) return faulty(wrongType('request.name', name, 'a text'));
-  if (!isText(namespace)) return faulty(wrongType('request.namespace', namespace, 'a text'));
+  if (!isText(name)) return notDecoded(wrongType('request.name', name, 'a text'));
+  if (!isText(namespace)) return notDecoded(wrongType('request.namespace', namespace, 'a text'));
   return decoded({ name: name ?? '', namespace: namespace ?? '' });
 }
 
@@ -92,8 +100,8 @@ function agreed(texts: readonly string[]): string | undefined {
   return said.every((text) => text === first) ? first : undefined;
 }
 
-function mismatch(field: string, other: string): Fault {
-  return badRequest(`request.${field}`, `it is not the same as ${other} of every object`);
+function mismatch(field: string, other: string): ReviewProblem {
+  return invalidReview(`request.${field}`, `it is not the same as ${other} of every object`);
 }
 
 /** A namespaced object without a namespace is stored in that of the request, so that is where rules see it. */

@@ -2,9 +2,16 @@
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { isDateTime } from '../../base/time.ts';
 import type { ObjectMeta } from '../../base/kube-object.ts';
-import { badRequest, decoded, faulty, firstFault, wrongType } from './fault.ts';
-import type { Decoding, Fault } from './fault.ts';
-import { isAbsent } from './json-value.ts';
+import {
+  invalidReview,
+  decoded,
+  notDecoded,
+  firstProblem,
+  wrongType,
+  type Decoding,
+  type ReviewProblem,
+  isAbsent,
+} from './review-problem.ts';
 
 const texts = ['name', 'generateName', 'namespace', 'uid', 'deletionTimestamp'] as const;
 const maps = ['labels', 'annotations'] as const;
@@ -12,54 +19,54 @@ const lists = ['ownerReferences', 'finalizers'] as const;
 const providerTexts = ['apiVersion', 'kind', 'name', 'uid'] as const;
 
 export function decodeMetadata(value: unknown, path: string): Decoding<ObjectMeta> {
-  if (!isJsonObject(value)) return faulty(wrongType(path, value, 'an object'));
-  const fault =
-    firstFault(texts, (field) => textFault(value[field], `${path}.${field}`)) ??
-    firstFault(maps, (field) => textMapFault(value[field], `${path}.${field}`)) ??
-    timeFault(value['deletionTimestamp'], `${path}.deletionTimestamp`) ??
-    ownersFault(value['ownerReferences'], `${path}.ownerReferences`) ??
-    finalizersFault(value['finalizers'], `${path}.finalizers`);
-  return fault === undefined ? decoded(withoutNulls(value)) : faulty(fault);
+  if (!isJsonObject(value)) return notDecoded(wrongType(path, value, 'an object'));
+  const problem =
+    firstProblem(texts, (field) => textProblem(value[field], `${path}.${field}`)) ??
+    firstProblem(maps, (field) => textMapProblem(value[field], `${path}.${field}`)) ??
+    timeProblem(value['deletionTimestamp'], `${path}.deletionTimestamp`) ??
+    ownersProblem(value['ownerReferences'], `${path}.ownerReferences`) ??
+    finalizersProblem(value['finalizers'], `${path}.finalizers`);
+  return problem === undefined ? decoded(withoutNulls(value)) : notDecoded(problem);
 }
 
-export function textFault(value: unknown, path: string): Fault | undefined {
+export function textProblem(value: unknown, path: string): ReviewProblem | undefined {
   return isAbsent(value) || typeof value === 'string' ? undefined : wrongType(path, value, 'a text');
 }
 
-export function textListFault(value: unknown, path: string): Fault | undefined {
+export function textListProblem(value: unknown, path: string): ReviewProblem | undefined {
   if (isAbsent(value)) return undefined;
   if (!Array.isArray(value)) return wrongType(path, value, 'a list of texts');
   return value.every((item) => typeof item === 'string')
     ? undefined
-    : badRequest(path, 'accepted: texts only');
+    : invalidReview(path, 'accepted: texts only');
 }
 
-function textMapFault(value: unknown, path: string): Fault | undefined {
+function textMapProblem(value: unknown, path: string): ReviewProblem | undefined {
   if (isAbsent(value)) return undefined;
   if (!isJsonObject(value)) return wrongType(path, value, 'a map of texts');
   return Object.values(value).every((item) => typeof item === 'string')
     ? undefined
-    : badRequest(path, 'accepted: a map whose values are all texts');
+    : invalidReview(path, 'accepted: a map whose values are all texts');
 }
 
-function timeFault(value: unknown, path: string): Fault | undefined {
+function timeProblem(value: unknown, path: string): ReviewProblem | undefined {
   return typeof value !== 'string' || isDateTime(value)
     ? undefined
-    : badRequest(path, 'accepted: a time of RFC 3339');
+    : invalidReview(path, 'accepted: a time of RFC 3339');
 }
 
-function ownersFault(value: unknown, path: string): Fault | undefined {
+function ownersProblem(value: unknown, path: string): ReviewProblem | undefined {
   if (isAbsent(value)) return undefined;
   if (!Array.isArray(value)) return wrongType(path, value, 'a list of objects');
-  return firstFault(value, (owner: unknown, index) =>
+  return firstProblem(value, (owner: unknown, index) =>
     isJsonObject(owner)
-      ? firstFault(providerTexts, (field) => textFault(owner[field], `${path}[${index}].${field}`))
+      ? firstProblem(providerTexts, (field) => textProblem(owner[field], `${path}[${index}].${field}`))
       : wrongType(`${path}[${index}]`, owner, 'an object'),
   );
 }
 
-function finalizersFault(value: unknown, path: string): Fault | undefined {
-  return textListFault(value, path);
+function finalizersProblem(value: unknown, path: string): ReviewProblem | undefined {
+  return textListProblem(value, path);
 }
 
 /**

@@ -1,27 +1,36 @@
 // Turns the bytes of a body into a review that the engine can judge, or says why there is none.
-import type { JsonObject } from '../../base/json.ts';
-import { isProviderResource, requestAttributes, type AnyReview } from '../../policy/terms/review.ts';
+import { type JsonObject, isJsonObject } from '../../base/json.ts';
+import {
+  isProviderResource,
+  requestAttributes,
+  type AnyReview,
+  type Requester,
+} from '../../policy/terms/review.ts';
 import { decodeEnvelope } from './decode-envelope.ts';
-import { decodeIdentity, placedIn } from './decode-identity.ts';
-import type { ReviewedObjects } from './decode-identity.ts';
-import { decodeObject } from './decode-object.ts';
-import { decodeRequester } from './decode-requester.ts';
-import { decodeTarget } from './decode-target.ts';
-import type { Stray, Target } from './decode-target.ts';
-import { badRequest, decoded, faulty, wrongType } from './fault.ts';
-import type { Decoding, Fault } from './fault.ts';
+import { decodeIdentity, placedIn, type ReviewedObjects } from './decode-identity.ts';
+import { decodeTarget, type UnjudgedTarget, type ReviewTarget } from './decode-target.ts';
+import {
+  invalidReview,
+  decoded,
+  notDecoded,
+  wrongType,
+  type Decoding,
+  type ReviewProblem,
+  isAbsent,
+  forbiddenReview,
+  isStrings,
+} from './review-problem.ts';
 import type { HttpRefusal } from '../http/http-refusal.ts';
 import { maxValues } from './json-scan.ts';
-import { isAbsent } from './json-value.ts';
 import type { Endpoint } from '../ports.ts';
-import { describeRequest } from './subject.ts';
-import type { Subject } from './subject.ts';
+import { summaryOf, type RequestSummary } from './request-summary.ts';
+import { decodeObject } from './decode-object.ts';
 
 export type DecodedReview =
-  | { readonly kind: 'review'; readonly subject: Subject; readonly review: AnyReview }
+  | { readonly kind: 'review'; readonly summary: RequestSummary; readonly review: AnyReview }
   /** Nothing to judge here: a mutating hook has no opinion on it. */
-  | { readonly kind: 'passed'; readonly subject: Subject }
-  | { readonly kind: 'faulty'; readonly subject: Subject; readonly fault: Fault }
+  | { readonly kind: 'passed'; readonly summary: RequestSummary }
+  | { readonly kind: 'malformed'; readonly summary: RequestSummary; readonly problem: ReviewProblem }
   | { readonly kind: 'unreadable'; readonly refusal: HttpRefusal };
 
 export function decodeReview(body: Buffer, endpoint: Endpoint): DecodedReview {
@@ -30,8 +39,8 @@ export function decodeReview(body: Buffer, endpoint: Endpoint): DecodedReview {
     case 'unreadable':
       return envelope;
     case 'oversized': {
-      const fault = badRequest('the review', `it holds more than ${maxValues} values`);
-      return { kind: 'faulty', subject: describeRequest(envelope.uid, {}), fault };
+      const problem = invalidReview('the review', `it holds more than ${maxValues} values`);
+      return { kind: 'malformed', summary: summaryOf(envelope.uid, {}), problem };
     }
     case 'request':
       return decodeRequest(envelope.uid, envelope.request, endpoint);
@@ -41,33 +50,37 @@ export function decodeReview(body: Buffer, endpoint: Endpoint): DecodedReview {
 }
 
 function decodeRequest(uid: string, request: JsonObject, endpoint: Endpoint): DecodedReview {
-  const subject = describeRequest(uid, request);
+  const summary = summaryOf(uid, request);
   const target = decodeTarget(request);
-  if (!target.ok) return { kind: 'faulty', subject, fault: target.fault };
-  if ('stray' in target.value) return decodeStray(subject, target.value, endpoint);
+  if (!target.ok) return { kind: 'malformed', summary, problem: target.problem };
+  if ('stray' in target.value) return decodeStray(summary, target.value, endpoint);
   const review = decodeGuarded(uid, request, target.value, endpoint);
-  if (!review.ok) return { kind: 'faulty', subject, fault: review.fault };
+  if (!review.ok) return { kind: 'malformed', summary, problem: review.problem };
   return review.value === undefined
-    ? { kind: 'passed', subject }
-    : { kind: 'review', subject, review: review.value };
+    ? { kind: 'passed', summary }
+    : { kind: 'review', summary, review: review.value };
 }
 
 /** The validating hook refuses what it cannot judge; the mutating one would only be in the way. */
-function decodeStray(subject: Subject, { fault }: Stray, endpoint: Endpoint): DecodedReview {
-  return endpoint === 'validate' ? { kind: 'faulty', subject, fault } : { kind: 'passed', subject };
+function decodeStray(
+  summary: RequestSummary,
+  { problem }: UnjudgedTarget,
+  endpoint: Endpoint,
+): DecodedReview {
+  return endpoint === 'validate' ? { kind: 'malformed', summary, problem } : { kind: 'passed', summary };
 }
 
 /** Undefined when there is nothing to judge. */
 function decodeGuarded(
   uid: string,
   request: JsonObject,
-  target: Target,
+  target: ReviewTarget,
   endpoint: Endpoint,
 ): Decoding<AnyReview | undefined> {
   const requester = decodeRequester(request['userInfo']);
   if (!requester.ok) return requester;
   const dryRun = request['dryRun'] ?? false;
-  if (typeof dryRun !== 'boolean') return faulty(wrongType('request.dryRun', dryRun, 'true or false'));
+  if (typeof dryRun !== 'boolean') return notDecoded(wrongType('request.dryRun', dryRun, 'true or false'));
   // Nothing is ever set on objects of our own kinds.
   if (endpoint === 'mutate' && isProviderResource(target.resource)) return decoded(undefined);
   // A patch on DELETE is an error of the hook, which refuses even where its failurePolicy is Ignore.
@@ -91,7 +104,7 @@ function decodeGuarded(
 }
 
 /** An object that the operation has no use for (the old one of a CREATE) is not read at all. */
-function decodeObjects(request: JsonObject, target: Target): Decoding<ReviewedObjects> {
+function decodeObjects(request: JsonObject, target: ReviewTarget): Decoding<ReviewedObjects> {
   const object =
     target.operation === 'DELETE' ? none : decodeObject(request['object'], target, 'request.object');
   if (!object.ok) return object;
@@ -106,7 +119,7 @@ function decodeObjects(request: JsonObject, target: Target): Decoding<ReviewedOb
 
 const none = decoded(undefined);
 
-function placedObjects(objects: ReviewedObjects, target: Target, namespace: string): ReviewedObjects {
+function placedObjects(objects: ReviewedObjects, target: ReviewTarget, namespace: string): ReviewedObjects {
   if (namespace === '' || target.resource === 'namespaces') return objects;
   return {
     ...(objects.object === undefined ? {} : { object: placedIn(objects.object, namespace) }),
@@ -121,4 +134,37 @@ function attributesOf(request: JsonObject, dryRun: boolean): Readonly<Record<str
     if (!isAbsent(request[name])) attributes[name] = request[name];
   }
   return attributes;
+}
+
+export function decodeRequester(userInfo: unknown): Decoding<Requester> {
+  if (!isJsonObject(userInfo)) return unknownUser('', 'accepted: an object');
+  const { username, groups, uid, extra } = userInfo;
+  if (typeof username !== 'string' || username === '')
+    return unknownUser('.username', 'accepted: a text that is not empty');
+  if (!isAbsent(groups) && !isStrings(groups)) return unknownUser('.groups', 'accepted: a list of texts');
+  if (!isAbsent(uid) && typeof uid !== 'string') return unknownUser('.uid', 'accepted: a text');
+  const extras = decodeExtra(extra);
+  if (extras === undefined) return unknownUser('.extra', 'accepted: lists of texts by key');
+  return decoded({
+    username,
+    groups: groups ?? [],
+    ...(isAbsent(uid) ? {} : { uid }),
+    extra: extras,
+  });
+}
+
+function unknownUser(field: string, problem: string): Decoding<Requester> {
+  return notDecoded(forbiddenReview(`request.userInfo${field}`, problem));
+}
+
+function decodeExtra(extra: unknown): Requester['extra'] {
+  if (isAbsent(extra)) return {};
+  if (!isJsonObject(extra)) return undefined;
+  const entries = Object.entries(extra).map(([key, value]) => [key, value ?? []] as const);
+  // Object.fromEntries makes own members of all keys, `__proto__` too.
+  return entries.every(isExtraEntry) ? Object.fromEntries(entries) : undefined;
+}
+
+function isExtraEntry(entry: readonly [string, unknown]): entry is readonly [string, readonly string[]] {
+  return isStrings(entry[1]);
 }

@@ -2,11 +2,18 @@
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { group as ourGroup, version as ourVersion } from '../../api/names.ts';
 import type { AnyReview, Operation, ProviderResource, Subresource } from '../../policy/terms/review.ts';
-import { badRequest, decoded, faulty, forbidden, wrongType } from './fault.ts';
-import type { Decoding, Fault } from './fault.ts';
-import { isAbsent } from './json-value.ts';
+import {
+  invalidReview,
+  decoded,
+  notDecoded,
+  forbiddenReview,
+  wrongType,
+  type Decoding,
+  type ReviewProblem,
+  isAbsent,
+} from './review-problem.ts';
 
-export interface Target {
+export interface ReviewTarget {
   readonly resource: AnyReview['resource'];
   readonly subresource: Subresource;
   readonly operation: Operation;
@@ -14,9 +21,9 @@ export interface Target {
 }
 
 /** A request that no policy can be about: sent here by mistake. */
-export interface Stray {
+export interface UnjudgedTarget {
   readonly stray: true;
-  readonly fault: Fault;
+  readonly problem: ReviewProblem;
 }
 
 interface GroupVersionKind {
@@ -50,24 +57,24 @@ function ourKind(resource: ProviderResource, kind: string): Guarded {
   return { resource, group: ourGroup, version: ourVersion, kind, subresources: [''] };
 }
 
-export function decodeTarget(request: JsonObject): Decoding<Target | Stray> {
+export function decodeTarget(request: JsonObject): Decoding<ReviewTarget | UnjudgedTarget> {
   const { operation } = request;
   if (!isKnownOperation(operation)) {
-    return faulty(badRequest('request.operation', 'accepted: CREATE, UPDATE, DELETE'));
+    return notDecoded(invalidReview('request.operation', 'accepted: CREATE, UPDATE, DELETE'));
   }
   const resource = decodeResource(request['resource']);
   if (!resource.ok) return resource;
   if (resource.value === undefined)
-    return stray(badRequest('request.resource', 'no policy is about this resource'));
+    return stray(invalidReview('request.resource', 'no policy is about this resource'));
   if (operation === 'CONNECT')
-    return stray(badRequest('request.operation', 'accepted: CREATE, UPDATE, DELETE'));
+    return stray(invalidReview('request.operation', 'accepted: CREATE, UPDATE, DELETE'));
   const subresource = decodeSubresource(request['subResource'], resource.value);
   if (!subresource.ok) {
     // The status of our own kinds is ours to write, and no hook of ours asks for it.
-    return resource.value.group === ourGroup ? stray(subresource.fault) : subresource;
+    return resource.value.group === ourGroup ? stray(subresource.problem) : subresource;
   }
-  const fault = kindFault(request['kind'], resource.value);
-  if (fault !== undefined) return faulty(fault);
+  const problem = kindProblem(request['kind'], resource.value);
+  if (problem !== undefined) return notDecoded(problem);
   return decoded({
     resource: resource.value.resource,
     subresource: subresource.value,
@@ -76,8 +83,8 @@ export function decodeTarget(request: JsonObject): Decoding<Target | Stray> {
   });
 }
 
-function stray(fault: Fault): Decoding<Stray> {
-  return decoded({ stray: true, fault });
+function stray(problem: ReviewProblem): Decoding<UnjudgedTarget> {
+  return decoded({ stray: true, problem });
 }
 
 function isKnownOperation(value: unknown): value is Operation | 'CONNECT' {
@@ -86,14 +93,14 @@ function isKnownOperation(value: unknown): value is Operation | 'CONNECT' {
 
 /** Undefined for a resource that is not ours. */
 function decodeResource(value: unknown): Decoding<Guarded | undefined> {
-  if (!isJsonObject(value)) return faulty(wrongType('request.resource', value, 'an object'));
+  if (!isJsonObject(value)) return notDecoded(wrongType('request.resource', value, 'an object'));
   const { group, version, resource } = value;
   if (
     typeof resource !== 'string' ||
     typeof version !== 'string' ||
     !(isAbsent(group) || typeof group === 'string')
   ) {
-    return faulty(badRequest('request.resource', 'accepted: group, version and resource as texts'));
+    return notDecoded(invalidReview('request.resource', 'accepted: group, version and resource as texts'));
   }
   return decoded(
     guarded.find(
@@ -104,21 +111,22 @@ function decodeResource(value: unknown): Decoding<Guarded | undefined> {
 
 function decodeSubresource(value: unknown, { subresources }: Guarded): Decoding<Subresource> {
   if (!isAbsent(value) && typeof value !== 'string') {
-    return faulty(wrongType('request.subResource', value, 'a text'));
+    return notDecoded(wrongType('request.subResource', value, 'a text'));
   }
   const known = subresources.find((each) => each === (value ?? ''));
   // Namespaces were taken over through subresources that nobody had thought of (CVE-2026-30963, CVE-2026-55636).
-  if (known === undefined) return faulty(forbidden('request.subResource', 'this subresource is not known'));
+  if (known === undefined)
+    return notDecoded(forbiddenReview('request.subResource', 'this subresource is not known'));
   return decoded(known);
 }
 
 /** The resource already says the kind, so one that is not there is no doubt; another one is. */
-function kindFault(value: unknown, expected: Guarded): Fault | undefined {
+function kindProblem(value: unknown, expected: Guarded): ReviewProblem | undefined {
   if (isAbsent(value)) return undefined;
   if (!isJsonObject(value)) return wrongType('request.kind', value, 'an object');
   const isExpected =
     (value['group'] ?? '') === expected.group &&
     value['version'] === expected.version &&
     value['kind'] === expected.kind;
-  return isExpected ? undefined : badRequest('request.kind', 'it is not the kind of request.resource');
+  return isExpected ? undefined : invalidReview('request.kind', 'it is not the kind of request.resource');
 }

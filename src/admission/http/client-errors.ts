@@ -4,13 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { errorCode } from '../../base/error-code.ts';
-import {
-  headersTooLarge,
-  malformedRequest,
-  methodNotAllowed,
-  refusalBody,
-  timedOut,
-} from './http-refusal.ts';
+import { headersTooLarge, malformedRequest, wrongMethod, refusalBody, timedOut } from './http-refusal.ts';
 import type { HttpRefusal } from './http-refusal.ts';
 
 /** https://nodejs.org/api/http.html#event-clienterror and the codes of its parser. */
@@ -21,7 +15,7 @@ export function refusalOfClientError(error: unknown): HttpRefusal {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return timedOut;
     case 'HPE_INVALID_METHOD':
-      return isForeignMethod(error) ? methodNotAllowed('POST') : malformedRequest;
+      return isForeignMethod(error) ? wrongMethod('POST') : malformedRequest;
     default:
       return malformedRequest;
   }

@@ -24,13 +24,13 @@ export const missingHost = badBody('accepted is one Host header');
 export const unknownTransferCoding = badBody('Transfer-Encoding: only chunked is accepted');
 export const badTimeout = badBody('timeout: accepted is one positive duration such as 10s');
 
-export const notFound: HttpRefusal = {
+export const unknownPath: HttpRefusal = {
   code: 404,
   reason: 'NotFound',
   message: 'nothing is served here; reviews go to /validate and /mutate',
 };
 
-export function methodNotAllowed(allow: string): HttpRefusal {
+export function wrongMethod(allow: string): HttpRefusal {
   return {
     code: 405,
     reason: 'MethodNotAllowed',
@@ -75,7 +75,7 @@ export const headersTooLarge: HttpRefusal = {
   message: 'the headers are larger than 16 kB',
 };
 
-export const internalError: HttpRefusal = {
+export const serverError: HttpRefusal = {
   code: 500,
   reason: 'InternalError',
   message: 'the server failed; its log says more',

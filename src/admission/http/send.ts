@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { refusalBody } from './http-refusal.ts';
 import type { HttpRefusal } from './http-refusal.ts';
-import { hasBody } from './request-head.ts';
+import { hasBody } from './read-request.ts';
 
 const jsonType = 'application/json';
 

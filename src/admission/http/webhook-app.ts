@@ -2,7 +2,7 @@
 import type { RequestListener } from 'node:http';
 import { Router } from 'express';
 import type { NextFunction, Request, Response } from 'express';
-import { internalError, methodNotAllowed, notFound } from './http-refusal.ts';
+import { serverError, wrongMethod, unknownPath } from './http-refusal.ts';
 import type { HttpRefusal } from './http-refusal.ts';
 import type { AdmissionObserver, Endpoint } from '../ports.ts';
 import { sendRefusal } from './send.ts';
@@ -21,13 +21,13 @@ export function webhookApp(
     router
       .route(`/${endpoint}`)
       .post(handlers[endpoint])
-      .all(refusing(methodNotAllowed('POST'), observer));
+      .all(refusing(wrongMethod('POST'), observer));
   }
-  router.use(refusing(notFound, observer));
+  router.use(refusing(unknownPath, observer));
   // Express knows an error handler by its four parameters.
   router.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
     observer.failed(error);
-    sendRefusal(request, response, internalError);
+    sendRefusal(request, response, serverError);
   });
   return (request, response) => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- no handler here uses what express would add to them

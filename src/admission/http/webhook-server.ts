@@ -1,16 +1,15 @@
 // The HTTPS server: TLS and the limits of Node, with an answer also for clients that speak neither TLS nor HTTP well.
 import { constants } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { createServer } from 'node:https';
-import type { Server } from 'node:https';
+import { createServer, type Server } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { errorCode } from '../../base/error-code.ts';
 import { answerOnSocket, isUnused, refusalOfClientError } from './client-errors.ts';
-import { methodNotAllowed, missingHost, unknownExpectation } from './http-refusal.ts';
-import type { HttpRefusal } from './http-refusal.ts';
+import { wrongMethod, missingHost, unknownExpectation, type HttpRefusal } from './http-refusal.ts';
 import type { AdmissionObserver } from '../ports.ts';
 import { sendRefusal } from './send.ts';
 import type { ServerLimits } from './server-limits.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Certificate and key in PEM. */
 export interface TlsPair {
@@ -64,7 +63,7 @@ export class WebhookServer {
       this.#refuse(request, response, unknownExpectation),
     );
     this.server.on('connect', (_request: IncomingMessage, socket: Duplex) =>
-      this.#answer(socket, methodNotAllowed('POST')),
+      this.#answer(socket, wrongMethod('POST')),
     );
   }
 
@@ -139,4 +138,48 @@ function optionsOf(pair: TlsPair, limits: ServerLimits): Parameters<typeof creat
     // Node would answer without a body of our form.
     requireHostHeader: false,
   };
+}
+
+/** A connection that was accepted at the last moment, and whose request is still on its way, is given this long. */
+const lateRequestMs = 1000;
+const lookMs = 50;
+
+/** Resolves once nothing is left; the signal ends the waiting at once. */
+export async function drain(
+  webhook: WebhookServer,
+  graceMs: number,
+  limits: ServerLimits,
+  signal: AbortSignal,
+): Promise<void> {
+  const { server } = webhook;
+  webhook.turnAway();
+  await waitFor(graceMs, signal);
+  const closed = Promise.withResolvers<boolean>();
+  // Takes the listener away and closes the connections on which nobody waits for anything.
+  server.close(() => closed.resolve(true));
+  await Promise.race([closed.promise, waitUntilIdle(webhook, limits, signal)]);
+  server.closeAllConnections();
+}
+
+/** Until nothing has been in flight for a moment, and no longer than a request may take. */
+async function waitUntilIdle(
+  webhook: WebhookServer,
+  limits: ServerLimits,
+  signal: AbortSignal,
+): Promise<void> {
+  let idleMs = 0;
+  for (
+    let passedMs = 0;
+    passedMs < limits.requestMs && idleMs < lateRequestMs && !signal.aborted;
+    passedMs += lookMs
+  ) {
+    await waitFor(lookMs, signal);
+    idleMs = webhook.inFlight === 0 ? idleMs + lookMs : 0;
+  }
+}
+
+async function waitFor(milliseconds: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  // Aborting is how the waiting ends early, not a failure.
+  await sleep(milliseconds, undefined, { signal }).catch(() => undefined);
 }

@@ -4,7 +4,7 @@ import {
   itemName,
   labelValue,
   metadataKey,
-  metadataMap,
+  metadataMapOf,
   namespaceGlob,
 } from '../common-fields.ts';
 import { choice, list, object } from '../schema/build.ts';
@@ -38,7 +38,7 @@ export const labelSelector = object({
   description:
     'Selects namespaces by their labels, as everywhere in Kubernetes. All of matchLabels and matchExpressions must hold; {} selects every namespace.',
   fields: {
-    matchLabels: metadataMap(
+    matchLabels: metadataMapOf(
       'Labels that the namespace must carry with exactly these values. Example: {tier: team}.',
       labelValue('The value that the label must have.'),
     ),

@@ -1,26 +1,34 @@
 // The kind NamespacePolicy: its fields, the types that follow from them, and its reading from any value.
 import { apiVersion } from '../names.ts';
-import type { validationAction } from './actions.ts';
-import { existing, policyException, ruleIds, validationActions } from './actions.ts';
-import type { roleBindingContent, subject } from './contents.ts';
-import { contents } from './contents.ts';
+import {
+  type validationAction,
+  existing,
+  policyException,
+  ruleIds,
+  validationActions,
+  validationRule,
+} from './validations.ts';
+import { type roleBindingContent, type subject, contents } from './contents.ts';
 import type { defaults } from './defaults.ts';
-import type { labelSelector, matchCondition } from './match.ts';
-import { match } from './match.ts';
-import type { immutable, nameRule, quota, requesters, required, requiredKey } from './namespaces.ts';
-import { namespaceRules } from './namespaces.ts';
+import { type labelSelector, type matchCondition, match } from './match.ts';
+import {
+  type immutable,
+  type nameRule,
+  type quota,
+  type requesters,
+  type required,
+  type requiredKey,
+  namespaceRules,
+} from './namespaces.ts';
 import { rbacRules } from './rbac.ts';
-import type { dockerConfigRule, tlsRule } from './secrets.ts';
-import { secretRules } from './secrets.ts';
-import { status } from './status.ts';
-import { validationRule } from './validations.ts';
-import { objectMetadata } from '../object-metadata.ts';
+import { type dockerConfigSchema, type tlsSchema, secretRules } from './secrets.ts';
+import { policyStatus } from './status.ts';
 import type { Problem } from '../../base/problem.ts';
-import { providerFields, providerName } from '../provider-fields.ts';
-import { readStatus, splitStatus } from '../reported-status.ts';
+import { providerFields, providerName, objectMetadata } from '../provider-fields.ts';
 import { choice, list, object } from '../schema/build.ts';
 import type { Infer } from '../schema/schema.ts';
 import { validate } from '../schema/validate.ts';
+import { readStatus, splitStatus } from '../status-fields.ts';
 
 const spec = object({
   description:
@@ -72,7 +80,7 @@ export const namespacePolicySchemas = {
   description: namespacePolicy.description,
   name: providerName,
   spec,
-  status,
+  status: policyStatus,
 };
 
 export const RULES = ruleIds;
@@ -88,8 +96,8 @@ export type DefaultsSpec = Infer<ReturnType<typeof defaults>>;
 export type ImmutableSpec = Infer<typeof immutable>;
 export type RequestersSpec = Infer<typeof requesters>;
 export type QuotaSpec = Infer<typeof quota>;
-export type TlsRule = Infer<typeof tlsRule>;
-export type DockerConfigRule = Infer<typeof dockerConfigRule>;
+export type TlsRule = Infer<typeof tlsSchema>;
+export type DockerConfigRule = Infer<typeof dockerConfigSchema>;
 export type SecretRules = Infer<typeof secretRules>;
 export type RbacRules = Infer<typeof rbacRules>;
 export type ValidationRule = Infer<typeof validationRule>;
@@ -98,7 +106,7 @@ export type RoleBindingContent = Infer<typeof roleBindingContent>;
 export type ContentsSpec = Infer<typeof contents>;
 export type PolicyException = Infer<typeof policyException>;
 export type NamespacePolicySpec = Infer<typeof spec>;
-type NamespacePolicyStatus = Infer<typeof status>;
+type NamespacePolicyStatus = Infer<typeof policyStatus>;
 export type NamespacePolicy = Infer<typeof namespacePolicy> & { readonly status?: NamespacePolicyStatus };
 
 type ParsedPolicy =
@@ -109,5 +117,5 @@ export function parseNamespacePolicy(value: unknown): ParsedPolicy {
   const { rest, reported } = splitStatus(value);
   const outcome = validate(namespacePolicy, rest);
   if (!outcome.ok) return outcome;
-  return { ok: true, policy: { ...outcome.value, ...readStatus(status, reported) } };
+  return { ok: true, policy: { ...outcome.value, ...readStatus(policyStatus, reported) } };
 }

@@ -1,5 +1,5 @@
 // Rules on the Namespace itself, judged before it is stored.
-import { labelValue, metadataKey, metadataMap, pattern } from '../common-fields.ts';
+import { labelValue, metadataKey, metadataMapOf, pattern } from '../common-fields.ts';
 import { boolean, integer, list, object, text, withDefault } from '../schema/build.ts';
 import type { Schema, TextSchema } from '../schema/schema.ts';
 import { defaults } from './defaults.ts';
@@ -40,11 +40,11 @@ export const requiredKey = requiredKeyOf(text({ description: 'An accepted value.
 export const required = object({
   description: 'Labels and annotations that a namespace must carry.',
   fields: {
-    labels: metadataMap(
+    labels: metadataMapOf(
       'The labels that must be there, and what their values must be. Example: {team: {pattern: "^[a-z]+$"}, env: {values: [dev, prod]}, cost-center: {}}.',
       requiredLabel,
     ),
-    annotations: metadataMap(
+    annotations: metadataMapOf(
       'The annotations that must be there, and what their values must be. Example: {contact: {}}.',
       requiredKey,
     ),

@@ -1,10 +1,53 @@
 // An object of somebody else's kind that every matched namespace contains.
 import { ownMember } from '../../base/json.ts';
-import { managedByLabel, managedByReeve } from '../names.ts';
+import { managedByLabel, managedByReeve, group } from '../names.ts';
 import { openObject, text } from '../schema/build.ts';
 import type { Path } from '../../base/problem.ts';
-import type { Rule } from '../schema/schema.ts';
-import { forbiddenGroups, forbiddenKinds } from './forbidden-kinds.ts';
+import type { SchemaRule } from '../schema/schema.ts';
+
+/** Groups of which no kind is for `contents.resources`: they hand out rights, configure the cluster or store nothing. */
+export const forbiddenGroups: readonly string[] = [
+  group,
+  'rbac.authorization.k8s.io',
+  'admissionregistration.k8s.io',
+  'apiextensions.k8s.io',
+  'apiregistration.k8s.io',
+  'authentication.k8s.io',
+  'authorization.k8s.io',
+  'flowcontrol.apiserver.k8s.io',
+  'internal.apiserver.k8s.io',
+  'node.k8s.io',
+  'storagemigration.k8s.io',
+];
+
+/**
+ * As group/Kind. Secrets go by SecretShare; the main resource or the labels of some kinds are written by other
+ * controllers; the rest is cluster-scoped in Kubernetes 1.36.
+ */
+export const forbiddenKinds: readonly string[] = [
+  '/Secret',
+  '/PersistentVolumeClaim',
+  '/Service',
+  '/Endpoints',
+  '/ComponentStatus',
+  '/Namespace',
+  '/Node',
+  '/PersistentVolume',
+  'certificates.k8s.io/CertificateSigningRequest',
+  'certificates.k8s.io/ClusterTrustBundle',
+  'networking.k8s.io/IPAddress',
+  'networking.k8s.io/IngressClass',
+  'networking.k8s.io/ServiceCIDR',
+  'resource.k8s.io/DeviceClass',
+  'resource.k8s.io/DeviceTaintRule',
+  'resource.k8s.io/ResourceSlice',
+  'scheduling.k8s.io/PriorityClass',
+  'storage.k8s.io/CSIDriver',
+  'storage.k8s.io/CSINode',
+  'storage.k8s.io/StorageClass',
+  'storage.k8s.io/VolumeAttachment',
+  'storage.k8s.io/VolumeAttributesClass',
+];
 
 /** `namespace` has a rule of its own. */
 const fieldsOfMetadata = new Set(['name', 'namespace', 'labels', 'annotations']);
@@ -54,13 +97,13 @@ function groupOf({ apiVersion }: Typed): string {
 
 const celGroup = "(self.apiVersion.contains('/') ? self.apiVersion.split('/')[0] : '')";
 
-const allowedGroup: Rule<Typed> = {
+const allowedGroup: SchemaRule<Typed> = {
   message: 'a group other than RBAC, Reeve itself and those that configure the cluster',
-  cel: `!(${celGroup} in [${forbiddenGroups.map((group) => `'${group}'`).join(', ')}])`,
+  cel: `!(${celGroup} in [${forbiddenGroups.map((each) => `'${each}'`).join(', ')}])`,
   offender: (object) => (forbiddenGroups.includes(groupOf(object)) ? ['apiVersion'] : undefined),
 };
 
-const allowedKind: Rule<Typed> = {
+const allowedKind: SchemaRule<Typed> = {
   message:
     'a namespaced kind that nobody but its author writes: not Secret (see SecretShare), Service, Endpoints or PersistentVolumeClaim',
   cel: `!(${celGroup} + '/' + self.kind in [${forbiddenKinds.map((kind) => `'${kind}'`).join(', ')}])`,
@@ -68,13 +111,13 @@ const allowedKind: Rule<Typed> = {
 };
 
 /** Pods made from such a template would carry our label, and the guard would let nobody but us write them. */
-const noMarkInTemplates: Rule<Typed> = {
+const noMarkInTemplates: SchemaRule<Typed> = {
   message: `no ${managedByLabel}: ${managedByReeve}, and no template for it, in a pod template`,
   offender: (object) => markedTemplate(object, []),
 };
 
 /** A finished Job that deletes itself would be made again for ever. */
-const noVanishingJob: Rule<Typed> = {
+const noVanishingJob: SchemaRule<Typed> = {
   message: 'a Job without ttlSecondsAfterFinished, which would be made again and again',
   offender: (object) => {
     const spec = object.kind === 'Job' && groupOf(object) === 'batch' ? member(object, 'spec') : undefined;

@@ -3,7 +3,7 @@ import { duration, notBoth } from '../common-fields.ts';
 import { boolean, integer, list, object, text, withDefault } from '../schema/build.ts';
 import { defaults } from './defaults.ts';
 
-export const tlsRule = object({
+export const tlsSchema = object({
   description:
     'What Secrets of type kubernetes.io/tls must hold. The key and the certificate never leave the webhook, not even in a message.',
   fields: {
@@ -25,7 +25,7 @@ export const tlsRule = object({
   },
 });
 
-export const dockerConfigRule = object({
+export const dockerConfigSchema = object({
   description:
     'What Secrets of type kubernetes.io/dockerconfigjson and kubernetes.io/dockercfg must hold: a configuration that can be read, and that names only allowed registries. {} demands only that it can be read.',
   fields: {
@@ -79,8 +79,8 @@ export const secretRules = object({
       minimum: 1,
       maximum: 1_048_576,
     }),
-    tls: tlsRule,
-    dockerConfig: dockerConfigRule,
+    tls: tlsSchema,
+    dockerConfig: dockerConfigSchema,
     defaults: defaults(
       'Labels and annotations that are set on a Secret where they are missing; never its data.',
       'CEL in ${ } sees namespaceObject, the Namespace of the Secret, and on creation the userInfo, name, operation and dryRun of request; never the Secret. Example: "${namespaceObject.metadata.labels[\'team\']}".',

@@ -1,6 +1,7 @@
 // What Reeve reports about a policy.
 import { list, object } from '../schema/build.ts';
 import { count, note, statusFields } from '../status-fields.ts';
+import { sharedColumns, suspendedColumn, type PrintColumn } from '../print-columns.ts';
 
 const topViolation = object({
   description: 'A rule that a namespace breaks.',
@@ -14,28 +15,59 @@ const topViolation = object({
   required: ['namespace', 'rule'],
 });
 
-const { observedGeneration, desired, synced, conflicts, failed, failures, confirmationUsed, conditions } =
-  statusFields({
-    provider: 'policy',
-    where: 'matched namespaces',
-    conditionTypes: 'Ready, Reconciling or Stalled',
-    conditionMeanings:
-      'Ready: all that is desired is there. Reconciling: work is under way. Stalled: somebody must act first; its reason says why.',
-  });
+const fields = statusFields({
+  provider: 'policy',
+  where: 'matched namespaces',
+  conditionTypes: 'Ready, Reconciling or Stalled',
+  conditionMeanings:
+    'Ready: all that is desired is there. Reconciling: work is under way. Stalled: somebody must act first; its reason says why.',
+});
 
-export const status = object({
+export const policyStatus = object({
   description: 'What Reeve reports about the policy; written by Reeve alone.',
   fields: {
-    observedGeneration,
+    observedGeneration: fields.observedGeneration,
     matched: count('How many namespaces the policy matches.'),
-    desired,
-    synced,
-    conflicts,
-    failed,
+    desired: fields.desired,
+    synced: fields.synced,
+    conflicts: fields.conflicts,
+    failed: fields.failed,
     violations: count('How many rules are broken by namespaces that are already there.'),
     topViolations: list({ description: 'Some of those violations.', items: topViolation, maxItems: 20 }),
-    failures,
-    confirmationUsed,
-    conditions,
+    failures: fields.failures,
+    confirmationUsed: fields.confirmationUsed,
+    conditions: fields.conditions,
   },
 });
+
+const { desired, synced, conflicts, failed, ready, reason, age } = sharedColumns;
+
+export const namespacePolicyColumns: readonly PrintColumn[] = [
+  {
+    name: 'Matched',
+    type: 'integer',
+    jsonPath: '.status.matched',
+    description: 'How many namespaces the policy matches.',
+  },
+  desired,
+  synced,
+  { ...conflicts, priority: 1 },
+  failed,
+  {
+    name: 'Violations',
+    type: 'integer',
+    jsonPath: '.status.violations',
+    description: 'How many rules are broken by namespaces that are already there.',
+  },
+  {
+    name: 'Actions',
+    type: 'string',
+    jsonPath: '.spec.validationActions',
+    description: 'What happens when an object breaks a rule.',
+    priority: 1,
+  },
+  suspendedColumn('contents'),
+  ready,
+  reason,
+  age,
+];

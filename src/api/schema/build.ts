@@ -8,7 +8,7 @@ import type {
   MapSchema,
   ObjectOf,
   ObjectSchema,
-  Rule,
+  SchemaRule,
   Schema,
   TextSchema,
 } from './schema.ts';
@@ -48,7 +48,7 @@ interface ObjectOptions<F extends Fields, R extends keyof F, T> {
   readonly description: string;
   readonly fields: F;
   readonly required?: readonly R[];
-  readonly rules?: readonly Rule<T>[];
+  readonly rules?: readonly SchemaRule<T>[];
 }
 
 /** An object of which every field is known. */

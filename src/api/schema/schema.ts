@@ -5,7 +5,7 @@ import type { Path } from '../../base/problem.ts';
 declare const output: unique symbol;
 
 /** Something that types, lengths and patterns cannot say; stated once for the API server and once for ourselves. */
-export interface Rule<T> {
+export interface SchemaRule<T> {
   /** What must hold, as a phrase that completes "accepted: ". */
   readonly message: string;
   /** The same for the API server; left out only where a structural schema hides from CEL what the rule looks at. */
@@ -18,7 +18,7 @@ interface Common<T> {
   readonly [output]?: T;
   /** What `kubectl explain` prints. */
   readonly description: string;
-  readonly rules?: readonly Rule<T>[];
+  readonly rules?: readonly SchemaRule<T>[];
   readonly defaultValue?: T;
 }
 

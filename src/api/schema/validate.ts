@@ -2,9 +2,7 @@
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import type { Path, Problem } from '../../base/problem.ts';
 import { describeValue } from '../../base/text.ts';
-import { describeFields } from './accepted.ts';
-import { copyPlain } from './plain.ts';
-import { assemble, invalid, refuse, valueAt, type Report } from './reporting.ts';
+import { assembleObject, invalidValue, refuse, valueAt, type Report, describeFields } from './report.ts';
 import type {
   BooleanSchema,
   Infer,
@@ -14,20 +12,20 @@ import type {
   ObjectSchema,
   Schema,
 } from './schema.ts';
-import { checkText } from './validate-text.ts';
+import { checkText, copyPlain } from './validate-scalar.ts';
 
-export type Outcome<T> =
+export type Validated<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problems: readonly Problem[] };
 
 /** Enough for any honest mistake; a file made of nothing but mistakes must not fill the memory. */
 const mostProblems = 200;
 
-export function validate<S extends Schema>(schema: S, input: unknown): Outcome<Infer<S>> {
+export function validate<S extends Schema>(schema: S, input: unknown): Validated<Infer<S>> {
   const problems: Problem[] = [];
   const value = check(schema, input, [], (problem) => {
     if (problems.length < mostProblems) problems.push(problem);
   });
-  if (value === invalid) return { ok: false, problems };
+  if (value === invalidValue) return { ok: false, problems };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the one place where what was checked at run time becomes what the schema says at compile time
   return { ok: true, value: value as Infer<S> };
 }
@@ -35,7 +33,7 @@ export function validate<S extends Schema>(schema: S, input: unknown): Outcome<I
 function check(schema: Schema, input: unknown, path: Path, report: Report): unknown {
   const value = checkKind(schema, input, path, report);
   // Rules may rely on the types, so they are asked only about what is well-formed.
-  if (value === invalid || schema.rules === undefined) return value;
+  if (value === invalidValue || schema.rules === undefined) return value;
   let holds = true;
   for (const rule of schema.rules) {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the value has just been found to be of the schema's type
@@ -48,7 +46,7 @@ function check(schema: Schema, input: unknown, path: Path, report: Report): unkn
       accepted: rule.message,
     });
   }
-  return holds ? value : invalid;
+  return holds ? value : invalidValue;
 }
 
 function checkKind(schema: Schema, input: unknown, path: Path, report: Report): unknown {
@@ -83,11 +81,11 @@ function checkList(schema: ListSchema, input: unknown, path: Path, report: Repor
   if (input.length > schema.maxItems || input.length < (schema.minItems ?? 0)) {
     const accepted = `a list of ${schema.minItems ?? 0} to ${schema.maxItems}`;
     report({ path, found: describeValue(input), accepted });
-    return invalid;
+    return invalidValue;
   }
   const items = input.map((item, index) => check(schema.items, item, [...path, index], report));
   const repeated = reportRepeated(schema, items, path, report);
-  return repeated || items.includes(invalid) ? invalid : items;
+  return repeated || items.includes(invalidValue) ? invalidValue : items;
 }
 
 function reportRepeated(schema: ListSchema, items: readonly unknown[], path: Path, report: Report): boolean {
@@ -99,7 +97,7 @@ function reportRepeated(schema: ListSchema, items: readonly unknown[], path: Pat
     const key = valueAt(item, below);
     const first = seen.get(key);
     if (first === undefined) seen.set(key, index);
-    if (first === undefined || key === undefined || item === invalid) continue;
+    if (first === undefined || key === undefined || item === invalidValue) continue;
     repeated = true;
     report({
       path: [...path, index, ...below],
@@ -117,9 +115,9 @@ function checkMap(schema: MapSchema, input: unknown, path: Path, report: Report)
   const entries = given.map(([key, value]) => {
     const goodKey = check(schema.keys, key, [...path, key], (problem) => report({ ...problem, at: 'key' }));
     const goodValue = check(schema.values, value, [...path, key], report);
-    return [key, goodKey === invalid ? invalid : goodValue] as const;
+    return [key, goodKey === invalidValue ? invalidValue : goodValue] as const;
   });
-  return assemble(entries);
+  return assembleObject(entries);
 }
 
 function checkObject(schema: ObjectSchema, input: unknown, path: Path, report: Report): unknown {
@@ -130,7 +128,7 @@ function checkObject(schema: ObjectSchema, input: unknown, path: Path, report: R
   const unknown = Object.keys(input)
     .filter((name) => !Object.hasOwn(schema.fields, name))
     .map((name) => [name, checkUnknown(schema, name, input[name], path, report)] as const);
-  return assemble([...known.filter(([, value]) => value !== undefined), ...unknown]);
+  return assembleObject([...known.filter(([, value]) => value !== undefined), ...unknown]);
 }
 
 function checkField(
@@ -160,5 +158,5 @@ function checkUnknown(
   if (schema.open) return copyPlain(value, [...path, name], report);
   const accepted = describeFields(schema.fields, name);
   report({ path: [...path, name], found: 'an unknown field', accepted, at: 'key' });
-  return invalid;
+  return invalidValue;
 }

@@ -1,18 +1,45 @@
 // What the copies look like.
-import { labelValue, metadataMap } from '../common-fields.ts';
+import { labelValue, metadataMapOf } from '../common-fields.ts';
 import { group, managedByLabel } from '../names.ts';
 import { boolean, list, object, text, withDefault } from '../schema/build.ts';
-import type { Rule } from '../schema/schema.ts';
-import { secretKey, secretName, uncopiedTypes } from './secret-names.ts';
+import type { SchemaRule } from '../schema/schema.ts';
+import { subdomainPattern } from '../kubernetes-names.ts';
 
-const copiedType: Rule<string> = {
+/** Copies of these would hand out an identity, or would be taken for the state of a release. */
+export const uncopiedTypes: readonly string[] = [
+  'kubernetes.io/service-account-token',
+  'bootstrap.kubernetes.io/token',
+  'helm.sh/release.v1',
+];
+
+/** https://kubernetes.io/docs/concepts/configuration/secret/#restriction-names-data */
+export function secretName(description: string) {
+  return text({
+    description,
+    maxLength: 253,
+    pattern: `^${subdomainPattern}$`,
+    accepted: 'the name of a Secret: small letters, digits, - and ., with a letter or digit at both ends',
+  });
+}
+
+/** The same page: letters, digits, -, _ and .; neither . alone nor what starts with .. is one. */
+export function secretKey(description: string) {
+  return text({
+    description,
+    maxLength: 253,
+    pattern: '^[.]?[-_A-Za-z0-9][-._A-Za-z0-9]*$',
+    accepted: 'a key of a Secret: letters, digits, -, _ and ., not starting with ..',
+  });
+}
+
+const copiedType: SchemaRule<string> = {
   message: `a type other than ${uncopiedTypes.join(', ')}`,
   cel: `!(self in [${uncopiedTypes.map((type) => `'${type}'`).join(', ')}])`,
   offender: (type) => (uncopiedTypes.includes(type) ? [] : undefined),
 };
 
 /** They say whose a copy is, and how Reeve is to treat it. */
-const notOurs: Rule<Readonly<Record<string, string>>> = {
+const notOurs: SchemaRule<Readonly<Record<string, string>>> = {
   message: `keys other than ${managedByLabel} and those of ${group}/`,
   cel: `self.all(key, !key.startsWith('${group}/') && key != '${managedByLabel}')`,
   offender: (labels) => {
@@ -56,7 +83,7 @@ export const target = object({
       maxItems: 100,
       unique: { key: 'to' },
     }),
-    labels: metadataMap(
+    labels: metadataMapOf(
       'Labels of the copies. Example: {team: platform}.',
       labelValue('The value of the label.'),
       [notOurs],

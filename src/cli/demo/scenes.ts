@@ -1,9 +1,9 @@
 // The tour: what people do, what Reeve is said to make of it, and how to tell whether it did.
+import * as ask from './session.ts';
 import { isJsonObject, ownMember } from '../../base/json.ts';
 import { namespaceNameLabel, readyCondition } from '../../api/names.ts';
-import type { FeedEvent } from '../feed-event.ts';
-import * as ask from './requests.ts';
-import type { Stage } from './stage.ts';
+import type { DemoSession } from './session.ts';
+import type { FeedEvent } from '../feed.ts';
 
 export interface Scene {
   /** What somebody does. */
@@ -11,7 +11,7 @@ export interface Scene {
   /** What comes of it. */
   readonly promise: string;
   /** Whether it came out as promised. */
-  readonly play: (stage: Stage) => Promise<boolean>;
+  readonly play: (stage: DemoSession) => Promise<boolean>;
 }
 
 const forbidden = 403;
@@ -83,7 +83,7 @@ export const scenes: readonly Scene[] = [
     promise:
       'The API server itself refuses: nobody but Reeve writes what Reeve keeps, also while Reeve is down.',
     play: async (stage) => {
-      const { code } = await stage.ask('bob', ask.remove(ask.copyPath));
+      const { code } = await stage.ask('bob', ask.deleteRequest(ask.copyPath));
       return code === forbidden && (await stage.hears(({ type }) => type === 'refused'));
     },
   },
@@ -91,7 +91,7 @@ export const scenes: readonly Scene[] = [
     story: 'eve breaks the glass, as administrators may in an emergency, and deletes the RoleBinding.',
     promise: 'It goes, and Reeve repairs the damage at once.',
     play: async (stage) => {
-      const { code } = await stage.ask('eve', ask.remove(ask.bindingPath));
+      const { code } = await stage.ask('eve', ask.deleteRequest(ask.bindingPath));
       return code === 200 && (await stage.hears(written('create', 'RoleBinding')));
     },
   },
@@ -104,7 +104,7 @@ export const scenes: readonly Scene[] = [
       );
       const { code } = await stage.ask(
         'ann',
-        ask.change(ask.sourcePath, { data: { '.dockerconfigjson': secret } }),
+        ask.patchRequest(ask.sourcePath, { data: { '.dockerconfigjson': secret } }),
       );
       return code === 200 && (await stage.hears(written('update', 'Secret')));
     },
@@ -113,7 +113,7 @@ export const scenes: readonly Scene[] = [
     story: 'ann takes the contents out of the policy.',
     promise: 'She is warned that this deletes something, and it is deleted.',
     play: async (stage) => {
-      const { code } = await stage.ask('ann', ask.change(ask.policyPath, { spec: { contents: null } }));
+      const { code } = await stage.ask('ann', ask.patchRequest(ask.policyPath, { spec: { contents: null } }));
       const isWarned = await stage.hears(warned(/deletes 2 objects/));
       return code === 200 && isWarned && (await stage.hears(written('delete', 'RoleBinding')));
     },
@@ -121,14 +121,14 @@ export const scenes: readonly Scene[] = [
 ];
 
 function label(labels: Readonly<Record<string, string>>) {
-  return ask.change(ask.namespacePath, { metadata: { labels } });
+  return ask.patchRequest(ask.namespacePath, { metadata: { labels } });
 }
 
-async function isThere(stage: Stage, path: string): Promise<boolean> {
+async function isThere(stage: DemoSession, path: string): Promise<boolean> {
   return await stage.comes(async () => (await stage.ask('ann', ask.read(path))).code === 200);
 }
 
-async function isReady(stage: Stage): Promise<boolean> {
+async function isReady(stage: DemoSession): Promise<boolean> {
   const { body } = await stage.ask('bob', ask.read(ask.namespacePath));
   const conditions = ownMember(body['status'], 'conditions');
   return (

@@ -1,7 +1,7 @@
 // Builds an Event in the form that the API server accepts.
 // https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/event-v1/
 import type { JsonObject } from '../../base/json.ts';
-import { subdomain } from '../../api/kubernetes-names.ts';
+import { subdomainPattern } from '../../api/kubernetes-names.ts';
 import { group } from '../../api/names.ts';
 import { microTime } from '../../base/time.ts';
 
@@ -67,7 +67,7 @@ export function eventName({ regarding }: RecordedEvent, unique: string): string 
   return `${base.slice(0, room).replace(/[-.]+$/, '')}.${unique}`;
 }
 
-const wholeSubdomain = new RegExp(`^${subdomain}$`);
+const wholeSubdomain = new RegExp(`^${subdomainPattern}$`);
 
 export function eventBody(
   event: RecordedEvent,

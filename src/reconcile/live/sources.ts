@@ -1,6 +1,6 @@
 // The Secrets that shares name as their sources: watched by metadata, read only where a share names them.
 import type { KubeObject } from '../../base/kube-object.ts';
-import { uncopiedTypes } from '../../api/secret-share/secret-names.ts';
+import { uncopiedTypes } from '../../api/secret-share/target.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
 import type { CompiledShare } from '../../policy/compile/compiled-share.ts';
 import { copyOf, unavailable, type CopyState } from '../../policy/plan/copy.ts';

@@ -1,7 +1,7 @@
 // Says what a schema finds wrong as the API server would: the same reasons, at the same fields.
 // https://pkg.go.dev/k8s.io/apimachinery/pkg/util/validation/field#ErrorType
 import type { Path, Problem } from '../../base/problem.ts';
-import { valueAt } from '../../api/schema/reporting.ts';
+import { valueAt } from '../../api/schema/report.ts';
 import type { Schema } from '../../api/schema/schema.ts';
 import type { StatusCause } from '../api-error.ts';
 

@@ -2,7 +2,7 @@
 import { ownMember } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { Path } from '../../base/problem.ts';
-import { valueAt } from '../../api/schema/reporting.ts';
+import { valueAt } from '../../api/schema/report.ts';
 import type { Column } from '../resource.ts';
 
 /** The cell is what is at a path as definitions of custom kinds have it, or computed. */

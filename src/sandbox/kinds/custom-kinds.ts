@@ -3,12 +3,12 @@
 import { namespacePolicyCrd, secretShareCrd } from '../../api/crd.ts';
 import { category, group, version } from '../../api/names.ts';
 import { namespacePolicySchemas } from '../../api/namespace-policy/namespace-policy.ts';
-import { namespacePolicyColumns } from '../../api/namespace-policy/columns.ts';
+import { namespacePolicyColumns } from '../../api/namespace-policy/status.ts';
 import type { PrintColumn } from '../../api/print-columns.ts';
 import type { OpenApi } from '../../api/schema/openapi.ts';
-import { valueAt } from '../../api/schema/reporting.ts';
+import { valueAt } from '../../api/schema/report.ts';
 import { secretShareSchemas } from '../../api/secret-share/secret-share.ts';
-import { secretShareColumns } from '../../api/secret-share/columns.ts';
+import { secretShareColumns } from '../../api/secret-share/status.ts';
 import { notServedError } from '../api-error.ts';
 import type { Resource } from '../resource.ts';
 import { timestamp } from '../write/context.ts';

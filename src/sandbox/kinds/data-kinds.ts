@@ -3,8 +3,8 @@
 import { isJsonObject } from '../../base/json.ts';
 import type { Path } from '../../base/problem.ts';
 import { text, withDefault } from '../../api/schema/build.ts';
-import { valueAt } from '../../api/schema/reporting.ts';
-import type { MapSchema, Rule, TextSchema } from '../../api/schema/schema.ts';
+import { valueAt } from '../../api/schema/report.ts';
+import type { MapSchema, SchemaRule, TextSchema } from '../../api/schema/schema.ts';
 import type { Resource } from '../resource.ts';
 import { age, column, keysAt, sizeColumn, textAt } from './column.ts';
 import { define } from './define.ts';
@@ -52,7 +52,7 @@ function needs(
   type: string,
   path: Path,
   isMet: (value: unknown, object: object) => boolean = (value) => value !== undefined,
-): Rule<object> {
+): SchemaRule<object> {
   const isMeant = (object: object): boolean => textAt(object, 'type') === `kubernetes.io/${type}`;
   return {
     message: `what a Secret of type kubernetes.io/${type} must hold`,

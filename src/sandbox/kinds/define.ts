@@ -1,7 +1,7 @@
 // Makes a served kind of its definition: one schema says its fields, defaults, merge keys and what is wrong.
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../base/kube-object.ts';
-import type { Fields, Rule, Schema, TextSchema } from '../../api/schema/schema.ts';
+import type { Fields, SchemaRule, Schema, TextSchema } from '../../api/schema/schema.ts';
 import { validate } from '../../api/schema/validate.ts';
 import type { Resource } from '../resource.ts';
 import { cause, causeOf } from './causes.ts';
@@ -24,7 +24,7 @@ interface Definition extends Partial<Omit<Resource, 'schema' | 'rules'>> {
   /** What the server sets beyond the defaults of the schema, in an object that fits it. */
   readonly finish?: (object: KubeObject, stored: KubeObject | undefined, now: Date) => KubeObject;
   /** What must hold of a finished object beyond the schema. */
-  readonly constraints?: readonly Rule<object>[];
+  readonly constraints?: readonly SchemaRule<object>[];
 }
 
 export function define(group: string, kind: string, definition: Definition): Resource {

@@ -3,9 +3,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { labelValue, metadataKey } from '../../api/common-fields.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import { subdomain } from '../../api/kubernetes-names.ts';
+import { subdomainPattern } from '../../api/kubernetes-names.ts';
 import { text } from '../../api/schema/build.ts';
-import { valueAt } from '../../api/schema/reporting.ts';
+import { valueAt } from '../../api/schema/report.ts';
 import type { ObjectSchema, TextSchema } from '../../api/schema/schema.ts';
 import type { StatusCause } from '../api-error.ts';
 import { cause } from './causes.ts';
@@ -13,7 +13,12 @@ import { itemsAt } from './column.ts';
 import { anything, anyText, fields, flag, textMap, several, severalBy, someText, whole } from './shape.ts';
 
 const accepted = "lower case alphanumeric characters, '-' or '.' (RFC 1123 subdomain)";
-export const objectName = text({ description: '', maxLength: 253, pattern: `^${subdomain}$`, accepted });
+export const objectName = text({
+  description: '',
+  maxLength: 253,
+  pattern: `^${subdomainPattern}$`,
+  accepted,
+});
 
 const key = metadataKey('');
 const owner = { apiVersion: someText, kind: someText, name: someText, uid: someText };

@@ -1,6 +1,6 @@
 // Short words for the schemas of Kubernetes' own kinds.
 import { boolean, choice, integer, list, map, text } from '../../api/schema/build.ts';
-import type { Fields, Infer, ObjectSchema, Rule, Schema, TextSchema } from '../../api/schema/schema.ts';
+import type { Fields, Infer, ObjectSchema, SchemaRule, Schema, TextSchema } from '../../api/schema/schema.ts';
 
 /** What is too long for Kubernetes is refused by the limit of a request, or by a rule of the kind. */
 const maxLength = 8 * 1024 * 1024;
@@ -31,6 +31,10 @@ export const anything = open({});
 export const texts = several(anyText);
 
 /** `offender` finds what breaks the rule, as a path below the value. */
-export function ruled<S extends Schema>(schema: S, message: string, offender: Rule<Infer<S>>['offender']): S {
+export function ruled<S extends Schema>(
+  schema: S,
+  message: string,
+  offender: SchemaRule<Infer<S>>['offender'],
+): S {
   return { ...schema, rules: [{ message, offender }] };
 }

@@ -2,7 +2,7 @@
 // https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#list-and-watch-filtering
 import { ownMember } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import { qualifiedName, subdomain } from '../../api/kubernetes-names.ts';
+import { qualifiedNamePattern, subdomainPattern } from '../../api/kubernetes-names.ts';
 import { badRequestError, groupResource } from '../api-error.ts';
 import type { ObjectRequest } from '../request.ts';
 import type { Resource } from '../resource.ts';
@@ -23,8 +23,8 @@ export function filterOf({ resource, query }: Pick<ObjectRequest, 'resource' | '
   return (object) => tests.every((holds) => holds(object));
 }
 
-const key = `(?<key>(?:${subdomain}/)?${qualifiedName})`;
-const value = `(?:${qualifiedName})?`;
+const key = `(?<key>(?:${subdomainPattern}/)?${qualifiedNamePattern})`;
+const value = `(?:${qualifiedNamePattern})?`;
 const comparison = `(?<operator>!=|==?)(?<values>${value})`;
 const membership = ` (?<operator>in|notin)\\((?<values>${value}(?:,${value})*)\\)`;
 const labelTerm = new RegExp(`^(?:(?<not>!)${key}|${key}(?:${comparison}|${membership})?)$`);

@@ -1,7 +1,7 @@
 // Lists the pages of docs/reference, which `npm run generate` writes.
-import { namespacePolicyColumns } from '../../../src/api/namespace-policy/columns.ts';
+import { namespacePolicyColumns } from '../../../src/api/namespace-policy/status.ts';
 import { namespacePolicySchemas } from '../../../src/api/namespace-policy/namespace-policy.ts';
-import { secretShareColumns } from '../../../src/api/secret-share/columns.ts';
+import { secretShareColumns } from '../../../src/api/secret-share/status.ts';
 import { secretShareSchemas } from '../../../src/api/secret-share/secret-share.ts';
 import { flagsPage } from './flags-page.ts';
 import { kindPage } from './kind-page.ts';

@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { readCommand } from '../../../src/cli/command-line.ts';
-import type { ServeSettings } from '../../../src/cli/serve-settings.ts';
-import type { Command } from '../../../src/cli/command-line.ts';
+import { readCommand, type Command } from '../../../src/cli/command-line.ts';
+import type { ServeFlags } from '../../../src/cli/command-settings.ts';
 
 function serve(args: readonly string[], env: Readonly<Record<string, string>> = {}): Command {
   return readCommand(['serve', '--policies', 'p', ...args], env);
 }
 
-function settingsOf(command: Command): ServeSettings {
+function settingsOf(command: Command): ServeFlags {
   if (command.kind !== 'serve') throw new Error(JSON.stringify(command));
   return command.settings;
 }

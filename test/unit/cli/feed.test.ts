@@ -1,9 +1,8 @@
 // What the live feed of `reeve up` says of what happens, as text and as JSON.
 import { describe, expect, it } from 'vitest';
 import type { DecisionRecord } from '../../../src/admission/ports.ts';
-import { decisionEvent, type FeedEvent } from '../../../src/cli/feed-event.ts';
-import { colored, feedText, plain } from '../../../src/cli/feed-text.ts';
-import { jsonFeed, witnessFor } from '../../../src/cli/feed.ts';
+import { colored, feedText, jsonFeed, plain } from '../../../src/cli/feed-text.ts';
+import { witnessFor, decisionEvent, type FeedEvent } from '../../../src/cli/feed.ts';
 
 const record: DecisionRecord = {
   endpoint: 'validate',

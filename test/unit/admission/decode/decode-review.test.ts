@@ -238,7 +238,7 @@ describe('what is refused inside the review', () => {
 
   test.each(rows.map(withCode))('%s', (_name, object, changes, code) => {
     const decoded = decodeRequest(object, changes);
-    expect(decoded).toMatchObject({ kind: 'faulty', fault: { code }, subject: { uid: testUid } });
+    expect(decoded).toMatchObject({ kind: 'malformed', problem: { code }, summary: { uid: testUid } });
   });
 });
 
@@ -283,8 +283,8 @@ describe('the mutating endpoint', () => {
   });
 
   test('refuses what nobody sends', () => {
-    expect(decodeRequest(namespace, { operation: 'create' }, 'mutate').kind).toBe('faulty');
-    expect(decodeRequest(namespace, { userInfo: null }, 'mutate').kind).toBe('faulty');
+    expect(decodeRequest(namespace, { operation: 'create' }, 'mutate').kind).toBe('malformed');
+    expect(decodeRequest(namespace, { userInfo: null }, 'mutate').kind).toBe('malformed');
   });
 });
 
@@ -337,7 +337,7 @@ describe('what only HTTP can answer', () => {
 
   test('128 levels are read', () => {
     const body = good.replace('false', '['.repeat(126) + ']'.repeat(126));
-    expect(decodeReview(Buffer.from(body), 'validate').kind).toBe('faulty');
+    expect(decodeReview(Buffer.from(body), 'validate').kind).toBe('malformed');
   });
 
   test('a uid of 128 characters is echoed', () => {
@@ -349,13 +349,13 @@ describe('what only HTTP can answer', () => {
 test('200,000 members that look like indices are refused without being parsed', () => {
   const data = Object.fromEntries(Array.from({ length: 200_000 }, (_, index) => [String(index), '']));
   expect(decodeRequest(secretObject({ data }))).toMatchObject({
-    kind: 'faulty',
-    subject: { uid: testUid },
-    fault: { code: 400 },
+    kind: 'malformed',
+    summary: { uid: testUid },
+    problem: { code: 400 },
   });
 });
 
-test('a fault never repeats what was sent', () => {
+test('a decoding problem never repeats what was sent', () => {
   const canary = 'c4n4ry';
   const objects = [
     namespaceObject('team-a', { labels: { [canary]: 5 } }),
@@ -365,7 +365,7 @@ test('a fault never repeats what was sent', () => {
   ];
   for (const object of objects) {
     const decoded = decodeRequest(object);
-    expect(decoded.kind).toBe('faulty');
+    expect(decoded.kind).toBe('malformed');
     expect(JSON.stringify(decoded)).not.toContain(canary);
   }
 });

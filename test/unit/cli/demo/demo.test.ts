@@ -2,9 +2,8 @@
 import { expect, it } from 'vitest';
 import { KubeError } from '../../../../src/base/kube-error.ts';
 import type { JsonObject } from '../../../../src/base/json.ts';
-import { playDemo } from '../../../../src/cli/demo/play.ts';
+import { playDemo, textPrinter } from '../../../../src/cli/demo/demo.ts';
 import { scenes } from '../../../../src/cli/demo/scenes.ts';
-import { textTeller } from '../../../../src/cli/demo/teller.ts';
 import { plain } from '../../../../src/cli/feed-text.ts';
 import type { KubeClient } from '../../../../src/kube/http/client.ts';
 
@@ -18,7 +17,7 @@ async function played(answer: () => Promise<JsonObject>): Promise<{ code: number
   const code = await playDemo({
     up: { clientFor: () => Promise.resolve(client) },
     subscribe: () => undefined,
-    teller: textTeller((text) => void (told += text), plain),
+    teller: textPrinter((text) => void (told += text), plain),
     pause: () => Promise.resolve(),
   });
   return { code, told };

@@ -1,8 +1,8 @@
 // What `reeve uninstall` says: the numbers before it begins, and what is left at its end.
 import { describe, expect, test } from 'vitest';
-import { outcomeText, planText } from '../../../src/cli/uninstall-text.ts';
 import { readCommand } from '../../../src/cli/command-line.ts';
 import { observeObject } from '../../../src/policy/plan/observed.ts';
+import { outcomeText, planText } from '../../../src/cli/uninstall.ts';
 
 const object = (namespace: string) =>
   observeObject({ apiVersion: 'v1', kind: 'ConfigMap' }, { metadata: { name: 'c', namespace } });

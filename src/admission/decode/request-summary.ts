@@ -2,7 +2,7 @@
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { clipped } from '../../base/text.ts';
 
-export interface Subject {
+export interface RequestSummary {
   readonly uid: string;
   /** One of those that exist, or `unknown`: a label of metrics must not grow with what people send. */
   readonly operation: string;
@@ -26,7 +26,7 @@ const resources: readonly unknown[] = [
 ];
 const subresources: readonly unknown[] = ['status', 'finalize'];
 
-export function describeRequest(uid: string, request: JsonObject): Subject {
+export function summaryOf(uid: string, request: JsonObject): RequestSummary {
   const { operation, userInfo } = request;
   return {
     uid,

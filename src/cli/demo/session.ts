@@ -3,7 +3,8 @@ import { KubeError } from '../../base/kube-error.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { KubeClient, KubeRequest } from '../../kube/http/client.ts';
 import type { RunningUp } from '../../app/up.ts';
-import type { FeedEvent } from '../feed-event.ts';
+import type { FeedEvent } from '../feed.ts';
+import { apiVersion } from '../../api/names.ts';
 
 /** Who acts in the tour. */
 export const people = {
@@ -15,26 +16,26 @@ export const people = {
   eve: { username: 'eve', groups: ['system:masters', 'reeve:break-glass', 'system:authenticated'] },
 } as const;
 
-export type Person = keyof typeof people;
+export type DemoPerson = keyof typeof people;
 
 /** How a request ended: `code` is 200 for whatever was done. */
-export interface Outcome {
+export interface DemoReply {
   readonly code: number;
   readonly body: JsonObject;
 }
 
 /** What it needs of the program. */
-export type StageUp = Pick<RunningUp, 'clientFor'>;
+export type DemoCluster = Pick<RunningUp, 'clientFor'>;
 
-export class Stage {
-  readonly #up: StageUp;
+export class DemoSession {
+  readonly #up: DemoCluster;
   readonly #pause: () => Promise<void>;
-  readonly #clients = new Map<Person, Promise<KubeClient>>();
+  readonly #clients = new Map<DemoPerson, Promise<KubeClient>>();
   /** Of the present scene. */
   #events: FeedEvent[] = [];
 
   /** `pause`: between two looks at what has not come about yet. */
-  constructor(up: StageUp, pause: () => Promise<void>) {
+  constructor(up: DemoCluster, pause: () => Promise<void>) {
     this.#up = up;
     this.#pause = pause;
   }
@@ -47,7 +48,7 @@ export class Stage {
     this.#events = [];
   }
 
-  async ask(person: Person, request: KubeRequest): Promise<Outcome> {
+  async ask(person: DemoPerson, request: KubeRequest): Promise<DemoReply> {
     try {
       return { code: 200, body: await (await this.#client(person)).request(request) };
     } catch (error) {
@@ -69,7 +70,7 @@ export class Stage {
     return await this.comes(() => this.#events.some(isMeant));
   }
 
-  async #client(person: Person): Promise<KubeClient> {
+  async #client(person: DemoPerson): Promise<KubeClient> {
     const known = this.#clients.get(person) ?? this.#up.clientFor(people[person]);
     this.#clients.set(person, known);
     return await known;
@@ -77,3 +78,39 @@ export class Stage {
 }
 
 const mostLooks = 1500;
+
+export const namespace = 'app-shop';
+export const otherNamespace = 'tools';
+export const namespacePath = `/api/v1/namespaces/${namespace}`;
+export const copyPath = `${namespacePath}/secrets/registry`;
+export const passwordPath = `${namespacePath}/secrets/orders-db`;
+export const quotaPath = `${namespacePath}/resourcequotas/apps`;
+export const bindingPath = `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/rolebindings/ad-kubernetes-${namespace}`;
+export const sourcePath = '/api/v1/namespaces/reeve-shared/secrets/registry';
+export const policyPath = `/apis/${apiVersion}/namespacepolicies/apps`;
+
+export function read(path: string): KubeRequest {
+  return { method: 'GET', path };
+}
+
+export function createNamespace(name: string, labels: Readonly<Record<string, string>>): KubeRequest {
+  const metadata = { name, labels };
+  return {
+    method: 'POST',
+    path: '/api/v1/namespaces',
+    body: { apiVersion: 'v1', kind: 'Namespace', metadata },
+  };
+}
+
+export function createConfigMap(name: string): KubeRequest {
+  const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { color: 'green' } };
+  return { method: 'POST', path: `${namespacePath}/configmaps`, body };
+}
+
+export function patchRequest(path: string, body: JsonObject): KubeRequest {
+  return { method: 'PATCH', path, body, contentType: 'application/merge-patch+json' };
+}
+
+export function deleteRequest(path: string): KubeRequest {
+  return { method: 'DELETE', path };
+}

@@ -1,7 +1,31 @@
-// What a schema accepts, in words.
+// What all checks of values share: the mark of a refused value, and how a refusal is reported.
+import { ownMember } from '../../base/json.ts';
+import type { Path, Problem } from '../../base/problem.ts';
+import { describeValue, alternatives, clipped } from '../../base/text.ts';
+import type { Schema, IntegerSchema, ListSchema, ObjectSchema, TextSchema } from './schema.ts';
 import { nearest } from '../../base/nearest.ts';
-import { alternatives, clipped } from '../../base/text.ts';
-import type { IntegerSchema, ListSchema, ObjectSchema, Schema, TextSchema } from './schema.ts';
+
+/** Stands for a value of which a problem has been reported. */
+export const invalidValue = Symbol('invalid');
+
+export type Report = (problem: Problem) => void;
+
+export function refuse(schema: Schema, input: unknown, path: Path, report: Report): typeof invalidValue {
+  report({ path, found: describeValue(input), accepted: describeSchema(schema) });
+  return invalidValue;
+}
+
+/** Object.fromEntries defines properties instead of assigning them, so a key such as `__proto__` is only a key. */
+export function assembleObject(entries: readonly (readonly [string, unknown])[]): unknown {
+  return entries.some(([, value]) => value === invalidValue) ? invalidValue : Object.fromEntries(entries);
+}
+
+export function valueAt(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>((current, step) => {
+    if (Array.isArray(current) && typeof step === 'number') return current[step] as unknown;
+    return ownMember(current, step);
+  }, value);
+}
 
 export function describeSchema(schema: Schema): string {
   switch (schema.kind) {

@@ -1,6 +1,6 @@
 // What is said of a request: short, of known words, and nothing that could steer a terminal.
 import { expect, test } from 'vitest';
-import { describeRequest } from '../../../../src/admission/decode/subject.ts';
+import { summaryOf } from '../../../../src/admission/decode/request-summary.ts';
 
 test.each([
   ['alice', 'alice'],
@@ -11,7 +11,7 @@ test.each([
   [5, ''],
   [undefined, ''],
 ])('a name of %j is shown as %j', (given, shown) => {
-  const { name, namespace, user } = describeRequest('uid', {
+  const { name, namespace, user } = summaryOf('uid', {
     name: given,
     namespace: given,
     userInfo: { username: given },
@@ -27,5 +27,5 @@ test.each([
   ['secretshares', 'x'.repeat(9), 'secretshares'],
   ['pods', undefined, 'other'],
 ])('the resource %s with subresource %s is shown as %s', (resource, subResource, shown) => {
-  expect(describeRequest('uid', { resource: { resource }, subResource }).resource).toBe(shown);
+  expect(summaryOf('uid', { resource: { resource }, subResource }).resource).toBe(shown);
 });
