@@ -1,4 +1,4 @@
-// Fields that several blocks of our kinds share: names, label keys and values, globs, expressions, times.
+// Defines fields that several blocks share: names, label keys and values, globs, expressions, times.
 import {
   isLabelValue,
   labelValuePattern,
@@ -12,7 +12,7 @@ import type { Infer, MapSchema, SchemaRule, Schema, TextSchema } from './schema/
 import { durationPattern, parseDuration } from '../base/time.ts';
 
 const shortPrefix: SchemaRule<string> = {
-  message: 'a prefix of at most 253 characters before the slash',
+  accepted: 'a key with at most 253 characters before the slash',
   cel: "self.indexOf('/') <= 253",
   offender: (key) => (key.indexOf('/') <= 253 ? undefined : []),
 };
@@ -38,7 +38,7 @@ export function labelValue(description: string): TextSchema {
 }
 
 const staticLabelValue: SchemaRule<string> = {
-  message: 'a label value (at most 63 letters, digits, -, _ and .) or a template with ${ }',
+  accepted: 'a label value (at most 63 letters, digits, -, _ and .) or a template with ${ }',
   cel: `self.contains('\${') || self.matches('${labelValuePattern}')`,
   offender: (value) => (value.includes('${') || isLabelValue(value) ? undefined : []),
 };
@@ -52,7 +52,7 @@ export function annotationTemplate(description: string): TextSchema {
   return text({ description, maxLength: 8192 });
 }
 
-/** A key that Reeve itself would write: whether it is one, the API server judges, which may come to take more. */
+/** A key that Reeve writes itself. Its syntax is left to the API server, which may accept more in a later version. */
 export function writtenKey(description: string): TextSchema {
   return text({
     description,
@@ -100,7 +100,7 @@ export function namespaceGlob(description: string): TextSchema {
   });
 }
 
-/** The name of an item of ours: of a validation or a match condition. */
+/** The name of a validation or of a match condition. */
 export function itemName(description: string): TextSchema {
   return { ...metadataKey(description), accepted: 'a name such as short or example.com/short' };
 }
@@ -122,7 +122,7 @@ export function duration(description: string): TextSchema {
     accepted: 'a duration such as 168h, 30m or 1h30m',
     rules: [
       {
-        message: 'a duration longer than none',
+        accepted: 'a duration longer than zero',
         cel: "self.matches('[1-9]')",
         offender: (value) => ((parseDuration(value) ?? 0) > 0 ? undefined : []),
       },
@@ -131,7 +131,7 @@ export function duration(description: string): TextSchema {
 }
 
 export function time(description: string): TextSchema {
-  // The format alone would let the API server take small t and z, which metav1.Time does not read.
+  // With the format alone, the API server would accept a small t and z, which metav1.Time cannot parse.
   return text({
     description,
     minLength: 20,
@@ -143,10 +143,11 @@ export function time(description: string): TextSchema {
   });
 }
 
-/** At most one of several fields. */
+/** At most one of two fields. */
 export function notBoth(first: string, second: string): SchemaRule<object> {
   return {
-    message: `at most one of ${first} and ${second}`,
+    accepted: `at most one of ${first} and ${second}`,
+    must: 'have',
     cel: `!(has(self.${first}) && has(self.${second}))`,
     offender: (value) => (Object.hasOwn(value, first) && Object.hasOwn(value, second) ? [second] : undefined),
   };

@@ -1,4 +1,4 @@
-// The CustomResourceDefinitions of our kinds, written from their definitions.
+// Writes the CustomResourceDefinitions of NamespacePolicy and SecretShare from their definitions.
 import type { KubeObject } from '../base/kube-object.ts';
 import { apiVersion, category, group, version } from './names.ts';
 import { namespacePolicyKind, namespacePolicySchemas } from './namespace-policy/namespace-policy.ts';
@@ -87,10 +87,10 @@ function rootSchema({ kind, schemas: { description, name, spec, status } }: Kind
     type: 'object',
     required: ['spec'],
     properties: {
-      // `kubectl explain` prints these too; their text is that of the built-in kinds in meaning.
+      // `kubectl explain` prints these descriptions too.
       apiVersion: { type: 'string', description: `The group and version of this object: ${apiVersion}.` },
       kind: { type: 'string', description: `The kind of this object: ${kind}.` },
-      // Of metadata, the API server takes a schema for the name alone, and a bare one.
+      // For metadata, the API server accepts a schema of the name only, without a description.
       metadata: { type: 'object', properties: { name: { type: 'string', maxLength: name.maxLength } } },
       spec: toOpenApi(spec),
       status: toOpenApi(status),
@@ -99,7 +99,7 @@ function rootSchema({ kind, schemas: { description, name, spec, status } }: Kind
 }
 
 interface GeneratedFile {
-  /** From the root of the repository. */
+  /** Relative to the root of the repository. */
   readonly path: string;
   readonly text: string;
 }

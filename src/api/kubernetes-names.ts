@@ -1,4 +1,4 @@
-// What the API server takes as a name, as a key of a label, and as the value of one.
+// The syntax of Kubernetes for names, label keys and label values.
 // https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
 // https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set
 
@@ -7,7 +7,7 @@ export const subdomainPattern = `${dnsLabel}(\\.${dnsLabel})*`;
 export const qualifiedNamePattern = '[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?';
 export const labelValuePattern = '^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$';
 export const namespaceNamePattern = `^${dnsLabel}$`;
-/** Of the name of a namespace, and of the value of a label. */
+/** The maximum length of a namespace name and of a label value. */
 export const maxLabelLength = 63;
 
 const labelValueExpression = new RegExp(labelValuePattern);
@@ -22,7 +22,7 @@ export function isNamespaceName(text: string): boolean {
   return text.length <= maxLabelLength && namespaceNameExpression.test(text);
 }
 
-/** Of most kinds: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#dns-subdomain-names */
+/** The syntax for the names of most kinds: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#dns-subdomain-names */
 export function isSubdomain(text: string): boolean {
   return text.length <= 253 && subdomainExpression.test(text);
 }

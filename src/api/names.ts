@@ -1,4 +1,4 @@
-// Every name by which Reeve and the cluster know each other: group, kinds, labels, annotations, namespaces, reasons.
+// Names that Reeve uses on the cluster: group, version, labels, annotations, verbs, reserved names.
 
 export const group = 'reeve.dev';
 export const version = 'v1alpha1';
@@ -6,43 +6,43 @@ export const apiVersion = `${group}/${version}`;
 /** `kubectl get reeve` lists all our kinds. */
 export const category = 'reeve';
 
-/** The label that marks what Reeve owns; nobody else may write it. */
+/** The label that marks objects of Reeve. The guard refuses writes of it by everyone else. */
 export const managedByLabel = 'app.kubernetes.io/managed-by';
 export const managedByReeve = 'reeve';
-/** On all that the install makes, and on what the program makes for itself. */
+/** The label of objects that the installation or the program itself creates. */
 export const partOfLabel = 'app.kubernetes.io/part-of';
 export const partOfReeve = 'reeve';
-/** `<Kind>/<name>` of the policy or share that an object of ours is there for. */
+/** Annotation on our objects: `<Kind>/<name>` of the policy or share that owns the object. */
 export const ownerAnnotation = `${group}/owner`;
-/** Put on an object by its owner, it lets Reeve take the object over. */
+/** Label on an object that allows Reeve to adopt it. */
 export const adoptLabel = `${group}/adopt`;
-/** On a policy or share: how many objects may be deleted for it. */
+/** Annotation on a policy or share: how many of its objects may be deleted. */
 export const confirmDeletionsAnnotation = `${group}/confirm-deletions`;
-/** What an object of `contents.resources` was made from, so that a field that leaves the policy leaves the object. */
+/** Annotation with the applied configuration, so that a field removed from the policy is removed from the object. */
 export const appliedAnnotation = `${group}/applied`;
-/** On policies and shares that provide something; gone when no object names them any more. */
+/** Finalizer of policies and shares that provide objects. Removed when no object names them as owner. */
 export const cleanupFinalizer = `${group}/cleanup`;
-/** The condition of Namespaces that says whether all is there that should be. */
+/** The condition on Namespaces: whether all desired objects exist and match. */
 export const readyCondition = `${group}/Ready`;
-/** The one name under which Reeve applies fields. https://kubernetes.io/docs/reference/using-api/server-side-apply/#managers */
+/** The field manager of everything that Reeve applies. https://kubernetes.io/docs/reference/using-api/server-side-apply/#managers */
 export const fieldManager = 'reeve';
-/** The name of a protected Namespace, on it, lets it be deleted. */
+/** Annotation that lifts deletion protection. Its value must be the name of the Namespace. */
 export const allowDeletionAnnotation = `${group}/allow-deletion`;
 
-/** Set by the API server, whatever a request says. https://kubernetes.io/docs/reference/labels-annotations-taints/ */
+/** Set by the API server, whatever the request contains. https://kubernetes.io/docs/reference/labels-annotations-taints/ */
 export const namespaceNameLabel = 'kubernetes.io/metadata.name';
 
-/** Of users and groups that Kubernetes keeps for itself. https://kubernetes.io/docs/reference/access-authn-authz/rbac/#referring-to-subjects */
+/** The prefix of users and groups that Kubernetes reserves for itself. https://kubernetes.io/docs/reference/access-authn-authz/rbac/#referring-to-subjects */
 export const reservedPrefix = 'system:';
 
-/** Cluster administrators, whom RBAC never refuses. */
+/** The group of cluster administrators. RBAC never refuses them. */
 export const mastersGroup = 'system:masters';
 
-/** The verb of RBAC for deciding what a policy reaches. */
+/** The RBAC verb for steering: deciding which namespaces a policy or share matches. */
 export const useVerb = 'use';
 
-/** Kubernetes' own: never matched by any policy, like the namespaces of Reeve and those that the install excludes. */
+/** Namespaces of Kubernetes itself. No policy or share matches them. */
 export const systemNamespaces: readonly string[] = ['kube-system', 'kube-public', 'kube-node-lease'];
 
-/** For a Namespace that is being created, "what it matched before" is judged on this name, which nobody can have. */
+/** Stands for the previous name of a Namespace that is being created. It is not a valid name, so no Namespace has it. */
 export const nobodysName = '_any_';

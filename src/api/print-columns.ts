@@ -1,4 +1,4 @@
-// What `kubectl get` prints of our kinds: the columns that they share.
+// Defines the columns of `kubectl get` that policies and shares have in common.
 
 export interface PrintColumn {
   readonly name: string;
@@ -14,38 +14,38 @@ export const sharedColumns = {
     name: 'Desired',
     type: 'integer',
     jsonPath: '.status.desired',
-    description: 'How many objects it wants in them.',
+    description: 'How many objects it wants in these namespaces.',
   },
   synced: {
     name: 'Synced',
     type: 'integer',
     jsonPath: '.status.synced',
-    description: 'How many of those are there and as they should be.',
+    description: 'How many of these objects exist and match.',
   },
   conflicts: {
     name: 'Conflicts',
     type: 'integer',
     jsonPath: '.status.conflicts',
-    description: 'How many of those have the name of an object that somebody else owns.',
+    description: 'How many of these objects have the name of an object that Reeve does not own for it.',
   },
   failed: {
     name: 'Failed',
     type: 'integer',
     jsonPath: '.status.failed',
-    description: 'How many of those could not be made or changed.',
+    description: 'How many of these objects could not be created or changed.',
     priority: 1,
   },
   ready: {
     name: 'Ready',
     type: 'string',
     jsonPath: '.status.conditions[?(@.type=="Ready")].status',
-    description: 'Whether all that is desired is there.',
+    description: 'Whether all desired objects exist and match.',
   },
   reason: {
     name: 'Reason',
     type: 'string',
     jsonPath: '.status.conditions[?(@.type=="Ready")].reason',
-    description: 'Why it is ready, or not.',
+    description: 'Why it is ready or not ready.',
     priority: 1,
   },
   age: {
@@ -61,7 +61,7 @@ export function suspendedColumn(provided: 'contents' | 'copies'): PrintColumn {
     name: 'Suspended',
     type: 'boolean',
     jsonPath: '.spec.suspend',
-    description: `Whether the ${provided} are left as they are.`,
+    description: `Whether Reeve leaves the ${provided} unchanged.`,
     priority: 1,
   };
 }

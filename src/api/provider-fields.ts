@@ -1,4 +1,4 @@
-// Fields of all kinds that provide objects: how each is named, and what may become of what it provides.
+// Defines the fields that policies and shares have in common: name, metadata, deletion and suspension.
 import { boolean, choice, integer, text, withDefault, map, openObject } from './schema/build.ts';
 import { metadataKey } from './common-fields.ts';
 import type { TextSchema } from './schema/schema.ts';
@@ -11,11 +11,11 @@ export const providerName = text({
 });
 
 interface Words {
-  /** What the kind is called. */
+  /** The word for the kind. */
   readonly provider: 'policy' | 'share';
-  /** What it provides. */
+  /** The objects that it provides. */
   readonly provided: 'contents' | 'copies';
-  /** What suspending it means, beside the obvious. */
+  /** The end of the sentence about what is suspended. */
   readonly whileSuspended: string;
 }
 
@@ -23,7 +23,7 @@ export function providerFields({ provider, provided, whileSuspended }: Words) {
   return {
     deletionPolicy: withDefault(
       choice(
-        `What becomes of the ${provided} when the ${provider} goes or no longer matches. Delete removes them. Orphan leaves them to the namespace, without the marks of Reeve. Default: Delete.`,
+        `What happens to the ${provided} when the ${provider} is deleted or no longer matches. Delete deletes them. Orphan leaves them in the namespace, without the label and annotation of Reeve. Default: Delete.`,
         ['Delete', 'Orphan'],
       ),
       'Delete',
@@ -31,7 +31,7 @@ export function providerFields({ provider, provided, whileSuspended }: Words) {
     maxDeletions: withDefault(
       integer({
         description:
-          'How many objects one change may delete. A change beyond it is refused, or held up, until the annotation reeve.dev/confirm-deletions states at least that number. Default: 20.',
+          'How many objects one change may delete. A change that deletes more is refused, or its deletions wait, until the annotation reeve.dev/confirm-deletions allows at least that number. Default: 20.',
         minimum: 0,
         maximum: 1_000_000,
       }),
@@ -39,7 +39,7 @@ export function providerFields({ provider, provided, whileSuspended }: Words) {
     ),
     suspend: withDefault(
       boolean(
-        `Whether to stop creating, changing and deleting the ${provided}${whileSuspended} Deleting a suspended ${provider} leaves its ${provided} where they are. Default: false.`,
+        `Whether to stop creating, changing and deleting the ${provided}${whileSuspended} Deleting a suspended ${provider} leaves its ${provided} in place. Default: false.`,
       ),
       false,
     ),

@@ -1,4 +1,4 @@
-// Kubernetes label selectors, decided on a map of labels.
+// Compiles Kubernetes label selectors, so that they can be tested on a map of labels.
 // https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#resources-that-support-set-based-requirements
 import type { LabelSelector } from './namespace-policy/namespace-policy.ts';
 import type { StringMap } from '../base/kube-object.ts';
@@ -6,9 +6,9 @@ import { valueOf } from '../base/metadata.ts';
 
 export interface Selector {
   matches(labels: StringMap): boolean;
-  /** The label keys that the selector looks at. */
+  /** The label keys that the selector tests. */
   readonly keys: ReadonlySet<string>;
-  /** Pairs or keys of which one must be there for the selector to match; undefined when none must. */
+  /** The selector matches only labels with one of these. Undefined when it can match without any label. */
   readonly needs: SelectorNeed | undefined;
 }
 

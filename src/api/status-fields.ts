@@ -1,4 +1,4 @@
-// What Reeve reports about each kind that provides objects.
+// Defines the status fields that policies and shares have in common, and reads a stored status.
 import { time } from './common-fields.ts';
 import { choice, integer, list, object, text } from './schema/build.ts';
 import { isJsonObject } from '../base/json.ts';
@@ -14,29 +14,33 @@ export function note(description: string) {
 }
 
 interface Words {
-  /** What the kind is called. */
+  /** The word for the kind. */
   readonly provider: 'policy' | 'share';
-  /** Where it wants objects. */
+  /** The namespaces where it wants objects. */
   readonly where: string;
   /** The types of its conditions. */
   readonly conditionTypes: string;
-  /** What those say. */
+  /** The meaning of each condition. */
   readonly conditionMeanings: string;
 }
 
 export function statusFields({ provider, where, conditionTypes, conditionMeanings }: Words) {
   return {
-    observedGeneration: generation(`The generation of the ${provider} that this status speaks of.`),
+    observedGeneration: generation(`The generation of the ${provider} that this status describes.`),
     desired: count(`How many objects the ${provider} wants, over all ${where}.`),
-    synced: count('How many of them are there and as they should be.'),
-    conflicts: count('How many of them have the name of an object that somebody else owns.'),
-    failed: count('How many of them could not be made or changed.'),
+    synced: count('How many of them exist and match.'),
+    conflicts: count(
+      `How many of them have the name of an object that Reeve does not own for this ${provider}.`,
+    ),
+    failed: count('How many of them could not be created or changed.'),
     failures: list({
-      description: 'Some of the conflicts and failures.',
+      description: 'At most 20 of the conflicts and failures.',
       items: failure(provider),
       maxItems: 20,
     }),
-    confirmationUsed: note('The value of the annotation reeve.dev/confirm-deletions that has been spent.'),
+    confirmationUsed: note(
+      'The value of the annotation reeve.dev/confirm-deletions that has already been used.',
+    ),
     conditions: list({
       description: conditionMeanings,
       items: condition(provider, conditionTypes),
@@ -52,7 +56,7 @@ function generation(description: string) {
 
 function failure(provider: string) {
   return object({
-    description: `An object that is not as the ${provider} wants it.`,
+    description: `An object that does not match what the ${provider} wants.`,
     fields: {
       namespace: note('The namespace.'),
       kind: note('The kind of the object.'),
@@ -70,7 +74,7 @@ function condition(provider: string, types: string) {
     fields: {
       type: text({ description: `The aspect: ${types}.`, minLength: 1, maxLength: 316 }),
       status: choice('Whether it holds.', ['True', 'False', 'Unknown']),
-      observedGeneration: generation(`The generation of the ${provider} that the condition speaks of.`),
+      observedGeneration: generation(`The generation of the ${provider} that the condition describes.`),
       lastTransitionTime: time('When status last changed.'),
       reason: text({ description: 'Why, in one word.', minLength: 1, maxLength: 1024 }),
       message: text({ description: 'Why, in a sentence.', maxLength: 32_768 }),
@@ -90,7 +94,7 @@ export function splitStatus(value: unknown): SplitObject {
   return { rest, reported: value['status'] };
 }
 
-/** One that is not as the schema says is as good as none. */
+/** Returns nothing for a status that does not match the schema. */
 export function readStatus<S extends Schema>(schema: S, reported: unknown): { readonly status?: Infer<S> } {
   if (reported === undefined) return {};
   const outcome = validate(schema, reported);

@@ -108,7 +108,7 @@ describeCluster('policies and shares at admission', () => {
         expect(said).toContain(`* ${path}: `);
       }
       const both = policy('ad-ow-wrong', { match: {}, validationActions: ['Deny', 'Warn'] });
-      expect(await refused(create(both), author)).toContain('Deny or Warn, not both');
+      expect(await refused(create(both), author)).toContain('Deny or Warn, but not both');
     });
 
     it('each of several objects in one file is refused by itself', async () => {
@@ -229,7 +229,7 @@ describeCluster('policies and shares at admission', () => {
           ],
         },
       },
-      says: 'no namespace: the object is made in each matched namespace',
+      says: 'no namespace, because the object is created in each matched namespace',
     },
     {
       what: 'defaults from the payload of a Secret',

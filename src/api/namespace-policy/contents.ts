@@ -1,10 +1,10 @@
-// What every matched namespace contains: RoleBindings and other objects, made and kept by the reconciler.
+// The field `contents`: RoleBindings and other objects that the reconciler creates in every matched namespace.
 import { duration, notBoth, time } from '../common-fields.ts';
 import { reservedPrefix } from '../names.ts';
 import { choice, list, object, text } from '../schema/build.ts';
 import { resourceContent } from './resource-content.ts';
 
-const template = 'Text, or a template: CEL in ${ } sees namespaceObject, the Namespace; $${ is a literal ${.';
+const template = 'Text or a template: CEL in ${ } sees namespaceObject, the Namespace; $${ is a literal ${.';
 
 export function isReservedSubject({ kind, name }: { readonly kind: string; readonly name: string }): boolean {
   return kind !== 'ServiceAccount' && name.startsWith(reservedPrefix);
@@ -20,7 +20,7 @@ export const subject = object({
       maxLength: 8192,
     }),
     namespace: text({
-      description: `The namespace of a service account; for it alone, and there it must be given. ${template} Example: "\${namespaceObject.metadata.name}".`,
+      description: `The namespace of the service account: required for a ServiceAccount, not allowed otherwise. ${template} Example: "\${namespaceObject.metadata.name}".`,
       minLength: 1,
       maxLength: 8192,
     }),
@@ -28,14 +28,15 @@ export const subject = object({
   required: ['kind', 'name'],
   rules: [
     {
-      message: 'a namespace for a ServiceAccount, and for it alone',
+      accepted: 'a namespace if the kind is ServiceAccount, and none otherwise',
+      must: 'have',
       // `namespace` is a reserved word of CEL, which the API server escapes.
       cel: "(self.kind == 'ServiceAccount') == has(self.__namespace__)",
       offender: ({ kind, namespace }) =>
         (kind === 'ServiceAccount') === (namespace !== undefined) ? undefined : ['namespace'],
     },
     {
-      message: 'a user or group outside system:, which Kubernetes keeps for itself',
+      accepted: 'a user or group outside system:, which Kubernetes reserves for itself',
       cel: `self.kind == 'ServiceAccount' || !self.name.startsWith('${reservedPrefix}')`,
       offender: (written) => (isReservedSubject(written) ? ['name'] : undefined),
     },
@@ -44,7 +45,7 @@ export const subject = object({
 
 const roleRef = object({
   description:
-    'The role that the subjects get in the namespace. Never templated; the author of the policy must be allowed to bind it.',
+    'The role that the subjects get in the namespace. Never a template. The author of the policy must have the right to bind it.',
   fields: {
     kind: choice('Always ClusterRole.', ['ClusterRole']),
     name: text({
@@ -69,7 +70,7 @@ export const roleBindingContent = object({
     roleRef,
     subjects: list({ description: 'Who gets the role.', items: subject, minItems: 1, maxItems: 100 }),
     expiresAfter: duration(
-      'How long the RoleBinding stays, counted from the creation of the namespace; then it is deleted. At most one of this and expiresAt. Example: 8h.',
+      'How long after the creation of the namespace the RoleBinding is deleted. At most one of this and expiresAt. Example: 8h.',
     ),
     expiresAt: time(
       'When the RoleBinding is deleted. At most one of this and expiresAfter. Example: "2027-01-31T00:00:00Z".',
@@ -81,7 +82,7 @@ export const roleBindingContent = object({
 
 export const contents = object({
   description:
-    'What every matched namespace contains, old or new. Reeve creates it, keeps it as it is written here, and removes it when it is no longer wanted.',
+    'The objects that every matched namespace contains, old or new. Reeve creates them, restores them when they change, and deletes them when the policy no longer wants them.',
   fields: {
     roleBindings: list({
       description: 'RoleBindings to ClusterRoles.',
@@ -91,7 +92,7 @@ export const contents = object({
     }),
     resources: list({
       description:
-        'Other namespaced objects, of the kinds that the installation allows. Not Secrets (share them with a SecretShare), RBAC, kinds of Reeve or cluster-scoped kinds. Example: [{apiVersion: v1, kind: ResourceQuota, metadata: {name: team}, spec: {hard: {pods: "50"}}}].',
+        'Other namespaced objects, of the kinds that the installation allows. Not allowed: Secrets (use a SecretShare), RBAC, kinds of Reeve, cluster-scoped kinds. Example: [{apiVersion: v1, kind: ResourceQuota, metadata: {name: team}, spec: {hard: {pods: "50"}}}].',
       items: resourceContent,
       maxItems: 50,
     }),

@@ -1,12 +1,13 @@
-// Labels and annotations that a policy sets where they are missing.
+// The fields `namespaces.defaults` and `secrets.defaults`: labels and annotations to set where they are missing.
 import { annotationTemplate, labelTemplate, metadataMapOf, writtenKey } from '../common-fields.ts';
 import { managedByLabel, managedByReeve, namespaceNameLabel, group } from '../names.ts';
 import { object } from '../schema/build.ts';
 import type { SchemaRule } from '../schema/schema.ts';
 
-/** What these say about an object must not come from a policy: they steer Reeve itself, or the API server sets them. */
+/** A policy must not set these keys: they control Reeve itself, or the API server sets them. */
 const notOurs: SchemaRule<Readonly<Record<string, string>>> = {
-  message: `keys other than ${namespaceNameLabel} and those of ${group}/`,
+  accepted: `keys other than ${namespaceNameLabel} and those of ${group}/`,
+  must: 'have',
   cel: `self.all(key, !key.startsWith('${group}/') && key != '${namespaceNameLabel}')`,
   offender: (values) => {
     const key = Object.keys(values).find(
@@ -17,7 +18,8 @@ const notOurs: SchemaRule<Readonly<Record<string, string>>> = {
 };
 
 const notManaged: SchemaRule<Readonly<Record<string, string>>> = {
-  message: `${managedByLabel} with a fixed value other than ${managedByReeve}, which marks what Reeve owns`,
+  accepted: `a fixed value other than ${managedByReeve} for ${managedByLabel}, because ${managedByReeve} marks the objects of Reeve`,
+  must: 'have',
   cel: `!('${managedByLabel}' in self) || (self['${managedByLabel}'] != '${managedByReeve}' && !self['${managedByLabel}'].contains('\${'))`,
   offender: (values) => {
     const value = Object.hasOwn(values, managedByLabel) ? values[managedByLabel] : undefined;
@@ -30,7 +32,7 @@ export function defaults(description: string, sees: string) {
     description,
     fields: {
       labels: metadataMapOf(
-        `Labels to set where the key is missing, and their values. ${sees} A template must make a valid label value.`,
+        `Labels to set where the key is missing, and their values. ${sees} A template must return a valid label value.`,
         labelTemplate('The value of the label: text, or a template with CEL in ${ }; $${ is a literal ${.'),
         [notOurs, notManaged],
         writtenKey('A label key.'),

@@ -1,4 +1,4 @@
-// Which namespaces a policy is for.
+// The field `match`: which namespaces a policy applies to.
 import {
   expression,
   itemName,
@@ -12,13 +12,13 @@ import { choice, list, object } from '../schema/build.ts';
 const labelRequirement = object({
   description: 'One requirement on a label of the namespace.',
   fields: {
-    key: metadataKey('The label key that the requirement is about.'),
+    key: metadataKey('The label key that the requirement looks at.'),
     operator: choice(
-      'How the label must relate to the values. In: its value is one of them. NotIn: it is none of them, or the label is absent. Exists: the label is there, whatever its value. DoesNotExist: it is not there.',
+      'How the label must relate to the values. In: its value is one of them. NotIn: its value is none of them, or the label is missing. Exists: the label is present, with any value. DoesNotExist: the label is missing.',
       ['In', 'NotIn', 'Exists', 'DoesNotExist'],
     ),
     values: list({
-      description: 'The values for In and NotIn, at least one. Not given for Exists and DoesNotExist.',
+      description: 'The values for In and NotIn: at least one. Not allowed for Exists and DoesNotExist.',
       items: labelValue('A label value.'),
       maxItems: 100,
     }),
@@ -26,7 +26,8 @@ const labelRequirement = object({
   required: ['key', 'operator'],
   rules: [
     {
-      message: 'at least one value for In and NotIn, none for Exists and DoesNotExist',
+      accepted: 'at least one value for In and NotIn, and none for Exists and DoesNotExist',
+      must: 'have',
       cel: "(self.operator in ['In', 'NotIn']) == (has(self.values) && self.values.size() > 0)",
       offender: ({ operator, values = [] }) =>
         ['In', 'NotIn'].includes(operator) === values.length > 0 ? undefined : ['values'],
@@ -43,7 +44,7 @@ export const labelSelector = object({
       labelValue('The value that the label must have.'),
     ),
     matchExpressions: list({
-      description: 'Requirements on labels, all of which must hold.',
+      description: 'Requirements on labels. All must hold.',
       items: labelRequirement,
       maxItems: 32,
     }),
@@ -53,7 +54,9 @@ export const labelSelector = object({
 export const matchCondition = object({
   description: 'A named condition on the namespace.',
   fields: {
-    name: itemName('Names the condition in messages. Unique among the conditions. Example: not-archived.'),
+    name: itemName(
+      'The name of the condition, for messages. Unique among the conditions. Example: not-archived.',
+    ),
     expression: expression(
       "CEL that must be true. It sees namespaceObject, the Namespace itself, and nothing else. Example: !('archived' in namespaceObject.metadata.labels).",
     ),
@@ -63,25 +66,25 @@ export const matchCondition = object({
 
 export const match = object({
   description:
-    'Which namespaces the policy is for. All terms that are given must hold; when none is given, the policy is for every namespace. kube-system, kube-public, kube-node-lease, the namespaces of Reeve and those that the installation excludes are never matched.',
+    'Which namespaces the policy applies to. All given terms must hold; without any term, the policy applies to every namespace. Never matched: kube-system, kube-public, kube-node-lease, the namespaces of Reeve, and namespaces that the installation excludes.',
   fields: {
     namespaceSelector: labelSelector,
     names: list({
       description:
-        'Names of namespaces, or globs for whole names, in which * stands for any characters. The namespace must be named by at least one of them. Example: ["team-*"].',
+        'Names of namespaces, or globs for whole names, where * stands for any characters. At least one must match. Example: ["team-*"].',
       items: namespaceGlob('A name or a glob.'),
       minItems: 1,
       maxItems: 100,
     }),
     excludeNames: list({
       description:
-        'Names of namespaces, or globs for whole names, that the policy is not for, whatever the other terms say. Example: ["team-legacy-*"].',
+        'Names of namespaces, or globs for whole names, that the policy does not apply to, whatever the other terms say. Example: ["team-legacy-*"].',
       items: namespaceGlob('A name or a glob.'),
       maxItems: 100,
     }),
     matchConditions: list({
       description:
-        'Conditions in CEL for what labels and names cannot say. All must be true. One that is false is a no, even if another one fails with an error; an error that remains is neither yes nor no.',
+        'Conditions in CEL for what labels and names cannot express. All must be true. If one is false, the policy does not match, even if another one returns an error. An error that remains counts neither as a match nor as no match.',
       items: matchCondition,
       maxItems: 32,
       unique: { key: 'name' },

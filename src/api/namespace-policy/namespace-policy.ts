@@ -1,4 +1,4 @@
-// The kind NamespacePolicy: its fields, the types that follow from them, and its reading from any value.
+// Defines the kind NamespacePolicy: its fields, the types derived from them, and how to parse one.
 import { apiVersion } from '../names.ts';
 import {
   type validationAction,
@@ -32,7 +32,7 @@ import { readStatus, splitStatus } from '../status-fields.ts';
 
 const spec = object({
   description:
-    'What namespaces of some kind must look like and contain. Rules (namespaces, secrets, rbac, validations) are judged before objects are stored; contents are made and kept afterwards.',
+    'What the matched namespaces must look like and contain. Rules (namespaces, secrets, rbac, validations) are checked before an object is stored. Contents are created afterwards and kept.',
   fields: {
     match,
     validationActions,
@@ -41,7 +41,7 @@ const spec = object({
     secrets: secretRules,
     rbac: rbacRules,
     validations: list({
-      description: 'Rules of your own on the Namespace, in CEL, for what the other rules cannot say.',
+      description: 'Rules of your own on the Namespace, in CEL, for what the other rules cannot express.',
       items: validationRule,
       maxItems: 50,
       unique: { key: 'name' },
@@ -50,10 +50,10 @@ const spec = object({
     ...providerFields({
       provider: 'policy',
       provided: 'contents',
-      whileSuspended: ', expiry included. Rules go on.',
+      whileSuspended: ', expiry included. Rules still apply.',
     }),
     exceptions: list({
-      description: 'Namespaces for which some of the rules do not count.',
+      description: 'Namespaces to which some of the rules do not apply.',
       items: policyException,
       maxItems: 50,
     }),
@@ -62,10 +62,10 @@ const spec = object({
 
 export const namespacePolicyKind = 'NamespacePolicy';
 
-/** Everything but the status, which is ours and never makes a policy invalid. */
+/** The whole object without its status: Reeve writes the status, so it never makes a policy invalid. */
 const namespacePolicy = object({
   description:
-    'NamespacePolicy says once what every namespace of some kind must look like and must contain. Reeve refuses what breaks its rules before it is stored, and makes and keeps what it provides.',
+    'NamespacePolicy says once what all namespaces it matches must look like and must contain. Reeve refuses requests that violate its rules, and creates and keeps the objects it provides.',
   fields: {
     apiVersion: choice('The group and version of the kind.', [apiVersion]),
     kind: choice('The kind.', [namespacePolicyKind]),
@@ -75,7 +75,7 @@ const namespacePolicy = object({
   required: ['apiVersion', 'kind', 'metadata', 'spec'],
 });
 
-/** For the CRD: the parts whose schema is ours to say. */
+/** The parts of the CRD whose schema Reeve defines. */
 export const namespacePolicySchemas = {
   description: namespacePolicy.description,
   name: providerName,

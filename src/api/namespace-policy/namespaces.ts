@@ -1,4 +1,4 @@
-// Rules on the Namespace itself, judged before it is stored.
+// The field `namespaces`: rules on the Namespace itself, checked before it is stored.
 import { labelValue, metadataKey, metadataMapOf, pattern } from '../common-fields.ts';
 import { boolean, integer, list, object, text, withDefault } from '../schema/build.ts';
 import type { Schema, TextSchema } from '../schema/schema.ts';
@@ -8,20 +8,20 @@ export const nameRule = object({
   description: 'What the name of a namespace must look like.',
   fields: {
     pattern: pattern(
-      'A regular expression (RE2) that must be found in the name; it is not anchored unless ^ and $ are written. Example: "^team-[a-z0-9-]+$".',
+      'A regular expression (RE2) that must match a part of the name; write ^ and $ to match the whole name. Example: "^team-[a-z0-9-]+$".',
     ),
   },
   required: ['pattern'],
 });
 
-/** What is demanded of one key; only the values of labels have a form of their own. */
+/** Defines what one key requires. The values of labels have a syntax of their own; those of annotations do not. */
 function requiredKeyOf(value: TextSchema) {
   return object({
     description:
-      'What the value must be. {} demands only that the key is present and its value not empty. When both pattern and values are given, both must hold.',
+      'What the value must be. {} only requires that the key is present and its value is not empty. If both pattern and values are given, both must hold.',
     fields: {
       pattern: pattern(
-        'A regular expression (RE2) that must be found in the value; it is not anchored unless ^ and $ are written. Example: "^[a-z]+$".',
+        'A regular expression (RE2) that must match a part of the value; write ^ and $ to match the whole value. Example: "^[a-z]+$".',
       ),
       values: list({
         description: 'The values that are accepted. Example: [dev, prod].',
@@ -38,14 +38,14 @@ const requiredLabel = requiredKeyOf(labelValue('An accepted value.'));
 export const requiredKey = requiredKeyOf(text({ description: 'An accepted value.', maxLength: 1024 }));
 
 export const required = object({
-  description: 'Labels and annotations that a namespace must carry.',
+  description: 'Labels and annotations that a namespace must have.',
   fields: {
     labels: metadataMapOf(
-      'The labels that must be there, and what their values must be. Example: {team: {pattern: "^[a-z]+$"}, env: {values: [dev, prod]}, cost-center: {}}.',
+      'The labels that must be present, and what their values must be. Example: {team: {pattern: "^[a-z]+$"}, env: {values: [dev, prod]}, cost-center: {}}.',
       requiredLabel,
     ),
     annotations: metadataMapOf(
-      'The annotations that must be there, and what their values must be. Example: {contact: {}}.',
+      'The annotations that must be present, and what their values must be. Example: {contact: {}}.',
       requiredKey,
     ),
   },
@@ -53,7 +53,7 @@ export const required = object({
 
 export const immutable = object({
   description:
-    'Labels and annotations that are neither changed nor removed once they are set. The first setting is free.',
+    'Labels and annotations that cannot be changed or removed once they are set. Setting one for the first time is always allowed.',
   fields: {
     labels: keys('The keys of the labels. Example: [team].'),
     annotations: keys('The keys of the annotations. Example: [created-by].'),
@@ -66,7 +66,7 @@ function keys(description: string) {
 
 export const requesters = object({
   description:
-    'Who may create matched namespaces; nobody else may. They also hold the right to use this policy without RBAC: to move a namespace into it or out of it. Cluster administrators hold that right too, though they may not create here.',
+    'The only users who may create matched namespaces. They may also use this policy without an RBAC rule, which means: change a namespace so that the policy starts or stops matching it. Cluster administrators may use the policy too, but may create matched namespaces only if they are listed here.',
   fields: {
     groups: names('Groups, by their exact names. Example: [platform].', 'A group.'),
     users: names('Users, by their exact names. Example: [alice@example.com].', 'A user.'),
@@ -79,7 +79,8 @@ export const requesters = object({
   },
   rules: [
     {
-      message: 'at least one group, user or service account',
+      accepted: 'at least one group, user or service account',
+      must: 'have',
       cel: '(has(self.groups) && self.groups.size() > 0) || (has(self.users) && self.users.size() > 0) || (has(self.serviceAccounts) && self.serviceAccounts.size() > 0)',
       offender: ({ groups = [], users = [], serviceAccounts = [] }) =>
         groups.length + users.length + serviceAccounts.length > 0 ? undefined : [],
@@ -107,7 +108,7 @@ function serviceAccount(): TextSchema {
 
 export const quota = object({
   description:
-    'How many matched namespaces there may be for each value of a label. Best effort: requests at the same moment can overshoot, which the status then reports. Namespaces that are being deleted do not count.',
+    'How many matched namespaces there may be for each value of a label. Best effort: simultaneous requests can exceed the quota; the status then reports it. Namespaces that are being deleted do not count.',
   fields: {
     label: metadataKey('The key of the label whose values are counted. Example: team.'),
     max: integer({
@@ -120,11 +121,11 @@ export const quota = object({
 });
 
 const deletion = object({
-  description: 'Protection of matched namespaces from being deleted by mistake.',
+  description: 'Protects matched namespaces from deletion by mistake.',
   fields: {
     protect: withDefault(
       boolean(
-        'Whether to refuse to delete a matched namespace, and to give it an owner whose deletion would delete it, until the namespace carries the annotation reeve.dev/allow-deletion with its own name as the value. Default: false.',
+        'Whether to refuse to delete a matched namespace until it has the annotation reeve.dev/allow-deletion with its own name as the value. Until then an ownerReference is refused too, because the garbage collector could delete the namespace through it. Default: false.',
       ),
       false,
     ),
@@ -132,12 +133,12 @@ const deletion = object({
 });
 
 export const namespaceRules = object({
-  description: 'Rules on the Namespaces themselves, judged before they are stored.',
+  description: 'Rules on the Namespaces themselves, checked before they are stored.',
   fields: {
     name: nameRule,
     required,
     defaults: defaults(
-      'Labels and annotations that are set where they are missing. On creation, and when an update removes one, the key must be there afterwards; its value is free unless a rule says otherwise.',
+      'Labels and annotations to set where they are missing. On creation, and when an update removes one, the key must be present afterwards. Its value is free unless a rule says otherwise.',
       'CEL in ${ } sees namespaceObject, the Namespace itself, and on creation the userInfo, name, operation and dryRun of request. Example: "${request.userInfo.username}".',
     ),
     immutable,

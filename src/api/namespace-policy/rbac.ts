@@ -1,8 +1,8 @@
-// Rules on the Roles and RoleBindings of matched namespaces, judged before they are stored.
+// The field `rbac`: rules on Roles and RoleBindings in matched namespaces, checked before they are stored.
 import { boolean, list, object, text, withDefault } from '../schema/build.ts';
 
 export const rbacRules = object({
-  description: 'Rules on Roles and RoleBindings in matched namespaces, judged before they are stored.',
+  description: 'Rules on Roles and RoleBindings in matched namespaces, checked before they are stored.',
   fields: {
     allowedRoleRefs: list({
       description:
@@ -19,7 +19,7 @@ export const rbacRules = object({
     }),
     forbiddenSubjects: list({
       description:
-        'The subjects that a RoleBinding must not have, as User/<name>, Group/<name> or ServiceAccount/<namespace>/<name>; globs are allowed. Other spellings of the same subject are refused too, such as User/system:serviceaccount:<namespace>:<name>. Example: [Group/system:authenticated, User/system:anonymous].',
+        'The subjects that no RoleBinding may have, as User/<name>, Group/<name> or ServiceAccount/<namespace>/<name>; globs are allowed. Other spellings of the same subject are refused too, such as User/system:serviceaccount:<namespace>:<name>. Example: [Group/system:authenticated, User/system:anonymous].',
       items: text({
         description: 'User/<name>, Group/<name> or ServiceAccount/<namespace>/<name>.',
         maxLength: 520,

@@ -1,11 +1,11 @@
-// An object of somebody else's kind that every matched namespace contains.
+// One item of `contents.resources`: an object that every matched namespace contains, and the kinds it must not have.
 import { ownMember } from '../../base/json.ts';
 import { managedByLabel, managedByReeve, group } from '../names.ts';
 import { openObject, text } from '../schema/build.ts';
 import type { Path } from '../../base/problem.ts';
 import type { SchemaRule } from '../schema/schema.ts';
 
-/** Groups of which no kind is for `contents.resources`: they hand out rights, configure the cluster or store nothing. */
+/** Groups that `contents.resources` refuses: their kinds grant rights, configure the cluster or store nothing. */
 export const forbiddenGroups: readonly string[] = [
   group,
   'rbac.authorization.k8s.io',
@@ -21,8 +21,8 @@ export const forbiddenGroups: readonly string[] = [
 ];
 
 /**
- * As group/Kind. Secrets go by SecretShare; the main resource or the labels of some kinds are written by other
- * controllers; the rest is cluster-scoped in Kubernetes 1.36.
+ * Kinds that `contents.resources` refuses, as group/Kind: Secrets need a SecretShare; other controllers write the main
+ * resource or the labels of some kinds; the rest is cluster-scoped in Kubernetes 1.36.
  */
 export const forbiddenKinds: readonly string[] = [
   '/Secret',
@@ -49,12 +49,12 @@ export const forbiddenKinds: readonly string[] = [
   'storage.k8s.io/VolumeAttributesClass',
 ];
 
-/** `namespace` has a rule of its own. */
+/** `namespace` is listed because another rule reports it. */
 const fieldsOfMetadata = new Set(['name', 'namespace', 'labels', 'annotations']);
 
 const metadata = openObject({
   description:
-    'The metadata of the object: its name, and labels and annotations if it needs any. Text values may be templates.',
+    'The metadata of the object: its name, and labels and annotations if it needs them. Text values may be templates.',
   fields: {
     name: text({
       description:
@@ -63,21 +63,23 @@ const metadata = openObject({
       maxLength: 4096,
     }),
     namespace: text({
-      description: 'Not given: the object is made in each matched namespace.',
+      description: 'Not allowed: the object is created in each matched namespace.',
       maxLength: 253,
     }),
   },
   required: ['name'],
   rules: [
     {
-      message: 'no namespace: the object is made in each matched namespace',
+      accepted: 'no namespace, because the object is created in each matched namespace',
+      must: 'have',
       // `namespace` is a reserved word of CEL, which the API server escapes.
       cel: '!has(self.__namespace__)',
       offender: ({ namespace }) => (namespace === undefined ? undefined : ['namespace']),
     },
     {
-      // A finalizer or an owner that nobody looks after would keep the namespace from its end, or take the object along.
-      message: 'name, labels and annotations alone',
+      // A finalizer without a controller would block the deletion of the namespace, and an owner could delete the object.
+      accepted: 'only name, labels and annotations',
+      must: 'have',
       offender: (written) => {
         const other = Object.keys(written).find((field) => !fieldsOfMetadata.has(field));
         return other === undefined ? undefined : [other];
@@ -98,27 +100,28 @@ function groupOf({ apiVersion }: Typed): string {
 const celGroup = "(self.apiVersion.contains('/') ? self.apiVersion.split('/')[0] : '')";
 
 const allowedGroup: SchemaRule<Typed> = {
-  message: 'a group other than RBAC, Reeve itself and those that configure the cluster',
+  accepted: 'a group other than those of RBAC, of Reeve and of cluster configuration',
   cel: `!(${celGroup} in [${forbiddenGroups.map((each) => `'${each}'`).join(', ')}])`,
   offender: (object) => (forbiddenGroups.includes(groupOf(object)) ? ['apiVersion'] : undefined),
 };
 
 const allowedKind: SchemaRule<Typed> = {
-  message:
-    'a namespaced kind that nobody but its author writes: not Secret (see SecretShare), Service, Endpoints or PersistentVolumeClaim',
+  accepted:
+    'a namespaced kind other than Secret (use a SecretShare), Service, Endpoints and PersistentVolumeClaim',
   cel: `!(${celGroup} + '/' + self.kind in [${forbiddenKinds.map((kind) => `'${kind}'`).join(', ')}])`,
   offender: (object) => (forbiddenKinds.includes(`${groupOf(object)}/${object.kind}`) ? ['kind'] : undefined),
 };
 
-/** Pods made from such a template would carry our label, and the guard would let nobody but us write them. */
+/** Pods created from such a template would have our label, and the guard would refuse writes to them by everyone else. */
 const noMarkInTemplates: SchemaRule<Typed> = {
-  message: `no ${managedByLabel}: ${managedByReeve}, and no template for it, in a pod template`,
+  accepted: `pod templates without the label ${managedByLabel}: ${managedByReeve}, also not as a template`,
+  must: 'have',
   offender: (object) => markedTemplate(object, []),
 };
 
-/** A finished Job that deletes itself would be made again for ever. */
+/** Reeve would create a Job that deletes itself again and again. */
 const noVanishingJob: SchemaRule<Typed> = {
-  message: 'a Job without ttlSecondsAfterFinished, which would be made again and again',
+  accepted: 'a Job without ttlSecondsAfterFinished, because Reeve would create it again after each deletion',
   offender: (object) => {
     const spec = object.kind === 'Job' && groupOf(object) === 'batch' ? member(object, 'spec') : undefined;
     return member(spec, 'ttlSecondsAfterFinished') === undefined
@@ -153,7 +156,7 @@ function member(value: unknown, name: string): unknown {
   return ownMember(value, name) ?? undefined;
 }
 
-/** The path of the mark below any `template`, however deep, as in a CronJob. The depth of the object is bounded. */
+/** Returns the path of the label below any `template`, at any depth, as in a CronJob. The depth of the object is bounded. */
 function markedTemplate(value: unknown, path: Path): Path | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   for (const [key, child] of Object.entries(value)) {

@@ -1,16 +1,14 @@
-// Rules on the Secrets of matched namespaces, judged before they are stored.
+// The field `secrets`: rules on Secrets in matched namespaces, checked before they are stored.
 import { duration, notBoth } from '../common-fields.ts';
 import { boolean, integer, list, object, text, withDefault } from '../schema/build.ts';
 import { defaults } from './defaults.ts';
 
 export const tlsSchema = object({
   description:
-    'What Secrets of type kubernetes.io/tls must hold. The key and the certificate never leave the webhook, not even in a message.',
+    'What Secrets of type kubernetes.io/tls must contain. The key and the certificate never leave the webhook, not even in a message.',
   fields: {
     keyMatchesCertificate: withDefault(
-      boolean(
-        'Whether to demand that tls.key is the private key of the first certificate in tls.crt. Default: false.',
-      ),
+      boolean('Whether tls.key must be the private key of the first certificate in tls.crt. Default: false.'),
       false,
     ),
     minRemaining: duration(
@@ -18,7 +16,7 @@ export const tlsSchema = object({
     ),
     minRsaBits: integer({
       description:
-        'The least number of bits of an RSA key. Keys of other kinds are not affected. Example: 2048.',
+        'The minimum number of bits of an RSA key. Other kinds of keys are not checked. Example: 2048.',
       minimum: 1024,
       maximum: 16_384,
     }),
@@ -27,11 +25,11 @@ export const tlsSchema = object({
 
 export const dockerConfigSchema = object({
   description:
-    'What Secrets of type kubernetes.io/dockerconfigjson and kubernetes.io/dockercfg must hold: a configuration that can be read, and that names only allowed registries. {} demands only that it can be read.',
+    'What Secrets of type kubernetes.io/dockerconfigjson and kubernetes.io/dockercfg must contain: a valid configuration that names only allowed registries. {} only requires a valid configuration.',
   fields: {
     allowedRegistries: list({
       description:
-        'The registries that may be named, by host, with the port where one is used; globs are allowed. Without it any registry may be named. Example: ["registry.example.com", "*.corp.example.com", "localhost:5000"].',
+        'The hosts of the allowed registries, with the port if one is used; globs are allowed. Without it any registry is allowed. Example: ["registry.example.com", "*.corp.example.com", "localhost:5000"].',
       items: text({
         description: 'A registry.',
         maxLength: 261,
@@ -56,11 +54,11 @@ const secretType = text({
 
 export const secretRules = object({
   description:
-    'Rules on Secrets in matched namespaces, judged before they are stored. Secrets of type helm.sh/release.v1, in which Helm keeps its releases, are judged only when forbiddenTypes or allowedTypes names that type.',
+    'Rules on Secrets in matched namespaces, checked before they are stored. Secrets of type helm.sh/release.v1, where Helm stores its releases, are checked only if forbiddenTypes or allowedTypes names that type.',
   fields: {
     forbiddenTypes: list({
       description:
-        'The types that a Secret must not have. At most one of this and allowedTypes. Example: [kubernetes.io/service-account-token].',
+        'The types that no Secret may have. At most one of this and allowedTypes. Example: [kubernetes.io/service-account-token].',
       items: secretType,
       maxItems: 50,
       unique: 'set',
@@ -75,14 +73,14 @@ export const secretRules = object({
     }),
     maxBytes: integer({
       description:
-        'How many bytes the values of a Secret may have together, after base64 is decoded. Kubernetes itself takes at most 1048576. Example: 65536.',
+        'The maximum size of all values of a Secret together, in bytes after base64 is decoded. Kubernetes itself accepts at most 1048576. Example: 65536.',
       minimum: 1,
       maximum: 1_048_576,
     }),
     tls: tlsSchema,
     dockerConfig: dockerConfigSchema,
     defaults: defaults(
-      'Labels and annotations that are set on a Secret where they are missing; never its data.',
+      'Labels and annotations to set on a Secret where they are missing; never its data.',
       'CEL in ${ } sees namespaceObject, the Namespace of the Secret, and on creation the userInfo, name, operation and dryRun of request; never the Secret. Example: "${namespaceObject.metadata.labels[\'team\']}".',
     ),
   },

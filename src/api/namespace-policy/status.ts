@@ -1,16 +1,16 @@
-// What Reeve reports about a policy.
+// The status of a policy, and the columns that `kubectl get nspol` prints.
 import { list, object } from '../schema/build.ts';
 import { count, note, statusFields } from '../status-fields.ts';
 import { sharedColumns, suspendedColumn, type PrintColumn } from '../print-columns.ts';
 
 const topViolation = object({
-  description: 'A rule that a namespace breaks.',
+  description: 'A rule that a namespace violates.',
   fields: {
     namespace: note('The namespace.'),
     rule: note('The rule, by its path in the spec.'),
-    path: note('Where in the Namespace.'),
-    found: note('What is there.'),
-    accepted: note('What would be accepted.'),
+    path: note('The path in the Namespace.'),
+    found: note('The value that was found.'),
+    accepted: note('The values that are accepted.'),
   },
   required: ['namespace', 'rule'],
 });
@@ -20,7 +20,7 @@ const fields = statusFields({
   where: 'matched namespaces',
   conditionTypes: 'Ready, Reconciling or Stalled',
   conditionMeanings:
-    'Ready: all that is desired is there. Reconciling: work is under way. Stalled: somebody must act first; its reason says why.',
+    'Ready: all desired objects exist and match. Reconciling: Reeve is working on them. Stalled: Reeve cannot continue until a person acts; the reason says why.',
 });
 
 export const policyStatus = object({
@@ -32,8 +32,12 @@ export const policyStatus = object({
     synced: fields.synced,
     conflicts: fields.conflicts,
     failed: fields.failed,
-    violations: count('How many rules are broken by namespaces that are already there.'),
-    topViolations: list({ description: 'Some of those violations.', items: topViolation, maxItems: 20 }),
+    violations: count('How many rules existing namespaces violate.'),
+    topViolations: list({
+      description: 'At most 20 of these violations.',
+      items: topViolation,
+      maxItems: 20,
+    }),
     failures: fields.failures,
     confirmationUsed: fields.confirmationUsed,
     conditions: fields.conditions,
@@ -57,13 +61,13 @@ export const namespacePolicyColumns: readonly PrintColumn[] = [
     name: 'Violations',
     type: 'integer',
     jsonPath: '.status.violations',
-    description: 'How many rules are broken by namespaces that are already there.',
+    description: 'How many rules existing namespaces violate.',
   },
   {
     name: 'Actions',
     type: 'string',
     jsonPath: '.spec.validationActions',
-    description: 'What happens when an object breaks a rule.',
+    description: 'What happens when an object violates a rule.',
     priority: 1,
   },
   suspendedColumn('contents'),

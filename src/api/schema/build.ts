@@ -1,4 +1,4 @@
-// Functions that write schemas, so that a definition reads like the object it describes.
+// Builds schemas, so that a definition reads like the object it describes.
 import type {
   BooleanSchema,
   Fields,
@@ -19,7 +19,7 @@ export function text(options: Options<TextSchema>): TextSchema {
   return { kind: 'text', ...options };
 }
 
-/** A text that is one of a few words. */
+/** Text that must be one of a few words. */
 export function choice<const T extends string>(description: string, values: readonly T[]): TextSchema<T> {
   return { kind: 'text', description, values, maxLength: Math.max(...values.map((value) => value.length)) };
 }
@@ -51,7 +51,7 @@ interface ObjectOptions<F extends Fields, R extends keyof F, T> {
   readonly rules?: readonly SchemaRule<T>[];
 }
 
-/** An object of which every field is known. */
+/** An object whose fields are all listed; unknown fields are refused. */
 export function object<const F extends Fields, R extends keyof F & string = never>(
   options: ObjectOptions<F, R, ObjectOf<F, R>>,
 ): ObjectSchema<ObjectOf<F, R>> {
@@ -60,14 +60,14 @@ export function object<const F extends Fields, R extends keyof F & string = neve
 
 type OpenObject<F extends Fields, R extends keyof F> = ObjectOf<F, R> & { readonly [field: string]: unknown };
 
-/** An object of somebody else's kind: the fields that matter to us are checked, all others are kept. */
+/** An object of a kind that Reeve does not define: the listed fields are checked, all others are kept. */
 export function openObject<const F extends Fields, R extends keyof F & string = never>(
   options: ObjectOptions<F, R, OpenObject<F, R>>,
 ): ObjectSchema<OpenObject<F, R>> {
   return { kind: 'object', required: [], ...options, open: true };
 }
 
-/** The value that an absent field gets. */
+/** Sets the value that a missing field gets. */
 export function withDefault<S extends Schema>(
   schema: S,
   value: Infer<S>,

@@ -1,6 +1,6 @@
 // Writes a schema as the structural OpenAPI v3 of a CustomResourceDefinition.
 // https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema
-import type { IntegerSchema, ListSchema, MapSchema, ObjectSchema, Schema, TextSchema } from './schema.ts';
+import type { IntegerSchema, ListSchema, MapSchema, ObjectSchema, Schema, SchemaRule, TextSchema } from './schema.ts';
 
 export type OpenApi = Readonly<Record<string, unknown>>;
 
@@ -77,20 +77,28 @@ function given(shape: OpenApi): OpenApi {
   return Object.fromEntries(Object.entries(shape).filter(([, value]) => value !== undefined));
 }
 
+/** The message of the API server for an object that breaks the rule. */
+export function ruleMessage({ must = 'be', accepted }: Pick<SchemaRule<unknown>, 'must' | 'accepted'>): string {
+  return `must ${must} ${accepted}`;
+}
+
 function celRules(schema: Schema): readonly CelRule[] {
-  const own = (schema.rules ?? []).flatMap(({ cel, message }) =>
-    cel === undefined ? [] : [{ rule: cel, message }],
+  const own = (schema.rules ?? []).flatMap((rule) =>
+    rule.cel === undefined ? [] : [{ rule: rule.cel, message: ruleMessage(rule) }],
   );
   return schema.kind === 'map' ? [noNulls, ...keyRules(schema), ...own] : own;
 }
 
 /**
- * The API server drops keys whose value is null without a word, and with `cost-center:` the requirement would be gone;
- * where null is allowed to get through, a rule can refuse it.
+ * The API server silently drops keys whose value is null, so `cost-center:` would remove the requirement. The schema
+ * therefore allows null, and this rule refuses it.
  */
-const noNulls: CelRule = { rule: 'self.all(key, dyn(self[key]) != null)', message: 'a value for each key' };
+const noNulls: CelRule = {
+  rule: 'self.all(key, dyn(self[key]) != null)',
+  message: 'must have a value for each key',
+};
 
-/** OpenAPI in a CRD has no `propertyNames`, so the form of the keys of a map is a rule of the map. */
+/** OpenAPI in a CRD has no `propertyNames`, so the syntax of the keys is a rule on the map. */
 function keyRules({ keys }: MapSchema): readonly CelRule[] {
   const { pattern, maxLength, rules = [] } = keys;
   const terms = [
@@ -98,7 +106,7 @@ function keyRules({ keys }: MapSchema): readonly CelRule[] {
     ...(pattern === undefined ? [] : [`key.matches(${celText(pattern)})`]),
     ...rules.flatMap(({ cel }) => (cel === undefined ? [] : [cel.replaceAll(/\bself\b/g, 'key')])),
   ];
-  const message = `each key: ${keys.accepted ?? `at most ${maxLength} characters`}`;
+  const message = `must have valid keys: each ${keys.accepted ?? `a text of at most ${maxLength} characters`}`;
   return [{ rule: `self.all(key, ${terms.join(' && ')})`, message }];
 }
 

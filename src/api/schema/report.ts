@@ -1,11 +1,11 @@
-// What all checks of values share: the mark of a refused value, and how a refusal is reported.
+// Reports problems of a value: marks the value as invalid and describes what the schema accepts.
 import { ownMember } from '../../base/json.ts';
 import type { Path, Problem } from '../../base/problem.ts';
 import { describeValue, alternatives, clipped } from '../../base/text.ts';
 import type { Schema, IntegerSchema, ListSchema, ObjectSchema, TextSchema } from './schema.ts';
 import { nearest } from '../../base/nearest.ts';
 
-/** Stands for a value of which a problem has been reported. */
+/** Replaces a value whose problem has been reported. */
 export const invalidValue = Symbol('invalid');
 
 export type Report = (problem: Problem) => void;
@@ -68,7 +68,7 @@ function fieldNames(fields: Readonly<Record<string, unknown>>): string {
   return names.length === 0 ? 'no fields' : names.join(', ');
 }
 
-/** For an unknown field: what there is, and which of it was probably meant. */
+/** Lists the known fields for an unknown one, with the field that was probably meant. */
 export function describeFields(fields: Readonly<Record<string, unknown>>, given: string): string {
   const shown = clipped(given);
   const near = nearest(shown, Object.keys(fields), Math.max(1, Math.floor(shown.length / 3)));

@@ -1,22 +1,24 @@
-// The language in which our kinds are defined: schemas as plain data, and the TypeScript type that each one stands for.
+// The language that defines our kinds: schemas as plain data, and the TypeScript type of each schema.
 import type { Path } from '../../base/problem.ts';
 
-/** Carries the inferred type; no value ever has it. */
+/** Carries the inferred type. No value has this property at run time. */
 declare const output: unique symbol;
 
-/** Something that types, lengths and patterns cannot say; stated once for the API server and once for ourselves. */
+/** A rule that types, lengths and patterns cannot express, written once in CEL for the API server and once in TypeScript. */
 export interface SchemaRule<T> {
-  /** What must hold, as a phrase that completes "accepted: ". */
-  readonly message: string;
-  /** The same for the API server; left out only where a structural schema hides from CEL what the rule looks at. */
+  /** The accepted values, as a phrase that completes "accepted: " and "must be " or "must have ". */
+  readonly accepted: string;
+  /** 'be' by default; 'have' when the rule looks at the parts of the value. */
+  readonly must?: 'be' | 'have';
+  /** The rule for the API server. Omitted only where a structural schema hides these fields from CEL. */
   readonly cel?: string;
-  /** The part of the value that breaks the rule, as a path below it; undefined when the rule holds. */
+  /** Returns the path of the part that breaks the rule, or undefined when the rule holds. */
   offender(value: T): Path | undefined;
 }
 
 interface Common<T> {
   readonly [output]?: T;
-  /** What `kubectl explain` prints. */
+  /** The text that `kubectl explain` prints. */
   readonly description: string;
   readonly rules?: readonly SchemaRule<T>[];
   readonly defaultValue?: T;
@@ -28,10 +30,10 @@ export interface TextSchema<T extends string = string> extends Common<T> {
   readonly minLength?: number;
   /** In characters (code points), as the API server counts. */
   readonly maxLength: number;
-  /** In the syntax that RE2 and JavaScript share. */
+  /** In the common syntax of RE2 and JavaScript. */
   readonly pattern?: string;
   readonly format?: 'date-time';
-  /** What the pattern means, for people. */
+  /** The meaning of the pattern, for people. */
   readonly accepted?: string;
 }
 
@@ -50,7 +52,7 @@ export interface ListSchema<T = unknown> extends Common<readonly T[]> {
   readonly items: Schema;
   readonly minItems?: number;
   readonly maxItems: number;
-  /** `set`: no item twice; `key`: no two items with the same value of that field. */
+  /** `set`: no item occurs twice. `key`: no two items have the same value of that field. */
   readonly unique?: 'set' | { readonly key: string };
 }
 
@@ -65,14 +67,14 @@ export interface ObjectSchema<T = object> extends Common<T> {
   readonly kind: 'object';
   readonly fields: Fields;
   readonly required: readonly string[];
-  /** Fields that are not named here are kept as they are. */
+  /** True keeps fields that are not listed; false refuses them. */
   readonly open: boolean;
 }
 
 export type Schema = TextSchema | IntegerSchema | BooleanSchema | ListSchema | MapSchema | ObjectSchema;
 export type Fields = Readonly<Record<string, Schema>>;
 
-/** The type of what validation returns: defaults are set, so their fields are always there. */
+/** The type of a validated value: defaults are set, so fields with a default are always present. */
 export type Infer<S> = S extends { readonly [output]?: infer T } ? T : never;
 
 interface Defaulted {

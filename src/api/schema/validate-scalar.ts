@@ -1,4 +1,4 @@
-// Checks a text against its schema: words, length, pattern, date.
+// Checks texts against their schema, and copies plain JSON that no schema describes.
 import type { Path } from '../../base/problem.ts';
 import { describeValue } from '../../base/text.ts';
 import { isDateTime } from '../../base/time.ts';
@@ -11,7 +11,7 @@ export function checkText(schema: TextSchema, input: unknown, path: Path, report
   if (schema.values !== undefined) {
     return schema.values.includes(input) ? input : refuse(schema, input, path, report);
   }
-  // The length goes first: it bounds what the pattern costs.
+  // The length is checked first, because it bounds the cost of the pattern.
   const length = countCharacters(input, schema.maxLength);
   if (length > schema.maxLength) {
     report({ path, found: `${length} characters`, accepted: `at most ${schema.maxLength} characters` });
@@ -19,7 +19,11 @@ export function checkText(schema: TextSchema, input: unknown, path: Path, report
   }
   if (length < (schema.minLength ?? 0)) return refuse(schema, input, path, report);
   if (!isWellFormed(schema, input)) {
-    report({ path, found: describeValue(input), accepted: schema.accepted ?? `text like ${schema.pattern}` });
+    report({
+      path,
+      found: describeValue(input),
+      accepted: schema.accepted ?? `text that matches ${schema.pattern}`,
+    });
     return invalidValue;
   }
   return input;
@@ -30,19 +34,19 @@ function isWellFormed(schema: TextSchema, input: string): boolean {
   return schema.format === undefined || isDateTime(input);
 }
 
-/** A text of at most `limit` UTF-16 units has at most `limit` characters; only a longer one needs counting. */
+/** Text of at most `limit` UTF-16 units has at most `limit` characters, so only longer text is counted. */
 function countCharacters(input: string, limit: number): number {
   if (input.length <= limit) return input.length;
-  // Every character of two units has one of the second kind, which never stands alone.
+  // Each character of two units has exactly one unit of this range.
   return input.replaceAll(/[\uDC00-\uDFFF]/g, '').length;
 }
 
-/** Deeper than any object of Kubernetes that people write, and far from the end of the stack. */
-const deepest = 64;
+/** Deeper than any Kubernetes object that people write, and far below the limit of the stack. */
+const maxDepth = 64;
 
 export function copyPlain(value: unknown, path: Path, report: Report): unknown {
-  if (path.length > deepest) {
-    report({ path, found: 'deeper nesting', accepted: `at most ${deepest} levels` });
+  if (path.length > maxDepth) {
+    report({ path, found: 'deeper nesting', accepted: `at most ${maxDepth} levels` });
     return invalidValue;
   }
   if (Array.isArray(value)) {
@@ -55,7 +59,7 @@ export function copyPlain(value: unknown, path: Path, report: Report): unknown {
     );
   }
   if (isJsonScalar(value)) return value;
-  report({ path, found: describeValue(value), accepted: 'what JSON can hold' });
+  report({ path, found: describeValue(value), accepted: 'a JSON value' });
   return invalidValue;
 }
 

@@ -17,33 +17,33 @@ import { checkText, copyPlain } from './validate-scalar.ts';
 export type Validated<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problems: readonly Problem[] };
 
-/** Enough for any honest mistake; a file made of nothing but mistakes must not fill the memory. */
-const mostProblems = 200;
+/** Enough for any honest mistake. A file full of mistakes must not fill the memory. */
+const maxProblems = 200;
 
 export function validate<S extends Schema>(schema: S, input: unknown): Validated<Infer<S>> {
   const problems: Problem[] = [];
   const value = check(schema, input, [], (problem) => {
-    if (problems.length < mostProblems) problems.push(problem);
+    if (problems.length < maxProblems) problems.push(problem);
   });
   if (value === invalidValue) return { ok: false, problems };
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the one place where what was checked at run time becomes what the schema says at compile time
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the one place where a value checked at run time gets the type of its schema
   return { ok: true, value: value as Infer<S> };
 }
 
 function check(schema: Schema, input: unknown, path: Path, report: Report): unknown {
   const value = checkKind(schema, input, path, report);
-  // Rules may rely on the types, so they are asked only about what is well-formed.
+  // Rules rely on the types, so they run only on well-formed values.
   if (value === invalidValue || schema.rules === undefined) return value;
   let holds = true;
   for (const rule of schema.rules) {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the value has just been found to be of the schema's type
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the value has just been checked to be of the schema's type
     const offender = (rule.offender as (value: unknown) => Path | undefined)(value);
     if (offender === undefined) continue;
     holds = false;
     report({
       path: [...path, ...offender],
       found: describeValue(valueAt(value, offender)),
-      accepted: rule.message,
+      accepted: rule.accepted,
     });
   }
   return holds ? value : invalidValue;
@@ -102,7 +102,7 @@ function reportRepeated(schema: ListSchema, items: readonly unknown[], path: Pat
     report({
       path: [...path, index, ...below],
       found: `${describeValue(key)} a second time`,
-      accepted: `each once; [${first}] has it`,
+      accepted: `unique values; [${first}] has the same one`,
     });
   }
   return repeated;
@@ -141,7 +141,7 @@ function checkField(
   const field = fields[name];
   const given = ownMember(input, name);
   if (field === undefined) return undefined;
-  // null is absence, as for the API server, which drops nulls before it sets defaults.
+  // null means missing, as for the API server, which drops nulls before it sets defaults.
   // https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#defaulting-and-nullable
   if (given !== undefined && given !== null) return check(field, given, [...path, name], report);
   if (field.defaultValue !== undefined) return field.defaultValue;

@@ -1,4 +1,4 @@
-// The kind SecretShare: its fields, the types that follow from them, and its reading from any value.
+// Defines the kind SecretShare: its fields, the types derived from them, and how to parse one.
 import { apiVersion } from '../names.ts';
 import type { Problem } from '../../base/problem.ts';
 import { providerFields, providerName, objectMetadata } from '../provider-fields.ts';
@@ -13,10 +13,10 @@ import { readStatus, splitStatus } from '../status-fields.ts';
 
 const source = object({
   description:
-    'The Secret that is shared. While it is gone, its copies stay as they are. A copy that Reeve manages is never a source, and neither are Secrets of type kubernetes.io/service-account-token, bootstrap.kubernetes.io/token or helm.sh/release.v1.',
+    'The Secret that is shared. While it is missing, its copies stay as they are. A copy that Reeve manages is never a source, and neither are Secrets of type kubernetes.io/service-account-token, bootstrap.kubernetes.io/token or helm.sh/release.v1.',
   fields: {
     namespace: namespaceName(
-      'The namespace of the Secret: one of those that the installation names for sources. No share reaches into them, so a source is never its own target. Example: reeve-shared.',
+      'The namespace of the Secret: one of the source namespaces of the installation. No share copies into these namespaces, so a source is never its own target. Example: reeve-shared.',
     ),
     name: secretName('The name of the Secret. Example: regcred.'),
   },
@@ -25,12 +25,12 @@ const source = object({
 
 const targets = object({
   description:
-    'Which namespaces get a copy. At least one of namespaceSelector and names is given, and all terms that are given must hold. Every namespace is {namespaceSelector: {}} or {names: ["*"]}. kube-system, kube-public, kube-node-lease, the namespaces of Reeve and of the sources and those that the installation excludes never get one.',
+    'Which namespaces get a copy. namespaceSelector, names or both are required, and all given terms must hold. For every namespace, use {namespaceSelector: {}} or {names: ["*"]}. Never matched: kube-system, kube-public, kube-node-lease, the namespaces of Reeve, source namespaces, and namespaces that the installation excludes.',
   fields: {
     namespaceSelector: labelSelector,
     names: list({
       description:
-        'Names of namespaces, or globs for whole names, in which * stands for any characters. The namespace must be named by at least one of them. Example: ["ci-*"].',
+        'Names of namespaces, or globs for whole names, where * stands for any characters. At least one must match. Example: ["ci-*"].',
       items: namespaceGlob('A name or a glob.'),
       minItems: 1,
       maxItems: 100,
@@ -44,7 +44,8 @@ const targets = object({
   },
   rules: [
     {
-      message: 'namespaceSelector, names or both; for every namespace, namespaceSelector: {}',
+      accepted: 'namespaceSelector, names or both; for every namespace, use namespaceSelector: {}',
+      must: 'have',
       cel: 'has(self.namespaceSelector) || has(self.names)',
       offender: ({ namespaceSelector, names }) =>
         namespaceSelector === undefined && names === undefined ? [] : undefined,
@@ -65,10 +66,10 @@ const spec = object({
 
 export const secretShareKind = 'SecretShare';
 
-/** Everything but the status, which is ours and never makes a share invalid. */
+/** The whole object without its status: Reeve writes the status, so it never makes a share invalid. */
 const secretShare = object({
   description:
-    'SecretShare keeps copies of one Secret in many namespaces, new ones included. Reeve makes them, restores them, follows the source, and removes them when they are no longer wanted.',
+    'SecretShare keeps copies of one Secret in many namespaces, new ones included. Reeve creates the copies, updates them when the source changes, restores them when they are changed, and deletes them when the share no longer wants them.',
   fields: {
     apiVersion: choice('The group and version of the kind.', [apiVersion]),
     kind: choice('The kind.', [secretShareKind]),
@@ -78,7 +79,7 @@ const secretShare = object({
   required: ['apiVersion', 'kind', 'metadata', 'spec'],
 });
 
-/** For the CRD: the parts whose schema is ours to say. */
+/** The parts of the CRD whose schema Reeve defines. */
 export const secretShareSchemas = {
   description: secretShare.description,
   name: providerName,

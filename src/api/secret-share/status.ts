@@ -1,4 +1,4 @@
-// What Reeve reports about a share.
+// The status of a share, and the columns that `kubectl get sshare` prints.
 import { object } from '../schema/build.ts';
 import { statusFields } from '../status-fields.ts';
 import { sharedColumns, suspendedColumn, type PrintColumn } from '../print-columns.ts';
@@ -10,7 +10,7 @@ export const shareStatus = object({
     where: 'target namespaces',
     conditionTypes: 'Ready, SourceAvailable, Reconciling or Stalled',
     conditionMeanings:
-      'Ready: all that is desired is there. SourceAvailable: the source is there and can be copied; while it is not, copies stay as they are. Reconciling: work is under way. Stalled: somebody must act first; its reason says why.',
+      'Ready: all copies exist and match. SourceAvailable: the source exists and can be copied; while it is not available, copies stay as they are. Reconciling: Reeve is working on the copies. Stalled: Reeve cannot continue until a person acts; the reason says why.',
   }),
 });
 
@@ -18,7 +18,7 @@ const { desired, synced, conflicts, failed, ready, reason, age } = sharedColumns
 
 export const secretShareColumns: readonly PrintColumn[] = [
   {
-    // A column shows one value, so the namespace, which is nearly always the same one, has one of its own.
+    // A column shows one value. The namespace is nearly always the same one, so its column is wide only.
     name: 'Source',
     type: 'string',
     jsonPath: '.spec.source.name',
@@ -31,7 +31,7 @@ export const secretShareColumns: readonly PrintColumn[] = [
     description: 'The namespace of that Secret.',
     priority: 1,
   },
-  { ...desired, description: 'How many copies it wants.' },
+  { ...desired, description: 'How many copies the share wants.' },
   synced,
   conflicts,
   failed,

@@ -1,11 +1,11 @@
-// What the copies look like.
+// The field `target`: what the copies look like, and which Secrets are never copied.
 import { labelValue, metadataMapOf } from '../common-fields.ts';
 import { group, managedByLabel } from '../names.ts';
 import { boolean, list, object, text, withDefault } from '../schema/build.ts';
 import type { SchemaRule } from '../schema/schema.ts';
 import { subdomainPattern } from '../kubernetes-names.ts';
 
-/** Copies of these would hand out an identity, or would be taken for the state of a release. */
+/** A copy of one of these would grant an identity, or would look like the state of a Helm release. */
 export const uncopiedTypes: readonly string[] = [
   'kubernetes.io/service-account-token',
   'bootstrap.kubernetes.io/token',
@@ -22,7 +22,7 @@ export function secretName(description: string) {
   });
 }
 
-/** The same page: letters, digits, -, _ and .; neither . alone nor what starts with .. is one. */
+/** The same page: letters, digits, -, _ and .; not . alone, and not starting with .. */
 export function secretKey(description: string) {
   return text({
     description,
@@ -33,14 +33,15 @@ export function secretKey(description: string) {
 }
 
 const copiedType: SchemaRule<string> = {
-  message: `a type other than ${uncopiedTypes.join(', ')}`,
+  accepted: `a type other than ${uncopiedTypes.join(', ')}`,
   cel: `!(self in [${uncopiedTypes.map((type) => `'${type}'`).join(', ')}])`,
   offender: (type) => (uncopiedTypes.includes(type) ? [] : undefined),
 };
 
-/** They say whose a copy is, and how Reeve is to treat it. */
+/** These labels say which provider owns a copy, and how Reeve treats it. */
 const notOurs: SchemaRule<Readonly<Record<string, string>>> = {
-  message: `keys other than ${managedByLabel} and those of ${group}/`,
+  accepted: `keys other than ${managedByLabel} and those of ${group}/`,
+  must: 'have',
   cel: `self.all(key, !key.startsWith('${group}/') && key != '${managedByLabel}')`,
   offender: (labels) => {
     const key = Object.keys(labels).find((name) => name.startsWith(`${group}/`) || name === managedByLabel);
@@ -52,7 +53,7 @@ const keyMapping = object({
   description: 'One key of the copies.',
   fields: {
     from: secretKey(
-      'The key in the source; without it there, no copy is made or changed. Example: password.',
+      'The key in the source. While the source lacks it, no copy is created or changed. Example: password.',
     ),
     to: secretKey('The key in the copies. Unique among the keys. Example: DB_PASSWORD.'),
   },
@@ -61,23 +62,23 @@ const keyMapping = object({
 
 export const target = object({
   description:
-    'What the copies look like. Without it they have the name, the type and all keys of the source. Labels and annotations of the source are never copied.',
+    'What the copies look like. Without it they get the name, the type and all keys of the source. Labels and annotations of the source are never copied.',
   fields: {
-    name: secretName('The name of the copies. Without it, that of the source. Example: regcred.'),
+    name: secretName('The name of the copies. Without it, the name of the source. Example: regcred.'),
     type: withDefault(
       text({
         description:
-          'The type of the copies. With "" it is that of the source. Not kubernetes.io/service-account-token, bootstrap.kubernetes.io/token or helm.sh/release.v1, which are never copied. A change deletes the copies and makes them again. Example: kubernetes.io/dockerconfigjson. Default: "".',
+          'The type of the copies; "" means the type of the source. Not allowed: kubernetes.io/service-account-token, bootstrap.kubernetes.io/token and helm.sh/release.v1. A change deletes the copies and creates them again. Example: kubernetes.io/dockerconfigjson. Default: "".',
         maxLength: 253,
         pattern: '^[!-~]*$',
-        accepted: 'the type of a Secret such as kubernetes.io/tls, or "" for that of the source',
+        accepted: 'the type of a Secret such as kubernetes.io/tls, or "" for the type of the source',
         rules: [copiedType],
       }),
       '',
     ),
     keys: list({
       description:
-        'The keys to copy, and what they are called in the copies. Without it, all keys by their own names. Example: [{from: user, to: DB_USER}, {from: password, to: DB_PASSWORD}].',
+        'The keys to copy, and their names in the copies. Without it, all keys keep their names. Example: [{from: user, to: DB_USER}, {from: password, to: DB_PASSWORD}].',
       items: keyMapping,
       minItems: 1,
       maxItems: 100,
@@ -90,7 +91,7 @@ export const target = object({
     ),
     immutable: withDefault(
       boolean(
-        'Whether the copies are immutable, which spares kubelets from watching them. When the source changes, such copies are deleted and made again. Default: false.',
+        'Whether the copies are immutable, so that kubelets do not watch them. When the source changes, such copies are deleted and created again. Default: false.',
       ),
       false,
     ),

@@ -55,7 +55,7 @@ function needs(
 ): SchemaRule<object> {
   const isMeant = (object: object): boolean => textAt(object, 'type') === `kubernetes.io/${type}`;
   return {
-    message: `what a Secret of type kubernetes.io/${type} must hold`,
+    accepted: `what a Secret of type kubernetes.io/${type} must hold`,
     offender: (object) => (isMeant(object) && !isMet(valueAt(object, path), object) ? path : undefined),
   };
 }
@@ -82,7 +82,7 @@ const configMap = define('', 'ConfigMap', {
   optional: { immutable: flag, data: dataOf(anyText, 'utf8'), binaryData: data },
   constraints: [
     {
-      message: 'must not be in binaryData too',
+      accepted: 'must not be in binaryData too',
       offender: (object) => {
         const twice = keysAt(object, 'data').find((key) => keysAt(object, 'binaryData').includes(key));
         return twice === undefined ? undefined : ['data', twice];

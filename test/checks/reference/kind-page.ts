@@ -1,4 +1,5 @@
 // Writes the reference page of a kind from its schema: each field with its value, limits, default and meaning.
+import { ruleMessage } from '../../../src/api/schema/openapi.ts';
 import type { PrintColumn } from '../../../src/api/print-columns.ts';
 import type {
   IntegerSchema,
@@ -78,18 +79,18 @@ function meaning(description: string): string {
 }
 
 function rulesOf({ rules = [] }: Schema): readonly string[] {
-  return rules.length === 0 ? [] : [rules.map(({ message }) => `- ${ruleText(message)}`).join('\n')];
+  return rules.length === 0 ? [] : [rules.map((rule) => `- ${ruleText(ruleMessage(rule))}`).join('\n')];
 }
 
 /** The rules of a field that has no section of its own. */
 function innerRules(field: Schema): readonly string[] {
   const own = field.kind === 'object' ? [] : (field.rules ?? []);
   const ofItems = field.kind === 'list' && field.items.kind !== 'object' ? (field.items.rules ?? []) : [];
-  return [...own, ...ofItems].map(({ message }) => ruleText(message));
+  return [...own, ...ofItems].map((rule) => ruleText(ruleMessage(rule)));
 }
 
 function ruleText(message: string): string {
-  return message.startsWith('must') ? `M${prose(message).slice(1)}.` : `Accepted: ${prose(message)}.`;
+  return `M${prose(message).slice(1)}.`;
 }
 
 function valueOf(path: string, schema: Schema): string {

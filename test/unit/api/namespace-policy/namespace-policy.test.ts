@@ -174,7 +174,7 @@ describe('what is refused', () => {
     [
       'a prefix that is too long',
       { namespaces: { immutable: { labels: [`${'a'.repeat(254)}/b`] } } },
-      'accepted: a prefix of at most 253 characters before the slash',
+      'accepted: a key with at most 253 characters before the slash',
     ],
     [
       'a name in a key that is too long',
@@ -193,7 +193,7 @@ describe('what is refused', () => {
           defaults: { labels: { 'app.kubernetes.io/managed-by': '${namespaceObject.metadata.name}' } },
         },
       },
-      'which marks what Reeve owns',
+      'because reeve marks the objects of Reeve',
     ],
     [
       'an expression of 4097 characters',
@@ -292,7 +292,7 @@ describe('what is refused', () => {
     [
       'two bindings of a name',
       { contents: { roleBindings: [binding, binding] } },
-      'spec.contents.roleBindings[1].name: found "x" a second time; accepted: each once; [0] has it',
+      'spec.contents.roleBindings[1].name: found "x" a second time; accepted: unique values; [0] has the same one',
     ],
   ])('%s', (_title, spec, part) => {
     const problems = problemsOf(spec);

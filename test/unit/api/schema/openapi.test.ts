@@ -15,7 +15,7 @@ import { toOpenApi } from '../../../../src/api/schema/openapi.ts';
 import type { Schema } from '../../../../src/api/schema/schema.ts';
 
 /** A key without a value is refused rather than dropped. */
-const noNulls = { rule: 'self.all(key, dyn(self[key]) != null)', message: 'a value for each key' };
+const noNulls = { rule: 'self.all(key, dyn(self[key]) != null)', message: 'must have a value for each key' };
 const plain = text({ description: 'T.', maxLength: 3 });
 
 describe('toOpenApi', () => {
@@ -67,7 +67,10 @@ describe('toOpenApi', () => {
         additionalProperties: { ...toOpenApi(plain), nullable: true },
         'x-kubernetes-validations': [
           noNulls,
-          { rule: 'self.all(key, key.size() <= 3)', message: 'each key: at most 3 characters' },
+          {
+            rule: 'self.all(key, key.size() <= 3)',
+            message: 'must have valid keys: each a text of at most 3 characters',
+          },
         ],
       },
     ],
@@ -98,20 +101,20 @@ describe('toOpenApi', () => {
         noNulls,
         {
           rule: "self.all(key, key.size() <= 9 && key.matches('^\\\\.\\'$'))",
-          message: 'each key: a dot and a quote',
+          message: 'must have valid keys: each a dot and a quote',
         },
       ],
     });
   });
 
   it('leaves out rules that CEL cannot say', () => {
-    const silent = { message: 'm', offender: () => undefined };
-    const spoken = { message: 'n', cel: 'true', offender: () => undefined };
+    const silent = { accepted: 'm', offender: () => undefined };
+    const spoken = { accepted: 'n', cel: 'true', offender: () => undefined };
     expect(toOpenApi(text({ description: 'T.', maxLength: 3, rules: [silent] }))).not.toHaveProperty(
       'x-kubernetes-validations',
     );
     expect(toOpenApi(text({ description: 'T.', maxLength: 3, rules: [silent, spoken] }))).toMatchObject({
-      'x-kubernetes-validations': [{ rule: 'true', message: 'n' }],
+      'x-kubernetes-validations': [{ rule: 'true', message: 'must be n' }],
     });
   });
 });

@@ -32,7 +32,7 @@ const person = object({
   required: ['name'],
   rules: [
     {
-      message: 'nobody called adam before 18',
+      accepted: 'nobody called adam before 18',
       cel: "self.name != 'adam' || self.age >= 18",
       offender: ({ name, age }) => (name === 'adam' && (age ?? 0) < 18 ? ['age'] : undefined),
     },
@@ -206,13 +206,13 @@ describe('what is refused', () => {
       'an item twice',
       words,
       ['a', 'b', 'a'],
-      ['[2]: found "a" a second time; accepted: each once; [0] has it'],
+      ['[2]: found "a" a second time; accepted: unique values; [0] has the same one'],
     ],
     [
       'a key twice',
       people,
       [{ name: 'a' }, { name: 'a' }],
-      ['[1].name: found "a" a second time; accepted: each once; [0] has it'],
+      ['[1].name: found "a" a second time; accepted: unique values; [0] has the same one'],
     ],
     ['a bad key of a map', scores, { 'a b': 1 }, ['["a b"]: found "a b"; accepted: a word']],
     ['a bad value of a map', scores, { a: null }, ['a: found nothing; accepted: a whole number from 0 to 9']],
@@ -226,13 +226,13 @@ describe('what is refused', () => {
       'what JSON cannot hold',
       anything,
       { name: 'a', x: () => 1 },
-      ['x: found something that JSON cannot hold; accepted: what JSON can hold'],
+      ['x: found something that JSON cannot hold; accepted: a JSON value'],
     ],
     [
       'a number that JSON cannot hold',
       anything,
       { name: 'a', x: Number.POSITIVE_INFINITY },
-      ['x: found Infinity; accepted: what JSON can hold'],
+      ['x: found Infinity; accepted: a JSON value'],
     ],
   ])('%s', (_title, schema, input, problems) => {
     expect(problemsOf(schema, input)).toEqual(problems);

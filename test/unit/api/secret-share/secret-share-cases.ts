@@ -145,7 +145,7 @@ export const refusedShares: readonly (readonly [title: string, spec: unknown, pr
   [
     'a key twice',
     keysNamed('a', 'b', 'a'),
-    'spec.target.keys[2].to: found "a" a second time; accepted: each once; [0] has it',
+    'spec.target.keys[2].to: found "a" a second time; accepted: unique values; [0] has the same one',
   ],
   [
     'a key without its source',
