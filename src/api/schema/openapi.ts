@@ -1,6 +1,14 @@
 // Writes a schema as the structural OpenAPI v3 of a CustomResourceDefinition.
 // https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema
-import type { IntegerSchema, ListSchema, MapSchema, ObjectSchema, Schema, SchemaRule, TextSchema } from './schema.ts';
+import type {
+  IntegerSchema,
+  ListSchema,
+  MapSchema,
+  ObjectSchema,
+  Schema,
+  SchemaRule,
+  TextSchema,
+} from './schema.ts';
 
 export type OpenApi = Readonly<Record<string, unknown>>;
 
@@ -78,7 +86,10 @@ function given(shape: OpenApi): OpenApi {
 }
 
 /** The message of the API server for an object that breaks the rule. */
-export function ruleMessage({ must = 'be', accepted }: Pick<SchemaRule<unknown>, 'must' | 'accepted'>): string {
+export function ruleMessage({
+  must = 'be',
+  accepted,
+}: Pick<SchemaRule<unknown>, 'must' | 'accepted'>): string {
   return `must ${must} ${accepted}`;
 }
 
