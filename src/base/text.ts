@@ -2,7 +2,7 @@
 
 const maxLength = 80;
 
-/** Cuts to `limit` characters, and replaces characters that move a cursor, change the writing direction or break a line. */
+/** Cuts to `limit` characters, and replaces control characters, line breaks and changes of the writing direction. */
 export function clipped(text: string, limit = maxLength): string {
   // Four times the limit is enough text unless most of it is unprintable, and it bounds the work.
   const head = text.slice(0, 4 * limit);

@@ -1,4 +1,4 @@
-// What is taken for the code of an error.
+// Checks which errors have a code.
 import { expect, test } from 'vitest';
 import { errorCode } from '../../../src/base/error-code.ts';
 
@@ -8,6 +8,6 @@ test.each([
   [new Error('c4n4ry'), undefined],
   [{ code: 'ENOENT' }, undefined],
   [null, undefined],
-])('%j: %s', (error, code) => {
+])('the code of %j is %s', (error, code) => {
   expect(errorCode(error)).toBe(code);
 });

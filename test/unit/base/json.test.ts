@@ -1,4 +1,4 @@
-// What counts as a JSON object, and that only members of its own are found in it.
+// Checks what counts as a JSON object, and that only its own members are read.
 import { expect, test } from 'vitest';
 import { isJsonObject, ownMember } from '../../../src/base/json.ts';
 
@@ -10,7 +10,7 @@ test.each<readonly [unknown, boolean]>([
   [undefined, false],
   ['text', false],
   [5, false],
-])('%j: %s', (value, isObject) => {
+])('that %j is a JSON object is %s', (value, isObject) => {
   expect(isJsonObject(value)).toBe(isObject);
 });
 
@@ -23,6 +23,6 @@ test.each<readonly [unknown, string, unknown]>([
   [JSON.parse('{"__proto__":1}'), '__proto__', 1],
   [['a'], '0', undefined],
   ['text', 'length', undefined],
-])('the own member of %j called %s: %j', (value, name, found) => {
+])('the own member of %j named %s is %j', (value, name, found) => {
   expect(ownMember(value, name)).toBe(found);
 });

@@ -1,4 +1,4 @@
-// Which known word is taken for the one that was meant.
+// Checks which known word is suggested for an unknown one.
 import { expect, test } from 'vitest';
 import { nearest } from '../../../src/base/nearest.ts';
 
@@ -12,6 +12,6 @@ test.each([
   ['nmae', 2, 'name'],
   ['zzz', 3, undefined],
   ['', 3, undefined],
-])('%j, at most %i changes away: %s', (given, farthest, found) => {
-  expect(nearest(given, known, farthest)).toBe(found);
+])('for %j with at most %i changes, the suggestion is %s', (given, maxDistance, found) => {
+  expect(nearest(given, known, maxDistance)).toBe(found);
 });

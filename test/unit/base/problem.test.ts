@@ -1,4 +1,4 @@
-// How problems and their paths read.
+// Checks the texts of problems and of their paths.
 import { describe, expect, it } from 'vitest';
 import { renderPath, renderProblem, type Path } from '../../../src/base/problem.ts';
 
@@ -12,18 +12,18 @@ describe('renderPath', () => {
     [['labels', 'a\nb'], 'labels["a\uFFFDb"]'],
     [[3, 'a'], '[3].a'],
     [['__proto__'], '__proto__'],
-  ])('%j', (path, text) => {
+  ])('the path %j has its text', (path, text) => {
     expect(renderPath(path)).toBe(text);
   });
 });
 
 describe('renderProblem', () => {
-  it('says where, what was found and what is accepted', () => {
+  it('names the path, what was found and what is accepted', () => {
     const problem = { path: ['spec', 'match', 'names', 0], found: '5', accepted: 'text' };
     expect(renderProblem(problem)).toBe('spec.match.names[0]: found 5; accepted: text');
   });
 
-  it('calls the root the object', () => {
+  it('calls the root "the object"', () => {
     expect(renderProblem({ path: [], found: 'nothing', accepted: 'something' })).toBe(
       'the object: found nothing; accepted: something',
     );

@@ -1,9 +1,9 @@
-// Many who ask the same thing at the same time, and some who go away.
+// Several callers ask for the same key at the same time, and some of them abort.
 import { expect, test } from 'vitest';
 import { SingleFlight } from '../../../src/base/single-flight.ts';
 import { failureOf } from '../kube/stub-api-server.ts';
 
-test('one answer for all who ask at the same time, and a new one for who asks later', async () => {
+test('all callers at the same time get one answer, and a later caller gets a new one', async () => {
   const flights = new SingleFlight<number>();
   let asked = 0;
   const work = (): Promise<number> => Promise.resolve((asked += 1));
@@ -13,7 +13,7 @@ test('one answer for all who ask at the same time, and a new one for who asks la
   expect(await flights.run('a', work)).toBe(3);
 });
 
-test('a failure is for all who wait, and not for who asks later', async () => {
+test('an error reaches all waiting callers, and not a later one', async () => {
   const flights = new SingleFlight<number>();
   const failing = (): Promise<number> => Promise.reject(new Error('no'));
   const failures = await Promise.all([
@@ -24,7 +24,7 @@ test('a failure is for all who wait, and not for who asks later', async () => {
   expect(await flights.run('a', () => Promise.resolve(1))).toBe(1);
 });
 
-test('one who goes away takes the answer from nobody', async () => {
+test('a caller that aborts does not affect the other callers', async () => {
   const flights = new SingleFlight<number>();
   const { promise, resolve } = Promise.withResolvers<number>();
   const leaving = new AbortController();
@@ -36,7 +36,7 @@ test('one who goes away takes the answer from nobody', async () => {
   expect(await second).toBe(1);
 });
 
-test('when all have gone, a late failure disturbs nobody', async () => {
+test('a late error does no harm when all callers have aborted', async () => {
   const flights = new SingleFlight<number>();
   const { promise, reject } = Promise.withResolvers<number>();
   const leaving = new AbortController();
@@ -47,7 +47,7 @@ test('when all have gone, a late failure disturbs nobody', async () => {
   expect(await flights.run('b', () => Promise.resolve(1))).toBe(1);
 });
 
-test('who has gone already asks nothing', async () => {
+test('a caller whose signal has already aborted starts no work', async () => {
   const asked: string[] = [];
   const work = (): Promise<number> => Promise.resolve(asked.push('x'));
   expect(await failureOf(new SingleFlight<number>().run('a', work, AbortSignal.abort('gone')))).toBe('gone');

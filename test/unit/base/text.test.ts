@@ -1,19 +1,19 @@
-// What other people's values look like in our messages.
+// Checks how values of users look in our messages.
 import { describe, expect, it } from 'vitest';
 import { alternatives, clipped, describeValue } from '../../../src/base/text.ts';
 
 describe('clipped', () => {
   it.each([
-    ['short text stays', 'abc', 'abc'],
-    ['80 characters stay', 'a'.repeat(80), 'a'.repeat(80)],
-    ['81 are clipped to 80', 'a'.repeat(81), `${'a'.repeat(79)}…`],
-    ['a megabyte is clipped to 80', 'b'.repeat(1_000_000), `${'b'.repeat(79)}…`],
-    ['wide characters count once', '😀'.repeat(81), `${'😀'.repeat(79)}…`],
-    ['lines become one', 'a\r\nb\u2028c\u2029d', 'a\uFFFD\uFFFDb\uFFFDc\uFFFDd'],
-    ['terminal escapes go', 'a\u001b[31mb\u0007', 'a\uFFFD[31mb\uFFFD'],
-    ['changes of direction go', 'a\u202eb\u2066c', 'a\uFFFDb\uFFFDc'],
-    ['half characters go', 'a\ud800b', 'a\uFFFDb'],
-  ])('%s', (_title, given, shown) => {
+    ['short text unchanged', 'abc', 'abc'],
+    ['80 characters unchanged', 'a'.repeat(80), 'a'.repeat(80)],
+    ['81 characters as 80', 'a'.repeat(81), `${'a'.repeat(79)}…`],
+    ['a megabyte as 80 characters', 'b'.repeat(1_000_000), `${'b'.repeat(79)}…`],
+    ['a wide character as one', '😀'.repeat(81), `${'😀'.repeat(79)}…`],
+    ['several lines as one', 'a\r\nb\u2028c\u2029d', 'a\uFFFD\uFFFDb\uFFFDc\uFFFDd'],
+    ['no terminal escapes', 'a\u001b[31mb\u0007', 'a\uFFFD[31mb\uFFFD'],
+    ['no changes of the writing direction', 'a\u202eb\u2066c', 'a\uFFFDb\uFFFDc'],
+    ['no half characters', 'a\ud800b', 'a\uFFFDb'],
+  ])('a message shows %s', (_title, given, shown) => {
     expect(clipped(given)).toBe(shown);
   });
 });
@@ -26,7 +26,7 @@ describe('alternatives', () => {
     [['a', 'b', 'c'], undefined, 'a, b or c'],
     [['a', 'b', 'c'], 2, 'a, b or 1 more'],
     [Array.from('abcdefghijkl'), undefined, 'a, b, c, d, e, f, g, h, i, j or 2 more'],
-  ])('%j, of which %s are shown', (words, shown, text) => {
+  ])('%j has its text when at most %s are shown', (words, shown, text) => {
     expect(alternatives(words, shown)).toBe(text);
   });
 });
@@ -46,7 +46,7 @@ describe('describeValue', () => {
     [{ a: 1 }, 'an object'],
     [5n, 'something that JSON cannot hold'],
     [Symbol('a'), 'something that JSON cannot hold'],
-  ])('%o', (value, words) => {
+  ])('%o is described as %s', (value, words) => {
     expect(describeValue(value)).toBe(words);
   });
 });

@@ -1,6 +1,6 @@
-// Durations and times as policies write them.
+// Checks the formats of durations and dates.
 import { describe, expect, it } from 'vitest';
-import { isDateTime, parseDuration } from '../../../src/base/time.ts';
+import { isDateTime, parseDuration, parseGoDuration } from '../../../src/base/time.ts';
 
 describe('parseDuration', () => {
   it.each([
@@ -18,7 +18,7 @@ describe('parseDuration', () => {
     ['1 h', undefined],
     ['h', undefined],
     ['12345678h', undefined],
-  ])('%s', (text, milliseconds) => {
+  ])('%j is %s milliseconds', (text, milliseconds) => {
     expect(parseDuration(text)).toBe(milliseconds);
   });
 });
@@ -39,8 +39,48 @@ describe('isDateTime', () => {
     ['2027-01-31T00:00:00', false],
     ['2027-01-31', false],
     ['tomorrow', false],
-  ])('%s', (text, valid) => {
+  ])('that %s is a date and time is %s', (text, valid) => {
     expect(isDateTime(text)).toBe(valid);
     expect(valid && Number.isNaN(Date.parse(text))).toBe(false);
+  });
+});
+
+describe('parseGoDuration', () => {
+  it.each([
+    ['10s', 10_000],
+    ['1m30s', 90_000],
+    ['250ms', 250],
+    ['1.5s', 1500],
+    ['.5s', 500],
+    ['1h', 3_600_000],
+    ['500us', 0.5],
+    ['500µs', 0.5],
+    ['1000000ns', 1],
+    ['+3s', 3000],
+    ['0', 0],
+    ['0s', 0],
+  ])('%s is %d milliseconds', (text, milliseconds) => {
+    expect(parseGoDuration(text)).toBeCloseTo(milliseconds, 6);
+  });
+
+  it.each([
+    '',
+    '10',
+    's',
+    '-1s',
+    '+-1s',
+    '1 s',
+    ' 1s',
+    '1s ',
+    '1x',
+    '1s1',
+    '1e3s',
+    '٣s',
+    '1S',
+    '.s',
+    '1..s',
+    '1s'.repeat(40),
+  ])('%j is refused', (text) => {
+    expect(parseGoDuration(text)).toBeUndefined();
   });
 });

@@ -1,7 +1,7 @@
-// Questions for rights: what is asked, what is remembered and for how long, and what no answer means.
+// Asks for rights: what is sent, what is cached and for how long, and what a missing answer means.
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
-import { createAccessReviewer } from '../../../src/kube/access-review.ts';
+import { createAccessReviewer, createSelfReviewer } from '../../../src/kube/access-review.ts';
 import type { AccessReviews, Caller, ResourceAttributes } from '../../../src/kube/access-review.ts';
 import type { KubeClient } from '../../../src/kube/http/client.ts';
 import { clientOf, failureOf, sendJson, startStub, statusOf } from './stub-api-server.ts';
@@ -29,15 +29,15 @@ const answering =
   (response) =>
     sendJson(response, { kind: 'SubjectAccessReview', status }, 201);
 
-test('everything that is known of the person is sent', async () => {
+test('all attributes of the user are sent', async () => {
   const { stub, reviews } = await start(answering({ allowed: true }));
-  const person = {
+  const caller = {
     ...ann,
     uid: 'u',
     extra: JSON.parse('{"__proto__":["x"],"a/b":["c","d"]}') as Caller['extra'] & {},
   };
   const right = { ...use, namespace: 'x', subresource: 'status' };
-  await reviews.mayDo(person, right, signal);
+  await reviews.mayDo(caller, right, signal);
   await reviews.mayDo(ann, { verb: 'create', group: '', resource: 'secrets' }, signal);
   expect(stub.requests.map(({ path }) => path)).toEqual([
     '/apis/authorization.k8s.io/v1/subjectaccessreviews',
@@ -50,7 +50,7 @@ test('everything that is known of the person is sent', async () => {
       user: 'ann',
       groups: ['dev', 'ops'],
       uid: 'u',
-      extra: person.extra,
+      extra: caller.extra,
       resourceAttributes: {
         verb: 'use',
         group: 'reeve.dev',
@@ -76,31 +76,27 @@ test('everything that is known of the person is sent', async () => {
 
 test.each<[string, Answering, string]>([
   ['allowed', answering({ allowed: true }), 'yes'],
-  ['allowed though somebody could not say', answering({ allowed: true, evaluationError: 'x' }), 'yes'],
+  ['allowed with an evaluation error', answering({ allowed: true, evaluationError: 'x' }), 'yes'],
   ['not allowed', answering({ allowed: false }), 'no'],
   ['denied', answering({ allowed: false, denied: true, reason: 'no' }), 'no'],
-  [
-    'not allowed because somebody could not say',
-    answering({ allowed: false, evaluationError: 'x' }),
-    'unknown',
-  ],
-  ['no status', answering(undefined), 'unknown'],
+  ['not allowed with an evaluation error', answering({ allowed: false, evaluationError: 'x' }), 'unknown'],
+  ['an answer without a status', answering(undefined), 'unknown'],
   ['an odd status', answering({ allowed: 'true' }), 'unknown'],
-  ['forbidden', (response) => sendJson(response, statusOf(403, 'Forbidden'), 403), 'unknown'],
-  ['unavailable', (response) => sendJson(response, statusOf(503, 'ServiceUnavailable'), 503), 'unknown'],
-  ['garbage', (response) => response.end('{'), 'unknown'],
-])('%s', async (_, answer, expected) => {
+  ['403', (response) => sendJson(response, statusOf(403, 'Forbidden'), 403), 'unknown'],
+  ['503', (response) => sendJson(response, statusOf(503, 'ServiceUnavailable'), 503), 'unknown'],
+  ['an answer that is not JSON', (response) => response.end('{'), 'unknown'],
+])('for a user, %s has the right answer', async (_, answer, expected) => {
   const { reviews } = await start(answer);
   expect(await reviews.mayDo(ann, use, signal)).toBe(expected);
 });
 
 test.each([
-  ['a yes for ten seconds', { allowed: true }, 9999, 1],
-  ['a yes for no longer', { allowed: true }, 10_000, 2],
-  ['a no for a second', { allowed: false }, 999, 1],
-  ['a no for no longer', { allowed: false }, 1000, 2],
-  ['no answer never', { allowed: false, evaluationError: 'x' }, 0, 2],
-])('remembers %s', async (_, status, milliseconds, asked) => {
+  ['a yes', 'still', { allowed: true }, 9999, 1],
+  ['a yes', 'no longer', { allowed: true }, 10_000, 2],
+  ['a no', 'still', { allowed: false }, 999, 1],
+  ['a no', 'no longer', { allowed: false }, 1000, 2],
+  ['an unknown', 'never', { allowed: false, evaluationError: 'x' }, 0, 2],
+])('%s is %s cached (%j, after %i ms)', async (_answer, _cached, status, milliseconds, asked) => {
   const { stub, reviews, pass } = await start(answering(status));
   await reviews.mayDo(ann, use, signal);
   pass(milliseconds);
@@ -120,22 +116,22 @@ test.each<[string, Caller, ResourceAttributes]>([
   ['another object', ann, { ...use, name: 'b' }],
   ['a namespace', ann, { ...use, namespace: 'b' }],
   ['a subresource', ann, { ...use, subresource: 'b' }],
-])('an answer is for exactly what was asked: %s', async (_, person, right) => {
+])('a cached answer is not used for %s', async (_, caller, right) => {
   const { stub, reviews } = await start(answering({ allowed: true }));
   await reviews.mayDo(ann, use, signal);
-  await reviews.mayDo(person, right, signal);
+  await reviews.mayDo(caller, right, signal);
   await reviews.mayDo(ann, use, signal);
   expect(stub.requests).toHaveLength(2);
 });
 
-test('what was remembered longest is forgotten first', async () => {
+test('the oldest answer is removed from a full cache', async () => {
   const asked: unknown[] = [];
   const client: KubeClient = {
     request: ({ body }) => {
       asked.push(body);
       return Promise.resolve({ status: { allowed: true } });
     },
-    stream: () => Promise.reject(new Error('nobody watches')),
+    stream: () => Promise.reject(new Error('no test watches')),
     close: () => undefined,
   };
   const reviews = createAccessReviewer(client, { monotonic: () => 0 });
@@ -149,7 +145,7 @@ test('what was remembered longest is forgotten first', async () => {
   expect(asked).toHaveLength(4098);
 });
 
-test('the same question at the same time is asked once, and who goes away takes the answer from nobody', async () => {
+test('the same question at the same time is asked once, and a caller that aborts does not affect the others', async () => {
   const { promise: held, resolve } = Promise.withResolvers<ServerResponse>();
   const { stub, reviews } = await start(resolve);
   const leaving = new AbortController();
@@ -162,10 +158,46 @@ test('the same question at the same time is asked once, and who goes away takes 
   expect(stub.requests).toHaveLength(1);
 });
 
-test('a connection that breaks refuses nobody', async () => {
+test('a broken connection does not become a refusal', async () => {
   const { stub, reviews } = await start((response) => {
     if (stub.requests.length === 1) response.socket?.destroy();
     else sendJson(response, { status: { allowed: true } });
   });
   expect(await reviews.mayDo(ann, use, signal)).toBe('yes');
+});
+
+const selfAnswering =
+  (status: unknown): Answering =>
+  (response) =>
+    sendJson(response, { kind: 'SelfSubjectAccessReview', status }, 201);
+
+test('a review of our own rights names no user', async () => {
+  const stub = await startStub(selfAnswering({ allowed: true }));
+  const right = { verb: 'list', group: '', resource: 'secrets', name: 'regcred' };
+  expect(await createSelfReviewer(clientOf(stub)).mayDo(right, signal)).toBe('yes');
+  expect(stub.requests.map(({ path, body }) => [path, body])).toEqual([
+    [
+      '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
+      {
+        apiVersion: 'authorization.k8s.io/v1',
+        kind: 'SelfSubjectAccessReview',
+        spec: { resourceAttributes: right },
+      },
+    ],
+  ]);
+});
+
+test.each<[string, Answering, string]>([
+  ['not allowed', selfAnswering({ allowed: false }), 'no'],
+  [
+    'not allowed with an evaluation error',
+    selfAnswering({ allowed: false, evaluationError: 'x' }),
+    'unknown',
+  ],
+  ['an answer without a status', selfAnswering(undefined), 'unknown'],
+  ['403', (response) => sendJson(response, statusOf(403, 'Forbidden'), 403), 'unknown'],
+])('for our own account, %s has the right answer', async (_what, answer, expected) => {
+  const stub = await startStub(answer);
+  const right = { verb: 'bind', group: 'rbac.authorization.k8s.io', resource: 'clusterroles', name: 'x' };
+  expect(await createSelfReviewer(clientOf(stub)).mayDo(right, signal)).toBe(expected);
 });

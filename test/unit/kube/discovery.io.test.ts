@@ -1,7 +1,7 @@
-// Which kinds the API server has, asked as seldom as possible.
+// Finds kinds by discovery, with as few requests as possible.
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
-import { createDiscovery } from '../../../src/kube/discovery.ts';
+import { createDiscovery, guessedPlural } from '../../../src/kube/discovery.ts';
 import type { Discovery } from '../../../src/kube/discovery.ts';
 import { clientOf, failureOf, sendJson, startStub, statusOf } from './stub-api-server.ts';
 import type { Answering, StubServer } from './stub-api-server.ts';
@@ -40,7 +40,7 @@ test.each([
   ['Odd', undefined],
   ['Seven', undefined],
   ['toString', undefined],
-])('the kind %s', async (kind, expected) => {
+])('discovery finds for the kind %s the resource %j', async (kind, expected) => {
   const { stub, discovery } = await start((response) => sendJson(response, rbacList));
   expect(await discovery.find(rbac, kind)).toEqual(expected);
   expect(stub.requests.map(({ path }) => path)).toEqual(['/apis/rbac.authorization.k8s.io/v1']);
@@ -51,7 +51,7 @@ test('an answer without resources has no kinds', async () => {
   expect(await discovery.find('v1', 'Secret')).toBeUndefined();
 });
 
-test('a kind that is known is asked for again after ten minutes', async () => {
+test('discovery of a known kind is repeated after ten minutes', async () => {
   const { stub, discovery, pass } = await start((response) => sendJson(response, rbacList));
   await discovery.find(rbac, 'Role');
   pass(599_999);
@@ -62,7 +62,7 @@ test('a kind that is known is asked for again after ten minutes', async () => {
   expect(stub.requests).toHaveLength(2);
 });
 
-test('a kind that is installed later is found half a minute later', async () => {
+test('a kind that is installed later is found within half a minute', async () => {
   let isInstalled = false;
   const { stub, discovery, pass } = await start((response) => {
     if (isInstalled) sendJson(response, { resources: [{ name: 'foos', kind: 'Foo', namespaced: true }] });
@@ -77,7 +77,7 @@ test('a kind that is installed later is found half a minute later', async () => 
   expect(await discovery.find('x.dev/v1', 'Foo')).toEqual({ plural: 'foos', namespaced: true });
 });
 
-test('who asks at the same time waits for the same answer, and may go away', async () => {
+test('callers at the same time share one answer, and each may abort', async () => {
   const { promise: held, resolve } = Promise.withResolvers<ServerResponse>();
   const { stub, discovery } = await start(resolve);
   const leaving = new AbortController();
@@ -93,7 +93,7 @@ test('who asks at the same time waits for the same answer, and may go away', asy
   expect(stub.requests).toHaveLength(1);
 });
 
-test('a failure is no answer, and is not kept', async () => {
+test('an error is not cached', async () => {
   let code = 503;
   const { discovery } = await start((response) => {
     if (code === 200) sendJson(response, rbacList);
@@ -102,4 +102,13 @@ test('a failure is no answer, and is not kept', async () => {
   expect(await failureOf(discovery.find(rbac, 'Role'))).toMatchObject({ code: 503 });
   code = 200;
   expect(await discovery.find(rbac, 'Role')).toEqual({ plural: 'roles', namespaced: true });
+});
+
+test.each([
+  ['ConfigMap', 'configmaps'],
+  ['NetworkPolicy', 'networkpolicies'],
+  ['Ingress', 'ingresses'],
+  ['Endpoints', 'endpoints'],
+])('the guessed resource of the kind %s is %s', (kind, plural) => {
+  expect(guessedPlural(kind)).toBe(plural);
 });

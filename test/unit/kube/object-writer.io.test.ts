@@ -1,9 +1,9 @@
-// What is sent for each effect on an object, and what the answers mean.
+// Checks the request of each method of the writer, and the meaning of the answers.
 import { expect, test } from 'vitest';
 import { KubeError } from '../../../src/base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../../../src/base/kube-object.ts';
 import type { Discovery } from '../../../src/kube/discovery.ts';
-import { createObjectWriter } from '../../../src/kube/object-writer.ts';
+import { createNamespaceFinder, createObjectWriter } from '../../../src/kube/object-writer.ts';
 import type { ObjectWriter } from '../../../src/kube/object-writer.ts';
 import { clientOf, failureOf, sendJson, startStub, statusOf } from './stub-api-server.ts';
 import type { Answering, StubServer } from './stub-api-server.ts';
@@ -59,7 +59,7 @@ test.each<[string, (writer: ObjectWriter) => Promise<unknown>, object]>([
     },
   ],
   [
-    'apply by force, dry, to the status',
+    'a forced dry-run apply to the status',
     (w) => w.apply(secret, { force: true, dryRun: true, subresource: 'status' }),
     { path: `${path}/status`, query: { ...mine, force: 'true', dryRun: 'All' } },
   ],
@@ -75,17 +75,17 @@ test.each<[string, (writer: ObjectWriter) => Promise<unknown>, object]>([
     },
   ],
   [
-    'merge patch, dry, to the status',
+    'a dry-run merge patch to the status',
     (w) => w.mergePatch(ref, {}, { dryRun: true, subresource: 'status' }),
     { path: `${path}/status`, query: { ...mine, dryRun: 'All' } },
   ],
-])('%s', async (_, work, expected) => {
+])('%s sends the expected request', async (_, work, expected) => {
   const { stub, writer } = await start((response) => sendJson(response, live));
   expect(await work(writer)).toEqual(live);
   expect(stub.requests).toMatchObject([expected]);
 });
 
-test('remove', async () => {
+test('remove sends the preconditions', async () => {
   const { stub, writer } = await start((response) => sendJson(response, { kind: 'Status' }));
   await writer.remove(ref, { uid: 'u1' });
   await writer.remove(ref, { uid: 'u1', resourceVersion: '5' });
@@ -103,7 +103,7 @@ test('remove', async () => {
   );
 });
 
-test('what is not there reads as undefined, and is removed', async () => {
+test('a missing object reads as undefined, and its removal succeeds', async () => {
   const { writer } = await start((response) => sendJson(response, statusOf(404, 'NotFound'), 404));
   expect(await writer.read(ref)).toBeUndefined();
   expect(await writer.remove(ref, { uid: 'u1' })).toBeUndefined();
@@ -117,10 +117,10 @@ test.each<[string, Answering, object | undefined]>([
     (response) => sendJson(response, { metadata: { uid: 'u2' } }),
     undefined,
   ],
-  ['nothing has the name now', (response) => sendJson(response, statusOf(404, 'NotFound'), 404), undefined],
+  ['no object has the name now', (response) => sendJson(response, statusOf(404, 'NotFound'), 404), undefined],
   ['the object has changed', (response) => sendJson(response, live), { code: 409, reason: 'Conflict' }],
-  ['nobody may look', (response) => sendJson(response, statusOf(403, 'Forbidden'), 403), { code: 409 }],
-])('a removal that meets a conflict because %s', async (_, look, expected) => {
+  ['a read is forbidden', (response) => sendJson(response, statusOf(403, 'Forbidden'), 403), { code: 409 }],
+])('a removal has the right result after a conflict when %s', async (_, look, expected) => {
   const { writer } = await start((response, request) => {
     if (request.method === 'GET') look(response, request);
     else sendJson(response, statusOf(409, 'Conflict'), 409);
@@ -130,7 +130,7 @@ test.each<[string, Answering, object | undefined]>([
   else expect(error).toMatchObject(expected);
 });
 
-test('a kind that the API server does not have', async () => {
+test('a kind that is not served has no objects, and a write rejects', async () => {
   const { stub, writer } = await start((response) => sendJson(response, live));
   const unknown = { ...ref, kind: 'Foo' };
   expect(await writer.read(unknown)).toBeUndefined();
@@ -154,7 +154,7 @@ test('an object without a name never reaches the collection', async () => {
   ]);
 });
 
-test('an answer that is no object', async () => {
+test('an answer that is not an object rejects', async () => {
   const { writer } = await start((response) => sendJson(response, { metadata: 'x' }));
   const error = await failureOf(writer.apply(secret, { force: true }));
   expect(error).toBeInstanceOf(KubeError);
@@ -167,8 +167,44 @@ test.each<[string, (writer: ObjectWriter, signal: AbortSignal) => Promise<unknow
   ['apply', (w, signal) => w.apply(secret, { force: true, signal })],
   ['merge patch', (w, signal) => w.mergePatch(ref, {}, { signal })],
   ['remove', (w, signal) => w.remove(ref, { uid: 'u1' }, { signal })],
-])('%s is given up when the signal says so', async (_, work) => {
+])('%s rejects with the reason of the signal', async (_, work) => {
   const controller = new AbortController();
   const { writer } = await start(() => controller.abort('lost the lease'));
   expect(await failureOf(work(writer, controller.signal))).toBe('lost the lease');
+});
+
+test('an existing Namespace is found', async () => {
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'a', labels: { b: 'c' } } };
+  const stub = await startStub((response) => sendJson(response, namespace));
+  expect(await createNamespaceFinder(clientOf(stub)).find('a', new AbortController().signal)).toEqual(
+    namespace,
+  );
+  expect(stub.requests).toMatchObject([{ method: 'GET', path: '/api/v1/namespaces/a' }]);
+});
+
+test('a missing Namespace is undefined', async () => {
+  const stub = await startStub((response) => sendJson(response, statusOf(404, 'NotFound'), 404));
+  expect(await createNamespaceFinder(clientOf(stub)).find('a', new AbortController().signal)).toBeUndefined();
+});
+
+test.each([
+  [403, statusOf(403, 'Forbidden'), 'Forbidden'],
+  [500, statusOf(500, 'InternalError'), 'InternalError'],
+  [200, { kind: 'Namespace' }, 'MalformedAnswer'],
+])('the search for a Namespace rejects for the answer %i with %j', async (code, body, reason) => {
+  const stub = await startStub((response) => sendJson(response, body, code));
+  expect(
+    await failureOf(createNamespaceFinder(clientOf(stub)).find('a', new AbortController().signal)),
+  ).toMatchObject({
+    code,
+    reason,
+  });
+});
+
+test('the search for a Namespace rejects with the reason of the signal', async () => {
+  const controller = new AbortController();
+  const stub = await startStub(() => controller.abort('out of time'));
+  expect(await failureOf(createNamespaceFinder(clientOf(stub)).find('a', controller.signal))).toBe(
+    'out of time',
+  );
 });

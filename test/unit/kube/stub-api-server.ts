@@ -1,4 +1,4 @@
-// A real https server that answers as a test says, and keeps what it was sent.
+// A real HTTPS server that answers as a test says, and records the requests.
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
@@ -25,9 +25,9 @@ export interface StubServer {
   readonly url: URL;
   readonly ca: string;
   readonly requests: readonly SeenRequest[];
-  /** Every connection that was ever opened, in order. */
+  /** All connections, from the first to the last. */
   readonly connections: readonly TLSSocket[];
-  /** Ends the connection of this answer with a reset of TCP. */
+  /** Ends the connection of this answer with a TCP reset. */
   reset(response: ServerResponse): void;
 }
 
@@ -35,7 +35,7 @@ export type Answering = (response: ServerResponse, request: SeenRequest) => void
 
 let certificates: Promise<IssuedCertificates> | undefined;
 
-/** The client judges the certificates by the real clock, so they are issued by it; once, because it takes a while. */
+/** Issues certificates once, because that takes a while, and with the real time, because the client checks it. */
 export function stubCertificates(): Promise<IssuedCertificates> {
   certificates ??= issueCertificates({
     namespace: 'reeve-system',
@@ -47,7 +47,7 @@ export function stubCertificates(): Promise<IssuedCertificates> {
   return certificates;
 }
 
-/** Ends with the test that started it. */
+/** Starts a server that stops with its test. */
 export async function startStub(answer: Answering): Promise<StubServer> {
   const { ca, serving } = await stubCertificates();
   const requests: SeenRequest[] = [];
@@ -93,7 +93,7 @@ async function seen(request: IncomingMessage): Promise<SeenRequest> {
   };
 }
 
-/** A client with fixed credentials, unless the test has others. */
+/** Creates a client with fixed credentials, unless the test gives others. */
 export function clientOf(
   stub: StubServer,
   options: KubeClientOptions = {},

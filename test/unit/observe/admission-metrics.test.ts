@@ -1,4 +1,4 @@
-// What is counted, and that labels do not grow with what people send.
+// Checks the counters of admission.
 import { expect, test } from 'vitest';
 import { AdmissionMetrics } from '../../../src/observe/admission-metrics.ts';
 import { MetricsRegistry } from '../../../src/observe/registry.ts';
@@ -17,7 +17,7 @@ async function sampleOf(registry: MetricsRegistry, name: string): Promise<string
   return lines.find((line) => line.startsWith(`${name} `))?.slice(name.length + 1);
 }
 
-test('what can be alerted on is there from the start', async () => {
+test('counters for alerts exist from the start', async () => {
   const registry = new MetricsRegistry();
   expect(new AdmissionMetrics(registry)).toBeDefined();
   for (const name of [
@@ -30,7 +30,7 @@ test('what can be alerted on is there from the start', async () => {
   expect(await registry.render()).toContain('process_resident_memory_bytes');
 });
 
-test('two servers in one process count apart', async () => {
+test('two servers in one process count separately', async () => {
   const [one, other] = [new MetricsRegistry(), new MetricsRegistry()];
   const [metrics] = [new AdmissionMetrics(one), new AdmissionMetrics(other)];
   metrics.failed();
@@ -38,7 +38,7 @@ test('two servers in one process count apart', async () => {
   expect(await sampleOf(other, 'reeve_internal_errors_total')).toBe('0');
 });
 
-test('counts decisions, rules, refusals and what is in flight', async () => {
+test('decisions, rules, refusals and running requests are counted', async () => {
   const registry = new MetricsRegistry();
   const metrics = new AdmissionMetrics(registry);
   metrics.began();

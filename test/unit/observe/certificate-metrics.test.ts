@@ -1,9 +1,9 @@
-// The metrics of certificates: there from the start, in seconds, and without anything of a certificate.
+// Checks that the metrics of certificates exist from the start, and that the expiry is in seconds.
 import { expect, test } from 'vitest';
 import { CertificateMetrics } from '../../../src/observe/certificate-metrics.ts';
 import { MetricsRegistry } from '../../../src/observe/registry.ts';
 
-test('counters begin at nothing, and expiry is a time', async () => {
+test('counters start at 0, and the expiry is a time in seconds', async () => {
   const registry = new MetricsRegistry();
   const metrics = new CertificateMetrics(registry);
   const shown = async (): Promise<readonly string[]> =>

@@ -1,4 +1,4 @@
-// What is counted of the way to the API server, and that the silence of watches is measured when it is read.
+// Checks the counters of refusals and interruptions, and the silence of watches.
 import { expect, test } from 'vitest';
 import { ConnectionMetrics, WatchMetrics } from '../../../src/observe/connection-metrics.ts';
 import { MetricsRegistry } from '../../../src/observe/registry.ts';
@@ -6,7 +6,7 @@ import { MetricsRegistry } from '../../../src/observe/registry.ts';
 const ours = async (registry: MetricsRegistry): Promise<readonly string[]> =>
   (await registry.render()).split('\n').filter((line) => /^reeve_(api|watch)_/.test(line));
 
-test('what is turned away is there from the start', async () => {
+test('the counters of refusals exist from the start', async () => {
   const registry = new MetricsRegistry();
   const metrics = new ConnectionMetrics(registry);
   metrics.turnedAway(429);
@@ -17,7 +17,7 @@ test('what is turned away is there from the start', async () => {
   ]);
 });
 
-test('of several watches of a path the one that is silent for longest counts, and no watch that is gone', async () => {
+test('the longest silence of a path is shown, and a stopped watch is not shown', async () => {
   const registry = new MetricsRegistry();
   let watches = [
     { path: '/a', silentMs: 1500 },

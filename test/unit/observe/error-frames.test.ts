@@ -1,15 +1,15 @@
-// What of an error may be logged: its name and where it was thrown, never its text.
+// Checks that only the class and the stack of an error are logged, never its message.
 import { expect, test } from 'vitest';
 import { traceOf } from '../../../src/observe/error-frames.ts';
 
-test('tells the name of an error and where it was, but not its text', () => {
+test('the class and the stack of an error are reported, and its message is not', () => {
   const { error, frames } = traceOf(new TypeError('c4n4ry\n    at c4n4ry (c4n4ry:1:1)'));
   expect(error).toBe('TypeError');
   expect(frames[0]).toMatch(/^at .*error-frames\.test\.ts:\d+:\d+/);
   expect(JSON.stringify(frames)).not.toContain('c4n4ry');
 });
 
-test('tells nothing of a stack that it does not understand', () => {
+test('a stack in an unknown format is left out', () => {
   const changed = new Error('before');
   expect(changed.stack).toContain('before');
   changed.message = 'after';
@@ -24,6 +24,6 @@ test.each([
   [undefined, 'undefined'],
   [null, 'object'],
   [{ message: 'c4n4ry' }, 'object'],
-])('tells the type of what is no error: %j', (thrown, error) => {
+])('the type is reported for %j, which is not an error', (thrown, error) => {
   expect(traceOf(thrown)).toEqual({ error, frames: [] });
 });

@@ -1,4 +1,4 @@
-// The log: one line of JSON for each event, at the level that was chosen.
+// Checks that the log is lines of JSON at the chosen level.
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ async function linesAt(level: LogLevel): Promise<readonly unknown[]> {
     .map((line) => JSON.parse(line) as unknown);
 }
 
-test('writes one line of JSON for each entry, with the time, and nothing of the machine', async () => {
+test('each entry is one line of JSON with the time, and without data about the machine', async () => {
   const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as unknown;
   expect(await linesAt('debug')).toEqual([
     { level: 'debug', time, msg: 'a', number: 1 },
@@ -40,6 +40,6 @@ test.each([
   ['warn', 2],
   ['error', 1],
   ['silent', 0],
-] as const)('level %s writes %i of four', async (level, count) => {
+] as const)('the level %s writes %i of four entries', async (level, count) => {
   expect(await linesAt(level)).toHaveLength(count);
 });

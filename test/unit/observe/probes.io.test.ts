@@ -1,4 +1,4 @@
-// The server of probes and metrics, over HTTP.
+// Calls the server of probes and metrics over HTTP.
 import { once } from 'node:events';
 import { request } from 'node:http';
 import type { IncomingMessage, Server } from 'node:http';
@@ -46,13 +46,13 @@ describe('the probes', () => {
     ['/readyz/', true, 404, 'not found\n'],
     ['//readyz', true, 404, 'not found\n'],
     ['/validate', true, 404, 'not found\n'],
-  ])('%s, ready: %s', async (path, ready, code, body) => {
+  ])('GET %s has its answer when readiness is %s', async (path, ready, code, body) => {
     state.ready = ready;
     const answer = await call(path);
     expect({ code: answer.response.statusCode, body: answer.body }).toEqual({ code, body });
   });
 
-  test.each(['/livez', '/readyz', '/metrics'])('HEAD %s', async (path) => {
+  test.each(['/livez', '/readyz', '/metrics'])('HEAD %s is answered without a body', async (path) => {
     state.ready = true;
     const { response, body } = await call(path, 'HEAD');
     expect({ code: response.statusCode, body }).toEqual({ code: 200, body: '' });
@@ -64,7 +64,7 @@ describe('the probes', () => {
     expect(response.headers.allow).toBe('GET, HEAD');
   });
 
-  test('metrics that fail say nothing of why', async () => {
+  test('an error of the metrics is answered without its text', async () => {
     state.breaks = true;
     const { response, body } = await call('/metrics');
     state.breaks = false;

@@ -1,9 +1,9 @@
-// What the reconciler counts, and that gauges are asked when they are read.
+// Checks the counters of the reconciler, and that gauges are read when the metrics are read.
 import { expect, test } from 'vitest';
 import { ReconcileMetrics } from '../../../src/observe/reconcile-metrics.ts';
 import { MetricsRegistry } from '../../../src/observe/registry.ts';
 
-test('counts writes, failures and rounds, and measures what waits', async () => {
+test('writes, errors and rounds are counted, and the queue is measured', async () => {
   const registry = new MetricsRegistry();
   const now = { leads: false, queued: 0, oldestMs: 0 };
   const metrics = new ReconcileMetrics(registry, {

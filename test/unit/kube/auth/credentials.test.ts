@@ -1,4 +1,4 @@
-// How long credentials are kept, and when they are read again.
+// Checks how long credentials are kept, and when they are read again.
 import { expect, test } from 'vitest';
 import { connectionTo, CredentialError } from '../../../../src/kube/auth/credentials.ts';
 import type { ApiServer, Credentials, CredentialSource } from '../../../../src/kube/auth/credentials.ts';
@@ -35,7 +35,7 @@ async function connect(): Promise<Setting> {
   return { source, connection, pass: (milliseconds) => void (now += milliseconds) };
 }
 
-test('they are read once a minute at most', async () => {
+test('credentials are read at most once a minute', async () => {
   const { source, connection, pass } = await connect();
   source.token = 'two';
   pass(59_999);
@@ -45,7 +45,7 @@ test('they are read once a minute at most', async () => {
   expect(source.reads).toEqual(['old', 'old']);
 });
 
-test('what is the same stays the same object', async () => {
+test('equal credentials stay the same object', async () => {
   const { source, connection, pass } = await connect();
   const first = await connection.authorize();
   pass(60_000);
@@ -60,25 +60,25 @@ test('what is the same stays the same object', async () => {
   expect((await connection.authorize()).tls).not.toBe(first.tls);
 });
 
-test('refused ones are read again at once, once for all who were refused', async () => {
+test('refused credentials are read again at once, once for all callers', async () => {
   const { source, connection } = await connect();
   const first = await connection.authorize();
   source.token = 'two';
   const renewed = await Promise.all([1, 2, 3].map(() => connection.renew(first)));
   expect(new Set(renewed).size).toBe(1);
   expect(renewed[0]?.headers).toEqual({ Authorization: 'Bearer two' });
-  // Who hears of the refusal later finds that it has been seen to.
+  // A later caller gets the credentials that were read in the meantime.
   expect(await connection.renew(first)).toBe(renewed[0]);
   expect(source.reads).toEqual(['old', 'refused']);
 });
 
-test('refused ones that are still the same are the same object', async () => {
+test('refused credentials that have not changed are the same object', async () => {
   const { connection } = await connect();
   const first = await connection.authorize();
   expect(await connection.renew(first)).toBe(first);
 });
 
-test('while there are no new ones, the old ones are used, and looked for again a minute later', async () => {
+test('old credentials are used while reading fails, and reading is repeated after a minute', async () => {
   const { source, connection, pass } = await connect();
   const first = await connection.authorize();
   source.isBroken = true;
@@ -102,14 +102,14 @@ test.each<[string, Partial<Pick<TestSource, 'token' | 'ca'>>, string]>([
     { token: 'canary\nX-Other: 1' },
     'the token for the API server is empty or has characters that are not allowed in a token',
   ],
-  ['a CA that is no PEM', { ca: 'canary' }, notPem],
+  ['a CA that is not PEM', { ca: 'canary' }, notPem],
   ['broken PEM', { ca: '-----BEGIN CERTIFICATE-----\ncanary\n-----END CERTIFICATE-----' }, notPem],
-])('%s is refused at the start, without saying what it was', async (_, change, message) => {
+])('%s is refused at the start, and the message does not quote it', async (_, change, message) => {
   const error = await failureOf(connectionTo(Object.assign(new TestSource(), change)));
   expect(error).toEqual(new CredentialError(message));
 });
 
-test('a key that belongs to another certificate is refused', async () => {
+test('a key of another certificate is refused', async () => {
   const { ca, serving } = await stubCertificates();
   const tls = { cert: serving.certPem, key: ca.keyPem, rejectUnauthorized: true };
   const source = new TestSource();

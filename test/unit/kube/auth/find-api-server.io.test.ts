@@ -1,4 +1,4 @@
-// Which API server is chosen, and the credentials of a Pod.
+// Finds the API server, and reads the credentials of a Pod.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -57,12 +57,12 @@ test.each<[Parts, string]>([
   [{ named: true, pod: true, home: true }, 'https://named/'],
   [{ pod: true, home: true }, 'https://10.0.0.1:6443/'],
   [{ home: true }, 'https://usual/'],
-])('of %j it is %s', async (parts, server) => {
+])('with %j the API server is %s', async (parts, server) => {
   const found = await findApiServer(choiceIn(await makeHome(), parts));
   expect(found.server.href).toBe(server);
 });
 
-test('nothing at all', async () => {
+test('without any configuration the message lists what is missing', async () => {
   const folder = await makeFolder();
   const error = await failureOf(
     findApiServer({ environment: { HOME: folder }, serviceAccountFolder: folder }),
@@ -75,7 +75,7 @@ test('nothing at all', async () => {
   );
 });
 
-test('a Pod that mounts no token is like no Pod', async () => {
+test('a Pod without a token is ignored', async () => {
   const home = await makeHome();
   const choice = {
     ...choiceIn(home, { pod: true, home: true }),
@@ -87,7 +87,7 @@ test('a Pod that mounts no token is like no Pod', async () => {
 test.each([
   ['fd00::1', '443', 'https://[fd00::1]/'],
   ['10.0.0.1', undefined, 'https://10.0.0.1/'],
-])('the address of a Pod: %s %s', async (host, port, server) => {
+])('in a Pod with host %s and port %s, the server is %s', async (host, port, server) => {
   const home = await makeHome();
   const environment = { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port };
   const found = await findApiServer({ environment, serviceAccountFolder: join(home, 'pod') });
@@ -99,13 +99,13 @@ test.each([
 test.each([
   ['ca.crt', 'the certificates for the API server are not PEM, or the key belongs to another certificate'],
   ['token', 'the token for the API server is empty or has characters that are not allowed in a token'],
-])('an empty %s of a Pod', async (file, message) => {
+])('an empty %s of a Pod is refused', async (file, message) => {
   const home = await makeHome();
   await writeFile(join(home, 'pod', file), '');
   expect(await failureOf(findApiServer(choiceIn(home, { pod: true })))).toEqual(new CredentialError(message));
 });
 
-test('a Pod without ca.crt', async () => {
+test('a Pod without ca.crt is refused', async () => {
   const home = await makeHome();
   await rm(join(home, 'pod', 'ca.crt'));
   expect(await failureOf(findApiServer(choiceIn(home, { pod: true })))).toEqual(
@@ -113,7 +113,7 @@ test('a Pod without ca.crt', async () => {
   );
 });
 
-test('a token that the kubelet has replaced is read when the server refuses the old one', async () => {
+test('a token that the kubelet replaced is read after a 401', async () => {
   const home = await makeHome();
   const stub = await startStub((response, { headers }) => {
     if (headers.authorization === 'Bearer rotated') sendJson(response, { ok: true });

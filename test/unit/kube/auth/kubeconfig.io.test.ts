@@ -1,4 +1,4 @@
-// What is taken from kubeconfigs, and what people are told of those that cannot be used.
+// Reads credentials from kubeconfigs, and checks the messages for invalid kubeconfigs.
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,27 +53,31 @@ async function readOf(parts: Parts): Promise<Credentials> {
 test.each<[string, Parts, object]>([
   ['a token', { user: { token: 'abc' } }, { Authorization: 'Bearer abc' }],
   [
-    'a token file, named from the kubeconfig',
+    'a token file relative to the kubeconfig',
     { user: { tokenFile: 'token' } },
     { Authorization: 'Bearer from-file' },
   ],
   [
-    'a token file goes before a token',
+    'a token file and a token',
     { user: { token: 'abc', tokenFile: 'token' } },
     { Authorization: 'Bearer from-file' },
   ],
-  ['basic', { user: { username: 'ann', password: 'pä' } }, { Authorization: 'Basic YW5uOnDDpA==' }],
   [
-    'somebody else',
+    'a name and a password',
+    { user: { username: 'ann', password: 'pä' } },
+    { Authorization: 'Basic YW5uOnDDpA==' },
+  ],
+  [
+    'an impersonated user',
     { user: { token: 'abc', as: 'bob' } },
     { Authorization: 'Bearer abc', 'Impersonate-User': 'bob' },
   ],
-  ['nothing', {}, {}],
-])('the headers of %s', async (_, parts, headers) => {
+  ['no credentials', {}, {}],
+])('a kubeconfig with %s has its headers', async (_, parts, headers) => {
   expect((await readOf(parts)).headers).toEqual(headers);
 });
 
-test('certificates in files, and the same ones inline', async () => {
+test('certificates are read from files and from inline data', async () => {
   const { ca, serving } = await stubCertificates();
   const expected = {
     ca: ca.certPem,
@@ -96,13 +100,13 @@ test('certificates in files, and the same ones inline', async () => {
   expect(inline.tls).toEqual(expected);
 });
 
-test('the check of the certificate is off only when the kubeconfig says so', async () => {
+test('the certificate is not checked only when the kubeconfig says so', async () => {
   expect((await readOf({})).tls).toEqual({ rejectUnauthorized: true });
   const careless = await readOf({ cluster: { 'insecure-skip-tls-verify': true } });
   expect(careless.tls).toEqual({ rejectUnauthorized: false });
 });
 
-test('of several kubeconfigs the first that says something counts, and some may be missing', async () => {
+test('with several kubeconfigs the first value counts, and files may be missing', async () => {
   const other = kubeconfigOf({ cluster: { server: 'https://other' }, user: { token: 'other' } }, 'other');
   const source = await kubeconfigSource([
     join(folder, 'missing'),
@@ -116,38 +120,46 @@ test('of several kubeconfigs the first that says something counts, and some may 
 });
 
 test.each<[string, object | string, string]>([
-  ['no YAML', 'a: [canary', 'FILE, line 1: invalid YAML'],
+  ['invalid YAML', 'a: [canary', 'FILE, line 1: invalid YAML'],
   ['a list', '[canary]', 'FILE is not a kubeconfig'],
-  ['nothing', '', 'FILE is not a kubeconfig'],
+  ['an empty file', '', 'FILE is not a kubeconfig'],
   ['no current context', {}, 'the kubeconfig FILE has no current-context'],
   ['an unknown context', { 'current-context': 'x' }, 'the kubeconfig FILE: context "x" is missing'],
   ['no users', { ...kubeconfigOf({}), users: 'canary' }, 'CONTEXT: user "u" is missing'],
   [
-    'no https',
+    'a server without https',
     kubeconfigOf({ cluster: { server: 'http://x' } }),
     'CONTEXT: its server is not an https:// URL',
   ],
-  ['no address', kubeconfigOf({ cluster: { server: 5 } }), 'CONTEXT: its server is not an https:// URL'],
+  [
+    'a server that is not a URL',
+    kubeconfigOf({ cluster: { server: 5 } }),
+    'CONTEXT: its server is not an https:// URL',
+  ],
   [
     'a proxy',
     kubeconfigOf({ cluster: { 'proxy-url': 'http://canary' } }),
     'CONTEXT: proxy-url is not supported',
   ],
-  ['groups', kubeconfigOf({ user: { as: 'a', 'as-groups': ['b'] } }), 'CONTEXT: as-groups is not supported'],
-])('%s: the operator is told what is wrong', async (_, content, message) => {
+  [
+    'impersonated groups',
+    kubeconfigOf({ user: { as: 'a', 'as-groups': ['b'] } }),
+    'CONTEXT: as-groups is not supported',
+  ],
+])('%s is refused with its message', async (_, content, message) => {
   const path = await put(content);
   const words = message.replace('CONTEXT', 'the kubeconfig FILE, context dev').replace('FILE', path);
   expect(await failureOf(kubeconfigSource([path]))).toEqual(new CredentialError(words));
 });
 
-test('a kubeconfig that is not there', async () => {
+test('a missing kubeconfig is refused', async () => {
   const path = join(folder, 'missing');
   expect(await failureOf(kubeconfigSource([path]))).toEqual(
     new CredentialError(`the kubeconfig ${path} cannot be read (ENOENT)`),
   );
 });
 
-test('a certificate that is not there', async () => {
+test('a missing certificate is refused', async () => {
   const error = await failureOf(
     readOf({ user: { 'client-certificate': 'missing', 'client-key': 'missing' } }),
   );
@@ -158,13 +170,13 @@ test('a certificate that is not there', async () => {
   );
 });
 
-test('what changes in the kubeconfig is read again', async () => {
+test('a changed kubeconfig is read again', async () => {
   const source = await kubeconfigSource([await put(kubeconfigOf({ user: { token: 'one' } }))]);
   await put(kubeconfigOf({ user: { token: 'two' } }));
   expect((await source.read({ refused: false })).headers).toEqual({ Authorization: 'Bearer two' });
 });
 
-test('people may switch to another context: the program stays with the one that it began with', async () => {
+test('the program keeps its context when the kubeconfig switches to another', async () => {
   const mine = kubeconfigOf({ user: { token: 'one' } });
   const source = await kubeconfigSource([await put(mine)]);
   await put({ ...mine, 'current-context': 'other' });
@@ -180,14 +192,14 @@ test('credentials for another server are never sent to this one', async () => {
   );
 });
 
-/** A plugin that counts how often it was asked, and writes down what it was told. */
+/** Returns a plugin that counts its runs, and saves its environment. */
 async function pluginWith(status: object): Promise<object> {
   const count = join(folder, 'count');
   await writeFile(
     join(folder, 'plugin.mjs'),
     `import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
      appendFileSync(${JSON.stringify(count)}, 'x');
-     writeFileSync(${JSON.stringify(join(folder, 'told'))}, process.env.KUBERNETES_EXEC_INFO + process.env.MORE);
+     writeFileSync(${JSON.stringify(join(folder, 'environment'))}, process.env.KUBERNETES_EXEC_INFO + process.env.MORE);
      const status = ${JSON.stringify(status)};
      if (status.token) status.token += readFileSync(${JSON.stringify(count)}).length;
      console.log(JSON.stringify({ kind: 'ExecCredential', status }));`,
@@ -201,27 +213,27 @@ async function pluginWith(status: object): Promise<object> {
 }
 
 test.each([
-  ['says no expiry', {}, 'Bearer t1'],
-  ['says an expiry to come', { expirationTimestamp: '2999-01-01T00:00:00Z' }, 'Bearer t1'],
-  ['gave something that has expired', { expirationTimestamp: '2000-01-01T00:00:00Z' }, 'Bearer t2'],
-])('a plugin that %s', async (_, status, second) => {
+  ['gives no expiry', {}, 'Bearer t1'],
+  ['gives a future expiry', { expirationTimestamp: '2999-01-01T00:00:00Z' }, 'Bearer t1'],
+  ['gave expired credentials', { expirationTimestamp: '2000-01-01T00:00:00Z' }, 'Bearer t2'],
+])('a plugin that %s is run again only after the expiry', async (_, status, second) => {
   const exec = await pluginWith({ token: 't', ...status });
   const source = await kubeconfigSource([await put(kubeconfigOf({ user: { exec } }))]);
   const [first, again] = [await source.read({ refused: false }), await source.read({ refused: false })];
   expect([first.headers, again.headers]).toEqual([{ Authorization: 'Bearer t1' }, { Authorization: second }]);
-  expect(await readFile(join(folder, 'told'), 'utf8')).toBe(
+  expect(await readFile(join(folder, 'environment'), 'utf8')).toBe(
     '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","spec":{"interactive":false}}more',
   );
 });
 
-test('a plugin is asked again when the server refuses what it gave', async () => {
+test('a plugin is run again when the server refuses its credentials', async () => {
   const exec = await pluginWith({ token: 't', expirationTimestamp: '2999-01-01T00:00:00Z' });
   const source = await kubeconfigSource([await put(kubeconfigOf({ user: { exec } }))]);
   await source.read({ refused: false });
   expect((await source.read({ refused: true })).headers).toEqual({ Authorization: 'Bearer t2' });
 });
 
-test('a plugin that gives a certificate', async () => {
+test('a plugin may give a certificate', async () => {
   const { serving } = await stubCertificates();
   const exec = await pluginWith({ clientCertificateData: serving.certPem, clientKeyData: serving.keyPem });
   expect(await readOf({ user: { exec } })).toEqual({
@@ -231,12 +243,12 @@ test('a plugin that gives a certificate', async () => {
 });
 
 test.each<[string, object, string]>([
-  ['that is not there', { command: './missing' }, 'ENOENT'],
+  ['that is missing', { command: './missing' }, 'ENOENT'],
   ['that fails', { command: process.execPath, args: ['-e', 'throw new Error("canary")'] }, 'no error code'],
-  ['that prints something else', { command: process.execPath, args: ['-p', '"canary"'] }, 'no error code'],
+  ['that prints other text', { command: process.execPath, args: ['-p', '"canary"'] }, 'no error code'],
   ['that prints no status', { command: process.execPath, args: ['-p', '"{}"'] }, 'no error code'],
   ['without a command', {}, 'no error code'],
-])('a plugin %s: the operator is told which, and nothing of what it printed', async (_, exec, reason) => {
+])('a plugin %s is named in the message, and its output is not quoted', async (_, exec, reason) => {
   const error = await failureOf(readOf({ user: { exec } }));
   expect(error).toBeInstanceOf(CredentialError);
   const { message, stack } = error as CredentialError;

@@ -1,4 +1,4 @@
-// The connections to the API server: kept, shared with streams, and replaced when the server has closed one.
+// Keeps connections to the API server, also for streams, and replaces closed ones.
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
@@ -24,7 +24,7 @@ test('requests one after the other share one connection', async () => {
   expect(stub.connections).toHaveLength(1);
 });
 
-test('requests at once open no more connections than there are places', async () => {
+test('parallel requests open at most the configured number of connections', async () => {
   const stub = await startStub((response) => sendJson(response, {}));
   const client = clientOf(stub, { maxConnections: 4 });
   await Promise.all(Array.from({ length: 100 }, () => client.request(get)));
@@ -35,9 +35,9 @@ test('requests at once open no more connections than there are places', async ()
 test.each([
   ['GET', get],
   ['an apply', apply],
-])('%s on a connection that the server has closed meanwhile is sent again', async (_, request) => {
+])('%s on a connection that the server has closed is sent again', async (_, request) => {
   const stub = await startStub((response) => {
-    // The third request is the second of its connection, and the server is gone before it answers.
+    // The second request of the first connection is not answered.
     if (stub.requests.length === 2) stub.reset(response);
     else sendJson(response, { round: stub.requests.length });
   });
@@ -68,7 +68,7 @@ test.each<[string, KubeRequest]>([
   ['PUT', { method: 'PUT', path: '/x', body: {} }],
   ['DELETE', { method: 'DELETE', path: '/x', body: {} }],
   ['a merge patch', { ...apply, contentType: 'application/merge-patch+json' }],
-])('%s is not sent again: it may have been done', async (_, request) => {
+])('%s is not sent again, because it may have been executed', async (_, request) => {
   const stub = await startStub((response) => {
     if (stub.requests.length === 2) stub.reset(response);
     else sendJson(response, {});
@@ -83,16 +83,16 @@ test.each<[string, KubeRequest]>([
   expect(stub.requests).toHaveLength(2);
 });
 
-test('a reset of a new connection is a failure', async () => {
+test('a reset of a new connection is an error', async () => {
   const stub = await startStub((response) => stub.reset(response));
   expect(await failureOf(clientOf(stub).request(get))).toMatchObject({ code: 0, reason: 'ECONNRESET' });
   expect(stub.requests).toHaveLength(1);
 });
 
-test('after a request that was swallowed, the next one goes out on a new connection', async () => {
+test('after a timeout the next request uses a new connection', async () => {
   const waiting: ServerResponse[] = [];
   const stub = await startStub((response) => {
-    // The three connections are kept, and then swallow all that is sent on them.
+    // The first three connections stay open, and then ignore all requests.
     if (stub.requests.length <= 3) {
       waiting.push(response);
       if (waiting.length === 3) for (const held of waiting) sendJson(held, {});
@@ -111,7 +111,7 @@ async function textOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-test('a stream gives the bytes as they come, and ends with the answer', async () => {
+test('a stream yields the bytes as they arrive, and ends with the answer', async () => {
   const { promise: held, resolve } = Promise.withResolvers<ServerResponse>();
   const stub = await startStub((response) => {
     response.write('one\n');
@@ -124,14 +124,14 @@ test('a stream gives the bytes as they come, and ends with the answer', async ()
   expect(await textOf({ [Symbol.asyncIterator]: () => iterator })).toBe('two\n');
 });
 
-test('a stream whose head never comes', async () => {
+test('a stream without a head rejects with Timeout', async () => {
   const stub = await startStub(() => undefined);
   expect(await failureOf(clientOf(stub).stream({ ...watch, timeoutMs: 50 }))).toMatchObject({
     reason: 'Timeout',
   });
 });
 
-test('a stream that is refused', async () => {
+test('a refused stream rejects with the status', async () => {
   const stub = await startStub((response) => sendJson(response, statusOf(410, 'Expired'), 410));
   expect(await failureOf(clientOf(stub).stream(watch))).toMatchObject({ code: 410, reason: 'Expired' });
 });
@@ -155,7 +155,7 @@ test('an abort ends a stream with its reason, and closes the connection', async 
   if (connection?.closed === false) await once(connection, 'close');
 });
 
-test('who stops reading closes the connection', async () => {
+test('a reader that stops closes the connection', async () => {
   const stub = await startStub((response) => response.write('one'));
   for await (const chunk of await clientOf(stub).stream(watch)) {
     expect(String(chunk)).toBe('one');
@@ -165,7 +165,7 @@ test('who stops reading closes the connection', async () => {
   if (connection?.closed === false) await once(connection, 'close');
 });
 
-test('streams take no place of requests, and give back what they brought', async () => {
+test('streams take no places of requests, and return the places that they added', async () => {
   const stub = await startStub((response, { path }) => {
     if (path === '/watch') response.flushHeaders();
     else sendJson(response, {});

@@ -1,4 +1,4 @@
-// Requests to the API server: what is sent, what comes back, and every way in which nothing does.
+// Sends requests to the API server and reads the answers, including every kind of error.
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { KubeError } from '../../../../src/base/kube-error.ts';
@@ -8,7 +8,7 @@ import { clientOf, failureOf, sendJson, startStub, statusOf } from '../stub-api-
 
 const get: KubeRequest = { method: 'GET', path: '/api/v1/namespaces/x' };
 
-test('sends method, path, query, headers and body as they are', async () => {
+test('method, path, query, headers and body are sent unchanged', async () => {
   const stub = await startStub((response) => sendJson(response, { kind: 'Secret' }));
   const answer = await clientOf(stub, { userAgent: 'reeve/1' }).request({
     method: 'PATCH',
@@ -35,13 +35,13 @@ test('sends method, path, query, headers and body as they are', async () => {
   expect(seen?.headers).not.toHaveProperty('accept-encoding');
 });
 
-test('a path of the server goes before every path', async () => {
+test('the path of the server URL precedes every path', async () => {
   const stub = await startStub((response) => sendJson(response, {}));
   await clientOf(stub, {}, { server: new URL('/clusters/one/', stub.url) }).request(get);
   expect(stub.requests[0]?.path).toBe('/clusters/one/api/v1/namespaces/x');
 });
 
-test('the data key __proto__ of a Secret is a key like any other, both ways', async () => {
+test('the data key __proto__ of a Secret is an ordinary key in requests and answers', async () => {
   const secret = '{"kind":"Secret","data":{"__proto__":"YQ==","constructor":"Yg==","toString":"Yw=="}}';
   const bodies: string[] = [];
   const stub = await startStub((response, { body }) => {
@@ -58,11 +58,11 @@ test('the data key __proto__ of a Secret is a key like any other, both ways', as
 });
 
 test.each<[string, string, object]>([
-  ['no JSON', 'garbage', { code: 200, reason: 'MalformedAnswer', retryable: true }],
-  ['JSON that is no object', '"text"', { code: 200, reason: 'MalformedAnswer' }],
-  ['nothing', '', { code: 200, reason: 'MalformedAnswer' }],
-  ['too much', `{"x":"${'x'.repeat(2000)}"}`, { code: 200, reason: 'AnswerTooLong', retryable: false }],
-])('a good answer with %s in it', async (_, body, expected) => {
+  ['text that is not JSON', 'garbage', { code: 200, reason: 'MalformedAnswer', retryable: true }],
+  ['JSON that is not an object', '"text"', { code: 200, reason: 'MalformedAnswer' }],
+  ['an empty body', '', { code: 200, reason: 'MalformedAnswer' }],
+  ['too many bytes', `{"x":"${'x'.repeat(2000)}"}`, { code: 200, reason: 'AnswerTooLong', retryable: false }],
+])('an answer with status 200 and %s rejects', async (_, body, expected) => {
   const stub = await startStub((response) => response.end(body));
   const error = await failureOf(clientOf(stub, { maxAnswerBytes: 1000 }).request(get));
   expect(error).toBeInstanceOf(KubeError);
@@ -72,7 +72,7 @@ test.each<[string, string, object]>([
 test.each([
   ['with a length', { 'Content-Length': '100' }],
   ['in chunks', {}],
-])('an answer that ends too early, %s', async (_, headers) => {
+])('an answer %s that ends too early rejects', async (_, headers) => {
   const stub = await startStub((response) => {
     response.writeHead(200, headers).write('{"a":');
     response.socket?.end();
@@ -84,7 +84,7 @@ test.each([
   });
 });
 
-test('nobody listens', async () => {
+test('a closed port rejects with ECONNREFUSED', async () => {
   const stub = await startStub(() => undefined);
   const server = new URL(stub.url);
   server.port = '1';
@@ -95,7 +95,7 @@ test('nobody listens', async () => {
   });
 });
 
-test('a server whose certificate nobody vouches for gets no request', async () => {
+test('a server with an unknown certificate gets no request', async () => {
   const stub = await startStub((response) => sendJson(response, {}));
   const distrusting: Credentials = { headers: {}, tls: { rejectUnauthorized: true } };
   const client = clientOf(stub, {}, { authorize: () => Promise.resolve(distrusting) });
@@ -103,32 +103,32 @@ test('a server whose certificate nobody vouches for gets no request', async () =
   expect(stub.requests).toEqual([]);
 });
 
-test.each(['/a b', '/a\nb'])('the path %j, which HTTP does not have', async (path) => {
+test.each(['/a b', '/a\nb'])('the path %j, which HTTP does not allow, rejects', async (path) => {
   const stub = await startStub((response) => sendJson(response, {}));
   const error = await failureOf(clientOf(stub).request({ method: 'GET', path }));
   expect(error).toMatchObject({ code: 0, reason: 'ERR_UNESCAPED_CHARACTERS', retryable: false });
 });
 
-test('a server that says nothing', async () => {
+test('a server that never answers leads to Timeout', async () => {
   const stub = await startStub(() => undefined);
   const error = await failureOf(clientOf(stub, { timeoutMs: 50 }).request(get));
   expect(error).toBeInstanceOf(KubeError);
   expect(error).toMatchObject({ code: 0, reason: 'Timeout', retryable: true });
 });
 
-test('a server that stops in the middle', async () => {
+test('a body that never ends leads to Timeout', async () => {
   const stub = await startStub((response) => response.write('{'));
   const error = await failureOf(clientOf(stub).request({ ...get, timeoutMs: 100 }));
   expect(error).toMatchObject({ code: 0, reason: 'Timeout' });
 });
 
-test('credentials that take too long', async () => {
+test('credentials that take too long lead to Timeout', async () => {
   const stub = await startStub((response) => sendJson(response, {}));
   const client = clientOf(stub, { timeoutMs: 50 }, { authorize: () => new Promise(() => undefined) });
   expect(await failureOf(client.request(get))).toMatchObject({ code: 0, reason: 'Timeout' });
 });
 
-test('an abort rejects with the reason of whoever aborted, and closes the connection', async () => {
+test('an abort rejects with its reason, and closes the connection', async () => {
   const controller = new AbortController();
   const reason = new Error('lost the lease');
   const stub = await startStub(() => controller.abort(reason));
@@ -138,7 +138,7 @@ test('an abort rejects with the reason of whoever aborted, and closes the connec
   if (connection?.closed === false) await once(connection, 'close');
 });
 
-test('an abort while the body comes', async () => {
+test('an abort during the body rejects with its reason', async () => {
   const controller = new AbortController();
   const stub = await startStub((response) => {
     response.write('{"a":', () => controller.abort('enough'));
@@ -146,7 +146,7 @@ test('an abort while the body comes', async () => {
   expect(await failureOf(clientOf(stub).request({ ...get, signal: controller.signal }))).toBe('enough');
 });
 
-test('an abort before anything sends nothing', async () => {
+test('an aborted signal sends no request', async () => {
   const stub = await startStub((response) => sendJson(response, {}));
   const signal = AbortSignal.abort('no');
   const client = clientOf(stub);
@@ -155,7 +155,7 @@ test('an abort before anything sends nothing', async () => {
   expect(stub.connections).toEqual([]);
 });
 
-test('without credentials there is no request', async () => {
+test('no request is sent without credentials', async () => {
   const stub = await startStub((response) => sendJson(response, {}));
   const cause = new Error('the plugin is missing');
   const error = await failureOf(clientOf(stub, {}, { authorize: () => Promise.reject(cause) }).request(get));
@@ -163,7 +163,7 @@ test('without credentials there is no request', async () => {
   expect(stub.requests).toEqual([]);
 });
 
-test('after close there is no request', async () => {
+test('no request is sent after close', async () => {
   const stub = await startStub((response) => sendJson(response, {}));
   const client = clientOf(stub);
   await client.request(get);
@@ -177,7 +177,7 @@ const withToken = (token: string, ca: string): Credentials => ({
   tls: { ca, rejectUnauthorized: true },
 });
 
-test('refused credentials are renewed once, and the request sent again', async () => {
+test('after a 401 the credentials are renewed once, and the request is sent again', async () => {
   const stub = await startStub((response, { headers }) => {
     if (headers.authorization === 'Bearer new') sendJson(response, { ok: true });
     else sendJson(response, statusOf(401, 'Unauthorized'), 401);
@@ -204,19 +204,19 @@ test('refused credentials are renewed once, and the request sent again', async (
 });
 
 test.each<[string, (old: Credentials, ca: string) => Promise<Credentials>, number]>([
-  ['there are no others', (old) => Promise.resolve(old), 1],
+  ['there are no new ones', (old) => Promise.resolve(old), 1],
   ['they cannot be read', () => Promise.reject(new Error('gone')), 1],
   ['the new ones are refused as well', (_, ca) => Promise.resolve(withToken('new', ca)), 2],
-])('refused credentials, and %s: each refusal is told', async (_, renew, sent) => {
+])('each 401 is reported when credentials are refused and %s', async (_, renew, sent) => {
   const stub = await startStub((response) => sendJson(response, statusOf(401, 'Unauthorized'), 401));
   const old = withToken('old', stub.ca);
-  const told: number[] = [];
+  const reported: number[] = [];
   const client = clientOf(
     stub,
-    { onTurnedAway: (code) => told.push(code) },
+    { onTurnedAway: (code) => reported.push(code) },
     { authorize: () => Promise.resolve(old), renew: (c) => renew(c, stub.ca) },
   );
   expect(await failureOf(client.request(get))).toMatchObject({ code: 401, reason: 'Unauthorized' });
   expect(stub.requests).toHaveLength(sent);
-  expect(told).toEqual(Array.from({ length: sent }, () => 401));
+  expect(reported).toEqual(Array.from({ length: sent }, () => 401));
 });

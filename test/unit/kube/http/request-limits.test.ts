@@ -1,10 +1,10 @@
-// The time that a request has, and the asker who may go away.
+// Checks the time limit of a request, and the signal of its caller.
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { RequestLimits } from '../../../../src/kube/http/request-limits.ts';
 
-test('the time is over', async () => {
+test('the signal aborts with Timeout when the time is over', async () => {
   const limits = new RequestLimits(undefined, 1);
   if (!limits.signal.aborted) await once(limits.signal, 'abort');
   expect(limits.signal.reason).toMatchObject({
@@ -15,35 +15,35 @@ test('the time is over', async () => {
   });
 });
 
-test('the asker goes away', () => {
-  const asker = new AbortController();
-  const limits = new RequestLimits(asker.signal, 60_000);
+test('the signal aborts when the caller aborts', () => {
+  const caller = new AbortController();
+  const limits = new RequestLimits(caller.signal, 60_000);
   expect(limits.signal.aborted).toBe(false);
-  asker.abort('gone');
+  caller.abort('gone');
   expect(limits.signal.reason).toBe('gone');
   limits.end();
 });
 
-test('the asker has gone before', () => {
+test('the signal is aborted when the caller aborted before', () => {
   const limits = new RequestLimits(AbortSignal.abort('gone'), 60_000);
   expect(limits.signal.reason).toBe('gone');
   limits.end();
 });
 
 test.each<[string, (limits: RequestLimits) => void]>([
-  ['it may take any time', (limits) => limits.removeTimeout()],
-  ['it has ended', (limits) => limits.end()],
-])('no time ends it when %s', async (_, change) => {
+  ['the timeout was removed', (limits) => limits.removeTimeout()],
+  ['the request has ended', (limits) => limits.end()],
+])('the signal does not abort when %s', async (_, change) => {
   const limits = new RequestLimits(undefined, 1);
   change(limits);
   await setTimeout(20);
   expect(limits.signal.aborted).toBe(false);
 });
 
-test('what has ended no longer hears of the asker', () => {
-  const asker = new AbortController();
-  const limits = new RequestLimits(asker.signal, 60_000);
+test('a request that has ended ignores its caller', () => {
+  const caller = new AbortController();
+  const limits = new RequestLimits(caller.signal, 60_000);
   limits.end();
-  asker.abort('gone');
+  caller.abort('gone');
   expect(limits.signal.aborted).toBe(false);
 });

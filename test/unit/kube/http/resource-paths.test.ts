@@ -1,4 +1,4 @@
-// Paths of the API server, for names that people chose and for names that somebody chose with a purpose.
+// Builds paths of the API server, also for hostile names.
 import { expect, test } from 'vitest';
 import { groupVersionPath, resourcePath } from '../../../../src/kube/http/resource-paths.ts';
 
@@ -8,7 +8,7 @@ test.each([
   ['a/b/../c', '/apis/a/b%2F..%2Fc'],
   ['../v1', '/apis/%2E%2E/v1'],
   ['v1?x=1#y', '/api/v1%3Fx%3D1%23y'],
-])('the path of the versions %s', (apiVersion, path) => {
+])('the path of the group version %s is %s', (apiVersion, path) => {
   expect(groupVersionPath(apiVersion)).toBe(path);
 });
 
@@ -23,6 +23,6 @@ test.each([
   [{ name: '.', namespace: 'x' }, '/api/v1/namespaces/x/secrets/%2E'],
   [{ name: 'a/../b', namespace: '../..' }, '/api/v1/namespaces/..%2F../secrets/a%2F..%2Fb'],
   [{ name: '', namespace: '' }, '/api/v1/namespaces/%20/secrets/%20'],
-])('the path of %j', (address, path) => {
+])('the path of %j is %s', (address, path) => {
   expect(resourcePath({ apiVersion: 'v1', plural: 'secrets', ...address })).toBe(path);
 });

@@ -1,4 +1,4 @@
-// Whatever the network and the scheduler do to two processes, they never lead at the same time.
+// Checks that two processes never lead at the same time, for any delays of network and scheduler.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/base/json.ts';
@@ -12,14 +12,14 @@ import { propertyRuns } from '../../../support/property-runs.ts';
 
 const path = '/apis/coordination.k8s.io/v1/namespaces/n/leases/l';
 
-/** What becomes of one request: how long it is on its way there and back, and whether it or its answer gets lost. */
+/** The delays of one request and of its answer, and which of them is lost. */
 interface Fate {
   readonly there: number;
   readonly back: number;
   readonly lost: 'no' | 'request' | 'answer';
 }
 
-/** After `runs` milliseconds the process stops for `stands` milliseconds, as by SIGSTOP. */
+/** After `runs` milliseconds the process pauses for `stands` milliseconds, as with SIGSTOP. */
 interface Pause {
   readonly runs: number;
   readonly stands: number;
@@ -41,7 +41,7 @@ const process = fc.record({
   chance: fc.double({ min: 0, max: 0.999, noNaN: true }),
 });
 
-/** A process that stands still hears of nothing until it goes on. */
+/** Delays everything that a paused process waits for until the process continues. */
 class Scheduler {
   readonly #time: VirtualClock;
   readonly #pauses: readonly { readonly from: number; readonly until: number }[];
@@ -63,19 +63,19 @@ class Scheduler {
       random: () => chance,
       sleep: async (milliseconds, signal) => {
         await this.#time.sleep(milliseconds, signal);
-        await this.goesOn();
+        await this.continues();
       },
     };
   }
 
-  async goesOn(): Promise<void> {
+  async continues(): Promise<void> {
     const now = this.#time.monotonic();
     const pause = this.#pauses.find(({ from, until }) => from <= now && now < until);
     if (pause !== undefined) await this.#time.sleep(pause.until - now);
   }
 }
 
-/** Also delivers requests that their sender has given up long ago. */
+/** A client that also delivers requests that the caller has aborted. */
 function unreliable(
   time: VirtualClock,
   scheduler: Scheduler,
@@ -98,7 +98,7 @@ function unreliable(
       try {
         return await server.request(request);
       } finally {
-        await scheduler.goesOn();
+        await scheduler.continues();
       }
     },
     stream: (request) => server.stream(request),
@@ -106,7 +106,7 @@ function unreliable(
   };
 }
 
-test('at most one leads at any time, and one does when all is well again', async () => {
+test('at most one process leads at any time, and one leads after all delays are over', async () => {
   let handovers = 0;
   await fc.assert(
     fc.asyncProperty(process, process, async (first, second) => {
@@ -143,6 +143,6 @@ test('at most one leads at any time, and one does when all is well again', async
     }),
     { numRuns: propertyRuns(60) },
   );
-  // Otherwise the schedules were too kind to show anything.
+  // Without a handover the schedules would prove nothing.
   expect(handovers).toBeGreaterThan(0);
 });

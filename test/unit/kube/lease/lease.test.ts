@@ -1,4 +1,4 @@
-// Who leads, from when, until when, and what the Lease says about it.
+// Checks which process leads, from when until when, and the content of the Lease.
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { KubeClient, KubeRequest } from '../../../../src/kube/http/client.ts';
 import { electLeader } from '../../../../src/kube/lease/lease.ts';
@@ -27,19 +27,19 @@ function world(): World {
 interface Candidate {
   readonly candidacy: Candidacy;
   readonly server: FakeApiServer;
-  /** `lead` and `lost`, in their order, and the troubles between them. */
-  readonly heard: string[];
+  /** `lead`, `lost` and errors, as they happened. */
+  readonly log: string[];
   readonly signals: AbortSignal[];
   readonly link: Link;
 }
 
-/** Stands between a candidate and the Lease. */
+/** Intercepts the requests of a candidate. */
 interface Link {
   interfere: (request: KubeRequest) => Answer | undefined;
 }
 
 function stand({ time, lease }: World, identity: string, more: Partial<LeaseOptions> = {}): Candidate {
-  const heard: string[] = [];
+  const log: string[] = [];
   const signals: AbortSignal[] = [];
   const link: Link = { interfere: () => undefined };
   const script: Script = (request) => link.interfere(request) ?? lease.answer(request);
@@ -49,30 +49,30 @@ function stand({ time, lease }: World, identity: string, more: Partial<LeaseOpti
     name: 'reeve-leader',
     identity,
     clock: time,
-    onError: ({ code, reason }: { code: number; reason: string }) => heard.push(`${code} ${reason}`),
+    onError: ({ code, reason }: { code: number; reason: string }) => log.push(`${code} ${reason}`),
     ...more,
   };
   const listener = {
     onLead: (signal: AbortSignal) => {
-      heard.push('lead');
+      log.push('lead');
       signals.push(signal);
     },
-    onLost: () => heard.push('lost'),
+    onLost: () => log.push('lost'),
   };
   const candidacy = electLeader(server, options, listener);
   onTestFinished(async () => {
     link.interfere = () => refusal(404, 'NotFound');
     await candidacy.stop();
   });
-  return { candidacy, server, heard, signals, link };
+  return { candidacy, server, log, signals, link };
 }
 
 describe('taking the lead', () => {
-  test('makes the Lease when there is none', async () => {
+  test('a candidate creates a missing Lease and leads', async () => {
     const here = world();
-    const { candidacy, heard } = stand(here, 'a');
+    const { candidacy, log } = stand(here, 'a');
     await here.time.settle();
-    expect([candidacy.isLeader, ...heard]).toEqual([true, 'lead']);
+    expect([candidacy.isLeader, ...log]).toEqual([true, 'lead']);
     expect(here.lease.spec).toEqual({
       holderIdentity: 'a',
       leaseDurationSeconds: 15,
@@ -82,7 +82,7 @@ describe('taking the lead', () => {
     });
   });
 
-  test('renews every two seconds, and leaves the rest of the Lease as it is', async () => {
+  test('the leader renews every two seconds, and changes nothing else of the Lease', async () => {
     const here = world();
     here.lease.write({ metadata: { labels: { a: 'b' } }, spec: { holderIdentity: '', strategy: 'x' } });
     const { server } = stand(here, 'a');
@@ -103,36 +103,39 @@ describe('taking the lead', () => {
 
   test.for([
     [
-      'its own duration, whatever its times say',
+      'its duration, whatever its times are',
       { leaseDurationSeconds: 4, renewTime: '1999-01-01T00:00:00.000000Z' },
       4000,
     ],
-    ['that of the candidate where it names none', {}, 15_000],
-    ['a few of those, though it names years', { leaseDurationSeconds: 2_147_483_647 }, 60_000],
-  ] as const)('waits until the record of another was the same for %s', async ([, spec, expected]) => {
-    const here = world();
-    here.lease.write({ spec: { ...spec, holderIdentity: 'gone' } });
-    const { candidacy } = stand(here, 'a');
-    await here.time.advance(expected - 1);
-    expect(candidacy.isLeader).toBe(false);
-    await here.time.advance(1);
-    expect(candidacy.isLeader).toBe(true);
-  });
+    ['the duration of the candidate, if it has none', {}, 15_000],
+    ['four times that, if its duration is years', { leaseDurationSeconds: 2_147_483_647 }, 60_000],
+  ] as const)(
+    'a candidate waits until the Lease of another was unchanged for %s',
+    async ([, spec, expected]) => {
+      const here = world();
+      here.lease.write({ spec: { ...spec, holderIdentity: 'gone' } });
+      const { candidacy } = stand(here, 'a');
+      await here.time.advance(expected - 1);
+      expect(candidacy.isLeader).toBe(false);
+      await here.time.advance(1);
+      expect(candidacy.isLeader).toBe(true);
+    },
+  );
 
-  test('waits anew after each sign of life of another', async () => {
+  test('a candidate waits again after each renewal of another', async () => {
     const here = world();
     const first = stand(here, 'a');
     await here.time.settle();
     const second = stand(here, 'b');
     await here.time.advance(60_000);
-    expect([first.heard, second.heard]).toEqual([['lead'], []]);
+    expect([first.log, second.log]).toEqual([['lead'], []]);
     first.link.interfere = () => silence;
     await here.time.advance(17_000);
     expect([first.candidacy.isLeader, second.candidacy.isLeader]).toEqual([false, true]);
     expect(here.lease.spec).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1 });
   });
 
-  test('goes on trying, whatever the API server says, as slowly as it asks', async () => {
+  test('a candidate keeps trying after every error, and waits as long as the server requires', async () => {
     const here = world();
     const candidate = stand(here, 'a');
     const refusals = [
@@ -142,20 +145,20 @@ describe('taking the lead', () => {
     ];
     candidate.link.interfere = () => refusals.shift();
     await here.time.advance(8999);
-    expect(candidate.heard).toEqual(['403 Forbidden', '429 TooManyRequests', '0 ECONNREFUSED']);
+    expect(candidate.log).toEqual(['403 Forbidden', '429 TooManyRequests', '0 ECONNREFUSED']);
     await here.time.advance(1);
     expect(candidate.candidacy.isLeader).toBe(true);
   });
 });
 
 describe('losing the lead', () => {
-  test('at once when another holds the Lease', async () => {
+  test('the lead ends at once when another process holds the Lease', async () => {
     const here = world();
-    const { candidacy, heard, signals } = stand(here, 'a');
+    const { candidacy, log, signals } = stand(here, 'a');
     await here.time.settle();
     here.lease.write({ spec: { holderIdentity: 'b', leaseDurationSeconds: 15 } });
     await here.time.advance(2000);
-    expect([candidacy.isLeader, signals[0]?.aborted, ...heard]).toEqual([
+    expect([candidacy.isLeader, signals[0]?.aborted, ...log]).toEqual([
       false,
       true,
       'lead',
@@ -166,17 +169,17 @@ describe('losing the lead', () => {
     expect([candidacy.isLeader, signals[1]?.aborted]).toEqual([true, false]);
   });
 
-  test('at once when the Lease is gone, and it makes a new one', async () => {
+  test('the lead ends at once when the Lease was deleted, and the process creates a new one', async () => {
     const here = world();
-    const { heard, signals } = stand(here, 'a');
+    const { log, signals } = stand(here, 'a');
     await here.time.settle();
     here.lease.write(undefined);
     await here.time.advance(2000);
-    expect([...heard, here.lease.isThere]).toEqual(['lead', '404 NotFound', 'lost', 'lead', true]);
+    expect([...log, here.lease.isThere]).toEqual(['lead', '404 NotFound', 'lost', 'lead', true]);
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
   });
 
-  test('at the deadline, counted from when the last good renewal was sent, while a request is on its way', async () => {
+  test('the lead ends at the deadline after the last successful renewal, even during a request', async () => {
     const here = world();
     const candidate = stand(here, 'a');
     await here.time.advance(2000);
@@ -185,10 +188,10 @@ describe('losing the lead', () => {
     expect([candidate.candidacy.isLeader, candidate.signals[0]?.aborted]).toEqual([true, false]);
     await here.time.advance(1);
     expect([candidate.candidacy.isLeader, candidate.signals[0]?.aborted]).toEqual([false, true]);
-    expect(candidate.heard).toEqual(['lead', '0 ETIMEDOUT', '0 AbortError', 'lost']);
+    expect(candidate.log).toEqual(['lead', '0 ETIMEDOUT', '0 AbortError', 'lost']);
   });
 
-  test('by being paused is known to the clock before any timer', async () => {
+  test('isLeader is false after a pause of the process, before any timer runs', async () => {
     const here = world();
     const first = stand(here, 'a');
     await here.time.settle();
@@ -201,7 +204,7 @@ describe('losing the lead', () => {
 });
 
 describe('keeping the lead', () => {
-  test('over an answer that got lost', async () => {
+  test('the leader keeps the lead when an answer is lost', async () => {
     const here = world();
     const candidate = stand(here, 'a');
     await here.time.settle();
@@ -211,10 +214,10 @@ describe('keeping the lead', () => {
       return { kind: 'error', error: networkError() };
     };
     await here.time.advance(20_000);
-    expect(candidate.heard).toEqual(['lead', '0 ECONNRESET', '409 Conflict']);
+    expect(candidate.log).toEqual(['lead', '0 ECONNRESET', '409 Conflict']);
   });
 
-  test('over errors for less than the deadline', async () => {
+  test('the leader keeps the lead when errors last less than the deadline', async () => {
     const here = world();
     const candidate = stand(here, 'a');
     await here.time.settle();
@@ -222,7 +225,7 @@ describe('keeping the lead', () => {
     await here.time.advance(7000);
     candidate.link.interfere = () => undefined;
     await here.time.advance(20_000);
-    expect([candidate.candidacy.isLeader, new Set(candidate.heard)]).toEqual([
+    expect([candidate.candidacy.isLeader, new Set(candidate.log)]).toEqual([
       true,
       new Set(['lead', '500 InternalError']),
     ]);
@@ -230,7 +233,7 @@ describe('keeping the lead', () => {
 });
 
 describe('stop', () => {
-  test('leaves the Lease to the next, who takes it with its next look', async () => {
+  test('stop releases the Lease, and the next candidate takes it with its next read', async () => {
     const here = world();
     const first = stand(here, 'a');
     await here.time.settle();
@@ -241,11 +244,11 @@ describe('stop', () => {
     await stopping;
     expect(here.lease.spec).toMatchObject({ holderIdentity: '', leaseTransitions: 0 });
     await here.time.advance(2000);
-    expect([second.candidacy.isLeader, ...first.heard]).toEqual([true, 'lead']);
+    expect([second.candidacy.isLeader, ...first.log]).toEqual([true, 'lead']);
     expect(here.lease.spec).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1 });
   });
 
-  test('leaves the Lease of another alone', async () => {
+  test('stop does not change the Lease of another process', async () => {
     const here = world();
     here.lease.write({ spec: { holderIdentity: 'b' } });
     const { candidacy, server } = stand(here, 'a');
@@ -254,7 +257,7 @@ describe('stop', () => {
     expect(server.requests.map(({ method }) => method)).toEqual(['GET']);
   });
 
-  test('releases what a request that was on its way has taken', async () => {
+  test('stop releases a Lease that an aborted request has claimed', async () => {
     const here = world();
     const candidate = stand(here, 'a');
     candidate.link.interfere = (request) => {
@@ -265,10 +268,10 @@ describe('stop', () => {
     };
     await here.time.settle();
     await candidate.candidacy.stop();
-    expect([here.lease.spec['holderIdentity'], ...candidate.heard]).toEqual(['']);
+    expect([here.lease.spec['holderIdentity'], ...candidate.log]).toEqual(['']);
   });
 
-  test('does not wait for long for an API server that does not answer', async () => {
+  test('stop waits at most one second when the API server does not answer', async () => {
     const here = world();
     const candidate = stand(here, 'a');
     await here.time.settle();
@@ -280,18 +283,18 @@ describe('stop', () => {
   });
 });
 
-interface Heedless {
+interface Stubborn {
   readonly candidacy: Candidacy;
-  readonly heard: string[];
+  readonly log: string[];
 }
 
-/** With a client that finishes what it has begun, whatever its signal says. */
-function standHeedlessly(
+/** Uses a client that ignores signals and finishes every request. */
+function standStubbornly(
   { time, lease }: World,
   onLead: (signal: AbortSignal) => void,
   onWrite = () => undefined,
-): Heedless {
-  const heard: string[] = [];
+): Stubborn {
+  const log: string[] = [];
   const server = new FakeApiServer(time, (request) => lease.answer(request));
   const client: KubeClient = {
     request: ({ signal: _signal, ...request }) => {
@@ -311,34 +314,34 @@ function standHeedlessly(
     },
     {
       onLead: (signal) => {
-        heard.push('lead');
+        log.push('lead');
         onLead(signal);
       },
-      onLost: () => heard.push('lost'),
+      onLost: () => log.push('lost'),
     },
   );
-  return { candidacy, heard };
+  return { candidacy, log };
 }
 
-test('whoever stops while taking the lead does not lead', async () => {
+test('a candidate that stops during its claim does not lead', async () => {
   const here = world();
-  const { candidacy, heard } = standHeedlessly(
+  const { candidacy, log } = standStubbornly(
     here,
     () => undefined,
     () => void candidacy.stop(),
   );
   await here.time.settle();
   await candidacy.stopped;
-  expect([candidacy.isLeader, here.lease.spec['holderIdentity'], ...heard]).toEqual([false, '']);
+  expect([candidacy.isLeader, here.lease.spec['holderIdentity'], ...log]).toEqual([false, '']);
 });
 
-test('an exception of a listener is not swallowed, and ends the lead', async () => {
-  const fault = new Error('a fault of the program');
+test('an exception of a listener rejects stopped and ends the lead', async () => {
+  const mistake = new Error('an error of the program');
   let lead: AbortSignal | undefined;
-  const { candidacy } = standHeedlessly(world(), (signal) => {
+  const { candidacy } = standStubbornly(world(), (signal) => {
     lead = signal;
-    throw fault;
+    throw mistake;
   });
-  await expect(candidacy.stopped).rejects.toBe(fault);
+  await expect(candidacy.stopped).rejects.toBe(mistake);
   expect([candidacy.isLeader, lead?.aborted]).toEqual([false, true]);
 });

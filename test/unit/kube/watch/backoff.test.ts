@@ -1,4 +1,4 @@
-// Waits grow to a bound, differ by chance, and are never shorter than the server asked for.
+// Checks that waits grow to a maximum, are spread, and are never shorter than the server requires.
 import { expect, test } from 'vitest';
 import { Backoff } from '../../../../src/kube/watch/backoff.ts';
 
@@ -8,15 +8,20 @@ function waits(random: number, count: number, retryAfterMs?: number): readonly n
 }
 
 test.for([
-  ['the least chance', 0, undefined, [200, 400, 800, 1600, 3200, 6400, 12_800, 15_000, 15_000]],
-  ['the most chance', 0.999_999, undefined, [400, 800, 1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000]],
-  ['a longer wait asked for', 0, 1000, [1000, 1000, 1000, 1600, 3200, 6400, 12_800, 15_000, 15_000]],
-  ['a wait of a day asked for', 0, 86_400_000, Array.from({ length: 9 }, () => 300_000)],
-] as const)('%s', ([, random, asked, expected]) => {
+  ['the smallest random number', 0, undefined, [200, 400, 800, 1600, 3200, 6400, 12_800, 15_000, 15_000]],
+  [
+    'the largest random number',
+    0.999_999,
+    undefined,
+    [400, 800, 1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000],
+  ],
+  ['a longer required wait', 0, 1000, [1000, 1000, 1000, 1600, 3200, 6400, 12_800, 15_000, 15_000]],
+  ['a required wait of a day', 0, 86_400_000, Array.from({ length: 9 }, () => 300_000)],
+] as const)('the waits grow to a maximum with %s', ([, random, asked, expected]) => {
   expect(waits(random, 9, asked).map(Math.round)).toEqual(expected);
 });
 
-test('begins anew after a reset', () => {
+test('the waits start again after a reset', () => {
   const backoff = new Backoff({ random: () => 0 });
   expect([backoff.next(), backoff.next(), (backoff.reset(), backoff.next())]).toEqual([200, 400, 200]);
 });

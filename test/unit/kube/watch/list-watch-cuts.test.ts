@@ -1,4 +1,4 @@
-// However the network cuts a watch: what must hold of a list-watch for any history.
+// Checks properties of a list-watch for any history of changes and any cuts of the network.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
@@ -7,7 +7,7 @@ import { networkError, stream } from '../../../support/fake-api-server.ts';
 import { added, deleted, list, modified, run } from './list-watch-harness.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 
-/** The truth, as a log of what happened, and a sink that believes what it is told. */
+/** A sink that keeps what a list-watch delivers. */
 class MirrorSink implements WatchSink {
   readonly objects = new Map<string, string>();
   readonly seen: number[] = [];
@@ -32,7 +32,7 @@ class MirrorSink implements WatchSink {
   }
 }
 
-test('however the bytes are cut, every event arrives once and in order, and the end is the truth', async () => {
+test('every event arrives once, sorted by version, and the final state is right, however the bytes are cut', async () => {
   const names = fc.constantFrom('a', 'ö', 'c');
   const cut = fc.integer({ min: 1, max: 400 });
   await fc.assert(
@@ -60,7 +60,7 @@ test('however the bytes are cut, every event arrives once and in order, and the 
             const end = cuts[watches];
             watches += 1;
             if (end === undefined) return stream([bytes]);
-            // In two chunks, so that characters are split as well, and then cut.
+            // Two chunks also split characters; the rest is cut off.
             return stream(
               [bytes.subarray(0, end >> 1), bytes.subarray(end >> 1, end)],
               end % 2 === 0 ? 'end' : networkError(),

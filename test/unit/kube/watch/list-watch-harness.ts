@@ -1,4 +1,4 @@
-// What the tests of a list-watch share: lists and watch lines, a sink that remembers, and a list-watch in virtual time.
+// Shared by the tests of a list-watch: lists, watch lines, a recording sink, and a list-watch in virtual time.
 import { onTestFinished } from 'vitest';
 import type { JsonObject } from '../../../../src/base/json.ts';
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
@@ -41,18 +41,18 @@ function describeObject({ metadata }: KubeObject): string {
 }
 
 export class RecordingSink implements WatchSink {
-  readonly told: string[] = [];
+  readonly delivered: string[] = [];
 
   replaced(objects: readonly KubeObject[], resourceVersion: string): void {
-    this.told.push(`all at ${resourceVersion}: ${objects.map(describeObject).join(' ')}`.trimEnd());
+    this.delivered.push(`all at ${resourceVersion}: ${objects.map(describeObject).join(' ')}`.trimEnd());
   }
 
   changed(object: KubeObject): void {
-    this.told.push(`+${describeObject(object)}`);
+    this.delivered.push(`+${describeObject(object)}`);
   }
 
   removed(object: KubeObject): void {
-    this.told.push(`-${describeObject(object)}`);
+    this.delivered.push(`-${describeObject(object)}`);
   }
 }
 
@@ -70,7 +70,7 @@ interface Running {
   readonly time: VirtualClock;
   readonly server: FakeApiServer;
   readonly health: WatchHealth;
-  readonly troubles: string[];
+  readonly interruptions: string[];
   readonly asked: () => readonly string[];
 }
 
@@ -81,19 +81,19 @@ export function run(
 ): Running {
   const time = new VirtualClock();
   const server = new FakeApiServer(time, script);
-  const troubles: string[] = [];
+  const interruptions: string[] = [];
   const { target = { path: '/api/v1/secrets' }, ...options } = more;
   const health = listWatch(server, target, sink, {
     clock: time,
     onInterruption: ({ phase, error, retryInMs }) =>
-      troubles.push(`${phase} ${error.code} ${error.reason}: ${retryInMs}`),
+      interruptions.push(`${phase} ${error.code} ${error.reason}: ${retryInMs}`),
     ...options,
   });
   onTestFinished(() => health.stop());
-  return { time, server, health, troubles, asked: () => server.requests.map(describeRequest) };
+  return { time, server, health, interruptions, asked: () => server.requests.map(describeRequest) };
 }
 
-/** What comes after the last answer never comes. */
+/** After the last answer the server never answers. */
 export function answers(...scripted: readonly Answer[]): Script {
   return (_, index) => scripted[index] ?? silence;
 }

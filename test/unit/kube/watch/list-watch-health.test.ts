@@ -1,4 +1,4 @@
-// When a list-watch counts as healthy, how it ends, and that no fault of the program is swallowed.
+// Checks when a list-watch is healthy, how it stops, and that it reports errors of the program.
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/base/json.ts';
 import type { WatchSink } from '../../../../src/base/watch-sink.ts';
@@ -19,7 +19,7 @@ import {
 } from './list-watch-harness.ts';
 
 describe('health', () => {
-  test('is lost when lists fail for long, and found again with the first page', async () => {
+  test('a list-watch is unhealthy after lists fail for long, and healthy again with the first page', async () => {
     let isUp = false;
     const script: Script = ({ query }) => {
       if (!isUp) return refusal(0, 'ECONNREFUSED');
@@ -36,7 +36,7 @@ describe('health', () => {
     await health.synced;
   });
 
-  test('stays while bookmarks come', async () => {
+  test('a list-watch stays healthy while bookmarks arrive', async () => {
     const watch = new FakeStream();
     const { time, health, asked } = run(
       answers(listed, { kind: 'stream', stream: watch }),
@@ -50,15 +50,18 @@ describe('health', () => {
     expect([health.isHealthy(), asked()]).toEqual([true, ['list', 'watch 10']]);
   });
 
-  test('is lost when every watch is silent, and only a list may tell then', async () => {
-    const { time, health, asked, troubles } = run(answers(listed, open, stream([])), new RecordingSink());
+  test('a list-watch is unhealthy after two silent watches, and lists again', async () => {
+    const { time, health, asked, interruptions } = run(
+      answers(listed, open, stream([])),
+      new RecordingSink(),
+    );
     await time.advance(89_999);
     expect(asked()).toEqual(['list', 'watch 10']);
     await time.advance(1000);
     expect([health.isHealthy(), asked()]).toEqual([true, ['list', 'watch 10', 'watch 10']]);
     await time.advance(91_000);
     expect([health.isHealthy(), asked()]).toEqual([false, ['list', 'watch 10', 'watch 10', 'list']]);
-    expect(troubles).toEqual(['watch 0 Stalled: 200', 'watch 0 Stalled: 200']);
+    expect(interruptions).toEqual(['watch 0 Stalled: 200', 'watch 0 Stalled: 200']);
   });
 });
 
@@ -66,20 +69,20 @@ describe('stop', () => {
   test.for([
     ['during a list', () => silence],
     ['during back-off', () => refusal(500, 'InternalError')],
-    ['before a watch has begun', ({ query }) => (query?.['watch'] === undefined ? list(10, []) : silence)],
+    ['before a watch is open', ({ query }) => (query?.['watch'] === undefined ? list(10, []) : silence)],
     ['during a watch', ({ query }) => (query?.['watch'] === undefined ? list(10, []) : stream([]))],
-  ] satisfies [string, Script][])('%s ends everything at once', async ([, script]) => {
-    const { time, health, server, troubles } = run(script, new RecordingSink());
+  ] satisfies [string, Script][])('stop %s ends all requests and waits at once', async ([, script]) => {
+    const { time, health, server, interruptions } = run(script, new RecordingSink());
     await time.advance(100);
-    const before = [server.requests.length, troubles.length];
+    const before = [server.requests.length, interruptions.length];
     health.stop();
     await health.stopped;
     expect(time.sleeping).toEqual([]);
     await time.advance(600_000);
-    expect([server.requests.length, troubles.length]).toEqual(before);
+    expect([server.requests.length, interruptions.length]).toEqual(before);
   });
 
-  test('lets no list through that comes all the same', async () => {
+  test('a list that arrives after stop is not delivered', async () => {
     const sink = new RecordingSink();
     const time = new VirtualClock();
     const page = Promise.withResolvers<JsonObject>();
@@ -93,10 +96,10 @@ describe('stop', () => {
     health.stop();
     page.resolve({ apiVersion: 'v1', kind: 'SecretList', metadata: { resourceVersion: '1' } });
     await health.stopped;
-    expect([...sink.told, health.isSynced]).toEqual([false]);
+    expect([...sink.delivered, health.isSynced]).toEqual([false]);
   });
 
-  test('lets nothing through that has come already', async () => {
+  test('an event that arrived before stop is not delivered after it', async () => {
     const sink = new RecordingSink();
     const stopping: WatchSink = {
       replaced: (...given) => sink.replaced(...given),
@@ -109,16 +112,16 @@ describe('stop', () => {
     const running = run(answers(listed, stream([added('b', 11) + added('c', 12)])), stopping);
     await running.time.settle();
     await running.health.stopped;
-    expect(sink.told).toEqual(['all at 10: a:1', '+b:11']);
+    expect(sink.delivered).toEqual(['all at 10: a:1', '+b:11']);
   });
 });
 
 test.for(['replaced', 'changed', 'removed', 'onInterruption'] as const)(
-  'an exception of %s is not swallowed',
+  'an exception of %s rejects stopped',
   async (method) => {
-    const fault = new Error('a fault of the program');
+    const mistake = new Error('an error of the program');
     const fail = (): never => {
-      throw fault;
+      throw mistake;
     };
     const sink = Object.assign(new RecordingSink(), method === 'onInterruption' ? {} : { [method]: fail });
     const script = answers(listed, stream([added('b', 11), deleted('b', 12)], networkError()));
@@ -128,6 +131,6 @@ test.for(['replaced', 'changed', 'removed', 'onInterruption'] as const)(
       (error: unknown) => error,
     );
     await time.advance(1000);
-    expect([await caught, ...time.sleeping]).toEqual([fault]);
+    expect([await caught, ...time.sleeping]).toEqual([mistake]);
   },
 );

@@ -1,4 +1,4 @@
-// What a list-watch has told, it does not hold: the sink keeps of it what it needs, and the rest may be large, or secret.
+// Checks that a list-watch does not keep delivered objects, which may be large or secret.
 import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -8,7 +8,7 @@ import type { WatchSink } from '../../../../src/base/watch-sink.ts';
 import { added, answers, bookmark, item, list, run } from './list-watch-harness.ts';
 import { stream } from '../../../support/fake-api-server.ts';
 
-/** Knows which objects there are, without keeping them there. */
+/** Remembers objects without keeping them in memory. */
 class ForgetfulSink implements WatchSink {
   readonly #seen: WeakRef<KubeObject>[] = [];
 
@@ -33,12 +33,12 @@ class ForgetfulSink implements WatchSink {
 async function collectGarbage(): Promise<void> {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
-  // A WeakRef that was asked keeps its object until the end of the turn.
+  // A dereferenced WeakRef keeps its object until the end of the turn.
   await setImmediate();
   collect();
 }
 
-test('neither listed objects nor those of events are held while the watch goes on', async () => {
+test('objects of lists and of events are not kept during the watch', async () => {
   const sink = new ForgetfulSink();
   const watching = stream([added('c', 11), added('d', 12), bookmark(13)]);
   const { time, asked } = run(answers(list(10, [item('a', 1), item('b', 2)]), watching), sink);

@@ -1,4 +1,4 @@
-// What a list-watch asks for and tells, through everything an API server, and the way to it, can do.
+// Checks the requests and deliveries of a list-watch for all behaviors of server and network.
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/base/json.ts';
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
@@ -24,8 +24,8 @@ interface Case {
   readonly name: string;
   readonly answers: readonly Answer[];
   readonly asked: readonly string[];
-  readonly told: readonly string[];
-  readonly troubles: readonly string[];
+  readonly delivered: readonly string[];
+  readonly interruptions: readonly string[];
 }
 
 const halfOfUmlaut = Buffer.from(added('ä', 11));
@@ -41,18 +41,18 @@ const cases: readonly Case[] = [
       open,
     ],
     asked: ['list', 'list page2', 'list page3', 'watch 10'],
-    told: ['all at 10: a:1 b:2 c:3'],
-    troubles: [],
+    delivered: ['all at 10: a:1 b:2 c:3'],
+    interruptions: [],
   },
   {
-    name: 'a state forgotten while it is paged is listed again at once, in one answer',
+    name: 'a state that expires between pages is listed again at once, without pages',
     answers: [list(10, [item('a', 1)], 'page2'), refusal(410, 'Expired'), list(20, [item('b', 12)]), open],
     asked: ['list', 'list page2', 'list without limit', 'watch 20'],
-    told: ['all at 20: b:12'],
-    troubles: [],
+    delivered: ['all at 20: b:12'],
+    interruptions: [],
   },
   {
-    name: 'a list that fails is tried again, later each time',
+    name: 'a failed list is repeated after growing waits',
     answers: [
       refusal(500, 'InternalError'),
       refusal(403, 'Forbidden'),
@@ -61,11 +61,11 @@ const cases: readonly Case[] = [
       open,
     ],
     asked: ['list', 'list', 'list', 'list', 'watch 10'],
-    told: ['all at 10: a:1'],
-    troubles: ['list 500 InternalError: 200', 'list 403 Forbidden: 400', 'list 404 NotFound: 800'],
+    delivered: ['all at 10: a:1'],
+    interruptions: ['list 500 InternalError: 200', 'list 403 Forbidden: 400', 'list 404 NotFound: 800'],
   },
   {
-    name: 'a server that is busy is given the time it asks for',
+    name: 'a busy server gets the time that it requires',
     answers: [
       refusal(429, 'TooManyRequests', { retryAfterMs: 7000 }),
       listed,
@@ -73,18 +73,18 @@ const cases: readonly Case[] = [
       open,
     ],
     asked: ['list', 'list', 'watch 10', 'watch 10'],
-    told: ['all at 10: a:1'],
-    troubles: ['list 429 TooManyRequests: 7000', 'watch 429 TooManyRequests: 1000'],
+    delivered: ['all at 10: a:1'],
+    interruptions: ['list 429 TooManyRequests: 7000', 'watch 429 TooManyRequests: 1000'],
   },
   {
-    name: 'changes are told in their order',
+    name: 'changes are delivered one by one as they happened',
     answers: [listed, stream([added('b', 11), modified('a', 12), deleted('b', 13)])],
     asked: ['list', 'watch 10'],
-    told: ['all at 10: a:1', '+b:11', '+a:12', '-b:13'],
-    troubles: [],
+    delivered: ['all at 10: a:1', '+b:11', '+a:12', '-b:13'],
+    interruptions: [],
   },
   {
-    name: 'a watch that ends is resumed from its last event, and one cut inside a line from the line before',
+    name: 'a watch is resumed from its last event, also after a cut inside a line',
     answers: [
       listed,
       stream([added('b', 11)], 'end'),
@@ -93,18 +93,18 @@ const cases: readonly Case[] = [
       stream([added('d', 13)]),
     ],
     asked: ['list', 'watch 10', 'watch 11', 'watch 12', 'watch 12'],
-    told: ['all at 10: a:1', '+b:11', '+c:12', '+d:13'],
-    troubles: ['watch 0 ECONNRESET: 200'],
+    delivered: ['all at 10: a:1', '+b:11', '+c:12', '+d:13'],
+    interruptions: ['watch 0 ECONNRESET: 200'],
   },
   {
-    name: 'bookmarks move the version to resume from',
+    name: 'a watch is resumed from its last bookmark',
     answers: [listed, stream([bookmark(50)], 'end'), stream([bookmark(60)], networkError()), open],
     asked: ['list', 'watch 10', 'watch 50', 'watch 60'],
-    told: ['all at 10: a:1'],
-    troubles: ['watch 0 ECONNRESET: 200'],
+    delivered: ['all at 10: a:1'],
+    interruptions: ['watch 0 ECONNRESET: 200'],
   },
   {
-    name: 'a deletion nobody was told of is told by the list after an ERROR of 410',
+    name: 'the list after an ERROR of 410 delivers a deletion that the watch missed',
     answers: [
       list(10, [item('a', 1), item('b', 2)]),
       stream([errorLine(410, 'Expired')]),
@@ -112,18 +112,18 @@ const cases: readonly Case[] = [
       open,
     ],
     asked: ['list', 'watch 10', 'list', 'watch 30'],
-    told: ['all at 10: a:1 b:2', 'all at 30: b:2'],
-    troubles: ['watch 410 Expired: 200'],
+    delivered: ['all at 10: a:1 b:2', 'all at 30: b:2'],
+    interruptions: ['watch 410 Expired: 200'],
   },
   {
-    name: '410 as the status of the answer leads to a list as well',
+    name: 'a 410 as the status of the answer also leads to a list',
     answers: [listed, refusal(410, 'Expired'), list(30, [item('a', 28, 'another-uid')]), open],
     asked: ['list', 'watch 10', 'list', 'watch 30'],
-    told: ['all at 10: a:1', 'all at 30: a:28'],
-    troubles: ['watch 410 Expired: 200'],
+    delivered: ['all at 10: a:1', 'all at 30: a:28'],
+    interruptions: ['watch 410 Expired: 200'],
   },
   {
-    name: 'a watch that always expires lists ever more seldom',
+    name: 'a watch that always expires leads to lists after growing waits',
     answers: [
       listed,
       refusal(410, 'Gone'),
@@ -135,11 +135,11 @@ const cases: readonly Case[] = [
       open,
     ],
     asked: ['list', 'watch 10', 'list', 'watch 10', 'list', 'watch 10', 'list', 'watch 10'],
-    told: ['all at 10: a:1', 'all at 10: a:1', 'all at 10: a:1', 'all at 10: a:1'],
-    troubles: ['watch 410 Gone: 200', 'watch 410 Gone: 400', 'watch 410 Gone: 800'],
+    delivered: ['all at 10: a:1', 'all at 10: a:1', 'all at 10: a:1', 'all at 10: a:1'],
+    interruptions: ['watch 410 Gone: 200', 'watch 410 Gone: 400', 'watch 410 Gone: 800'],
   },
   {
-    name: 'waits begin anew with each list that led to a watch, and each watch that said something',
+    name: 'waits start again after a list that led to a watch, and after a watch with an event',
     answers: [
       refusal(500, 'InternalError'),
       refusal(500, 'InternalError'),
@@ -168,8 +168,8 @@ const cases: readonly Case[] = [
       'watch 30',
       'watch 30',
     ],
-    told: ['all at 10: a:1', 'all at 20:', 'all at 30:'],
-    troubles: [
+    delivered: ['all at 10: a:1', 'all at 20:', 'all at 30:'],
+    interruptions: [
       'list 500 InternalError: 200',
       'list 500 InternalError: 400',
       'watch 503 ServiceUnavailable: 200',
@@ -181,7 +181,7 @@ const cases: readonly Case[] = [
     ],
   },
   {
-    name: 'another ERROR is resumed from, and doubted the second time in a row',
+    name: 'another ERROR is resumed once, and leads to a list the second time',
     answers: [
       listed,
       stream([added('b', 11), errorLine(500, 'InternalError', { retryAfterSeconds: 2 })]),
@@ -190,11 +190,11 @@ const cases: readonly Case[] = [
       open,
     ],
     asked: ['list', 'watch 10', 'watch 11', 'list', 'watch 20'],
-    told: ['all at 10: a:1', '+b:11', 'all at 20:'],
-    troubles: ['watch 500 InternalError: 2000', 'watch 500 InternalError: 200'],
+    delivered: ['all at 10: a:1', '+b:11', 'all at 20:'],
+    interruptions: ['watch 500 InternalError: 2000', 'watch 500 InternalError: 200'],
   },
   {
-    name: 'a server that was restored from a backup is asked for everything',
+    name: 'an older version, as after a restored backup, leads to a list',
     answers: [
       listed,
       stream([bookmark(200)], 'end'),
@@ -203,57 +203,59 @@ const cases: readonly Case[] = [
       open,
     ],
     asked: ['list', 'watch 10', 'watch 200', 'list', 'watch 95'],
-    told: ['all at 10: a:1', 'all at 95: b:80'],
-    troubles: ['watch 0 WentBack: 200'],
+    delivered: ['all at 10: a:1', 'all at 95: b:80'],
+    interruptions: ['watch 0 WentBack: 200'],
   },
   {
-    name: 'a garbage line ends the watch, which is resumed from the event before it',
+    name: 'a line that is not JSON ends the watch, which is resumed from the event before',
     answers: [listed, stream([added('b', 11), '<html>\n', added('never', 12)]), stream([added('c', 12)])],
     asked: ['list', 'watch 10', 'watch 11'],
-    told: ['all at 10: a:1', '+b:11', '+c:12'],
-    troubles: ['watch 200 MalformedAnswer: 200'],
+    delivered: ['all at 10: a:1', '+b:11', '+c:12'],
+    interruptions: ['watch 200 MalformedAnswer: 200'],
   },
   {
-    name: 'an object without metadata is a fault of the watch, not the end of it',
+    name: 'an object without metadata ends the watch, which is resumed',
     answers: [listed, stream([line('ADDED', { kind: 'Secret' })]), stream([added('c', 12)])],
     asked: ['list', 'watch 10', 'watch 10'],
-    told: ['all at 10: a:1', '+c:12'],
-    troubles: ['watch 200 MalformedAnswer: 200'],
+    delivered: ['all at 10: a:1', '+c:12'],
+    interruptions: ['watch 200 MalformedAnswer: 200'],
   },
   {
-    name: 'an object without metadata in a list deletes nobody',
+    name: 'an object without metadata makes a list invalid, and deletes no object',
     answers: [list(10, [item('a', 1), { data: {} }]), json({ kind: 'Status' }), listed, open],
     asked: ['list', 'list', 'list', 'watch 10'],
-    told: ['all at 10: a:1'],
-    troubles: ['list 200 MalformedAnswer: 200', 'list 200 MalformedAnswer: 400'],
+    delivered: ['all at 10: a:1'],
+    interruptions: ['list 200 MalformedAnswer: 200', 'list 200 MalformedAnswer: 400'],
   },
   {
-    name: 'a line cut inside a character is whole again',
+    name: 'a character that is split between chunks is read',
     answers: [listed, stream([halfOfUmlaut.subarray(0, splitInside), halfOfUmlaut.subarray(splitInside)])],
     asked: ['list', 'watch 10'],
-    told: ['all at 10: a:1', '+ä:11'],
-    troubles: [],
+    delivered: ['all at 10: a:1', '+ä:11'],
+    interruptions: [],
   },
   {
-    name: 'a server that ends every watch at once is not asked without end',
+    name: 'a server that ends every watch at once is asked after growing waits',
     answers: [listed, stream([], 'end'), stream([], 'end'), stream([], 'end'), stream([added('b', 11)])],
     asked: ['list', 'watch 10', 'watch 10', 'watch 10', 'watch 10'],
-    told: ['all at 10: a:1', '+b:11'],
-    troubles: ['watch 0 ClosedEarly: 200', 'watch 0 ClosedEarly: 400', 'watch 0 ClosedEarly: 800'],
+    delivered: ['all at 10: a:1', '+b:11'],
+    interruptions: ['watch 0 ClosedEarly: 200', 'watch 0 ClosedEarly: 400', 'watch 0 ClosedEarly: 800'],
   },
   {
-    name: 'a watch that says nothing and is cut again and again is soon resumed, however long that goes on',
+    name: 'a silent watch that is cut repeatedly is resumed within a second each time',
     answers: [
       listed,
       ...Array.from({ length: 6 }, () => stream([], networkError())),
       stream([added('b', 11)]),
     ],
     asked: ['list', ...Array.from({ length: 7 }, () => 'watch 10')],
-    told: ['all at 10: a:1', '+b:11'],
-    troubles: [200, 400, 800, 1000, 1000, 1000].map((milliseconds) => `watch 0 ECONNRESET: ${milliseconds}`),
+    delivered: ['all at 10: a:1', '+b:11'],
+    interruptions: [200, 400, 800, 1000, 1000, 1000].map(
+      (milliseconds) => `watch 0 ECONNRESET: ${milliseconds}`,
+    ),
   },
   {
-    name: 'a server that is away does not make the version doubtful',
+    name: 'an unreachable server does not lead to a list',
     answers: [
       listed,
       refusal(0, 'ECONNREFUSED'),
@@ -263,8 +265,8 @@ const cases: readonly Case[] = [
       open,
     ],
     asked: ['list', 'watch 10', 'watch 10', 'watch 10', 'watch 10', 'watch 10'],
-    told: ['all at 10: a:1'],
-    troubles: [
+    delivered: ['all at 10: a:1'],
+    interruptions: [
       'watch 0 ECONNREFUSED: 200',
       'watch 0 ECONNREFUSED: 400',
       'watch 503 ServiceUnavailable: 800',
@@ -273,27 +275,29 @@ const cases: readonly Case[] = [
   },
 ];
 
-test.for(cases)('$name', async ({ answers: scripted, asked, told, troubles }) => {
+test.for(cases)('$name', async ({ answers: scripted, asked, delivered, interruptions }) => {
   const sink = new RecordingSink();
   const running = run(answers(...scripted), sink);
   await running.time.advance(30_000);
-  expect({ asked: running.asked(), told: sink.told, troubles: running.troubles }).toEqual({
-    asked,
-    told,
-    troubles,
-  });
+  expect({ asked: running.asked(), delivered: sink.delivered, interruptions: running.interruptions }).toEqual(
+    {
+      asked,
+      delivered,
+      interruptions,
+    },
+  );
 });
 
-test('a server that is away for long is tried every five to ten seconds', async () => {
+test('a server that is down for long is tried every five to ten seconds', async () => {
   const tries = Array.from({ length: 10 }, () => refusal(0, 'ECONNREFUSED'));
-  const { time, troubles } = run(answers(listed, ...tries, open), new RecordingSink());
+  const { time, interruptions } = run(answers(listed, ...tries, open), new RecordingSink());
   await time.advance(60_000);
   const waits = [200, 400, 800, 1600, 3200, 5000, 5000, 5000, 5000, 5000];
-  expect(troubles).toEqual(waits.map((milliseconds) => `watch 0 ECONNREFUSED: ${milliseconds}`));
+  expect(interruptions).toEqual(waits.map((milliseconds) => `watch 0 ECONNREFUSED: ${milliseconds}`));
 });
 
-describe('what is asked for', () => {
-  test('is bounded in size and time, and metadata only where the target says so', async () => {
+describe('requests', () => {
+  test('requests are limited in size and time, and ask for metadata only if the target says so', async () => {
     const target = {
       path: '/api/v1/secrets',
       labelSelector: 'a=b',
@@ -323,7 +327,7 @@ describe('what is asked for', () => {
     ]);
   });
 
-  test('never names a version in a list, which could go back in time', async () => {
+  test('a list has no resourceVersion, because an older state could be returned', async () => {
     const script = answers(listed, refusal(410, 'Expired'), list(30, []), open);
     const { time, server } = run(script, new RecordingSink());
     await time.advance(1000);
@@ -333,25 +337,25 @@ describe('what is asked for', () => {
 });
 
 describe('objects', () => {
-  test('have the kind of their list, and no managed fields', async () => {
-    const told: KubeObject[] = [];
+  test('objects have the kind of their list, and no managed fields', async () => {
+    const delivered: KubeObject[] = [];
     const sink = {
-      replaced: (all: readonly KubeObject[]) => told.push(...all),
+      replaced: (all: readonly KubeObject[]) => delivered.push(...all),
       changed: () => undefined,
       removed: () => undefined,
     };
     const data = JSON.parse('{"__proto__": "eA=="}') as JsonObject;
     const { time } = run(answers(list(10, [{ ...item('a', 1), data }]), open), sink);
     await time.settle();
-    expect(told.map((object) => JSON.stringify(object))).toEqual([
+    expect(delivered.map((object) => JSON.stringify(object))).toEqual([
       '{"apiVersion":"v1","kind":"Secret","data":{"__proto__":"eA=="},"metadata":{"name":"a","uid":"uid-of-a","resourceVersion":"1"}}',
     ]);
   });
 
-  test('that are deleted and made anew while watched are told as two', async () => {
+  test('an object that is deleted and created again is delivered as two objects', async () => {
     const sink = new RecordingSink();
     const { time } = run(answers(listed, stream([deleted('a', 11), added('a', 12, 'new')])), sink);
     await time.settle();
-    expect(sink.told).toEqual(['all at 10: a:1', '-a:11', '+a:12']);
+    expect(sink.delivered).toEqual(['all at 10: a:1', '-a:11', '+a:12']);
   });
 });

@@ -1,11 +1,11 @@
-// A server that has no time is given it, as long as the request has some left itself.
+// Repeats a request after a 429, as long as the request has time left.
 import { expect, test } from 'vitest';
 import type { KubeError } from '../../../../src/base/kube-error.ts';
 import { refusal } from '../../../support/fake-api-server.ts';
 import { clientOf, failureOf, sendJson, startStub, statusOf } from '../stub-api-server.ts';
 import { onceAdmitted } from '../../../../src/kube/http/request-limits.ts';
 
-function turnedAway(code: number, retryAfterMs?: number): KubeError {
+function refusedWith(code: number, retryAfterMs?: number): KubeError {
   const answer = refusal(code, 'TooManyRequests', retryAfterMs === undefined ? {} : { retryAfterMs });
   if (answer.kind !== 'error') throw new Error('a refusal is an error');
   return answer.error;
@@ -13,49 +13,49 @@ function turnedAway(code: number, retryAfterMs?: number): KubeError {
 
 interface Case {
   readonly name: string;
-  readonly outcomes: readonly (KubeError | 'done')[];
+  readonly results: readonly (KubeError | 'done')[];
   readonly random?: number;
   readonly waits: readonly number[];
   readonly end: unknown;
 }
 
 const cases: readonly Case[] = [
-  { name: 'at once', outcomes: ['done'], waits: [], end: 'done' },
+  { name: 'without a refusal it is sent once', results: ['done'], waits: [], end: 'done' },
   {
-    name: 'after the time that was asked for, each time',
-    outcomes: [turnedAway(429, 1000), turnedAway(429, 2000), 'done'],
+    name: 'it is repeated after the required wait, each time',
+    results: [refusedWith(429, 1000), refusedWith(429, 2000), 'done'],
     waits: [1000, 2000],
     end: 'done',
   },
   {
-    name: 'after up to twice that time, by chance',
-    outcomes: [turnedAway(429, 1000), 'done'],
+    name: 'the wait is spread up to twice the required time',
+    results: [refusedWith(429, 1000), 'done'],
     random: 0.5,
     waits: [1500],
     end: 'done',
   },
   {
-    name: 'not when there is no time left for that',
-    outcomes: [turnedAway(429, 4000), turnedAway(429, 6000), 'done'],
+    name: 'it is not repeated when the wait exceeds the time left',
+    results: [refusedWith(429, 4000), refusedWith(429, 6000), 'done'],
     waits: [4000],
-    end: turnedAway(429, 6000),
+    end: refusedWith(429, 6000),
   },
   {
-    name: 'not when no time was asked for',
-    outcomes: [turnedAway(429), 'done'],
+    name: 'it is not repeated without a required wait',
+    results: [refusedWith(429), 'done'],
     waits: [],
-    end: turnedAway(429),
+    end: refusedWith(429),
   },
   {
-    name: 'not when it may have been done',
-    outcomes: [turnedAway(503, 1000), 'done'],
+    name: 'it is not repeated when it may have been executed',
+    results: [refusedWith(503, 1000), 'done'],
     waits: [],
-    end: turnedAway(503, 1000),
+    end: refusedWith(503, 1000),
   },
 ];
 
-test.for(cases)('$name', async ({ outcomes, random = 0, waits, end }) => {
-  const left = [...outcomes];
+test.for(cases)('a request: $name', async ({ results, random = 0, waits, end }) => {
+  const left = [...results];
   const slept: number[] = [];
   const signal = new AbortController().signal;
   const limits = {
@@ -65,8 +65,8 @@ test.for(cases)('$name', async ({ outcomes, random = 0, waits, end }) => {
     },
   };
   const send = (): Promise<string> => {
-    const outcome = left.shift();
-    return outcome === 'done' ? Promise.resolve(outcome) : Promise.reject(outcome ?? new Error('no more'));
+    const next = left.shift();
+    return next === 'done' ? Promise.resolve(next) : Promise.reject(next ?? new Error('no more'));
   };
   const clock = {
     random: () => random,
@@ -79,7 +79,7 @@ test.for(cases)('$name', async ({ outcomes, random = 0, waits, end }) => {
   expect({ waits: slept, end: result }).toEqual({ waits, end });
 });
 
-test('the client sends what was turned away again, whatever it was', async () => {
+test('the client repeats even a POST after a 429', async () => {
   const stub = await startStub((response) => {
     const refused = stub.requests.length === 1;
     if (refused) sendJson(response, statusOf(429, 'TooManyRequests'), 429, { 'Retry-After': '7' });
@@ -92,13 +92,13 @@ test('the client sends what was turned away again, whatever it was', async () =>
   expect(slept).toEqual([7000]);
 });
 
-test('whoever asked may go away while the client waits', async () => {
-  const asker = new AbortController();
+test('the caller may abort during the wait', async () => {
+  const caller = new AbortController();
   const stub = await startStub((response) => {
     sendJson(response, statusOf(429, 'TooManyRequests'), 429, { 'Retry-After': '1' });
-    asker.abort('gone');
+    caller.abort('gone');
   });
-  const request = { method: 'GET', path: '/x', signal: asker.signal } as const;
+  const request = { method: 'GET', path: '/x', signal: caller.signal } as const;
   expect(await failureOf(clientOf(stub).request(request))).toBe('gone');
   expect(stub.requests).toHaveLength(1);
 });

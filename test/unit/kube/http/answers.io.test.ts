@@ -1,4 +1,4 @@
-// What an answer of the API server says about the failure, and what of it must not go on.
+// Reads error answers of the API server, none of whose text may go further.
 import { expect, test } from 'vitest';
 import { KubeError } from '../../../../src/base/kube-error.ts';
 import { clientOf, failureOf, sendJson, startStub, statusOf } from '../stub-api-server.ts';
@@ -15,7 +15,7 @@ test.each([
   [500, 'InternalError', true],
   [503, 'ServiceUnavailable', true],
   [504, 'Timeout', true],
-])('%i %s', async (code, reason, retryable) => {
+])('the answer %i %s is retryable: %s', async (code, reason, retryable) => {
   const stub = await startStub((response) => sendJson(response, statusOf(code, reason), code));
   const error = await failureOf(clientOf(stub).request({ method: 'GET', path: '/api/v1' }));
   expect(error).toBeInstanceOf(KubeError);
@@ -23,14 +23,14 @@ test.each([
 });
 
 test.each<[string, number, object | string, Record<string, string>, object]>([
-  ['no Status at all', 502, '<html>secret</html>', {}, { reason: 'BadGateway', retryable: true }],
-  ['JSON that is none', 404, '[1]', {}, { reason: 'NotFound' }],
+  ['an HTML page', 502, '<html>secret</html>', {}, { reason: 'BadGateway', retryable: true }],
+  ['JSON that is not a Status', 404, '[1]', {}, { reason: 'NotFound' }],
   ['an unknown code', 499, '{}', {}, { reason: 'Unknown', retryable: false }],
-  ['a redirect, which nobody follows', 302, '', { Location: '/x' }, { code: 302, reason: 'Found' }],
+  ['a redirect, which is not followed,', 302, '', { Location: '/x' }, { code: 302, reason: 'Found' }],
   ['a reason that is a sentence', 403, statusOf(403, 'the password is x'), {}, { reason: 'Forbidden' }],
   ['a reason that is an object', 403, { ...statusOf(403, ''), reason: {} }, {}, { reason: 'Forbidden' }],
   [
-    'causes',
+    'a Status with causes',
     403,
     statusOf(403, 'Forbidden', {
       details: {
@@ -46,40 +46,52 @@ test.each<[string, number, object | string, Record<string, string>, object]>([
     { causes: ['NamespaceTerminating'] },
   ],
   [
-    'causes that are no list',
+    'causes that are not a list',
     403,
     statusOf(403, 'Forbidden', { details: { causes: 'x' } }),
     {},
     { causes: [] },
   ],
-  ['Retry-After', 429, statusOf(429, 'TooManyRequests'), { 'Retry-After': '3' }, { retryAfterMs: 3000 }],
   [
-    'retryAfterSeconds',
+    'the header Retry-After',
+    429,
+    statusOf(429, 'TooManyRequests'),
+    { 'Retry-After': '3' },
+    { retryAfterMs: 3000 },
+  ],
+  [
+    'retryAfterSeconds in the body',
     429,
     statusOf(429, 'TooManyRequests', { details: { retryAfterSeconds: 2 } }),
     {},
     { retryAfterMs: 2000 },
   ],
   [
-    'the header before the body',
+    'a header that differs from the body',
     503,
     statusOf(503, 'ServiceUnavailable', { details: { retryAfterSeconds: 2 } }),
     { 'Retry-After': '1' },
     { retryAfterMs: 1000 },
   ],
-  ['a date', 503, '', { 'Retry-After': 'Fri, 31 Dec 1999 23:59:59 GMT' }, { retryAfterMs: undefined }],
   [
-    'nonsense',
+    'a date in Retry-After',
+    503,
+    '',
+    { 'Retry-After': 'Fri, 31 Dec 1999 23:59:59 GMT' },
+    { retryAfterMs: undefined },
+  ],
+  [
+    'invalid seconds',
     429,
     statusOf(429, 'TooManyRequests', { details: { retryAfterSeconds: '9' } }),
     { 'Retry-After': '-1' },
     { retryAfterMs: undefined },
   ],
-])('%s', async (_, code, body, headers, expected) => {
+])('%s becomes the right error', async (_, code, body, headers, expected) => {
   const stub = await startStub((response) =>
     response.writeHead(code, headers).end(typeof body === 'string' ? body : JSON.stringify(body)),
   );
-  // Less than any of them asks for, so that nothing is sent again.
+  // Shorter than the required waits, so that no request is repeated.
   const client = clientOf(stub, { timeoutMs: 5000 });
   expect(await failureOf(client.request({ method: 'GET', path: '/api/v1' }))).toMatchObject(expected);
 });
@@ -96,10 +108,10 @@ test.each<[string, number, string]>([
       statusOf(422, 'Invalid', { details: { causes: [{ reason: `${canary}!`, message: canary }] } }),
     ),
   ],
-  ['in what is no JSON', 500, `{"data":"${canary}`],
+  ['in a text that is not JSON', 500, `{"data":"${canary}`],
   ['in an answer that should be an object', 200, `["${canary}"]`],
-  ['in an answer that is cut', 200, `{"data":"${canary}`],
-])('the value of a Secret stays in the answer: %s', async (_, code, body) => {
+  ['in an incomplete answer', 200, `{"data":"${canary}`],
+])('an error does not contain the value of a Secret %s', async (_, code, body) => {
   const stub = await startStub((response) => response.writeHead(code).end(body));
   const request = { method: 'POST', path: '/api/v1', body: { data: canary } } as const;
   const error = await failureOf(clientOf(stub).request(request));

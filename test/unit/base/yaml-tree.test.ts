@@ -1,9 +1,9 @@
-// From a character of a text to its place in the YAML source.
+// Finds the position of a character of a value in the YAML source.
 import { describe, expect, it } from 'vitest';
 import { parseYaml } from '../../../src/base/yaml.ts';
 import { follow, sourceOffset } from '../../../src/base/yaml-tree.ts';
 
-/** The mark @ in the value of `a`, and where the source has it. */
+/** Returns the position of the mark @ in the source, and the position that is computed from the value of `a`. */
 function placeOfMark(source: string): { readonly expected: number; readonly actual: number | undefined } {
   const [document] = parseYaml(source).documents;
   if (document?.kind !== 'data') throw new Error('refused');
@@ -17,9 +17,9 @@ function placeOfMark(source: string): { readonly expected: number; readonly actu
 
 describe('sourceOffset', () => {
   it.each([
-    ['plain', 'a: one @ two\n'],
-    ['plain at the start', 'a: x@\n'],
-    ['behind other keys', 'x: 1\na: one @ two\n'],
+    ['plain text', 'a: one @ two\n'],
+    ['plain text at the start', 'a: x@\n'],
+    ['text after other keys', 'x: 1\na: one @ two\n'],
     ['single quotes', "a: 'one @ two'\n"],
     ['single quotes with quotes in them', "a: 'it''s ''one'' @ two'\n"],
     ['double quotes', 'a: "one @ two"\n'],
@@ -28,7 +28,7 @@ describe('sourceOffset', () => {
     ['a literal block with a comment and a chomp', 'a: |- # why\n    one\n    @\n'],
     ['a literal block with carriage returns', 'a: |\r\n  one\r\n  two @\r\n'],
     ['a flow map', '{ a: "one @ two" }\n'],
-  ])('%s', (_title, source) => {
+  ])('the position is found in %s', (_title, source) => {
     const { expected, actual } = placeOfMark(source);
     expect(actual).toBe(expected);
   });
@@ -38,7 +38,7 @@ describe('sourceOffset', () => {
     ['plain text over two lines', 'a: one\n  two @\n'],
     ['quotes over two lines', 'a: "one\n  two @"\n'],
     ['a literal block with its own indentation', 'a: |2\n    one @\n'],
-  ])('has no answer for %s', (_title, source) => {
+  ])('there is no position for %s', (_title, source) => {
     expect(placeOfMark(source).actual).toBeUndefined();
   });
 });

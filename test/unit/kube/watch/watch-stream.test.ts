@@ -1,4 +1,4 @@
-// Lines of text out of bytes that are cut anywhere.
+// Reads lines from bytes that are cut anywhere.
 import { expect, test } from 'vitest';
 import { KubeError } from '../../../../src/base/kube-error.ts';
 import { linesOf } from '../../../../src/kube/watch/watch-stream.ts';
@@ -15,14 +15,14 @@ async function allOf(lines: AsyncIterable<string>): Promise<readonly string[]> {
 
 const text = '{"a":"ä€𝄞"}\n\n{"b":1}\r\n{"cut off":';
 
-test.for([1, 2, 3, 4, 5, 7, 1000])('in chunks of %d bytes', async (size) => {
+test.for([1, 2, 3, 4, 5, 7, 1000])('lines are read from chunks of %d bytes', async (size) => {
   const lines = await allOf(linesOf(chunksOf(Buffer.from(text), size)));
   expect(lines.map((line) => line.trim())).toEqual(['{"a":"ä€𝄞"}', '{"b":1}']);
 });
 
 test.for([
-  ['a line without end', Buffer.alloc(100, 'x')],
-  ['bytes that are no text', Buffer.from([0x7b, 0xff, 0x0a])],
+  ['a line that is too long', Buffer.alloc(100, 'x')],
+  ['a line that is not UTF-8', Buffer.from([0x7b, 0xff, 0x0a])],
 ] as const)('%s is a malformed answer', async ([, bytes]) => {
   const reading = allOf(linesOf(chunksOf(bytes, 8), 64));
   await expect(reading).rejects.toThrow(
