@@ -1,57 +1,88 @@
-// The README is true on a cluster as well: its commands run as written, one after the other, and print what it shows.
+// README.md and docs/getting-started.md are true: their kubectl commands run as written and print what is shown.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { installReeve } from '../cluster/reeve-install.ts';
 import { blocksOf } from '../samples/markdown.ts';
 import { eventually } from '../support/eventually.ts';
 import { mustKubectl } from '../support/kubectl.ts';
 import { startReeve, type Reeve } from '../support/reeve.ts';
+import { ReeveProcess } from '../support/serve-process.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-const readme = readFileSync(join(root, 'README.md'), 'utf8');
 
 interface Step {
   readonly command: string;
   readonly shown: string;
 }
 
-/** All but the line that says where the cluster is. */
-const steps: readonly Step[] = stepsOf('## Try it');
+const readme = readFileSync(join(root, 'README.md'), 'utf8');
+const pages = {
+  'README.md': readme,
+  'docs/getting-started.md': readFileSync(join(root, 'docs/getting-started.md'), 'utf8'),
+} as const;
 
-describeControllers('the commands of the README', () => {
+describeControllers('on a cluster with Reeve', () => {
   const cluster = sharedCluster();
   let reeve: Reeve;
 
   beforeAll(async () => {
     await installReeve(cluster);
     reeve = await startReeve(cluster);
-    await mustKubectl(['apply', '-f', 'manifests/samples/first-steps'], cluster);
   });
-  afterAll(async () => {
-    await mustKubectl(
-      ['delete', 'nspol/apps', 'sshare/registry', 'sshare/orders-db', '--ignore-not-found'],
-      cluster,
-    );
-    await mustKubectl(['delete', 'ns', 'app-shop', '--ignore-not-found', '--wait=false'], cluster);
-    await mustKubectl(
-      ['delete', 'secret', 'registry', 'orders-db', '-n', 'reeve-shared', '--ignore-not-found'],
-      cluster,
-    );
-    await reeve.stop();
-  });
+  afterAll(async () => await reeve.stop());
 
-  test('the README shows commands', () => expect(steps.length).toBeGreaterThan(7));
+  describe.each(Object.entries(pages))('the commands of %s', (_, page) => {
+    const steps = stepsOf(page);
 
-  test.each(steps)('$command', async ({ command, shown }) => {
-    // What only shows something is asked again until it shows that; what changes something is done once.
-    const run = (): string => comparable(runInShell(command, cluster.kubeconfig));
-    if (/^kubectl (get|auth)[^\n]*$/.test(command)) await eventually(run).toBe(comparable(shown));
-    else expect(run()).toBe(comparable(shown));
+    beforeAll(async () => {
+      await mustKubectl(['apply', '-f', 'manifests/samples/first-steps'], cluster);
+    });
+    afterAll(async () => {
+      await mustKubectl(['delete', 'ns', 'app-shop', '--ignore-not-found'], cluster);
+      await mustKubectl(
+        ['delete', 'nspol/apps', 'sshare/registry', 'sshare/orders-db', '--ignore-not-found'],
+        cluster,
+      );
+      await mustKubectl(
+        ['delete', 'secret', 'registry', 'orders-db', '-n', 'reeve-shared', '--ignore-not-found'],
+        cluster,
+      );
+    });
+
+    test('the page shows commands', () => expect(steps.length).toBeGreaterThan(2));
+
+    test.each(steps)('$command', async ({ command, shown }) => {
+      // A command that only reads is repeated until it prints what is shown; a command that writes runs once.
+      const run = (): string => comparable(runInShell(command, cluster.kubeconfig));
+      if (/^kubectl (get|auth)[^\n]*$/.test(command)) await eventually(run).toBe(comparable(shown));
+      else expect(run()).toBe(comparable(shown));
+    });
   });
 });
+
+describeControllers('in the sandbox of npm start', () => {
+  test('the commands of README.md make the feed that it shows', async () => {
+    await using up = new ReeveProcess(['up']);
+    await eventually(() => up.stdout).toContain('In force:');
+    const kubeconfig = /export KUBECONFIG=(\S+)/.exec(up.stdout)?.[1] ?? '';
+    for (const { command, shown } of stepsOf(readme)) {
+      if (/^kubectl (create|apply)/.test(command)) {
+        expect(comparable(runInShell(command, kubeconfig))).toBe(comparable(shown));
+      }
+    }
+    const shown = blocksOf(readme).find(({ language }) => language === 'feed')?.text ?? '';
+    await eventually(() => feedLines(up.stdout)).toEqual(feedLines(shown));
+  });
+});
+
+/** Without the time of each event, and sorted, because the reconciler writes objects at the same moment. */
+function feedLines(text: string): readonly string[] {
+  const events = [...text.matchAll(/^\d\d:\d\d:\d\d(.*\n(?: {5,}.*\n)*)/gm)];
+  return events.map(([, event = '']) => event).sort();
+}
 
 function runInShell(command: string, kubeconfig: string): string {
   const env = {
@@ -59,11 +90,11 @@ function runInShell(command: string, kubeconfig: string): string {
     HOME: join(kubeconfig, '..', 'kubectl-home'),
     KUBECONFIG: kubeconfig,
   };
-  // In the order in which they come, as on a terminal.
+  // Both streams in one, in the order of a terminal.
   return spawnSync('sh', ['-c', `exec 2>&1\n${command}`], { cwd: root, env, encoding: 'utf8' }).stdout;
 }
 
-/** Ages differ, and with them the width of columns; an old kubectl says that it is one. */
+/** Ages differ, and with them the width of columns; an old kubectl prints that it is old. */
 function comparable(output: string): string {
   return output
     .split('\n')
@@ -78,12 +109,12 @@ function comparable(output: string): string {
     .trim();
 }
 
-function stepsOf(heading: string): readonly Step[] {
-  const start = readme.indexOf(`\n${heading}\n`);
-  const blocks = blocksOf(readme.slice(start, readme.indexOf('\n## ', start + 1)));
+/** The blocks for the shell that are followed by what they print. */
+function stepsOf(page: string): readonly Step[] {
+  const blocks = blocksOf(page);
   return blocks.flatMap(({ language, text }, index) => {
     const output = blocks[index + 1];
-    return language === 'sh' && output?.language === 'text'
+    return language === 'sh' && text.startsWith('kubectl ') && output?.language === 'text'
       ? [{ command: text.trimEnd(), shown: output.text }]
       : [];
   });

@@ -152,13 +152,13 @@ describeControllers('an uninstall', () => {
     expect((await scene.owners()).slice(0, 4)).toEqual(times(4, 'absent'));
   });
 
-  const [hooks = '', go = '', stay = '', rest = '', shared = ''] = linesBelow('### By hand');
+  const [hooks = '', go = '', stay = '', rest = '', shared = ''] = linesBelow('## By hand');
 
   test.for([
     { fate: 'go', lines: [hooks, go, rest, shared], left: ['absent', 'absent', 'nobody'] },
     { fate: 'stay', lines: [hooks, stay, rest, shared], left: ['nobody', 'nobody', 'nobody'] },
   ])(
-    'by the lines of manifests/README.md, with contents that $fate, leaves nothing that blocks',
+    'by the lines of docs/operate/uninstall.md, with contents that $fate, leaves nothing that blocks',
     async (way) => {
       await using scene = await UninstallScene.begin(plane, `un-hand-${way.fate}`, 3);
       for (const line of way.lines) await runLine(line, plane);
@@ -171,8 +171,8 @@ describeControllers('an uninstall', () => {
 });
 
 function linesBelow(heading: string): readonly string[] {
-  const readme = readFileSync(join(import.meta.dirname, '..', '..', 'manifests', 'README.md'), 'utf8');
-  const start = readme.indexOf(`\n${heading}\n`);
-  const end = readme.indexOf('\n## ', start + 1);
-  return blocksOf(readme.slice(start, end === -1 ? undefined : end)).map(({ text }) => text);
+  const page = readFileSync(join(import.meta.dirname, '../../docs/operate/uninstall.md'), 'utf8');
+  const start = page.indexOf(`\n${heading}\n`);
+  const end = page.indexOf('\n## ', start + 1);
+  return blocksOf(page.slice(start, end === -1 ? undefined : end)).map(({ text }) => text);
 }

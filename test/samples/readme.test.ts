@@ -1,6 +1,6 @@
-// The README is true: its curl commands run as written and print what it shows, and its tables say what the program does.
+// README.md and docs/ are true: their curl commands run as written and print what is shown, and the first policy loads.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -12,8 +12,11 @@ import { copyProject, demandFreePort } from './project-copy.ts';
 import { startCommand, type RunningCommand } from './running-command.ts';
 
 const root = join(import.meta.dirname, '../..');
-const readme = readFileSync(join(root, 'README.md'), 'utf8');
-const examples = curlExamples(readme);
+const textOf = (path: string): string => readFileSync(join(root, path), 'utf8');
+const readme = textOf('README.md');
+const byHand = textOf('docs/webhook-by-hand.md');
+const gettingStarted = textOf('docs/getting-started.md');
+const examples = [readme, byHand].flatMap(curlExamples);
 
 describe('the curl commands', () => {
   let copy = '';
@@ -30,13 +33,15 @@ describe('the curl commands', () => {
     if (copy !== '') rmSync(copy, { recursive: true });
   });
 
-  it('npm run serve prints the line that is shown', () => {
-    expect(blocksOf(readme).map(({ text }) => text.trimEnd())).toContain(reeve?.readyLine);
+  it('npm run serve prints the line that docs/webhook-by-hand.md shows', () => {
+    expect(blocksOf(byHand).map(({ text }) => text.trimEnd())).toContain(reeve?.readyLine);
   });
 
-  it('are all there is of curl', () => {
+  it('every curl command of README.md and docs/ is among them', () => {
     expect(examples.length).toBeGreaterThan(5);
-    expect(readme.split('\n').filter((line) => line.startsWith('curl '))).toHaveLength(examples.length);
+    const pages = globSync('{*.md,docs/**/*.md}', { cwd: root }).map(textOf);
+    const lines = pages.flatMap((page) => page.split('\n').filter((line) => line.startsWith('curl ')));
+    expect(lines).toHaveLength(examples.length);
   });
 
   it.each(examples)('$command', ({ command, output }) => {
@@ -46,8 +51,8 @@ describe('the curl commands', () => {
   });
 });
 
-describe('the policy to begin with', () => {
-  const example = blocksOf(readme).find(({ language }) => language === 'yaml')?.text ?? '';
+describe('the policy of docs/getting-started.md', () => {
+  const example = blocksOf(gettingStarted).find(({ language }) => language === 'yaml')?.text ?? '';
 
   it('loads', async () => {
     expect(await problemsOf(example)).toEqual([]);
@@ -56,14 +61,14 @@ describe('the policy to begin with', () => {
   it('with each of two mistakes gives the problem that is shown', async () => {
     const misspelt = await problemsOf(example.replace('required:', 'requird:'));
     const unfinished = await problemsOf(example.replace('size()', 'size('));
-    const shown = blocksOf(readme).find(({ text }) => text.startsWith('my-policies/'));
+    const shown = blocksOf(gettingStarted).find(({ text }) => text.startsWith('my-policies/'));
     expect([...misspelt, ...unfinished]).toEqual(shown?.text.trimEnd().split('\n'));
   });
 });
 
-describe('the tables', () => {
-  it('dependencies', () => {
-    const manifest: unknown = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+describe('the table of dependencies in README.md', () => {
+  it('has a row for each dependency of package.json', () => {
+    const manifest: unknown = JSON.parse(textOf('package.json'));
     const dependencies =
       isJsonObject(manifest) && isJsonObject(manifest['dependencies']) ? manifest['dependencies'] : {};
     const listed = tableBelow(readme, '## Dependencies').map(([name]) => name);
