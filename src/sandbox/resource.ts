@@ -69,3 +69,13 @@ export interface Kinds {
   find(group: string, version: string, plural: string): Resource | undefined;
   ofKind(apiVersion: string, kind: string): Resource | undefined;
 }
+
+/** Computes a value once for each object. Kinds and stored objects never change. */
+export function memoized<O extends object, T>(compute: (object: O) => T): (object: O) => T {
+  const known = new WeakMap<O, { readonly value: T }>();
+  return (object) => {
+    const found = known.get(object) ?? { value: compute(object) };
+    known.set(object, found);
+    return found.value;
+  };
+}

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { causeFields } from './support/answers.ts';
 import { freshName } from './support/backend.ts';
 import { onEachBackend } from './support/backends.ts';
+import { differences } from './support/differences.ts';
 import { at, share, shareSpec } from './support/objects.ts';
 
 const shares = at('secretshares', '');
@@ -149,6 +150,17 @@ onEachBackend('custom kinds', (backend) => {
       expect(status).toBe(400);
       expect(body.message).toContain('strict decoding error: ');
       expect(body.message).toContain('unknown field "spec.more"');
+    });
+
+    it('are named with the known field that is similar, by the sandbox alone', async () => {
+      const hint = backend.expects(differences.similarField);
+      const object = { ...share(freshName('share')), spec: { ...shareSpec, suspended: true } };
+      const warned = await backend.api.create(`${shares}?dryRun=All`, object);
+      expect(warned.warnings).toEqual([`unknown field "spec.suspended"${hint}`]);
+      const strict = await backend.api.create(`${shares}?dryRun=All&fieldValidation=Strict`, object);
+      expect(strict.status).toBe(400);
+      expect(strict.body.message).toMatch(/strict decoding error: unknown field "spec\.suspended"/);
+      expect(strict.body.message.endsWith(`unknown field "spec.suspended"${hint}`)).toBe(true);
     });
 
     it('are warned of in built-in kinds as well', async () => {

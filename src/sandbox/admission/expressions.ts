@@ -10,6 +10,7 @@ import {
   type CompileResult,
 } from '../../cel/expression.ts';
 import type { StatusCause } from '../api-error.ts';
+import { memoized } from '../resource.ts';
 import type { AdmissionPolicy, WithMatchConditions, Webhook } from './configurations.ts';
 
 interface Validation {
@@ -78,16 +79,6 @@ function problemIn(policy: KubeObject): string | undefined {
 }
 
 export const admissionVariables = ['object', 'oldObject', 'request', 'namespaceObject'] as const;
-
-/** Keeps what was compiled of an object for as long as the object itself: stored objects never change. */
-export function memoized<O extends object, T>(compile: (object: O) => T): (object: O) => T {
-  const known = new WeakMap<O, { readonly value: T }>();
-  return (object) => {
-    const found = known.get(object) ?? { value: compile(object) };
-    known.set(object, found);
-    return found.value;
-  };
-}
 
 export const compileConditions = memoized(
   ({ matchConditions = [] }: WithMatchConditions): readonly CompileResult[] =>

@@ -1,13 +1,42 @@
-// Tells clients which kinds there are: all at once, or in the older way group by group.
+// Serves the documents that are not about objects: version, probes, OpenAPI and discovery.
 // https://kubernetes.io/docs/concepts/overview/kubernetes-api/#discovery-api
 import type { JsonObject } from '../../base/json.ts';
 import type { ReviewKind } from '../access/reviews.ts';
 import type { Verb } from '../request.ts';
 import { apiVersionOf, type Kinds, type Resource, type ServedSubresource } from '../resource.ts';
+import { openApiReply } from './openapi.ts';
+import { type Reply, acceptedForm } from './reply.ts';
+import { methodNotAllowedError, noSuchPathError, type RequestTarget } from './target.ts';
 
 export interface ServedApi {
   readonly kinds: Kinds;
   readonly reviews: readonly ReviewKind[];
+}
+
+/** Clients compare the numbers with their own version and warn when they are far apart. */
+const versionInfo = { major: '1', minor: '36', gitVersion: 'v1.36.0-reeve-sandbox', platform: 'sandbox' };
+
+const aggregatedKind = 'APIGroupDiscoveryList';
+
+export function documentReply(
+  { path, query, verb }: RequestTarget,
+  accept: string | undefined,
+  api: ServedApi,
+): Reply {
+  if (verb !== 'get') throw methodNotAllowedError();
+  if (/^\/(healthz|livez|readyz)$/.test(path)) return { kind: 'text', code: 200, text: 'ok' };
+  // Clients want it as protobuf, where no bytes are a document that describes nothing; kubectl asks for it when it reads
+  // a List, and leaves the checks of fields to the server where it finds no kind.
+  if (path === '/openapi/v2') return { kind: 'text', code: 200, text: '' };
+  const isAggregated =
+    acceptedForm(accept, /^\/apis?$/.test(path) ? [aggregatedKind] : []) === aggregatedKind;
+  const openApi = openApiReply(path, query, api.kinds);
+  if (openApi !== undefined) return openApi;
+  const body = path === '/version' ? versionInfo : discoveryDocument(path, isAggregated, api);
+  if (body === undefined) throw noSuchPathError();
+  if (!isAggregated) return { kind: 'json', code: 200, body };
+  const headers = { 'Content-Type': `application/json;g=apidiscovery.k8s.io;v=v2;as=${aggregatedKind}` };
+  return { kind: 'json', code: 200, body, headers };
 }
 
 const ofMany: readonly Verb[] = ['create', 'list', 'watch', 'deletecollection'];
@@ -32,14 +61,10 @@ export function verbsOf(
 }
 
 /** Undefined where there is no such document. */
-export function discoveryDocument(
-  path: string,
-  isAggregated: boolean,
-  offer: ServedApi,
-): JsonObject | undefined {
+function discoveryDocument(path: string, isAggregated: boolean, api: ServedApi): JsonObject | undefined {
   const [, root, ...names] = path.split('/');
   if (root !== 'api' && root !== 'apis') return undefined;
-  const all: readonly DiscoveredKind[] = [...offer.kinds.all(), ...offer.reviews];
+  const all: readonly DiscoveredKind[] = [...api.kinds.all(), ...api.reviews];
   const served = all.filter(({ group }) => (group === '') === (root === 'api'));
   const groups = Map.groupBy(served, ({ group }) => group);
   if (names.length === 0) {

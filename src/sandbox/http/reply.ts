@@ -6,8 +6,8 @@ import type { JsonObject } from '../../base/json.ts';
 import { stringifyYaml } from '../../base/yaml.ts';
 import { ApiError } from '../api-error.ts';
 
-export type Reply = { readonly code: number } & (
-  | { readonly kind: 'json'; readonly body: JsonObject; readonly headers?: Readonly<Record<string, string>> }
+export type Reply = { readonly code: number; readonly headers?: Readonly<Record<string, string>> } & (
+  | { readonly kind: 'json'; readonly body: JsonObject }
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'watch'; readonly events: AsyncIterable<JsonObject> }
 );
@@ -39,7 +39,7 @@ export async function send(reply: Reply, delivery: Delivery): Promise<void> {
     'Content-Type': type,
     'Cache-Control': 'no-cache, private',
     ...(warnings.size === 0 ? {} : { Warning: warningHeaders(warnings) }),
-    ...(reply.kind === 'json' ? reply.headers : {}),
+    ...reply.headers,
   });
   // As bytes: Node would encode the head together with a text, and spoil the warnings.
   if (reply.kind !== 'watch') return void response.end(Buffer.from(text));

@@ -13,11 +13,11 @@ import {
 } from '../access/authorizer.ts';
 import { ApiError } from '../api-error.ts';
 import type { Tokens, User } from '../access/users.ts';
-import { documentReply } from './documents.ts';
 import { errorReply, send, type Reply } from './reply.ts';
 import { resourceReply, type ObjectPorts } from './resources.ts';
 import { targetOf, type RequestTarget } from './target.ts';
 import { authenticate, impersonated } from './authentication.ts';
+import { documentReply } from './discovery.ts';
 
 /** What the server needs of the rest of the sandbox. */
 export interface ServerPorts extends ObjectPorts {

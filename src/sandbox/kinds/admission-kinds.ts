@@ -62,6 +62,7 @@ const choice = { rules, matchConditions };
 
 function configuration(kind: string, extra: Fields): Resource {
   return define(group, kind, {
+    description: 'The webhooks that the API server calls before a write is stored.',
     ...common,
     columns: [sizeColumn('Webhooks', '.webhooks'), age],
     optional: { webhooks: severalBy('name', fields({ ...webhookFields, ...extra }, choice)) },
@@ -84,6 +85,7 @@ const policySpec = fields(
 );
 
 const policy = define(group, 'ValidatingAdmissionPolicy', {
+  description: 'CEL expressions that a write must satisfy; a binding puts them in force.',
   ...common,
   plural: 'validatingadmissionpolicies',
   subresources: ['status'],
@@ -96,6 +98,7 @@ const policyName = someText;
 const validationActions = some(oneOf('Audit', 'Deny', 'Warn'));
 
 const policyBinding = define(group, 'ValidatingAdmissionPolicyBinding', {
+  description: 'Puts a ValidatingAdmissionPolicy in force.',
   ...common,
   columns: [column('PolicyName', '.spec.policyName'), column('ParamRef', '.spec.paramRef.name'), age],
   needed: { spec: fields({ policyName, validationActions }, { paramRef: anything, matchResources }) },

@@ -26,6 +26,7 @@ export const customKinds: readonly Resource[] = [
 
 function custom({ spec: definition }: OpenApi, schemas: Schemas, columns: readonly PrintColumn[]): Resource {
   return define(group, textAt(definition, 'names', 'kind'), {
+    description: schemas.description,
     version,
     plural: textAt(definition, 'names', 'plural'),
     shortNames: itemsAt(definition, 'names', 'shortNames').map(String),
@@ -42,6 +43,7 @@ function custom({ spec: definition }: OpenApi, schemas: Schemas, columns: readon
 }
 
 export const definitionKind = define('apiextensions.k8s.io', 'CustomResourceDefinition', {
+  description: 'Makes the API server serve a kind.',
   shortNames: ['crd', 'crds'],
   categories: ['api-extensions'],
   isNamespaced: false,

@@ -30,6 +30,7 @@ const data = dataOf(base64, 'base64');
 const stringData = textMap(anyText, anyText);
 
 const secret = define('', 'Secret', {
+  description: 'Secret data, of at most 1 MiB.',
   columns: [column('Type', '.type'), sizeColumn('Data', '.data'), age],
   optional: { immutable: flag, data, stringData, type: withDefault(anyText, 'Opaque') },
   unchanging: ['type'],
@@ -77,6 +78,7 @@ function recoded(given: string, from: BufferEncoding): string {
 }
 
 const configMap = define('', 'ConfigMap', {
+  description: 'Data that is not secret, of at most 1 MiB.',
   shortNames: ['cm'],
   columns: [sizeColumn('Data', '.data', '.binaryData'), age],
   optional: { immutable: flag, data: dataOf(anyText, 'utf8'), binaryData: data },

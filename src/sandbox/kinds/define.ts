@@ -11,6 +11,8 @@ import { anyText, fields } from './shape.ts';
 import { withoutUnknownFields } from './unknown-fields.ts';
 
 interface Definition extends Partial<Omit<Resource, 'schema' | 'rules'>> {
+  /** What `kubectl explain` prints of the kind. */
+  readonly description: string;
   readonly name?: TextSchema;
   /** Beside apiVersion, kind and metadata: what an object must have, and what it may. */
   readonly needed?: Fields;
@@ -28,10 +30,10 @@ interface Definition extends Partial<Omit<Resource, 'schema' | 'rules'>> {
 }
 
 export function define(group: string, kind: string, definition: Definition): Resource {
-  const { name = objectName, needed = {}, optional, isOpen = false, ...rules } = definition;
+  const { description, name = objectName, needed = {}, optional, isOpen = false, ...rules } = definition;
   const { finish, hasGeneration = false, unchanging = [], constraints, ...rest } = rules;
   const standard = { apiVersion: anyText, kind: anyText, metadata: metadataSchema(name) };
-  const schema = { ...fields(needed, { ...standard, ...optional }), open: isOpen };
+  const schema = { ...fields(needed, { ...standard, ...optional }), description, open: isOpen };
   const finished = { ...schema, rules: constraints ?? [] };
   const singular = kind.toLowerCase();
   return {

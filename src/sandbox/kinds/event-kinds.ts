@@ -31,7 +31,8 @@ const columns = [
   column('Message', '.message'),
 ];
 
-const common = { shortNames: ['ev'], isOpen: true };
+const description = 'A report of something that happened to an object.';
+const common = { description, shortNames: ['ev'], isOpen: true };
 export const coreEventKind = define('', 'Event', { ...common, columns });
 export const newEventKind = define('events.k8s.io', 'Event', {
   ...common,

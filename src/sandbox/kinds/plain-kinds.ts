@@ -9,6 +9,7 @@ import { define } from './define.ts';
 import { anything, anyText, fields, oneOf, open, several, severalBy, texts, whole } from './shape.ts';
 
 export const namespaceKind = define('', 'Namespace', {
+  description: 'A scope for names, rights and quotas.',
   shortNames: ['ns'],
   isNamespaced: false,
   subresources: ['status', 'finalize'],
@@ -30,6 +31,7 @@ export const namespaceKind = define('', 'Namespace', {
 });
 
 export const serviceAccountKind = define('', 'ServiceAccount', {
+  description: 'An identity for programs.',
   shortNames: ['sa'],
   subresources: ['token'],
   columns: [age],
@@ -38,6 +40,7 @@ export const serviceAccountKind = define('', 'ServiceAccount', {
 });
 
 const resourceQuota = define('', 'ResourceQuota', {
+  description: 'Limits what a namespace uses in total. The sandbox stores it and counts nothing.',
   shortNames: ['quota'],
   subresources: ['status'],
   // Nothing counts what is used, or looks at the amounts: they are shown as they are, all in one.
@@ -46,7 +49,11 @@ const resourceQuota = define('', 'ResourceQuota', {
   optional: { spec: anything, status: anything },
 });
 
-const limitRange = define('', 'LimitRange', { shortNames: ['limits'], optional: { spec: anything } });
+const limitRange = define('', 'LimitRange', {
+  description: 'Limits and defaults for what one object uses. The sandbox stores it.',
+  shortNames: ['limits'],
+  optional: { spec: anything },
+});
 
 const ports = several(open({ protocol: withDefault(oneOf('TCP', 'UDP', 'SCTP'), 'TCP') }));
 const networkPolicySpec = open({
@@ -57,6 +64,7 @@ const networkPolicySpec = open({
 });
 
 const networkPolicy = define('networking.k8s.io', 'NetworkPolicy', {
+  description: 'The network traffic that pods allow. The sandbox stores it.',
   plural: 'networkpolicies',
   shortNames: ['netpol'],
   hasGeneration: true,
@@ -78,6 +86,7 @@ function selectorText(spec: unknown): string {
 }
 
 const lease = define('coordination.k8s.io', 'Lease', {
+  description: 'A lock with a holder and a time, for the election of a leader.',
   columns: [column('Holder', '.spec.holderIdentity'), age],
   optional: { spec: open({ leaseDurationSeconds: whole(1) }) },
 });

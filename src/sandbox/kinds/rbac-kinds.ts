@@ -26,6 +26,7 @@ function role(isNamespaced: boolean): Resource {
   });
   const aggregationRule = fields({}, { clusterRoleSelectors: several(labelSelector) });
   return define(group, isNamespaced ? 'Role' : 'ClusterRole', {
+    description: `Rules that permit verbs on resources, ${isNamespaced ? 'in one namespace' : 'in the whole cluster'}.`,
     isNamespaced,
     name,
     optional: { rules: several(rule), ...(isNamespaced ? {} : { aggregationRule }) },
@@ -43,6 +44,7 @@ function binding(isNamespaced: boolean): Resource {
     },
   );
   return define(group, isNamespaced ? 'RoleBinding' : 'ClusterRoleBinding', {
+    description: `Grants a role to its subjects, ${isNamespaced ? 'in one namespace' : 'in the whole cluster'}.`,
     isNamespaced,
     name,
     columns: [

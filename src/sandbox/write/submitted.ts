@@ -78,8 +78,19 @@ function isList(metadata: object, key: string): boolean {
 function checkFields({ resource, query, warn }: ObjectRequest, body: object): void {
   const level = query.get('fieldValidation') ?? 'Warn';
   if (level === 'Ignore') return;
-  const unknown = unknownFields(resource, body).map((path) => `unknown field ${JSON.stringify(path)}`);
+  const unknown = unknownFields(resource, body).map(({ path, similar }) => {
+    return { text: `unknown field ${JSON.stringify(path)}`, similar };
+  });
   if (unknown.length === 0) return;
-  if (level === 'Strict') throw badRequestError(`strict decoding error: ${unknown.join(', ')}`);
-  for (const text of unknown) warn(text);
+  if (level === 'Strict') {
+    const list = unknown.map(({ text }) => text).join(', ');
+    throw badRequestError(`strict decoding error: ${list}${hint(unknown)}`);
+  }
+  for (const each of unknown) warn(`${each.text}${hint([each])}`);
+}
+
+/** Follows the words of the API server, which suggests no name. */
+function hint(unknown: readonly { readonly similar: string | undefined }[]): string {
+  const similar = unknown.flatMap((each) => each.similar ?? []);
+  return similar.length === 0 ? '' : ` (did you mean ${similar.join(', ')}?)`;
 }

@@ -20,6 +20,8 @@ export const differences = {
   patchedUid: difference(422, 409),
   /** A field that the kind does not have, applied by who wants to be told. */
   unknownFieldApplied: difference(500, 400),
+  /** The sandbox suggests the known field whose name is similar to an unknown one. */
+  similarField: difference('', ' (did you mean spec.suspend?)'),
   /** Leases and the kinds of RBAC come into being by an update on the real one. */
   updateOfNothing: difference([201], [404, 422]),
   /** Amounts of quotas and limits, ports and times are stored as they are written, and not looked at. */

@@ -182,3 +182,40 @@ it('OpenAPI says of each kind that the server checks its fields', async () => {
     );
   }
 });
+
+it('OpenAPI describes the fields of a kind for kubectl explain', async () => {
+  const { json } = await read('/openapi/v3/api/v1');
+  const schemas = (json['components'] as { schemas: Record<string, object> }).schemas;
+  expect(schemas['io.k8s.api.core.v1.Secret']).toMatchObject({
+    'x-kubernetes-group-version-kind': [{ group: '', version: 'v1', kind: 'Secret' }],
+    properties: {
+      metadata: { allOf: [{ $ref: '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta' }] },
+    },
+  });
+  expect(schemas).toHaveProperty(['io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta']);
+});
+
+describe('an OpenAPI document with a hash', () => {
+  const urlOf = async (path: string): Promise<string> => {
+    const { json } = await read('/openapi/v3');
+    return (json['paths'] as Record<string, { serverRelativeURL: string }>)[path]?.serverRelativeURL ?? '';
+  };
+
+  it('may be kept by clients', async () => {
+    const url = await urlOf('api/v1');
+    expect(url).toMatch(/^\/openapi\/v3\/api\/v1\?hash=[0-9A-F]{64}$/);
+    const { code, headers, json } = await read(url);
+    expect({ code, json }).toMatchObject({ code: 200, json: { openapi: '3.0.0' } });
+    expect(headers).toMatchObject({ 'cache-control': 'public, immutable', vary: 'Accept' });
+    expect(Date.parse(headers['expires'] ?? '')).toBeGreaterThan(Date.now());
+  });
+
+  it('redirects to the current hash when the hash is another', async () => {
+    const { code, headers } = await read('/openapi/v3/api/v1?hash=00');
+    expect({ code, location: headers['location'] }).toEqual({ code: 301, location: await urlOf('api/v1') });
+  });
+
+  it('is not kept without the hash', async () => {
+    expect((await read('/openapi/v3/api/v1')).headers['cache-control']).toBe('no-cache, private');
+  });
+});

@@ -76,7 +76,7 @@ test.for([
   ['Role', { rules: [{ foo: 1, verbs: [] }] }, ['rules[0].foo']],
   ['Namespace', JSON.parse('{"__proto__": {}, "constructor": 1}') as object, ['__proto__', 'constructor']],
 ] as const)('of a %s of %j unknown are %j', ([kind, object, paths]) => {
-  expect(unknownFields(kindNamed(kind), object)).toStrictEqual(paths);
+  expect(unknownFields(kindNamed(kind), object).map(({ path }) => path)).toStrictEqual(paths);
 });
 
 test.for([
@@ -120,4 +120,14 @@ test('definitions of other kinds are not served', () => {
   expect(() => kindNamed('CustomResourceDefinition').rules.prepare(foreign, undefined, now)).toThrow(
     'not served',
   );
+});
+
+test.each([
+  ['SecretShare', { spec: { suspended: true } }, 'spec.suspend'],
+  ['SecretShare', { spec: { target: { keys: [{ frm: 'a' }] } } }, 'spec.target.keys[0].from'],
+  ['SecretShare', { spec: { other: 1 } }, undefined],
+  ['NamespacePolicy', { spec: { nmaespaces: {} } }, 'spec.namespaces'],
+  ['ConfigMap', { metadta: {} }, 'metadata'],
+] as const)('the known field that is similar in a %s of %j is %s', (kind, object, similar) => {
+  expect(unknownFields(kindNamed(kind), object)).toMatchObject([{ similar }]);
 });
