@@ -29,7 +29,7 @@ export async function connect(
     const client = createKubeClient(apiServer, {
       // Beside the workers, access reviews and look-ups of the webhook want a connection at once.
       maxConnections: concurrency + 16,
-      onTurnedAway: (code) => metrics?.turnedAway(code),
+      onRefused: (code) => metrics?.refused(code),
     });
     const discovery = createDiscovery(client);
     const description = `${apiServer.server.origin} (${apiServer.description})`;

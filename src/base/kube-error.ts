@@ -22,7 +22,7 @@ export class KubeError extends Error {
   readonly retryAfterMs: number | undefined;
 
   constructor({ code, reason, causes = [], retryable, retryAfterMs }: KubeErrorDetails) {
-    super(`the API server answered ${code === 0 ? 'nothing' : code} (${reason})`);
+    super(`the API server ${code === 0 ? 'did not answer' : `answered ${code}`} (${reason})`);
     this.name = 'KubeError';
     this.code = code;
     this.reason = reason;

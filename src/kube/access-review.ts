@@ -1,11 +1,11 @@
 // Asks the API server whether a user or our own account has a right, and caches the answers about users.
 import { createHash } from 'node:crypto';
-import type { KubeClient, KubeRequest } from './http/client.ts';
 import { abortable } from '../base/abort.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
 import { ownMember, type JsonObject } from '../base/json.ts';
 import { KubeError } from '../base/kube-error.ts';
 import { SingleFlight } from '../base/single-flight.ts';
+import type { KubeClient, KubeRequest } from './http/client.ts';
 import { resourcePath } from './http/resource-paths.ts';
 
 /** The user whose right is in question. */

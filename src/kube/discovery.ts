@@ -1,11 +1,11 @@
 // Finds the resource name of a kind by discovery, and caches it for a while.
 // https://kubernetes.io/docs/concepts/overview/kubernetes-api/#discovery-api
-import { ownMember, type JsonObject } from '../base/json.ts';
-import type { KubeClient } from './http/client.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
-import { groupVersionPath } from './http/resource-paths.ts';
+import { ownMember, type JsonObject } from '../base/json.ts';
 import { SingleFlight } from '../base/single-flight.ts';
 import { unlessNotFound } from './http/answers.ts';
+import type { KubeClient } from './http/client.ts';
+import { groupVersionPath } from './http/resource-paths.ts';
 
 export interface ServedKind {
   readonly plural: string;

@@ -1,12 +1,12 @@
 // Reads, writes and deletes single objects. Every write uses Reeve's field manager.
+import { fieldManager } from '../api/names.ts';
 import type { JsonObject } from '../base/json.ts';
 import { KubeError } from '../base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../base/kube-object.ts';
-import { fieldManager } from '../api/names.ts';
-import type { KubeClient, KubeRequest } from './http/client.ts';
 import type { Discovery } from './discovery.ts';
-import { resourcePath } from './http/resource-paths.ts';
 import { answeredObject, unlessNotFound } from './http/answers.ts';
+import type { KubeClient, KubeRequest } from './http/client.ts';
+import { resourcePath } from './http/resource-paths.ts';
 
 export interface CallOptions {
   readonly signal?: AbortSignal;

@@ -4,8 +4,8 @@ import type { MetricsRegistry } from './registry.ts';
 /** Returns the path and the silence of each watch. Called whenever the metrics are read. */
 type SilencesOfWatches = () => Iterable<{ readonly path: string; readonly silentMs: number }>;
 
-const turnedAway = [401, 429] as const;
-type TurnedAway = (typeof turnedAway)[number];
+const refusalCodes = [401, 429] as const;
+type RefusalCode = (typeof refusalCodes)[number];
 
 export class ConnectionMetrics {
   readonly #refusals;
@@ -16,10 +16,10 @@ export class ConnectionMetrics {
       'Requests refused by the API server and sent again: 401 with another token, 429 after a wait.',
       ['code'],
     );
-    for (const code of turnedAway) this.#refusals.inc({ code: String(code) }, 0);
+    for (const code of refusalCodes) this.#refusals.inc({ code: String(code) }, 0);
   }
 
-  turnedAway(code: TurnedAway): void {
+  refused(code: RefusalCode): void {
     this.#refusals.inc({ code: String(code) });
   }
 }

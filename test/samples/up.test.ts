@@ -175,7 +175,7 @@ describe('it does not start', () => {
     await using folder = await folderOf({ kubeconfig: JSON.stringify(kubeconfig) });
     const { code, stderr } = await up(['--kubeconfig', join(folder.path, 'kubeconfig')]).ended();
     expect(code).toBe(1);
-    expect(stderr).toContain('the API server answered nothing (ECONNREFUSED)');
+    expect(stderr).toContain('the API server did not answer (ECONNREFUSED)');
   });
 
   test('on a port that is taken', async () => {

@@ -50,12 +50,12 @@ export class VirtualClock implements Clock {
     await promise;
   }
 
-  /** How long each sleep still lasts. */
+  /** The remaining milliseconds of each sleep, the shortest first. */
   get sleeping(): readonly number[] {
     return this.#sleepers.map(({ due }) => due - this.#now).sort((a, b) => a - b);
   }
 
-  /** Lets everything happen that needs no time. */
+  /** Runs everything that needs no time. */
   async settle(): Promise<void> {
     await setImmediate();
   }
@@ -72,7 +72,7 @@ export class VirtualClock implements Clock {
     this.#now = end;
   }
 
-  /** The process does not run while this passes, as after SIGSTOP: whatever is due happens afterwards. */
+  /** Lets time pass without running anything, as during SIGSTOP. What is due happens afterwards. */
   jump(milliseconds: number): void {
     this.#now += milliseconds;
   }

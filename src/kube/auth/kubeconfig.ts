@@ -4,10 +4,10 @@
 // does not need. Its errors quote files and the output of plugins, so no text of them goes further.
 import type { RequestOptions } from 'node:https';
 import type { KubeConfig } from '@kubernetes/client-node';
+import { abortable } from '../../base/abort.ts';
 import { errorCode } from '../../base/error-code.ts';
 import { CredentialError, type Credentials, type CredentialSource } from './credentials.ts';
 import { readKubeconfigs, type ChosenContext } from './kubeconfig-files.ts';
-import { abortable } from '../../base/abort.ts';
 
 /** A plugin may open a browser, or hang. */
 const maxPluginMs = 60_000;

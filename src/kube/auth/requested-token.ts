@@ -1,12 +1,12 @@
 // Credentials as a service account, for somebody who may ask for its tokens.
 // https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/token-request-v1/
+import { systemClock, type Clock } from '../../base/clock.ts';
 import { ownMember } from '../../base/json.ts';
 import { KubeError } from '../../base/kube-error.ts';
 import type { KubeClient } from '../http/client.ts';
-import { systemClock, type Clock } from '../../base/clock.ts';
+import { resourcePath } from '../http/resource-paths.ts';
 import { CredentialError } from './credentials.ts';
 import type { ApiServer, Credentials, CredentialSource, TlsCredentials } from './credentials.ts';
-import { resourcePath } from '../http/resource-paths.ts';
 
 export interface ServiceAccountName {
   readonly namespace: string;

@@ -1,8 +1,8 @@
 // Builds an Event in the form that the API server accepts.
 // https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/event-v1/
-import type { JsonObject } from '../../base/json.ts';
 import { subdomainPattern } from '../../api/kubernetes-names.ts';
 import { group } from '../../api/names.ts';
+import type { JsonObject } from '../../base/json.ts';
 import { microTime } from '../../base/time.ts';
 
 export interface EventSubject {

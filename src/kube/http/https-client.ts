@@ -1,16 +1,16 @@
 // The client of the API server: sends and reads JSON unchanged, and reports every error as a KubeError.
 import type { IncomingMessage } from 'node:http';
 import type { RequestOptions } from 'node:https';
+import { abortable } from '../../base/abort.ts';
+import { systemClock, type Clock } from '../../base/clock.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { KubeError } from '../../base/kube-error.ts';
+import type { ApiServer, Credentials } from '../auth/credentials.ts';
+import { kubeErrorOfAnswer } from './answers.ts';
 import type { KubeClient, KubeRequest } from './client.ts';
 import { ConnectionPool } from './connection-pool.ts';
-import type { ApiServer, Credentials } from '../auth/credentials.ts';
 import { chunksOf, exchange, readAnswerBody, type UsedSockets } from './http-exchange.ts';
-import { systemClock, type Clock } from '../../base/clock.ts';
 import { RequestLimits, onceAdmitted } from './request-limits.ts';
-import { abortable } from '../../base/abort.ts';
-import { kubeErrorOfAnswer } from './answers.ts';
 
 export interface KubeClientOptions {
   /** How many requests run at the same time, without streams; 64 by default. */
@@ -23,7 +23,7 @@ export interface KubeClientOptions {
   /** For the wait after a 429. */
   readonly clock?: Pick<Clock, 'random' | 'sleep'>;
   /** Called for each answer that requires another try: with other credentials, or later. */
-  onTurnedAway?(code: 401 | 429): void;
+  onRefused?(code: 401 | 429): void;
 }
 
 const mebibyte = 1024 * 1024;
@@ -49,7 +49,7 @@ class HttpsKubeClient implements KubeClient {
       maxAnswerBytes: 64 * mebibyte,
       userAgent: 'reeve',
       clock: systemClock,
-      onTurnedAway: () => undefined,
+      onRefused: () => undefined,
       ...options,
     };
     this.#pool = new ConnectionPool(this.#options.maxConnections);
@@ -117,7 +117,7 @@ class HttpsKubeClient implements KubeClient {
   async #errorIn(response: IncomingMessage): Promise<KubeError> {
     const error = await errorIn(response);
     const { code } = error;
-    if (code === 401 || code === 429) this.#options.onTurnedAway(code);
+    if (code === 401 || code === 429) this.#options.onRefused(code);
     return error;
   }
 

@@ -1,9 +1,9 @@
 // Reads a Lease as a record of its holder, and builds the Lease for claiming or releasing the lead.
 // https://kubernetes.io/docs/concepts/architecture/leases/#leader-election
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
+import { microTime } from '../../base/time.ts';
 import { malformedAnswer } from '../http/answers.ts';
 import { resourceVersionOf } from '../watch/watched-object.ts';
-import { microTime } from '../../base/time.ts';
 
 export interface LeaseRecord {
   /** Empty when no process leads. */

@@ -1,6 +1,6 @@
 // Reads and writes one Lease. A write succeeds only if the Lease has not changed since it was read.
-import { KubeError } from '../../base/kube-error.ts';
 import { fieldManager } from '../../api/names.ts';
+import { KubeError } from '../../base/kube-error.ts';
 import type { KubeClient } from '../http/client.ts';
 import { claimedLease, emptyLease, readLease, releasedLease } from './lease-record.ts';
 import type { LeaseClaim, LeaseRecord } from './lease-record.ts';

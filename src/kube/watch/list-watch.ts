@@ -1,18 +1,17 @@
 // Keeps a sink up to date with a collection: lists once, then watches, and lists again only when it must.
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
-import type { Clock } from '../../base/clock.ts';
 import { isAborted } from '../../base/abort.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { KubeError } from '../../base/kube-error.ts';
+import { pause } from '../../base/pause.ts';
+import { isNewerVersion } from '../../base/resource-version.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
 import { kubeErrorOf, noAnswer } from '../http/answers.ts';
-import { Backoff } from './backoff.ts';
 import type { KubeClient } from '../http/client.ts';
+import { Backoff } from './backoff.ts';
 import { listAll } from './list-pages.ts';
 import type { ListedState } from './list-pages.ts';
-import { pause } from '../../base/pause.ts';
-
 import type { WatchEvent } from './watch-events.ts';
-import { isNewerVersion } from '../../base/resource-version.ts';
 import { watchStream } from './watch-stream.ts';
 import { watchRequest } from './watch-target.ts';
 import type { WatchTarget } from './watch-target.ts';

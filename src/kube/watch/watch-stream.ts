@@ -2,9 +2,9 @@
 import { isUtf8 } from 'node:buffer';
 import type { Clock } from '../../base/clock.ts';
 import type { KubeError } from '../../base/kube-error.ts';
+import { pause } from '../../base/pause.ts';
 import { kubeErrorOf, noAnswer, malformedAnswer } from '../http/answers.ts';
 import type { KubeClient, KubeRequest } from '../http/client.ts';
-import { pause } from '../../base/pause.ts';
 import { readWatchEvent, type WatchEvent } from './watch-events.ts';
 
 export interface WatchOptions {

@@ -9,8 +9,8 @@ const ours = async (registry: MetricsRegistry): Promise<readonly string[]> =>
 test('the counters of refusals exist from the start', async () => {
   const registry = new MetricsRegistry();
   const metrics = new ConnectionMetrics(registry);
-  metrics.turnedAway(429);
-  metrics.turnedAway(429);
+  metrics.refused(429);
+  metrics.refused(429);
   expect(await ours(registry)).toEqual([
     'reeve_api_refusals_total{code="401"} 0',
     'reeve_api_refusals_total{code="429"} 2',

@@ -213,7 +213,7 @@ test.each<[string, (old: Credentials, ca: string) => Promise<Credentials>, numbe
   const reported: number[] = [];
   const client = clientOf(
     stub,
-    { onTurnedAway: (code) => reported.push(code) },
+    { onRefused: (code) => reported.push(code) },
     { authorize: () => Promise.resolve(old), renew: (c) => renew(c, stub.ca) },
   );
   expect(await failureOf(client.request(get))).toMatchObject({ code: 401, reason: 'Unauthorized' });
