@@ -1,4 +1,4 @@
-// Policies as a platform team would have them, one for each of its teams, of which one matches a given namespace.
+// Policies of a platform team, one for each of its teams; exactly one matches a given namespace.
 
 export function policyFor(index: number): string {
   return `

@@ -10,7 +10,7 @@ import { median, medianRatio } from './statistics.ts';
 const rounds = 5;
 const limit = 1.5;
 
-/** Whether it was fast enough; true as well where it cannot be measured, and then it says so. */
+/** Returns true when it was fast enough. Where it cannot be measured it prints so and returns true as well. */
 export async function benchFanOut(): Promise<boolean> {
   const binary = await findBinary(process.env, (text) => void process.stderr.write(text));
   if (binary.kind === 'none') {

@@ -27,7 +27,7 @@ const review = reviewJson(namespaceObject('shop', { labels, annotations }));
 interface Target {
   readonly name: string;
   readonly client: HttpsClient;
-  /** Of each round, in milliseconds. */
+  /** One value a round, in milliseconds. */
   readonly p50: number[];
   readonly p99: number[];
 }
@@ -82,7 +82,7 @@ async function pureDecision(policyFolder: string): Promise<number> {
   return median(times.slice(1));
 }
 
-/** Whether it was fast enough. */
+/** Returns true when it was fast enough. */
 async function run(empty: Target, one: Target, many: Target): Promise<boolean> {
   const targets = [empty, one, many];
   for (const target of targets) await warmUp(target);
@@ -121,7 +121,7 @@ function serve(folder: string): ReeveProcess {
   ]);
 }
 
-/** Whether it was fast enough. */
+/** Returns true when it was fast enough. */
 export async function benchReviews(): Promise<boolean> {
   await using folder = await folderOf({
     'one/policies.yaml': policies(1),

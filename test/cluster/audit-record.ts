@@ -54,7 +54,7 @@ export interface AuditRecord {
   /** The one who counts: under impersonation, the one impersonated. */
   readonly user: string;
   readonly authenticatedAs: string;
-  /** Of the one who counts. */
+  /** The groups of the user whose rights count: the impersonated user, where there is one. */
   readonly groups: readonly string[];
   readonly userAgent: string;
   readonly verb: string;
@@ -139,7 +139,7 @@ export class AuditParser {
     return this.#isNew(responseObject) || isRemoval(verb, responseObject) ? 1 : 0;
   }
 
-  /** A resourceVersion is new once: whoever is answered with it later changed nothing. */
+  /** A write gets a new resourceVersion; a later answer with the same one changed nothing. */
   #isNew({ metadata }: AuditedObject): boolean {
     if (metadata?.resourceVersion === undefined || metadata.uid === undefined) return false;
     const version = `${metadata.uid}@${metadata.resourceVersion}`;
@@ -208,7 +208,7 @@ function isDry({ requestURI, verb, requestObject }: AuditEvent): boolean {
   );
 }
 
-/** The update that takes away the last finalizer removes the object, and is answered with its last resourceVersion. */
+/** The update that removes the last finalizer removes the object, and is answered with its last resourceVersion. */
 function isRemoval(verb: string, { metadata, spec }: AuditedObject): boolean {
   return (
     (verb === 'update' || verb === 'patch') &&

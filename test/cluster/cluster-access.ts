@@ -23,7 +23,7 @@ const tokenSeconds = 30 * 24 * 60 * 60;
 
 export class ClusterAccess {
   readonly folder: string;
-  /** Of the administrator, a member of system:masters. */
+  /** The kubeconfig of the administrator, a member of system:masters. */
   readonly kubeconfig: string;
   readonly caFile: string;
   readonly server: string;
@@ -31,7 +31,7 @@ export class ClusterAccess {
   readonly isSandbox: boolean;
   /** Requests as the administrator, for what kubectl is too slow or too clever for. */
   readonly admin: AdminClient;
-  /** Plain HTTP, for whoever wants to look behind the API server. */
+  /** The address of etcd, plain HTTP, for tests that look behind the API server. */
   readonly etcd: string;
   readonly #layout: Layout;
 
@@ -120,7 +120,7 @@ export class ClusterAccess {
   }
 }
 
-/** Of a control plane that another process has started; undefined when there is none in the folder. */
+/** Access to a control plane that another process has started; undefined when the folder has none. */
 export async function openCluster(folder: string): Promise<ClusterAccess | undefined> {
   const state: ClusterState | undefined = await readState(folder);
   return state === undefined ? undefined : new ClusterAccess(folder, state);

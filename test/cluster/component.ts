@@ -31,7 +31,7 @@ export class Component {
     return this.#command.name;
   }
 
-  /** Of the last start. */
+  /** The process of the last start. */
   get process(): ProcessIdentity | undefined {
     return this.#process;
   }
@@ -66,7 +66,7 @@ export class Component {
     if (this.#process !== undefined) await endProcess(this.#process, signal === 'SIGKILL' ? 0 : patienceMs);
   }
 
-  /** It stands still, as on a machine that hangs: its connections stay open and nobody answers. */
+  /** Stops the process, as on a machine that hangs: its connections stay open and get no answer. */
   pause(): void {
     this.#signal('SIGSTOP');
   }

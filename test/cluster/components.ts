@@ -16,7 +16,7 @@ export interface ComponentFlags {
 export interface Components {
   readonly etcd: Component;
   readonly apiServer: Component;
-  /** Of binaries without them there is none. */
+  /** Undefined where the binaries have no controllers. */
   readonly controllers?: Component;
 }
 

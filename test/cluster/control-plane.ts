@@ -24,11 +24,11 @@ export interface ControlPlaneOptions extends ComponentFlags {
   readonly binary?: ClusterBinary;
   /** Must not exist yet; default: a new temporary one. */
   readonly folder?: string;
-  /** Whether each controller acts as a service account of its own, as on most clusters, or all as one user. */
+  /** True: each controller acts as a service account of its own, as on most clusters. False: all act as one user. */
   readonly serviceAccountCredentials?: boolean;
-  /** Whether the API server keeps an audit log; default true. */
+  /** True (default): the API server writes an audit log. */
   readonly audit?: boolean;
-  /** Whether it ends when the process that started it dies without stopping it; default true. */
+  /** True (default): it ends when the process that started it dies without stopping it. */
   readonly endsWithUs?: boolean;
 }
 
@@ -121,7 +121,7 @@ export class ControlPlane extends ClusterAccess {
     await this.#runAll(true);
   }
 
-  /** It hangs: its connections stay open, and nobody answers. */
+  /** Stops it without ending it: its connections stay open and get no answer. */
   pause(component: ComponentKind): void {
     this.#component(component).pause();
   }

@@ -29,7 +29,7 @@ export function apiServerArguments(layout: Layout, ports: Ports, audit: boolean)
     `--secure-port=${ports.apiServer}`,
     '--bind-address=127.0.0.1',
     '--advertise-address=127.0.0.1',
-    // Endpoints must not be loopback addresses, so nobody keeps those of the Service `kubernetes`.
+    // Endpoints must not be loopback addresses, so no controller keeps those of the Service `kubernetes`.
     '--endpoint-reconciler-type=none',
     `--cert-dir=${layout.folder}`,
     `--tls-cert-file=${layout.serverCertificate}`,

@@ -13,7 +13,7 @@ export class Guard {
   /** The folder, if one is given, is removed with the last process. */
   constructor(folder?: string) {
     const script = join(import.meta.dirname, 'watchdog.ts');
-    // Of a session of its own, so that it also survives what ends our whole process group.
+    // A session of its own, so that the guard survives what ends our whole process group.
     this.#watchdog = spawn(process.execPath, folder === undefined ? [script] : [script, folder], {
       cwd: '/',
       detached: true,

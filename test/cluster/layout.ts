@@ -56,7 +56,7 @@ export function layoutOf(folder: string): Layout {
   };
 }
 
-/** Whoever reads it meanwhile sees the old or the new one. */
+/** A reader sees the old or the new text, never a part. */
 export async function writeState(folder: string, state: ClusterState): Promise<void> {
   const path = layoutOf(folder).state;
   await writeFile(`${path}.tmp`, `${JSON.stringify(state, undefined, 2)}\n`, { mode: 0o600 });

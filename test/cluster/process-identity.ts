@@ -42,7 +42,7 @@ export async function endProcess(identity: ProcessIdentity, patienceMs: number):
   }
 }
 
-/** Of /proc/<pid>/stat; the name in parentheses may hold anything. https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */
+/** Reads /proc/<pid>/stat; the name in parentheses may hold anything. https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */
 export function startTimeOf(stat: string): string | undefined {
   const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [threads, started] = [Number(fields[16]), fields[18]];

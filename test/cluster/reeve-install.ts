@@ -49,7 +49,7 @@ export async function reeveCertificates(cluster: ClusterAccess): Promise<string>
   return folder;
 }
 
-/** For what wants a cluster without Reeve: an earlier test may have left its webhooks, which nobody answers any more. */
+/** For tests that need a cluster without Reeve: an earlier test may have left webhooks that no longer answer. */
 export async function removeWebhooks({ admin }: ClusterAccess): Promise<void> {
   for (const kind of ['validating', 'mutating']) {
     const path = `/apis/admissionregistration.k8s.io/v1/${kind}webhookconfigurations/reeve`;

@@ -18,7 +18,7 @@ const places = new Map([
   ['RoleBinding', `${rbac}/namespaces/${reeveNamespace}/rolebindings`],
 ]);
 
-/** Of the account of the role; throws when the one that is given is anybody else's. */
+/** The kubeconfig of the role's own account. Throws when the given one belongs to any other account. */
 export async function roleKubeconfig(cluster: ClusterAccess, role: Role, given?: string): Promise<string> {
   await giveUnion(cluster, role);
   if (given === undefined) return await cluster.tokenKubeconfig(reeveNamespace, accounts[role]);
@@ -27,7 +27,7 @@ export async function roleKubeconfig(cluster: ClusterAccess, role: Role, given?:
   };
   const account = `system:serviceaccount:${reeveNamespace}:${accounts[role]}`;
   if (users.length === 1 && users[0]?.name === account) return given;
-  throw new Error(`Reeve runs as ${account}, and as nobody else`);
+  throw new Error(`Reeve runs as ${account}, and must run as its own account`);
 }
 
 /** The one account that may have the rights of both roles has them while it runs in both. */

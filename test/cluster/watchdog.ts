@@ -1,6 +1,6 @@
-// A process of its own that outlives whoever started a control plane, and ends it when they are gone without a word.
+// Outlives the process that started a control plane, and ends the control plane when that process dies.
 //
-// It is told on stdin what to watch. The end of stdin without a release means that the other side died, even by SIGKILL.
+// Reads from stdin what to watch. The end of stdin without a release means that the other side died, even by SIGKILL.
 import { rm } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { endProcess } from './process-identity.ts';
@@ -19,6 +19,6 @@ for await (const line of createInterface({ input: process.stdin })) {
   if (message.kind === 'release') process.exit(0);
   watched.push(message.process);
 }
-// Nobody reads the data any more, so nothing needs a gentle end.
+// The data is no longer read, so a kill is enough.
 await Promise.all(watched.map((identity) => endProcess(identity, 0)));
 if (folder !== undefined) await rm(folder, { recursive: true, force: true });

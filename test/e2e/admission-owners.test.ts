@@ -1,4 +1,4 @@
-// Policies and shares as their authors write them: what is refused, and what they are told of what they are about to do.
+// Policies and shares as their authors write them: which writes are refused, and what each warning says.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -20,7 +20,7 @@ const everywhere = { names: ['ad-ow-ns-*'] };
 const three = '3 namespaces: ad-ow-ns-a, ad-ow-ns-b, ad-ow-ns-c';
 const contents = { roleBindings: [roleBinding('reader', 'ad-ow-staff')] };
 
-/** What nobody has a policy or share do who may not do it himself. */
+/** A role that an author without its rights cannot hand out through a policy. */
 const provided = [
   {
     apiGroups: ['rbac.authorization.k8s.io'],

@@ -80,7 +80,7 @@ describeControllers('the rules on Secrets, Roles and RoleBindings', () => {
       await must(createNamespace(name, { labels: { team: 'shop' } }), cluster);
       await bindTenant(name, '--clusterrole=admin');
     }
-    // Nobody can give what they do not have; of what this person gives, only Reeve refuses anything.
+    // RBAC lets users grant only what they have; this user has all of it, so only Reeve refuses.
     await must(
       file(['create'], role('everything', { apiGroups: ['*'], resources: ['*'], verbs: ['*'] })),
       cluster,

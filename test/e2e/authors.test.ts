@@ -1,4 +1,4 @@
-// Authors: nobody has a policy or share do what he may not do himself.
+// Authors: a policy or share cannot do what its author may not do.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installReeve } from '../cluster/reeve-install.ts';
 import { at } from '../contract/support/objects.ts';
@@ -251,10 +251,10 @@ describeCluster('authors of policies and shares', () => {
       );
       proxy.silence('all');
       const { code, stderr } = await dryRun(create(everything), who);
-      // Whoever looks at the clock first.
+      // Either side may notice first that the time is over.
       const inTime = /the time for this request ran out|context deadline exceeded/;
       expect([code, stderr]).toEqual([1, expect.stringMatching(inTime)]);
-      // Where there is nothing to ask, nobody need answer.
+      // A write that needs no right passes without an answer.
       expect((await dryRun(create(policy('au-rules-too', {})), who)).code).toBe(0);
       await proxy.heal();
       await webhookIsAsked(cluster);

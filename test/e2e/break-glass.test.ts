@@ -149,7 +149,7 @@ describeControllers('breaking the glass', () => {
       await grant(cluster, { name: `bg-${resource}`, rules, groups: [operators] });
       await isKnown(resource, name);
     };
-    /** One that another right could bring about as well says which: https://kep.k8s.io/5284 */
+    /** A message that another right would also cause names that right: https://kep.k8s.io/5284 */
     const cannot = /User "bg-bob" cannot impersonate/;
 
     it('an operator needs to impersonate only himself, his group and the emergency group', async () => {
@@ -196,7 +196,7 @@ describeControllers('breaking the glass', () => {
       expect((await dry(write, ann)).stderr).toContain('failed calling webhook');
       expect(await dry(write, inEmergency)).toMatchObject({ code: 0, stderr: '' });
     }
-    // The guard needs nobody, and holds.
+    // The guard needs no webhook, so it still holds.
     const change = { args: ['label', 'configmap', 'kept', '-n', 'bg-home', 'again=yes'] };
     expect((await dry(change, ann)).stderr).toContain(guardSays);
     expect(await dry(change, inEmergency)).toMatchObject({ code: 0 });

@@ -94,7 +94,7 @@ describeControllers('the bytes of Secrets', () => {
       async () => (await stage.condition(conflict)) === 'False Conflicts',
       () => 'the conflict is told',
     );
-    // What is deleted, changed and tampered with is written again, each in a way of its own.
+    // A deleted, a changed and a tampered copy are each written again in a different way.
     await stage.inEmergency('delete', 'secret', 'ca', '-n', 'ca-one');
     await stage.apply(source('ca-source', { password: `${canary}${canary}`, another: canary }));
     await until(

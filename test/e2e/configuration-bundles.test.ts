@@ -30,7 +30,7 @@ const [first, second, theirs] = ['first', 'second', 'theirs'].map(
 );
 const encoded = (pem = ''): string => Buffer.from(pem).toString('base64');
 
-/** What somebody wants, and what they were told. */
+/** The wanted bundle, and the log lines about it. */
 class Authority implements CaBundle {
   readonly confirmations: string[] = [];
   doubts = 0;
@@ -93,7 +93,7 @@ describeControllers('the authorities in the webhook configurations', () => {
     keeper = keepConfigurations(install, authority, { connection, cluster: view, registry, log, fail });
   };
 
-  /** Of both kinds, each value once. */
+  /** The bundles of both configurations, each value once. */
   const eachOnce = async (read: (webhook: StoredWebhook) => unknown): Promise<readonly unknown[]> => {
     const found = await Promise.all(configurationKinds.map((kind) => configurations.find(kind)));
     return [...new Set(found.flatMap((each) => (each === undefined ? ['none'] : each.webhooks.map(read))))];
@@ -141,7 +141,7 @@ describeControllers('the authorities in the webhook configurations', () => {
     keep(authority);
     await inTime(() => authority.confirmations).toEqual([first]);
     expect(await bundles()).toEqual([encoded(first)]);
-    // One of the two now belongs to a newer version; without us, nobody would keep its authorities.
+    // One of the two now belongs to a newer version; its authorities must be kept all the same.
     const both = `${first}${second}`;
     await configurations.sealAs('validating', '99.0.0');
     authority.change(both);
@@ -192,7 +192,7 @@ describeControllers('the authorities in the webhook configurations', () => {
     await write('validating', theirs);
     await write('mutating', theirs);
     authority.haveALook();
-    // Of the mutating one alone, it always is.
+    // The mutating configuration always has Ignore.
     await inTime(failurePolicies).toEqual(['Ignore', 'Fail']);
     const { webhooks } = await configurations.mustFind('validating');
     expect(webhooks.every(({ failurePolicy }) => failurePolicy === 'Fail')).toBe(true);
@@ -203,7 +203,7 @@ describeControllers('the authorities in the webhook configurations', () => {
     await write('validating', undefined);
     authority.haveALook();
     await inTime(failurePolicies).toEqual(['Ignore']);
-    // Its own change of the time-out is all that anybody is told of.
+    // Only the changed timeout is reported.
     expect(new Set(warnings)).toEqual(
       new Set([
         'webhooks lack a caBundle, and refuse nothing until they have one',

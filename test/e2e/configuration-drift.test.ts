@@ -26,7 +26,7 @@ const judging = policy('cd-all', {
   rbac: { allowedRoleRefs: ['ClusterRole/view'], forbidWildcardRules: true },
 });
 
-/** What is done to each of the validating webhooks, by name. */
+/** Changes to each of the validating webhooks, by name. */
 const tampering: Readonly<Record<string, (webhook: StoredWebhook) => readonly object[]>> = {
   'namespaces.validate.reeve.dev': (webhook) => [
     { ...webhook, failurePolicy: 'Ignore', timeoutSeconds: 1, namespaceSelector: {} },
@@ -83,7 +83,7 @@ describeControllers('webhook configurations that others change', () => {
         return [kind, found];
       });
 
-  /** Of both: by the clock of the API server, whatever else the machine has to do. */
+  /** The longest repair of both, by the clock of the API server, so that a busy machine does not matter. */
   const expectRepairSince = async (since: number): Promise<void> => {
     const times = repairTimes(await audit.records(), since);
     expect(times).toHaveLength(2);

@@ -146,7 +146,7 @@ describeControllers('contents', () => {
       ];
       const match = { names: [namespace], matchConditions };
       const contents = { roleBindings: [roleBinding('team', 'readers')] };
-      // One that denied would refuse the change of the label.
+      // A policy with Deny would refuse the changed label.
       await stage.apply(policy(namespace, { match, contents, validationActions: ['Warn'] }));
       const ref = namesakes.objectIn('match', 'RoleBinding', 'team');
       const owner = `NamespacePolicy/${namespace}`;

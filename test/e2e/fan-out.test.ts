@@ -11,7 +11,7 @@ import { describeCluster } from '../support/shared-cluster.ts';
 const user = 'system:serviceaccount:reeve-system:reeve-reconciler';
 
 describeCluster(`fan-out of a Secret (${inject('cluster').kind})`, () => {
-  // Of its own: 500 namespaces would be in the way of all other tests.
+  // A cluster of its own: 500 namespaces would disturb all other tests.
   let cluster: ControlPlane;
   let reeve: Reeve;
   let fanOut: FanOut;

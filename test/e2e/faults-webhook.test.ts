@@ -1,4 +1,4 @@
-// The webhook killed, hanging, unreachable, not ready yet, or with nobody who reads its log: what is refused, what is let through, and for how long it takes.
+// The webhook killed, hanging, unreachable, not ready, or with an unread log: what is refused, what passes, and how long it takes.
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';

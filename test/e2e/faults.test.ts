@@ -48,7 +48,7 @@ describeControllers('faults', () => {
     token = new BoundToken(plane);
     idle = Promise.all([6, 66, 91].map((seconds) => idleFor(seconds, near.cluster, near.webhook.port)));
     silent = fallSilent(near.stage, 'fa-unheard');
-    // Whoever waits for them is told.
+    // A rejection is reported by the test that awaits it.
     for (const each of [idle, silent]) each.catch(() => undefined);
     far = await FaultScene.start(plane, 'fa-', () => token.kubeconfig());
   });
@@ -73,7 +73,7 @@ describeControllers('faults', () => {
     await contents.strip('fa-cut-1', 'fa-cut-2', 'fa-cut-3');
     await contents.settled();
     await near.refuses('fa-cut-rule');
-    // It has to ask the API server about whoever brings a namespace under a policy, or changes one.
+    // The webhook asks the API server about the user who brings a namespace under a policy or changes a policy.
     await near.webhookProxy.heal();
     await contents.changeSource();
     await contents.settled();
@@ -100,7 +100,7 @@ describeControllers('faults', () => {
       far.proxy.cut();
       await contents.strip('fa-old-0');
       await Promise.all([contents.replace('fa-old-1'), contents.remove('fa-old-2'), contents.add(2)]);
-      // Only now: it has to ask the API server about whoever brings a namespace under a policy.
+      // Only now: the webhook asks the API server about the user who brings a namespace under a policy.
       far.webhookProxy.refuse();
       far.webhookProxy.cut();
       await far.forbid('fa-old-rule');
@@ -269,7 +269,7 @@ describeControllers('faults', () => {
     const refused = asked.filter(({ status }) => status === 429).length;
     expect(refused).toBeGreaterThan(0);
     expect(await turnedAway(far.reconciler, 429)).toBeGreaterThan(0);
-    // Each waits for as long as it is told, and not all of them equally long.
+    // Each call waits as long as its answer says, and they differ.
     expect(refused).toBeLessThan(asked.length / 2);
     expect(pausesAfter429(asked).filter((pause) => pause < retryAfterMs)).toEqual([]);
     await expectNoWriteInVain(contents);
@@ -289,7 +289,7 @@ describeControllers('faults', () => {
     const swallowed = reconciler.output.slice(before).match(/"reason":"Timeout"/g) ?? [];
     expect(swallowed.length).toBeLessThan(3);
     await contents.changeSource();
-    // In the end somebody on the way notices.
+    // At last a peer on the way notices.
     proxy.cut();
     await contents.settled();
     await expectNoWriteInVain(contents);

@@ -1,4 +1,4 @@
-// How many objects one change may take away: asked before it is made, and again before anything is deleted.
+// How many objects one change may delete: checked before the change is stored, and again before anything is deleted.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { installReeve } from '../cluster/reeve-install.ts';
 import { kubectl } from '../support/kubectl.ts';
@@ -138,7 +138,7 @@ describeControllers('the fuse', () => {
     provider('SecretShare', name),
   ];
 
-  /** What is done while nobody looks comes to be known at once. */
+  /** Changes made while Reeve is down are all noticed at once. */
   async function meanwhile(act: () => Promise<void>): Promise<void> {
     await reconciler.stop();
     await act();

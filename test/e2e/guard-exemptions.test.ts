@@ -1,4 +1,4 @@
-// What is exempt from hooks and guard, and how little that is: no neighbor of Reeve, no end of a Namespace, no exception of others.
+// Exemptions from webhooks and guard, and how narrow they are: a neighbor of Reeve, a terminating Namespace, an exception of a policy.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installReeve } from '../cluster/reeve-install.ts';
 import { kubectl, mustKubectl, type KubectlOptions } from '../support/kubectl.ts';

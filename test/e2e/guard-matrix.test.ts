@@ -1,4 +1,4 @@
-// Every guard against every way to write: what is refused, by which words, and that the object is as it was.
+// Every guard against every way to write: which requests are refused, with which words, and that the object stays as it was.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installReeve } from '../cluster/reeve-install.ts';
 import { at } from '../contract/support/objects.ts';
@@ -35,7 +35,7 @@ describeControllers('the guards', () => {
     reeve = await startReeve(cluster, { role: 'webhook' });
     await grant(cluster, { name: 'gm-everything', rules: [everything], users: ['gm-user'] });
     await grant(cluster, { name: 'gm-most', rules: most, users: [tenant] });
-    // Whoever hands out a role must have its rights.
+    // A user who hands out a role must have its rights.
     await mustKubectl(
       ['create', 'clusterrolebinding', 'gm-view', '--clusterrole=view', `--user=${tenant}`],
       cluster,

@@ -12,14 +12,14 @@ export const patience = { timeout: 60_000, interval: 200 };
 
 export interface GuardScene {
   readonly plane: ControlPlane;
-  /** Of system:masters. */
+  /** A member of system:masters. */
   readonly administrator: KubectlOptions;
   readonly reeve: KubectlOptions;
-  /** The administrator of its namespaces, and nobody elsewhere. */
+  /** The administrator of its namespaces, without rights elsewhere. */
   readonly tenant: KubectlOptions;
 }
 
-/** Of its own: no webhook and no reconciler has a say in it. */
+/** Namespaces of their own, which no webhook and no reconciler touches. */
 export async function startGuardScene(options: ControlPlaneOptions, namespace: string): Promise<GuardScene> {
   const plane = await startControlPlane({ audit: false, ...options });
   const administrator = { kubeconfig: plane.kubeconfig };
@@ -54,7 +54,7 @@ export async function apply(who: KubectlOptions, input: string): Promise<void> {
   await mustKubectl(['apply', '--server-side', '--field-manager=reeve', '-f', '-'], { ...who, input });
 }
 
-/** Whether it has gone before the deadline. */
+/** Returns true when the object was deleted before the deadline. */
 export async function isGone({ administrator }: GuardScene, what: readonly string[]): Promise<boolean> {
   await vi.waitFor(async () => {
     const { stderr } = await kubectl(['get', ...what], administrator);
@@ -67,7 +67,7 @@ export async function isGone({ administrator }: GuardScene, what: readonly strin
 export const guardSays =
   "ValidatingAdmissionPolicy 'reeve-guard' with binding 'reeve-guard' denied request: ";
 
-/** What was said to somebody who was refused; fails when the command was not. */
+/** The refusal that the command printed; fails when the command was not refused. */
 export async function refusal(args: readonly string[], who: KubectlOptions): Promise<string> {
   const { code, stderr } = await kubectl(args, who);
   expect(code, stderr).toBe(1);

@@ -1,4 +1,4 @@
-// The guard on a real API server: nobody but Reeve writes what Reeve keeps, and everything else passes.
+// The guard on a real API server: only Reeve writes what Reeve keeps, and everything else passes.
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { kubectl, mustKubectl } from '../support/kubectl.ts';
 import type { KubectlOptions } from '../support/kubectl.ts';

@@ -43,7 +43,7 @@ describeControllers('two that provide the same', () => {
       `${namespace} RoleBinding shared: ProvidedByAnother, NamespacePolicy/${who}`,
       `${namespace} Secret shared: ProvidedByAnother, SecretShare/${who}`,
     ]);
-    // Whoever provides it, the namespace has it.
+    // The namespace has the object, whichever provider owns it.
     await inTime(() => stage.namespaceCondition(namespace)).toBe('True Synced');
   }
 
@@ -217,7 +217,7 @@ describeControllers('two that provide the same', () => {
     );
     await inTime(() => rivals.readiness('b')).toEqual(synced);
     await inTime(() => stage.namespaceCondition(rivals.namespace)).toBe('True Synced');
-    // Whoever has them keeps them, meanwhile.
+    // The current owner keeps the objects meanwhile.
     await stage.inEmergency('delete', 'configmap', 'shared', '-n', rivals.namespace);
     await inTime(() => rivals.owners()).toEqual(rivals.of('b'));
     await rivals.come('a', ofAnn);

@@ -1,4 +1,4 @@
-// Whoever reaches the port of the webhook can neither stop it, nor learn or change anything, while API servers go on asking.
+// A client that reaches the port of the webhook can neither stop it nor learn or change anything, while API servers go on asking.
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { installReeve } from '../cluster/reeve-install.ts';
@@ -153,7 +153,7 @@ describeControllers('hostile clients', () => {
   });
 
   test('made-up reviews get answers about rules, without any effect', async () => {
-    // Whoever it says has asked.
+    // The review names any user it likes.
     const userInfo = { username: 'admin', groups: ['system:masters'] };
     const made = await client.post('/validate', reviewJson(reviewed('hc-made-up', good), { userInfo }));
     expect(responseOf(made.body).allowed).toBe(true);

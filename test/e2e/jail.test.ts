@@ -32,7 +32,7 @@ describeControllers("Reeve's accounts", { timeout: 60_000 }, () => {
   beforeAll(async () => {
     await installReeve(cluster);
     await removeWebhooks(cluster);
-    // With both rights in one account, nobody could see which role refuses what.
+    // With both rights in one account it would be unclear which role refuses.
     await mustKubectl(['delete', '-f', 'manifests/all-in-one/10-rights.yaml'], cluster);
     for (const name of names) apis.set(name, await logins.account(reeveNamespace, `reeve-${name}`));
     const api = await logins.as('jail-admin', 'system:masters');

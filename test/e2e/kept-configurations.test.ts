@@ -36,7 +36,7 @@ const excluded = [
   'ad-wh-excluded',
 ];
 
-/** Of a namespace that there is not. */
+/** A namespace that does not exist. */
 const judging = (spec: object): object =>
   policy('ad-wh-rules', { match: { names: ['ad-wh-none'] }, ...spec });
 
@@ -127,7 +127,7 @@ describeControllers('the webhook configurations of a running program', () => {
       file(['create'], judging({ secrets: { maxBytes: 1, defaults: { labels: { a: 'b' } } } })),
       cluster,
     );
-    // Of the two, the mutating one is written first.
+    // The mutating configuration is written first.
     await eventually(() => configurations.names('mutating')).toContain('secrets.mutate.reeve.dev');
     await eventually(() => reeve.output).toContain('webhook configuration left to a newer version');
     expect((await configurations.mustFind('validating')).metadata.resourceVersion).toBe(resourceVersion);
@@ -188,7 +188,7 @@ describeControllers('the webhook configurations of a running program', () => {
       statuses.add(status);
       return status;
     }).toBe(403);
-    // In between, nobody was refused because nobody answered.
+    // In between, no write was refused for lack of an answer.
     expect(statuses).toEqual(new Set([201, 403]));
   });
 

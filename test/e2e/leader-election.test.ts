@@ -132,7 +132,7 @@ describeControllers('replicas', () => {
       expect((await leaseOf()).holderIdentity).not.toBe(before.holderIdentity);
       await fleet.leader();
       const { acquireTime } = await leaseOf();
-      // By what the Lease says itself; with nobody who left it free, it is a whole leaseMs from the last sign of life.
+      // Read from the Lease itself: a Lease that was not released lasts leaseMs from the last renewal.
       expect(timeOf(acquireTime) - timeOf(before.renewTime)).toBeLessThan(leaseMs / 2);
       await makeNamespaces('fa-le-many-5');
       await done('fa-le-basics', 10);

@@ -19,7 +19,7 @@ import { file } from './support/ways-to-write.ts';
 
 const match = { names: ['ad-one-*'] };
 
-/** Rules on all that can be judged, each of which the controllers would break or trip over if they were held to them. */
+/** Rules on everything that can be judged. Controllers would break each of them if they were not exempt. */
 const rules = policy('ad-one', {
   match,
   namespaces: {

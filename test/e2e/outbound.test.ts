@@ -1,4 +1,4 @@
-// Reeve calls nobody but the API server: every other connection, and every name that is looked up, is seen and refused.
+// Reeve calls only the API server: every other connection and every other name lookup is seen and refused.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -20,7 +20,7 @@ describeControllers('with nothing in reach but the API server', () => {
     const env = {
       NODE_OPTIONS: `--import=${watcher}`,
       REEVE_TEST_ONLY_TO: new URL(stage.cluster.server).host,
-      // Whoever honored them would lead every call elsewhere.
+      // A client that honors these variables would send every call elsewhere.
       HTTPS_PROXY: 'http://127.0.0.1:9',
       https_proxy: 'http://127.0.0.1:9',
     };

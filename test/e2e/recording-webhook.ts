@@ -20,7 +20,7 @@ export interface RecordingWebhook {
   readonly caPem: string;
   /** What it was asked since the last time: `validate UPDATE namespaces/status`. */
   take(): readonly string[];
-  /** From now on, nobody answers. */
+  /** From now on the webhook does not answer. */
   stop(): Promise<void>;
 }
 

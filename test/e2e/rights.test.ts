@@ -13,7 +13,7 @@ const union = 'manifests/all-in-one/10-rights.yaml';
 const allSecrets = 'manifests/install/22-reconciler-secrets.yaml';
 const namedSecrets = 'manifests/named-secrets/22-reconciler-secrets.yaml';
 const team = 'rights-team';
-/** One that Reeve keeps out of, its own two, and one like all others. */
+/** An excluded namespace, the two of Reeve, and an ordinary one. */
 const namespaces = ['kube-system', reeveNamespace, 'reeve-shared', team];
 
 interface Install {

@@ -1,4 +1,4 @@
-// A namespace gets its RoleBinding: whenever it was made, after a restart, and again after somebody took it away.
+// A namespace gets its RoleBinding: an old or a new namespace, after a restart, and again after a deletion.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { kubectl, mustKubectl } from '../support/kubectl.ts';

@@ -21,7 +21,7 @@ const copy = (name: string, namespace: string): Ref => ({ kind: 'Secret', namesp
 const shareRef = (name: string): Ref => ({ kind: 'SecretShare', name });
 
 describeCluster('Secrets by their names', () => {
-  // Of its own: what Reeve may do is the matter here, and its Secrets are counted in the audit log from the beginning.
+  // A cluster of its own: the test is about the rights of Reeve, and counts its Secrets in the audit log from the start.
   let cluster: ControlPlane;
   let stage: Stage;
   let reeve: Reeve;
@@ -63,7 +63,7 @@ describeCluster('Secrets by their names', () => {
     await eventually(async () => await valueIn('sn-a')).toEqual(two);
     await stage.inEmergency('delete', 'secret', 'regcred', '-n', 'sn-b');
     await eventually(async () => await owners()).toEqual(both);
-    // Immutable, and then of another type: neither can be changed, so both are made anew.
+    // First immutable, then of another type: neither can be changed, so both are created again.
     for (const target of [{ immutable: true }, { type: 'example.com/other' }]) {
       const before = await stage.uidsOf(copy('regcred', 'sn-a'));
       await stage.apply(shareOf('regcred', { target }));

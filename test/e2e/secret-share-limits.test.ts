@@ -15,13 +15,13 @@ const [first, second] = ['sh-lim-1', 'sh-lim-2'];
 
 /** Values that can be told from everything else wherever they turn up. */
 const marks = {
-  /** Of a tenant's own Secret. */
+  /** In a Secret of the tenant. */
   tenant: 'mark-of-a-tenant',
-  /** Of a tenant's own Secret that has the name of a copy. */
+  /** In a Secret of the tenant that has the name of a copy. */
   conflict: 'mark-of-a-conflict',
-  /** Of a Secret among the sources that no share names. */
+  /** In a Secret beside the sources that no share names. */
   unshared: 'mark-of-nobody',
-  /** Of a source. */
+  /** In a source. */
   shared: 'mark-of-a-source',
 };
 
@@ -228,7 +228,7 @@ describeControllers('what SecretShares leave alone', () => {
           path(sourceNamespace, `sh-lim-${name}`),
         ),
       ]);
-      // That of its own, by which API servers know it.
+      // The Secret with the webhook's own authority.
       const authority = path('reeve-system', 'reeve-webhook-ca');
       const single = reads.filter(
         (request) => !request.path.endsWith('/secrets') && request.path !== authority,

@@ -194,7 +194,7 @@ describeControllers('SecretShares', () => {
     });
   });
 
-  describe('what somebody does to a copy is undone', () => {
+  describe('a changed copy is restored', () => {
     const shapeOf = async (namespace: string, name: string): Promise<unknown> => {
       const found = await secrets.in(namespace, name);
       if (found === undefined) return undefined;
@@ -208,9 +208,9 @@ describeControllers('SecretShares', () => {
     test.each([
       { what: 'another value', patch: { data: { value: base64('evil') } } },
       { what: 'one more key', patch: { data: { extra: base64('evil') } } },
-      { what: 'a key taken away', patch: { data: { value: null } } },
+      { what: 'a removed key', patch: { data: { value: null } } },
       { what: 'another label', patch: { metadata: { labels: { team: 'mallory' } } } },
-      { what: 'a label taken away', patch: { metadata: { labels: { team: null } } } },
+      { what: 'a removed label', patch: { metadata: { labels: { team: null } } } },
       { what: 'another value, and immutable', patch: { data: { value: base64('evil') }, immutable: true } },
       { what: 'nothing but immutable', patch: { immutable: true } },
     ])('$what', async ({ patch }) => {

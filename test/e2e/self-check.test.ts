@@ -1,4 +1,4 @@
-// What an installation does not let Reeve do is told by the policy or share that needs it, with the rule to add.
+// A right that the install does not give is named by the policy or share that needs it, with the rule to add.
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { installReeve } from '../cluster/reeve-install.ts';

@@ -39,7 +39,7 @@ const policies = [
     match: { names: ['ad-st-named-*'] },
     contents: { roleBindings: [roleBinding('named', 'ad-st-staff')] },
   }),
-  // Nobody can bring a Namespace under this one, for each is there already.
+  // No Namespace can join this policy, because it names Namespaces that exist.
   policy('ad-st-every', {
     match: { names: ['*'] },
     contents: { roleBindings: [roleBinding('every', 'ad-st-staff')] },
@@ -57,7 +57,7 @@ const policies = [
     namespaces: { defaults: { labels: { 'ad-st-pull': 'true' } } },
   }),
 ];
-/** Of the name of a policy, on purpose. */
+/** The same name as a policy, on purpose. */
 const shared = share('ad-st-team', {
   source: { namespace: 'reeve-shared', name: 'ad-st-source' },
   targets: having('ad-st-pull', 'true'),

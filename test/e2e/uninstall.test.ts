@@ -36,7 +36,7 @@ describeControllers('an uninstall', () => {
     return await uninstall.ended();
   }
 
-  /** As if somebody had answered; undefined: there is nobody to ask. */
+  /** The answer to the question; undefined when there is no terminal to ask. */
   async function answered(answer: string | undefined): Promise<readonly [code: number, said: string]> {
     const settings = readSettings(uninstallSettings, [`--kubeconfig=${plane.kubeconfig}`], {});
     if (!settings.ok) throw new Error(settings.problems.join('\n'));

@@ -56,7 +56,7 @@ const judgedElsewhere = (namespace: string, name: string): readonly object[] => 
 
 const spared = ['kube-system', 'kube-public', 'kube-node-lease', 'reeve-system', 'reeve-shared'];
 
-/** Names of objects end with that of the scene, of which there are several on one cluster. */
+/** Names of objects end with the name of the scene, because one cluster has several scenes. */
 function goesOn(scene: string): readonly Work[] {
   const [ending, going, name] = [`out-ending-${scene}`, `out-going-${scene}`, `out-${scene}`];
   const renewed = { spec: { holderIdentity: 'x' } };

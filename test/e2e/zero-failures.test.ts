@@ -39,10 +39,10 @@ const flags = [
   // Long enough that every connection is used once more, and told to close by that answer.
   '--drain-grace=4s',
 ];
-/** Of those that are not in this list, every one is a failure. */
+/** Every write that is not in this list is a failure. */
 const [done, refused] = ['written', 'refused by the policy'];
 
-/** Every tenth write is one that the policy refuses: none is let through because nobody was asked. */
+/** The policy refuses every tenth write, so a write that passes unjudged is noticed. */
 const isForbidden = (turn: number): boolean => turn % 10 === 0;
 
 describeControllers('100 writes a second', () => {
@@ -67,7 +67,7 @@ describeControllers('100 writes a second', () => {
 
   const holderOf = async (name: string): Promise<string> =>
     await stage.kubectl('get', 'lease', name, '-n', 'reeve-system', '-o=jsonpath={.spec.holderIdentity}');
-  /** One that was made long ago, as it stands in the Secret before it signs for the first time. */
+  /** An authority that was created long ago, as it stands in the Secret before it signs for the first time. */
   const putAged = async (): Promise<Authority> => {
     const age = (caMs * 2) / 3 - comingOfAgeMs;
     const next = authorityOf(await issueAuthority(caMs, new Date(Date.now() - age)));
@@ -92,7 +92,7 @@ describeControllers('100 writes a second', () => {
     const served = await Promise.allSettled(fleet.webhooks.map((each) => servedBy(each, certPem)));
     return served.every(({ status }) => status === 'fulfilled');
   };
-  /** Replaced by a new one, and with it, if it has the Lease, whoever keeps the webhook configurations. */
+  /** Replaces a webhook by a new one; if it holds the Lease, the keeper of the webhook configurations changes too. */
   const replace = async (old: Reeve): Promise<void> => {
     await fleet.addWebhook();
     old.kill('SIGTERM');
@@ -156,7 +156,7 @@ describeControllers('100 writes a second', () => {
     await fleet.leader();
     expect(await holderOf('reeve-reconciler')).not.toBe(reconciling);
 
-    // Every webhook is replaced, and with it whoever keeps the webhook configurations.
+    // Every webhook is replaced, and with it the keeper of the webhook configurations.
     const keeping = await holderOf('reeve-webhook');
     const [oldest, older] = fleet.webhooks;
     if (oldest === undefined || older === undefined) throw new Error('there are not two webhooks');

@@ -18,7 +18,7 @@ import {
   type Written,
 } from './world.ts';
 
-/** What is there, whatever was chosen before. */
+/** The objects that exist, whatever was chosen before. */
 export interface Surroundings {
   readonly canary: string;
   readonly kept: KeptObjects;
@@ -89,14 +89,14 @@ function changing(
   return { call: { method: 'PATCH', path, body: spoiling(kind, random), contentType, as }, isAsExpected };
 }
 
-/** How somebody would spoil it: never twice alike, for then it would be no change. */
+/** Returns a change that damages the object, each time a different one: the same one twice would be no change. */
 function spoiling(kind: KeptKind, random: Random): object {
   const name = `spoiled-${random.below(1_000_000_000)}`;
   switch (kind) {
     case 'RoleBinding':
       return { subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name }] };
     case 'ConfigMap':
-      // Of these, as of all labels and annotations, Reeve lets others have keys of their own.
+      // Reeve lets others have label and annotation keys of their own.
       return { data: { namespace: null, revision: name } };
     case 'Secret':
       return random.chance(0.5)
@@ -108,7 +108,7 @@ function spoiling(kind: KeptKind, random: Random): object {
 }
 
 function isDone({ status, message }: CallAnswer): boolean {
-  // An apply is refused while the very object comes, goes or is written by somebody else.
+  // An apply is refused while the same object is created, deleted or written by another client.
   return (status >= 200 && status < 300) || (status === 409 && !message.includes('webhook'));
 }
 
@@ -120,7 +120,7 @@ function isRefusedByARule({ status, message }: CallAnswer): boolean {
   return status === 403 && message.includes('admission webhook') && message.includes('namespaces.required');
 }
 
-/** It may have been released, or deleted, since somebody looked: then it is not kept any more. */
+/** The object may have been released or deleted since it was listed; then it is no longer kept. */
 function isNotOfWhatIsKept(answer: CallAnswer): boolean {
   const { status, message, body } = answer;
   if (status === 200) return (body as Stored).metadata.labels?.['app.kubernetes.io/managed-by'] !== 'reeve';
@@ -129,7 +129,7 @@ function isNotOfWhatIsKept(answer: CallAnswer): boolean {
   );
 }
 
-/** Of a Secret this is found out before anybody is asked. */
+/** For a Secret the API server finds this before it calls a webhook. */
 function isImmutable({ status, message }: CallAnswer): boolean {
   return status === 422 && message.includes('immutable');
 }

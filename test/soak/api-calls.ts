@@ -58,7 +58,7 @@ export class ApiCalls {
     return new ApiCalls(cluster.server, { ca: ca ?? '', cert: cert ?? '', key: key ?? '' });
   }
 
-  /** Never rejects: that nobody answered is an answer too. */
+  /** Never rejects: a missing answer is an answer too. */
   async send(call: Call): Promise<CallAnswer> {
     try {
       return await this.#send(call);

@@ -24,7 +24,7 @@ export class Arena {
   readonly plane: ControlPlane;
   readonly calls: ApiCalls;
   readonly tokens: Readonly<Record<Role, BoundToken>>;
-  /** Of what the processes print. */
+  /** The folder for the output of the processes. */
   readonly logs: string;
   readonly #guard: Guard;
   readonly #balancer: Balancer;
@@ -106,7 +106,7 @@ export class Arena {
       },
       () => 'a leader',
     );
-    if (found === undefined) throw new Error('nobody leads');
+    if (found === undefined) throw new Error('there is no leader');
     return found;
   }
 

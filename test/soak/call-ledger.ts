@@ -1,7 +1,7 @@
 // Counts what people asked of the API server and what became of it; a failure counts apart while a fault excuses it.
 import type { CallAnswer } from './api-calls.ts';
 
-/** Whether what went wrong is what the fault is to bring about. */
+/** Returns true when the failed call is what the fault is meant to cause. */
 export type Excuse = (answer: CallAnswer) => boolean;
 
 interface Window {

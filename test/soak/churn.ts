@@ -16,7 +16,7 @@ export interface ChurnOptions {
   readonly signal: AbortSignal;
 }
 
-/** Nobody begins another call while so many are unanswered. */
+/** No further call begins while this many are unanswered. */
 const mostAtOnce = 24;
 
 /** Settled when all is answered. */
@@ -27,7 +27,7 @@ export async function churn({ calls, ledger, random, canary, rate, signal }: Chu
   const began = performance.now();
   let due = 0;
   while (!signal.aborted) {
-    // Who was held up does not catch up.
+    // A delayed user does not catch up.
     due = Math.max(due + 1000 / rate, performance.now() - began - 1000);
     await sleep(Math.max(0, due - (performance.now() - began)));
     while (open.size >= mostAtOnce) await Promise.race(open);

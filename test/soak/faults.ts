@@ -27,7 +27,7 @@ const leaseMs = 19_000;
 /** The API server could not talk to a webhook; if only that failed which sets defaults, then these are missing. */
 const webhookNotReached: Excuse = ({ message }) =>
   /failed calling webhook|namespaces\.defaults/.test(message);
-/** Nobody could say what the person may do, so it was refused, or not answered in time. */
+/** The rights of the user could not be checked, so the call was refused, or not answered in time. */
 const rightsUnknown: Excuse = ({ message }) => /admission webhook|failed calling webhook/.test(message);
 const anything: Excuse = () => true;
 

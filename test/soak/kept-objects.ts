@@ -1,4 +1,4 @@
-// What Reeve keeps in the namespaces of the soak, as somebody sees it who looks now and then.
+// The objects that Reeve keeps in the namespaces of the soak, as a user lists them now and then.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiCalls } from './api-calls.ts';
 import type { Stored } from './stored.ts';

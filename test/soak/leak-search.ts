@@ -33,7 +33,7 @@ export async function openOutputLeaks(
   return [...found.flat(), ...(await metadataLeaks(calls, needles))];
 }
 
-/** Of a Secret, only its data is secret; the canaries stand in the annotations of sources too. */
+/** Only the data of a Secret is secret; the canaries also stand in annotations of sources. */
 async function metadataLeaks(calls: ApiCalls, needles: readonly Needle[]): Promise<readonly string[]> {
   const secrets = await calls.list<Stored>('/api/v1/secrets');
   return secrets

@@ -1,4 +1,4 @@
-// Searches what anybody can read for what nobody may: the canaries in source Secrets, tokens and private keys.
+// Searches everything readable for secrets: the canaries in source Secrets, tokens and private keys.
 
 export interface Needle {
   /** Said in place of the secret itself. */
@@ -14,13 +14,13 @@ export function needlesOf(about: string, secret: string): readonly Needle[] {
   ];
 }
 
-/** Whoever they belong to. A token of a service account begins with the algorithm of its signature. */
+/** Keys and tokens of any owner. A service account token begins with the algorithm of its signature. */
 export const keysAndTokens: readonly Needle[] = [
   ...needlesOf('a private key', 'PRIVATE KEY-----'),
   ...needlesOf('a token', 'eyJhbGciOi'),
 ];
 
-/** What is found of them in the text, each once. */
+/** Returns the secrets that the text contains, each once. */
 export function leaksIn(text: string, needles: readonly Needle[]): readonly string[] {
   return [...new Set(needles.filter((needle) => text.includes(needle.text)).map(({ about }) => about))];
 }

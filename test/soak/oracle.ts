@@ -12,7 +12,7 @@ interface Tally {
 
 const bodyFields = ['data', 'type', 'immutable', 'roleRef', 'subjects', 'stringData', 'binaryData'] as const;
 
-/** What is not as it should be, in words; nothing when all is well. */
+/** Returns each deviation in words; none when the cluster is as wanted. */
 export function deviations(inventory: Inventory): readonly string[] {
   const tallies = new Map<string, Tally>();
   const found = Map.groupBy(inventory.found, ({ metadata }) => metadata.namespace ?? '');
@@ -50,7 +50,9 @@ function inNamespace(
   const present = new Map(found.map((object) => [`${object.kind} ${object.metadata.name}`, object]));
   const faults = [
     ...[...winners].flatMap(([key, wish]) => objectFaults(key, wish, present.get(key))),
-    ...[...present.keys()].filter((key) => !winners.has(key)).map((key) => `${key} is there for nobody`),
+    ...[...present.keys()]
+      .filter((key) => !winners.has(key))
+      .map((key) => `${key} exists without a provider`),
     ...conditionFaults(namespace, winners.size),
   ];
   return faults.map((fault) => `${name}: ${fault}`);

@@ -22,7 +22,7 @@ export interface ReplicaOptions {
   readonly probesPort: number;
   /** On its way to the API server. */
   readonly proxy: FaultProxy;
-  /** Of logs and notes. */
+  /** The folder of logs and notes. */
   readonly folder: string;
   readonly guard: Guard;
 }
@@ -90,7 +90,7 @@ export class Replica {
     return this.#component.isRunning;
   }
 
-  /** Whether it ended though nobody ended it. */
+  /** True when the process ended by itself. */
   get hasFallen(): boolean {
     return !this.#mayEnd && this.lives.length > 0 && !this.isRunning;
   }

@@ -11,7 +11,7 @@ export interface Report {
   readonly settleSeconds: number;
   readonly deviations: readonly string[];
   readonly leaks: readonly string[];
-  /** Processes that ended though nobody ended them. */
+  /** Processes that ended by themselves. */
   readonly fallen: readonly string[];
   /** How often a webhook that lived all the time got another certificate or authority, by the counters of its metrics. */
   readonly renewals: Readonly<Record<string, number>>;

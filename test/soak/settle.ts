@@ -8,7 +8,7 @@ import { counts, sourceWith } from './world.ts';
 
 export interface Settled {
   readonly settleSeconds: number;
-  /** What is still not as it should be. */
+  /** Deviations that remain. */
   readonly deviations: readonly string[];
 }
 
@@ -16,7 +16,7 @@ export interface Settled {
 const patienceMs = 180_000;
 const everyMs = 500;
 
-/** Without its source, a share keeps copies of what once was, which nobody could judge; so all sources are made anew. */
+/** Without its source a share keeps old copies, which cannot be judged; so all sources are created again. */
 export async function settle(calls: ApiCalls, canary: string, random: Random): Promise<Settled> {
   const began = performance.now();
   for (let index = 0; index < counts.sources; index += 1)

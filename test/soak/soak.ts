@@ -70,7 +70,7 @@ async function soakIn(arena: Arena, { minutes, seed, rate, say, signal }: SoakOp
   };
 }
 
-/** Of those that lived at least half of the time: the others were ended on purpose. */
+/** Trends of processes that lived at least half of the time: the others were ended on purpose. */
 function trends({ replicas }: Arena, seconds: number): readonly Trend[] {
   return replicas.flatMap((replica) => {
     const pid = replica.lives.at(-1);

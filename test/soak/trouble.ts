@@ -16,7 +16,7 @@ export interface TroubleOptions {
 export interface Trouble {
   /** How often each has struck. */
   readonly counts: Readonly<Record<string, number>>;
-  /** Those after which something was not whole again in time. */
+  /** Faults after which something did not work again in time. */
   readonly unhealed: readonly string[];
 }
 

@@ -7,7 +7,7 @@ import type { Replica } from './replica.ts';
 export interface Watched {
   /** Secrets that were seen in metrics. */
   readonly leaks: readonly string[];
-  /** Processes that ended though nobody ended them. */
+  /** Processes that ended by themselves. */
   readonly fallen: readonly string[];
 }
 

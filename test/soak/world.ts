@@ -86,7 +86,7 @@ export function policyWith(index: number, random: Random): Written {
     roleRef: { kind: 'ClusterRole', name: random.pick(['view', 'edit']) },
     subjects: [{ kind: 'Group', name: `people-${revision}-${nameTemplate}` }],
   };
-  // Of one name for all policies: the first that matches provides it.
+  // The same name in all policies: the first policy that matches provides it.
   const names = [`settings-${index}`, ...(random.chance(0.4) ? ['common'] : [])];
   const resources = names.map((name) => ({
     apiVersion: 'v1',

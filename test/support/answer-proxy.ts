@@ -104,7 +104,7 @@ export function isWatch({ query }: Exchange): boolean {
   return query.get('watch') === 'true';
 }
 
-/** Of a whole collection, in all namespaces; single objects are neither. */
+/** True for a whole collection in all namespaces; single objects do not count. */
 export function isList({ method, path, query }: Exchange): boolean {
   return method === 'GET' && query.has('limit') && !query.has('watch') && !path.endsWith('/leases');
 }

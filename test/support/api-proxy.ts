@@ -16,7 +16,7 @@ export interface Exchange {
   readonly accept: string;
 }
 
-/** What is answered in place of the API server. */
+/** The answer given in place of the API server. */
 export interface OwnAnswer {
   readonly status: number;
   readonly body: object;
@@ -28,7 +28,7 @@ export interface Front {
   readonly agent: Agent;
 }
 
-/** With the certificate of the API server itself, so that whoever trusts the one trusts the other. */
+/** Serves the certificate of the API server itself, so that its clients trust the proxy too. */
 export async function frontOf(cluster: ClusterAccess): Promise<Front> {
   const { serverCertificate, serverKey } = layoutOf(cluster.folder);
   const [cert, key, ca] = await Promise.all([

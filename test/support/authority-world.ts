@@ -21,7 +21,7 @@ interface Versioned<T> {
 export interface Replica {
   readonly name: string;
   readonly authority: AuthorityReplica;
-  /** Who signed what it serves. */
+  /** The authority that signed the serving certificate. */
   signer: string;
   isAlive: boolean;
   /** Nothing that it asks is answered. */
@@ -31,9 +31,9 @@ export interface Replica {
 export class AuthorityWorld {
   readonly time = new VirtualClock();
   readonly replicas: Replica[] = [];
-  /** What was found wrong: `120 s: r1 serves <CA1>, of which api0 knows nothing`. */
+  /** Each problem found: `120 s: r1 serves <CA1>, of which api0 knows nothing`. */
   readonly failures = new Set<string>();
-  /** All that ever signed for somebody. */
+  /** All authorities that ever signed a certificate. */
   readonly signers = new Set<string>();
   readonly #random: () => number;
   readonly #apiServers: { known: string | undefined; nextAt: number }[] = [
@@ -108,13 +108,13 @@ export class AuthorityWorld {
     if (this.#leader === replica) this.#leader = undefined;
   }
 
-  /** Somebody else leads from now on. */
+  /** Another replica leads from now on. */
   changeLeader(): void {
     const others = this.serving.filter((each) => each !== this.#leader);
     this.#leader = others[Math.floor(this.#random() * others.length)] ?? this.#leader;
   }
 
-  /** What somebody makes of the Secret. */
+  /** Damages the Secret. */
   tamper(value: FoundState | undefined): void {
     this.#versions += 1;
     this.#secret = value === undefined ? undefined : { version: this.#versions, value };
@@ -181,7 +181,7 @@ export class AuthorityWorld {
     if (stored?.value === wanted && this.#leader === replica) authority.confirm(wanted);
   }
 
-  /** What is asked may take effect early or late, and the answer may be late as well. */
+  /** A request may take effect early or late, and its answer may be late as well. */
   async #ask<T>(replica: Replica, work: () => T): Promise<T> {
     await this.time.sleep(this.#random() * most.latency);
     if (replica.isCutOff || !replica.isAlive)

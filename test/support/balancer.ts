@@ -40,7 +40,7 @@ export class Balancer {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Those that answered their last probe well. */
+  /** Backends that answered their last probe well. */
   get ready(): readonly Replica[] {
     return this.#ready;
   }
@@ -94,7 +94,7 @@ export class Balancer {
     );
   }
 
-  /** One that has just gone away refuses the connection; then the next one gets it. */
+  /** A backend that has just ended refuses the connection; then the next one gets it. */
   #connect(client: Socket, [replica, ...others]: readonly Replica[]): void {
     if (replica === undefined || client.destroyed) {
       client.destroy();

@@ -43,7 +43,7 @@ export function stream(
 
 type Item = { readonly chunk: Uint8Array } | { readonly error: Error } | 'end';
 
-/** One answer as a stream of bytes; who reads it is told in order, and stops when the signal aborts. */
+/** One answer as a stream of bytes, read in order until the signal aborts. */
 export class FakeStream {
   readonly #items: Item[] = [];
   #wake: () => void = () => undefined;
@@ -166,7 +166,7 @@ export class FakeObject {
     return this.#object !== undefined;
   }
 
-  /** As somebody else would. */
+  /** Writes as another client would. */
   write(object: JsonObject | undefined): void {
     this.#version += 1;
     const metadata = {

@@ -15,7 +15,7 @@ const prefix = 'fo-';
 const sourceNamespace = 'reeve-shared';
 const crd = '/apis/reeve.dev/v1alpha1';
 
-/** What is in the Secret: a registry credential of usual size. */
+/** The data of the Secret: a registry credential of common size. */
 const data = {
   '.dockerconfigjson': Buffer.from(JSON.stringify({ auths: { r: { auth: 'x'.repeat(200) } } })).toString(
     'base64',
@@ -182,7 +182,7 @@ function namespaceNames(): readonly string[] {
 
 async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const waiting = items.values();
-  // One iterator for all of them: each takes the next item that nobody has.
+  // All workers share one iterator: each takes the next free item.
   const worker = async (): Promise<void> => {
     for (const item of waiting) await work(item);
   };

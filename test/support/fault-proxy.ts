@@ -42,7 +42,7 @@ export class FaultProxy {
     return this.#accepted;
   }
 
-  /** Whoever connects is led to the target, until `refuse`; always on the same port. */
+  /** Connects clients to the target until `refuse`, always on the same port. */
   async accept(): Promise<void> {
     if (this.#server !== undefined) return;
     const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => this.#join(client));
@@ -52,7 +52,7 @@ export class FaultProxy {
     this.#port = (server.address() as AddressInfo).port;
   }
 
-  /** From now on nobody gets a connection; those who have one keep it. */
+  /** Refuses new connections from now on; open ones stay. */
   refuse(): void {
     this.#server?.close();
     this.#server = undefined;

@@ -1,4 +1,4 @@
-// A pipe that is full, and that nobody reads: whoever writes to it waits for ever.
+// A full pipe without a reader: a write to it waits for ever.
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { rm } from 'node:fs/promises';

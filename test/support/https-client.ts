@@ -23,7 +23,7 @@ export class HttpsClient {
   readonly port: number;
   readonly agent: Agent;
 
-  /** Trusts this authority, or whoever answers. */
+  /** Trusts this authority, or any server when undefined. */
   constructor(port: number, ca?: string) {
     this.port = port;
     this.agent = new Agent({

@@ -1,4 +1,4 @@
-// Runs the real kubectl as a user would, without anything of whoever runs the tests.
+// Runs the real kubectl as a user would, without the environment of the person who runs the tests.
 import { spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';

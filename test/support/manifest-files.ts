@@ -10,7 +10,7 @@ export interface ManifestObject {
   readonly object: JsonObject;
 }
 
-/** Of all files of the folder, in the order in which kubectl applies them. Throws at anything that is no object. */
+/** Returns the objects of all files of the folder, in the order in which kubectl applies them. Throws at anything else. */
 export function manifestObjects(folder: string): readonly ManifestObject[] {
   return globSync(`manifests/${folder}/*.yaml`).sort().flatMap(objectsOf);
 }

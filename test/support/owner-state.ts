@@ -1,4 +1,4 @@
-// A policy or share of which nothing special is known: it loads, stands, and provides something.
+// The state of an ordinary policy or share: it loads, is not being deleted, and provides objects.
 import type { ProviderState } from '../../src/policy/terms/provider-id.ts';
 
 export const defaultProviderState: ProviderState = {

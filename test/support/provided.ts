@@ -2,7 +2,7 @@
 
 import type { Harness } from './reconcile-harness.ts';
 
-/** Of namespaces that are labeled tier=team. */
+/** Matches namespaces with the label tier=team. */
 export const teams = { namespaceSelector: { matchLabels: { tier: 'team' } } };
 export const team = { tier: 'team' };
 

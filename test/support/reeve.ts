@@ -11,7 +11,7 @@ export interface ReeveOptions {
   readonly role?: Role;
   /** That of an earlier one, so that the webhook configurations need no change. */
   readonly port?: number;
-  /** What API servers are told: that of a balancer before several replicas; default: the port of this one. */
+  /** The port that API servers use: that of a balancer before several replicas; default: the port of this process. */
   readonly servicePort?: number;
   readonly args?: readonly string[];
   /** Where it finds the API server, as its service account; default: directly. */
@@ -90,7 +90,7 @@ interface Whereabouts {
   readonly servicePort: number;
 }
 
-/** Of every Reeve in a test: where it is found, and that it tells everything. */
+/** The flags of every Reeve in a test: its addresses, and a log of everything. */
 export function flagsOf({ role, kubeconfig, port, probesPort, servicePort }: Whereabouts): readonly string[] {
   return [
     'run',

@@ -23,7 +23,7 @@ process.once('exit', () => {
 /** Also that of `npm start`: without it, half of what a start costs is to compile the same files again. */
 const compileCache = join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'node');
 
-/** `node src/main.ts` with these arguments; without the environment of whoever runs the tests. */
+/** Runs `node src/main.ts` with these arguments, without the environment of the person who runs the tests. */
 export class ReeveProcess {
   readonly #child: Child;
   readonly #exit: Promise<number | null>;

@@ -67,7 +67,7 @@ function indexOf(cause: Cause, field: string): number {
   return Number(index);
 }
 
-/** It has a say in the requests that ask for it, and in nobody else's. */
+/** Judges only the requests that ask for it. */
 function policyOf(name: string, validations: readonly Validation[]): unknown {
   const rule = {
     apiGroups: [''],

@@ -12,7 +12,7 @@ export interface Subject {
   readonly method: 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
   readonly body?: unknown;
-  /** Of what lies in one: the name of its namespace. */
+  /** For a namespaced object: the name of its namespace. */
   readonly namespace?: string;
   readonly requester?: Requester;
   /** A write that changes nothing may be done in earnest. */

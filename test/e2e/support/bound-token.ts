@@ -11,7 +11,7 @@ export class BoundToken {
   readonly #cluster: ClusterAccess;
   readonly #account: string;
   readonly #file: string;
-  /** Of a Secret: it is good for as long as there is one. */
+  /** The Secret to which the token is bound: the token is valid as long as the Secret exists. */
   #name = '';
 
   constructor(cluster: ClusterAccess, account = 'reeve-reconciler') {
@@ -40,13 +40,13 @@ export class BoundToken {
     await this.#revoke(before);
   }
 
-  /** What is in the file still is good no longer, as `replace` has it. */
+  /** Makes the token that is still in the file invalid, as `replace` does. */
   async revoke(): Promise<string> {
     await this.#revoke(this.#name);
     return await readFile(this.#file, 'utf8');
   }
 
-  /** Whether the API server takes it for what it was. */
+  /** Returns true when the API server accepts the token. */
   async isGood(token: string): Promise<boolean> {
     const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } };
     const path = '/apis/authentication.k8s.io/v1/tokenreviews';

@@ -53,7 +53,7 @@ export class FaultScene {
     }
   }
 
-  /** Whether the webhook is ready, and the reconciler, and whether that leads. */
+  /** Returns three facts: the webhook is ready, the reconciler is ready, the reconciler leads. */
   async health(): Promise<readonly unknown[]> {
     const { webhook, reconciler } = this;
     const leads = (await reconciler.metric('reeve_leader')) === 1;

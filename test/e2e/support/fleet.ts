@@ -1,10 +1,10 @@
-// Reeve as its Deployments run it: two webhooks behind one Service, and two reconcilers of which one leads.
+// Reeve as its Deployments run it: two webhooks behind one Service, and two reconcilers with one leader.
 import type { ClusterAccess } from '../../cluster/cluster-access.ts';
 import { Balancer } from '../../support/balancer.ts';
 import { spawnReeve, webhookIsAsked, type Reeve, type ReeveOptions } from '../../support/reeve.ts';
 import { until } from '../../support/until.ts';
 
-/** Leaves a replica that is told to end the time in which it is still sent requests. */
+/** Gives a replica that is told to end the time in which requests still arrive. */
 const drainGrace = '--drain-grace=1s';
 
 /** Four processes begin at once, and a busy machine takes long to load what each of them needs. */
@@ -50,7 +50,7 @@ export class Fleet {
     return fleet;
   }
 
-  /** Those that the Service leads to. */
+  /** The webhooks behind the Service. */
   get webhooks(): readonly Reeve[] {
     return this.#webhooks;
   }
@@ -74,7 +74,7 @@ export class Fleet {
     return added;
   }
 
-  /** Waits until none is sent to it any more, by which time it may have ended or not. */
+  /** Waits until the Service sends it no more requests; by then it may have ended. */
   async noMoreFor(webhook: Reeve): Promise<void> {
     await until(
       () => Promise.resolve(!this.#balancer.ready.includes(webhook)),
@@ -83,7 +83,7 @@ export class Fleet {
     this.#webhooks = this.#webhooks.filter((each) => each !== webhook);
   }
 
-  /** Those that have not been taken away. */
+  /** The replicas that have not been removed. */
   get reconcilers(): readonly Reeve[] {
     return this.#reconcilers;
   }

@@ -1,4 +1,4 @@
-// Lets the API server refuse some writes in one namespace, whoever wants them.
+// Lets the API server refuse some writes in one namespace, for every user.
 import { until } from '../../support/until.ts';
 import type { Stage } from './stage.ts';
 
@@ -7,7 +7,7 @@ const collections = ['validatingadmissionpolicies', 'validatingadmissionpolicybi
 
 export interface ForbiddenWrites {
   readonly namespace: string;
-  /** Of the core group. */
+  /** A resource of the core group. */
   readonly resource: string;
   readonly operations: readonly ('CREATE' | 'UPDATE' | 'DELETE')[];
 }
@@ -41,7 +41,7 @@ export async function forbidden(
   };
 }
 
-/** Nobody makes a ConfigMap there; once that is disposed of, everybody can. */
+/** Refuses every new ConfigMap there, until it is disposed of. */
 export async function forbiddenConfigMaps(stage: Stage, namespace: string): Promise<AsyncDisposable> {
   const { admin } = stage.cluster;
   const path = `/api/v1/namespaces/${namespace}/configmaps?dryRun=All`;

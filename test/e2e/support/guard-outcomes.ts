@@ -36,7 +36,7 @@ export async function outcomesOf(row: Row, attackers: Attackers): Promise<Readon
   return found;
 }
 
-/** What is ignored may still be noted down as somebody's field. */
+/** An ignored write may still be recorded in managedFields. */
 function isSame(before: ApiObject, after: ApiObject, isWritten: boolean): boolean {
   if (!isWritten) return before.metadata.resourceVersion === after.metadata.resourceVersion;
   return isDeepStrictEqual(content(before), content(after));
@@ -50,7 +50,7 @@ function content({ metadata, ...rest }: ApiObject): object {
 async function outcomeOf(row: Row, way: Way, tampering: Tampering, attackers: Attackers): Promise<string> {
   const { tenant, emergency } = attackers;
   const first = await tamper(tenant, way, tampering, true);
-  // That it passes for somebody else shows that it is well-formed, and that nothing but the guard was in its way.
+  // The same request passes for another user, so it is well-formed and only the guard refuses it.
   const control = await tamper(emergency, way, tampering, true);
   if (notServed.includes(first.status)) {
     return notServed.includes(control.status) ? 'absent' : said(first);
@@ -78,7 +78,7 @@ async function refusalOf(
   return use.status < 300 ? 'refused' : `with the right to use it: ${said(use)}`;
 }
 
-/** On a machine that is too slow just then, a policy is cut short: that refuses too, but in the words of nobody. */
+/** On a slow machine the API server cuts a policy short: that refuses too, but without the words of the guard. */
 async function tamper(...tampering: Parameters<typeof send>): Promise<Reply> {
   const reply = await send(...tampering);
   return reply.status === 504 ? await tamper(...tampering) : reply;
@@ -86,7 +86,7 @@ async function tamper(...tampering: Parameters<typeof send>): Promise<Reply> {
 
 const whole: readonly Way[] = [...creations, ...removals];
 
-/** Whether the answer shows what was wanted. */
+/** Returns true when the answer shows the wanted result. */
 function isTaken(way: Way, { path, value }: Tampering, { body }: Reply): boolean {
   if (whole.includes(way)) return true;
   return isDeepStrictEqual(memberAt(body, path), value);

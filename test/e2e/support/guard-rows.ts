@@ -1,4 +1,4 @@
-// What is guarded: for each guard the objects it stands before, an attack on them, and how every way of it must end.
+// For each guard: the objects it protects, an attack on them, and how every way of that attack must end.
 import type { Plural } from '../../contract/support/objects.ts';
 import { markLabel } from '../guarded-objects.ts';
 import { roleBinding } from './objects.ts';
@@ -14,7 +14,7 @@ export type Outcomes = Readonly<Record<Way, Outcome>>;
 export interface Row {
   readonly guard: string;
   readonly plural: Plural;
-  /** Of cluster-scoped kinds it is empty. */
+  /** Empty for cluster-scoped kinds. */
   readonly namespace: string;
   readonly name: string;
   readonly path: readonly string[];
@@ -22,7 +22,7 @@ export interface Row {
   /** In every refusal. */
   readonly says: string;
   readonly outcomes: Outcomes;
-  /** Who may use the policies and shares may do it as well. */
+  /** True where users who may use the policies and shares may do it as well. */
   readonly isOpenToUsers?: true;
 }
 
@@ -70,7 +70,7 @@ const untouched = {
   'delete-collection': 'free',
 } as const;
 
-/** Nobody can delete several at once. */
+/** Namespaces have no deletecollection: https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/namespace-v1/ */
 const ofNamespaces = outcomes(
   {
     ...untouched,
@@ -83,7 +83,7 @@ const ofNamespaces = outcomes(
 );
 const onceThere: Outcomes = { ...ofNamespaces, ...all(creations, 'free') };
 
-/** Of a custom kind, nothing but the status is taken there, and there is no strategic patch. */
+/** The status subresource of a custom kind takes only the status, and no strategic patch. */
 const noStrategicPatch = { 'strategic-patch': 'absent', 'strategic-patch/status': 'absent' } as const;
 const ofOurKinds = outcomes(
   { ...untouched, changes: 'refused', status: 'ignored', creations: 'refused' },
@@ -325,7 +325,7 @@ const ownerRows: readonly Row[] = [
     outcomes: ofOurKinds,
   },
   {
-    guard: 'authors of policies: a label by which others select',
+    guard: 'authors of policies: a label that others select',
     plural: 'namespacepolicies',
     namespace: '',
     name: 'gm-own',

@@ -1,4 +1,4 @@
-// A webhook of its own name that API servers ask through a proxy of its own: what becomes of the connection while nobody asks.
+// A webhook behind a proxy of its own: what happens to its connection while the API server sends no review.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClusterAccess } from '../../cluster/cluster-access.ts';
 import { startFaultProxy } from '../../support/fault-proxy.ts';

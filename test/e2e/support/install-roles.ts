@@ -1,4 +1,4 @@
-// The roles of an installation, as their files ship them and as somebody may have changed them.
+// The roles of an install, as their files ship them and as an administrator may have changed them.
 import { readFile } from 'node:fs/promises';
 import { kubectl, mustKubectl, type KubectlOptions } from '../../support/kubectl.ts';
 import { until } from '../../support/until.ts';

@@ -14,7 +14,7 @@ export class Namesakes {
     this.#prefix = prefix;
   }
 
-  /** Of both the policy and the namespace. */
+  /** The name of both the policy and the namespace. */
   nameOf(name: string): string {
     return `${this.#prefix}${name}`;
   }

@@ -17,7 +17,7 @@ export type Kind = keyof typeof places;
 export interface Ref {
   readonly kind: Kind;
   readonly name: string;
-  /** Of namespaced kinds. */
+  /** Set for namespaced kinds. */
   readonly namespace?: string;
 }
 

@@ -121,7 +121,7 @@ export class OutageScene {
     this.plane.resume('controllers');
   }
 
-  /** Those that hang go on where they were. */
+  /** Lets stopped processes continue. */
   async resume(): Promise<void> {
     for (const process of this.#processes()) process.kill('SIGCONT');
     await webhookIsAsked(this.plane);

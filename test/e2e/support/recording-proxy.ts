@@ -7,7 +7,7 @@ export interface SeenRequest {
   readonly method: string;
   readonly path: string;
   readonly query: URLSearchParams;
-  /** Whether nothing but metadata was asked for. */
+  /** True when only metadata was requested. */
   readonly isMetadataOnly: boolean;
 }
 

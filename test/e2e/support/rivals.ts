@@ -12,9 +12,9 @@ export interface Wishes {
   readonly data?: Readonly<Record<string, string>>;
   readonly source?: string;
   readonly immutable?: boolean;
-  /** Of the RoleBinding alone. */
+  /** The name of the RoleBinding. */
   readonly expiresAt?: string;
-  /** Of both the policy and the share. */
+  /** The name of the policy and of the share. */
   readonly maxDeletions?: number;
   readonly suspend?: boolean;
 }
@@ -76,12 +76,12 @@ export class Rivals {
     return await this.#stage.uidsOf(...this.objects);
   }
 
-  /** Of the policy and of the share. */
+  /** Reads the policy and the share. */
   async readiness(side: Side): Promise<readonly string[]> {
     return await Promise.all(this.refs(side).map((ref) => this.#stage.condition(ref)));
   }
 
-  /** Of the policy, then of the share. */
+  /** The policy first, then the share. */
   async failures(side: Side): Promise<readonly string[]> {
     const failures = await Promise.all(this.refs(side).map((ref) => this.#stage.failures(ref)));
     return failures.flat();

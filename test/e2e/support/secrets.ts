@@ -30,7 +30,7 @@ export function secret(
   };
 }
 
-/** Of the source of the same name. */
+/** The data of the source with the same name. */
 export function shareOf(name: string, targets: object, rest: object = {}): WrittenObject {
   return share(name, { source: { namespace: sourceNamespace, name }, targets, ...rest });
 }
@@ -93,25 +93,25 @@ export class Secrets {
     return (await this.in(namespace, name))?.metadata.uid;
   }
 
-  /** Changes one that Reeve keeps, as only somebody on call can. */
+  /** Changes a copy that Reeve keeps, as only an operator with break-glass can. */
   async tamper(namespace: string, name: string, patch: unknown): Promise<void> {
     const what = ['secret', name, '-n', namespace, '--type=merge', `-p=${JSON.stringify(patch)}`];
     await this.#stage.inEmergency('patch', ...what);
   }
 
-  /** Those of our namespaces in which there is a Secret of that name. */
+  /** Those of our namespaces that have a Secret of that name. */
   async namespacesWith(name: string): Promise<readonly string[]> {
     return (await this.allNamespacesWith(name)).filter((namespace) => namespace.startsWith(this.#prefix));
   }
 
-  /** Of the whole cluster. */
+  /** All namespaces of the cluster with a Secret of that name. */
   async allNamespacesWith(name: string): Promise<readonly string[]> {
     const path = `/api/v1/secrets?fieldSelector=metadata.name%3D${name}`;
     const { items } = (await this.#stage.cluster.admin.mustSend('GET', path)) as List<StoredSecret>;
     return items.map(({ metadata }) => metadata.namespace ?? '').sort();
   }
 
-  /** Of the whole cluster, without those that are going. */
+  /** Namespaces of the whole cluster, without terminating ones. */
   async activeNamespaces(): Promise<readonly string[]> {
     const path = '/api/v1/namespaces';
     const { items } = (await this.#stage.cluster.admin.mustSend('GET', path)) as List<StoredObject>;

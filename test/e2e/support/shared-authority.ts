@@ -1,4 +1,4 @@
-// The Secret of the authority that the replicas share, as an administrator sees it and as somebody might damage it.
+// The Secret of the shared authority, as an administrator sees it and might damage it.
 import { X509Certificate } from 'node:crypto';
 import { parseState, type AuthorityState } from '../../../src/certs/authority/authority-state.ts';
 import type { ClusterAccess } from '../../cluster/cluster-access.ts';

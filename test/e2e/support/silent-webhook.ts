@@ -1,4 +1,4 @@
-// A webhook of its own, which nobody asks, whose watches fall silent without an end: whether and how it hears of what happens then.
+// A webhook of its own, without requests, whose watches fall silent without an end: how it learns of later changes.
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startFaultProxy } from '../../support/fault-proxy.ts';
@@ -19,7 +19,7 @@ export interface Silence {
   readonly isReady: boolean;
 }
 
-/** Settled when it knows of a policy that nobody could tell it of; rejects when it never does. */
+/** Resolves when the webhook knows of a policy that its silent watch did not report; rejects when it never does. */
 export async function fallSilent(stage: Stage, policyName: string): Promise<Silence> {
   const { cluster } = stage;
   using proxy = await startFaultProxy(new URL(cluster.server));

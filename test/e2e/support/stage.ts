@@ -6,7 +6,7 @@ import { kubectl, mustKubectl, type KubectlOptions, type KubectlOutput } from '.
 import { emergency } from './people.ts';
 import { pathOf, type Ref, type StoredObject, type WrittenObject } from './objects.ts';
 
-/** Who creates, changes and deletes what policies and shares provide. */
+/** The user who creates, changes and deletes what policies and shares provide. */
 export const reconcilerUser = 'system:serviceaccount:reeve-system:reeve-reconciler';
 
 /** A kubectl sends ten requests and then five a second; a deletion takes two. */
@@ -87,7 +87,7 @@ export class Stage {
     return object;
   }
 
-  /** For whom Reeve keeps each of them: `absent`, `nobody`, or the policy or share. */
+  /** The owner of each object: `absent`, `nobody`, or the policy or share. */
   async ownersOf(...refs: readonly Ref[]): Promise<readonly string[]> {
     return await Promise.all(refs.map(async (ref) => ownerIn(await this.get(ref))));
   }
@@ -133,7 +133,7 @@ export class Stage {
       .map(told);
   }
 
-  /** Of whatever objects, by whomever, ended or merely begun. */
+  /** Deletions of any objects, by any user, ended or begun. */
   async deletionsIn(namespace: string): Promise<readonly string[]> {
     const records = writesOf(await this.#audit.records(), { namespace });
     return records.filter(({ verb }) => verb.startsWith('delete')).map(told);

@@ -19,7 +19,7 @@ interface Listed {
 
 export class TrackedContents {
   readonly #stage: Stage;
-  /** Of the namespaces; the policy and the share have it as their name. */
+  /** The prefix of the namespaces; the policy and the share have it as their name. */
   readonly #name: string;
   readonly #written: WrittenObjects;
   readonly #namespaces = new Set<string>();
@@ -96,7 +96,7 @@ export class TrackedContents {
     await this.#make(names);
   }
 
-  /** Somebody deletes what Reeve has put there. */
+  /** Deletes what Reeve has put there. */
   async strip(...names: readonly string[]): Promise<void> {
     for (const name of names)
       await this.#stage.inEmergency('delete', '-n', name, 'secret/credential', 'rolebinding/people');

@@ -2,7 +2,7 @@
 import { forbidden } from './forbidden.ts';
 import type { Stage } from './stage.ts';
 
-/** `probe` is a Secret in the namespace that nobody keeps. Until it is disposed of; it can be more than once. */
+/** Blocks deletion until it is disposed of. `probe` is a Secret in the namespace that Reeve does not keep. */
 export async function undeletableSecrets(
   stage: Stage,
   namespace: string,

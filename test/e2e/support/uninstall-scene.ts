@@ -59,7 +59,7 @@ export class UninstallScene implements AsyncDisposable {
     return this.#inAll('ConfigMap', 'settings');
   }
 
-  /** Of everything that it provides, one after the other. */
+  /** All objects that it provides, one after the other. */
   async owners(): Promise<readonly string[]> {
     return await this.stage.ownersOf(...this.roleBindings, ...this.copies, ...this.settings);
   }
@@ -68,7 +68,7 @@ export class UninstallScene implements AsyncDisposable {
     return await this.stage.uidsOf(...this.roleBindings, ...this.copies, ...this.settings);
   }
 
-  /** Whether a namespace says of itself that it is ready, as nobody would keep true any more. */
+  /** Returns true when a namespace still carries the condition Ready, which no program would keep true. */
   async hasConditions(): Promise<boolean> {
     const namespaces = await this.stage.kubectl('get', 'namespaces', '-o=json');
     return namespaces.includes('reeve.dev/Ready');

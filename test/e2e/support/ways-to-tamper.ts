@@ -1,4 +1,4 @@
-// Every request by which somebody could change, make or remove an object: verbs, types of patches, subresources.
+// Every request that could change, create or remove an object: verbs, types of patches, subresources.
 import type { ApiObject } from '../../contract/support/answers.ts';
 import type { Api, Reply } from '../../contract/support/api.ts';
 

@@ -12,7 +12,7 @@ type Path = readonly string[];
 
 export interface Way {
   readonly way: string;
-  /** Of an object that was made by `kubectl apply`. The path leads to something that it has. */
+  /** The path of a field that the object has; the object was created by `kubectl apply`. */
   readonly write: (object: Manifest, path: Path, value: unknown) => Command;
 }
 

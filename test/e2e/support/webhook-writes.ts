@@ -9,7 +9,7 @@ export function timeOf({ receivedAt }: AuditRecord): number {
   return Date.parse(receivedAt);
 }
 
-/** Those of the Secret that a step of the authorities came to. */
+/** Writes of the shared authority: each is one step of it. */
 export function authorityWrites(records: readonly AuditRecord[]): readonly AuditRecord[] {
   return writesOf(records, { user: webhookUser, resource: 'secrets', namespace: 'reeve-system' });
 }

@@ -30,7 +30,7 @@ export class WritingRival {
     );
   }
 
-  /** Wants `by: rival` in that ConfigMap. The guard lets nobody else through than those who break the glass. */
+  /** Wants `by: rival` in that ConfigMap. The guard lets only break-glass users through. */
   static async begin(cluster: ClusterAccess, ref: NamespacedRef): Promise<WritingRival> {
     const groups = ['system:masters', 'reeve:break-glass'];
     const kubeconfig = await cluster.clientKubeconfig('rival', groups);
@@ -38,7 +38,7 @@ export class WritingRival {
     return new WritingRival(client, ref);
   }
 
-  /** Whether the object is as this one wants it. */
+  /** Returns true when the object is as this rival wants it. */
   hasIts(object: object): boolean {
     return (object as { readonly data?: { readonly by?: string } }).data?.by === 'rival';
   }
@@ -52,7 +52,7 @@ export class WritingRival {
 
   #revert(path: string, seen: KubeObject): void {
     if (this.hasIts(seen)) return;
-    // In the version that was seen: if somebody has changed it since, the watch tells that, too.
+    // In the version that was seen: if it has changed since, the watch reports that too.
     const body = { ...seen, data: { by: 'rival' } };
     const write = this.#client.request({ method: 'PUT', path, body }).catch(() => undefined);
     this.#writes.add(write);

@@ -10,7 +10,7 @@ type Controls = Readonly<Record<Account, 'RBAC' | 'guard or jail' | 'jail'>>;
 export interface Attempt extends Controls {
   readonly what: string;
   readonly send: Sent;
-  /** Of what the jail says to it, whatever RBAC grants. */
+  /** The words of the jail, whatever RBAC grants. */
   readonly jail: string;
 }
 
@@ -20,15 +20,15 @@ export const webhook: Controls = { webhook: 'jail', reconciler: 'RBAC' };
 export const neither: Controls = { webhook: 'RBAC', reconciler: 'RBAC' };
 export const both: Controls = { webhook: 'jail', reconciler: 'jail' };
 
-/** The guard lets nobody but the reconciler mark anything. */
+/** The guard lets only the reconciler mark objects. */
 export const marking = { webhook: 'guard or jail', reconciler: 'jail' } as const;
 
 export type Row = readonly [what: string, send: Sent, controls?: Controls];
 
-/** Those that one clause of the jail refuses. */
+/** Attempts that one clause of the jail refuses. */
 export function under(jail: string, controls: Controls, rows: readonly Row[]): readonly Attempt[] {
   return rows.map(([what, send, own = controls]) => ({ what, send, jail, ...own }));
 }
 
-/** Of any object: the garbage collector would delete it with what is named here. */
+/** An ownerReference on any object: the garbage collector would delete the object with the named one. */
 export const owners = { ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'x' }] };

@@ -36,7 +36,7 @@ export function beyondRights(team: string): readonly Beyond[] {
       what: 'make a token of Reeve',
       send: post('/api/v1/namespaces/reeve-system/serviceaccounts/reeve-reconciler/token', token),
     },
-    // Of these, no API server asks any admission policy.
+    // For these, no API server asks an admission policy.
     {
       what: 'ask what others may in a namespace',
       send: post(`/apis/authorization.k8s.io/v1/namespaces/${team}/localsubjectaccessreviews`, review),

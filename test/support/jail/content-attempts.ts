@@ -111,7 +111,7 @@ export function roleAttempts(team: string): readonly Attempt[] {
       ['hand out cluster-admin', bind(undefined, ['ClusterRole', 'cluster-admin'])],
       ['hand out admin', bind(undefined, ['ClusterRole', 'admin'])],
     ]),
-    // Whoever has all the rights of a role may hand it out, says RBAC; this one has none.
+    // RBAC lets an account hand out a role whose rights it has; this account has none.
     ...under(listed, reconciler, [['hand out a Role', bind(undefined, ['Role', 'view'])]]),
     ...under('nothing to users and groups of system:', reconciler, [
       ...[

@@ -69,10 +69,7 @@ export function hookAttempts(): readonly Attempt[] {
         'lead reviews to another namespace',
         hooks({ clientConfig: { service: { ...service, namespace: 'default' } } }),
       ],
-      [
-        'lead reviews where nobody answers',
-        hooks({ clientConfig: { service: { ...service, path: '/no' } } }),
-      ],
+      ['send reviews to a dead address', hooks({ clientConfig: { service: { ...service, path: '/no' } } })],
       [
         'lead reviews to no path',
         hooks({ clientConfig: { service: { namespace: service.namespace, name: service.name } } }),
@@ -85,11 +82,11 @@ export function hookAttempts(): readonly Attempt[] {
         apply(mutating, hooksOf({ failurePolicy: 'Fail' }, 'reeve', 'MutatingWebhookConfiguration')),
       ],
       [
-        'let Namespaces pass when nobody answers',
+        'let Namespaces pass without an answer',
         hooks({ rules: [ruleOf('', 'namespaces')], clientConfig: { service, caBundle } }),
       ],
       [
-        'let policies pass when nobody answers',
+        'let policies pass without an answer',
         hooks({ rules: [ruleOf('reeve.dev', 'namespacepolicies')], clientConfig: { service, caBundle } }),
       ],
     ]),

@@ -26,7 +26,7 @@ export const owningKinds = [
   { plural: 'secretshares', kind: 'SecretShare', spec: shareSpec },
 ] as const;
 
-/** Those that the install allows policies to provide, beside ConfigMaps: `theirs` of each is nobody's. */
+/** The kinds that the install allows beside ConfigMaps: the object `theirs` of each has no owner of ours. */
 export const otherKinds = (
   [
     ['resourcequotas', 'v1', 'ResourceQuota', { spec: { hard: { pods: '5' } } }],
@@ -46,7 +46,7 @@ export const otherCondition = {
 
 export type Account = keyof typeof accounts;
 
-/** A request of which nothing is stored. */
+/** A request that stores nothing. */
 export type Sent = (api: Api) => Promise<Reply>;
 
 const dry = 'dryRun=All';
@@ -130,7 +130,7 @@ export function eventsIn(namespace: string): string {
 
 export const admission = 'admissionregistration.k8s.io/v1';
 
-/** By which every webhook of Reeve leaves out the excluded namespaces. */
+/** The selector by which every webhook of Reeve leaves out the excluded namespaces. */
 export const others = {
   key: 'kubernetes.io/metadata.name',
   operator: 'NotIn',
@@ -138,7 +138,7 @@ export const others = {
 };
 const hooksAt = at('validatingwebhookconfigurations', '');
 export const service = { namespace: 'reeve-system', name: 'reeve-webhook', path: '/validate' };
-/** Of an authority that nobody has the key of. */
+/** An authority whose key is lost. */
 export const caBundle =
   'LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUJkVENDQVJ1Z0F3SUJBZ0lVTzIzVFBLcXdoSHJuTTRrNHRTTmpqWGh5' +
   'TWNrd0NnWUlLb1pJemowRUF3SXcKRHpFTk1Bc0dBMVVFQXd3RWFtRnBiREFnRncweU5qRXhNakl3TURNMk1UVmFHQTh5TVRJ' +
@@ -163,7 +163,7 @@ const asksForSomethingElse =
   'request.operation != "UPDATE" || has(object.spec) != has(oldObject.spec) || (has(object.spec) && object.spec ' +
   '!= oldObject.spec) || object.metadata.?annotations[?"reeve.dev/confirm-deletions"] ' +
   '!= oldObject.metadata.?annotations[?"reeve.dev/confirm-deletions"]';
-/** Those that every webhook of Reeve must have, those about Namespaces, and those about its own kinds. */
+/** Match conditions: of every webhook, of those for Namespaces, and of those for our own kinds. */
 export const emergencies = { name: 'no-emergency', expression: noEmergency };
 export const endings = { name: 'not-ending', expression: notEnding };
 export const ownEndings = [
@@ -232,7 +232,7 @@ export async function setScene(api: Api, namespace: string): Promise<void> {
   const metadata = { name: namespace, ...labeled, finalizers: [held] };
   for (const { plural, kind, spec } of owningKinds)
     await make(at(plural, ''), { ...object('reeve.dev/v1alpha1', kind, namespace, { spec }), metadata });
-  // Of no webhooks: nobody is asked.
+  // A configuration without webhooks asks for no review.
   await make(hooksAt, object(admission, 'ValidatingWebhookConfiguration', 'reeve'));
 }
 

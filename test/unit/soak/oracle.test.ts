@@ -122,7 +122,7 @@ test.each<[string, Partial<Inventory>, readonly string[]]>([
   [
     'too much',
     { found: [...good.found, kept('ConfigMap', 'old', 'NamespacePolicy/a', { data: {} })] },
-    ['soak-1: ConfigMap old is there for nobody'],
+    ['soak-1: ConfigMap old exists without a provider'],
   ],
   [
     'other data',

@@ -1,4 +1,4 @@
-// What is refused when a policy is stored, there and here; and the few expressions that are refused on one side only.
+// Expressions that both sides refuse when a policy is stored, and the few that only one side refuses.
 
 /** Neither stores these. */
 export const refusedByBoth: readonly string[] = [

@@ -1,4 +1,4 @@
-// What is there and what is not: has(), optional selection, `in`, absent maps, null, and names that objects inherit.
+// Present and absent values: has(), optional selection, `in`, absent maps, null, and names that objects inherit.
 import type { Topic } from '../topic.ts';
 
 export const presence: Topic = {

@@ -1,4 +1,4 @@
-// Who writes and what: the fields of `request`.
+// The fields of `request`: the user and the operation.
 import type { Topic } from '../topic.ts';
 
 export const request: Topic = {
