@@ -21,7 +21,10 @@ export function reconcileObserver(log: Log, metrics: ReconcileMetrics, witness: 
     },
     rewriteLimited: (place) => {
       metrics.contended(place.kind);
-      log.warn('object left alone for a while, because somebody keeps changing it back', fieldsOf(place));
+      log.warn(
+        'object left alone for a while, because another client keeps changing it back',
+        fieldsOf(place),
+      );
     },
     reconciled: ({ namespace, milliseconds, writes, willRetry }) => {
       metrics.reconciled(milliseconds, willRetry);

@@ -60,18 +60,18 @@ export function assembleReconciler(options: AssemblyOptions) {
   const conditionQueue = queueOf<string>(options, conditionConcurrency, 'condition of namespace ');
   const queues = { namespaceQueue, providerQueue, conditionQueue };
 
-  // What the watches report, beside policies, shares and Namespaces.
+  // Observed state: live objects and sources. Policies, shares and Namespaces come with `cluster`.
   const objects = new ObservedObjects();
   const sources = new Sources(options);
   const watches = wantedWatches(options, objects, sources);
   const watchSync = new WatchSync({ ...options, watches, objects, sources });
 
-  // What follows from that: desired objects, undesired objects, and the verdict of the fuse.
+  // Derived state: desired objects, undesired objects, and the verdict of the deletion fuse.
   const desiredCache = new DesiredCache(options);
   const undesired = new UndesiredCounts({ ...options, objects, desiredCache });
   const fuse = new Fuse({ ...options, undesired });
 
-  // What the namespaces have reported, and what is written about it.
+  // Reports of the namespaces, and the writers of statuses, finalizers, conditions and events.
   const ledger = new ProviderLedger(options);
   const statuses = new ProviderStatuses(options);
   const finalizers = new Finalizers(options);
@@ -79,7 +79,7 @@ export function assembleReconciler(options: AssemblyOptions) {
   const announcer = new EventAnnouncer(options);
   const known = { ...queues, objects, sources, desiredCache, fuse, ledger, finalizers, announcer };
 
-  // Turns changes into keys of the queues.
+  // Changes of all state above become keys of the queues.
   const initialSync = new InitialSync({ ...options, ...known });
   const dispatcher = new Dispatcher({ ...options, ...known, initialSync });
 

@@ -15,16 +15,16 @@ export interface ReconcilerOptions extends AssemblyOptions {
 }
 
 export interface ReconcilerHealth {
-  /** Whether every required watch has delivered its first complete list. */
+  /** True when every required watch has delivered its first complete list. */
   readonly isSynced: boolean;
-  /** Whether every namespace has been reconciled since this process became the leader. */
+  /** True when every namespace has been reconciled since this process became the leader. */
   readonly isInitialSyncDone: boolean;
   /** Namespaces that wait to be reconciled. */
   readonly queued: number;
   readonly running: number;
   /** How long the oldest waiting namespace has needed work. 0 when no namespace waits. */
   readonly oldestUnreconciledMs: number;
-  /** Whether no key of any queue is ready or running. */
+  /** True when no key of any queue is ready or running. */
   readonly isIdle: boolean;
   /** When the next delayed key of any queue is due, on the monotonic clock: a retry, a status, an expiry. */
   readonly nextDue: number | undefined;

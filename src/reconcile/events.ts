@@ -1,4 +1,4 @@
-// Records Kubernetes events: one on the policy or share, and one on the object, where tenants of the namespace see it.
+// Records Kubernetes events: one on the policy or share, and one on the object for the tenants of the namespace.
 import { apiVersion } from '../api/names.ts';
 import type { Observed } from '../policy/plan/observed.ts';
 import type { WriteStep } from '../policy/plan/plan-claim.ts';
@@ -8,7 +8,7 @@ import type { LiveCluster } from '../state/live-cluster.ts';
 import type { UnsyncedObject } from '../policy/status/provider-report.ts';
 import type { EventObject, EventRecorder, RecordedEvent } from './ports.ts';
 
-/** A step that writes. */
+/** A step that writes. The planner does the reading steps itself. */
 export type DoneStep = Exclude<PlanStep, { readonly kind: 'read' | 'read-source' }>;
 
 type Change = Pick<RecordedEvent, 'type' | 'reason' | 'action'>;
@@ -27,12 +27,12 @@ export class EventAnnouncer {
     this.#cluster = cluster;
   }
 
-  /** `object`: its current state, or its last one. */
+  /** `object` is the current object, or its last state when it was deleted. */
   wrote(step: DoneStep, object: EventObject): void {
     const owner = ownerOf(step);
     const [reason, action] = reasonOf(step);
     const what: Change = { type: 'Normal', reason, action };
-    const why = step.kind === 'delete' && step.isExpired ? ': its time is over' : '';
+    const why = step.kind === 'delete' && step.isExpired ? ': it has expired' : '';
     const where = `${object.kind} ${object.name} in namespace ${object.namespace ?? ''}`;
     this.#recordBoth(owner, object, what, [`${reason} ${where}${why}`, `${reason} for ${owner}${why}`]);
   }

@@ -1,4 +1,4 @@
-// Keeps our finalizer on policies and shares from before their first object until their last one is gone.
+// Keeps our finalizer on a provider from before its first object is created until its last object is deleted.
 // https://kubernetes.io/docs/concepts/overview/working-with-objects/finalizers/
 import { KubeError } from '../base/kube-error.ts';
 import type { KubeObject } from '../base/kube-object.ts';
@@ -23,10 +23,10 @@ export interface FinalizersOptions {
 export class Finalizers {
   readonly #options: FinalizersOptions;
   readonly #adding = new Map<ProviderId, Promise<boolean>>();
-  /** UID and version of owners on which we have put it, until their watch tells of it. */
+  /** UID and version of providers to which we added the finalizer, until their watch reports it. */
   readonly #added = new Map<ProviderId, string>();
-  /** How many objects are being made in the name of an owner at this moment. */
-  readonly #making = new Map<ProviderId, number>();
+  /** How many objects are being created for a provider at this moment. */
+  readonly #creating = new Map<ProviderId, number>();
 
   constructor(options: FinalizersOptions) {
     this.#options = options;
@@ -36,78 +36,78 @@ export class Finalizers {
     });
   }
 
-  isMaking(owner: ProviderId): boolean {
-    return this.#making.has(owner);
+  isCreatingFor(provider: ProviderId): boolean {
+    return this.#creating.has(provider);
   }
 
   /**
-   * Does the work once the finalizer stands, and keeps it there meanwhile. False: the owner may not have objects any more.
-   * Rejects with a KubeError, or as the work does.
+   * Adds the finalizer, then does the work, and keeps the finalizer until the work has ended. Returns false without doing
+   * the work when the provider may not own objects any more. Rejects with a KubeError, or as the work does.
    */
-  async holding(owner: ProviderId, signal: AbortSignal, work: () => Promise<void>): Promise<boolean> {
-    this.#making.set(owner, (this.#making.get(owner) ?? 0) + 1);
+  async holding(provider: ProviderId, signal: AbortSignal, work: () => Promise<void>): Promise<boolean> {
+    this.#creating.set(provider, (this.#creating.get(provider) ?? 0) + 1);
     try {
-      if (!(await this.ensure(owner, signal)) || !this.#mayHaveObjects(owner)) return false;
+      if (!(await this.ensure(provider, signal)) || !this.#mayHaveObjects(provider)) return false;
       await work();
       return true;
     } finally {
-      const left = (this.#making.get(owner) ?? 0) - 1;
-      if (left > 0) this.#making.set(owner, left);
-      else this.#making.delete(owner);
+      const left = (this.#creating.get(provider) ?? 0) - 1;
+      if (left > 0) this.#creating.set(provider, left);
+      else this.#creating.delete(provider);
     }
   }
 
-  /** Puts it on an owner that lacks it. False: the owner goes, or is gone, whatever the watch has told so far. */
-  async ensure(owner: ProviderId, signal: AbortSignal): Promise<boolean> {
-    const state = this.#stateOf(owner);
+  /** Adds the finalizer if it is missing. Returns false when the provider is deleted or being deleted. */
+  async ensure(provider: ProviderId, signal: AbortSignal): Promise<boolean> {
+    const state = this.#stateOf(provider);
     if (state === undefined || state.isDeleting) return false;
-    if (state.hasFinalizer || this.#added.get(owner) === versionOf(state)) return true;
-    const adding = this.#adding.get(owner) ?? this.#add(owner, state, signal);
-    this.#adding.set(owner, adding);
+    if (state.hasFinalizer || this.#added.get(provider) === versionOf(state)) return true;
+    const adding = this.#adding.get(provider) ?? this.#add(provider, state, signal);
+    this.#adding.set(provider, adding);
     return await adding;
   }
 
-  /** Takes it off an owner that goes. */
-  async remove(owner: ProviderId, signal: AbortSignal): Promise<void> {
-    const state = this.#stateOf(owner);
+  /** Removes the finalizer of a provider that is being deleted. */
+  async remove(provider: ProviderId, signal: AbortSignal): Promise<void> {
+    const state = this.#stateOf(provider);
     if (state?.isDeleting !== true || !state.hasFinalizer) return;
-    await this.#change(owner, state, false, signal);
-    this.#added.delete(owner);
+    await this.#change(provider, state, false, signal);
+    this.#added.delete(provider);
   }
 
-  #stateOf(owner: ProviderId): ProviderState | undefined {
-    return this.#options.cluster.owner(owner)?.state;
+  #stateOf(provider: ProviderId): ProviderState | undefined {
+    return this.#options.cluster.owner(provider)?.state;
   }
 
-  #mayHaveObjects(owner: ProviderId): boolean {
-    const state = this.#stateOf(owner);
+  #mayHaveObjects(provider: ProviderId): boolean {
+    const state = this.#stateOf(provider);
     return state !== undefined && !state.isDeleting && state.isValid;
   }
 
-  async #add(owner: ProviderId, state: ProviderState, signal: AbortSignal): Promise<boolean> {
+  async #add(provider: ProviderId, state: ProviderState, signal: AbortSignal): Promise<boolean> {
     try {
-      const isThere = await this.#change(owner, state, true, signal);
-      if (isThere) this.#added.set(owner, versionOf(state));
+      const isThere = await this.#change(provider, state, true, signal);
+      if (isThere) this.#added.set(provider, versionOf(state));
       return isThere;
     } finally {
-      this.#adding.delete(owner);
+      this.#adding.delete(provider);
     }
   }
 
-  /** Others may have finalizers there too, so the list is read and written back in the version that was read. */
+  /** The list can hold finalizers of others, so it is written back under the version that was read. */
   async #change(
-    owner: ProviderId,
+    provider: ProviderId,
     { uid }: ProviderState,
     isWanted: boolean,
     signal: AbortSignal,
   ): Promise<boolean> {
     const { writer, observer } = this.#options;
-    const ref = { apiVersion, kind: kindOfProvider(owner), name: nameOfProvider(owner) };
+    const ref = { apiVersion, kind: kindOfProvider(provider), name: nameOfProvider(provider) };
     const object = await writer.read(ref, signal);
     if (object?.metadata.uid !== uid) return false;
     const before = finalizersOf(object);
     if (before.includes(cleanupFinalizer) === isWanted) return true;
-    // None can be added to what is being deleted.
+    // The API server refuses new finalizers on an object that is being deleted.
     if (isWanted && isTerminating(object)) return false;
     const others = before.filter((each) => each !== cleanupFinalizer);
     const finalizers = isWanted ? [...others, cleanupFinalizer] : others;
@@ -123,7 +123,7 @@ export class Finalizers {
   }
 }
 
-/** The version that lacks it: while that is all the watch has told, our own write is still on its way to us. */
+/** The version without the finalizer. While the watch reports only this version, our own write has not arrived. */
 function versionOf({ uid, resourceVersion }: ProviderState): string {
   return `${uid}/${resourceVersion}`;
 }

@@ -86,7 +86,7 @@ export class InitialSync {
     const { cluster, ledger } = this.#options;
     for (const provider of cluster.owners()) {
       const names = [...pending].filter((name) => mayAffect(name, provider, this.#options));
-      ledger.await(provider.state.id, names);
+      ledger.expectAny(provider.state.id, names);
     }
     pending.clear();
     this.#endIfComplete();

@@ -1,4 +1,4 @@
-// What all namespaces have last said about each policy and share, and which of them have still to say it anew.
+// Keeps the last report of every namespace on each provider, and which namespaces have to report again.
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../base/clock.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
@@ -6,11 +6,11 @@ import type { ProviderId } from '../policy/terms/provider-id.ts';
 import { ProviderTally } from '../policy/status/provider-tally.ts';
 import type { ProviderReport } from '../policy/status/provider-report.ts';
 
-export type Parts = ReadonlyMap<ProviderId, ProviderReport>;
+export type ProviderReports = ReadonlyMap<ProviderId, ProviderReport>;
 
 interface Waiting {
   count: number;
-  /** When the first of them began to be waited for, on the monotonic clock. */
+  /** When the first namespace of this wait was added, on the monotonic clock. */
   readonly since: number;
 }
 
@@ -23,8 +23,8 @@ export class ProviderLedger {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #listeners: ((provider: ProviderId) => void)[] = [];
   readonly #tallies = new Map<ProviderId, ProviderTally>();
-  readonly #parts = new Map<string, Parts>();
-  /** By namespace, the owners that changed, each with the round that came last before the change. */
+  readonly #reports = new Map<string, ProviderReports>();
+  /** By namespace: the providers that changed, each with the last round before its change. */
   readonly #waiting = new Map<string, Map<ProviderId, number>>();
   readonly #waits = new Map<ProviderId, Waiting>();
   #rounds = 0;
@@ -41,111 +41,111 @@ export class ProviderLedger {
     this.#listeners.push(listener);
   }
 
-  /** Call it before reading what a round is planned from. */
+  /** Numbers a round. Call it before the round reads anything, so that it cannot claim to know a later change. */
   beginRound(): number {
     this.#rounds += 1;
     return this.#rounds;
   }
 
-  /** The owner has changed, and these namespaces are to be looked at because of it. */
-  expect(owner: ProviderId, namespaces: Iterable<string>): void {
+  /** The provider changed. Waits for reports from rounds that begin after now. */
+  expect(provider: ProviderId, namespaces: Iterable<string>): void {
     for (const namespace of namespaces) {
-      const owners = this.#waiting.get(namespace) ?? new Map<ProviderId, number>();
-      if (!owners.has(owner)) this.#wait(owner);
-      owners.set(owner, this.#rounds);
-      this.#waiting.set(namespace, owners);
+      const providers = this.#waiting.get(namespace) ?? new Map<ProviderId, number>();
+      if (!providers.has(provider)) this.#wait(provider);
+      providers.set(provider, this.#rounds);
+      this.#waiting.set(namespace, providers);
     }
   }
 
-  /** Nothing has changed, but these namespaces have said nothing yet: whatever they say next will do. */
-  await(owner: ProviderId, namespaces: Iterable<string>): void {
+  /** Waits for the first report of these namespaces. The provider did not change, so a report of any round counts. */
+  expectAny(provider: ProviderId, namespaces: Iterable<string>): void {
     for (const namespace of namespaces) {
-      const owners = this.#waiting.get(namespace) ?? new Map<ProviderId, number>();
-      this.#waiting.set(namespace, owners);
-      if (owners.has(owner)) continue;
-      this.#wait(owner);
-      owners.set(owner, 0);
+      const providers = this.#waiting.get(namespace) ?? new Map<ProviderId, number>();
+      this.#waiting.set(namespace, providers);
+      if (providers.has(provider)) continue;
+      this.#wait(provider);
+      providers.set(provider, 0);
     }
   }
 
-  /** How many namespaces the numbers of the owner do not know its last change of. */
-  waiting(owner: ProviderId): Readonly<Waiting> | undefined {
-    return this.#waits.get(owner);
+  /** Returns how many namespaces have not reported since the last change of the provider. */
+  waiting(provider: ProviderId): Readonly<Waiting> | undefined {
+    return this.#waits.get(provider);
   }
 
-  partsOf(namespace: string): Parts {
-    return this.#parts.get(namespace) ?? new Map<ProviderId, ProviderReport>();
+  reportsOf(namespace: string): ProviderReports {
+    return this.#reports.get(namespace) ?? new Map<ProviderId, ProviderReport>();
   }
 
-  /** What a namespace has come to in a round. */
-  report(namespace: string, parts: Parts, round: number): void {
-    const before = this.partsOf(namespace);
-    for (const owner of before.keys()) {
-      if (parts.has(owner)) continue;
-      this.#tallies.get(owner)?.delete(namespace);
-      this.#notify(owner);
+  /** Takes the reports of one namespace from one round. */
+  report(namespace: string, reports: ProviderReports, round: number): void {
+    const before = this.reportsOf(namespace);
+    for (const provider of before.keys()) {
+      if (reports.has(provider)) continue;
+      this.#tallies.get(provider)?.delete(namespace);
+      this.#notify(provider);
     }
-    for (const [owner, part] of parts) this.#take(owner, namespace, part);
-    if (parts.size === 0) this.#parts.delete(namespace);
-    else this.#parts.set(namespace, parts);
-    this.#arrive(namespace, round);
+    for (const [provider, report] of reports) this.#takeReport(provider, namespace, report);
+    if (reports.size === 0) this.#reports.delete(namespace);
+    else this.#reports.set(namespace, reports);
+    this.#endWaits(namespace, round);
   }
 
-  /** The namespace is gone, or going, or not ours to look at. */
+  /** The namespace is deleted, is being deleted, or is excluded. */
   drop(namespace: string): void {
     this.report(namespace, new Map(), Infinity);
   }
 
-  tallyOf(owner: ProviderId): ProviderTally {
-    return this.#tallies.get(owner) ?? new ProviderTally();
+  tallyOf(provider: ProviderId): ProviderTally {
+    return this.#tallies.get(provider) ?? new ProviderTally();
   }
 
-  forgetProvider(owner: ProviderId): void {
-    this.#tallies.delete(owner);
-    this.#waits.delete(owner);
-    for (const owners of this.#waiting.values()) owners.delete(owner);
+  forgetProvider(provider: ProviderId): void {
+    this.#tallies.delete(provider);
+    this.#waits.delete(provider);
+    for (const providers of this.#waiting.values()) providers.delete(provider);
   }
 
   clear(): void {
-    for (const map of [this.#tallies, this.#parts, this.#waiting, this.#waits]) map.clear();
+    for (const map of [this.#tallies, this.#reports, this.#waiting, this.#waits]) map.clear();
   }
 
-  #take(owner: ProviderId, namespace: string, part: ProviderReport): void {
-    const tally = this.#tallies.get(owner) ?? new ProviderTally();
-    this.#tallies.set(owner, tally);
-    if (isDeepStrictEqual(tally.get(namespace), part)) return;
-    tally.set(namespace, part);
-    this.#notify(owner);
+  #takeReport(provider: ProviderId, namespace: string, report: ProviderReport): void {
+    const tally = this.#tallies.get(provider) ?? new ProviderTally();
+    this.#tallies.set(provider, tally);
+    if (isDeepStrictEqual(tally.get(namespace), report)) return;
+    tally.set(namespace, report);
+    this.#notify(provider);
   }
 
-  #wait(owner: ProviderId): void {
-    const waiting = this.#waits.get(owner);
-    if (waiting === undefined) this.#waits.set(owner, { count: 1, since: this.#clock.monotonic() });
+  #wait(provider: ProviderId): void {
+    const waiting = this.#waits.get(provider);
+    if (waiting === undefined) this.#waits.set(provider, { count: 1, since: this.#clock.monotonic() });
     else waiting.count += 1;
   }
 
-  #arrive(namespace: string, round: number): void {
-    const owners = this.#waiting.get(namespace);
-    if (owners === undefined) return;
-    for (const [owner, changedAt] of owners) {
-      // What was planned before the change does not know of it.
+  #endWaits(namespace: string, round: number): void {
+    const providers = this.#waiting.get(namespace);
+    if (providers === undefined) return;
+    for (const [provider, changedAt] of providers) {
+      // A round that began before the change does not know it.
       if (changedAt >= round) continue;
-      owners.delete(owner);
-      this.#arrived(owner);
+      providers.delete(provider);
+      this.#countDown(provider);
     }
-    if (owners.size === 0) this.#waiting.delete(namespace);
+    if (providers.size === 0) this.#waiting.delete(namespace);
   }
 
   #notify(provider: ProviderId): void {
     for (const listener of this.#listeners) listener(provider);
   }
 
-  #arrived(owner: ProviderId): void {
-    const waiting = this.#waits.get(owner);
+  #countDown(provider: ProviderId): void {
+    const waiting = this.#waits.get(provider);
     if (waiting === undefined) return;
     waiting.count -= 1;
     if (waiting.count > 0) return;
-    this.#waits.delete(owner);
-    this.#notify(owner);
+    this.#waits.delete(provider);
+    this.#notify(provider);
   }
 }

@@ -1,12 +1,12 @@
-// What the reconciler needs of the world: who writes, who tells people, who measures, and what time it is.
+// Ports of the reconciler: what it needs from the API server, events, logs and metrics.
 import type { JsonObject } from '../base/json.ts';
 import type { KubeObject, ObjectRef } from '../base/kube-object.ts';
 import type { ProviderId, ProviderKind } from '../policy/terms/provider-id.ts';
 
 export interface ApplyOptions {
-  /** Take over fields that others have set to something else; otherwise those are a conflict (409). */
+  /** Takes over fields that another manager has set differently. Without it they are a conflict (409). */
   readonly force: boolean;
-  /** Nothing is stored; the answer is what would have been. */
+  /** Stores nothing, and returns what would be stored. */
   readonly dryRun?: boolean;
   readonly subresource?: 'status';
   readonly signal?: AbortSignal;
@@ -22,28 +22,28 @@ export interface Preconditions {
   readonly resourceVersion?: string;
 }
 
-/** All of them reject with a KubeError. */
+/** All methods reject with a KubeError. */
 export interface ObjectWriter {
-  /** Server-side apply under our one field manager. `metadata.uid` and `metadata.resourceVersion` are preconditions. */
+  /** Server-side apply under our field manager. `metadata.uid` and `metadata.resourceVersion` are preconditions. */
   apply(object: KubeObject, options: ApplyOptions): Promise<KubeObject>;
-  /** https://www.rfc-editor.org/rfc/rfc7396; preconditions as in `apply`. */
+  /** JSON merge patch (https://www.rfc-editor.org/rfc/rfc7396). Preconditions as in `apply`. */
   mergePatch(ref: ObjectRef, patch: JsonObject, options?: PatchOptions): Promise<KubeObject>;
   remove(ref: ObjectRef, preconditions: Preconditions, signal?: AbortSignal): Promise<void>;
-  /** Undefined when there is no such object. */
+  /** Returns undefined when the object does not exist. */
   read(ref: ObjectRef, signal?: AbortSignal): Promise<KubeObject | undefined>;
 }
 
-/** All Secrets with our label, whole, a page at a time. Rejects with a KubeError. */
+/** Lists all Secrets with our label, with their content, page by page. Rejects with a KubeError. */
 export interface OwnSecrets {
   listOwnSecrets(signal: AbortSignal): AsyncIterable<KubeObject>;
 }
 
-/** Whether the definition of a kind of ours is being deleted. Rejects with a KubeError. */
+/** Answers whether the CustomResourceDefinition of a provider kind is being deleted. Rejects with a KubeError. */
 export interface KindProbe {
   isKindTerminating(kind: ProviderKind, signal: AbortSignal): Promise<boolean>;
 }
 
-/** One question of RBAC about our own account; without a name about all objects, without a namespace in all. */
+/** A right of our own account. Without a name: on all objects. Without a namespace: in all namespaces. */
 export interface OwnRight {
   readonly verb: string;
   readonly group: string;
@@ -52,7 +52,7 @@ export interface OwnRight {
   readonly namespace?: string;
 }
 
-/** Rejects only when the signal aborts; `unknown`: nobody can say. */
+/** Asks the API server about our own rights. `unknown`: no answer. Rejects only when the signal aborts. */
 export interface SelfReviewer {
   mayDo(right: OwnRight, signal: AbortSignal): Promise<'yes' | 'no' | 'unknown'>;
 }
@@ -66,18 +66,18 @@ export interface RecordedEvent {
   readonly regarding: EventObject;
   readonly related?: EventObject;
   readonly type: 'Normal' | 'Warning';
-  /** Why, in one word; with `action`, what events are aggregated by. */
+  /** One word. Events are aggregated by reason and action. */
   readonly reason: string;
   readonly action: string;
   readonly note: string;
 }
 
-/** Never fails and never waits: an event that cannot be written is dropped. */
+/** Never throws and never waits. An event that cannot be written is dropped. */
 export interface EventRecorder {
   record(event: RecordedEvent): void;
 }
 
-/** Where an object of ours is. */
+/** Names an object of a provider. */
 export interface Place {
   readonly namespace: string;
   readonly kind: string;
@@ -87,22 +87,22 @@ export interface Place {
 
 export type WriteVerb = 'create' | 'update' | 'replace' | 'delete' | 'release';
 
-/** For log and metrics. It sees names, counts and reasons, never an object. */
+/** Port for logs and metrics. It gets names, counts and reasons, never an object. */
 export interface ReconcileObserver {
-  /** An object that the reconciler provides has been written. */
+  /** An object of a provider was written. */
   wrote(verb: WriteVerb, place: Place): void;
-  /** It has not: `reason` is that of the API server, or ours. */
+  /** An object of a provider was not written. `reason` comes from the API server or from us. */
   failed(place: Place, reason: string): void;
-  /** Somebody keeps changing the object back, so it is not written for a while. */
+  /** Another client keeps changing the object back, so it is not written for a while. */
   rewriteLimited(place: Place): void;
-  /** One round of a namespace is over. */
+  /** One round of a namespace has ended. */
   reconciled(round: {
     readonly namespace: string;
     readonly milliseconds: number;
     readonly writes: number;
     readonly willRetry: boolean;
   }): void;
-  /** The status of an owner, a finalizer, the condition of a Namespace or a missing default has been written. */
+  /** A status, a finalizer, the condition of a Namespace or a missing default was written. */
   wroteOwn(what: 'status' | 'finalizer' | 'condition' | 'default'): void;
   /** The fuse holds the deletions of the provider. */
   deletionsHeld(provider: ProviderId, count: number, limit: number): void;

@@ -1,4 +1,4 @@
-// The deletion fuse at run time: decides for each provider whether its undesired objects are deleted, released or held.
+// The deletion fuse: decides for each provider whether its undesired objects are deleted, released or held.
 import { judgeFuse, type FuseVerdict } from '../../policy/plan/fuse.ts';
 import { kindOfProvider, type ProviderId, type ProviderState } from '../../policy/terms/provider-id.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -16,7 +16,7 @@ export interface FuseOptions {
 /** A deletion that the API server has not answered yet. */
 interface Deletion {
   readonly provider: ProviderId;
-  /** Whether the object still counts as undesired. Its watch can report the end before the answer arrives. */
+  /** True while the object still counts as undesired. Its watch can report the end before the answer arrives. */
   readonly isCounted: () => boolean;
 }
 
@@ -121,7 +121,7 @@ export class RecentDeletions {
 
   /** Counted by name: deleting a provider and creating it again must not reset its count. */
   add(provider: ProviderId): void {
-    // Nobody asks about a deleted provider any more, so its old times are dropped here.
+    // Times of deleted providers are never read again, so they are dropped here.
     if (this.#times.size > maxProviders) for (const known of this.#times.keys()) this.#recent(known);
     const times = this.#times.get(provider);
     if (times === undefined) this.#times.set(provider, [this.#clock.monotonic()]);

@@ -15,7 +15,7 @@ export interface UndesiredCountsOptions {
 
 type Counts = ReadonlyMap<ProviderId, number>;
 
-/** Only namespaces with a change are counted again, and only when somebody asks. */
+/** Counts again lazily, and only the namespaces with a change. */
 export class UndesiredCounts {
   readonly #options: UndesiredCountsOptions;
   readonly #counts = new Map<string, Counts>();

@@ -1,4 +1,4 @@
-// One watch that tells of live objects: which ones, and how far it has told of them.
+// Tracks one watch of live objects: which objects it covers, and up to which version it has reported.
 import type { ObjectType } from '../../policy/compile/compile-contents.ts';
 import type { Observed } from '../../policy/plan/observed.ts';
 import { groupOf } from '../../policy/compile/object-key.ts';
@@ -6,7 +6,7 @@ import { isNewerVersion } from '../../base/resource-version.ts';
 
 export class ObjectFeed {
   readonly type: ObjectType;
-  /** Of this name alone; undefined: of any name. */
+  /** The only name that the watch covers. Undefined: all names. */
   readonly name: string | undefined;
   #highest = '';
   #isSynced = false;
@@ -16,7 +16,7 @@ export class ObjectFeed {
     this.name = name;
   }
 
-  /** Whether it has told its whole state once. */
+  /** True when the first complete list has arrived. */
   get isSynced(): boolean {
     return this.#isSynced;
   }
@@ -31,26 +31,26 @@ export class ObjectFeed {
 
   listed(resourceVersion: string): void {
     this.#isSynced = true;
-    this.heard(resourceVersion);
+    this.reported(resourceVersion);
   }
 
-  heard(resourceVersion: string): void {
+  reported(resourceVersion: string): void {
     if (this.#highest === '' || isNewerVersion(resourceVersion, this.#highest))
       this.#highest = resourceVersion;
   }
 
-  /** It has told of what came after that version. */
+  /** Returns whether the watch has reported a newer version. */
   isPast(resourceVersion: string): boolean {
     return this.#highest !== '' && isNewerVersion(this.#highest, resourceVersion);
   }
 
-  /** What it has told counts no more. */
+  /** Forgets the reported versions, after a restore of etcd. */
   restart(): void {
     this.#highest = '';
   }
 
-  /** Everything that has happened up to that version has been told. */
-  hasHeardOf(resourceVersion: string): boolean {
+  /** Returns whether the watch has reported everything up to this version. */
+  hasReported(resourceVersion: string): boolean {
     return this.#highest !== '' && !isNewerVersion(resourceVersion, this.#highest);
   }
 }

@@ -1,4 +1,4 @@
-// Live objects by namespace and key, and beside that: which of them are ours, and how many each owner has where.
+// Indexes live objects by namespace and key, our own objects, and their number per provider and namespace.
 import type { ObjectKey } from '../../policy/compile/object-key.ts';
 import type { Observed } from '../../policy/plan/observed.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
@@ -8,24 +8,24 @@ type ByKey = Map<ObjectKey, Observed>;
 export class ObjectIndex {
   readonly #all = new Map<string, ByKey>();
   readonly #ours = new Map<string, ByKey>();
-  /** How many objects of an owner there are in a namespace, those that are being deleted left out. */
+  /** Objects per provider and namespace, without objects that are being deleted. */
   readonly #counts = new Map<ProviderId, Map<string, number>>();
 
   get(namespace: string, key: ObjectKey): Observed | undefined {
     return this.#all.get(namespace)?.get(key);
   }
 
-  /** Those with our marks. */
+  /** Returns the objects with our label and owner annotation. */
   ours(namespace: string): readonly Observed[] {
     return [...(this.#ours.get(namespace)?.values() ?? [])];
   }
 
-  /** The namespaces in which the owner has objects, with their number. */
+  /** Returns the namespaces in which the provider owns objects, with their number. */
   countsOf(owner: ProviderId): ReadonlyMap<string, number> {
     return this.#counts.get(owner) ?? new Map<string, number>();
   }
 
-  /** Those in which there are objects of ours. */
+  /** Returns the namespaces with at least one object of ours. */
   namespaces(): Iterable<string> {
     return this.#ours.keys();
   }

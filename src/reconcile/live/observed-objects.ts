@@ -1,4 +1,4 @@
-// The live objects of the kinds that we provide, as watches and the answers to our own writes tell of them.
+// Keeps the live objects of the kinds that we provide, from watches and from the answers to our own writes.
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
 import type { ObjectType } from '../../policy/compile/compile-contents.ts';
@@ -14,7 +14,7 @@ export interface ObservedChange {
   readonly key: ObjectKey;
   readonly before: Observed | undefined;
   readonly after: Observed | undefined;
-  /** `own`: we did it ourselves, and know already. */
+  /** `own`: from the answer to our own request. */
   readonly from: 'watch' | 'own';
 }
 
@@ -27,7 +27,7 @@ export interface ObjectsListener {
 export class ObservedObjects {
   readonly #index = new ObjectIndex();
   readonly #feeds: ObjectFeed[] = [];
-  /** By UID, what we have deleted, until the watch has told of it: older news may still be on the way. */
+  /** By UID: objects that we deleted, until the watch reports it. Older events can still arrive before. */
   readonly #deleted = new Map<string, Observed>();
   readonly #listeners: ObjectsListener[] = [];
 
@@ -35,7 +35,7 @@ export class ObservedObjects {
     this.#listeners.push(listener);
   }
 
-  /** For a watch of that kind, in all namespaces. `observe` says what is kept of an object. */
+  /** Returns the sink for a watch of this kind in all namespaces. `observe` extracts what is kept of an object. */
   sink(type: ObjectType, observe: (object: KubeObject) => Observed, name?: string): WatchSink {
     const feed = new ObjectFeed(type, name);
     this.#feeds.push(feed);
@@ -43,19 +43,19 @@ export class ObservedObjects {
       replaced: (objects, resourceVersion) => this.#replaced(feed, objects.map(observe), resourceVersion),
       changed: (object) => {
         const observed = observe(object);
-        feed.heard(observed.resourceVersion);
-        this.#told(observed);
+        feed.reported(observed.resourceVersion);
+        this.#changed(observed);
       },
       removed: (object) => {
         const observed = observe(object);
-        feed.heard(observed.resourceVersion);
+        feed.reported(observed.resourceVersion);
         this.#ended(observed.uid);
-        this.#gone(observed);
+        this.#removed(observed);
       },
     };
   }
 
-  /** Whether all objects of that kind and name are known. */
+  /** Returns whether the watch that covers this kind and name has synced. */
   isKnown(object: Pick<Observed, 'type' | 'name'>): boolean {
     return this.#feedOf(object)?.isSynced === true;
   }
@@ -72,30 +72,30 @@ export class ObservedObjects {
     return this.#index.countsOf(owner);
   }
 
-  /** Those in which there are objects of ours. */
+  /** Returns the namespaces with at least one object of ours. */
   namespaces(): Iterable<string> {
     return this.#index.namespaces();
   }
 
-  /** The answer to a write of ours. */
+  /** Takes the answer to our own write. */
   wrote(observed: Observed): void {
     const known = this.get(observed.namespace, observed.key);
-    // The watch has told of this and of what came after it: the object is gone again.
-    if (known === undefined && this.#feedOf(observed)?.hasHeardOf(observed.resourceVersion) === true) return;
+    // The watch has reported past this version and does not have the object: it was deleted again.
+    if (known === undefined && this.#feedOf(observed)?.hasReported(observed.resourceVersion) === true) return;
     if (this.#deleted.has(observed.uid)) return;
     if (known === undefined || this.#isNews(observed, known)) this.#put(observed, 'own');
   }
 
-  /** The answer to a reading: it tells only of what is known to be there, because the reading may have been overtaken. */
+  /** Takes the answer to a read. An unknown object is ignored: it may have been deleted since the read. */
   read(observed: Observed): void {
     const known = this.get(observed.namespace, observed.key);
     if (known !== undefined && this.#isNews(observed, known)) this.#put(observed, 'own');
   }
 
-  /** We have deleted it, or have found that it is not there any more. */
+  /** We deleted the object, or the API server answered that it does not exist. */
   deleted(observed: Observed): void {
     const known = this.get(observed.namespace, observed.key);
-    // One that lingers already is there until its watch tells of its end: somebody's finalizer holds it.
+    // A terminating object is held by a finalizer, so it exists until its watch reports the end.
     if (known?.uid !== observed.uid || known.isTerminating) return;
     this.#deleted.set(observed.uid, observed);
     this.#drop(known, 'own');
@@ -111,8 +111,9 @@ export class ObservedObjects {
     return known.content.kind === 'unread' && observed.content.kind !== 'unread';
   }
 
-  #told(observed: Observed): void {
-    // It lingers, because somebody put a finalizer on it; before that, it is old news of what we have deleted.
+  #changed(observed: Observed): void {
+    // We deleted this object, but a finalizer keeps it, so we track it again. Without a deletionTimestamp the event is older
+    // than our delete.
     if (observed.isTerminating) this.#deleted.delete(observed.uid);
     if (this.#deleted.has(observed.uid)) return;
     const known = this.get(observed.namespace, observed.key);
@@ -120,7 +121,7 @@ export class ObservedObjects {
       this.#put(observed, 'watch');
   }
 
-  /** Its name is free now, which it may not have been since we deleted it. */
+  /** Reports the end of an object that we deleted: only now its name is certainly free. */
   #ended(uid: string): void {
     const gone = this.#deleted.get(uid);
     if (gone === undefined) return;
@@ -130,17 +131,17 @@ export class ObservedObjects {
       this.#notify({ namespace, key, before: gone, after: undefined, from: 'watch' });
   }
 
-  #gone(observed: Observed): void {
+  #removed(observed: Observed): void {
     const known = this.get(observed.namespace, observed.key);
     if (known === undefined) return;
-    // The end of an object that another one of its name has already followed is no news.
+    // The event may be about an older object of the same name. Then the newer object stays.
     if (known.uid === observed.uid || isNewerVersion(observed.resourceVersion, known.resourceVersion))
       this.#drop(known, 'watch');
   }
 
   #replaced(feed: ObjectFeed, objects: readonly Observed[], resourceVersion: string): void {
     const isFirst = !feed.isSynced;
-    // A list is never behind what a watch has told, unless the whole cluster has gone back to an earlier state:
+    // A list is never older than the events of its watch, unless etcd was restored from a backup:
     // https://kubernetes.io/docs/reference/using-api/api-concepts/#semantics-for-get-and-list
     const isRestored = !isFirst && feed.isPast(resourceVersion);
     if (isRestored) feed.restart();
@@ -153,9 +154,9 @@ export class ObservedObjects {
       this.#dropMissing(feed, present, (known) => isRestored || !isNewerVersion(known, resourceVersion));
     }
     for (const observed of objects) {
-      // A version that was known may stand for something else now.
+      // After a restore, the same version can belong to another state.
       if (isRestored) this.#put(observed, 'watch');
-      else this.#told(observed);
+      else this.#changed(observed);
     }
     if (isFirst) this.#notifySynced();
   }

@@ -1,4 +1,4 @@
-// The Secrets that shares name as their sources: watched by metadata, read only where a share names them.
+// Keeps the source Secrets of shares: metadata of all, content only of the Secrets that a share names.
 import type { KubeObject } from '../../base/kube-object.ts';
 import { uncopiedTypes } from '../../api/secret-share/target.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
@@ -29,13 +29,13 @@ export interface SourcesOptions {
   readonly cluster: Pick<LiveCluster, 'snapshot' | 'subscribe'>;
 }
 
-/** The payloads leave it in copies only, which go into writes and nowhere else. */
+/** Payloads leave this class only as copies, which go into writes and nowhere else. */
 export class Sources {
   readonly #options: SourcesOptions;
   readonly #unsynced: Set<string>;
   readonly #versions = new Map<SourceId, Version>();
-  /** By namespace, the highest version of which its watch has told. */
-  readonly #heard = new Map<string, string>();
+  /** By namespace: the newest version that its watch has reported. */
+  readonly #newest = new Map<string, string>();
   readonly #payloads = new Map<SourceId, Payload>();
   readonly #reading = new Map<SourceId, Promise<void>>();
   readonly #listeners: ((id: SourceId) => void)[] = [];
@@ -54,24 +54,24 @@ export class Sources {
     this.#listeners.push(listener);
   }
 
-  /** Whether all Secrets of that namespace are known. */
+  /** Returns whether the watch of this namespace has synced. */
   isSyncedIn(namespace: string): boolean {
     return !this.#unsynced.has(namespace);
   }
 
-  /** For a watch of the metadata of all Secrets in that namespace. */
+  /** Returns the sink for a watch of the metadata of all Secrets in this namespace. */
   sink(namespace: string): WatchSink {
     return {
       replaced: (secrets, resourceVersion) => this.#replaced(namespace, secrets, resourceVersion),
       changed: (secret) => {
-        this.#hear(namespace, versionOf(secret).resourceVersion);
-        this.#told(secret);
+        this.#reported(namespace, versionOf(secret).resourceVersion);
+        this.#changed(secret);
       },
       removed: (secret) => {
         const { metadata } = secret;
-        this.#hear(namespace, versionOf(secret).resourceVersion);
+        this.#reported(namespace, versionOf(secret).resourceVersion);
         const id = sourceId(namespace, metadata.name ?? '');
-        if (this.#versions.get(id)?.uid === metadata.uid) this.#gone(id);
+        if (this.#versions.get(id)?.uid === metadata.uid) this.#deleted(id);
       },
     };
   }
@@ -91,7 +91,7 @@ export class Sources {
     return copy;
   }
 
-  /** Reads the payload once for all who ask at the same time. Rejects with a KubeError. */
+  /** Reads the payload. Callers at the same time share one request. Rejects with a KubeError. */
   async read({ source }: CompiledShare, signal: AbortSignal): Promise<void> {
     const id = sourceId(source.namespace, source.name);
     const reading = this.#reading.get(id) ?? this.#read(id, source, signal);
@@ -116,7 +116,7 @@ export class Sources {
         { apiVersion: 'v1', kind: 'Secret', namespace, name },
         signal,
       );
-      if (secret === undefined) this.#gone(id);
+      if (secret === undefined) this.#deleted(id);
       else this.#keep(id, secret);
     } finally {
       this.#reading.delete(id);
@@ -126,29 +126,29 @@ export class Sources {
   #keep(id: SourceId, secret: KubeObject): void {
     const version = versionOf(secret);
     const watched = this.#versions.get(id);
-    // Gone while it was read; or read by a server that is behind, and to be read again.
+    // Deleted during the read, or the answer is older than the watch and has to be read again.
     if (watched === undefined || isNewerVersion(watched.resourceVersion, version.resourceVersion)) return;
     this.#versions.set(id, version);
     if (this.#isNamed(id))
       this.#payloads.set(id, { ...version, secret: copyable(secret), copies: new WeakMap() });
-    // Those who have been served from the version before are to be served again.
+    // Copies of the version before have to be written again.
     if (!isSame(watched, version)) this.#notify(id);
   }
 
-  /** The last share that named it may have gone while it was read. */
+  /** The last share that named it can be deleted during the read. */
   #isNamed(id: SourceId): boolean {
     return this.#options.cluster
       .snapshot()
       .shares.shares.some(({ source }) => sourceId(source.namespace, source.name) === id);
   }
 
-  #hear(namespace: string, resourceVersion: string): void {
-    const heard = this.#heard.get(namespace);
+  #reported(namespace: string, resourceVersion: string): void {
+    const heard = this.#newest.get(namespace);
     if (heard === undefined || isNewerVersion(resourceVersion, heard))
-      this.#heard.set(namespace, resourceVersion);
+      this.#newest.set(namespace, resourceVersion);
   }
 
-  #told(secret: KubeObject): void {
+  #changed(secret: KubeObject): void {
     const id = sourceId(secret.metadata.namespace ?? '', secret.metadata.name ?? '');
     const version = versionOf(secret);
     const known = this.#versions.get(id);
@@ -158,16 +158,16 @@ export class Sources {
   }
 
   #forget(namespace: string): void {
-    this.#heard.delete(namespace);
+    this.#newest.delete(namespace);
     for (const id of this.#versions.keys()) {
       if (!id.startsWith(`${namespace}/`)) continue;
-      // Any other version will do, an older one too; until then the source counts as there.
+      // Version 0 lets any version replace it, an older one too. Until then the source counts as existing.
       this.#versions.set(id, { uid: '', resourceVersion: '0' });
       this.#payloads.delete(id);
     }
   }
 
-  #gone(id: SourceId): void {
+  #deleted(id: SourceId): void {
     this.#payloads.delete(id);
     if (this.#versions.delete(id)) this.#notify(id);
   }
@@ -177,19 +177,19 @@ export class Sources {
   }
 
   #replaced(namespace: string, secrets: readonly KubeObject[], resourceVersion: string): void {
-    const heard = this.#heard.get(namespace);
-    // A list is never behind what a watch has told, unless the whole cluster has gone back to an earlier state.
+    const heard = this.#newest.get(namespace);
+    // A list is never older than the events of its watch, unless etcd was restored from a backup.
     if (heard !== undefined && isNewerVersion(heard, resourceVersion)) this.#forget(namespace);
-    this.#hear(namespace, resourceVersion);
+    this.#reported(namespace, resourceVersion);
     const present = new Set(secrets.map(({ metadata }) => sourceId(namespace, metadata.name ?? '')));
     for (const id of this.#versions.keys())
-      if (id.startsWith(`${namespace}/`) && !present.has(id)) this.#gone(id);
-    for (const secret of secrets) this.#told(secret);
+      if (id.startsWith(`${namespace}/`) && !present.has(id)) this.#deleted(id);
+    for (const secret of secrets) this.#changed(secret);
     this.#unsynced.delete(namespace);
   }
 }
 
-/** What is never copied need not be kept, only known for what it is. */
+/** Drops the data of a type that is never copied. Its type is enough for the status. */
 function copyable(secret: KubeObject): KubeObject {
   const { apiVersion, kind, metadata, type } = secret;
   if (typeof type !== 'string' || !uncopiedTypes.includes(type)) return secret;

@@ -1,4 +1,4 @@
-// Waits until every watch has delivered its first complete list, except watches that our account has no right to.
+// Waits until every watch has delivered its first complete list, except watches that our account may not use.
 import { isAborted } from '../../base/abort.ts';
 import { groupOf } from '../../policy/compile/object-key.ts';
 import type { Install } from '../../policy/compile/install.ts';

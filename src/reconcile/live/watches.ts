@@ -1,4 +1,4 @@
-// Which watches the reconciler has to be fed by, for what an installation lets policies and shares provide.
+// Lists the watches that the reconciler needs for the kinds that this installation allows.
 import type { WatchSink } from '../../base/watch-sink.ts';
 import type { ObjectType } from '../../policy/compile/compile-contents.ts';
 import { isSameType, roleBindingType, secretObjectType } from '../../policy/compile/compile-contents.ts';
@@ -10,23 +10,23 @@ import { isProvided, mayMakeSecret } from '../../policy/compile/install.ts';
 import type { ObservedObjects } from './observed-objects.ts';
 import type { Sources } from './sources.ts';
 
-/** One list-watch that the reconciler wants to be fed by, from the time it is made. */
+/** One list-watch that the caller has to start. */
 export interface WantedWatch {
   readonly type: ObjectType;
-  /** Undefined: in all namespaces. */
+  /** Undefined: all namespaces. */
   readonly namespace?: string;
-  /** Only objects of this name (fieldSelector metadata.name). Undefined: of any name. */
+  /** Only objects of this name (fieldSelector metadata.name). Undefined: all names. */
   readonly name?: string;
-  /** Ask for PartialObjectMetadata: the rest must not even come into memory. */
+  /** Requests PartialObjectMetadata: the content must never be in memory. */
   readonly metadataOnly: boolean;
-  /** Work begins without it: the API server may not serve the kind. */
+  /** The reconciler starts without it, because the API server may not serve the kind. */
   readonly isOptional: boolean;
   readonly sink: WatchSink;
 }
 
 export interface ProvidedScope {
   readonly sourceNamespaces: readonly string[];
-  /** The names of Secrets that may be shared; undefined: all. */
+  /** Names of Secrets that shares may create. Undefined: all names. */
   readonly secretNames: readonly string[] | undefined;
   readonly allowedKinds: readonly ObjectType[];
 }
@@ -78,7 +78,7 @@ export function unsyncedKinds(
   return [...new Set(unsynced.map(({ type }) => type.kind))];
 }
 
-/** Whether an object may be provided at all, and whether it is known if there is one. */
+/** Returns whether this installation allows the object, and whether its watch has synced. */
 export function scopeOf(
   { type, name, content }: Claim,
   { secretNames, allowedKinds }: ProvidedScope,

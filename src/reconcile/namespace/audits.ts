@@ -1,4 +1,4 @@
-// What policies find wrong with a Namespace that is already there; worked out again only when either has changed.
+// Judges existing Namespaces by the rules of policies, and caches the results.
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { NamespacePolicySpec } from '../../api/namespace-policy/namespace-policy.ts';
 import type { CompiledPolicy } from '../../policy/compile/compiled-policy.ts';
@@ -26,7 +26,7 @@ export class Audits {
     this.#clock = clock;
   }
 
-  /** Of every policy that matches the Namespace; beside what `parts` says already. */
+  /** Adds the violations of every matching policy to the reports. */
   addTo(
     parts: ReadonlyMap<ProviderId, ProviderReport>,
     namespaceObject: KubeObject,
@@ -43,7 +43,7 @@ export class Audits {
     return audited;
   }
 
-  /** What policies with `existing: Repair` would add. */
+  /** Returns the defaults that policies with `existing: Repair` add. */
   missingDefaults(namespaceObject: KubeObject): MissingDefaults | undefined {
     const repairing = this.repairers(namespaceObject);
     return repairing.length === 0
@@ -73,7 +73,7 @@ export class Audits {
     const known = this.#known.get(namespaceObject)?.get(policy);
     if (known !== undefined) return known;
     const audit = auditNamespace(policy, namespaceObject, this.#clock.now());
-    // An exception that ends makes violations appear though nothing has changed.
+    // Violations appear when an exception expires, though nothing changes, so this result is not cached.
     if (policy.exceptions.some(({ expiresAt }) => expiresAt !== undefined)) return audit;
     const audits = this.#known.get(namespaceObject) ?? new WeakMap<CompiledPolicy, Audit>();
     this.#known.set(namespaceObject, audits.set(policy, audit));

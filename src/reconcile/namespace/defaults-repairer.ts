@@ -1,4 +1,4 @@
-// existing: Repair — adds to a Namespace the defaults that it lacks, and changes nothing that it has.
+// `existing: Repair`: adds missing defaults to a Namespace, and never changes a value.
 import type { KubeObject } from '../../base/kube-object.ts';
 import { objectKey } from '../../policy/compile/object-key.ts';
 import { failedResult, type ObjectResult } from '../../policy/plan/object-result.ts';
@@ -18,7 +18,7 @@ export interface Repair {
   readonly outcomes: readonly ObjectResult[];
 }
 
-const fine: Repair = { outcomes: [] };
+const noProblem: Repair = { outcomes: [] };
 
 export class DefaultsRepairer {
   readonly #options: DefaultsRepairerOptions;
@@ -29,9 +29,9 @@ export class DefaultsRepairer {
 
   async repair(namespaceObject: KubeObject, signal: AbortSignal): Promise<Repair> {
     const missing = this.#options.audits.missingDefaults(namespaceObject);
-    if (missing === undefined) return fine;
+    if (missing === undefined) return noProblem;
     const { name = '', uid, resourceVersion } = namespaceObject.metadata;
-    // In the version that was judged: a key that somebody has set meanwhile is not to be changed.
+    // The version is a precondition: a key that was set since then must not be changed.
     const patch = {
       metadata: {
         uid,
@@ -47,14 +47,14 @@ export class DefaultsRepairer {
       return this.#failed(namespaceObject, classifyWriteError(error, 'change'));
     }
     this.#options.observer.wroteOwn('default');
-    return fine;
+    return noProblem;
   }
 
-  /** Said by every policy that repairs the namespace. */
+  /** Reports the error for every policy that repairs the namespace. */
   #failed(namespaceObject: KubeObject, error: WriteError): Repair {
     if (error.kind !== 'permanent') return { error, outcomes: [] };
     const key = objectKey({ apiVersion: 'v1', kind: 'Namespace' }, namespaceObject.metadata.name ?? '');
-    const message = `its missing defaults cannot be added: ${error.message}`;
+    const message = `cannot add missing defaults: ${error.message}`;
     const outcomes = this.#options.audits.repairers(namespaceObject).map((policy): ObjectResult => {
       const about = { owner: providerId('NamespacePolicy', policy.name), key };
       return { ...failedResult(about, error.reason, message), isMissing: false };

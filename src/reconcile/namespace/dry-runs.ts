@@ -1,15 +1,15 @@
-// Remembers for which live objects a dry run has shown that they are as they should be, although they read otherwise.
+// Remembers which live objects need no write although they read differently, because a dry run has shown it.
 import { createHash } from 'node:crypto';
 import { isJsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { appliedAnnotation, ownerAnnotation } from '../../api/names.ts';
 import { annotationsOf, valueOf } from '../../base/metadata.ts';
 
-/** More than these are forgotten, and found out again. */
-const mostKept = 50_000;
+/** Beyond this number all entries are dropped, and dry runs find them out again. */
+const maxEntries = 50_000;
 
 export class DryRuns {
-  /** By UID: what was wanted and what was there. */
+  /** By UID: the hash of the desired and the live object. */
   readonly #known = new Map<string, string>();
 
   isKnown(wanted: KubeObject, live: KubeObject): boolean {
@@ -17,7 +17,7 @@ export class DryRuns {
   }
 
   remember(wanted: KubeObject, live: KubeObject): void {
-    if (this.#known.size >= mostKept) this.#known.clear();
+    if (this.#known.size >= maxEntries) this.#known.clear();
     this.#known.set(uidOf(live), fingerprint(wanted, live));
   }
 }
@@ -33,16 +33,16 @@ function fingerprint(wanted: KubeObject, live: KubeObject): string {
     valueOf(annotations, ownerAnnotation),
     comparable(live),
   ];
-  return createHash('sha256').update(JSON.stringify(parts, inOrder)).digest('base64');
+  return createHash('sha256').update(JSON.stringify(parts, sortedKeys)).digest('base64');
 }
 
-/** An answer and a watch have the same fields, but not in the same order. */
-function inOrder(_key: string, value: unknown): unknown {
+/** Sorts keys: an answer and a watch event have the same fields, but not in the same order. */
+function sortedKeys(_key: string, value: unknown): unknown {
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Without what the API server counts, and what other controllers report in the status. */
+/** Returns the object without the counters of the API server, and without the status, which other controllers write. */
 export function comparable(object: KubeObject): KubeObject {
   const { status: _status, ...rest } = object;
   const {

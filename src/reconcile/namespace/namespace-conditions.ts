@@ -1,4 +1,4 @@
-// Writes the condition reeve.dev/Ready of every Namespace, after the objects, because people wait for the objects.
+// Writes the condition reeve.dev/Ready of every Namespace. Objects are written first.
 import { KubeError } from '../../base/kube-error.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { readyCondition } from '../../api/names.ts';
@@ -104,7 +104,7 @@ export class NamespaceConditions {
   #namespaceChanged(change: NamespaceChange): void {
     const { name, before, after } = change;
     if (before?.metadata.uid !== after?.metadata.uid) this.forget(name);
-    // What we wrote after the backup was taken is lost.
+    // The condition that we wrote after the backup was taken is lost.
     else if (wasRestored(change)) this.#written.delete(name);
     const last = this.#last.get(name);
     // Any other change brings the whole namespace to the namespace queue, and its condition with it.

@@ -1,4 +1,4 @@
-// Makes the plan of one namespace, and reads on the way what nobody has looked into yet.
+// Plans the writes for one namespace, and first reads the Secrets that the plan needs.
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { Claim } from '../../policy/desired/claim.ts';
 import { isManaged, type Desired } from '../../policy/desired/desired.ts';
@@ -34,13 +34,13 @@ export interface NamespacePlan {
   readonly desired: Desired;
   readonly steps: readonly DoneStep[];
   readonly outcomes: readonly ObjectResult[];
-  /** What could not be read, so that nothing can be said of it yet. */
+  /** Errors of reads that the plan needed. */
   readonly errors: readonly WriteError[];
 }
 
 type ReadStep = PlanStep & { readonly kind: 'read' | 'read-source' };
 
-/** Each reading can show that something else has to be read; more rounds than these are a quarrel with somebody. */
+/** A read can show that another read is needed. After so many rounds another client keeps changing objects. */
 const maxRounds = 4;
 
 export class NamespacePlanner {
@@ -50,13 +50,13 @@ export class NamespacePlanner {
     this.#options = options;
   }
 
-  /** Undefined when the namespace is to be left alone. */
+  /** Returns undefined for a namespace that is excluded, deleted or being deleted. */
   async plan(name: string, signal: AbortSignal): Promise<NamespacePlan | undefined> {
     const errors = new Map<ObjectKey, WriteError>();
     const unjudged = new Map<ProviderId, WriteError>();
     for (let round = 1; ; round += 1) {
       await this.#prepare(name, unjudged, signal);
-      // From here to the end of the plan nothing is waited for: it is made from one state.
+      // No await until the plan is made, so that it follows from one state.
       const planned = this.#planNow(name, unjudged);
       if (planned === undefined) return undefined;
       const unread = planned.reads.filter(({ claim }) => !errors.has(claim.key));
@@ -70,7 +70,7 @@ export class NamespacePlanner {
     }
   }
 
-  /** Whether a plan still follows from what there is. */
+  /** Returns whether the plan still follows from the current state. */
   isCurrent({ desired, namespaceObject }: NamespacePlan): boolean {
     const { cluster, desiredCache } = this.#options;
     const snapshot = cluster.snapshot();
@@ -78,7 +78,7 @@ export class NamespacePlanner {
     return current !== undefined && isManaged(current, snapshot) && desiredCache.of(current) === desired;
   }
 
-  /** Another owner may begin to go while one is asked about. */
+  /** Loops, because another provider can be deleted while the answer is awaited. */
   async #prepare(name: string, unjudged: Map<ProviderId, WriteError>, signal: AbortSignal): Promise<void> {
     const { objects, fuse } = this.#options;
     const unasked = (): readonly ProviderId[] =>
@@ -130,7 +130,7 @@ export class NamespacePlanner {
 
   async #read(step: ReadStep, signal: AbortSignal): Promise<WriteError | undefined> {
     try {
-      if (step.kind === 'read') await this.#look(step.live, signal);
+      if (step.kind === 'read') await this.#readSecret(step.live, signal);
       else await this.#options.sources.read(step.share, signal);
       return undefined;
     } catch (error) {
@@ -138,7 +138,7 @@ export class NamespacePlanner {
     }
   }
 
-  async #look(live: Observed, signal: AbortSignal): Promise<void> {
+  async #readSecret(live: Observed, signal: AbortSignal): Promise<void> {
     const { writer, objects } = this.#options;
     const secret = await writer.read(refOf(live), signal);
     if (secret === undefined) objects.deleted(live);
@@ -163,7 +163,7 @@ function withErrors(
   };
 }
 
-/** Tried again like any other, but no silence that would keep the plans of the others from being carried out. */
+/** Drops `isUnanswered`, because the steps of other providers must be executed all the same. */
 function unjudgedError(error: unknown): WriteError {
   const writeError = classifyWriteError(error, 'change');
   if (writeError.kind !== 'transient') return writeError;
@@ -171,7 +171,7 @@ function unjudgedError(error: unknown): WriteError {
   return { kind: 'transient', reason, minDelayMs };
 }
 
-/** It changed each time it was read. */
+/** The object changed each time it was read. */
 const changing: WriteError = { kind: 'transient', reason: 'Changing', minDelayMs: 0 };
 
 function unreadOutcome(claim: Claim, error: WriteError | undefined): ObjectResult {

@@ -1,4 +1,4 @@
-// Brings one namespace to what is desired of it, as far as it can be brought, and reports what became of it.
+// Handles the keys of the namespace queue: plans, executes and reports one namespace.
 import type { ObjectResult } from '../../policy/plan/object-result.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import { providerReports, type UnsyncedObject } from '../../policy/status/provider-report.ts';
@@ -10,7 +10,7 @@ import type { InitialSync } from '../initial-sync.ts';
 import type { NamespaceConditions } from './namespace-conditions.ts';
 import type { NamespacePlan, NamespacePlanner } from './namespace-planner.ts';
 import type { ObservedObjects } from '../live/observed-objects.ts';
-import type { ProviderLedger, Parts } from '../ledger.ts';
+import type { ProviderLedger, ProviderReports } from '../ledger.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { ReconcileObserver } from '../ports.ts';
@@ -91,7 +91,7 @@ export class NamespaceWorker {
     if (!isComplete || !planner.isCurrent(plan)) namespaceQueue.addAfter(name, 0);
     if (!isComplete || (result.isTransient && failures < maxSilentFailures)) return result;
     this.#report(name, plan, [...repaired.outcomes, ...plan.outcomes, ...result.outcomes], round);
-    this.#planAhead(name, plan, result);
+    this.#queueForLater(name, plan, result);
     initialSync.reconciled(name);
     return result;
   }
@@ -103,14 +103,14 @@ export class NamespaceWorker {
     return await repairer.repair(namespaceObject, signal);
   }
 
-  /** False: not all of it was done, because it does not follow any more from what there is. */
+  /** Returns false when steps were left out because the plan is outdated. */
   async #carryOut(plan: NamespacePlan, result: RoundResult, signal: AbortSignal): Promise<boolean> {
     const { planner, executor } = this.#options;
     let isComplete = true;
     for (const step of plan.steps) {
-      // Each step takes its time, and what it was planned from may be over.
+      // The state can change while a step runs.
       if (signal.aborted || result.isOver || !planner.isCurrent(plan)) return false;
-      // Each request would have to wait for its timeout, and this place in the queue with it.
+      // Each further request would wait for its timeout and block this place of the queue.
       if (result.isUnanswered) result.add(executor.untried(step));
       else if (this.#isStillDue(step)) result.add(await executor.execute(step, signal));
       else isComplete = false;
@@ -118,7 +118,7 @@ export class NamespaceWorker {
     return isComplete;
   }
 
-  /** The fuse may have been tripped by what happened in other namespaces since the plan was made. */
+  /** Deletions in other namespaces can trip the fuse after the plan was made. */
   #isStillDue(step: DoneStep): boolean {
     if (step.kind !== 'delete' || step.isExpired) return true;
     return this.#options.fuse.verdictOf(step.owner).kind === 'delete';
@@ -126,14 +126,14 @@ export class NamespaceWorker {
 
   #report(name: string, plan: NamespacePlan, outcomes: readonly ObjectResult[], round: number): void {
     const { audits, ledger, conditions } = this.#options;
-    const parts = audits.addTo(providerReports(name, plan.desired, outcomes), plan.namespaceObject);
-    this.#announce(name, plan, parts);
-    ledger.report(name, parts, round);
+    const reports = audits.addTo(providerReports(name, plan.desired, outcomes), plan.namespaceObject);
+    this.#announce(name, plan, reports);
+    ledger.report(name, reports, round);
     conditions.want(name, namespaceReadiness(plan.desired, outcomes));
   }
 
-  /** What will be otherwise though nothing happens: an expiry, the end of a pause, deletions that count no more. */
-  #planAhead(name: string, plan: NamespacePlan, { againMs }: RoundResult): void {
+  /** Queues the namespace for the next expiry, the end of a pause, or the time when held deletions are judged again. */
+  #queueForLater(name: string, plan: NamespacePlan, { againMs }: RoundResult): void {
     const { namespaceQueue, clock, fuse } = this.#options;
     if (againMs !== undefined) namespaceQueue.addAfter(name, againMs);
     const { nextExpiry } = plan.desired;
@@ -145,9 +145,9 @@ export class NamespaceWorker {
     }
   }
 
-  #announce(name: string, plan: NamespacePlan, parts: Parts): void {
-    const before = this.#options.ledger.partsOf(name);
-    for (const [owner, { failures }] of parts) {
+  #announce(name: string, plan: NamespacePlan, reports: ProviderReports): void {
+    const before = this.#options.ledger.reportsOf(name);
+    for (const [owner, { failures }] of reports) {
       const known = before.get(owner)?.failures ?? [];
       for (const failure of failures) {
         if (!known.some((each) => isSameFailure(each, failure))) this.#announceOne(owner, failure, plan);
@@ -181,15 +181,15 @@ function isSameFailure(a: UnsyncedObject, b: UnsyncedObject): boolean {
 class RoundResult {
   readonly outcomes: ObjectResult[] = [];
   writes = 0;
-  /** Something failed: try again, not before so long. */
+  /** A step failed: retry after at least this delay. */
   retryMs: number | undefined;
-  /** Nothing failed, but something changes by itself then. */
+  /** No step failed, but the result can differ after this delay. */
   againMs: number | undefined;
-  /** Something failed that may be over with the next try. */
+  /** A step failed with a transient error. */
   isTransient = false;
-  /** The API server has left something without an answer. */
+  /** A request got no answer. */
   isUnanswered = false;
-  /** There is nothing to be done here any more. */
+  /** The namespace is being deleted, or the signal aborted. */
   isOver = false;
 
   add({ wrote, outcome, retryMs, againMs, isTransient, isUnanswered, isOver }: StepResult): void {

@@ -1,4 +1,4 @@
-// Carries out single writes of the objects that we provide, so that none can hit another object than the one planned for.
+// Writes single objects, with preconditions so that a write can only hit the object that was planned for.
 import type { JsonObject } from '../../base/json.ts';
 import type { KubeObject, ObjectRef } from '../../base/kube-object.ts';
 import { appliedAnnotation, managedByLabel, managedByReeve, ownerAnnotation } from '../../api/names.ts';
@@ -33,23 +33,23 @@ export class ObjectWrites {
     return await this.#apply(object, { resourceVersion: mustNotExist }, signal);
   }
 
-  /** Applying leaves alone what others have put there. */
+  /** An apply leaves fields of others alone, so surplus fields are removed by a patch. */
   async update({ object, surplus }: WriteStep, live: Observed, signal: AbortSignal): Promise<Observed> {
     const { uid, resourceVersion } = live;
     if (Object.keys(surplus.fields).length > 0) {
-      const patch = takenOver(object, surplus.fields, resourceVersion);
+      const patch = takeOverPatch(object, surplus.fields, resourceVersion);
       const { metadata } = await this.#writer.mergePatch(refOf(live), patch, { signal });
       return await this.#apply(object, { uid, resourceVersion: metadata.resourceVersion }, signal);
     }
     const { data, labels, annotations } = surplus;
     if (data.length + labels.length + annotations.length === 0)
       return await this.#apply(object, { uid, resourceVersion }, signal);
-    // One patch, so that nobody sees a Secret between two states.
-    const patch = withoutSurplus(object, surplus, resourceVersion);
+    // One patch, so that a Secret is never seen between two states.
+    const patch = removeSurplusPatch(object, surplus, resourceVersion);
     return observed(live, await this.#writer.mergePatch(refOf(live), patch, { signal }));
   }
 
-  /** Undefined: there is nothing to write. */
+  /** Returns undefined when a dry run shows that no write is needed. */
   async check({ object }: WriteStep, live: Observed, signal: AbortSignal): Promise<Observed | undefined> {
     if (live.content.kind !== 'object' || this.#dryRuns.isKnown(object, live.content.object))
       return undefined;
@@ -62,7 +62,7 @@ export class ObjectWrites {
     return undefined;
   }
 
-  /** Of what cannot be changed; the gap is as short as two requests one after the other, whoever is told to end then. */
+  /** Deletes and creates an object that cannot be changed. A shutdown between both requests waits for the second. */
   async replace(
     step: WriteStep,
     live: Observed,
@@ -76,13 +76,13 @@ export class ObjectWrites {
     });
   }
 
-  /** Done as well when it is gone already. */
+  /** An object that does not exist any more counts as removed. */
   async remove(live: Observed, signal: AbortSignal): Promise<void> {
     const { uid, resourceVersion } = live;
     await this.#writer.remove(refOf(live), { uid, resourceVersion }, signal);
   }
 
-  /** The object stays; what it carries of ours goes. */
+  /** Keeps the object and removes our label and annotations. */
   async release(live: Observed, signal: AbortSignal): Promise<Observed> {
     const { resourceVersion } = live;
     const patch = {
@@ -121,8 +121,8 @@ function withPreconditions(object: KubeObject, preconditions: JsonObject): KubeO
   return { ...object, metadata: { ...object.metadata, ...preconditions } };
 }
 
-/** With our marks, but for the one that says that all of it was applied: so this is done again when it is the last thing done. */
-function takenOver(object: KubeObject, fields: JsonObject, resourceVersion: string): JsonObject {
+/** Removes the applied-hash until the apply that follows, so that an interrupted take-over is repeated. */
+function takeOverPatch(object: KubeObject, fields: JsonObject, resourceVersion: string): JsonObject {
   const labels = { [managedByLabel]: managedByReeve };
   const annotations = {
     [ownerAnnotation]: annotationsOf(object)[ownerAnnotation],
@@ -131,7 +131,7 @@ function takenOver(object: KubeObject, fields: JsonObject, resourceVersion: stri
   return { ...fields, metadata: { resourceVersion, labels, annotations } };
 }
 
-function withoutSurplus(object: KubeObject, surplus: Surplus, resourceVersion: string): JsonObject {
+function removeSurplusPatch(object: KubeObject, surplus: Surplus, resourceVersion: string): JsonObject {
   const labels = withNulls(object.metadata.labels, surplus.labels);
   const annotations = withNulls(object.metadata.annotations, surplus.annotations);
   const data = withNulls(object['data'], surplus.data);
@@ -139,7 +139,7 @@ function withoutSurplus(object: KubeObject, surplus: Surplus, resourceVersion: s
   return { metadata: { resourceVersion, labels, annotations }, data, ...immutable };
 }
 
-/** Makes own members of all keys, `__proto__` too. */
+/** Object.fromEntries makes every key an own member, `__proto__` too. */
 function withNulls(map: unknown, keys: readonly string[]): JsonObject {
   const nulls = keys.map((key) => [key, null] as const);
   return Object.fromEntries([...Object.entries(map ?? {}), ...nulls]);

@@ -1,4 +1,4 @@
-// Limits the rate at which the same content is written to an object that somebody else keeps changing back.
+// Limits the rate at which the same content is written to an object that another client keeps changing back.
 import type { Clock } from '../../base/clock.ts';
 
 interface Rewrites {

@@ -1,4 +1,4 @@
-// Carries out one step of a plan, and says what became of it; no failure of one keeps the others from being done.
+// Executes one step of a plan and returns its result, also when it fails.
 import { createHash } from 'node:crypto';
 import type { Observed } from '../../policy/plan/observed.ts';
 import {
@@ -21,17 +21,17 @@ import { classifyWriteError, type WriteError, type WriteOperation } from './writ
 
 export interface StepResult {
   readonly wrote: boolean;
-  /** Nothing is to be said of what was deleted, or will be tried again soon. */
+  /** Missing for objects that were deleted or will be retried soon. */
   readonly outcome?: ObjectResult;
-  /** Try again, not before so long. */
+  /** Retry after at least this delay. */
   readonly retryMs?: number;
-  /** The failure may well be over with the next try. */
+  /** The next try can succeed. */
   readonly isTransient?: true;
-  /** The API server did not answer at all. */
+  /** The API server did not answer. */
   readonly isUnanswered?: true;
-  /** Look again then, without anything having failed. */
+  /** Reconcile again after this delay, though no step failed. */
   readonly againMs?: number;
-  /** There is nothing more to be done in this namespace. */
+  /** The namespace is being deleted, or the signal aborted. */
   readonly isOver?: true;
 }
 
@@ -58,7 +58,7 @@ export class StepExecutor {
     this.#rewriteLimit = new RewriteLimit(options.clock);
   }
 
-  /** Throws only what is a fault of the program. */
+  /** Throws only errors of the program. */
   async execute(step: DoneStep, signal: AbortSignal): Promise<StepResult> {
     try {
       return step.kind === 'delete' || step.kind === 'release'
@@ -70,7 +70,7 @@ export class StepExecutor {
     }
   }
 
-  /** Of a step that is not even tried, because the API server has left another one without an answer. */
+  /** Returns the result of a step that is skipped, because the API server did not answer another step. */
   untried(step: DoneStep): StepResult {
     return { wrote: false, outcome: outcomeOf(step, 'ApiError', 'the API server does not answer') };
   }
@@ -97,7 +97,7 @@ export class StepExecutor {
     const fingerprint = fingerprintOf(step);
     const againMs = this.#rewriteLimit.pauseFor(id, fingerprint);
     if (againMs > 0) return this.#rewriteLimited(step, againMs);
-    if (isKept(step)) return await this.#keep(step, id, fingerprint, signal);
+    if (isOwnedAlready(step)) return await this.#keep(step, id, fingerprint, signal);
     let result = nothingDone;
     await finalizers.holding(step.claim.owner, signal, async () => {
       result = await this.#keep(step, id, fingerprint, signal);
@@ -142,7 +142,7 @@ export class StepExecutor {
 
   #rewriteLimited(step: WriteStep, againMs: number): StepResult {
     this.#options.observer.rewriteLimited(placeOf(step));
-    const message = 'somebody changes it back again and again; it is left alone for a while';
+    const message = 'another client keeps changing this object back, so Reeve leaves it alone for a while';
     return { wrote: false, outcome: failedResult(step.claim, 'Contended', message), againMs };
   }
 
@@ -161,7 +161,7 @@ export class StepExecutor {
         const outcome = outcomeOf(
           step,
           'ApiError',
-          `the API server could not be made to do it (${error.reason})`,
+          `the API server could not carry out the request (${error.reason})`,
         );
         return { wrote: false, outcome, ...retrying(error) };
       }
@@ -180,13 +180,13 @@ export class StepExecutor {
   }
 }
 
-/** What makes two writes of an object the same one: what is written, whatever has led to it. */
+/** Two writes with the same content are the same write, whatever caused them. */
 function fingerprintOf({ object }: WriteStep): string {
   return createHash('sha256').update(JSON.stringify(object)).digest('base64');
 }
 
-/** Whether the object names the same owner as before: then the finalizer stands already. */
-function isKept({ claim, live }: WriteStep): boolean {
+/** The object names this provider already, so the finalizer is there. */
+function isOwnedAlready({ claim, live }: WriteStep): boolean {
   return live?.owner === claim.owner;
 }
 

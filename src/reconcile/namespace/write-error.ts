@@ -14,7 +14,7 @@ export type WriteError =
       /** No answer at all, as after a timeout. The next request would most likely wait as long. */
       readonly isUnanswered?: true;
     }
-  /** Fails in the same way until somebody changes something. `minDelayMs`: look again then. */
+  /** Fails in the same way until something changes. `minDelayMs`: reconcile again after this delay. */
   | {
       readonly kind: 'permanent';
       readonly reason: string;

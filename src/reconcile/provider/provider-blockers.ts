@@ -1,4 +1,4 @@
-// What keeps a policy or share from all of its work though nothing is wrong with it: looked up, and told when it begins.
+// Finds the blockers of a provider: missing sources, rights or webhooks, which no namespace can report.
 import { unavailable, type CopyState } from '../../policy/plan/copy.ts';
 import type { OwnRights } from '../../policy/authors/own-rights.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
@@ -28,14 +28,14 @@ const defaultRetryMs = 1000;
 
 export class ProviderBlockers {
   readonly #options: ProviderBlockersOptions;
-  /** The reasons that were told last. */
-  readonly #told = new Map<ProviderId, ReadonlySet<string>>();
+  /** The reasons that were announced last. */
+  readonly #announced = new Map<ProviderId, ReadonlySet<string>>();
 
   constructor(options: ProviderBlockersOptions) {
     this.#options = options;
   }
 
-  /** Rejects with a KubeError. */
+  /** Returns the facts from which the status is made. Rejects with a KubeError. */
   async of(loaded: LoadedProvider, signal: AbortSignal): Promise<BlockerFacts> {
     const [source, missingRights] = await Promise.all([
       this.#sourceOf(loaded, signal),
@@ -46,34 +46,34 @@ export class ProviderBlockers {
     const unjudged =
       definition?.kind === 'NamespacePolicy' ? partsWithoutHook(definition.compiled, hookMode) : [];
     const facts = { source, missingRights, partsWithoutHook: unjudged };
-    this.#tell(loaded.state.id, facts);
+    this.#announce(loaded.state.id, facts);
     return facts;
   }
 
-  forget(owner: ProviderId): void {
-    this.#told.delete(owner);
-    this.#options.selfCheck.forget(owner);
+  forget(provider: ProviderId): void {
+    this.#announced.delete(provider);
+    this.#options.selfCheck.forget(provider);
   }
 
   clear(): void {
-    this.#told.clear();
+    this.#announced.clear();
     this.#options.selfCheck.clear();
   }
 
-  /** The objects that are there stay, so no namespace has anything to tell. */
-  #tell(owner: ProviderId, facts: BlockerFacts): void {
+  /** Announces blockers once, when they begin. */
+  #announce(provider: ProviderId, facts: BlockerFacts): void {
     const { announcer, observer } = this.#options;
     const blockers = blockersOf(facts);
-    const before = this.#told.get(owner);
-    this.#told.set(owner, new Set(blockers.map(({ reason }) => reason)));
+    const before = this.#announced.get(provider);
+    this.#announced.set(provider, new Set(blockers.map(({ reason }) => reason)));
     for (const { reason, message } of blockers) {
       if (before?.has(reason) === true) continue;
-      announcer.provider(owner, reason, message);
-      observer.blocked(owner, reason);
+      announcer.provider(provider, reason, message);
+      observer.blocked(provider, reason);
     }
   }
 
-  /** What is suspended or going asks for nothing. */
+  /** A provider that is suspended or being deleted needs no rights. */
   async #missingRightsOf(
     { definition, state }: LoadedProvider,
     signal: AbortSignal,

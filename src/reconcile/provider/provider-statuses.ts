@@ -1,4 +1,4 @@
-// Reads and writes the stored status of policies and shares, as seldom as possible.
+// Reads and writes the stored status of policies and shares, with as few requests as possible.
 import { KubeError } from '../../base/kube-error.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { KubeObject, ObjectRef } from '../../base/kube-object.ts';
@@ -45,7 +45,7 @@ export class ProviderStatuses {
     this.#known.delete(owner);
   }
 
-  /** Writes what `statusOf` makes of the stored status, unless it is that already. Rejects with a KubeError. */
+  /** Writes the result of `statusOf` when it differs from the stored status. Rejects with a KubeError. */
   async keep(
     { id, uid, resourceVersion }: ProviderState,
     statusOf: (stored: unknown) => JsonObject,
@@ -63,7 +63,7 @@ export class ProviderStatuses {
 
   async #read(id: ProviderId, signal: AbortSignal): Promise<Stored | undefined> {
     const object = await this.#writer.read(refOf(id), signal);
-    return object === undefined ? undefined : this.#took(id, object);
+    return object === undefined ? undefined : this.#remember(id, object);
   }
 
   async #write(
@@ -74,16 +74,16 @@ export class ProviderStatuses {
   ): Promise<void> {
     try {
       const patch = { metadata: { resourceVersion }, status };
-      this.#took(id, await this.#writer.mergePatch(refOf(id), patch, { subresource: 'status', signal }));
+      this.#remember(id, await this.#writer.mergePatch(refOf(id), patch, { subresource: 'status', signal }));
     } catch (error) {
-      // Whatever it is, it is not as it was known to be.
+      // The stored status may differ from what we know, for example after a conflict.
       if (error instanceof KubeError) this.forget(id);
       throw error;
     }
     this.#observer.wroteOwn('status');
   }
 
-  #took(id: ProviderId, object: KubeObject): Stored {
+  #remember(id: ProviderId, object: KubeObject): Stored {
     const { uid, resourceVersion } = object.metadata;
     const stored = {
       uid,

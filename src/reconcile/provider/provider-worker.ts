@@ -1,4 +1,4 @@
-// Keeps the status and the finalizer of one policy or share.
+// Handles the keys of the provider queue: keeps the status and the finalizer of one policy or share.
 import { KubeError } from '../../base/kube-error.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
 import { kindOfProvider, type ProviderId, type ProviderState } from '../../policy/terms/provider-id.ts';
@@ -35,19 +35,19 @@ export interface ProviderWorkerOptions extends ProvidedScope {
   readonly providerQueue: Pick<WorkQueue<ProviderId>, 'addAfter'>;
 }
 
-/** For so long after a change, what the namespaces say of it is waited for before anything is written. */
+/** After a change, the reports of the namespaces are waited for so long before a status is written. */
 const settleMs = 1000;
-/** For so long, one that goes waits for kinds of which nothing is known: the API server may never serve them. */
-const unknownKindsMs = 60_000;
-/** At most one status in so long. */
-const coalesceMs = 500;
+/** How long a provider being deleted waits for kinds whose watch has not synced. They may never be served. */
+const maxUnsyncedMs = 60_000;
+/** Minimum time between two writes of one status. */
+const minStatusIntervalMs = 500;
 
 export class ProviderWorker {
   readonly #options: ProviderWorkerOptions;
   readonly #writtenAt = new Map<ProviderId, number>();
   readonly #held = new Set<ProviderId>();
-  /** By UID, since when owners that go have been ready to but for kinds that are not known. */
-  readonly #goingSince = new Map<string, number>();
+  /** By UID of a provider being deleted: since when only unsynced kinds have held its finalizer. */
+  readonly #waitingSince = new Map<string, number>();
 
   constructor(options: ProviderWorkerOptions) {
     this.#options = options;
@@ -56,123 +56,127 @@ export class ProviderWorker {
   /** Forgets everything: this process is no longer the leader. */
   reset(): void {
     this.#options.blockers.clear();
-    for (const known of [this.#writtenAt, this.#held, this.#goingSince]) known.clear();
+    for (const known of [this.#writtenAt, this.#held, this.#waitingSince]) known.clear();
   }
 
-  async reconcile(owner: ProviderId, { signal }: Attempt): Promise<Handled> {
-    const loaded = this.#options.cluster.owner(owner);
+  /** Handles one key of the provider queue. */
+  async reconcile(provider: ProviderId, { signal }: Attempt): Promise<Handled> {
+    const loaded = this.#options.cluster.owner(provider);
     if (loaded === undefined) {
-      this.#forget(owner);
+      this.#forget(provider);
       return done;
     }
     try {
       if (loaded.state.isDeleting) {
-        if (await this.#letGo(loaded.state, signal)) return done;
+        if (await this.#removeFinalizer(loaded.state, signal)) return done;
       } else if (loaded.state.provides && loaded.state.isValid)
-        await this.#options.finalizers.ensure(owner, signal);
-      if (this.#options.initialSync.isDone && this.#isDue(owner)) await this.#keepStatus(owner, signal);
+        await this.#options.finalizers.ensure(provider, signal);
+      if (this.#options.initialSync.isDone && this.#isDue(provider)) await this.#keepStatus(provider, signal);
       return done;
     } catch (error) {
       if (!(error instanceof KubeError)) throw error;
-      return this.#failed(owner, error);
+      return this.#failed(provider, error);
     }
   }
 
-  #forget(owner: ProviderId): void {
+  #forget(provider: ProviderId): void {
     const { ledger, statuses, blockers } = this.#options;
-    ledger.forgetProvider(owner);
-    blockers.forget(owner);
-    statuses.forget(owner);
-    for (const known of [this.#writtenAt, this.#held]) known.delete(owner);
+    ledger.forgetProvider(provider);
+    blockers.forget(provider);
+    statuses.forget(provider);
+    for (const known of [this.#writtenAt, this.#held]) known.delete(provider);
   }
 
   /**
-   * Whether nothing holds the owner any more. Objects that are being deleted already, or whose namespaces are going or
-   * are not ours to touch, hold nothing.
+   * Removes the finalizer unless an object of the provider is left, and returns whether it did. Objects that are being
+   * deleted, and objects in namespaces that are excluded or being deleted, do not count.
    */
-  async #letGo(state: ProviderState, signal: AbortSignal): Promise<boolean> {
+  async #removeFinalizer(state: ProviderState, signal: AbortSignal): Promise<boolean> {
     const { cluster, objects, finalizers } = this.#options;
     const { id } = state;
     const snapshot = cluster.snapshot();
-    const holders = [...objects.countsOf(id).keys()].some((name) => {
+    const hasObjects = [...objects.countsOf(id).keys()].some((name) => {
       const namespaceObject = snapshot.namespace(name);
       return namespaceObject !== undefined && isManaged(namespaceObject, snapshot);
     });
-    if (holders || finalizers.isMaking(id) || this.#unknownKindsOf(state).length > 0) return false;
+    if (hasObjects || finalizers.isCreatingFor(id) || this.#unsyncedKindsOf(state).length > 0) return false;
     await finalizers.remove(id, signal);
-    this.#goingSince.delete(state.uid);
+    this.#waitingSince.delete(state.uid);
     return true;
   }
 
-  /** Of which one that goes may have objects; none once it has waited for long enough to know them. */
-  #unknownKindsOf({ id, uid, isDeleting, hasFinalizer }: ProviderState): readonly string[] {
+  /**
+   * Kinds whose watch has not synced, while a provider being deleted may still have objects of them. Empty after one
+   * minute, because such a kind may never be served.
+   */
+  #unsyncedKindsOf({ id, uid, isDeleting, hasFinalizer }: ProviderState): readonly string[] {
     const { objects, clock, providerQueue } = this.#options;
     if (!isDeleting || !hasFinalizer) return [];
     const kinds = unsyncedKinds(kindOfProvider(id), this.#options, objects);
     if (kinds.length === 0) return [];
     const now = clock.monotonic();
-    const since = this.#goingSince.get(uid) ?? now;
-    this.#goingSince.set(uid, since);
-    const left = since + unknownKindsMs - now;
+    const since = this.#waitingSince.get(uid) ?? now;
+    this.#waitingSince.set(uid, since);
+    const left = since + maxUnsyncedMs - now;
     if (left <= 0) return [];
     providerQueue.addAfter(id, left);
     return kinds;
   }
 
-  /** Otherwise it comes back when it is. */
-  #isDue(owner: ProviderId): boolean {
+  /** Returns whether the status may be written now. Otherwise the provider is queued for when it may. */
+  #isDue(provider: ProviderId): boolean {
     const { ledger, clock, providerQueue } = this.#options;
     const now = clock.monotonic();
-    const waiting = ledger.waiting(owner);
-    const settles = waiting === undefined ? now : waiting.since + settleMs;
-    const due = Math.max(settles, (this.#writtenAt.get(owner) ?? -Infinity) + coalesceMs);
+    const waiting = ledger.waiting(provider);
+    const settledAt = waiting === undefined ? now : waiting.since + settleMs;
+    const due = Math.max(settledAt, (this.#writtenAt.get(provider) ?? -Infinity) + minStatusIntervalMs);
     if (due <= now) return true;
-    providerQueue.addAfter(owner, due - now);
+    providerQueue.addAfter(provider, due - now);
     return false;
   }
 
-  async #keepStatus(owner: ProviderId, signal: AbortSignal): Promise<void> {
+  async #keepStatus(provider: ProviderId, signal: AbortSignal): Promise<void> {
     const { cluster, statuses, blockers, clock } = this.#options;
-    const before = cluster.owner(owner);
+    const before = cluster.owner(provider);
     if (before === undefined) return;
     const blockerFacts = await blockers.of(before, signal);
-    const loaded = cluster.owner(owner);
+    const loaded = cluster.owner(provider);
     if (loaded === undefined) return;
     const wrote = await statuses.keep(
       loaded.state,
-      (stored) => providerStatus(this.#factsOf(owner, loaded, blockerFacts), stored, clock.now()),
+      (stored) => providerStatus(this.#factsOf(provider, loaded, blockerFacts), stored, clock.now()),
       signal,
     );
-    if (wrote) this.#writtenAt.set(owner, clock.monotonic());
+    if (wrote) this.#writtenAt.set(provider, clock.monotonic());
   }
 
   #factsOf(
-    owner: ProviderId,
+    provider: ProviderId,
     { state, definition, problems }: LoadedProvider,
     blockerFacts: BlockerFacts,
   ): StatusFacts {
     const { ledger, fuse } = this.#options;
-    const tally = ledger.tallyOf(owner);
+    const tally = ledger.tallyOf(provider);
     const quota =
       definition?.kind === 'NamespacePolicy' ? definition.object.spec.namespaces?.quota : undefined;
-    const waiting = ledger.waiting(owner)?.count ?? 0;
+    const waiting = ledger.waiting(provider)?.count ?? 0;
     return {
       state,
       problem: problems.length === 0 ? undefined : problemsText(problems),
       counts: tally.counts,
       failures: tally.failures(),
       waiting,
-      held: this.#heldBy(state),
-      unknownKinds: this.#unknownKindsOf(state),
+      held: this.#heldDeletionsOf(state),
+      unknownKinds: this.#unsyncedKindsOf(state),
       ...blockerFacts,
       matched: tally.matched,
       violations: tally.violations(quota),
-      isConfirmationSpent: waiting === 0 && !state.isDeleting && fuse.outstanding(owner) === 0,
+      isConfirmationSpent: waiting === 0 && !state.isDeleting && fuse.outstanding(provider) === 0,
     };
   }
 
-  /** Told once, when it begins. */
-  #heldBy({ id, isDeleting }: ProviderState): StatusFacts['held'] {
+  /** Returns the deletions that the fuse holds. Logs and records them once, when the fuse begins to hold them. */
+  #heldDeletionsOf({ id, isDeleting }: ProviderState): StatusFacts['held'] {
     const { fuse, announcer, observer } = this.#options;
     const verdict = isDeleting || fuse.outstanding(id) === 0 ? undefined : fuse.verdictOf(id);
     if (verdict?.kind !== 'hold') {
@@ -192,12 +196,12 @@ export class ProviderWorker {
     return { count, limit };
   }
 
-  #failed(owner: ProviderId, error: KubeError): Handled {
+  #failed(provider: ProviderId, error: KubeError): Handled {
     const writeError = classifyWriteError(error, 'change');
     if (writeError.kind === 'transient') return { kind: 'retry', minDelayMs: writeError.minDelayMs };
     // Not found: the watch will report the deletion.
     if (writeError.kind !== 'permanent') return done;
-    this.#options.observer.unexpectedError(`status or finalizer of ${owner}`, error);
+    this.#options.observer.unexpectedError(`status or finalizer of ${provider}`, error);
     return { kind: 'retry', minDelayMs: writeError.minDelayMs ?? settleMs };
   }
 }

@@ -1,4 +1,4 @@
-// Knows which rights our own account lacks for each policy and share, and looks again from time to time.
+// Finds the rights that our own account lacks for each provider, and asks again from time to time.
 import type { RightsRule } from '../../policy/authors/needed-rights.ts';
 import { ownRights, type OwnRights } from '../../policy/authors/own-rights.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
@@ -28,12 +28,12 @@ interface Checked {
   readonly missing: readonly OwnRights[];
 }
 
-/** Rights come and go without anybody telling us. This old an answer will do: about a policy that has just changed, ... */
-const freshMs = 2000;
-/** ... about one for which something is missing, or was refused, ... */
-const soonMs = 15_000;
-/** ... and about all others. */
-const usualMs = 300_000;
+/** Nothing reports a change of rights, so answers expire. Maximum age for a provider that has just changed. */
+const maxAgeChangedMs = 2000;
+/** Interval for a provider with a missing right or a refused write. */
+const recheckMs = 15_000;
+/** Maximum age for all other providers. They are checked again with every resync. */
+const maxAgeMs = 300_000;
 const maxAnswers = 10_000;
 
 export class SelfCheck {
@@ -45,31 +45,31 @@ export class SelfCheck {
     this.#options = options;
   }
 
-  /** What cannot be answered counts as it was answered last; nothing is said that may be false. */
+  /** Returns the missing rights. A review without an answer counts as its last answer, so no status says what may be false. */
   async missing(
-    owner: ProviderId,
+    provider: ProviderId,
     definition: ProviderDefinition,
     wasRefused: boolean,
     signal: AbortSignal,
   ): Promise<readonly OwnRights[]> {
     const { providerQueue, dispatcher, allowedKinds: resourceKinds } = this.#options;
     const install: Install = { ...this.#options, resourceKinds };
-    const last = this.#checked.get(owner);
+    const last = this.#checked.get(provider);
     const isDoubtful = wasRefused || (last?.missing.length ?? 0) > 0;
-    const oldest = last?.definition !== definition ? freshMs : isDoubtful ? soonMs - freshMs : usualMs;
+    const oldestMs =
+      last?.definition !== definition ? maxAgeChangedMs : isDoubtful ? recheckMs - maxAgeChangedMs : maxAgeMs;
     const rules = await Promise.all(
-      ownRights(definition, install).map((rule) => this.#lacking(rule, oldest, signal)),
+      ownRights(definition, install).map((rule) => this.#lacking(rule, oldestMs, signal)),
     );
     const missing = rules.filter(({ verbs }) => verbs.length > 0);
-    this.#checked.set(owner, { definition, missing });
-    // All others are looked at again with everything else.
-    if (missing.length > 0 || wasRefused) providerQueue.addAfter(owner, soonMs);
-    if (last !== undefined && countOf(missing) < countOf(last.missing)) dispatcher.enqueueProvider(owner);
+    this.#checked.set(provider, { definition, missing });
+    if (missing.length > 0 || wasRefused) providerQueue.addAfter(provider, recheckMs);
+    if (last !== undefined && countOf(missing) < countOf(last.missing)) dispatcher.enqueueProvider(provider);
     return missing;
   }
 
-  forget(owner: ProviderId): void {
-    this.#checked.delete(owner);
+  forget(provider: ProviderId): void {
+    this.#checked.delete(provider);
   }
 
   clear(): void {
@@ -77,7 +77,7 @@ export class SelfCheck {
     this.#answers.clear();
   }
 
-  /** The rule with those of its verbs that we may not use. */
+  /** Returns the rule with only the verbs that our account may not use. */
   async #lacking(rule: OwnRights, oldestMs: number, signal: AbortSignal): Promise<OwnRights> {
     const answers = await Promise.all(
       rule.verbs.map(async (verb) => await this.#may(verb, rule, oldestMs, signal)),
@@ -85,7 +85,7 @@ export class SelfCheck {
     return { ...rule, verbs: rule.verbs.filter((_, index) => answers[index] === false) };
   }
 
-  /** Undefined: nobody has ever said. */
+  /** Undefined: this was never answered. */
   async #may(
     verb: string,
     { group, resource, name, namespace }: RightsRule,

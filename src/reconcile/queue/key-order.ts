@@ -1,4 +1,4 @@
-// Holds the keys of a queue in order: ready keys by arrival, delayed keys by due time. Private to queue.ts.
+// Sorts the keys of a queue: ready keys by arrival, delayed keys by due time. Private to queue.ts.
 
 interface Ready<K> {
   readonly key: K;

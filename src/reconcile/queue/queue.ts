@@ -1,4 +1,4 @@
-// A queue of keys with delays and retries: a key never runs twice at once, and a failing key holds up no other key.
+// A queue of keys with delays and retries: a key never runs twice at once, and a failing key delays no other.
 // The contract is the one of client-go's workqueue: https://pkg.go.dev/k8s.io/client-go/util/workqueue
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../../base/clock.ts';
@@ -91,7 +91,7 @@ export class WorkQueue<K> {
     this.#startReady();
   }
 
-  /** Of several delays the earliest counts. When the key starts before that, the delay is dropped. */
+  /** The earliest of several delays counts. When the key starts before that, the delay is dropped. */
   addAfter(key: K, milliseconds: number): void {
     if (milliseconds <= 0) {
       this.add(key);
