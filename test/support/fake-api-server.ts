@@ -162,7 +162,7 @@ export class FakeObject {
     return (this.#object?.['spec'] ?? {}) as JsonObject;
   }
 
-  get isThere(): boolean {
+  get exists(): boolean {
     return this.#object !== undefined;
   }
 

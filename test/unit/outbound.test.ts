@@ -1,11 +1,11 @@
-// The program calls nobody but the API server: what could call somebody is in one file, and nothing takes a URL from users.
+// Checks that Reeve calls only the API server: one file opens connections, and no field of users is a URL.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '..', '..');
 const files = globSync('src/**/*.ts', { cwd: root }).filter(
-  // The API server that `reeve up` embeds calls webhooks, as API servers do; nothing of it is loaded by `reeve run`.
+  // The embedded API server of `reeve up` calls webhooks, as API servers do. `reeve run` loads none of its files.
   (file) => !file.startsWith('src/sandbox/'),
 );
 const code = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]));
@@ -17,12 +17,12 @@ function filesWith(pattern: RegExp): readonly string[] {
     .sort();
 }
 
-/** Imports of values from a built-in module; types call nobody. */
+/** Matches imports of values from a built-in module; imports of types open no connection. */
 function imports(module: string): RegExp {
   return new RegExp(`^import (?!type)[^;]*from 'node:${module}(?:/[a-z]+)?'`, 'm');
 }
 
-test('one file sends requests', () => {
+test('only one file sends requests', () => {
   expect(
     filesWith(/\bimport \{[^}]*\b(?:request|get|connect|createConnection)\b[^}]*\} from 'node:/),
   ).toEqual(['src/kube/http/http-exchange.ts']);
@@ -39,21 +39,21 @@ test('one file sends requests', () => {
 });
 
 test.for(['dns', 'dgram', 'http2', 'child_process', 'inspector', 'cluster'])(
-  'nobody imports %s',
+  'no file imports %s',
   (module) => {
     expect(filesWith(imports(module))).toEqual([]);
   },
 );
 
-test('nobody has another way to call out, or to run what comes from outside', () => {
+test('no file uses another way to open connections, or to run code from outside', () => {
   expect(
     filesWith(/\bfetch\(|new (?:WebSocket|EventSource|Socket)\(|from 'undici'|\beval\(|new Function\(/),
   ).toEqual([]);
 });
 
-test('nothing that users write is a URL to be called', () => {
+test('no field that users write is a URL to call', () => {
   const kinds = [...code].filter(([file]) => /^src\/api\/(?:namespace-policy|secret-share)/.test(file));
   expect(kinds.length).toBeGreaterThan(5);
-  // As a field; the words may stand in what is said about another one.
+  // Only field names count; descriptions may have these words.
   for (const [file, text] of kinds) expect(text, file).not.toMatch(/^\s*\w*(?:url|uri|endpoint|proxy)\w*:/im);
 });

@@ -175,7 +175,7 @@ describe('losing the lead', () => {
     await here.time.settle();
     here.lease.write(undefined);
     await here.time.advance(2000);
-    expect([...log, here.lease.isThere]).toEqual(['lead', '404 NotFound', 'lost', 'lead', true]);
+    expect([...log, here.lease.exists]).toEqual(['lead', '404 NotFound', 'lost', 'lead', true]);
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
   });
 
