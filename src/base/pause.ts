@@ -1,6 +1,6 @@
 // Waits for a time, or until a signal aborts, or until another part of the program has news.
 import { isAborted } from './abort.ts';
-import { systemClock, type Clock } from './clock.ts';
+import type { Clock } from './clock.ts';
 
 /** Resolves when the time is over and also when the signal aborts, whatever `sleep` of the clock does then. */
 export async function pause(
@@ -19,7 +19,12 @@ export async function pause(
 
 /** A wait that another part of the program can end early. */
 export class InterruptiblePause {
+  readonly #clock: Pick<Clock, 'sleep'>;
   #interrupted = Promise.withResolvers<void>();
+
+  constructor(clock: Pick<Clock, 'sleep'>) {
+    this.#clock = clock;
+  }
 
   /** Ends the current wait, or the next one when nothing waits. */
   interrupt(): void {
@@ -33,7 +38,7 @@ export class InterruptiblePause {
     try {
       await Promise.race([
         this.#interrupted.promise,
-        systemClock.sleep(milliseconds, either).catch(() => undefined),
+        this.#clock.sleep(milliseconds, either).catch(() => undefined),
       ]);
     } finally {
       over.abort();

@@ -106,7 +106,7 @@ async function keepUntil(
   { cluster, bundle }: Causes,
   keep: () => Promise<boolean>,
 ): Promise<void> {
-  const pause = new InterruptiblePause();
+  const pause = new InterruptiblePause(systemClock);
   const endings = [
     cluster.subscribe((each) => {
       // A status that is written changes nothing of what there are rules for.

@@ -59,7 +59,7 @@ class SharedAuthority implements CaBundle {
   readonly #context: SharedAuthorityContext;
   readonly #replica: AuthorityReplica;
   readonly #stop = new AbortController();
-  readonly #pause = new InterruptiblePause();
+  readonly #pause = new InterruptiblePause(systemClock);
   readonly #rounds = new SingleFlight<AuthorityState>();
   readonly #first = Promise.withResolvers<ServingPair>();
   readonly #bundleListeners = new Set<() => void>();
