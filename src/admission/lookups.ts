@@ -1,14 +1,13 @@
 // Asks the rest of the program what a decision needs beyond the snapshot: a Namespace, and rights of a person.
-import { namespaceNeeded } from '../policy/compile/namespace-needed.ts';
 import { clipped } from '../base/text.ts';
 import type { KubeObject } from '../base/kube-object.ts';
 import type { Requester, Review } from '../policy/terms/review.ts';
 import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
 import { rightKey, type AccessAnswer, type Right, type RightKey } from '../policy/terms/verdict.ts';
-import { outOfTime, unknownNamespace } from './answer.ts';
-import type { Answer } from './answer.ts';
+import { outOfTime, unknownNamespace, type Answer } from './answer.ts';
 import type { Deadline } from './http/deadline.ts';
 import type { AccessReviewer, NamespaceFinder } from './ports.ts';
+import { namespaceNeeded } from '../policy/compile/applicable-rules.ts';
 
 type Completed =
   { readonly ok: true; readonly snapshot: ClusterSnapshot } | { readonly ok: false; readonly answer: Answer };

@@ -43,6 +43,11 @@ export function providerFields({ provider, provided, whileSuspended }: Words) {
       ),
       false,
     ),
+    contact: text({
+      description: `Where people ask about the ${provider}: a URL, an address or the name of a team. Each refusal that the ${provider} causes ends with it.`,
+      minLength: 1,
+      maxLength: 200,
+    }),
   };
 }
 

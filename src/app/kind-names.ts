@@ -1,6 +1,6 @@
 // Under which name the API server keeps the objects of each kind, for whoever cannot wait for its answer.
 import { type Discovery, guessedPlural } from '../kube/discovery.ts';
-import type { ObjectType } from '../policy/compile/compile-contents.ts';
+import type { ObjectType } from '../policy/compile/object-key.ts';
 
 /** The guess of Kubernetes until the API server has told; asked from the beginning for the kinds that are allowed. */
 export function namesOfKinds(

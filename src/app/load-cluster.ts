@@ -1,8 +1,6 @@
 // Loads policies, shares and namespaces from files into one snapshot, with all that is wrong with them.
 import { systemNamespaces } from '../api/names.ts';
-import { PolicySet } from '../policy/compile/policy-set.ts';
-import { ShareSet } from '../policy/compile/share-set.ts';
-import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
+import { type ClusterSnapshot, PolicySet, ShareSet } from '../policy/compile/snapshot.ts';
 import { clusterSnapshot } from '../state/cluster-snapshot.ts';
 import type { FileProblem } from '../state/file-problem.ts';
 import { loadNamespaceFiles } from '../state/namespace-files.ts';

@@ -1,5 +1,5 @@
 // Reads what settings say of the objects that may be provided.
-import type { ObjectType } from '../policy/compile/compile-contents.ts';
+import type { ObjectType } from '../policy/compile/object-key.ts';
 
 /** `v1/ResourceQuota`, `networking.k8s.io/v1/NetworkPolicy` */
 export function objectTypeOf(text: string): ObjectType {

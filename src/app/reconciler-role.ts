@@ -9,7 +9,7 @@ import { ReconcileMetrics } from '../observe/reconcile-metrics.ts';
 import type { MetricsRegistry } from '../observe/registry.ts';
 import { createReconciler, type Reconciler, type ReconcilerOptions } from '../reconcile/controller.ts';
 import type { KindProbe, ObjectWriter, OwnSecrets } from '../reconcile/ports.ts';
-import type { HookMode } from '../policy/compile/judged-kinds.ts';
+import type { HookMode } from '../policy/compile/applicable-rules.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
 import { elect, type Election } from './election.ts';

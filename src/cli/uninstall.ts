@@ -5,7 +5,7 @@ import { findApiServer, type ApiServerChoice } from '../kube/auth/find-api-serve
 import { connect, type ClusterConnection } from '../app/cluster-connection.ts';
 import { StartError } from '../app/start-error.ts';
 import { Uninstall, type Outcome } from '../uninstall/uninstall.ts';
-import { counted } from '../policy/terms/count-text.ts';
+import { counted } from '../policy/terms/wording.ts';
 import { countOf, type ContentsPlan, type ProviderPlan } from '../uninstall/plan.ts';
 import type { UninstallFlags } from './command-settings.ts';
 

@@ -1,6 +1,6 @@
 // Builds the parts of the reconciler, in the order in which data flows through them.
 import type { Install } from '../policy/compile/install.ts';
-import type { HookMode } from '../policy/compile/judged-kinds.ts';
+import type { HookMode } from '../policy/compile/applicable-rules.ts';
 import type { ProviderId } from '../policy/terms/provider-id.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import type { Clock } from '../base/clock.ts';

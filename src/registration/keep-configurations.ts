@@ -3,7 +3,7 @@ import type { Log } from '../observe/log.ts';
 import { ConfigurationMetrics } from '../observe/configuration-metrics.ts';
 import type { MetricsRegistry } from '../observe/registry.ts';
 import { faults } from './configuration-drift.ts';
-import { judgedKinds, type HookMode } from '../policy/compile/judged-kinds.ts';
+import { judgedKinds, type HookMode } from '../policy/compile/applicable-rules.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import {
   webhookConfigurations,

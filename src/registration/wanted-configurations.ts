@@ -2,7 +2,7 @@
 import { isJsonObject, ownMember, type JsonObject } from '../base/json.ts';
 import type { KubeObject } from '../base/kube-object.ts';
 import { group, namespaceNameLabel, systemNamespaces } from '../api/names.ts';
-import type { HookMode, JudgedKinds } from '../policy/compile/judged-kinds.ts';
+import type { HookMode, JudgedKinds } from '../policy/compile/applicable-rules.ts';
 
 /** On a webhook configuration: the version of the program that has written it. */
 export const versionAnnotation = `${group}/version`;

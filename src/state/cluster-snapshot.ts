@@ -1,8 +1,6 @@
 // The engine's view of a cluster that does not change: policies, shares and Namespaces from files.
 import type { KubeObject } from '../base/kube-object.ts';
-import type { PolicySet } from '../policy/compile/policy-set.ts';
-import type { ShareSet } from '../policy/compile/share-set.ts';
-import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
+import type { ClusterSnapshot, PolicySet, ShareSet } from '../policy/compile/snapshot.ts';
 
 export function clusterSnapshot(
   policies: PolicySet,

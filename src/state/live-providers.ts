@@ -1,17 +1,16 @@
 // Policies and shares as their watches tell of them: how each stands, and all that are in force.
 import { apiVersion } from '../api/names.ts';
-import type { CompiledPolicy } from '../policy/compile/compiled-policy.ts';
-import type { CompiledShare } from '../policy/compile/compiled-share.ts';
 import {
   providerId,
   type ProviderId,
   type ProviderKind,
   type ProviderState,
 } from '../policy/terms/provider-id.ts';
-import { PolicySet } from '../policy/compile/policy-set.ts';
-import { ShareSet } from '../policy/compile/share-set.ts';
 import { ObjectStore } from './object-store.ts';
 import { loadStored, type LoadedProvider, type Standing } from './stored-provider.ts';
+import type { CompiledPolicy } from '../policy/compile/compile-policy.ts';
+import type { CompiledShare } from '../policy/compile/compile-share.ts';
+import { PolicySet, ShareSet } from '../policy/compile/snapshot.ts';
 
 export interface ProviderChange {
   readonly kind: 'owner';

@@ -81,7 +81,7 @@ function loadObject(object: LocatedObject): Outcome {
   const kind = providerKindOf(value);
   if (kind === undefined) return { ok: false, problems: [object.locate(anotherKind(value))] };
   const load = loadProvider(kind, value);
-  if (load.ok) return { ok: true, loaded: { definition: load.definition, file, line, column } };
+  if (load.ok) return { ok: true, loaded: { definition: load.value, file, line, column } };
   const name = ownMember(ownMember(value, 'metadata'), 'name');
   const about = kind === 'NamespacePolicy' ? 'policy' : 'share';
   const named = typeof name === 'string' && name !== '' ? { [about]: name } : {};

@@ -61,7 +61,7 @@ function inForce(
   load: ProviderLoad,
   before: LoadedProvider | undefined,
 ): Pick<LoadedProvider, 'standing' | 'definition' | 'problems'> {
-  if (load.ok) return { standing: 'loaded', definition: load.definition, problems: [] };
+  if (load.ok) return { standing: 'loaded', definition: load.value, problems: [] };
   const definition = before?.definition;
   const standing = definition === undefined ? 'refused' : 'last-good';
   return { standing, definition, problems: load.problems };

@@ -78,17 +78,15 @@ describeCluster('policies and shares at admission', () => {
     await mustKubectl(['get', kind, name, '-o=jsonpath={.spec}'], cluster);
 
   describe('what is wrong', () => {
-    it('an invalid policy is refused with all problems at once', async () => {
+    // `details.causes` have all seven: deny-seven-problems in test/fixtures/admission/owners.spec.
+    it('an invalid policy is refused with its first three problems', async () => {
       const said = await refused(create(wrong), author);
       expect(said.split('\n').map((line) => line.replace(/: found .*/, ''))).toEqual([
         'NamespacePolicy ad-ow-wrong is refused for 7 reasons:',
         '- spec.namespaces.defaults.annotations.by',
         '- spec.match.matchConditions[0].expression',
         '- spec.match.matchConditions[1].expression',
-        '- spec.namespaces.name.pattern',
-        '- spec.validations[0].expression',
-        '- spec.namespaces.defaults.labels.team',
-        '- spec.exceptions[0].rules[0]',
+        '- and 4 more',
       ]);
     });
 

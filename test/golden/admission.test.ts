@@ -4,8 +4,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
-import type { Answer } from '../../src/admission/answer.ts';
-import { malformed } from '../../src/admission/answer.ts';
+import { malformed, type Answer, type Refusal } from '../../src/admission/answer.ts';
 import { Deadline } from '../../src/admission/http/deadline.ts';
 import { decodeReview } from '../../src/admission/decode/decode-review.ts';
 import { judgeReview } from '../../src/admission/judge-review.ts';
@@ -13,9 +12,7 @@ import type { Endpoint } from '../../src/admission/ports.ts';
 import { mastersGroup, systemNamespaces } from '../../src/api/names.ts';
 import { RULES } from '../../src/api/namespace-policy/namespace-policy.ts';
 import { stringifyYaml } from '../../src/base/yaml.ts';
-import { ShareSet } from '../../src/policy/compile/share-set.ts';
-import { PolicySet } from '../../src/policy/compile/policy-set.ts';
-import type { ClusterSnapshot } from '../../src/policy/compile/snapshot.ts';
+import { type ClusterSnapshot, PolicySet, ShareSet } from '../../src/policy/compile/snapshot.ts';
 import { clusterSnapshot } from '../../src/state/cluster-snapshot.ts';
 import { loadNamespaceFiles } from '../../src/state/namespace-files.ts';
 import { loadPolicyFiles } from '../../src/state/policy-files.ts';
@@ -81,15 +78,20 @@ function shown(answer: Answer | 'passed'): unknown {
   if (answer === 'passed') return answer;
   const { refusal, patch, warnings, auditAnnotations } = answer;
   const parts = {
-    ...(refusal === undefined
-      ? {}
-      : { allowed: false, code: refusal.code, reason: refusal.reason, message: refusal.message }),
+    ...(refusal === undefined ? {} : shownRefusal(refusal)),
     ...(patch.length === 0 ? {} : { patch }),
     ...(warnings.length === 0 ? {} : { warnings }),
     ...(Object.keys(auditAnnotations).length === 0 ? {} : { auditAnnotations }),
   };
   if (Object.keys(parts).length === 0) return 'allowed';
   return refusal === undefined ? { allowed: true, ...parts } : parts;
+}
+
+/** With the causes where the message does not show all reasons. */
+function shownRefusal({ code, reason, message, causes }: Refusal): object {
+  const isCut = /^- and \d+ more$/m.test(message);
+  const all = causes.map((cause) => `${cause.field}: ${cause.message}`);
+  return { allowed: false, code, reason, message, ...(isCut ? { causes: all } : {}) };
 }
 
 interface CaseAnswer {

@@ -4,17 +4,13 @@ import { namespaceNameLabel, systemNamespaces } from '../../src/api/names.ts';
 import { renderProblem } from '../../src/base/problem.ts';
 import { parseSecretShare } from '../../src/api/secret-share/secret-share.ts';
 import { unlimitedBudget, type Circumstances } from '../../src/policy/terms/budget.ts';
-import { compilePolicy } from '../../src/policy/compile/compile-policy.ts';
-import { compileShare } from '../../src/policy/compile/compile-share.ts';
-import type { CompiledPolicy } from '../../src/policy/compile/compiled-policy.ts';
-import type { CompiledShare } from '../../src/policy/compile/compiled-share.ts';
-import { ShareSet } from '../../src/policy/compile/share-set.ts';
+import { compilePolicy, type CompiledPolicy } from '../../src/policy/compile/compile-policy.ts';
+import { compileShare, type CompiledShare } from '../../src/policy/compile/compile-share.ts';
 import type { ProviderKind } from '../../src/policy/terms/provider-id.ts';
-import { PolicySet } from '../../src/policy/compile/policy-set.ts';
 import type { KubeObject, ObjectMeta } from '../../src/base/kube-object.ts';
 import type { Install } from '../../src/policy/compile/install.ts';
 import type { ProviderReview, Review } from '../../src/policy/terms/review.ts';
-import type { ClusterSnapshot } from '../../src/policy/compile/snapshot.ts';
+import { type ClusterSnapshot, PolicySet, ShareSet } from '../../src/policy/compile/snapshot.ts';
 import { clusterSnapshot } from '../../src/state/cluster-snapshot.ts';
 
 export const circumstances: Circumstances = {
@@ -45,7 +41,7 @@ export function aPolicy(name: string, spec: unknown): CompiledPolicy {
   if (!parsed.ok) throw new Error(parsed.problems.map(renderProblem).join('; '));
   const result = compilePolicy(parsed.policy);
   if (!result.ok) throw new Error(result.problems.map(renderProblem).join('; '));
-  return result.compiled;
+  return result.value;
 }
 
 export function aShare(name: string, spec: unknown): CompiledShare {
@@ -53,7 +49,7 @@ export function aShare(name: string, spec: unknown): CompiledShare {
   if (!parsed.ok) throw new Error(parsed.problems.map(renderProblem).join('; '));
   const result = compileShare(parsed.share);
   if (!result.ok) throw new Error(result.problems.map(renderProblem).join('; '));
-  return result.compiled;
+  return result.value;
 }
 
 export function aSnapshot(

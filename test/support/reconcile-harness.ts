@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { KubeError } from '../../src/base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../../src/base/kube-object.ts';
 import { apiVersion, systemNamespaces } from '../../src/api/names.ts';
-import type { ObjectType } from '../../src/policy/compile/compile-contents.ts';
+import type { ObjectType } from '../../src/policy/compile/object-key.ts';
 import type { ProviderKind } from '../../src/policy/terms/provider-id.ts';
 import { createReconciler, type Reconciler, type ReconcilerOptions } from '../../src/reconcile/controller.ts';
 import type { Clock } from '../../src/base/clock.ts';

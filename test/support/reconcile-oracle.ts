@@ -3,16 +3,15 @@ import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../src/base/kube-object.ts';
 import { managedByLabel, managedByReeve, ownerAnnotation, systemNamespaces } from '../../src/api/names.ts';
 import { ownMember } from '../../src/base/json.ts';
-import type { CompiledShare } from '../../src/policy/compile/compiled-share.ts';
-import type { ObjectType } from '../../src/policy/compile/compile-contents.ts';
-import type { Claim } from '../../src/policy/desired/claim.ts';
 import { copyOf, type CopyState } from '../../src/policy/plan/copy.ts';
 import { desired, isManaged, type Desired } from '../../src/policy/desired/desired.ts';
-import { objectKey } from '../../src/policy/compile/object-key.ts';
+import { objectKey, type ObjectType } from '../../src/policy/compile/object-key.ts';
 import { parseProviderId } from '../../src/policy/terms/provider-id.ts';
 import type { ClusterSnapshot } from '../../src/policy/compile/snapshot.ts';
 import { LiveCluster } from '../../src/state/live-cluster.ts';
 import type { MemoryCluster } from './memory-cluster.ts';
+import type { CompiledShare } from '../../src/policy/compile/compile-share.ts';
+import type { Claim } from '../../src/policy/desired/provider.ts';
 
 /** What is not as it should be, in words; nothing when all is well. */
 export function deviations(memory: MemoryCluster, now: Date): readonly string[] {

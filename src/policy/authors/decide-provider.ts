@@ -78,7 +78,7 @@ function decideWrite(
 }
 
 function definitionIn(load: ProviderLoad | undefined): ProviderDefinition | undefined {
-  return load?.ok === true ? load.definition : undefined;
+  return load?.ok === true ? load.value : undefined;
 }
 
 function specViolation({ path, found, accepted, offset }: Problem): JudgedViolation {

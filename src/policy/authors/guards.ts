@@ -7,7 +7,7 @@ import type { ProviderReview } from '../terms/review.ts';
 import type { JudgedViolation } from '../terms/verdict.ts';
 import { fateOf, type ProviderWrite } from './provider-write.ts';
 import type { Impact } from './impact.ts';
-import { counted, listed, plural } from '../terms/count-text.ts';
+import { counted, listed, plural } from '../terms/wording.ts';
 
 export function fuseViolation(
   review: ProviderReview,

@@ -3,15 +3,11 @@ import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { Circumstances } from '../terms/budget.ts';
 import { claimedKeys, desired, type Desired } from '../desired/desired.ts';
-import type { ObjectKey } from '../compile/object-key.ts';
+import { type ObjectKey, secretObjectType, type ObjectType, groupKind } from '../compile/object-key.ts';
 import { policyProvider, shareProvider, type Provider } from '../desired/provider.ts';
 import type { MatchResult } from '../terms/match.ts';
-import type { ClusterSnapshot } from '../compile/snapshot.ts';
+import { type ClusterSnapshot, PolicySet, ShareSet } from '../compile/snapshot.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
-import { secretObjectType, type ObjectType } from '../compile/compile-contents.ts';
-import { PolicySet } from '../compile/policy-set.ts';
-import { ShareSet } from '../compile/share-set.ts';
-import { groupKind } from '../compile/install.ts';
 
 export class LostObjects {
   readonly #before: Provider;

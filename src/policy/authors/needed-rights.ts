@@ -4,9 +4,8 @@ import { renderPath, type Path } from '../../base/problem.ts';
 import type { SecretShare } from '../../api/secret-share/secret-share.ts';
 import { isProvided, mayMakeSecret, type Install } from '../compile/install.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
-import type { CompiledShare } from '../compile/compiled-share.ts';
-import { roleBindingType } from '../compile/compile-contents.ts';
-import { groupOf } from '../compile/object-key.ts';
+import { groupOf, roleBindingType } from '../compile/object-key.ts';
+import type { CompiledShare } from '../compile/compile-share.ts';
 
 /** A rule of RBAC: some verbs on objects of one resource, cluster-wide where no namespace is given. */
 export interface RightsRule {

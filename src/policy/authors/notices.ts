@@ -4,7 +4,7 @@ import { fateOf, type ProviderWrite } from './provider-write.ts';
 import type { Impact, UnmatchedNamespace } from './impact.ts';
 import { totalOf } from './guards.ts';
 import { kindsNotAllowed, nameNotAllowed, type Install } from '../compile/install.ts';
-import { counted, listed, plural } from '../terms/count-text.ts';
+import { counted, listed, plural } from '../terms/wording.ts';
 
 export function noticesOf(write: ProviderWrite, impact: Impact, install: Install): readonly string[] {
   const { id } = write;

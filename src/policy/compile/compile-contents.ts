@@ -1,4 +1,5 @@
 // Compiles what a policy provides and renders it for one namespace.
+import { roleBindingType, type ObjectType } from './object-key.ts';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { ContentsSpec, RoleBindingContent } from '../../api/namespace-policy/namespace-policy.ts';
@@ -7,25 +8,8 @@ import { reservedPrefix } from '../../api/names.ts';
 import type { Path } from '../../base/problem.ts';
 import { parseDuration } from '../../base/time.ts';
 import type { Budget } from '../terms/budget.ts';
-import { allOf, mapped, type Compilation } from '../terms/compilation.ts';
+import { allOf, mapped, type CompileResult } from '../terms/compile-result.ts';
 import { compileValue, type Rendered } from './content-template.ts';
-
-/** What an object is, without its name: never templated. */
-export interface ObjectType {
-  readonly apiVersion: string;
-  readonly kind: string;
-}
-
-export function isSameType(a: ObjectType, b: ObjectType): boolean {
-  return a.kind === b.kind && a.apiVersion === b.apiVersion;
-}
-
-export const roleBindingType: ObjectType = {
-  apiVersion: 'rbac.authorization.k8s.io/v1',
-  kind: 'RoleBinding',
-};
-
-export const secretObjectType: ObjectType = { apiVersion: 'v1', kind: 'Secret' };
 
 /** An object as the policy writes it for one namespace, still without the namespace and the marks of its owner. */
 export interface RenderedContent {
@@ -41,7 +25,9 @@ export interface CompiledContent {
   render(namespaceObject: KubeObject, budget: Budget): Rendered<RenderedContent>;
 }
 
-export function compileContents(contents: ContentsSpec | undefined): Compilation<readonly CompiledContent[]> {
+export function compileContents(
+  contents: ContentsSpec | undefined,
+): CompileResult<readonly CompiledContent[]> {
   const path = ['spec', 'contents'];
   const roleBindings = contents?.roleBindings ?? [];
   const resources = contents?.resources ?? [];
@@ -52,7 +38,7 @@ export function compileContents(contents: ContentsSpec | undefined): Compilation
 }
 
 /** Role, expiry and kinds of subjects are never templated: only what is text for people or names of theirs is. */
-function compileRoleBinding(binding: RoleBindingContent, path: Path): Compilation<CompiledContent> {
+function compileRoleBinding(binding: RoleBindingContent, path: Path): CompileResult<CompiledContent> {
   const { name, subjects, roleRef } = binding;
   const templated = compileValue({ name, subjects }, path, ['kind']);
   return mapped(templated, (render) => ({
@@ -128,7 +114,7 @@ function expiryOf(
 
 type ResourceContent = NonNullable<ContentsSpec['resources']>[number];
 
-function compileResource(resource: ResourceContent, path: Path): Compilation<CompiledContent> {
+function compileResource(resource: ResourceContent, path: Path): CompileResult<CompiledContent> {
   const { apiVersion, kind } = resource;
   const templated = compileValue(resource, path, ['apiVersion', 'kind']);
   return mapped(templated, (render) => ({

@@ -1,38 +1,61 @@
-// Turns a policy as it is written into one that can decide, or says everything that is wrong with it.
-import type { NamespacePolicy, NamespacePolicySpec } from '../../api/namespace-policy/namespace-policy.ts';
+// Compiles a policy for deciding, or returns all of its problems.
+import type {
+  NamespacePolicy,
+  NamespacePolicySpec,
+  RequestersSpec,
+  ValidationAction,
+} from '../../api/namespace-policy/namespace-policy.ts';
 import type { Problem } from '../../base/problem.ts';
-import { mapped, type Compilation } from '../terms/compilation.ts';
-import { compileMatch } from './compile-match.ts';
+import { clipped } from '../../base/text.ts';
+import { compileDefaults, type DefaultKey } from '../rules/default-keys.ts';
+import { compileRequirements, type Requirement } from '../rules/required-keys.ts';
+import type { Rule } from '../rules/rule.ts';
+import { helmReleaseType } from '../rules/secret-types.ts';
+import { compiled, mapped, refused, type CompileResult } from '../terms/compile-result.ts';
+import { compileException, type CompiledException } from '../terms/exceptions.ts';
+import { compileMatch, type CompiledMatch } from '../terms/match.ts';
+import { compileContents, type CompiledContent } from './compile-contents.ts';
 import {
   compileNamespaceRules,
   compileRoleBindingRules,
   compileRoleRules,
   compileSecretRules,
 } from './compile-rules.ts';
-import type { CompiledPolicy } from './compiled-policy.ts';
-import { compileContents } from './compile-contents.ts';
 import { isTemplated } from './content-template.ts';
-import { contradictions } from './contradictions.ts';
-import { compileException } from '../terms/exceptions.ts';
-import { compileDefaults } from '../rules/default-keys.ts';
-import { compileRequirements } from '../rules/required-keys.ts';
-import { helmReleaseType } from '../rules/secret-types.ts';
 
-export type PolicyCompilation =
-  | { readonly ok: true; readonly compiled: CompiledPolicy }
-  | { readonly ok: false; readonly problems: readonly Problem[] };
+export interface CompiledPolicy {
+  readonly name: string;
+  readonly contact: string | undefined;
+  readonly actions: readonly ValidationAction[];
+  readonly match: CompiledMatch;
+  readonly namespaceRules: readonly Rule[];
+  readonly secretRules: readonly Rule[];
+  readonly roleRules: readonly Rule[];
+  readonly roleBindingRules: readonly Rule[];
+  /** Whether the rules on Secrets name Helm's own type. They leave it alone otherwise. */
+  readonly judgesHelmReleases: boolean;
+  readonly requirements: readonly Requirement[];
+  readonly namespaceDefaults: readonly DefaultKey[];
+  readonly secretDefaults: readonly DefaultKey[];
+  readonly requesters: RequestersSpec | undefined;
+  readonly contents: readonly CompiledContent[];
+  /** Whether a template of the contents or defaults reads the Namespace. */
+  readonly readsNamespace: boolean;
+  /** While true, the contents are neither created, changed nor deleted. */
+  readonly isSuspended: boolean;
+  readonly exceptions: readonly CompiledException[];
+}
 
-export function compilePolicy(policy: NamespacePolicy): PolicyCompilation {
-  const { spec } = policy;
+export function compilePolicy({ metadata, spec }: NamespacePolicy): CompileResult<CompiledPolicy> {
   const problems: Problem[] = [];
-  // Collects instead of stopping: an author learns of all problems at once.
-  const take = <T>(part: Compilation<T>, otherwise: T): T => {
+  // Collects all problems, so that an author can fix them in one edit.
+  const take = <T>(part: CompileResult<T>, otherwise: T): T => {
     if (part.ok) return part.value;
     problems.push(...part.problems);
     return otherwise;
   };
-  // What compiles counts even where something beside it does not: it may contradict the rest.
-  const takeEach = <T>(parts: readonly Compilation<T>[]): readonly T[] =>
+  // Keeps the parts that compile even when others do not: they may still contradict each other.
+  const takeEach = <T>(parts: readonly CompileResult<T>[]): readonly T[] =>
     parts.flatMap((part) =>
       take<readonly T[]>(
         mapped(part, (value) => [value]),
@@ -44,8 +67,9 @@ export function compilePolicy(policy: NamespacePolicy): PolicyCompilation {
   const secretDefaults = takeEach(compileDefaults(spec.secrets?.defaults, 'secrets'));
   const defaults = [...namespaceDefaults, ...secretDefaults];
   const match = take(compileMatch(spec.match), nothingMatches);
-  const result: CompiledPolicy = {
-    name: policy.metadata.name,
+  const policy: CompiledPolicy = {
+    name: metadata.name,
+    contact: spec.contact,
     actions: spec.validationActions,
     match,
     namespaceRules: take(compileNamespaceRules(spec, requirements, namespaceDefaults), []),
@@ -63,12 +87,56 @@ export function compilePolicy(policy: NamespacePolicy): PolicyCompilation {
     isSuspended: spec.suspend,
     exceptions: (spec.exceptions ?? []).map(compileException),
   };
-  problems.push(...contradictions(spec, match, requirements, namespaceDefaults));
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, compiled: result };
+  problems.push(...contradictions(spec, policy));
+  return problems.length > 0 ? refused(problems) : compiled(policy);
 }
 
 const nothingMatches = { selector: undefined, names: [], excludeNames: [], conditions: [] };
 
 function namesHelmReleases({ secrets }: NamespacePolicySpec): boolean {
   return [...(secrets?.forbiddenTypes ?? []), ...(secrets?.allowedTypes ?? [])].includes(helmReleaseType);
+}
+
+/** Finds defaults that no namespace could satisfy or that select their own policy, and unknown rules in exceptions. */
+function contradictions(
+  spec: NamespacePolicySpec,
+  { match, requirements, namespaceDefaults }: CompiledPolicy,
+): readonly Problem[] {
+  return [
+    ...namespaceDefaults.flatMap((key) => selfSelection(key, match)),
+    ...namespaceDefaults.flatMap((key) =>
+      requirements.flatMap((requirement) => contradiction(key, requirement)),
+    ),
+    ...unknownExceptions(spec),
+  ];
+}
+
+function selfSelection(key: DefaultKey, match: CompiledMatch): readonly Problem[] {
+  if (key.field !== 'labels' || match.selector?.keys.has(key.key) !== true) return [];
+  const found = `a default for the label ${key.key}, which the policy's own namespaceSelector reads`;
+  return [{ path: pathOf(key), found, accepted: 'labels that do not decide whether the policy matches' }];
+}
+
+/** Skips templates: their value is known only with a namespace, and is checked before it is set. */
+function contradiction(key: DefaultKey, requirement: Requirement): readonly Problem[] {
+  if (key.field !== requirement.field || key.key !== requirement.key || !key.template.literal) return [];
+  const rendered = key.template.render({});
+  if (!rendered.ok || requirement.accepts(rendered.value)) return [];
+  const found = `"${clipped(rendered.value)}", which the policy's own namespaces.required refuses`;
+  return [{ path: pathOf(key), found, accepted: requirement.accepted }];
+}
+
+function unknownExceptions(spec: NamespacePolicySpec): readonly Problem[] {
+  const known = new Set((spec.validations ?? []).map(({ name }) => `validations/${name}`));
+  return (spec.exceptions ?? []).flatMap(({ rules }, index) =>
+    rules.flatMap((rule, position) => {
+      if (!rule.startsWith('validations/') || known.has(rule)) return [];
+      const path = ['spec', 'exceptions', index, 'rules', position];
+      return [{ path, found: `"${clipped(rule)}"`, accepted: 'the name of a validation of this policy' }];
+    }),
+  );
+}
+
+function pathOf({ field, key }: DefaultKey): readonly string[] {
+  return ['spec', 'namespaces', 'defaults', field, key];
 }

@@ -4,7 +4,7 @@ import type {
   RbacRules,
   SecretRules,
 } from '../../api/namespace-policy/namespace-policy.ts';
-import { allOf, compiled, type Compilation } from '../terms/compilation.ts';
+import { allOf, compiled, type CompileResult } from '../terms/compile-result.ts';
 import type { Rule } from '../rules/rule.ts';
 import { defaultsRule, type DefaultKey } from '../rules/default-keys.ts';
 import { deletionProtectionRule } from '../rules/deletion-protection.ts';
@@ -14,9 +14,9 @@ import { namespaceQuotaRule } from '../rules/namespace-quota.ts';
 import { requestersRule } from '../rules/requesters.ts';
 import { requiredKeysRule, type Requirement } from '../rules/required-keys.ts';
 import { allowedRoleRefsRule } from '../rules/role-refs.ts';
-import { dockerConfigRule } from '../rules/secret-docker-config.ts';
+import { secretDockerConfigRule } from '../rules/secret-docker-config.ts';
 import { maxBytesRule } from '../rules/secret-size.ts';
-import { tlsRule } from '../rules/secret-tls.ts';
+import { secretTlsRule } from '../rules/secret-tls.ts';
 import { allowedTypesRule, forbiddenTypesRule } from '../rules/secret-types.ts';
 import { forbiddenSubjectsRule } from '../rules/subjects.ts';
 import { compileValidation } from '../rules/validations.ts';
@@ -26,7 +26,7 @@ export function compileNamespaceRules(
   spec: NamespacePolicySpec,
   requirements: readonly Requirement[],
   defaults: readonly DefaultKey[],
-): Compilation<readonly Rule[]> {
+): CompileResult<readonly Rule[]> {
   const rules = spec.namespaces ?? {};
   return allOf<Rule>([
     ...present(rules.name, compileNameRule),
@@ -48,8 +48,8 @@ export function compileSecretRules(
     ...present(rules.forbiddenTypes, forbiddenTypesRule),
     ...present(rules.allowedTypes, allowedTypesRule),
     ...present(rules.maxBytes, maxBytesRule),
-    ...present(rules.tls, tlsRule),
-    ...present(rules.dockerConfig, dockerConfigRule),
+    ...present(rules.tls, secretTlsRule),
+    ...present(rules.dockerConfig, secretDockerConfigRule),
     ...(defaults.length > 0 ? [defaultsRule('secrets.defaults', defaults)] : []),
   ];
 }

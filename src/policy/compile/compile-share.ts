@@ -1,32 +1,42 @@
-// Turns a share as it is written into one that can be kept, or says everything that is wrong with it.
+// Compiles a share: the namespaces that get a copy, the source Secret, and the form of the copy.
 import type { SecretShare } from '../../api/secret-share/secret-share.ts';
-import type { Problem } from '../../base/problem.ts';
-import { compileMatch } from './compile-match.ts';
-import type { CompiledShare } from './compiled-share.ts';
+import { mapped, type CompileResult } from '../terms/compile-result.ts';
+import { compileMatch, type CompiledMatch } from '../terms/match.ts';
 
-export type ShareCompilation =
-  | { readonly ok: true; readonly compiled: CompiledShare }
-  | { readonly ok: false; readonly problems: readonly Problem[] };
+export interface CompiledShare {
+  readonly name: string;
+  readonly contact: string | undefined;
+  readonly match: CompiledMatch;
+  readonly source: { readonly namespace: string; readonly name: string };
+  readonly copy: CopySpec;
+  readonly isSuspended: boolean;
+}
 
-export function compileShare({ metadata, spec }: SecretShare): ShareCompilation {
-  const match = compileMatch(spec.targets);
-  if (!match.ok) return match;
+export interface CopySpec {
+  readonly name: string;
+  /** Empty: the type of the source. */
+  readonly type: string;
+  /** Undefined: all keys, under their own names. */
+  readonly keys: readonly { readonly from: string; readonly to: string }[] | undefined;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly isImmutable: boolean;
+}
+
+export function compileShare({ metadata, spec }: SecretShare): CompileResult<CompiledShare> {
   const { name, type, keys, labels, immutable } = spec.target ?? {};
-  const { source, suspend } = spec;
-  return {
-    ok: true,
-    compiled: {
-      name: metadata.name,
-      match: match.value,
-      source,
-      copy: {
-        name: name ?? source.name,
-        type: type ?? '',
-        keys,
-        labels: labels ?? {},
-        isImmutable: immutable ?? false,
-      },
-      isSuspended: suspend,
+  const { contact, source, suspend } = spec;
+  return mapped(compileMatch(spec.targets), (match) => ({
+    name: metadata.name,
+    contact,
+    match,
+    source,
+    copy: {
+      name: name ?? source.name,
+      type: type ?? '',
+      keys,
+      labels: labels ?? {},
+      isImmutable: immutable ?? false,
     },
-  };
+    isSuspended: suspend,
+  }));
 }

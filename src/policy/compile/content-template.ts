@@ -4,7 +4,7 @@ import type { KubeObject } from '../../base/kube-object.ts';
 import type { Path } from '../../base/problem.ts';
 import type { Budget } from '../terms/budget.ts';
 import type { ExpressionScope } from '../../cel/expression.ts';
-import { allOf, compiled, mapped, refused, type Compilation } from '../terms/compilation.ts';
+import { allOf, compiled, mapped, refused, type CompileResult } from '../terms/compile-result.ts';
 import { compileTemplate } from '../terms/template.ts';
 
 export type Rendered<T = unknown> =
@@ -24,7 +24,7 @@ export function compileValue(
   value: unknown,
   path: Path,
   fixedFields: readonly string[],
-): Compilation<Renderer> {
+): CompileResult<Renderer> {
   if (typeof value === 'string') return compileText(value, path);
   if (Array.isArray(value)) {
     const items = value.map((item: unknown, index) => compileValue(item, [...path, index], fixedFields));
@@ -50,7 +50,7 @@ export function compileValue(
   });
 }
 
-function compileText(source: string, path: Path): Compilation<Renderer> {
+function compileText(source: string, path: Path): CompileResult<Renderer> {
   const result = compileTemplate(source, scope);
   if (!result.ok) {
     const accepted = 'text with CEL in ${ }, over namespaceObject';

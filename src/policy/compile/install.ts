@@ -3,8 +3,7 @@ import { ownMember } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { Problem } from '../../base/problem.ts';
 import { alternatives } from '../../base/text.ts';
-import { isSameType, type ObjectType } from './compile-contents.ts';
-import { groupOf } from './object-key.ts';
+import { isSameObjectType, type ObjectType } from './object-key.ts';
 import type { ProviderKind } from '../terms/provider-id.ts';
 import { quoted } from '../terms/wording.ts';
 import type { ProviderDefinition } from './load-provider.ts';
@@ -55,14 +54,9 @@ export function nameNotAllowed(definition: ProviderDefinition, install: Install)
 
 /** In the version that is watched: in another one, what is wanted and what is there could not be compared. */
 export function isProvided(type: ObjectType, { resourceKinds }: Pick<Install, 'resourceKinds'>): boolean {
-  return resourceKinds?.some((each) => isSameType(each, type)) ?? true;
+  return resourceKinds?.some((each) => isSameObjectType(each, type)) ?? true;
 }
 
 export function mayMakeSecret(name: string, { secretNames }: Pick<Install, 'secretNames'>): boolean {
   return secretNames?.includes(name) ?? true;
-}
-
-/** The version is only a view of a kind. */
-export function groupKind({ apiVersion, kind }: ObjectType): string {
-  return `${groupOf(apiVersion)}/${kind}`;
 }

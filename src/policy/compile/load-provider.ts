@@ -1,17 +1,15 @@
-// Reads and compiles one policy or share, wherever it comes from: whole, or all that is wrong with it.
+// Reads and compiles one policy or share from any source, or returns all of its problems.
 import { ownMember } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { apiVersion } from '../../api/names.ts';
 import { parseNamespacePolicy, type NamespacePolicy } from '../../api/namespace-policy/namespace-policy.ts';
-import type { Problem } from '../../base/problem.ts';
+import { mapped, type CompileResult } from '../terms/compile-result.ts';
 import { parseSecretShare, type SecretShare } from '../../api/secret-share/secret-share.ts';
-import { compilePolicy } from './compile-policy.ts';
-import { compileShare } from './compile-share.ts';
-import type { CompiledPolicy } from './compiled-policy.ts';
-import type { CompiledShare } from './compiled-share.ts';
+import { compilePolicy, type CompiledPolicy } from './compile-policy.ts';
+import { compileShare, type CompiledShare } from './compile-share.ts';
 import { providerKinds, type ProviderKind } from '../terms/provider-id.ts';
 
-/** A policy or share as it is written, and what was made of it. */
+/** A policy or share as it is written, and its compiled form. */
 export type ProviderDefinition =
   | {
       readonly kind: 'NamespacePolicy';
@@ -20,11 +18,9 @@ export type ProviderDefinition =
     }
   | { readonly kind: 'SecretShare'; readonly object: SecretShare; readonly compiled: CompiledShare };
 
-export type ProviderLoad =
-  | { readonly ok: true; readonly definition: ProviderDefinition }
-  | { readonly ok: false; readonly problems: readonly Problem[] };
+export type ProviderLoad = CompileResult<ProviderDefinition>;
 
-/** Undefined for what is no kind of ours, whatever its apiVersion. */
+/** Undefined for other kinds. The apiVersion is not checked here. */
 export function providerKindOf(value: unknown): ProviderKind | undefined {
   const kind = ownMember(value, 'kind');
   return providerKinds.find((each) => each === kind);
@@ -41,7 +37,7 @@ export function loadProvider(kind: ProviderKind, value: unknown): ProviderLoad {
   }
 }
 
-/** From the API server, which has judged the rest of the metadata, and may come to take more than we know of. */
+/** Loads an object of the API server, which has validated its metadata. Later versions of it may accept more than we know. */
 export function loadSubmitted(kind: ProviderKind, { metadata, spec }: KubeObject): ProviderLoad {
   return loadProvider(kind, { apiVersion, kind, metadata: { name: metadata.name }, spec });
 }
@@ -49,20 +45,13 @@ export function loadSubmitted(kind: ProviderKind, { metadata, spec }: KubeObject
 function loadPolicy(value: unknown): ProviderLoad {
   const parsed = parseNamespacePolicy(value);
   if (!parsed.ok) return parsed;
-  const { policy } = parsed;
-  const compilation = compilePolicy(policy);
-  if (!compilation.ok) return compilation;
-  return {
-    ok: true,
-    definition: { kind: 'NamespacePolicy', object: policy, compiled: compilation.compiled },
-  };
+  const object = parsed.policy;
+  return mapped(compilePolicy(object), (policy) => ({ kind: 'NamespacePolicy', object, compiled: policy }));
 }
 
 function loadShare(value: unknown): ProviderLoad {
   const parsed = parseSecretShare(value);
   if (!parsed.ok) return parsed;
-  const { share } = parsed;
-  const compilation = compileShare(share);
-  if (!compilation.ok) return compilation;
-  return { ok: true, definition: { kind: 'SecretShare', object: share, compiled: compilation.compiled } };
+  const object = parsed.share;
+  return mapped(compileShare(object), (share) => ({ kind: 'SecretShare', object, compiled: share }));
 }

@@ -1,7 +1,26 @@
-// What makes two objects of one namespace the same one: group, kind and name; the version is only a view of it.
-import type { ObjectType } from './compile-contents.ts';
+// Types of objects, and the key that tells the objects of one namespace apart.
 
-/** `rbac.authorization.k8s.io/RoleBinding/dev-team`, `/Secret/regcred`. */
+/** The kind of an object, which is never templated. */
+export interface ObjectType {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+export const roleBindingType: ObjectType = {
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'RoleBinding',
+};
+
+export const secretObjectType: ObjectType = { apiVersion: 'v1', kind: 'Secret' };
+
+export function isSameObjectType(a: ObjectType, b: ObjectType): boolean {
+  return a.kind === b.kind && a.apiVersion === b.apiVersion;
+}
+
+/**
+ * Group, kind and name: `rbac.authorization.k8s.io/RoleBinding/dev-team`, `/Secret/regcred`.
+ * The version is left out, because it is only a view of the object.
+ */
 export type ObjectKey = `${string}/${string}/${string}`;
 
 export function objectKey({ apiVersion, kind }: ObjectType, name: string): ObjectKey {
@@ -22,4 +41,9 @@ export function kindOfKey(key: ObjectKey): string {
 /** `dev-team` of it: no name of an object holds a slash. */
 export function nameOfKey(key: ObjectKey): string {
   return key.slice(key.lastIndexOf('/') + 1);
+}
+
+/** The version is only a view of a kind. */
+export function groupKind({ apiVersion, kind }: ObjectType): string {
+  return `${groupOf(apiVersion)}/${kind}`;
 }

@@ -1,8 +1,10 @@
 // What the engine knows of the cluster beyond the request: a view of one moment, fed by src/state.
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { ProviderId, ProviderState } from '../terms/provider-id.ts';
-import type { PolicySet } from './policy-set.ts';
-import type { ShareSet } from './share-set.ts';
+import { byName, PolicyIndex } from './provider-index.ts';
+import type { ReviewedResource } from '../terms/review.ts';
+import type { CompiledPolicy } from './compile-policy.ts';
+import type { CompiledShare } from './compile-share.ts';
 
 export interface ClusterSnapshot {
   readonly policies: PolicySet;
@@ -12,3 +14,65 @@ export interface ClusterSnapshot {
   namespace(name: string): KubeObject | undefined;
   namespaces(): Iterable<KubeObject>;
 }
+
+export interface PolicySetOptions {
+  /** Never matched, whatever a policy says: Kubernetes' own namespaces, ours, and those the install excludes. */
+  readonly excludedNamespaces: readonly string[];
+}
+
+export class PolicySet {
+  readonly policies: readonly CompiledPolicy[];
+  readonly #excluded: ReadonlySet<string>;
+  readonly #indexes: Readonly<Record<ReviewedResource, PolicyIndex<CompiledPolicy>>>;
+  readonly #judged: ReadonlySet<ReviewedResource>;
+
+  constructor(policies: readonly CompiledPolicy[], options: PolicySetOptions) {
+    this.policies = policies.toSorted(byName);
+    this.#excluded = new Set(options.excludedNamespaces);
+    const rulesOn = {
+      namespaces: this.policies,
+      secrets: this.policies.filter(({ secretRules }) => secretRules.length > 0),
+      roles: this.policies.filter(({ roleRules }) => roleRules.length > 0),
+      rolebindings: this.policies.filter(({ roleBindingRules }) => roleBindingRules.length > 0),
+    };
+    const resources = ['namespaces', 'secrets', 'roles', 'rolebindings'] as const;
+    this.#judged = new Set(resources.filter((resource) => rulesOn[resource].length > 0));
+    this.#indexes = {
+      namespaces: new PolicyIndex(rulesOn.namespaces),
+      secrets: new PolicyIndex(rulesOn.secrets),
+      roles: new PolicyIndex(rulesOn.roles),
+      rolebindings: new PolicyIndex(rulesOn.rolebindings),
+    };
+  }
+
+  isExcluded(namespace: string): boolean {
+    return this.#excluded.has(namespace);
+  }
+
+  /** Whether any policy has rules for objects of this resource. */
+  judges(resource: ReviewedResource): boolean {
+    return this.#judged.has(resource);
+  }
+
+  /** By name, the policies with rules for the resource that can match one of these Namespaces. */
+  candidates(resource: ReviewedResource, namespaceObjects: readonly KubeObject[]): readonly CompiledPolicy[] {
+    return this.#indexes[resource].candidates(namespaceObjects);
+  }
+}
+
+export class ShareSet {
+  readonly shares: readonly CompiledShare[];
+  readonly #index: PolicyIndex<CompiledShare>;
+
+  constructor(shares: readonly CompiledShare[]) {
+    this.shares = shares.toSorted(byName);
+    this.#index = new PolicyIndex(this.shares);
+  }
+
+  /** By name, the shares that can reach one of these Namespaces. */
+  candidates(namespaceObjects: readonly KubeObject[]): readonly CompiledShare[] {
+    return this.#index.candidates(namespaceObjects);
+  }
+}
+
+export const noShares = new ShareSet([]);

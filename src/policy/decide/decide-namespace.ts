@@ -1,9 +1,9 @@
 // Decides a write or a deletion of a Namespace: the rules of every policy that matches it before or after, and steering.
 import { isDeepStrictEqual } from 'node:util';
 import type { Budget, Circumstances } from '../terms/budget.ts';
-import type { CompiledPolicy } from '../compile/compiled-policy.ts';
+import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import { steeringOf, type Matched, type Reached } from './steering-rights.ts';
-import { defaultOwners } from '../compile/default-owners.ts';
+import { defaultOwners } from '../compile/applicable-rules.ts';
 import { judge, matchErrorViolation } from './judge.ts';
 import { matchNamespace, type MatchResult } from '../terms/match.ts';
 import { annotationsOf, isSameMap, isTerminating, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';

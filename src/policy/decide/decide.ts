@@ -4,12 +4,11 @@ import { decideNamespace } from './decide-namespace.ts';
 import type { Review } from '../terms/review.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { nothingToDecide, type Decision, type JudgedViolation } from '../terms/verdict.ts';
-import type { CompiledPolicy } from '../compile/compiled-policy.ts';
-import { defaultOwners } from '../compile/default-owners.ts';
+import type { CompiledPolicy } from '../compile/compile-policy.ts';
+import { defaultOwners, rulesFor } from '../compile/applicable-rules.ts';
 import { judge, matchErrorViolation } from './judge.ts';
 import { matchNamespace } from '../terms/match.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import { rulesFor } from '../compile/rules-for.ts';
 
 export function decide(review: Review, snapshot: ClusterSnapshot, circumstances: Circumstances): Decision {
   if (snapshot.policies.isExcluded(review.namespace)) return nothingToDecide;

@@ -1,13 +1,13 @@
 // Runs the rules of one policy on one write: exceptions, grace for old violations, the evaluation budget.
 import type { Budget } from '../terms/budget.ts';
-import type { CompiledPolicy } from '../compile/compiled-policy.ts';
+import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import { isExcepted } from '../terms/exceptions.ts';
 import type { MatchResult } from '../terms/match.ts';
-import type { Breach, Rule, StateRule, StepContext } from '../rules/rule.ts';
+import type { RuleViolation, Rule, StateRule, StepContext } from '../rules/rule.ts';
 import type { JudgedViolation } from '../terms/verdict.ts';
 
 /** An object can break one rule in tens of thousands of places; nobody reads more than these. */
-const mostBreaches = 100;
+const maxViolations = 100;
 
 /** False when the budget ran out before every rule was asked. */
 export function judge(
@@ -20,7 +20,8 @@ export function judge(
   for (const rule of rules) {
     if (budget.isSpent()) return false;
     if (isExcepted(policy.exceptions, rule.id, context.review.namespace, context.now)) continue;
-    for (const breach of fewOf(breachesOf(rule, context))) violations.push(judged(policy, rule.id, breach));
+    for (const violation of fewOf(violationsOf(rule, context)))
+      violations.push(judged(policy, rule.id, violation));
   }
   return true;
 }
@@ -37,31 +38,52 @@ export function matchErrorViolation(
   });
 }
 
-function breachesOf(rule: Rule, context: StepContext): readonly Breach[] {
+function violationsOf(rule: Rule, context: StepContext): readonly RuleViolation[] {
   if (rule.shape === 'step') return rule.judge(context);
   const { object } = context.review;
   // Rules that demand something of an object judge it only where the policy matches what is written.
   if (object === undefined || !context.matchesNew) return [];
-  const breaches = rule.judge(object, context);
-  return breaches.length === 0 ? breaches : withoutOld(rule, breaches, context);
+  const violations = rule.judge(object, context);
+  return violations.length === 0 ? violations : withoutOld(rule, violations, context);
 }
 
 /** What the old object broke in the same way, under the same policy, does not block a write. */
-function withoutOld(rule: StateRule, breaches: readonly Breach[], context: StepContext): readonly Breach[] {
+function withoutOld(
+  rule: StateRule,
+  violations: readonly RuleViolation[],
+  context: StepContext,
+): readonly RuleViolation[] {
   const { oldObject } = context.review;
-  if (!rule.graced || oldObject === undefined || !context.matchedOld) return breaches;
+  if (!rule.graced || oldObject === undefined || !context.matchedOld) return violations;
   const old = new Set(rule.judge(oldObject, context).map(({ identity }) => identity));
-  return breaches.filter(({ identity }) => identity === undefined || !old.has(identity));
+  return violations.filter(({ identity }) => identity === undefined || !old.has(identity));
 }
 
 /** The first ones, and one that counts the others. */
-function fewOf(breaches: readonly Breach[]): readonly Breach[] {
-  const [first] = breaches;
-  if (first === undefined || breaches.length <= mostBreaches) return breaches;
-  const found = `${breaches.length - mostBreaches} more like these`;
-  return [...breaches.slice(0, mostBreaches), { ...first, path: 'the same and below', found }];
+function fewOf(violations: readonly RuleViolation[]): readonly RuleViolation[] {
+  const [first] = violations;
+  if (first === undefined || violations.length <= maxViolations) return violations;
+  const found = `${violations.length - maxViolations} more like these`;
+  const { accepted, identity } = first;
+  return [...violations.slice(0, maxViolations), { path: 'the same and below', found, accepted, identity }];
 }
 
-function judged(policy: CompiledPolicy, rule: string, { path, found, accepted }: Breach): JudgedViolation {
-  return { violation: { policy: policy.name, rule, path, found, accepted }, actions: policy.actions };
+function judged(
+  policy: CompiledPolicy,
+  rule: string,
+  { path, found, accepted, message }: RuleViolation,
+): JudgedViolation {
+  const { name, contact, actions } = policy;
+  return {
+    violation: {
+      policy: name,
+      rule,
+      path,
+      found,
+      accepted,
+      ...(message === undefined ? {} : { message }),
+      ...(contact === undefined ? {} : { contact }),
+    },
+    actions,
+  };
 }

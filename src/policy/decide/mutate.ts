@@ -1,17 +1,17 @@
 // Fills in the labels and annotations that policies default, and gives back those that an update dropped.
 import { unlimitedBudget, type Budget, type Circumstances } from '../terms/budget.ts';
-import type { CompiledPolicy } from '../compile/compiled-policy.ts';
 import { isExcepted } from '../terms/exceptions.ts';
 import { matchNamespace } from '../terms/match.ts';
 import { metadataMap, valueOf, withMetadata } from '../../base/metadata.ts';
 import { patchOf, type JsonPatchOperation } from '../terms/patch.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { Review } from '../terms/review.ts';
-import { rulesFor } from '../compile/rules-for.ts';
+import { rulesFor } from '../compile/applicable-rules.ts';
 import { renderDefault, type DefaultKey } from '../rules/default-keys.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { asStored } from './steering.ts';
 import type { Violation } from '../terms/verdict.ts';
+import type { CompiledPolicy } from '../compile/compile-policy.ts';
 
 /** One policy's default can make another policy match; more rounds than this are a quarrel between policies. */
 const mostRounds = 8;

@@ -1,6 +1,5 @@
 // Finds the rights that a write of a Namespace needs: for each policy and share that it steers the namespace into or out of.
 import type { Budget } from '../terms/budget.ts';
-import type { CompiledPolicy } from '../compile/compiled-policy.ts';
 import { matchNamespace, type MatchResult } from '../terms/match.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { Review } from '../terms/review.ts';
@@ -15,6 +14,7 @@ import {
   type SteeringTarget,
 } from './steering.ts';
 import type { Right } from '../terms/verdict.ts';
+import type { CompiledPolicy } from '../compile/compile-policy.ts';
 
 /** A policy, and whether it matches the namespace before and after the write. */
 export interface Matched {

@@ -3,8 +3,6 @@ import { isDeepStrictEqual } from 'node:util';
 import type { RequestersSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { namespaceNameLabel, nobodysName } from '../../api/names.ts';
 import type { Budget } from '../terms/budget.ts';
-import type { CompiledPolicy } from '../compile/compiled-policy.ts';
-import type { CompiledShare } from '../compile/compiled-share.ts';
 import { policyProvider, shareProvider, type Provider } from '../desired/provider.ts';
 import { matchNamespace } from '../terms/match.ts';
 import {
@@ -22,6 +20,8 @@ import type { OwnsDefault } from '../rules/rule.ts';
 import { renderDefault } from '../rules/default-keys.ts';
 import { isRequester } from '../rules/requesters.ts';
 import type { Right } from '../terms/verdict.ts';
+import type { CompiledPolicy } from '../compile/compile-policy.ts';
+import type { CompiledShare } from '../compile/compile-share.ts';
 
 /** The two sides that are compared. */
 export interface SteeringSides {

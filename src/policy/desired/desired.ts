@@ -5,9 +5,8 @@ import { matchNamespace } from '../terms/match.ts';
 import { isTerminating, nameOf } from '../../base/metadata.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
-import type { Claim, ProvidedObject } from './claim.ts';
 import { objectKey, type ObjectKey } from '../compile/object-key.ts';
-import { policyProvider, shareProvider, type Provider } from './provider.ts';
+import { policyProvider, shareProvider, type Provider, type Claim, type ProvidedObject } from './provider.ts';
 
 /** Why the objects of an owner in the namespace stay as they are, whatever it wants. */
 export interface Freeze {

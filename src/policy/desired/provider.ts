@@ -1,14 +1,14 @@
 // Policies and shares as providers: which namespaces they match, and what each of those gets.
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { Budget } from '../terms/budget.ts';
-import type { CompiledPolicy } from '../compile/compiled-policy.ts';
-import type { CompiledShare } from '../compile/compiled-share.ts';
 import type { CompiledMatch } from '../terms/match.ts';
 import { nameOf } from '../../base/metadata.ts';
 import { providerId, type ProviderId } from '../terms/provider-id.ts';
-import { secretObjectType } from '../compile/compile-contents.ts';
 import type { Rendered } from '../compile/content-template.ts';
-import type { ProvidedObject } from './claim.ts';
+import type { CompiledPolicy } from '../compile/compile-policy.ts';
+import type { CompiledShare } from '../compile/compile-share.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { type ObjectKey, type ObjectType, secretObjectType } from '../compile/object-key.ts';
 
 export interface Provider {
   readonly id: ProviderId;
@@ -52,3 +52,24 @@ export function shareProvider(share: CompiledShare): Provider {
     render: (namespaceObject) => [isSource(share, namespaceObject) ? absent : { kind: 'present', value }],
   };
 }
+
+/** What a policy or share has for a namespace. */
+export interface ProvidedObject {
+  readonly type: ObjectType;
+  readonly name: string;
+  readonly content: ClaimContent;
+  readonly expiresAt?: number;
+}
+
+/** That an owner wants an object in the namespace. */
+export interface Claim {
+  readonly owner: ProviderId;
+  readonly key: ObjectKey;
+  readonly type: ObjectType;
+  readonly name: string;
+  readonly content: ClaimContent;
+}
+
+export type ClaimContent =
+  | { readonly kind: 'object'; readonly body: JsonObject }
+  | { readonly kind: 'copy'; readonly share: CompiledShare };

@@ -1,7 +1,7 @@
 // What a copy of a shared Secret holds, made from its source; or why none can be made.
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import type { CompiledShare } from '../compile/compiled-share.ts';
+import type { CompiledShare } from '../compile/compile-share.ts';
 import { parseProviderId } from '../terms/provider-id.ts';
 import { annotationsOf, labelsOf, valueOf } from '../../base/metadata.ts';
 import { managedByLabel, managedByReeve, ownerAnnotation } from '../../api/names.ts';

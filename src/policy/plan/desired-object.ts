@@ -5,15 +5,15 @@ import { appliedAnnotation, managedByLabel, managedByReeve, ownerAnnotation } fr
 import { createHash } from 'node:crypto';
 import { unlimitedBudget } from '../terms/budget.ts';
 import { decide } from '../decide/decide.ts';
-import type { CompiledShare } from '../compile/compiled-share.ts';
 import { annotationsOf, labelsOf, withMetadata } from '../../base/metadata.ts';
 import { withSecretDefaults } from '../decide/mutate.ts';
 import type { ReviewedResource, Review } from '../terms/review.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { violationLine } from '../terms/message.ts';
-import { isSameType, roleBindingType, secretObjectType } from '../compile/compile-contents.ts';
 import type { CopyPayload } from './copy.ts';
-import type { Claim } from '../desired/claim.ts';
+import type { CompiledShare } from '../compile/compile-share.ts';
+import type { Claim } from '../desired/provider.ts';
+import { roleBindingType, isSameObjectType, secretObjectType } from '../compile/object-key.ts';
 
 /** With namespace, marks and, for a Secret, what the policies default. */
 export function desiredObject(
@@ -37,7 +37,7 @@ export function desiredObject(
 
 /** Nothing of these is anybody else's: what we did not write does not belong there. */
 export function isWhollyOurs({ type }: Pick<Claim, 'type'>): boolean {
-  return isSameType(type, roleBindingType) || isSameType(type, secretObjectType);
+  return isSameObjectType(type, roleBindingType) || isSameObjectType(type, secretObjectType);
 }
 
 /** With what tells a copy of another form: labels that come and go with the share and the policies. Never the payload. */

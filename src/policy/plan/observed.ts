@@ -11,8 +11,7 @@ import {
 } from '../../api/names.ts';
 import { annotationsOf, isTerminating, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import { parseProviderId, type ProviderId } from '../terms/provider-id.ts';
-import { objectKey, type ObjectKey } from '../compile/object-key.ts';
-import { secretObjectType, type ObjectType } from '../compile/compile-contents.ts';
+import { objectKey, type ObjectKey, type ObjectType, secretObjectType } from '../compile/object-key.ts';
 
 export interface Observed {
   readonly key: ObjectKey;

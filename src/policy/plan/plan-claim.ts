@@ -1,7 +1,6 @@
 // Plans one object that is desired and that its owner may have: nothing to do, a step, or why it cannot be had.
 import type { JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import type { CompiledShare } from '../compile/compiled-share.ts';
 import { adoptLabel, appliedAnnotation } from '../../api/names.ts';
 import { annotationsOf, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import {
@@ -12,11 +11,12 @@ import {
   type NeededWrite,
 } from './compare.ts';
 import type { CopyPayload, CopyState } from './copy.ts';
-import type { Claim } from '../desired/claim.ts';
 import type { Observed } from './observed.ts';
 import { failedResult, syncedResult, type ObjectResult } from './object-result.ts';
 import { isWhollyOurs, desiredObject, refusalOf } from './desired-object.ts';
 import type { ClaimScope, PlanInput } from './plan-input.ts';
+import type { CompiledShare } from '../compile/compile-share.ts';
+import type { Claim } from '../desired/provider.ts';
 
 export type ClaimStep =
   /** Its payload has to be known before anything can be said. */

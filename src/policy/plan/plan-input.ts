@@ -1,14 +1,14 @@
 // Everything that the plan of one namespace is made from.
 import type { KubeObject } from '../../base/kube-object.ts';
-import type { CompiledShare } from '../compile/compiled-share.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
-import type { Claim } from '../desired/claim.ts';
 import type { CopyState } from './copy.ts';
 import type { Desired } from '../desired/desired.ts';
 import type { FuseVerdict } from './fuse.ts';
 import type { ObjectKey } from '../compile/object-key.ts';
 import type { Observed } from './observed.ts';
+import type { CompiledShare } from '../compile/compile-share.ts';
+import type { Claim } from '../desired/provider.ts';
 
 /**
  * Whether the install lets policies and shares provide that object. `unknown`: it does, but nobody can say whether there

@@ -1,10 +1,10 @@
 // Plans one namespace: which steps bring what is there to what is desired, and what there is to say where none can.
 import type { ProviderId } from '../terms/provider-id.ts';
-import type { Claim } from '../desired/claim.ts';
 import type { Observed } from './observed.ts';
 import { conflictResult, undesiredResult, type ObjectResult } from './object-result.ts';
 import { planClaim, type ClaimStep } from './plan-claim.ts';
 import type { PlanInput } from './plan-input.ts';
+import type { Claim } from '../desired/provider.ts';
 
 export type PlanStep =
   | ClaimStep

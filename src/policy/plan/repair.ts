@@ -1,11 +1,11 @@
 // The labels and annotations that policies default and an existing Namespace lacks.
 import type { KubeObject } from '../../base/kube-object.ts';
-import type { CompiledPolicy } from '../compile/compiled-policy.ts';
 import { isExcepted } from '../terms/exceptions.ts';
 import { matchNamespace } from '../terms/match.ts';
 import { metadataMap, nameOf, valueOf } from '../../base/metadata.ts';
 import { renderDefault, type DefaultKey } from '../rules/default-keys.ts';
 import type { Review } from '../terms/review.ts';
+import type { CompiledPolicy } from '../compile/compile-policy.ts';
 
 export interface MissingDefaults {
   readonly labels: ReadonlyMap<string, string>;

@@ -1,13 +1,13 @@
 // namespaces.defaults and secrets.defaults: labels and annotations that are set where they are missing.
 import type { DefaultsSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import type { Evaluation, ExpressionScope } from '../../cel/expression.ts';
-import { compiled, refused, type Compilation } from '../terms/compilation.ts';
+import { compiled, refused, type CompileResult } from '../terms/compile-result.ts';
 import { isLabelValue } from '../../api/kubernetes-names.ts';
 import { keyPath, metadataMap, valueOf, type MetadataField } from '../../base/metadata.ts';
 import { quoted } from '../terms/wording.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { Review } from '../terms/review.ts';
-import type { Breach, Rule, StepContext } from './rule.ts';
+import type { RuleViolation, Rule, StepContext } from './rule.ts';
 import { compileTemplate, type Template } from '../terms/template.ts';
 import { judgeKeptKey } from './immutable-keys.ts';
 
@@ -27,7 +27,7 @@ const scope: ExpressionScope = {
 export function compileDefaults(
   defaults: DefaultsSpec | undefined,
   block: 'namespaces' | 'secrets',
-): readonly Compilation<DefaultKey>[] {
+): readonly CompileResult<DefaultKey>[] {
   return (['labels', 'annotations'] as const).flatMap((field) =>
     Object.entries(defaults?.[field] ?? {}).map(([key, source]) => compileDefault(block, field, key, source)),
   );
@@ -58,16 +58,16 @@ function judgeKey(
   key: DefaultKey,
   context: StepContext,
   reveal: (value: string) => string,
-): readonly Breach[] {
+): readonly RuleViolation[] {
   const { object, oldObject } = context.review;
   if (object === undefined || (key.readsRequest && context.review.isOwnWrite === true)) return [];
   const before = valueOf(metadataMap(oldObject, key.field), key.key);
   const after = valueOf(metadataMap(object, key.field), key.key);
   if (key.readsRequest && before !== undefined && oldObject !== undefined) {
-    return judgeKeptKey(key.field, key.key, oldObject, object).map((breach) => ({
-      ...breach,
+    return judgeKeptKey(key.field, key.key, oldObject, object).map((violation) => ({
+      ...violation,
       found: after === undefined ? 'nothing' : reveal(after),
-      accepted: reveal === quoted ? breach.accepted : 'the value it was set to',
+      accepted: reveal === quoted ? violation.accepted : 'the value it was set to',
     }));
   }
   if (!context.matchesNew) return [];
@@ -82,7 +82,7 @@ function isDemanded(key: DefaultKey, before: string | undefined, context: StepCo
   return !context.matchedOld && !key.readsRequest;
 }
 
-function missing(key: DefaultKey, { namespaceObject, review }: StepContext): Breach {
+function missing(key: DefaultKey, { namespaceObject, review }: StepContext): RuleViolation {
   const rendered = renderDefault(key, namespaceObject, review);
   const accepted = rendered.ok
     ? `${quoted(rendered.value)}, the default${key.readsRequest ? '' : ', or another value'}`
@@ -96,7 +96,7 @@ function judgeValue(
   value: string,
   context: StepContext,
   reveal: (value: string) => string,
-): readonly Breach[] {
+): readonly RuleViolation[] {
   if (context.review.operation !== 'CREATE' || !key.readsRequest) return [];
   if (!context.ownsDefault(key.field, key.key)) return [];
   const rendered = renderDefault(key, context.namespaceObject, context.review);
@@ -112,7 +112,7 @@ function compileDefault(
   field: MetadataField,
   key: string,
   source: string,
-): Compilation<DefaultKey> {
+): CompileResult<DefaultKey> {
   const result = compileTemplate(source, scope);
   if (result.ok) {
     const { template } = result;

@@ -4,7 +4,7 @@ import { annotationsOf, isTerminating, keyPath, nameOf, valueOf } from '../../ba
 import { clipped } from '../../base/text.ts';
 import { quoted } from '../terms/wording.ts';
 import type { KubeObject, OwnerReference } from '../../base/kube-object.ts';
-import type { Breach, Rule } from './rule.ts';
+import type { RuleViolation, Rule } from './rule.ts';
 
 export const deletionProtectionRule: Rule = {
   shape: 'step',
@@ -14,7 +14,7 @@ export const deletionProtectionRule: Rule = {
 };
 
 /** A namespace that is terminating already is past protecting, and the controllers must be able to finish it. */
-function judgeDeletion(namespace: KubeObject | undefined): readonly Breach[] {
+function judgeDeletion(namespace: KubeObject | undefined): readonly RuleViolation[] {
   if (namespace === undefined || isTerminating(namespace) || isReleased(namespace)) return [];
   return [
     {
@@ -30,7 +30,7 @@ function judgeDeletion(namespace: KubeObject | undefined): readonly Breach[] {
  * The garbage collector deletes an object whose owner is gone, so an owner is a deletion in disguise.
  * https://kubernetes.io/docs/concepts/architecture/garbage-collection/#owners-dependents
  */
-function judgeProviders(oldObject: KubeObject | undefined, object: KubeObject): readonly Breach[] {
+function judgeProviders(oldObject: KubeObject | undefined, object: KubeObject): readonly RuleViolation[] {
   if (isReleased(object)) return [];
   const before = new Set((oldObject?.metadata.ownerReferences ?? []).map(providerIdentity));
   const owners = object.metadata.ownerReferences ?? [];

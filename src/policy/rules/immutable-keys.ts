@@ -3,7 +3,7 @@ import type { ImmutableSpec } from '../../api/namespace-policy/namespace-policy.
 import { keyPath, metadataMap, valueOf, type MetadataField } from '../../base/metadata.ts';
 import { quoted } from '../terms/wording.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import type { Breach, Rule } from './rule.ts';
+import type { RuleViolation, Rule } from './rule.ts';
 
 export function immutableKeysRule(spec: ImmutableSpec): Rule {
   return {
@@ -24,7 +24,7 @@ export function judgeKeptKey(
   key: string,
   oldObject: KubeObject,
   object: KubeObject,
-): readonly Breach[] {
+): readonly RuleViolation[] {
   const before = valueOf(metadataMap(oldObject, field), key);
   const after = valueOf(metadataMap(object, field), key);
   if (before === undefined || before === after) return [];

@@ -1,14 +1,14 @@
 // namespaces.name: the name of a namespace matches a pattern.
 import type { NameRule } from '../../api/namespace-policy/namespace-policy.ts';
-import { compiled, type Compilation } from '../terms/compilation.ts';
-import { compilePattern } from '../terms/pattern.ts';
+import { compiled, type CompileResult } from '../terms/compile-result.ts';
 import { nameOf } from '../../base/metadata.ts';
 import type { Rule } from './rule.ts';
 import { quoted } from '../terms/wording.ts';
+import { compilePattern } from '../terms/patterns.ts';
 
 const path = ['spec', 'namespaces', 'name', 'pattern'];
 
-export function compileNameRule(rule: NameRule): Compilation<Rule> {
+export function compileNameRule(rule: NameRule): CompileResult<Rule> {
   const pattern = compilePattern(rule.pattern, path);
   if (!pattern.ok) return pattern;
   const regex = pattern.value;

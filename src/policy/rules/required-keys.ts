@@ -1,11 +1,11 @@
 // namespaces.required: labels and annotations that a namespace must carry, with the values they may have.
 import type { RequiredKey, RequiredSpec } from '../../api/namespace-policy/namespace-policy.ts';
-import { compiled, mapped, type Compilation } from '../terms/compilation.ts';
+import { compiled, mapped, type CompileResult } from '../terms/compile-result.ts';
 import { keyPath, metadataMap, valueOf, type MetadataField } from '../../base/metadata.ts';
-import { compilePattern } from '../terms/pattern.ts';
 import { alternatives } from '../../base/text.ts';
 import { quoted } from '../terms/wording.ts';
-import type { Breach, Rule } from './rule.ts';
+import type { RuleViolation, Rule } from './rule.ts';
+import { compilePattern } from '../terms/patterns.ts';
 
 export interface Requirement {
   readonly field: MetadataField;
@@ -14,7 +14,7 @@ export interface Requirement {
   accepts(value: string): boolean;
 }
 
-export function compileRequirements(required: RequiredSpec): readonly Compilation<Requirement>[] {
+export function compileRequirements(required: RequiredSpec): readonly CompileResult<Requirement>[] {
   return (['labels', 'annotations'] as const).flatMap((field) =>
     Object.entries(required[field] ?? {}).map(([key, rule]) => compileRequirement(field, key, rule)),
   );
@@ -33,7 +33,7 @@ export function requiredKeysRule(requirements: readonly Requirement[]): Rule {
   };
 }
 
-function judgeValue(requirement: Requirement, value: string | undefined): readonly Breach[] {
+function judgeValue(requirement: Requirement, value: string | undefined): readonly RuleViolation[] {
   if (value !== undefined && requirement.accepts(value)) return [];
   const path = keyPath(requirement.field, requirement.key);
   return [
@@ -46,7 +46,11 @@ function judgeValue(requirement: Requirement, value: string | undefined): readon
   ];
 }
 
-function compileRequirement(field: MetadataField, key: string, rule: RequiredKey): Compilation<Requirement> {
+function compileRequirement(
+  field: MetadataField,
+  key: string,
+  rule: RequiredKey,
+): CompileResult<Requirement> {
   const { pattern, values } = rule;
   if (pattern === undefined) return compiled(requirementOf(field, key, values, undefined));
   const path = ['spec', 'namespaces', 'required', field, key, 'pattern'];

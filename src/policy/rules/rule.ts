@@ -1,43 +1,46 @@
-// The two shapes of a rule: one that judges a state of an object, and one that judges the step between two states.
+// Defines the two shapes of a rule: it judges a state of an object, or the step between two states.
 import type { ValidationAction } from '../../api/namespace-policy/namespace-policy.ts';
 import type { MetadataField } from '../../base/metadata.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { Review } from '../terms/review.ts';
 
-/** One way in which an object breaks one rule. */
-export interface Breach {
+/** One place where an object violates one rule. */
+export interface RuleViolation {
   readonly path: string;
   readonly found: string;
   readonly accepted: string;
-  /** What makes two breaches of a rule the same one; undefined: never the same (an error is not a violation). */
+  /** The reason in whole words, which a refusal shows in place of `found` and `accepted`. */
+  readonly message?: string;
+  /** Equal for the same violation on the old and the new object. Undefined: always new, as an error is. */
   readonly identity: string | undefined;
 }
 
 export interface RuleContext {
   readonly review: Review;
   readonly now: Date;
-  /** The Namespace by which the policy matched: for a review of a Namespace, the one that is written. */
+  /** The Namespace that the policy matched. For a review of a Namespace: the one that is written. */
   readonly namespaceObject: KubeObject;
 }
 
-/** Judges an object as it stands. What the old object already broke does not block a write, if `graced`. */
+/** Judges an object as it stands. With `graced`, a violation of the old object does not block a write. */
 export interface StateRule {
   readonly shape: 'state';
   readonly id: string;
   readonly graced: boolean;
-  judge(object: KubeObject, context: RuleContext): readonly Breach[];
+  judge(object: KubeObject, context: RuleContext): readonly RuleViolation[];
 }
 
 export type OwnsDefault = (field: MetadataField, key: string) => boolean;
 
 export interface StepContext extends RuleContext {
-  /** Whether the policy matches the namespace after, and matched it before, the write. */
+  /** Whether the policy matches the namespace after the write. */
   readonly matchesNew: boolean;
+  /** Whether the policy matched the namespace before the write. */
   readonly matchedOld: boolean;
   readonly actions: readonly ValidationAction[];
-  /** How many other namespaces that the policy matches carry the label with the value; it stops counting at a number. */
+  /** Counts the other matched namespaces with this label and value, and stops at `enough`. */
   readonly countOthers: (label: string, value: string, enough: number) => number;
-  /** The first policy by name that sets a default owns its value. */
+  /** Whether the policy is the first by name that sets the default. Only the first demands its value. */
   readonly ownsDefault: OwnsDefault;
 }
 
@@ -45,7 +48,7 @@ export interface StepContext extends RuleContext {
 export interface StepRule {
   readonly shape: 'step';
   readonly id: string;
-  judge(context: StepContext): readonly Breach[];
+  judge(context: StepContext): readonly RuleViolation[];
 }
 
 export type Rule = StateRule | StepRule;

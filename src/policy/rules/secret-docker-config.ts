@@ -1,9 +1,9 @@
 // secrets.dockerConfig: image pull Secrets can be read and name only allowed registries.
 import type { DockerConfigRule } from '../../api/namespace-policy/namespace-policy.ts';
-import { compileGlob } from '../terms/glob.ts';
+import { compileGlob } from '../terms/patterns.ts';
 import { alternatives } from '../../base/text.ts';
 import { quoted } from '../terms/wording.ts';
-import type { Breach, Rule } from './rule.ts';
+import type { RuleViolation, Rule } from './rule.ts';
 import { registriesOf, registryHost } from './docker-config.ts';
 import { fingerprintOf, secretType, secretValue } from './secret-values.ts';
 
@@ -13,7 +13,7 @@ const keys = new Map([
   ['kubernetes.io/dockercfg', '.dockercfg'],
 ]);
 
-export function dockerConfigRule(spec: DockerConfigRule): Rule {
+export function secretDockerConfigRule(spec: DockerConfigRule): Rule {
   const allowed = spec.allowedRegistries?.map((registry) => compileGlob(registryHost(registry) ?? registry));
   const accepted = alternatives(spec.allowedRegistries ?? []);
   return {
@@ -31,12 +31,12 @@ export function dockerConfigRule(spec: DockerConfigRule): Rule {
       if (allowed === undefined) return [];
       return registries
         .filter((host) => host === undefined || !allowed.some((glob) => glob.matches(host)))
-        .map((host) => breach(path, host, accepted));
+        .map((host) => violation(path, host, accepted));
     },
   };
 }
 
-function unreadable(path: string, kind: string, identity: string): Breach {
+function unreadable(path: string, kind: string, identity: string): RuleViolation {
   const found = kind === 'absent' ? 'nothing' : 'something else';
   return {
     path,
@@ -46,7 +46,7 @@ function unreadable(path: string, kind: string, identity: string): Breach {
   };
 }
 
-function breach(path: string, host: string | undefined, accepted: string): Breach {
+function violation(path: string, host: string | undefined, accepted: string): RuleViolation {
   if (host !== undefined) return { path, found: `registry ${quoted(host)}`, accepted, identity: host };
   // What is no host name is not shown: it could be part of a password that was put in the wrong place.
   return { path, found: 'an entry that is not a registry', accepted, identity: undefined };

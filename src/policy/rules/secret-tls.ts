@@ -3,14 +3,14 @@ import type { X509Certificate } from 'node:crypto';
 import type { TlsRule } from '../../api/namespace-policy/namespace-policy.ts';
 import { parseDuration } from '../../base/time.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import type { Breach, Rule } from './rule.ts';
+import type { RuleViolation, Rule } from './rule.ts';
 import { fingerprintOf, secretType, secretValue, type SecretValue } from './secret-values.ts';
 import { readCertificate, readPrivateKey } from './tls-pair.ts';
 
 const certificatePath = 'data["tls.crt"]';
 const keyPath = 'data["tls.key"]';
 
-export function tlsRule(spec: TlsRule): Rule {
+export function secretTlsRule(spec: TlsRule): Rule {
   return {
     shape: 'state',
     id: 'secrets.tls',
@@ -20,7 +20,7 @@ export function tlsRule(spec: TlsRule): Rule {
   };
 }
 
-function judgePair(spec: TlsRule, secret: KubeObject, now: Date): readonly Breach[] {
+function judgePair(spec: TlsRule, secret: KubeObject, now: Date): readonly RuleViolation[] {
   const certificateValue = secretValue(secret, 'tls.crt');
   const certificate = readCertificate(certificateValue);
   const identity = fingerprintOf(certificateValue);
@@ -41,7 +41,7 @@ function judgeKey(
   certificate: X509Certificate | undefined,
   certificateValue: SecretValue,
   keyValue: SecretValue,
-): readonly Breach[] {
+): readonly RuleViolation[] {
   const key = readPrivateKey(keyValue);
   if (key === undefined) {
     return [unreadable(keyPath, keyValue, 'a private key in PEM form that is not encrypted')];
@@ -57,7 +57,7 @@ function judgeRemaining(
   certificate: X509Certificate,
   now: Date,
   identity: string,
-): readonly Breach[] {
+): readonly RuleViolation[] {
   if (minRemaining === undefined) return [];
   const notAfter = certificate.validToDate;
   if (notAfter.getTime() - now.getTime() >= (parseDuration(minRemaining) ?? 0)) return [];
@@ -70,7 +70,7 @@ function judgeStrength(
   minRsaBits: number | undefined,
   certificate: X509Certificate,
   identity: string,
-): readonly Breach[] {
+): readonly RuleViolation[] {
   const { asymmetricKeyType, asymmetricKeyDetails } = certificate.publicKey;
   const isRsa = asymmetricKeyType === 'rsa' || asymmetricKeyType === 'rsa-pss';
   const bits = asymmetricKeyDetails?.modulusLength ?? 0;
@@ -79,7 +79,7 @@ function judgeStrength(
   return [{ path: certificatePath, found, accepted: `at least ${minRsaBits} bits`, identity }];
 }
 
-function unreadable(path: string, value: SecretValue, accepted: string): Breach {
+function unreadable(path: string, value: SecretValue, accepted: string): RuleViolation {
   const isEmpty = value.kind === 'absent' || (value.kind === 'bytes' && value.bytes.length === 0);
   return { path, found: isEmpty ? 'nothing' : 'something else', accepted, identity: fingerprintOf(value) };
 }

@@ -1,9 +1,9 @@
 // rbac.forbiddenSubjects: who may not be the subject of a RoleBinding, however it is spelled.
-import { compileGlob } from '../terms/glob.ts';
+import { compileGlob } from '../terms/patterns.ts';
 import { clipped } from '../../base/text.ts';
 import { quoted } from '../terms/wording.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import type { Breach, Rule } from './rule.ts';
+import type { RuleViolation, Rule } from './rule.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { stringField } from './fields.ts';
 
@@ -20,9 +20,10 @@ export function forbiddenSubjectsRule(forbidden: readonly string[]): Rule {
       subjectsOf(binding).flatMap((subject, index) => {
         const spellings = spellingsOf(subject, binding.metadata.namespace ?? '');
         const match = globs.find((glob) => spellings.some((spelling) => glob.matches(spelling)));
-        if (match !== undefined) return [breachOf(index, spellings[0] ?? '', `no subject ${match.source}`)];
+        if (match !== undefined)
+          return [violationAt(index, spellings[0] ?? '', `no subject ${match.source}`)];
         if (kinds.includes(subject.kind)) return [];
-        return [breachOf(index, `kind ${quoted(subject.kind)}`, 'kind User, Group or ServiceAccount')];
+        return [violationAt(index, `kind ${quoted(subject.kind)}`, 'kind User, Group or ServiceAccount')];
       }),
   };
 }
@@ -62,7 +63,7 @@ function spellingsOf({ kind, name, namespace }: Subject, bindingNamespace: strin
   return [`User/${name}`, `ServiceAccount/${account}`];
 }
 
-function breachOf(index: number, found: string, accepted: string): Breach {
+function violationAt(index: number, found: string, accepted: string): RuleViolation {
   return {
     path: `subjects[${index}]`,
     // A binding can have tens of thousands of subjects, of which few are shown.

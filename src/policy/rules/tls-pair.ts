@@ -1,6 +1,5 @@
 // Reads the certificate and the private key of a kubernetes.io/tls Secret; no error of the parser leaves this file.
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
-import { isServingKey } from './private-key-kind.ts';
 import type { SecretValue } from './secret-values.ts';
 
 /** Longer than what any server uses: a certificate of a thousand names, a key of 16384 bits. */
@@ -41,4 +40,37 @@ function pemBlock(value: SecretValue, block: RegExp, longest: number): string | 
   if (value.kind !== 'bytes') return undefined;
   const found = block.exec(value.bytes.toString('latin1'))?.[0];
   return found !== undefined && found.length <= longest ? found : undefined;
+}
+
+/** The object identifiers, in DER, of RSA, RSA-PSS, elliptic curves, Ed25519 and Ed448 (RFC 8017, 5480 and 8410). */
+const servingAlgorithms = [
+  '06092a864886f70d010101',
+  '06092a864886f70d01010a',
+  '06072a8648ce3d0201',
+  '06032b6570',
+  '06032b6571',
+];
+
+export function isServingKey(pem: string): boolean {
+  if (pem.startsWith('-----BEGIN RSA ') || pem.startsWith('-----BEGIN EC ')) return true;
+  if (!pem.startsWith('-----BEGIN PRIVATE KEY-----')) return false;
+  const algorithm = algorithmOf(Buffer.from(pem.split('-----')[2] ?? '', 'base64'));
+  return algorithm !== undefined && servingAlgorithms.includes(algorithm);
+}
+
+/** PrivateKeyInfo (RFC 5208): a sequence of the version, a small number, and of a sequence with the identifier. */
+function algorithmOf(der: Buffer): string | undefined {
+  const version = contentOf(der, 0, 0x30);
+  if (version === undefined || der[version] !== 0x02 || der[version + 1] !== 0x01) return undefined;
+  const identifier = contentOf(der, version + 3, 0x30);
+  if (identifier === undefined || der[identifier] !== 0x06) return undefined;
+  return der.toString('hex', identifier, identifier + 2 + (der[identifier + 1] ?? 0));
+}
+
+/** Where the content of the element begins; undefined when it is of another kind. */
+function contentOf(der: Buffer, start: number, tag: number): number | undefined {
+  if (der[start] !== tag) return undefined;
+  const length = der[start + 1] ?? 0;
+  // A length beyond 127 takes as many bytes more as its low bits say.
+  return length < 0x80 ? start + 2 : start + 2 + (length & 0x7f);
 }

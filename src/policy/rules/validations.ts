@@ -1,11 +1,11 @@
 // validations: free rules on a Namespace, in CEL.
 import type { ValidationRule } from '../../api/namespace-policy/namespace-policy.ts';
 import { compileExpression, type Expression, type ExpressionScope } from '../../cel/expression.ts';
-import { compiled, refused, type Compilation } from '../terms/compilation.ts';
+import { compiled, refused, type CompileResult } from '../terms/compile-result.ts';
 import { clipped } from '../../base/text.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { requestAttributes, type Review } from '../terms/review.ts';
-import type { Breach, Rule } from './rule.ts';
+import type { RuleViolation, Rule } from './rule.ts';
 
 /** As in ValidatingAdmissionPolicy: https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/ */
 const scope: ExpressionScope = {
@@ -14,7 +14,7 @@ const scope: ExpressionScope = {
 };
 const longestMessage = 1024;
 
-export function compileValidation(rule: ValidationRule, index: number): Compilation<Rule> {
+export function compileValidation(rule: ValidationRule, index: number): CompileResult<Rule> {
   const expression = compile(rule.expression, 'bool', index, 'expression');
   const message =
     rule.messageExpression === undefined
@@ -37,11 +37,11 @@ function validationRule(rule: ValidationRule, expression: Expression, message: E
       const result = expression.evaluate(bindings);
       if (result.ok && result.value === true) return [];
       const accepted = `an object for which ${clipped(rule.expression, longestMessage)} is true`;
-      if (!result.ok) return [breach(`an error: ${result.message}`, accepted, undefined)];
+      if (!result.ok) return [violation(`an error: ${result.message}`, accepted, undefined)];
       const text = messageOf(rule, message, bindings);
       // Where the author says it in words, the expression would only be in the way of them.
-      if (text === undefined) return [breach('one for which it is false', accepted, 'false')];
-      return [breach(`one that breaks the rule: ${text}`, 'one that keeps it', 'false')];
+      if (text === undefined) return [violation('one for which it is false', accepted, 'false')];
+      return [violation(`one that breaks the rule: ${text}`, 'one that keeps it', 'false')];
     },
   };
 }
@@ -70,7 +70,7 @@ function messageOf(
   return rule.message === undefined ? undefined : clipped(rule.message, longestMessage);
 }
 
-function breach(found: string, accepted: string, identity: string | undefined): Breach {
+function violation(found: string, accepted: string, identity: string | undefined): RuleViolation {
   return { path: 'object', found, accepted, identity };
 }
 
@@ -79,7 +79,7 @@ function compile(
   result: 'bool' | 'string',
   index: number,
   field: 'expression' | 'messageExpression',
-): Compilation<Expression> {
+): CompileResult<Expression> {
   const outcome = compileExpression(source, scope, result);
   if (outcome.ok) return compiled(outcome.expression);
   return refused([

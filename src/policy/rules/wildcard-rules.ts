@@ -1,7 +1,7 @@
 // rbac.forbidWildcardRules: Roles name what they grant.
 import { quoted } from '../terms/wording.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import type { Breach, Rule } from './rule.ts';
+import type { RuleViolation, Rule } from './rule.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { stringsOf } from './fields.ts';
 
@@ -15,7 +15,7 @@ export const wildcardRulesRule: Rule = {
   judge: judgeRole,
 };
 
-function judgeRole(role: KubeObject): readonly Breach[] {
+function judgeRole(role: KubeObject): readonly RuleViolation[] {
   const { rules } = role;
   if (!Array.isArray(rules)) return [];
   return rules.flatMap((rule: unknown, index) =>
@@ -23,7 +23,11 @@ function judgeRole(role: KubeObject): readonly Breach[] {
   );
 }
 
-function judgeField(path: string, field: Field, rule: Readonly<Record<string, unknown>>): readonly Breach[] {
+function judgeField(
+  path: string,
+  field: Field,
+  rule: Readonly<Record<string, unknown>>,
+): readonly RuleViolation[] {
   const wildcard = stringsOf(rule[field]).find((value) => isWildcard(field, value));
   if (wildcard === undefined) return [];
   // The whole rule makes the identity: a wildcard that a role had for one thing does not excuse one for another.

@@ -1,7 +1,7 @@
 // Judges a Namespace that is already there by the rules of a policy: what would have to change before they all hold.
 import type { KubeObject } from '../../base/kube-object.ts';
 import { unlimitedBudget } from '../terms/budget.ts';
-import type { CompiledPolicy } from '../compile/compiled-policy.ts';
+import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import { judge } from '../decide/judge.ts';
 import { matchNamespace } from '../terms/match.ts';
 import { nameOf } from '../../base/metadata.ts';

@@ -1,6 +1,6 @@
 // Exceptions: namespaces that a policy lets off some of its rules, until a time.
 import type { PolicyException } from '../../api/namespace-policy/namespace-policy.ts';
-import { compileGlob, type Glob } from './glob.ts';
+import { compileGlob, type Glob } from './patterns.ts';
 
 export interface CompiledException {
   readonly namespaces: readonly Glob[];

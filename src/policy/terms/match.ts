@@ -1,20 +1,22 @@
 // Decides whether a policy matches a namespace: yes, no, or an error that is neither.
 import { unlimitedBudget, type Budget } from './budget.ts';
-import type { Expression } from '../../cel/expression.ts';
-import type { Glob } from './glob.ts';
+import { type Expression, compileExpression } from '../../cel/expression.ts';
+import { type Glob, compileGlob } from './patterns.ts';
 import { labelsOf, nameOf } from '../../base/metadata.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import type { Selector } from '../../api/selector.ts';
+import { type Selector, compileSelector } from '../../api/selector.ts';
+import type { MatchCondition, MatchSpec } from '../../api/namespace-policy/namespace-policy.ts';
+import { allOf, compiled, mapped, refused, type CompileResult } from './compile-result.ts';
 
 export interface CompiledMatch {
   readonly selector: Selector | undefined;
   /** Undefined when the policy names none: every name will do. */
   readonly names: readonly Glob[] | undefined;
   readonly excludeNames: readonly Glob[];
-  readonly conditions: readonly MatchCondition[];
+  readonly conditions: readonly CompiledCondition[];
 }
 
-export interface MatchCondition {
+export interface CompiledCondition {
   readonly name: string;
   readonly expression: Expression;
 }
@@ -46,7 +48,7 @@ function matchesStatically(match: CompiledMatch, namespaceObject: KubeObject): b
 }
 
 function matchConditions(
-  conditions: readonly MatchCondition[],
+  conditions: readonly CompiledCondition[],
   namespaceObject: KubeObject,
   budget: Budget,
 ): MatchResult {
@@ -60,4 +62,26 @@ function matchConditions(
     else if (result.value !== true) return no;
   }
   return firstError ?? yes;
+}
+
+export function compileMatch(match: MatchSpec = {}): CompileResult<CompiledMatch> {
+  return mapped(allOf((match.matchConditions ?? []).map(compileCondition)), (conditions) => ({
+    selector: match.namespaceSelector === undefined ? undefined : compileSelector(match.namespaceSelector),
+    names: match.names?.map(compileGlob),
+    excludeNames: (match.excludeNames ?? []).map(compileGlob),
+    conditions,
+  }));
+}
+
+function compileCondition(condition: MatchCondition, index: number): CompileResult<CompiledCondition> {
+  const result = compileExpression(condition.expression, { variables: ['namespaceObject'] }, 'bool');
+  if (result.ok) return compiled({ name: condition.name, expression: result.expression });
+  return refused([
+    {
+      path: ['spec', 'match', 'matchConditions', index, 'expression'],
+      found: result.problem.message,
+      accepted: 'CEL over namespaceObject that gives a bool',
+      offset: result.problem.offset,
+    },
+  ]);
 }

@@ -1,13 +1,16 @@
-// Puts verdicts into words: the refusal that a person reads, warnings, audit annotations and the causes of a Status.
+// Words a verdict: the refusal that a person reads, warnings, audit annotations and the causes of a Status.
 import { clipped } from '../../base/text.ts';
 import type { AnyReview } from './review.ts';
 import type { Verdict, Violation } from './verdict.ts';
 
-const mostListed = 100;
-/** Longer warnings are cut by the API server, and ones beyond 4096 characters in all too. */
-const longestWarning = 256;
-const mostWarnings = 16;
-const longestAudit = 8192;
+const maxReasons = 3;
+const maxContacts = 3;
+const maxContactLength = 200;
+const maxCauses = 100;
+/** The API server cuts longer warnings, and all beyond 4096 characters. */
+const maxWarningLength = 256;
+const maxWarnings = 16;
+const maxAuditLength = 8192;
 
 const kinds = {
   namespaces: 'Namespace',
@@ -24,34 +27,49 @@ export interface Cause {
   readonly field: string;
 }
 
-/** One readable text that names every violation, with the policy, the rule, the place, what was found and what would do. */
+/** Returns what was refused, the first reasons, and the contacts of their authors. `causesOf` returns all reasons. */
 export function refusalMessage(verdict: Verdict, review: AnyReview): string {
-  const lines = verdict.denials.map(violationLine);
-  if (verdict.overBudget) lines.push('the policies took longer to evaluate than one request may take');
-  const subject = `${kinds[review.resource]} ${clipped(review.name === '' ? 'without a name' : review.name)}`;
-  const [only] = lines;
-  if (lines.length === 1 && only !== undefined) return `${subject} is refused: ${only}`;
-  const listed = lines.slice(0, mostListed).map((line) => `\n- ${line}`);
-  const more = lines.length > mostListed ? `\n- and ${lines.length - mostListed} more` : '';
-  return `${subject} is refused for ${lines.length} reasons:${listed.join('')}${more}`;
+  const reasons = [
+    ...(verdict.overBudget ? ['the policies took longer to evaluate than one request may take'] : []),
+    ...verdict.denials.map(violationLine),
+  ];
+  const name = review.name === '' ? 'without a name' : review.name;
+  const subject = `${kinds[review.resource]} ${clipped(name)} is refused`;
+  const contact = contactLine(verdict.denials);
+  return `${subject}${reasonsText(reasons)}${contact === undefined ? '' : `\n${contact}`}`;
+}
+
+function reasonsText(reasons: readonly string[]): string {
+  const [only] = reasons;
+  if (reasons.length === 1 && only !== undefined) return `: ${only}`;
+  const more = reasons.length - maxReasons;
+  const lines = [...reasons.slice(0, maxReasons), ...(more > 0 ? [`and ${more} more`] : [])];
+  return ` for ${reasons.length} reasons:${lines.map((line) => `\n- ${line}`).join('')}`;
+}
+
+/** Returns `Contact: …` with the contacts of the policies and shares, each once; undefined when none has a contact. */
+export function contactLine(violations: readonly Pick<Violation, 'contact'>[]): string | undefined {
+  const contacts = violations.flatMap(({ contact }) => (contact === undefined ? [] : [contact]));
+  const distinct = [...new Set(contacts.map((contact) => clipped(contact, maxContactLength)))];
+  return distinct.length === 0 ? undefined : `Contact: ${distinct.slice(0, maxContacts).join(', ')}`;
 }
 
 /** Single lines within the limits of the API. https://pkg.go.dev/k8s.io/api/admission/v1#AdmissionResponse */
 export function warningLines(verdict: Verdict): readonly string[] {
   const texts = [...verdict.notices, ...verdict.warnings.map(violationLine)];
-  const lines = [...new Set(texts.map((text) => clipped(text, longestWarning)))];
-  if (lines.length <= mostWarnings) return lines;
-  const listed = lines.slice(0, mostWarnings - 1);
+  const lines = [...new Set(texts.map((text) => clipped(text, maxWarningLength)))];
+  if (lines.length <= maxWarnings) return lines;
+  const listed = lines.slice(0, maxWarnings - 1);
   return [...listed, `and ${lines.length - listed.length} more warnings`];
 }
 
 export function auditAnnotations(verdict: Verdict): Readonly<Record<string, string>> {
   if (verdict.audits.length === 0) return {};
-  return { violations: clipped(verdict.audits.map(violationLine).join(' | '), longestAudit) };
+  return { violations: clipped(verdict.audits.map(violationLine).join(' | '), maxAuditLength) };
 }
 
 export function causesOf(verdict: Verdict): readonly Cause[] {
-  return verdict.denials.slice(0, mostListed).map((violation) => ({
+  return verdict.denials.slice(0, maxCauses).map((violation) => ({
     reason: causeReason(violation),
     message: `found ${violation.found}; accepted: ${violation.accepted} (${speaker(violation)}${violation.rule})`,
     field: violation.path,
@@ -59,10 +77,10 @@ export function causesOf(verdict: Verdict): readonly Cause[] {
 }
 
 export function violationLine(violation: Violation): string {
-  const { rule, path, found, accepted } = violation;
-  // About an object of our own kinds, the path says all that the rule would.
-  const source = violation.by === 'reeve' ? '' : `${speaker(violation)}${rule}: `;
-  return `${source}${path}: found ${found}; accepted: ${accepted}`;
+  const { by, rule, path, found, accepted, message } = violation;
+  // For an object of our own kinds the path already names the rule.
+  const source = by === 'reeve' ? '' : `${speaker(violation)}${rule}: `;
+  return `${source}${message ?? `${path}: found ${found}; accepted: ${accepted}`}`;
 }
 
 function speaker({ by, policy }: Violation): string {

@@ -13,6 +13,10 @@ export interface Violation {
   readonly path: string;
   readonly found: string;
   readonly accepted: string;
+  /** The reason in whole words, which a refusal shows in place of `found` and `accepted`. */
+  readonly message?: string;
+  /** The `spec.contact` of the policy or share. */
+  readonly contact?: string;
 }
 
 /** A violation of a rule, with what the policy wants done about it. */
@@ -35,6 +39,8 @@ export interface Right {
   readonly rule: 'steering' | 'authors';
   /** Where in the object. */
   readonly path: string;
+  /** The `spec.contact` of the policy or share that requires it. */
+  readonly contact?: string;
 }
 
 /** The same for two rights that are one question, whatever they are needed for. */

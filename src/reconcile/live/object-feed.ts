@@ -1,7 +1,6 @@
 // Tracks one watch of live objects: which objects it covers, and up to which version it has reported.
-import type { ObjectType } from '../../policy/compile/compile-contents.ts';
+import { type ObjectType, groupOf } from '../../policy/compile/object-key.ts';
 import type { Observed } from '../../policy/plan/observed.ts';
-import { groupOf } from '../../policy/compile/object-key.ts';
 import { isNewerVersion } from '../../base/resource-version.ts';
 
 export class ObjectFeed {

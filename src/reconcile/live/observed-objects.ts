@@ -1,8 +1,7 @@
 // Keeps the live objects of the kinds that we provide, from watches and from the answers to our own writes.
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
-import type { ObjectType } from '../../policy/compile/compile-contents.ts';
-import type { ObjectKey } from '../../policy/compile/object-key.ts';
+import type { ObjectKey, ObjectType } from '../../policy/compile/object-key.ts';
 import type { Observed } from '../../policy/plan/observed.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import { ObjectFeed } from './object-feed.ts';

@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../base/kube-object.ts';
 import { uncopiedTypes } from '../../api/secret-share/target.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
-import type { CompiledShare } from '../../policy/compile/compiled-share.ts';
+import type { CompiledShare } from '../../policy/compile/compile-share.ts';
 import { copyOf, unavailable, type CopyState } from '../../policy/plan/copy.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
 import { affectsNamespaces } from '../changes.ts';

@@ -1,14 +1,18 @@
 // Lists the watches that the reconciler needs for the kinds that this installation allows.
 import type { WatchSink } from '../../base/watch-sink.ts';
-import type { ObjectType } from '../../policy/compile/compile-contents.ts';
-import { isSameType, roleBindingType, secretObjectType } from '../../policy/compile/compile-contents.ts';
-import type { Claim } from '../../policy/desired/claim.ts';
 import { observeObject, observeSecretMetadata } from '../../policy/plan/observed.ts';
 import type { ProviderKind } from '../../policy/terms/provider-id.ts';
 import type { ClaimScope } from '../../policy/plan/plan-input.ts';
 import { isProvided, mayMakeSecret } from '../../policy/compile/install.ts';
 import type { ObservedObjects } from './observed-objects.ts';
 import type { Sources } from './sources.ts';
+import type { Claim } from '../../policy/desired/provider.ts';
+import {
+  type ObjectType,
+  roleBindingType,
+  isSameObjectType,
+  secretObjectType,
+} from '../../policy/compile/object-key.ts';
 
 /** One list-watch that the caller has to start. */
 export interface WantedWatch {
@@ -87,7 +91,7 @@ export function scopeOf(
   const isAllowed =
     content.kind === 'copy'
       ? mayMakeSecret(name, { secretNames })
-      : isSameType(type, roleBindingType) || isProvided(type, { resourceKinds: allowedKinds });
+      : isSameObjectType(type, roleBindingType) || isProvided(type, { resourceKinds: allowedKinds });
   if (!isAllowed) return 'not-allowed';
   return objects.isKnown({ type, name }) ? 'allowed' : 'unknown';
 }

@@ -1,7 +1,6 @@
 // Judges existing Namespaces by the rules of policies, and caches the results.
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { NamespacePolicySpec } from '../../api/namespace-policy/namespace-policy.ts';
-import type { CompiledPolicy } from '../../policy/compile/compiled-policy.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
 import { missingDefaults, type MissingDefaults } from '../../policy/plan/repair.ts';
 import { labelsOf, valueOf } from '../../base/metadata.ts';
@@ -10,6 +9,7 @@ import { auditNamespace, type Audit } from '../../policy/status/audit.ts';
 import { emptyReport, type ProviderReport } from '../../policy/status/provider-report.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
 import type { Clock } from '../../base/clock.ts';
+import type { CompiledPolicy } from '../../policy/compile/compile-policy.ts';
 
 export interface AuditsOptions {
   readonly cluster: Pick<LiveCluster, 'snapshot' | 'owner'>;

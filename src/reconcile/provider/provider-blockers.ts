@@ -9,7 +9,7 @@ import type { ProviderLedger } from '../ledger.ts';
 import type { ReconcileObserver } from '../ports.ts';
 import type { SelfCheck } from './self-check.ts';
 import type { Sources } from '../live/sources.ts';
-import { partsWithoutHook, type HookMode } from '../../policy/compile/judged-kinds.ts';
+import { partsWithoutHook, type HookMode } from '../../policy/compile/applicable-rules.ts';
 import { classifyWriteError } from '../namespace/write-error.ts';
 import type { WorkQueue } from '../queue/queue.ts';
 

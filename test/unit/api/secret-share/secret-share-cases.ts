@@ -51,6 +51,7 @@ export const acceptedShares: readonly (readonly [title: string, spec: unknown])[
   ['labels', withTarget({ labels: { team: 'a', 'example.com/b': '', 'app.kubernetes.io/part-of': 'x' } })],
   ['labels that objects have by nature', withTarget({ labels: { constructor: 'a', toString: 'b' } })],
   ['immutable copies', withTarget({ immutable: true })],
+  ['the longest contact', { ...minimalShare, contact: 'é'.repeat(200) }],
   ['everything else', { ...minimalShare, deletionPolicy: 'Orphan', maxDeletions: 0, suspend: true }],
 ];
 
@@ -60,6 +61,8 @@ function anyTeam(): object {
 
 export const refusedShares: readonly (readonly [title: string, spec: unknown, problem: string])[] = [
   ['no source', { targets: { names: ['a'] } }, 'spec.source: found nothing; accepted: an object with'],
+  ['a contact that is too long', { ...minimalShare, contact: 'c'.repeat(201) }, 'spec.contact: found '],
+  ['an empty contact', { ...minimalShare, contact: '' }, 'spec.contact: found empty text'],
   ['no targets', { source: minimalShare.source }, 'spec.targets: found nothing; accepted: '],
   ['an unknown field', { ...minimalShare, sources: 1 }, 'spec.sources: found an unknown field'],
   [

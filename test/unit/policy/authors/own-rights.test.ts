@@ -9,7 +9,7 @@ import { missingRightsMessage } from '../../../../src/policy/status/provider-con
 function definitionOf(kind: 'NamespacePolicy' | 'SecretShare', spec: object): ProviderDefinition {
   const load = loadProvider(kind, providerObject(kind, 'x', spec));
   if (!load.ok) throw new Error(JSON.stringify(load.problems));
-  return load.definition;
+  return load.value;
 }
 
 const binding = (role: string, name = role) => ({

@@ -1,8 +1,7 @@
 // What a share compiles to: whom it reaches, and what its copies look like.
 import { describe, expect, it } from 'vitest';
 import { parseSecretShare } from '../../../../src/api/secret-share/secret-share.ts';
-import { compileShare } from '../../../../src/policy/compile/compile-share.ts';
-import type { CompiledShare } from '../../../../src/policy/compile/compiled-share.ts';
+import { compileShare, type CompiledShare } from '../../../../src/policy/compile/compile-share.ts';
 import { matchNamespace } from '../../../../src/policy/terms/match.ts';
 import { knownNamespace } from '../../../support/engine.ts';
 
@@ -19,7 +18,7 @@ function compile(spec: object): CompiledShare {
   if (!parsed.ok) throw new Error('refused');
   const compilation = compileShare(parsed.share);
   if (!compilation.ok) throw new Error('refused');
-  return compilation.compiled;
+  return compilation.value;
 }
 
 const plain = { name: 'regcred', type: '', keys: undefined, labels: {}, isImmutable: false };

@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { Budget } from '../../../../src/policy/terms/budget.ts';
-import { budgetUntil } from '../../../../src/policy/terms/budget.ts';
+import { type Budget, budgetUntil } from '../../../../src/policy/terms/budget.ts';
 import { decide } from '../../../../src/policy/decide/decide.ts';
 import { mutate } from '../../../../src/policy/decide/mutate.ts';
-import { namespaceNeeded } from '../../../../src/policy/compile/namespace-needed.ts';
 import { settle } from '../../../../src/policy/decide/settle.ts';
 import { aNamespace, aPolicy, aReview, aSnapshot, circumstances } from '../../../support/engine.ts';
+import { namespaceNeeded } from '../../../../src/policy/compile/applicable-rules.ts';
 
 const { now } = circumstances;
 const strict = aPolicy('strict', {

@@ -24,7 +24,7 @@ function decideBinding(object: KubeObject, oldObject?: KubeObject, actions: read
 }
 
 describe.each([['Deny'], ['Audit'], ['Warn', 'Audit']])(
-  '%s %s: tens of thousands of breaches of a rule',
+  '%s %s: tens of thousands of violations of a rule',
   (...actions) => {
     test('are a hundred, and a count of the others', () => {
       const { decision, verdict } = decideBinding(bindingOf(45_000), undefined, actions);

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { decide } from '../../../../src/policy/decide/decide.ts';
-import type { CompiledPolicy } from '../../../../src/policy/compile/compiled-policy.ts';
 import type { ObjectMeta } from '../../../../src/base/kube-object.ts';
 import { aNamespace, aPolicy, aReview, aShare, aSnapshot, circumstances } from '../../../support/engine.ts';
 import { defaultProviderState } from '../../../support/owner-state.ts';
+import type { CompiledPolicy } from '../../../../src/policy/compile/compile-policy.ts';
 
 const provides = { resources: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' } }] };
 const needsTeam = {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { registriesOf, registryHost } from '../../../../src/policy/rules/docker-config.ts';
-import { hasRepeatedKey } from '../../../../src/policy/rules/repeated-keys.ts';
+import { registriesOf, registryHost, hasRepeatedKey } from '../../../../src/policy/rules/docker-config.ts';
 
 test.for([
   ['registry.example.com', 'registry.example.com'],

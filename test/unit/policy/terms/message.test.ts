@@ -1,7 +1,8 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   auditAnnotations,
   causesOf,
+  contactLine,
   refusalMessage,
   violationLine,
   warningLines,
@@ -29,16 +30,72 @@ test('one violation is one sentence, several are a list', () => {
   ).toHaveLength(3);
 });
 
-test('of very many violations a hundred are listed and the rest counted', () => {
+test('a refusal shows three reasons and the number of the others, details.causes have a hundred', () => {
   const denials = Array.from({ length: 1000 }, (_, i) => violation(String(i)));
-  const message = refusalMessage(verdict({ denials }), review);
-  expect(message).toMatch(/^Namespace n is refused for 1000 reasons:/);
-  expect(message.split('\n').at(-1)).toBe('- and 900 more');
+  const lines = refusalMessage(verdict({ denials }), review).split('\n');
+  expect(lines).toHaveLength(5);
+  expect(lines[0]).toBe('Namespace n is refused for 1000 reasons:');
+  expect(lines[3]).toMatch(/found 2; accepted: x$/);
+  expect(lines[4]).toBe('- and 997 more');
   expect(causesOf(verdict({ denials }))).toHaveLength(100);
 });
 
-test('a review that took too long says so', () => {
-  expect(refusalMessage(verdict({ overBudget: true }), review)).toMatch(/took longer/);
+test('four reasons are three and one more, and three are all', () => {
+  const denials = ['1', '2', '3', '4'].map(violation);
+  expect(refusalMessage(verdict({ denials }), review)).toMatch(/found 3; accepted: x\n- and 1 more$/);
+  expect(refusalMessage(verdict({ denials: denials.slice(1) }), review)).toMatch(/found 4; accepted: x$/);
+});
+
+describe('the contact', () => {
+  const from = (contact: string) => ({ ...violation('1'), contact });
+
+  test('ends a refusal, on a line of its own', () => {
+    expect(refusalMessage(verdict({ denials: [from('platform@example.com')] }), review)).toBe(
+      'Namespace n is refused: policy p, namespaces.required: metadata.labels["a"]: found 1; accepted: x\nContact: platform@example.com',
+    );
+  });
+
+  test('is named once for several reasons, and those of the hidden reasons count too', () => {
+    const denials = [from('a'), violation('2'), from('a'), violation('4'), from('b')];
+    expect(refusalMessage(verdict({ denials }), review)).toMatch(/\n- and 2 more\nContact: a, b$/);
+  });
+
+  test('of the fourth policy is left out', () => {
+    expect(contactLine(['a', 'b', 'c', 'd'].map(from))).toBe('Contact: a, b, c');
+  });
+
+  test('is cut and printable', () => {
+    expect(contactLine([from('\u001b[2J\n')])).toBe('Contact: \uFFFD[2J\uFFFD');
+    expect(contactLine([from('é'.repeat(300))])).toBe(`Contact: ${'é'.repeat(199)}…`);
+  });
+
+  test('is left out where no policy has one', () => {
+    expect(contactLine([violation('1')])).toBeUndefined();
+    expect(refusalMessage(verdict({ denials: [violation('1')] }), review)).not.toContain('Contact');
+  });
+
+  test('of a policy that only warns is not named', () => {
+    const text = refusalMessage(verdict({ denials: [violation('1')], warnings: [from('a')] }), review);
+    expect(text).not.toContain('Contact');
+  });
+});
+
+test('a message replaces found and accepted in the refusal, and details.causes keep both', () => {
+  const denials = [{ ...violation('1'), message: 'labels are kept' }];
+  expect(refusalMessage(verdict({ denials }), review)).toBe(
+    'Namespace n is refused: policy p, namespaces.required: labels are kept',
+  );
+  expect(causesOf(verdict({ denials }))[0]?.message).toBe(
+    'found 1; accepted: x (policy p, namespaces.required)',
+  );
+});
+
+test('a review that took too long says so first', () => {
+  expect(refusalMessage(verdict({ overBudget: true }), review)).toMatch(
+    /^Namespace n is refused: .* took longer/,
+  );
+  const denials = ['1', '2', '3', '4'].map(violation);
+  expect(refusalMessage(verdict({ denials, overBudget: true }), review)).toMatch(/^.*\n- .* took longer/);
 });
 
 test('warnings are distinct single lines within the limits of the API', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
-import type { CompiledShare } from '../../../../src/policy/compile/compiled-share.ts';
-import { ShareSet } from '../../../../src/policy/compile/share-set.ts';
+import type { CompiledShare } from '../../../../src/policy/compile/compile-share.ts';
+import { ShareSet } from '../../../../src/policy/compile/snapshot.ts';
 import { Sources } from '../../../../src/reconcile/live/sources.ts';
 import { LiveCluster } from '../../../../src/state/live-cluster.ts';
 import { aShare } from '../../../support/engine.ts';

@@ -1,24 +1,24 @@
 // The outcome of compiling a part of a policy: the part, or all that is wrong with it.
 import type { Problem } from '../../base/problem.ts';
 
-export type Compilation<T> =
+export type CompileResult<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problems: readonly Problem[] };
 
-export function compiled<T>(value: T): Compilation<T> {
+export function compiled<T>(value: T): CompileResult<T> {
   return { ok: true, value };
 }
 
-export function refused<T>(problems: readonly Problem[]): Compilation<T> {
+export function refused<T>(problems: readonly Problem[]): CompileResult<T> {
   return { ok: false, problems };
 }
 
 /** All values, or the problems of all that have some: an author learns everything at once. */
-export function allOf<T>(parts: readonly Compilation<T>[]): Compilation<readonly T[]> {
+export function allOf<T>(parts: readonly CompileResult<T>[]): CompileResult<readonly T[]> {
   const problems = parts.flatMap((part) => (part.ok ? [] : part.problems));
   if (problems.length > 0) return refused(problems);
   return compiled(parts.flatMap((part) => (part.ok ? [part.value] : [])));
 }
 
-export function mapped<T, U>(part: Compilation<T>, change: (value: T) => U): Compilation<U> {
+export function mapped<T, U>(part: CompileResult<T>, change: (value: T) => U): CompileResult<U> {
   return part.ok ? compiled(change(part.value)) : part;
 }

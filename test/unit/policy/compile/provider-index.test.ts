@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compileGlob } from '../../../../src/policy/terms/glob.ts';
+import { compileGlob } from '../../../../src/policy/terms/patterns.ts';
 import { matchNamespace, type CompiledMatch } from '../../../../src/policy/terms/match.ts';
-import { PolicyIndex } from '../../../../src/policy/compile/policy-index.ts';
+import { PolicyIndex } from '../../../../src/policy/compile/provider-index.ts';
 import { compileSelector } from '../../../../src/api/selector.ts';
 
 type Selector = Parameters<typeof compileSelector>[0];

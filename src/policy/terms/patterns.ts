@@ -1,4 +1,6 @@
 // Anchored globs: `*` stands for any run of characters, everything else for itself.
+import { compiled, refused, type CompileResult } from './compile-result.ts';
+import { compileRegex, type Regex } from '../../cel/regex.ts';
 
 export interface Glob {
   readonly source: string;
@@ -29,4 +31,10 @@ function matchesParts(text: string, prefix: string, middles: readonly string[], 
     from = at + part.length;
   }
   return true;
+}
+
+export function compilePattern(source: string, path: readonly (string | number)[]): CompileResult<Regex> {
+  const result = compileRegex(source);
+  if (result.ok) return compiled(result.regex);
+  return refused([{ path, found: result.problem, accepted: 'a regular expression in RE2 syntax' }]);
 }

@@ -1,8 +1,8 @@
 // Which kinds beside Namespaces there are rules for, and which of them go unasked where the install leaves hooks out.
 import { describe, expect, it } from 'vitest';
-import { PolicySet } from '../../../../src/policy/compile/policy-set.ts';
-import { judgedKinds, partsWithoutHook } from '../../../../src/policy/compile/judged-kinds.ts';
 import { aPolicy } from '../../../support/engine.ts';
+import { PolicySet } from '../../../../src/policy/compile/snapshot.ts';
+import { judgedKinds, partsWithoutHook } from '../../../../src/policy/compile/applicable-rules.ts';
 
 const nothing = { secrets: false, roles: false, rolebindings: false, secretDefaults: false };
 

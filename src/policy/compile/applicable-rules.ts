@@ -1,0 +1,96 @@
+// Picks the rules of a policy that judge the object of a review.
+import type { Review } from '../terms/review.ts';
+import type { Rule, OwnsDefault } from '../rules/rule.ts';
+import { helmReleaseType } from '../rules/secret-types.ts';
+import { secretType } from '../rules/secret-values.ts';
+import type { CompiledPolicy } from './compile-policy.ts';
+import type { PolicySet } from './snapshot.ts';
+import { isExcepted } from '../terms/exceptions.ts';
+import type { DefaultKey } from '../rules/default-keys.ts';
+
+export function rulesFor(policy: CompiledPolicy, { resource, object }: Review): readonly Rule[] {
+  switch (resource) {
+    case 'secrets': {
+      const isHelmRelease = object !== undefined && secretType(object) === helmReleaseType;
+      return isHelmRelease && !policy.judgesHelmReleases ? [] : policy.secretRules;
+    }
+    case 'roles':
+      return policy.roleRules;
+    case 'rolebindings':
+      return policy.roleBindingRules;
+    case 'namespaces':
+      return policy.namespaceRules;
+    default:
+      return resource satisfies never;
+  }
+}
+
+/** Undefined when nothing beyond the request is needed: excluded namespaces and unruled objects cost no look-up. */
+export function namespaceNeeded(review: Review, policies: PolicySet): string | undefined {
+  const { resource, operation, namespace } = review;
+  // Only what is written is judged; whoever cleans up must not be held up.
+  if (resource === 'namespaces' || operation === 'DELETE') return undefined;
+  return policies.isExcluded(namespace) || !policies.judges(resource) ? undefined : namespace;
+}
+
+/** Whether Secrets, Roles and RoleBindings are reviewed, and whether they can be written while nobody answers. */
+export type HookMode = 'Off' | 'Ignore' | 'Fail';
+
+/** What some policy in force has rules or defaults for, beside Namespaces. */
+export interface JudgedKinds {
+  readonly secrets: boolean;
+  readonly roles: boolean;
+  readonly rolebindings: boolean;
+  readonly secretDefaults: boolean;
+}
+
+export function judgedKinds(policies: PolicySet): JudgedKinds {
+  return {
+    secrets: policies.judges('secrets'),
+    roles: policies.judges('roles'),
+    rolebindings: policies.judges('rolebindings'),
+    secretDefaults: policies.policies.some(({ secretDefaults }) => secretDefaults.length > 0),
+  };
+}
+
+/** The parts of its spec that need a webhook which this install leaves out: of other writers, nobody demands them. */
+export function partsWithoutHook(policy: CompiledPolicy, mode: HookMode): readonly ('secrets' | 'rbac')[] {
+  if (mode !== 'Off') return [];
+  const { secretRules, secretDefaults, roleRules, roleBindingRules } = policy;
+  return [
+    ...(secretRules.length + secretDefaults.length > 0 ? (['secrets'] as const) : []),
+    ...(roleRules.length + roleBindingRules.length > 0 ? (['rbac'] as const) : []),
+  ];
+}
+
+interface Defaulting {
+  /** The rule that exceptions name. */
+  readonly rule: 'namespaces.defaults' | 'secrets.defaults';
+  readonly keysOf: (policy: CompiledPolicy) => readonly DefaultKey[];
+}
+
+const onNamespaces: Defaulting = {
+  rule: 'namespaces.defaults',
+  keysOf: (policy) => policy.namespaceDefaults,
+};
+const onSecrets: Defaulting = { rule: 'secrets.defaults', keysOf: (policy) => policy.secretDefaults };
+
+/** For matching policies in the order of their names. */
+export function defaultOwners(
+  kind: 'namespaces' | 'secrets',
+  matching: readonly CompiledPolicy[],
+  namespace: string,
+  now: Date,
+): (policy: CompiledPolicy) => OwnsDefault {
+  const { rule, keysOf } = kind === 'namespaces' ? onNamespaces : onSecrets;
+  const owners = new Map<string, CompiledPolicy>();
+  for (const policy of matching) {
+    const keys = keysOf(policy);
+    if (keys.length === 0 || isExcepted(policy.exceptions, rule, namespace, now)) continue;
+    for (const { field, key } of keys) {
+      const id = `${field} ${key}`;
+      if (!owners.has(id)) owners.set(id, policy);
+    }
+  }
+  return (policy) => (field, key) => owners.get(`${field} ${key}`) === policy;
+}
