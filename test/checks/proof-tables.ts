@@ -52,7 +52,7 @@ export function rowProblems(row: string, proofs: readonly Proof[]): readonly str
   return isProven ? [] : ['none of its tests runs on a real control plane'];
 }
 
-/** What is wrong with the entry of a test; `sourceOf` returns the text of a file, undefined for a missing file. */
+/** Lists the problems of the entry of a test; `sourceOf` returns the text of a file, undefined for a missing file. */
 export function proofProblems(proof: Proof, known: readonly string[], sourceOf: SourceOf): readonly string[] {
   return [
     ...proof.rows.filter((row) => !known.includes(row)).map((row) => `there is no row "${row}"`),

@@ -13,6 +13,7 @@ const checks: readonly Check[] = [
   { name: 'lint', command: 'oxlint', args: ['--type-aware', '--deny-warnings'] },
   { name: 'format', command: 'prettier', args: ['--check', '--log-level=warn', '.'] },
   { name: 'generated files', command: 'node', args: ['test/checks/generated-files.ts'] },
+  { name: 'documents', command: 'node', args: ['test/checks/documents.ts'] },
 ];
 
 function run({ name, command, args }: Check): boolean {

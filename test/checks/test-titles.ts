@@ -20,7 +20,7 @@ export function testTitles(source: string): ReadonlySet<string> {
   return new Set([...code.matchAll(title)].map(([, literal = '']) => unquoted(literal)));
 }
 
-/** Of the escapes only those that a title needs. */
+/** Resolves the few escapes that titles use. */
 function unquoted(literal: string): string {
   return literal.slice(1, -1).replaceAll(/\\(.)/g, '$1');
 }

@@ -18,14 +18,14 @@ export function copyProject(root: string): string {
   return copy;
 }
 
-/** The commands in the README name their ports, so nobody else may have them. */
+/** The commands in the documents name their ports, so no other process may use these. */
 export async function demandFreePort(port: number): Promise<void> {
   const server = createServer();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', () =>
     reject(
       new Error(
-        `port ${port} is taken on this machine: the README's commands are run as written and need it`,
+        `port ${port} of this machine is in use: the commands of the documents are run as written and need it`,
       ),
     ),
   );

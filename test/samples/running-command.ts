@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 
 export interface RunningCommand {
-  /** The line that says where reviews are answered. */
+  /** The line with the addresses of the webhook. */
   readonly readyLine: string;
   stop(): Promise<void>;
 }
@@ -54,9 +54,9 @@ async function stopGroup(child: ChildProcess): Promise<void> {
   const { pid } = child;
   if (pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   const { promise, resolve } = Promise.withResolvers<void>();
-  // Once the pipes are closed, nobody of the group is left.
+  // The pipes close when the last process of the group has ended.
   child.on('close', () => resolve());
-  // SIGINT rather than SIGTERM: nobody else calls this server, so there is nothing to drain.
+  // SIGINT rather than SIGTERM: no other client calls this server, so there is nothing to drain.
   process.kill(-pid, 'SIGINT');
   const timer = setTimeout(() => process.kill(-pid, 'SIGKILL'), 10_000);
   await promise;

@@ -3,7 +3,7 @@
 export const generatedNote =
   '<!-- Generated from the code by `npm run generate`; change the code instead. -->';
 
-/** A table without padding: nobody edits it, so short lines matter more than straight columns. */
+/** A table without padding: it is generated, so short lines matter more than straight columns. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }

@@ -1,4 +1,4 @@
-// Where the sandbox answers otherwise than the real API server, on purpose: the whole list, which the README tells in words.
+// Where the sandbox answers otherwise than the real API server, on purpose; docs/sandbox.md has the list in words.
 
 export interface Difference<T> {
   readonly real: T;
