@@ -14,15 +14,26 @@ const processMs = (): number => {
   return Math.round((user + system) / 1000);
 };
 
-/** Of whoever sits at a terminal. */
+/** Starts to read standard input at the first call. */
+function lineReader(): () => Promise<string> {
+  let lines: AsyncIterator<string> | undefined;
+  return async () => {
+    lines ??= createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+    const { done, value } = await lines.next();
+    return done === true ? '' : value;
+  };
+}
+
+/** Undefined when no person sits at a terminal. */
 function asking(): ((question: string) => Promise<string>) | undefined {
   if (!process.stdin.isTTY || !process.stdout.isTTY) return undefined;
   return async (question) => {
     stdout(question);
-    for await (const line of createInterface({ input: process.stdin })) return line;
-    return '';
+    return await nextLine();
   };
 }
+
+const nextLine = lineReader();
 
 const io: RunningIo = {
   stdout,
@@ -39,8 +50,10 @@ async function run(command: Command): Promise<number> {
   switch (command.kind) {
     case 'up': {
       const { runUp } = await import('./cli/up.ts');
-      const isColored = command.mayColor && process.stdout.isTTY;
-      return await runUp(command.settings, command.environment, { ...io, processMs, isColored });
+      const isTerminal = process.stdout.isTTY;
+      const isColored = command.mayColor && isTerminal;
+      const upIo = { ...io, processMs, isColored, isTerminal, nextLine };
+      return await runUp(command.settings, command.environment, upIo);
     }
     case 'run': {
       const { runOnCluster } = await import('./cli/run.ts');

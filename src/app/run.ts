@@ -23,6 +23,8 @@ export interface RunningProgram {
   readonly description: string;
   /** Undefined where this process answers no reviews. */
   readonly webhookUrl: string | undefined;
+  /** Serves /livez, /readyz and /metrics. */
+  readonly probesUrl: string;
   /** Rejects with an error of the program itself, after which it must end. */
   readonly failed: Promise<never>;
   /** In order: no new work is taken on, what is under way ends, the lead is left to others, the connections close. */
@@ -93,7 +95,8 @@ async function startParts(
   });
   const cluster = watchCluster(settings, watches);
   const context = { connection, cluster, watches, log, registry, witness, fail };
-  const addresses = [`probes on ${urlOf('http', settings.host, probesPort)}`];
+  const probesUrl = urlOf('http', settings.host, probesPort);
+  const addresses = [`probes on ${probesUrl}`];
   let webhookUrl: string | undefined;
   if (settings.role !== 'webhook') {
     // Who answers reviews too must go on answering them, whatever it may not watch.
@@ -115,7 +118,7 @@ async function startParts(
     state.isRunning = false;
   });
   const description = `role ${settings.role} on ${connection.description}; ${addresses.join(', ')}`;
-  return { description, webhookUrl, failed };
+  return { description, webhookUrl, probesUrl, failed };
 }
 
 /**

@@ -29,6 +29,7 @@ export interface UpWitness extends Witness, Pick<SandboxOptions, 'observer'> {}
 
 export interface RunningUp extends Pick<LocalSandbox, 'url' | 'kubeconfig' | 'caFile'> {
   readonly webhookUrl: string;
+  readonly probesUrl: string;
   readonly loaded: readonly KubeObject[];
   readonly failed: Promise<never>;
   clientFor(user: User): Promise<KubeClient>;
@@ -70,6 +71,7 @@ export async function startUp(settings: UpSettings, log: Log, witness: UpWitness
     return {
       ...sandbox,
       webhookUrl: program.webhookUrl,
+      probesUrl: program.probesUrl,
       loaded,
       failed: program.failed,
       clientFor: async (user) => await clientWith(sandbox.tokenFor(user)),

@@ -150,13 +150,13 @@ function checkedTls({ tlsCert, tlsKey, certsDir }: TlsSettings): readonly string
   return problems;
 }
 
-function checkedUp({ demo, kubeconfig, policies }: UpFlags): readonly string[] {
-  if (!demo) return [];
+function checkedUp({ demo, step, kubeconfig, policies }: UpFlags): readonly string[] {
+  if (!demo) return step ? ['--step goes with --demo'] : [];
   const problems: string[] = [];
   if (kubeconfig !== undefined)
     problems.push('--demo plays on the sandbox, not on the cluster of --kubeconfig');
   if (policies !== upSettings.policies.fallback?.value) {
-    problems.push('--demo tells of the policies that it begins with: leave out --policies');
+    problems.push('--demo uses policies of its own: leave out --policies');
   }
   return problems;
 }

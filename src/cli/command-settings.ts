@@ -1,4 +1,4 @@
-// The flags of `reeve up`.
+// Defines the flags of `reeve up`, `reeve serve` and `reeve uninstall`.
 import { logLevels } from '../observe/log.ts';
 import { shippedFolder } from '../app/shipped-files.ts';
 import {
@@ -39,9 +39,10 @@ export const upSettings = {
     ...port,
     help: 'Where /livez, /readyz and /metrics are; 0 takes any.',
   }),
-  demo: switchSetting('Play a tour, say whether all came out as it should, and end.'),
-  quiet: switchSetting('Tell how to begin, and nothing of what happens.'),
-  json: switchSetting('Tell everything as one line of JSON each, for programs.'),
+  demo: switchSetting('Play a demo, check that each scene goes as described, and exit.'),
+  step: switchSetting('With --demo: wait for Enter before the next scene.'),
+  quiet: switchSetting('Print how to begin, but not the feed of events.'),
+  json: switchSetting('Print everything as lines of JSON, for programs.'),
   logLevel: choiceSetting('error', logLevels, {
     placeholder: 'LEVEL',
     help: 'How much goes to standard error.',

@@ -1,4 +1,4 @@
-// What `reeve up` prints when it is ready: how to reach it, what to try, and what is in force.
+// Writes what `reeve up` prints when it is ready: how to reach the sandbox, what to try, and what was loaded.
 import { isJsonObject, ownMember } from '../base/json.ts';
 import type { KubeObject } from '../base/kube-object.ts';
 import { providerKinds } from '../policy/terms/provider-id.ts';
@@ -9,44 +9,60 @@ export interface UpFacts {
   readonly kubeconfig: string;
   readonly caFile: string;
   readonly webhookUrl: string;
-  /** The folder of the samples, as a person in the present folder names it. */
-  readonly samples: string;
+  readonly metricsUrl: string;
+  /** The folder of the samples, relative to the current folder. Undefined if other policies than the first steps were loaded. */
+  readonly samples: string | undefined;
   readonly loaded: readonly KubeObject[];
 }
 
-function triesIn(samples: string): readonly (readonly [command: string, effect: string])[] {
+type Hint = readonly [command: string, effect: string];
+
+const getProviders: Hint = [
+  'kubectl get namespacepolicies,secretshares',
+  'policies, shares and their status',
+];
+
+/** The effects are true only for the policies of the first steps. */
+function hintsFor(samples: string | undefined): readonly Hint[] {
+  if (samples === undefined) return [getProviders];
   return [
-    ['kubectl create namespace app-shop', 'refused, and why'],
-    [`kubectl apply -f ${samples}/app-shop.yaml`, 'taken, with a label set'],
-    ['kubectl get rolebindings,secrets,resourcequotas -n app-shop', 'what it contains'],
+    ['kubectl create namespace app-shop', 'refused, with the reason'],
+    [`kubectl apply -f ${samples}/app-shop.yaml`, 'created, with a default label'],
+    ['kubectl get rolebindings,secrets,resourcequotas -n app-shop', 'the objects that Reeve created'],
+    getProviders,
   ];
 }
 
-export function readyText(facts: UpFacts, paint: Paint): string {
-  const { url, kubeconfig, caFile, webhookUrl, loaded, samples } = facts;
+function curlLines({ samples, caFile, webhookUrl }: UpFacts): readonly string[] {
+  if (samples === undefined) return [];
   const local = webhookUrl.replace('127.0.0.1', 'localhost');
   const review = `${samples}/app-without-owner.json`;
   const curl = `curl --cacert ${caFile} -H 'Content-Type: application/json' --data @${review} ${local}/validate`;
-  const tries = triesIn(samples);
-  const width = Math.max(...tries.map(([command]) => command.length));
+  return ['Or send a review as the API server does:', `  ${curl}`, ''];
+}
+
+export function readyText(facts: UpFacts, paint: Paint): string {
+  const { url, kubeconfig, metricsUrl, loaded, samples } = facts;
+  const hints = hintsFor(samples);
+  const width = Math.max(...hints.map(([command]) => command.length));
   return [
-    `${paint('bold', 'Reeve runs on a sandbox')}: a Kubernetes-shaped API in memory, on ${url}, gone when you stop it (Ctrl-C).`,
+    `${paint('bold', 'Reeve runs on a sandbox')}: a Kubernetes API in memory, on ${url}. Ctrl-C stops it and deletes everything.`,
     '',
-    'In another terminal:',
+    'kubectl works with it, kubectl apply included. In another terminal:',
     `  ${paint('bold', `export KUBECONFIG=${kubeconfig}`)}`,
     '',
     'Then try:',
-    ...tries.map(([command, effect]) => `  ${command.padEnd(width)}  ${paint('dim', `# ${effect}`)}`),
+    ...hints.map(([command, effect]) => `  ${command.padEnd(width)}  ${paint('dim', `# ${effect}`)}`),
     '',
-    'Or be the API server:',
-    `  ${curl}`,
+    ...curlLines(facts),
+    `Metrics: ${metricsUrl}`,
     '',
     'In force:',
     ...inForce(loaded).map(({ kind, name, reach }) => `  ${kind}/${name}: ${reach}`),
   ].join('\n');
 }
 
-/** `processMs`: what it took to get ready. */
+/** `processMs`: the CPU time of the start. */
 export function readyJson({ loaded, ...facts }: UpFacts, processMs: number): string {
   return JSON.stringify({ type: 'ready', ...facts, inForce: inForce(loaded), processMs });
 }
@@ -66,7 +82,7 @@ function inForce(loaded: readonly KubeObject[]): readonly InForce[] {
   });
 }
 
-/** All terms must hold; in full they are in the object itself. */
+/** A summary of the terms, which must all hold. */
 function reachText(terms: unknown): string {
   const selector = ownMember(terms, 'namespaceSelector');
   const parts = [

@@ -12,19 +12,24 @@ import { colored, jsonFeed, plain, textFeed, type Paint } from './feed-text.ts';
 import { runSettings, type RunFlags } from './run-settings.ts';
 import { runUntilStopped, type Running, type RunningIo } from './running.ts';
 import { readSettings } from './settings.ts';
-import type { UpFlags } from './command-settings.ts';
+import { upSettings, type UpFlags } from './command-settings.ts';
 import { readyJson, readyText, type UpFacts } from './up-text.ts';
 
 export interface UpIo extends RunningIo {
   readonly isColored: boolean;
-  /** The time that the processors have spent on this process so far. */
+  /** Whether a person reads standard output. */
+  readonly isTerminal: boolean;
+  /** Resolves at the next line of standard input, and at once after its end. */
+  readonly nextLine: () => Promise<unknown>;
+  /** The CPU time of this process so far. */
   readonly processMs: () => number;
 }
 
-/** Of the tour, until it looks again whether something has come about. */
-const pause = async (): Promise<void> => await systemClock.sleep(20);
+const retryMs = 20;
+/** Long enough to read the result of a scene. */
+const readingMs = 1500;
 
-/** Answers with the exit code. */
+/** Returns the exit code. */
 export async function runUp(
   settings: UpFlags,
   environment: ApiServerChoice['environment'],
@@ -47,15 +52,21 @@ async function upOnSandbox(settings: UpFlags, log: Log, io: UpIo): Promise<Runni
   const run = runOf(settings, { host: '127.0.0.1' });
   const { apiPort, policies } = settings;
   const up = await startUp({ apiPort, policies, run, namespace: run.namespace }, log, witnessFor(tell));
+  const facts = factsOf(up, settings);
   const running = {
-    readyLine: settings.json ? readyJson(factsOf(up), io.processMs()) : readyText(factsOf(up), paint),
+    readyLine: settings.json ? readyJson(facts, io.processMs()) : readyText(facts, paint),
     failed: up.failed,
     stop: (graceMs: number, signal: AbortSignal) => up.stop(graceMs, signal),
   };
   if (!settings.demo) return running;
-  const teller = settings.json ? jsonPrinter(io.stdout) : textPrinter(io.stdout, paint);
-  const subscribe = (listener: Listener) => void listeners.push(listener);
-  return { ...running, ended: () => playDemo({ up, subscribe, teller, pause }) };
+  const options = {
+    cluster: up,
+    subscribe: (listener: Listener) => void listeners.push(listener),
+    printer: settings.json ? jsonPrinter(io.stdout) : textPrinter(io.stdout, paint),
+    retryDelay: async () => await systemClock.sleep(retryMs),
+    betweenScenes: async () => await waitBetweenScenes(settings, io),
+  };
+  return { ...running, ended: () => playDemo(options) };
 }
 
 async function upOnCluster(
@@ -72,7 +83,15 @@ async function upOnCluster(
   return { readyLine, failed: program.failed, stop: (graceMs, signal) => program.stop(graceMs, signal) };
 }
 
-/** The defaults of `reeve run`, with what differs here. */
+/** A program that reads the output gets no pause. */
+async function waitBetweenScenes({ step, json }: UpFlags, io: UpIo): Promise<void> {
+  if (step) {
+    if (!json) io.stdout('\nPress Enter for the next scene.\n');
+    await io.nextLine();
+  } else if (io.isTerminal) await systemClock.sleep(readingMs);
+}
+
+/** Returns the defaults of `reeve run`, changed for the sandbox. */
 function runOf({ port, probesPort, logLevel }: UpFlags, parts: Partial<RunFlags>): RunFlags {
   const defaults = readSettings(runSettings, [], {});
   if (!defaults.ok) throw new Error('a setting of `reeve run` has no default');
@@ -84,13 +103,16 @@ function feedOf({ quiet, json }: UpFlags, { stdout, clock }: UpIo, paint: Paint)
   return json ? jsonFeed(stdout, clock) : textFeed(stdout, clock, paint);
 }
 
-function factsOf({ url, kubeconfig, caFile, webhookUrl, loaded }: RunningUp): UpFacts {
+function factsOf(up: RunningUp, { policies }: UpFlags): UpFacts {
+  const { url, kubeconfig, caFile, webhookUrl, probesUrl, loaded } = up;
+  const isFirstSteps = policies === upSettings.policies.fallback?.value;
   return {
     url,
     kubeconfig,
     caFile,
     webhookUrl,
+    metricsUrl: `${probesUrl}/metrics`,
     loaded,
-    samples: relative('', shippedFolder('samples')) || '.',
+    samples: isFirstSteps ? relative('', shippedFolder('samples')) || '.' : undefined,
   };
 }

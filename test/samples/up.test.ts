@@ -53,7 +53,7 @@ describe('the tour', () => {
   test('npm start -- --demo tells the whole story, and it comes out as told', () => {
     const options = { cwd: copy, encoding: 'utf8' } as const;
     const { stdout, status } = spawnSync('npm', ['start', '--', '--demo'], options);
-    expect(stdout).toContain(`${scenes.length} of ${scenes.length} scenes came out as told.`);
+    expect(stdout).toContain(`${scenes.length} of ${scenes.length} scenes went as described.`);
     expect(status).toBe(0);
     for (const { story, promise } of scenes) {
       expect(stdout).toContain(story);
@@ -65,6 +65,15 @@ describe('the tour', () => {
     expect(stdout).toMatch(/created +Secret app-shop\/registry, for SecretShare\/registry/);
     expect(stdout).not.toContain('\u001B');
   });
+});
+
+test('--demo --step waits for a line of standard input before each scene', () => {
+  const command = ['src/main.ts', 'up', '--demo', '--step'];
+  const { stdout, status } = spawnSync(process.execPath, command, { cwd: root, encoding: 'utf8', input: '\n' });
+  // Once the input has ended, there is nothing to wait for.
+  expect(stdout.match(/Press Enter for the next scene\./g)).toHaveLength(scenes.length - 1);
+  expect(stdout).toContain(`${scenes.length} of ${scenes.length} scenes went as described.`);
+  expect(status).toBe(0);
 });
 
 test('--demo --json is one document a line, and the same in events', async () => {

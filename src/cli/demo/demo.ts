@@ -1,57 +1,67 @@
-// Plays the tour of `reeve up --demo`, scene by scene, and says of each whether it came out as told.
+// Plays the demo of `reeve up --demo` scene by scene, and reports for each scene whether it went as described.
 import type { Listener } from '../feed.ts';
+import type { Paint } from '../feed-text.ts';
 import { scenes } from './scenes.ts';
 import { DemoSession, type DemoCluster } from './session.ts';
-import type { Paint } from '../feed-text.ts';
 
-export interface DemoPorts {
-  readonly up: DemoCluster;
-  /** From then on the listener is told of everything that happens. */
+export interface DemoOptions {
+  readonly cluster: DemoCluster;
+  /** From this call on, the listener gets every event of the feed. */
   readonly subscribe: (listener: Listener) => void;
-  readonly teller: DemoPrinter;
-  /** Between two looks at what has not come about yet. */
-  readonly pause: () => Promise<void>;
+  readonly printer: DemoPrinter;
+  /** The delay before a condition that does not hold yet is checked again. */
+  readonly retryDelay: () => Promise<void>;
+  /** Waits before each scene but the first, so that a person can read along. */
+  readonly betweenScenes: () => Promise<void>;
 }
 
-/** Answers with the exit code: 0 when everything came out as told. */
-export async function playDemo({ up, subscribe, teller, pause }: DemoPorts): Promise<number> {
-  const stage = new DemoSession(up, pause);
-  subscribe((event) => stage.hear(event));
+/** Prints the demo: as text for people, or as one line of JSON for each part. */
+export interface DemoPrinter {
+  startScene(number: number, story: string): void;
+  endScene(promise: string, isKept: boolean): void;
+  endDemo(kept: number, all: number): void;
+}
+
+/** Returns the exit code: 0 when every scene went as described. */
+export async function playDemo({
+  cluster,
+  subscribe,
+  printer,
+  retryDelay,
+  betweenScenes,
+}: DemoOptions): Promise<number> {
+  const session = new DemoSession(cluster, retryDelay);
+  subscribe((event) => session.record(event));
   let kept = 0;
   for (const [index, { story, promise, play }] of scenes.entries()) {
-    teller.begins(index + 1, story);
-    stage.beginScene();
-    const isKept = await play(stage);
+    if (index > 0) await betweenScenes();
+    printer.startScene(index + 1, story);
+    session.startScene();
+    const isKept = await play(session);
     if (isKept) kept += 1;
-    teller.ends(promise, isKept);
+    printer.endScene(promise, isKept);
   }
-  teller.closes(kept, scenes.length);
+  printer.endDemo(kept, scenes.length);
   return kept === scenes.length ? 0 : 1;
-}
-
-export interface DemoPrinter {
-  begins(number: number, story: string): void;
-  ends(promise: string, isKept: boolean): void;
-  closes(kept: number, all: number): void;
 }
 
 export function textPrinter(write: (text: string) => void, paint: Paint): DemoPrinter {
   return {
-    begins: (number, story) => write(`\n${paint('bold', `${number}. ${story}`)}\n`),
-    ends: (promise, isKept) =>
-      write(`${isKept ? paint('green', '✔') : paint('red', '✘ not so:')} ${promise}\n`),
-    closes: (kept, all) => {
-      const text = `${kept} of ${all} scenes came out as told.`;
+    startScene: (number, story) => write(`\n${paint('bold', `${number}. ${story}`)}\n`),
+    endScene: (promise, isKept) =>
+      write(`${isKept ? paint('green', '✔') : paint('red', '✘ failed:')} ${promise}\n`),
+    endDemo: (kept, all) => {
+      const text = `${kept} of ${all} scenes went as described.`;
       write(`\n${paint(kept === all ? 'green' : 'red', text)}\n`);
     },
   };
 }
 
 export function jsonPrinter(write: (text: string) => void): DemoPrinter {
-  const tell = (type: string, parts: object): void => write(`${JSON.stringify({ type, ...parts })}\n`);
+  const print = (type: string, parts: object): void => write(`${JSON.stringify({ type, ...parts })}\n`);
   return {
-    begins: (number, story) => tell('scene', { number, story }),
-    ends: (promise, isKept) => tell('outcome', { promise, isKept }),
-    closes: (kept, all) => tell('tour', { kept, all }),
+    startScene: (number, story) => print('scene', { number, story }),
+    endScene: (promise, isKept) => print('outcome', { promise, isKept }),
+    endDemo: (kept, all) => print('tour', { kept, all }),
   };
 }

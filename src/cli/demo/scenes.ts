@@ -1,135 +1,141 @@
-// The tour: what people do, what Reeve is said to make of it, and how to tell whether it did.
-import * as ask from './session.ts';
+// The scenes of the demo: what a person does, what Reeve should do about it, and the check that it did.
+import * as requests from './session.ts';
 import { isJsonObject, ownMember } from '../../base/json.ts';
 import { namespaceNameLabel, readyCondition } from '../../api/names.ts';
 import type { DemoSession } from './session.ts';
 import type { FeedEvent } from '../feed.ts';
 
 export interface Scene {
-  /** What somebody does. */
+  /** The action of a person. */
   readonly story: string;
-  /** What comes of it. */
+  /** The expected result. */
   readonly promise: string;
-  /** Whether it came out as promised. */
-  readonly play: (stage: DemoSession) => Promise<boolean>;
+  /** Performs the action and returns whether the result is as expected. */
+  readonly play: (session: DemoSession) => Promise<boolean>;
 }
 
 const forbidden = 403;
 
 export const scenes: readonly Scene[] = [
   {
-    story: 'ann, who writes the policies, creates the namespace tools, of which none of them speaks.',
-    promise: 'It is hers as it is: nothing is asked of it, nothing filled in.',
-    play: async (stage) => {
-      const { code, body } = await stage.ask('ann', ask.createNamespace(ask.otherNamespace, {}));
+    story: 'ann writes the policies. She creates the namespace tools, which no policy matches.',
+    promise: 'The namespace is created unchanged: nothing is required, and no default is set.',
+    play: async (session) => {
+      const { code, body } = await session.send('ann', requests.createNamespace(requests.otherNamespace, {}));
       const labels = ownMember(body['metadata'], 'labels');
       return code === 200 && isJsonObject(labels) && Object.keys(labels).join() === namespaceNameLabel;
     },
   },
   {
-    story: 'bob, of an app team, creates the namespace app-shop and forgets to say whose it is.',
-    promise: 'It never comes to be, and bob is told what would be accepted.',
-    play: async (stage) => {
-      const { code } = await stage.ask('bob', ask.createNamespace(ask.namespace, {}));
-      return code === forbidden && (await stage.hears(deniedBy('apps: namespaces.required')));
+    story: 'bob works in an app team. He creates the namespace app-shop and forgets the label owner.',
+    promise: 'The request is refused, and the message says which label is required.',
+    play: async (session) => {
+      const { code } = await session.send('bob', requests.createNamespace(requests.namespace, {}));
+      return code === forbidden && (await session.hasEvent(deniedBy('apps: namespaces.required')));
     },
   },
   {
-    story: 'bob says whose it is.',
-    promise: 'It is created, and a label that bob did not think of is filled in.',
-    play: async (stage) => {
-      const { code } = await stage.ask('bob', ask.createNamespace(ask.namespace, { owner: 'bob' }));
-      return code === 200 && (await stage.hears(defaulted('labels pod-security.kubernetes.io/enforce')));
+    story: 'bob adds the label owner and tries again.',
+    promise: 'The namespace is created, and a missing label gets its default.',
+    play: async (session) => {
+      const { code } = await session.send(
+        'bob',
+        requests.createNamespace(requests.namespace, { owner: 'bob' }),
+      );
+      return code === 200 && (await session.hasEvent(defaulted('labels pod-security.kubernetes.io/enforce')));
     },
   },
   {
-    story: 'The policy promises a RoleBinding and a quota, the share a pull secret.',
-    promise: 'All are there, and the namespace says that it is ready.',
-    play: async (stage) => {
-      const objects = [ask.bindingPath, ask.quotaPath, ask.copyPath];
-      const areThere = await Promise.all(objects.map((path) => isThere(stage, path)));
-      return areThere.every(Boolean) && (await stage.comes(() => isReady(stage)));
+    story: 'The policy provides a RoleBinding and a ResourceQuota, and the share provides a pull secret.',
+    promise: 'All three are created, and the namespace reports the condition Ready.',
+    play: async (session) => {
+      const objects = [requests.bindingPath, requests.quotaPath, requests.copyPath];
+      const areThere = await Promise.all(objects.map((path) => isThere(session, path)));
+      return areThere.every(Boolean) && (await session.eventually(() => isReady(session)));
     },
   },
   {
-    story: 'bob sets to work: he creates a ConfigMap in app-shop.',
-    promise: 'He may: the RoleBinding gives his group the ClusterRole edit.',
-    play: async (stage) => (await stage.ask('bob', ask.createConfigMap('settings'))).code === 200,
+    story: 'bob starts to work: he creates a ConfigMap in app-shop.',
+    promise: 'It is allowed: the RoleBinding gives his group the ClusterRole edit.',
+    play: async (session) => (await session.send('bob', requests.createConfigMap('settings'))).code === 200,
   },
   {
-    story:
-      'bob would like the password of the database: he sets the label that its share selects namespaces by.',
-    promise: 'Refused: whoever steers a namespace under a share needs the right to use it.',
-    play: async (stage) => {
-      const { code } = await stage.ask('bob', label({ database: 'orders' }));
-      const { code: found } = await stage.ask('ann', ask.read(ask.passwordPath));
+    story: 'bob wants the password of the database: he sets the label by which its share selects namespaces.',
+    promise: 'It is refused: to bring a namespace under a share, a user needs the right to use that share.',
+    play: async (session) => {
+      const { code } = await session.send('bob', label({ database: 'orders' }));
+      const { code: found } = await session.send('ann', requests.read(requests.passwordPath));
       return (
         code === forbidden &&
         found === 404 &&
-        (await stage.hears(deniedBy('SecretShare/orders-db: steering')))
+        (await session.hasEvent(deniedBy('SecretShare/orders-db: steering')))
       );
     },
   },
   {
-    story: 'ann, who has that right, sets the label for him.',
-    promise: 'The password comes to the namespace.',
-    play: async (stage) => {
-      const { code } = await stage.ask('ann', label({ database: 'orders' }));
-      return code === 200 && (await isThere(stage, ask.passwordPath));
+    story: 'ann has that right and sets the label for him.',
+    promise: 'The Secret with the password is copied into the namespace.',
+    play: async (session) => {
+      const { code } = await session.send('ann', label({ database: 'orders' }));
+      return code === 200 && (await isThere(session, requests.passwordPath));
     },
   },
   {
     story: 'bob deletes the pull secret.',
     promise:
-      'The API server itself refuses: nobody but Reeve writes what Reeve keeps, also while Reeve is down.',
-    play: async (stage) => {
-      const { code } = await stage.ask('bob', ask.deleteRequest(ask.copyPath));
-      return code === forbidden && (await stage.hears(({ type }) => type === 'refused'));
+      'The API server itself refuses: only Reeve may write the objects of Reeve, even while Reeve is down.',
+    play: async (session) => {
+      const { code } = await session.send('bob', requests.deleteRequest(requests.copyPath));
+      return code === forbidden && (await session.hasEvent(({ type }) => type === 'refused'));
     },
   },
   {
-    story: 'eve breaks the glass, as administrators may in an emergency, and deletes the RoleBinding.',
-    promise: 'It goes, and Reeve repairs the damage at once.',
-    play: async (stage) => {
-      const { code } = await stage.ask('eve', ask.deleteRequest(ask.bindingPath));
-      return code === 200 && (await stage.hears(written('create', 'RoleBinding')));
+    story:
+      'eve is an administrator in an emergency, in the group reeve:break-glass. She deletes the RoleBinding.',
+    promise: 'The RoleBinding is deleted, and Reeve creates it again at once.',
+    play: async (session) => {
+      const { code } = await session.send('eve', requests.deleteRequest(requests.bindingPath));
+      return code === 200 && (await session.hasEvent(written('create', 'RoleBinding')));
     },
   },
   {
     story: 'ann changes the pull secret at its source.',
-    promise: 'Its copies follow.',
-    play: async (stage) => {
+    promise: 'Reeve updates the copies.',
+    play: async (session) => {
       const secret = Buffer.from('{"auths":{"registry.example.com":{"auth":"bmV3OnNlY3JldA=="}}}').toString(
         'base64',
       );
-      const { code } = await stage.ask(
+      const { code } = await session.send(
         'ann',
-        ask.patchRequest(ask.sourcePath, { data: { '.dockerconfigjson': secret } }),
+        requests.patchRequest(requests.sourcePath, { data: { '.dockerconfigjson': secret } }),
       );
-      return code === 200 && (await stage.hears(written('update', 'Secret')));
+      return code === 200 && (await session.hasEvent(written('update', 'Secret')));
     },
   },
   {
-    story: 'ann takes the contents out of the policy.',
-    promise: 'She is warned that this deletes something, and it is deleted.',
-    play: async (stage) => {
-      const { code } = await stage.ask('ann', ask.patchRequest(ask.policyPath, { spec: { contents: null } }));
-      const isWarned = await stage.hears(warned(/deletes 2 objects/));
-      return code === 200 && isWarned && (await stage.hears(written('delete', 'RoleBinding')));
+    story: 'ann removes the contents from the policy.',
+    promise: 'She is warned that this deletes 2 objects, and Reeve deletes them.',
+    play: async (session) => {
+      const { code } = await session.send(
+        'ann',
+        requests.patchRequest(requests.policyPath, { spec: { contents: null } }),
+      );
+      const isWarned = await session.hasEvent(warned(/deletes 2 objects/));
+      return code === 200 && isWarned && (await session.hasEvent(written('delete', 'RoleBinding')));
     },
   },
 ];
 
 function label(labels: Readonly<Record<string, string>>) {
-  return ask.patchRequest(ask.namespacePath, { metadata: { labels } });
+  return requests.patchRequest(requests.namespacePath, { metadata: { labels } });
 }
 
-async function isThere(stage: DemoSession, path: string): Promise<boolean> {
-  return await stage.comes(async () => (await stage.ask('ann', ask.read(path))).code === 200);
+async function isThere(session: DemoSession, path: string): Promise<boolean> {
+  return await session.eventually(async () => (await session.send('ann', requests.read(path))).code === 200);
 }
 
-async function isReady(stage: DemoSession): Promise<boolean> {
-  const { body } = await stage.ask('bob', ask.read(ask.namespacePath));
+async function isReady(session: DemoSession): Promise<boolean> {
+  const { body } = await session.send('bob', requests.read(requests.namespacePath));
   const conditions = ownMember(body['status'], 'conditions');
   return (
     Array.isArray(conditions) &&

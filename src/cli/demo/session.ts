@@ -1,4 +1,4 @@
-// What the scenes of the tour act with: people who send requests, and the feed of what comes of them.
+// Sends the requests of the demo as its people, and records the events of the feed that follow.
 import { KubeError } from '../../base/kube-error.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { KubeClient, KubeRequest } from '../../kube/http/client.ts';
@@ -6,49 +6,49 @@ import type { RunningUp } from '../../app/up.ts';
 import type { FeedEvent } from '../feed.ts';
 import { apiVersion } from '../../api/names.ts';
 
-/** Who acts in the tour. */
+/** The people of the demo. */
 export const people = {
   /** Writes the policies. */
   ann: { username: 'ann', groups: ['system:masters', 'system:authenticated'] },
-  /** Of an app team: what he may do says manifests/samples/first-steps/people.yaml, and the policy gives his group. */
+  /** Works in an app team. manifests/samples/first-steps/people.yaml and the policy grant the rights of his groups. */
   bob: { username: 'bob', groups: ['app-teams', 'ad-kubernetes-app-shop', 'system:authenticated'] },
-  /** An administrator in an emergency. */
+  /** Is an administrator in an emergency. */
   eve: { username: 'eve', groups: ['system:masters', 'reeve:break-glass', 'system:authenticated'] },
 } as const;
 
 export type DemoPerson = keyof typeof people;
 
-/** How a request ended: `code` is 200 for whatever was done. */
+/** The answer to a request. `code` is 200 for every request that succeeded. */
 export interface DemoReply {
   readonly code: number;
   readonly body: JsonObject;
 }
 
-/** What it needs of the program. */
 export type DemoCluster = Pick<RunningUp, 'clientFor'>;
 
+const maxAttempts = 1500;
+
 export class DemoSession {
-  readonly #up: DemoCluster;
-  readonly #pause: () => Promise<void>;
+  readonly #cluster: DemoCluster;
+  readonly #retryDelay: () => Promise<void>;
   readonly #clients = new Map<DemoPerson, Promise<KubeClient>>();
-  /** Of the present scene. */
+  /** The events of the current scene. */
   #events: FeedEvent[] = [];
 
-  /** `pause`: between two looks at what has not come about yet. */
-  constructor(up: DemoCluster, pause: () => Promise<void>) {
-    this.#up = up;
-    this.#pause = pause;
+  constructor(cluster: DemoCluster, retryDelay: () => Promise<void>) {
+    this.#cluster = cluster;
+    this.#retryDelay = retryDelay;
   }
 
-  hear(event: FeedEvent): void {
+  record(event: FeedEvent): void {
     this.#events.push(event);
   }
 
-  beginScene(): void {
+  startScene(): void {
     this.#events = [];
   }
 
-  async ask(person: DemoPerson, request: KubeRequest): Promise<DemoReply> {
+  async send(person: DemoPerson, request: KubeRequest): Promise<DemoReply> {
     try {
       return { code: 200, body: await (await this.#client(person)).request(request) };
     } catch (error) {
@@ -57,27 +57,26 @@ export class DemoSession {
     }
   }
 
-  /** Whether it comes about: what the reconciler does takes its time, which on a slow machine is a long one. */
-  async comes(condition: () => boolean | Promise<boolean>): Promise<boolean> {
-    for (let look = 0; look < mostLooks; look += 1) {
+  /** Returns whether the condition becomes true. The reconciler needs some time, on a slow machine much of it. */
+  async eventually(condition: () => boolean | Promise<boolean>): Promise<boolean> {
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       if (await condition()) return true;
-      await this.#pause();
+      await this.#retryDelay();
     }
     return false;
   }
 
-  async hears(isMeant: (event: FeedEvent) => boolean): Promise<boolean> {
-    return await this.comes(() => this.#events.some(isMeant));
+  /** Returns whether the current scene gets such an event. */
+  async hasEvent(isMatch: (event: FeedEvent) => boolean): Promise<boolean> {
+    return await this.eventually(() => this.#events.some(isMatch));
   }
 
   async #client(person: DemoPerson): Promise<KubeClient> {
-    const known = this.#clients.get(person) ?? this.#up.clientFor(people[person]);
+    const known = this.#clients.get(person) ?? this.#cluster.clientFor(people[person]);
     this.#clients.set(person, known);
     return await known;
   }
 }
-
-const mostLooks = 1500;
 
 export const namespace = 'app-shop';
 export const otherNamespace = 'tools';

@@ -1,4 +1,4 @@
-// The command line of `reeve up`: what goes together, and when there may be colors.
+// The flags of `reeve up`: which ones go together, and when the output has colors.
 import { describe, expect, it } from 'vitest';
 import { readCommand, type Command } from '../../../src/cli/command-line.ts';
 
@@ -18,17 +18,22 @@ describe('colors', () => {
   });
 });
 
-describe('the tour', () => {
+describe('the demo', () => {
   it.each([
     [['--kubeconfig', 'k'], '--demo plays on the sandbox, not on the cluster of --kubeconfig'],
-    [['--policies', 'p'], '--demo tells of the policies that it begins with: leave out --policies'],
-  ])('not with %o', (args, problem) => {
+    [['--policies', 'p'], '--demo uses policies of its own: leave out --policies'],
+  ])('does not go with %o', (args, problem) => {
     expect(up(['--demo', ...args])).toEqual({ kind: 'wrong', problems: [problem], hint: 'reeve up --help' });
     expect(up(args).kind).toBe('up');
   });
 });
 
-it('has a sandbox whatever the environment of kubectl says', () => {
+it('--step goes with --demo only', () => {
+  expect(up(['--demo', '--step'])).toMatchObject({ kind: 'up', settings: { demo: true, step: true } });
+  expect(up(['--step'])).toMatchObject({ kind: 'wrong', problems: ['--step goes with --demo'] });
+});
+
+it('uses the sandbox, whatever the environment of kubectl says', () => {
   const command = up([], { KUBECONFIG: '/home/ann/.kube/config' });
   expect(command).toMatchObject({ kind: 'up', settings: { kubeconfig: undefined } });
 });

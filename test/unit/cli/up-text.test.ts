@@ -1,4 +1,4 @@
-// What `reeve up` says when it is ready: every policy with what it reaches, and lines that can be taken over as they are.
+// The text of `reeve up` when it is ready: each policy with the namespaces it matches, and commands that can be copied.
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../src/base/kube-object.ts';
 import { plain } from '../../../src/cli/feed-text.ts';
@@ -13,6 +13,7 @@ const facts = {
   kubeconfig: '/t/kubeconfig',
   caFile: '/t/ca.crt',
   webhookUrl: 'https://127.0.0.1:2',
+  metricsUrl: 'http://127.0.0.1:3/metrics',
   samples: 'm/samples',
 };
 
@@ -49,10 +50,22 @@ describe('what is in force', () => {
   });
 });
 
-it('names the samples where they are', () => {
+it('commands name the samples relative to the current folder', () => {
   const text = readyText({ ...facts, loaded: [] }, plain);
   expect(text).toContain('  export KUBECONFIG=/t/kubeconfig\n');
   expect(text).toContain('  kubectl apply -f m/samples/app-shop.yaml ');
   expect(text).toContain('--cacert /t/ca.crt');
   expect(text).toContain('--data @m/samples/app-without-owner.json https://localhost:2/validate');
+});
+
+it('the text says that kubectl apply works, and where the metrics are', () => {
+  const text = readyText({ ...facts, loaded: [] }, plain);
+  expect(text).toContain('kubectl works with it, kubectl apply included.');
+  expect(text).toContain('\nMetrics: http://127.0.0.1:3/metrics\n');
+});
+
+it('with other policies than the first steps there is no command about them', () => {
+  const text = readyText({ ...facts, samples: undefined, loaded: [] }, plain);
+  expect(text).not.toMatch(/app-shop|app-without-owner|curl/);
+  expect(text).toContain('kubectl get namespacepolicies,secretshares');
 });
