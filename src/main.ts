@@ -19,8 +19,8 @@ function lineReader(): () => Promise<string> {
   let lines: AsyncIterator<string> | undefined;
   return async () => {
     lines ??= createInterface({ input: process.stdin })[Symbol.asyncIterator]();
-    const { done, value } = await lines.next();
-    return done === true ? '' : value;
+    const line: IteratorResult<string, undefined> = await lines.next();
+    return line.value ?? '';
   };
 }
 

@@ -96,7 +96,6 @@ async function startParts(
   const cluster = watchCluster(settings, watches);
   const context = { connection, cluster, watches, log, registry, witness, fail };
   const probesUrl = urlOf('http', settings.host, probesPort);
-  const addresses = [`probes on ${probesUrl}`];
   let webhookUrl: string | undefined;
   if (settings.role !== 'webhook') {
     // Who answers reviews too must go on answering them, whatever it may not watch.
@@ -110,14 +109,14 @@ async function startParts(
     const webhook = await startWebhookRole(settings, answering, waiting);
     webhookUrl = webhook.url;
     state.isTrustworthy = webhook.isTrustworthy;
-    addresses.unshift(`reviews on ${webhook.url}`);
     endings.push((graceMs, signal) => webhook.stop(graceMs, signal));
   }
   state.isRunning = true;
   endings.push(() => {
     state.isRunning = false;
   });
-  const description = `role ${settings.role} on ${connection.description}; ${addresses.join(', ')}`;
+  const reviews = webhookUrl === undefined ? '' : `reviews on ${webhookUrl}, `;
+  const description = `role ${settings.role} on ${connection.description}; ${reviews}probes on ${probesUrl}`;
   return { description, webhookUrl, probesUrl, failed };
 }
 
