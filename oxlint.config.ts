@@ -142,6 +142,18 @@ export default defineConfig({
   overrides: [
     { files: ['src/**'], rules: { 'design/module-state': 'error' } },
     {
+      // One file knows the flags and variables of all commands.
+      files: ['src/**'],
+      excludeFiles: ['src/cli/command-line.ts'],
+      rules: {
+        'no-restricted-properties': [
+          'error',
+          { object: 'process', property: 'argv' },
+          { object: 'process', property: 'env' },
+        ],
+      },
+    },
+    {
       files: Object.keys(mayUse).map((folder) => `src/${folder}/**`),
       rules: {
         'design/no-clock': 'error',

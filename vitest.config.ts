@@ -1,7 +1,14 @@
 // The test run: its projects, from the quickest to the longest, and a last line that counts the tests.
 import { findGo } from './test/cluster/binary.ts';
+import { nodeVersionProblem } from './src/cli/node-version.ts';
 import { clusterWorkers } from './test/support/cluster-workers.ts';
 import { configDefaults, defineConfig } from 'vitest/config';
+
+const problem = nodeVersionProblem(process.versions.node);
+if (problem !== undefined) {
+  process.stderr.write(`${problem}: run npm test, or put node_modules/.bin first in PATH\n`);
+  process.exit(1);
+}
 
 const onACluster = 'test/e2e/**/*.test.ts';
 

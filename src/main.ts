@@ -1,9 +1,10 @@
 #!/usr/bin/env node
-// The program `reeve`: runs the command that it was called with, and sets the exit code.
+// The program `reeve`: runs the command of its arguments and sets the exit code.
 import { createInterface } from 'node:readline';
 import { systemClock } from './base/clock.ts';
 import type { RunningIo } from './cli/running.ts';
 import { readCommand, type Command } from './cli/command-line.ts';
+import { nodeVersionProblem } from './cli/node-version.ts';
 import { traceOf } from './observe/error-frames.ts';
 
 const stdout = (text: string): void => void process.stdout.write(text);
@@ -45,7 +46,7 @@ const io: RunningIo = {
   clock: systemClock,
 };
 
-/** Each command loads what it needs and nothing else: a Pod would pay for the sandbox at every start. */
+/** Loads the code of one command only: otherwise every start of a Pod would load the sandbox too. */
 async function run(command: Command): Promise<number> {
   switch (command.kind) {
     case 'up': {
@@ -83,20 +84,24 @@ async function run(command: Command): Promise<number> {
   }
 }
 
-/** Nothing can be said of the state that such an error leaves, so the process ends, and whoever runs it starts another. */
+/** After such an error the state is unknown, so the process ends and its supervisor starts another one. */
 function fail(error: unknown): never {
   const { error: name, frames } = traceOf(error);
-  stderr(
-    `reeve ends because of an error of its own: ${name}\n${frames.map((frame) => `  ${frame}\n`).join('')}`,
-  );
+  stderr(`reeve exits after an internal error: ${name}\n${frames.map((frame) => `  ${frame}\n`).join('')}`);
   process.exit(1);
 }
 
-// Whoever reads our output may go away first; that is no reason to end.
+// The reader of our output may exit first. Reeve continues without it.
 process.stdout.on('error', () => undefined);
 process.stderr.on('error', () => undefined);
 process.on('uncaughtException', fail);
 process.on('unhandledRejection', fail);
+
+const problem = nodeVersionProblem(process.versions.node);
+if (problem !== undefined) {
+  stderr(`${problem}\n`);
+  process.exit(1);
+}
 
 try {
   process.exit(await run(readCommand()));

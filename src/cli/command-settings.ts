@@ -55,7 +55,7 @@ export type UpFlags = Values<typeof upSettings>;
 function policiesSetting(): Setting<string> {
   const setting = textSetting('', {
     ...folder,
-    help: 'What the sandbox begins with: a YAML file of objects, or a folder of them.',
+    help: 'The objects that the sandbox starts with: a YAML file, or a folder of YAML files. One invalid object prevents the start.',
   });
   const value = shippedFolder('samples/first-steps');
   return { ...setting, fallback: { value, shown: 'manifests/samples/first-steps' } };

@@ -69,7 +69,11 @@ describe('the tour', () => {
 
 test('--demo --step waits for a line of standard input before each scene', () => {
   const command = ['src/main.ts', 'up', '--demo', '--step'];
-  const { stdout, status } = spawnSync(process.execPath, command, { cwd: root, encoding: 'utf8', input: '\n' });
+  const { stdout, status } = spawnSync(process.execPath, command, {
+    cwd: root,
+    encoding: 'utf8',
+    input: '\n',
+  });
   // Once the input has ended, there is nothing to wait for.
   expect(stdout.match(/Press Enter for the next scene\./g)).toHaveLength(scenes.length - 1);
   expect(stdout).toContain(`${scenes.length} of ${scenes.length} scenes went as described.`);
