@@ -20,7 +20,7 @@ export function reconcileObserver(log: Log, metrics: ReconcileMetrics, witness: 
       witness.failed(place, reason);
     },
     rewriteLimited: (place) => {
-      metrics.contended(place.kind);
+      metrics.rewriteLimited(place.kind);
       log.warn(
         'object left alone for a while, because another client keeps changing it back',
         fieldsOf(place),
@@ -42,7 +42,7 @@ export function reconcileObserver(log: Log, metrics: ReconcileMetrics, witness: 
     initialSyncDone: ({ namespaces, milliseconds }) =>
       log.info('initial sync done', { namespaces, ms: Math.round(milliseconds) }),
     unexpectedError: (where, error) => {
-      metrics.faulted();
+      metrics.failedUnexpectedly();
       // What the API server answered is known by its code; anything else is an error of the program.
       if (error instanceof KubeError) {
         log.warn('request failed', { where, code: error.code, reason: error.reason });

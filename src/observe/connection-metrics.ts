@@ -37,7 +37,7 @@ export class WatchMetrics {
       'reeve_watch_silence_seconds',
       'Seconds since a watch last received something. The API server sends a bookmark about every minute.',
       'path',
-      () => longestOfEach(silences()),
+      () => maxPerPath(silences()),
     );
   }
 
@@ -47,9 +47,8 @@ export class WatchMetrics {
 }
 
 /** Returns seconds per path. Several watches have the same path when they differ only in their selectors. */
-function longestOfEach(silences: ReturnType<SilencesOfWatches>): ReadonlyMap<string, number> {
-  const longest = new Map<string, number>();
-  for (const { path, silentMs } of silences)
-    longest.set(path, Math.max(longest.get(path) ?? 0, silentMs / 1000));
-  return longest;
+function maxPerPath(silences: ReturnType<SilencesOfWatches>): ReadonlyMap<string, number> {
+  const max = new Map<string, number>();
+  for (const { path, silentMs } of silences) max.set(path, Math.max(max.get(path) ?? 0, silentMs / 1000));
+  return max;
 }

@@ -13,7 +13,7 @@ const bucketSeconds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 
 export class ReconcileMetrics {
   readonly #writes;
   readonly #failed;
-  readonly #rewritten;
+  readonly #rewriteLimited;
   readonly #rounds;
   readonly #seconds;
   readonly #ownWrites;
@@ -29,7 +29,7 @@ export class ReconcileMetrics {
       'kind',
       'reason',
     ]);
-    this.#rewritten = registry.counter(
+    this.#rewriteLimited = registry.counter(
       'reeve_reconcile_contended_total',
       'Objects that others keep changing back, which are written less often.',
       ['kind'],
@@ -73,8 +73,8 @@ export class ReconcileMetrics {
     this.#failed.inc({ kind, reason });
   }
 
-  contended(kind: string): void {
-    this.#rewritten.inc({ kind });
+  rewriteLimited(kind: string): void {
+    this.#rewriteLimited.inc({ kind });
   }
 
   reconciled(milliseconds: number, willRetry: boolean): void {
@@ -86,7 +86,7 @@ export class ReconcileMetrics {
     this.#ownWrites.inc({ what });
   }
 
-  faulted(): void {
+  failedUnexpectedly(): void {
     this.#unexpected.inc();
   }
 }

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createAccessReviewer, createSelfReviewer } from '../../../src/kube/access-review.ts';
 import type { AccessReviews, Caller, ResourceAttributes } from '../../../src/kube/access-review.ts';
 import type { KubeClient } from '../../../src/kube/http/client.ts';
-import { clientOf, failureOf, sendJson, startStub, statusOf } from './stub-api-server.ts';
+import { clientOf, rejectionOf, sendJson, startStub, statusOf } from './stub-api-server.ts';
 import type { Answering, StubServer } from './stub-api-server.ts';
 
 const ann: Caller = { username: 'ann', groups: ['dev', 'ops'] };
@@ -149,7 +149,7 @@ test('the same question at the same time is asked once, and a caller that aborts
   const { promise: held, resolve } = Promise.withResolvers<ServerResponse>();
   const { stub, reviews } = await start(resolve);
   const leaving = new AbortController();
-  const first = failureOf(reviews.mayDo(ann, use, leaving.signal));
+  const first = rejectionOf(reviews.mayDo(ann, use, leaving.signal));
   const second = reviews.mayDo(ann, use, signal);
   leaving.abort('gone');
   expect(await first).toBe('gone');

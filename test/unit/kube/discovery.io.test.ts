@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { createDiscovery, guessedPlural } from '../../../src/kube/discovery.ts';
 import type { Discovery } from '../../../src/kube/discovery.ts';
-import { clientOf, failureOf, sendJson, startStub, statusOf } from './stub-api-server.ts';
+import { clientOf, rejectionOf, sendJson, startStub, statusOf } from './stub-api-server.ts';
 import type { Answering, StubServer } from './stub-api-server.ts';
 
 const rbac = 'rbac.authorization.k8s.io/v1';
@@ -81,7 +81,7 @@ test('callers at the same time share one answer, and each may abort', async () =
   const { promise: held, resolve } = Promise.withResolvers<ServerResponse>();
   const { stub, discovery } = await start(resolve);
   const leaving = new AbortController();
-  const first = failureOf(discovery.find(rbac, 'Role', leaving.signal));
+  const first = rejectionOf(discovery.find(rbac, 'Role', leaving.signal));
   const others = [discovery.find(rbac, 'Role'), discovery.find(rbac, 'ClusterRole')];
   leaving.abort('gone');
   expect(await first).toBe('gone');
@@ -99,7 +99,7 @@ test('an error is not cached', async () => {
     if (code === 200) sendJson(response, rbacList);
     else sendJson(response, statusOf(code, 'ServiceUnavailable'), code);
   });
-  expect(await failureOf(discovery.find(rbac, 'Role'))).toMatchObject({ code: 503 });
+  expect(await rejectionOf(discovery.find(rbac, 'Role'))).toMatchObject({ code: 503 });
   code = 200;
   expect(await discovery.find(rbac, 'Role')).toEqual({ plural: 'roles', namespaced: true });
 });

@@ -5,7 +5,7 @@ import type { KubeObject, ObjectRef } from '../../../src/base/kube-object.ts';
 import type { Discovery } from '../../../src/kube/discovery.ts';
 import { createNamespaceFinder, createObjectWriter } from '../../../src/kube/object-writer.ts';
 import type { ObjectWriter } from '../../../src/kube/object-writer.ts';
-import { clientOf, failureOf, sendJson, startStub, statusOf } from './stub-api-server.ts';
+import { clientOf, rejectionOf, sendJson, startStub, statusOf } from './stub-api-server.ts';
 import type { Answering, StubServer } from './stub-api-server.ts';
 
 const discovery: Discovery = {
@@ -107,8 +107,8 @@ test('a missing object reads as undefined, and its removal succeeds', async () =
   const { writer } = await start((response) => sendJson(response, statusOf(404, 'NotFound'), 404));
   expect(await writer.read(ref)).toBeUndefined();
   expect(await writer.remove(ref, { uid: 'u1' })).toBeUndefined();
-  expect(await failureOf(writer.apply(secret, { force: true }))).toMatchObject({ code: 404 });
-  expect(await failureOf(writer.mergePatch(ref, {}))).toMatchObject({ code: 404 });
+  expect(await rejectionOf(writer.apply(secret, { force: true }))).toMatchObject({ code: 404 });
+  expect(await rejectionOf(writer.mergePatch(ref, {}))).toMatchObject({ code: 404 });
 });
 
 test.each<[string, Answering, object | undefined]>([
@@ -125,7 +125,7 @@ test.each<[string, Answering, object | undefined]>([
     if (request.method === 'GET') look(response, request);
     else sendJson(response, statusOf(409, 'Conflict'), 409);
   });
-  const error = await failureOf(writer.remove(ref, { uid: 'u1', resourceVersion: '4' }));
+  const error = await rejectionOf(writer.remove(ref, { uid: 'u1', resourceVersion: '4' }));
   if (expected === undefined) expect(error).toBeUndefined();
   else expect(error).toMatchObject(expected);
 });
@@ -139,14 +139,14 @@ test('a kind that is not served has no objects, and a write rejects', async () =
     writer.apply({ ...secret, kind: 'Foo' }, { force: true }),
     writer.create({ metadata: {} }),
   ]) {
-    expect(await failureOf(work)).toMatchObject({ code: 404, reason: 'KindNotServed', retryable: true });
+    expect(await rejectionOf(work)).toMatchObject({ code: 404, reason: 'KindNotServed', retryable: true });
   }
   expect(stub.requests).toEqual([]);
 });
 
 test('an object without a name never reaches the collection', async () => {
   const { stub, writer } = await start((response) => sendJson(response, statusOf(404, 'NotFound'), 404));
-  await failureOf(writer.apply({ ...secret, metadata: { namespace: 'x' } }, { force: true }));
+  await rejectionOf(writer.apply({ ...secret, metadata: { namespace: 'x' } }, { force: true }));
   await writer.remove({ ...ref, name: '' }, { uid: 'u1' });
   expect(stub.requests.map((request) => request.path)).toEqual([
     '/api/v1/namespaces/x/secrets/%20',
@@ -156,7 +156,7 @@ test('an object without a name never reaches the collection', async () => {
 
 test('an answer that is not an object rejects', async () => {
   const { writer } = await start((response) => sendJson(response, { metadata: 'x' }));
-  const error = await failureOf(writer.apply(secret, { force: true }));
+  const error = await rejectionOf(writer.apply(secret, { force: true }));
   expect(error).toBeInstanceOf(KubeError);
   expect(error).toMatchObject({ reason: 'MalformedAnswer' });
 });
@@ -170,7 +170,7 @@ test.each<[string, (writer: ObjectWriter, signal: AbortSignal) => Promise<unknow
 ])('%s rejects with the reason of the signal', async (_, work) => {
   const controller = new AbortController();
   const { writer } = await start(() => controller.abort('lost the lease'));
-  expect(await failureOf(work(writer, controller.signal))).toBe('lost the lease');
+  expect(await rejectionOf(work(writer, controller.signal))).toBe('lost the lease');
 });
 
 test('an existing Namespace is found', async () => {
@@ -194,7 +194,7 @@ test.each([
 ])('the search for a Namespace rejects for the answer %i with %j', async (code, body, reason) => {
   const stub = await startStub((response) => sendJson(response, body, code));
   expect(
-    await failureOf(createNamespaceFinder(clientOf(stub)).find('a', new AbortController().signal)),
+    await rejectionOf(createNamespaceFinder(clientOf(stub)).find('a', new AbortController().signal)),
   ).toMatchObject({
     code,
     reason,
@@ -204,7 +204,7 @@ test.each([
 test('the search for a Namespace rejects with the reason of the signal', async () => {
   const controller = new AbortController();
   const stub = await startStub(() => controller.abort('out of time'));
-  expect(await failureOf(createNamespaceFinder(clientOf(stub)).find('a', controller.signal))).toBe(
+  expect(await rejectionOf(createNamespaceFinder(clientOf(stub)).find('a', controller.signal))).toBe(
     'out of time',
   );
 });

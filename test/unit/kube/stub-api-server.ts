@@ -128,7 +128,7 @@ export function statusOf(code: number, reason: string, more: object = {}): objec
   return { kind: 'Status', apiVersion: 'v1', status: 'Failure', message: 'no', reason, code, ...more };
 }
 
-export async function failureOf(work: Promise<unknown>): Promise<unknown> {
+export async function rejectionOf(work: Promise<unknown>): Promise<unknown> {
   return await work.then(
     () => undefined,
     (error: unknown) => error,

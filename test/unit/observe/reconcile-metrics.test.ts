@@ -16,11 +16,11 @@ test('writes, errors and rounds are counted, and the queue is measured', async (
   metrics.wrote('create', 'Secret');
   metrics.wrote('create', 'Secret');
   metrics.failed('RoleBinding', 'RefusedByPolicy');
-  metrics.contended('Secret');
+  metrics.rewriteLimited('Secret');
   metrics.reconciled(20, false);
   metrics.reconciled(20, true);
   metrics.wroteOwn('status');
-  metrics.faulted();
+  metrics.failedUnexpectedly();
   const lines = (await registry.render()).split('\n');
   for (const line of [
     'reeve_leader 1',

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { connectionTo, CredentialError } from '../../../../src/kube/auth/credentials.ts';
 import type { ApiServer, Credentials, CredentialSource } from '../../../../src/kube/auth/credentials.ts';
-import { failureOf, stubCertificates } from '../stub-api-server.ts';
+import { rejectionOf, stubCertificates } from '../stub-api-server.ts';
 
 class TestSource implements CredentialSource {
   readonly server = new URL('https://127.0.0.1');
@@ -87,7 +87,7 @@ test('old credentials are used while reading fails, and reading is repeated afte
   pass(59_999);
   expect(await connection.authorize()).toBe(first);
   expect(source.reads).toHaveLength(2);
-  expect(await failureOf(connection.renew(first))).toEqual(new CredentialError('broken'));
+  expect(await rejectionOf(connection.renew(first))).toEqual(new CredentialError('broken'));
   source.isBroken = false;
   source.token = 'two';
   pass(1);
@@ -105,7 +105,7 @@ test.each<[string, Partial<Pick<TestSource, 'token' | 'ca'>>, string]>([
   ['a CA that is not PEM', { ca: 'canary' }, notPem],
   ['broken PEM', { ca: '-----BEGIN CERTIFICATE-----\ncanary\n-----END CERTIFICATE-----' }, notPem],
 ])('%s is refused at the start, and the message does not quote it', async (_, change, message) => {
-  const error = await failureOf(connectionTo(Object.assign(new TestSource(), change)));
+  const error = await rejectionOf(connectionTo(Object.assign(new TestSource(), change)));
   expect(error).toEqual(new CredentialError(message));
 });
 
@@ -114,5 +114,5 @@ test('a key of another certificate is refused', async () => {
   const tls = { cert: serving.certPem, key: ca.keyPem, rejectUnauthorized: true };
   const source = new TestSource();
   source.read = () => Promise.resolve({ headers: {}, tls });
-  expect(await failureOf(connectionTo(source))).toEqual(new CredentialError(notPem));
+  expect(await rejectionOf(connectionTo(source))).toEqual(new CredentialError(notPem));
 });

@@ -7,7 +7,7 @@ import { CredentialError } from '../../../../src/kube/auth/credentials.ts';
 import { findApiServer } from '../../../../src/kube/auth/find-api-server.ts';
 import type { ApiServerChoice } from '../../../../src/kube/auth/find-api-server.ts';
 import { createKubeClient } from '../../../../src/kube/http/https-client.ts';
-import { failureOf, sendJson, startStub, statusOf, stubCertificates } from '../stub-api-server.ts';
+import { rejectionOf, sendJson, startStub, statusOf, stubCertificates } from '../stub-api-server.ts';
 
 async function makeFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'reeve-kube-'));
@@ -64,7 +64,7 @@ test.each<[Parts, string]>([
 
 test('without any configuration the message lists what is missing', async () => {
   const folder = await makeFolder();
-  const error = await failureOf(
+  const error = await rejectionOf(
     findApiServer({ environment: { HOME: folder }, serviceAccountFolder: folder }),
   );
   expect(error).toEqual(
@@ -102,13 +102,15 @@ test.each([
 ])('an empty %s of a Pod is refused', async (file, message) => {
   const home = await makeHome();
   await writeFile(join(home, 'pod', file), '');
-  expect(await failureOf(findApiServer(choiceIn(home, { pod: true })))).toEqual(new CredentialError(message));
+  expect(await rejectionOf(findApiServer(choiceIn(home, { pod: true })))).toEqual(
+    new CredentialError(message),
+  );
 });
 
 test('a Pod without ca.crt is refused', async () => {
   const home = await makeHome();
   await rm(join(home, 'pod', 'ca.crt'));
-  expect(await failureOf(findApiServer(choiceIn(home, { pod: true })))).toEqual(
+  expect(await rejectionOf(findApiServer(choiceIn(home, { pod: true })))).toEqual(
     new CredentialError(`${join(home, 'pod', 'ca.crt')} cannot be read (ENOENT)`),
   );
 });
@@ -124,7 +126,7 @@ test('a token that the kubelet replaced is read after a 401', async () => {
   const client = createKubeClient(server);
   onTestFinished(() => client.close());
   const get = { method: 'GET', path: '/api' } as const;
-  expect(await failureOf(client.request(get))).toMatchObject({ code: 401 });
+  expect(await rejectionOf(client.request(get))).toMatchObject({ code: 401 });
   await writeFile(join(home, 'pod', 'token'), 'rotated\n');
   expect(await client.request(get)).toEqual({ ok: true });
   expect(stub.requests.map(({ headers }) => headers.authorization)).toEqual([

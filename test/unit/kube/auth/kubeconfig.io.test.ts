@@ -6,7 +6,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { CredentialError } from '../../../../src/kube/auth/credentials.ts';
 import type { Credentials } from '../../../../src/kube/auth/credentials.ts';
 import { kubeconfigSource } from '../../../../src/kube/auth/kubeconfig.ts';
-import { failureOf, stubCertificates } from '../stub-api-server.ts';
+import { rejectionOf, stubCertificates } from '../stub-api-server.ts';
 
 let folder = '';
 
@@ -149,18 +149,18 @@ test.each<[string, object | string, string]>([
 ])('%s is refused with its message', async (_, content, message) => {
   const path = await put(content);
   const words = message.replace('CONTEXT', 'the kubeconfig FILE, context dev').replace('FILE', path);
-  expect(await failureOf(kubeconfigSource([path]))).toEqual(new CredentialError(words));
+  expect(await rejectionOf(kubeconfigSource([path]))).toEqual(new CredentialError(words));
 });
 
 test('a missing kubeconfig is refused', async () => {
   const path = join(folder, 'missing');
-  expect(await failureOf(kubeconfigSource([path]))).toEqual(
+  expect(await rejectionOf(kubeconfigSource([path]))).toEqual(
     new CredentialError(`the kubeconfig ${path} cannot be read (ENOENT)`),
   );
 });
 
 test('a missing certificate is refused', async () => {
-  const error = await failureOf(
+  const error = await rejectionOf(
     readOf({ user: { 'client-certificate': 'missing', 'client-key': 'missing' } }),
   );
   expect(error).toEqual(
@@ -187,7 +187,7 @@ test('credentials for another server are never sent to this one', async () => {
   const path = await put(kubeconfigOf({ user: { token: 'one' } }));
   const source = await kubeconfigSource([path]);
   await put(kubeconfigOf({ cluster: { server: 'https://other' }, user: { token: 'two' } }));
-  expect(await failureOf(source.read({ refused: true }))).toEqual(
+  expect(await rejectionOf(source.read({ refused: true }))).toEqual(
     new CredentialError(`the kubeconfig ${path}, context dev now names another server; restart to use it`),
   );
 });
@@ -249,7 +249,7 @@ test.each<[string, object, string]>([
   ['that prints no status', { command: process.execPath, args: ['-p', '"{}"'] }, 'no error code'],
   ['without a command', {}, 'no error code'],
 ])('a plugin %s is named in the message, and its output is not quoted', async (_, exec, reason) => {
-  const error = await failureOf(readOf({ user: { exec } }));
+  const error = await rejectionOf(readOf({ user: { exec } }));
   expect(error).toBeInstanceOf(CredentialError);
   const { message, stack } = error as CredentialError;
   expect(message.endsWith(`gave no credentials (${reason})`), message).toBe(true);

@@ -1,7 +1,7 @@
 // Reads error answers of the API server, none of whose text may go further.
 import { expect, test } from 'vitest';
 import { KubeError } from '../../../../src/base/kube-error.ts';
-import { clientOf, failureOf, sendJson, startStub, statusOf } from '../stub-api-server.ts';
+import { clientOf, rejectionOf, sendJson, startStub, statusOf } from '../stub-api-server.ts';
 
 test.each([
   [400, 'BadRequest', false],
@@ -17,7 +17,7 @@ test.each([
   [504, 'Timeout', true],
 ])('the answer %i %s is retryable: %s', async (code, reason, retryable) => {
   const stub = await startStub((response) => sendJson(response, statusOf(code, reason), code));
-  const error = await failureOf(clientOf(stub).request({ method: 'GET', path: '/api/v1' }));
+  const error = await rejectionOf(clientOf(stub).request({ method: 'GET', path: '/api/v1' }));
   expect(error).toBeInstanceOf(KubeError);
   expect(error).toMatchObject({ code, reason, causes: [], retryable, retryAfterMs: undefined });
 });
@@ -93,7 +93,7 @@ test.each<[string, number, object | string, Record<string, string>, object]>([
   );
   // Shorter than the required waits, so that no request is repeated.
   const client = clientOf(stub, { timeoutMs: 5000 });
-  expect(await failureOf(client.request({ method: 'GET', path: '/api/v1' }))).toMatchObject(expected);
+  expect(await rejectionOf(client.request({ method: 'GET', path: '/api/v1' }))).toMatchObject(expected);
 });
 
 const canary = 'c2VjcmV0LWNhbmFyeQ';
@@ -114,7 +114,7 @@ test.each<[string, number, string]>([
 ])('an error does not contain the value of a Secret %s', async (_, code, body) => {
   const stub = await startStub((response) => response.writeHead(code).end(body));
   const request = { method: 'POST', path: '/api/v1', body: { data: canary } } as const;
-  const error = await failureOf(clientOf(stub).request(request));
+  const error = await rejectionOf(clientOf(stub).request(request));
   expect(error).toBeInstanceOf(KubeError);
   const { message, stack } = error as KubeError;
   expect([message, stack, JSON.stringify(error), String(error)].join()).not.toContain(canary);

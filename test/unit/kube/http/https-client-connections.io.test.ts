@@ -6,7 +6,14 @@ import { KubeError } from '../../../../src/base/kube-error.ts';
 import type { KubeRequest } from '../../../../src/kube/http/client.ts';
 import type { Credentials } from '../../../../src/kube/auth/credentials.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { clientOf, failureOf, sendJson, startStub, statusOf, stubCertificates } from '../stub-api-server.ts';
+import {
+  clientOf,
+  rejectionOf,
+  sendJson,
+  startStub,
+  statusOf,
+  stubCertificates,
+} from '../stub-api-server.ts';
 
 const get: KubeRequest = { method: 'GET', path: '/get' };
 const apply: KubeRequest = {
@@ -75,7 +82,7 @@ test.each<[string, KubeRequest]>([
   });
   const client = clientOf(stub);
   await client.request(get);
-  expect(await failureOf(client.request(request))).toMatchObject({
+  expect(await rejectionOf(client.request(request))).toMatchObject({
     code: 0,
     reason: 'ECONNRESET',
     retryable: true,
@@ -85,7 +92,7 @@ test.each<[string, KubeRequest]>([
 
 test('a reset of a new connection is an error', async () => {
   const stub = await startStub((response) => stub.reset(response));
-  expect(await failureOf(clientOf(stub).request(get))).toMatchObject({ code: 0, reason: 'ECONNRESET' });
+  expect(await rejectionOf(clientOf(stub).request(get))).toMatchObject({ code: 0, reason: 'ECONNRESET' });
   expect(stub.requests).toHaveLength(1);
 });
 
@@ -100,7 +107,7 @@ test('after a timeout the next request uses a new connection', async () => {
   });
   const client = clientOf(stub);
   await Promise.all([1, 2, 3].map(() => client.request(get)));
-  expect(await failureOf(client.request({ ...get, timeoutMs: 50 }))).toMatchObject({ reason: 'Timeout' });
+  expect(await rejectionOf(client.request({ ...get, timeoutMs: 50 }))).toMatchObject({ reason: 'Timeout' });
   await client.request({ ...get, timeoutMs: 30_000 });
   expect(stub.connections).toHaveLength(4);
 });
@@ -126,20 +133,20 @@ test('a stream yields the bytes as they arrive, and ends with the answer', async
 
 test('a stream without a head rejects with Timeout', async () => {
   const stub = await startStub(() => undefined);
-  expect(await failureOf(clientOf(stub).stream({ ...watch, timeoutMs: 50 }))).toMatchObject({
+  expect(await rejectionOf(clientOf(stub).stream({ ...watch, timeoutMs: 50 }))).toMatchObject({
     reason: 'Timeout',
   });
 });
 
 test('a refused stream rejects with the status', async () => {
   const stub = await startStub((response) => sendJson(response, statusOf(410, 'Expired'), 410));
-  expect(await failureOf(clientOf(stub).stream(watch))).toMatchObject({ code: 410, reason: 'Expired' });
+  expect(await rejectionOf(clientOf(stub).stream(watch))).toMatchObject({ code: 410, reason: 'Expired' });
 });
 
 test('a stream that breaks throws a KubeError', async () => {
   const stub = await startStub((response) => response.write('one', () => stub.reset(response)));
   const stream = await clientOf(stub).stream(watch);
-  const error = await failureOf(textOf(stream));
+  const error = await rejectionOf(textOf(stream));
   expect(error).toBeInstanceOf(KubeError);
   expect(error).toMatchObject({ code: 0, reason: 'ECONNRESET', retryable: true });
 });
@@ -148,7 +155,7 @@ test('an abort ends a stream with its reason, and closes the connection', async 
   const stub = await startStub((response) => response.flushHeaders());
   const controller = new AbortController();
   const stream = await clientOf(stub).stream({ ...watch, signal: controller.signal });
-  const reading = failureOf(textOf(stream));
+  const reading = rejectionOf(textOf(stream));
   controller.abort('over');
   expect(await reading).toBe('over');
   const [connection] = stub.connections;
@@ -175,7 +182,7 @@ test('streams take no places of requests, and return the places that they added'
   const streams = await Promise.all(
     Array.from({ length: 10 }, () => client.stream({ ...watch, signal: controller.signal })),
   );
-  const readings = streams.map((stream) => failureOf(textOf(stream)));
+  const readings = streams.map((stream) => rejectionOf(textOf(stream)));
   await Promise.all(Array.from({ length: 20 }, () => client.request(get)));
   expect(stub.connections.length).toBeLessThanOrEqual(12);
   controller.abort('over');

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { KubeError } from '../../../../src/base/kube-error.ts';
 import type { KubeRequest } from '../../../../src/kube/http/client.ts';
 import type { Credentials } from '../../../../src/kube/auth/credentials.ts';
-import { clientOf, failureOf, sendJson, startStub, statusOf } from '../stub-api-server.ts';
+import { clientOf, rejectionOf, sendJson, startStub, statusOf } from '../stub-api-server.ts';
 
 const get: KubeRequest = { method: 'GET', path: '/api/v1/namespaces/x' };
 
@@ -64,7 +64,7 @@ test.each<[string, string, object]>([
   ['too many bytes', `{"x":"${'x'.repeat(2000)}"}`, { code: 200, reason: 'AnswerTooLong', retryable: false }],
 ])('an answer with status 200 and %s rejects', async (_, body, expected) => {
   const stub = await startStub((response) => response.end(body));
-  const error = await failureOf(clientOf(stub, { maxAnswerBytes: 1000 }).request(get));
+  const error = await rejectionOf(clientOf(stub, { maxAnswerBytes: 1000 }).request(get));
   expect(error).toBeInstanceOf(KubeError);
   expect(error).toMatchObject(expected);
 });
@@ -77,7 +77,7 @@ test.each([
     response.writeHead(200, headers).write('{"a":');
     response.socket?.end();
   });
-  expect(await failureOf(clientOf(stub).request(get))).toMatchObject({
+  expect(await rejectionOf(clientOf(stub).request(get))).toMatchObject({
     code: 0,
     reason: 'ECONNRESET',
     retryable: true,
@@ -88,7 +88,7 @@ test('a closed port rejects with ECONNREFUSED', async () => {
   const stub = await startStub(() => undefined);
   const server = new URL(stub.url);
   server.port = '1';
-  expect(await failureOf(clientOf(stub, {}, { server }).request(get))).toMatchObject({
+  expect(await rejectionOf(clientOf(stub, {}, { server }).request(get))).toMatchObject({
     code: 0,
     reason: 'ECONNREFUSED',
     retryable: true,
@@ -99,40 +99,40 @@ test('a server with an unknown certificate gets no request', async () => {
   const stub = await startStub((response) => sendJson(response, {}));
   const distrusting: Credentials = { headers: {}, tls: { rejectUnauthorized: true } };
   const client = clientOf(stub, {}, { authorize: () => Promise.resolve(distrusting) });
-  expect(await failureOf(client.request(get))).toMatchObject({ code: 0, retryable: true });
+  expect(await rejectionOf(client.request(get))).toMatchObject({ code: 0, retryable: true });
   expect(stub.requests).toEqual([]);
 });
 
 test.each(['/a b', '/a\nb'])('the path %j, which HTTP does not allow, rejects', async (path) => {
   const stub = await startStub((response) => sendJson(response, {}));
-  const error = await failureOf(clientOf(stub).request({ method: 'GET', path }));
+  const error = await rejectionOf(clientOf(stub).request({ method: 'GET', path }));
   expect(error).toMatchObject({ code: 0, reason: 'ERR_UNESCAPED_CHARACTERS', retryable: false });
 });
 
 test('a server that never answers leads to Timeout', async () => {
   const stub = await startStub(() => undefined);
-  const error = await failureOf(clientOf(stub, { timeoutMs: 50 }).request(get));
+  const error = await rejectionOf(clientOf(stub, { timeoutMs: 50 }).request(get));
   expect(error).toBeInstanceOf(KubeError);
   expect(error).toMatchObject({ code: 0, reason: 'Timeout', retryable: true });
 });
 
 test('a body that never ends leads to Timeout', async () => {
   const stub = await startStub((response) => response.write('{'));
-  const error = await failureOf(clientOf(stub).request({ ...get, timeoutMs: 100 }));
+  const error = await rejectionOf(clientOf(stub).request({ ...get, timeoutMs: 100 }));
   expect(error).toMatchObject({ code: 0, reason: 'Timeout' });
 });
 
 test('credentials that take too long lead to Timeout', async () => {
   const stub = await startStub((response) => sendJson(response, {}));
   const client = clientOf(stub, { timeoutMs: 50 }, { authorize: () => new Promise(() => undefined) });
-  expect(await failureOf(client.request(get))).toMatchObject({ code: 0, reason: 'Timeout' });
+  expect(await rejectionOf(client.request(get))).toMatchObject({ code: 0, reason: 'Timeout' });
 });
 
 test('an abort rejects with its reason, and closes the connection', async () => {
   const controller = new AbortController();
   const reason = new Error('lost the lease');
   const stub = await startStub(() => controller.abort(reason));
-  const error = await failureOf(clientOf(stub).request({ ...get, signal: controller.signal }));
+  const error = await rejectionOf(clientOf(stub).request({ ...get, signal: controller.signal }));
   expect(error).toBe(reason);
   const [connection] = stub.connections;
   if (connection?.closed === false) await once(connection, 'close');
@@ -143,22 +143,24 @@ test('an abort during the body rejects with its reason', async () => {
   const stub = await startStub((response) => {
     response.write('{"a":', () => controller.abort('enough'));
   });
-  expect(await failureOf(clientOf(stub).request({ ...get, signal: controller.signal }))).toBe('enough');
+  expect(await rejectionOf(clientOf(stub).request({ ...get, signal: controller.signal }))).toBe('enough');
 });
 
 test('an aborted signal sends no request', async () => {
   const stub = await startStub((response) => sendJson(response, {}));
   const signal = AbortSignal.abort('no');
   const client = clientOf(stub);
-  expect(await failureOf(client.request({ ...get, signal }))).toBe('no');
-  expect(await failureOf(client.stream({ ...get, signal }))).toBe('no');
+  expect(await rejectionOf(client.request({ ...get, signal }))).toBe('no');
+  expect(await rejectionOf(client.stream({ ...get, signal }))).toBe('no');
   expect(stub.connections).toEqual([]);
 });
 
 test('no request is sent without credentials', async () => {
   const stub = await startStub((response) => sendJson(response, {}));
   const cause = new Error('the plugin is missing');
-  const error = await failureOf(clientOf(stub, {}, { authorize: () => Promise.reject(cause) }).request(get));
+  const error = await rejectionOf(
+    clientOf(stub, {}, { authorize: () => Promise.reject(cause) }).request(get),
+  );
   expect(error).toMatchObject({ code: 0, reason: 'NoCredentials', retryable: true, cause });
   expect(stub.requests).toEqual([]);
 });
@@ -168,7 +170,7 @@ test('no request is sent after close', async () => {
   const client = clientOf(stub);
   await client.request(get);
   client.close();
-  expect(await failureOf(client.request(get))).toMatchObject({ reason: 'ClientClosed', retryable: false });
+  expect(await rejectionOf(client.request(get))).toMatchObject({ reason: 'ClientClosed', retryable: false });
   expect(stub.requests).toHaveLength(1);
 });
 
@@ -216,7 +218,7 @@ test.each<[string, (old: Credentials, ca: string) => Promise<Credentials>, numbe
     { onRefused: (code) => reported.push(code) },
     { authorize: () => Promise.resolve(old), renew: (c) => renew(c, stub.ca) },
   );
-  expect(await failureOf(client.request(get))).toMatchObject({ code: 401, reason: 'Unauthorized' });
+  expect(await rejectionOf(client.request(get))).toMatchObject({ code: 401, reason: 'Unauthorized' });
   expect(stub.requests).toHaveLength(sent);
   expect(reported).toEqual(Array.from({ length: sent }, () => 401));
 });

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { KubeError } from '../../../../src/base/kube-error.ts';
 import { refusal } from '../../../support/fake-api-server.ts';
-import { clientOf, failureOf, sendJson, startStub, statusOf } from '../stub-api-server.ts';
+import { clientOf, rejectionOf, sendJson, startStub, statusOf } from '../stub-api-server.ts';
 import { onceAdmitted } from '../../../../src/kube/http/request-limits.ts';
 
 function refusedWith(code: number, retryAfterMs?: number): KubeError {
@@ -99,6 +99,6 @@ test('the caller may abort during the wait', async () => {
     caller.abort('gone');
   });
   const request = { method: 'GET', path: '/x', signal: caller.signal } as const;
-  expect(await failureOf(clientOf(stub).request(request))).toBe('gone');
+  expect(await rejectionOf(clientOf(stub).request(request))).toBe('gone');
   expect(stub.requests).toHaveLength(1);
 });
