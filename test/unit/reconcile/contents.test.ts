@@ -10,7 +10,7 @@ const withPolicy = (spec: object, namespaces: readonly string[] = ['a']): Promis
   settledWith(harness(), spec, namespaces);
 
 describe('what a policy provides', () => {
-  test('is made in namespaces that were there before and in new ones, and in no others', async () => {
+  test('objects of a policy are created in old and new namespaces that match, and in no others', async () => {
     const h = await withPolicy(bindingPolicy({}, { name: 'ad-${namespaceObject.metadata.name}' }));
     h.namespace('b', team);
     h.namespace('other');
@@ -36,7 +36,7 @@ describe('what a policy provides', () => {
       },
     ],
     ['no mark', { metadata: { annotations: { 'reeve.dev/owner': 'NamespacePolicy/q' } } }],
-  ])('is put right when somebody gives it %s', async (_what, patch) => {
+  ])('a RoleBinding with %s is corrected', async (_what, patch) => {
     const h = await withPolicy(bindingPolicy());
     h.memory.change(refTo('RoleBinding', 'devs', 'a'), patch as Record<string, unknown>);
     h.takeWrites();
@@ -49,7 +49,7 @@ describe('what a policy provides', () => {
     expect(h.takeWrites()).toHaveLength(1);
   });
 
-  test('is made again when somebody deletes it, without a word in the status', async () => {
+  test('a deleted RoleBinding is created again, and no status is written', async () => {
     const h = await withPolicy(bindingPolicy());
     h.takeWrites();
     h.memory.delete(refTo('RoleBinding', 'devs', 'a'));
@@ -58,7 +58,7 @@ describe('what a policy provides', () => {
     expect(h.takeWrites().map(({ verb, kind }) => `${verb} ${kind}`)).toEqual(['create RoleBinding']);
   });
 
-  test('is made anew when its role changes, which cannot be changed', async () => {
+  test('a RoleBinding is deleted and created again when its role changes', async () => {
     const h = await withPolicy(bindingPolicy());
     const before = h.get('RoleBinding', 'devs', 'a')?.metadata.uid;
     h.policy('p', bindingPolicy({}, { roleRef: { kind: 'ClusterRole', name: 'view' } }));
@@ -68,18 +68,18 @@ describe('what a policy provides', () => {
   });
 
   test.each<readonly [string, (h: Harness) => void]>([
-    ['the namespace matches no more', (h) => h.namespace('a', { tier: 'other' })],
-    ['it leaves the policy', (h) => h.policy('p', { match: teams, contents: { roleBindings: [] } })],
+    ['the namespace no longer matches', (h) => h.namespace('a', { tier: 'other' })],
+    ['it is removed from the policy', (h) => h.policy('p', { match: teams, contents: { roleBindings: [] } })],
     ['the policy matches other namespaces', (h) => h.policy('p', bindingPolicy({ match: { names: ['b'] } }))],
-    ['the policy goes', (h) => h.memory.delete(refTo('NamespacePolicy', 'p'))],
-  ])('goes when %s', async (_why, happen) => {
+    ['the policy is deleted', (h) => h.memory.delete(refTo('NamespacePolicy', 'p'))],
+  ])('a RoleBinding is deleted when %s', async (_why, happen) => {
     const h = await withPolicy(bindingPolicy());
     happen(h);
     await h.settle();
     expect(h.memory.list('RoleBinding')).toEqual([]);
   });
 
-  test('is not desired where the namespace lacks what a template reads, and comes when it has it', async () => {
+  test('an object is skipped while the namespace lacks a label that its template reads', async () => {
     const h = await withPolicy(bindingPolicy({}, { name: "of-${namespaceObject.metadata.labels['squad']}" }));
     expect(h.memory.list('RoleBinding')).toEqual([]);
     expect(h.condition('Namespace', 'a', 'reeve.dev/Ready')).toMatchObject({
@@ -94,7 +94,7 @@ describe('what a policy provides', () => {
     expect(h.memory.list('RoleBinding').map(({ metadata }) => metadata.name)).toEqual(['of-blue']);
   });
 
-  test('stays as it is where the match of the policy has an error', async () => {
+  test('an object is left alone where the match of its policy has an error', async () => {
     const conditions = [{ name: 'c', expression: "namespaceObject.metadata.annotations['x'] == 'y'" }];
     const h = harness();
     h.namespace('a', team, { x: 'y' });
@@ -115,7 +115,7 @@ describe('what a policy provides', () => {
     });
   });
 
-  test('goes when its time is over, whatever maxDeletions says', async () => {
+  test('an expired object is deleted, whatever maxDeletions says', async () => {
     const h = await withPolicy(bindingPolicy({ maxDeletions: 0 }, { expiresAfter: '8h' }));
     await h.settle(7.9 * 3_600_000);
     expect(h.memory.list('RoleBinding')).toHaveLength(1);
@@ -127,7 +127,7 @@ describe('what a policy provides', () => {
 });
 
 describe('other kinds', () => {
-  test('lose a field that the policy drops, and keep those of others', async () => {
+  test('a field that the policy drops is removed, and fields of others stay', async () => {
     const h = await withPolicy(quotaPolicy({ hard: { pods: '5', secrets: '9' } }));
     h.memory.change(refTo('ResourceQuota', 'team', 'a'), { metadata: { labels: { theirs: 'x' } } });
     h.policy('p', quotaPolicy({ hard: { pods: '5' } }));
@@ -139,7 +139,7 @@ describe('other kinds', () => {
     expect(h.get('ResourceQuota', 'team', 'a')?.['spec']).toEqual({ hard: { pods: '5' } });
   });
 
-  test('that the install does not allow are reported, not made', async () => {
+  test('a kind that the install does not allow is reported, not created', async () => {
     const h = await withPolicy({
       match: teams,
       contents: { resources: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' } }] },
@@ -151,10 +151,10 @@ describe('other kinds', () => {
     });
   });
 
-  test('that the server puts into another form are not written for ever', async () => {
+  test('an object that the API server normalizes is not written again and again', async () => {
     const h = harness();
     let dryRuns = 0;
-    // As the API server does with quantities.
+    // The API server normalizes quantities like this.
     h.memory.normalized = (object) =>
       JSON.parse(JSON.stringify(object).replaceAll('"1000m"', '"1"')) as KubeObject;
     h.memory.after = ({ dryRun }) => {
@@ -169,7 +169,7 @@ describe('other kinds', () => {
     h.start();
     await h.settle();
     expect([h.takeWrites(), dryRuns]).toEqual([[], 1]);
-    // What its own controller reports is no reason to ask again, what somebody changes is.
+    // A new status needs no dry run. A changed spec does.
     h.memory.put({
       ...h.get('ResourceQuota', 'team', 'a'),
       metadata: {

@@ -18,7 +18,7 @@ async function begun(labels: object): Promise<Harness> {
 
 const labelsOf = (h: Harness) => h.get('Secret', 'regcred', 'a')?.metadata.labels;
 
-test('a label that leaves the share leaves its copies', async () => {
+test('a label that is removed from a share is removed from its copies', async () => {
   const h = await begun({ x: '1', y: '2' });
   expect(labelsOf(h)).toMatchObject({ x: '1', y: '2' });
   h.share('s', shareOf({ target: { name: 'regcred', labels: { y: '2' } } }));
@@ -26,7 +26,7 @@ test('a label that leaves the share leaves its copies', async () => {
   expect(labelsOf(h)).toEqual({ 'app.kubernetes.io/managed-by': 'reeve', y: '2' });
 });
 
-test('it leaves them also together with a key', async () => {
+test('a label and a key that are removed from a share together are both removed from its copies', async () => {
   const h = await begun({ x: '1' });
   h.secret('reeve-shared', 'regcred', { k: 'v' });
   h.share('s', shareOf({ target: { name: 'regcred' } }));
@@ -35,12 +35,12 @@ test('it leaves them also together with a key', async () => {
   expect(h.get('Secret', 'regcred', 'a')?.['data']).toEqual({ k: btoa('v') });
 });
 
-test('so do the defaults of a policy that is gone', async () => {
+test('defaults of a deleted policy are removed from copies', async () => {
   const h = await begun({});
   const defaults = { labels: { x: '1' }, annotations: { note: 'n' } };
   h.policy('p', { match: teams, secrets: { defaults } });
   await h.settle();
-  // A copy is written anew when its form changes.
+  // A copy is written again when its form changes.
   h.share('s', shareOf({ target: { name: 'regcred', labels: { z: '3' } } }));
   await h.settle();
   expect(labelsOf(h)).toMatchObject({ x: '1', z: '3' });
@@ -50,7 +50,7 @@ test('so do the defaults of a policy that is gone', async () => {
   expect(h.get('Secret', 'regcred', 'a')?.metadata.annotations).not.toHaveProperty('note');
 });
 
-test('what says the form of a copy does not depend on what is in it', async () => {
+test('the hash of the form of a copy does not depend on its data', async () => {
   const h = await begun({ x: '1' });
   const applied = () => h.get('Secret', 'regcred', 'a')?.metadata.annotations?.['reeve.dev/applied'];
   const before = applied();

@@ -6,12 +6,12 @@ import { useHarness } from '../../support/use-harness.ts';
 
 const harness = useHarness();
 
-describe('violations of namespaces that are already there', () => {
+describe('violations of existing namespaces', () => {
   const rules = {
     match: { names: ['*'] },
     namespaces: {
       required: { labels: { team: { values: ['red'] } } },
-      defaults: { annotations: { contact: 'nobody', by: '${request.userInfo.username}' } },
+      defaults: { annotations: { contact: 'unknown', by: '${request.userInfo.username}' } },
     },
     validations: [
       { name: 'short', expression: 'object.metadata.name.size() < 3' },
@@ -19,7 +19,7 @@ describe('violations of namespaces that are already there', () => {
     ],
   };
 
-  test('are counted and listed', async () => {
+  test('violations of existing namespaces are counted and listed in the status', async () => {
     const h = harness();
     h.namespace('a', { team: 'red' }, { contact: 'x' });
     h.namespace('long-one', { team: 'blue' });
@@ -49,7 +49,7 @@ describe('violations of namespaces that are already there', () => {
     expect(h.status('NamespacePolicy', 'p')).toMatchObject({ violations: 1 });
   });
 
-  test('do not count where an exception lets the namespace off, until it ends', async () => {
+  test('a violation with an exception does not count until the exception expires', async () => {
     const h = harness();
     h.namespace('a', {}, { contact: 'x' });
     h.policy('p', {
@@ -64,7 +64,7 @@ describe('violations of namespaces that are already there', () => {
     expect(h.status('NamespacePolicy', 'p')).toMatchObject({ violations: 1 });
   });
 
-  test('a quota that is exceeded is one of them', async () => {
+  test('an exceeded quota is a violation', async () => {
     const h = harness();
     for (const name of ['a', 'b', 'c']) h.namespace(name, { team: 'red' });
     h.namespace('d', { team: 'blue' });
@@ -100,7 +100,7 @@ describe('existing: Repair', () => {
     namespaces: { defaults: { ...defaults, labels: { env: 'dev' } } },
   };
 
-  test('adds what is missing, changes nothing, and takes nothing from a request', async () => {
+  test('Repair adds missing defaults, changes no value, and skips defaults that read the request', async () => {
     const h = harness();
     h.namespace('a', team);
     h.namespace('b', { ...team, env: 'prod' }, { contact: 'them' });
@@ -123,9 +123,9 @@ describe('existing: Repair', () => {
 
   test.each<readonly [string, object]>([
     ['existing is Report', { existing: 'Report' }],
-    ['it is suspended', { suspend: true }],
+    ['the policy is suspended', { suspend: true }],
     [
-      'an exception lets the namespace off',
+      'the namespace has an exception',
       { exceptions: [{ namespaces: ['a'], rules: ['namespaces.defaults'] }] },
     ],
     [
@@ -137,7 +137,7 @@ describe('existing: Repair', () => {
       },
     ],
     [
-      'the default breaks a rule of the policy',
+      'the default violates a rule of the policy',
       {
         namespaces: {
           defaults: { labels: { env: '${namespaceObject.metadata.name}' } },
@@ -145,7 +145,7 @@ describe('existing: Repair', () => {
         },
       },
     ],
-  ])('not where %s', async (_what, fields) => {
+  ])('Repair adds nothing when %s', async (_what, fields) => {
     const h = harness();
     h.namespace('a', team);
     h.policy('p', { ...repairing, ...fields });
@@ -154,7 +154,7 @@ describe('existing: Repair', () => {
     expect(h.get('Namespace', 'a')?.metadata.labels).not.toHaveProperty('env');
   });
 
-  test('is reported where it may not be done', async () => {
+  test('a refused repair is reported in the status', async () => {
     const h = harness();
     h.namespace('a', team);
     h.policy('p', repairing);

@@ -15,7 +15,7 @@ async function begun(): Promise<Harness> {
   return h;
 }
 
-/** So many requests of that kind fail in that way. */
+/** Lets so many requests of this kind fail with this code. */
 function failing(
   h: Harness,
   verb: string,
@@ -37,7 +37,7 @@ function failing(
 
 describe('a write that fails', () => {
   test.each([409, 429, 500, 503, 0])(
-    'with %i for a moment is tried again, and nothing is said of it',
+    'a write that fails briefly with %i is retried, and nothing is reported',
     async (code) => {
       const h = await begun();
       failing(h, 'apply', 'RoleBinding', code, 3);
@@ -56,7 +56,7 @@ describe('a write that fails', () => {
     },
   );
 
-  test('with 503 for long is reported, and done when the server is back', async () => {
+  test('a write that keeps failing with 503 is reported, and succeeds when the API server is back', async () => {
     const h = await begun();
     failing(h, 'apply', 'RoleBinding', 503);
     h.policy('p', bindingPolicy());
@@ -71,7 +71,7 @@ describe('a write that fails', () => {
     expect(h.status('NamespacePolicy', 'p')).toMatchObject({ failed: 0, synced: 2 });
   });
 
-  test('with 422 is reported and not tried again, until something changes', async () => {
+  test('a write that fails with 422 is reported, and not retried until something changes', async () => {
     const h = await begun();
     const tries = failing(h, 'apply', 'RoleBinding', 422);
     h.policy('p', bindingPolicy());
@@ -90,7 +90,7 @@ describe('a write that fails', () => {
     expect(tries()).toBe(4);
   });
 
-  test('with 403 is reported, and tried again now and then', async () => {
+  test('a write that fails with 403 is reported, and retried now and then', async () => {
     const h = await begun();
     const tries = failing(h, 'apply', 'RoleBinding', 403, Infinity, 'a');
     h.policy('p', bindingPolicy());
@@ -108,7 +108,7 @@ describe('a write that fails', () => {
     expect(h.status('NamespacePolicy', 'p')).toMatchObject({ failed: 0 });
   });
 
-  test('keeps neither the other objects of the namespace nor other namespaces from being done', async () => {
+  test('a failing write delays no other object and no other namespace', async () => {
     const h = await begun();
     failing(h, 'apply', 'RoleBinding', 500, Infinity, 'a');
     h.policy('p', { match: teams, contents: { roleBindings: [bindingOf()], resources: [quotaOf()] } });
@@ -117,7 +117,7 @@ describe('a write that fails', () => {
     expect(h.memory.list('RoleBinding')).toHaveLength(1);
   });
 
-  test('because the namespace goes is no failure', async () => {
+  test('a write that fails because the namespace is being deleted is not reported', async () => {
     const h = await begun();
     h.memory.isLagging = true;
     h.memory.delete(refTo('Namespace', 'a'));
@@ -127,7 +127,7 @@ describe('a write that fails', () => {
     expect(h.told.observed.filter(([name]) => name === 'failed')).toEqual([]);
   });
 
-  test('is told to the observer by name and reason alone', async () => {
+  test('the observer of a failing write gets names and a reason, and nothing else', async () => {
     const h = await begun();
     failing(h, 'apply', 'RoleBinding', 422);
     h.policy('p', bindingPolicy());
@@ -141,7 +141,7 @@ describe('a write that fails', () => {
 });
 
 describe('a deletion that fails', () => {
-  test('is reported, and holds the owner', async () => {
+  test('a deletion that fails is reported, and keeps the finalizer of the provider', async () => {
     const h = await begun();
     h.policy('p', bindingPolicy());
     await h.settle();
@@ -154,7 +154,7 @@ describe('a deletion that fails', () => {
     expect([h.get('NamespacePolicy', 'p'), h.memory.list('RoleBinding')]).toEqual([undefined, []]);
   });
 
-  test('because the object is gone already has succeeded', async () => {
+  test('a deletion of an object that is already deleted succeeds', async () => {
     const h = await begun();
     h.policy('p', bindingPolicy());
     await h.settle();
@@ -166,8 +166,8 @@ describe('a deletion that fails', () => {
   });
 });
 
-describe('a reading that fails', () => {
-  test('is tried again', async () => {
+describe('a read that fails', () => {
+  test('a read that fails is retried', async () => {
     const h = await begun();
     h.namespace('reeve-shared');
     h.secret('reeve-shared', 'regcred', { k: 'v' });
@@ -177,7 +177,7 @@ describe('a reading that fails', () => {
     expect(h.status('SecretShare', 's')).toMatchObject({ synced: 2, failed: 0 });
   });
 
-  test('because it is not allowed is reported', async () => {
+  test('a read that is forbidden is reported', async () => {
     const h = await begun();
     h.namespace('reeve-shared');
     h.secret('reeve-shared', 'regcred', { k: 'v' });
@@ -198,7 +198,7 @@ describe('a reading that fails', () => {
   });
 });
 
-test('an object that somebody changes back again and again is left alone for a while', async () => {
+test('an object that another client keeps changing back is left alone for a while', async () => {
   const h = await begun();
   h.policy('p', bindingPolicy());
   await h.settle();

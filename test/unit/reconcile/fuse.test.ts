@@ -28,7 +28,7 @@ const marked = (h: Harness) =>
     .filter(({ metadata }) => metadata.annotations?.['reeve.dev/owner'] !== undefined).length;
 
 describe('the fuse', () => {
-  test('lets as many objects go at once as the limit says', async () => {
+  test('as many objects as maxDeletions allows are deleted at once', async () => {
     const h = await inNamespaces(3);
     h.policy('p', nothing);
     await h.settle();
@@ -36,7 +36,7 @@ describe('the fuse', () => {
     expect(h.condition('NamespacePolicy', 'p', 'Stalled')).toMatchObject({ status: 'False' });
   });
 
-  test('keeps all of them where it would be more, and says how to confirm it', async () => {
+  test('all objects are kept when more would be deleted, and the status says how to confirm', async () => {
     const h = await inNamespaces(4);
     h.policy('p', nothing);
     await h.settle();
@@ -53,7 +53,7 @@ describe('the fuse', () => {
     });
     expect(h.told.events.filter(({ reason }) => reason === 'TooManyDeletions')).toHaveLength(1);
     expect(h.told.observed).toContainEqual(['deletionsHeld', 'NamespacePolicy/p', 4, 3]);
-    // Nobody changes its mind by waiting.
+    // Waiting does not lift the hold.
     await h.settle(120_000);
     expect(left(h)).toBe(4);
   });
@@ -65,7 +65,7 @@ describe('the fuse', () => {
     ['four', 4],
     ['-5', 4],
     ['4.0', 4],
-  ])('with a confirmation of %s, %i of four stay', async (count, expected) => {
+  ])('with a confirmation of %s, %i of four objects stay', async (count, expected) => {
     const h = await inNamespaces(4);
     h.policy('p', nothing);
     await h.settle();
@@ -74,7 +74,7 @@ describe('the fuse', () => {
     expect(left(h)).toBe(expected);
   });
 
-  test('a confirmation counts once', async () => {
+  test('a confirmation is used up by one wave of deletions', async () => {
     const h = await inNamespaces(4);
     h.policy('p', nothing, confirm('4'));
     await h.settle();
@@ -93,7 +93,7 @@ describe('the fuse', () => {
     expect(h.status('NamespacePolicy', 'p')).not.toHaveProperty('confirmationUsed');
   });
 
-  test('counts what went within the last minute, and goes on by itself afterwards', async () => {
+  test('deletions of the last minute count, and held deletions continue after it', async () => {
     const h = await inNamespaces(6);
     for (const name of ['n0', 'n1', 'n2']) h.namespace(name, {});
     await h.settle();
@@ -107,7 +107,7 @@ describe('the fuse', () => {
     expect(h.condition('NamespacePolicy', 'p')).toMatchObject({ reason: 'Synced' });
   });
 
-  test('does not count what is handed over, made anew, expired, or in namespaces that go', async () => {
+  test('objects that are handed over, replaced, expired or in terminating namespaces do not count', async () => {
     const h = await inNamespaces(5, bindingPolicy({ maxDeletions: 0 }));
     h.policy('q', bindingPolicy());
     await h.settle();
@@ -131,7 +131,7 @@ describe('the fuse', () => {
     expect(h.condition('NamespacePolicy', 'q')).toMatchObject({ status: 'True' });
   });
 
-  test('is not tripped by objects in namespaces that go', async () => {
+  test('objects in namespaces that are being deleted do not trip the fuse', async () => {
     const h = await inNamespaces(4);
     for (const name of ['n0', 'n1', 'n2', 'n3']) h.memory.delete(refTo('Namespace', name));
     h.policy('p', nothing);
@@ -141,15 +141,25 @@ describe('the fuse', () => {
   });
 });
 
-describe('an owner that goes', () => {
+describe('a provider that is being deleted', () => {
   test.each<readonly [string, object, Readonly<Record<string, string>>, number]>([
-    ['with few objects takes them along', { maxDeletions: 4 }, {}, 0],
-    ['with more than the limit leaves all of them', { maxDeletions: 3 }, {}, 4],
-    ['with more than the limit, confirmed, takes them along', { maxDeletions: 3 }, confirm('4'), 0],
-    ['with a confirmation of too few leaves all of them', { maxDeletions: 3 }, confirm('3'), 4],
-    ['that orphans leaves all of them', { maxDeletions: 9, deletionPolicy: 'Orphan' }, {}, 4],
-    ['and is suspended leaves all of them', { maxDeletions: 9, suspend: true }, {}, 4],
-  ])('%s', async (_what, fields, annotations, expected) => {
+    ['deletes all its objects when they are few', { maxDeletions: 4 }, {}, 0],
+    ['releases all its objects when they exceed the limit', { maxDeletions: 3 }, {}, 4],
+    [
+      'deletes all its objects when they exceed the limit and are confirmed',
+      { maxDeletions: 3 },
+      confirm('4'),
+      0,
+    ],
+    ['releases all its objects when too few are confirmed', { maxDeletions: 3 }, confirm('3'), 4],
+    [
+      'releases all its objects with deletionPolicy Orphan',
+      { maxDeletions: 9, deletionPolicy: 'Orphan' },
+      {},
+      4,
+    ],
+    ['releases all its objects when it is suspended', { maxDeletions: 9, suspend: true }, {}, 4],
+  ])('a provider that is being deleted %s', async (_what, fields, annotations, expected) => {
     const h = await inNamespaces(4);
     h.policy('p', bindingPolicy(fields), annotations);
     await h.settle();
@@ -158,7 +168,7 @@ describe('an owner that goes', () => {
     expect([left(h), marked(h), h.get('NamespacePolicy', 'p')]).toEqual([expected, 0, undefined]);
   });
 
-  test('with its whole kind leaves all it has', async () => {
+  test('a provider that is deleted with its kind releases all its objects', async () => {
     const h = await inNamespaces(2);
     h.terminatingKinds = ['NamespacePolicy'];
     h.memory.delete(refTo('NamespacePolicy', 'p'));
@@ -166,7 +176,7 @@ describe('an owner that goes', () => {
     expect([left(h), marked(h), h.get('NamespacePolicy', 'p')]).toEqual([2, 0, undefined]);
   });
 
-  test('that does not load leaves all it has', async () => {
+  test('an invalid provider that is deleted releases all its objects', async () => {
     const h = await inNamespaces(2);
     h.memory.change(refTo('NamespacePolicy', 'p'), { spec: { nonsense: 1 } });
     await h.settle();
@@ -175,7 +185,7 @@ describe('an owner that goes', () => {
     expect([left(h), marked(h), h.get('NamespacePolicy', 'p')]).toEqual([2, 0, undefined]);
   });
 
-  test('hands over what another one provides, however many', async () => {
+  test('a deleted provider hands any number of objects over to another provider of them', async () => {
     const h = await inNamespaces(5);
     h.policy('q', bindingPolicy());
     await h.settle();
@@ -184,7 +194,7 @@ describe('an owner that goes', () => {
     expect([left(h), marked(h), h.get('NamespacePolicy', 'p')]).toEqual([5, 5, undefined]);
   });
 
-  test('is not held up by namespaces that go, nor by objects that are being deleted', async () => {
+  test('terminating namespaces and objects do not keep the finalizer of a deleted provider', async () => {
     const h = await inNamespaces(3);
     h.memory.change(refTo('Namespace', 'n0'), { metadata: { finalizers: ['example.com/slow'] } });
     h.memory.delete(refTo('Namespace', 'n0'));
@@ -195,7 +205,7 @@ describe('an owner that goes', () => {
     expect(h.get('RoleBinding', 'devs', 'n2')).toBeUndefined();
   });
 
-  test('is not deleted for as long as nobody knows whether its kind goes', async () => {
+  test('no object of a deleted provider is deleted until it is known whether its kind is being deleted', async () => {
     let isDown = true;
     const h = harness({
       kinds: {
@@ -218,7 +228,7 @@ describe('an owner that goes', () => {
   });
 });
 
-test('shares have a fuse too', async () => {
+test('the fuse also protects the copies of a share', async () => {
   const h = harness();
   h.namespace('reeve-shared');
   h.secret('reeve-shared', 'regcred', { k: 'v' });

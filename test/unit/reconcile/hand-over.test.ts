@@ -7,7 +7,7 @@ const harness = useHarness();
 
 const owner = (h: Harness) => h.get('RoleBinding', 'devs', 'a')?.metadata.annotations?.['reeve.dev/owner'];
 
-test.each(['p', 'q'])('%s has it, is suspended, and keeps it', async (name) => {
+test.each(['p', 'q'])('%s keeps the object that it owns when it is suspended', async (name) => {
   const h = harness();
   h.namespace('a', team);
   h.policy(name, bindingPolicy());
@@ -24,7 +24,7 @@ test.each(['p', 'q'])('%s has it, is suspended, and keeps it', async (name) => {
   expect(h.condition('NamespacePolicy', name)).toMatchObject({ status: 'True', reason: 'Suspended' });
 });
 
-test('one that is suspended has nothing that it did not have before', async () => {
+test('a suspended policy gets no object that it did not own before', async () => {
   const h = harness();
   h.namespace('a', team);
   h.policy('p', bindingPolicy({ suspend: true }));

@@ -7,7 +7,7 @@ import { useHarness } from '../../support/use-harness.ts';
 
 const harness = useHarness();
 
-/** Requests in the namespace `bad` run into a timeout. */
+/** Lets requests in the namespace `bad` run into a timeout. */
 function hanging(spec: object): { readonly h: Harness; readonly names: Set<string> } {
   const h = harness();
   const names = new Set<string>();
@@ -30,7 +30,7 @@ async function pass(h: Harness, milliseconds: number): Promise<void> {
   }
 }
 
-test('a namespace that hangs holds back no condition, and no status for long', async () => {
+test('a hanging namespace delays no condition of others, and no status for long', async () => {
   const { h } = hanging(bindingPolicy());
   await pass(h, 3000);
   expect(h.condition('Namespace', 'good', 'reeve.dev/Ready')).toMatchObject({ status: 'True' });
@@ -47,7 +47,7 @@ test('a namespace that hangs holds back no condition, and no status for long', a
   expect(h.condition('NamespacePolicy', 'p')).toMatchObject({ status: 'True', reason: 'Synced' });
 });
 
-test('a round ends with the first request that is not answered, and says so of the rest in the end', async () => {
+test('a round skips the rest after the first unanswered request, and reports the rest in the end', async () => {
   const roleBindings = ['x', 'y', 'z'].map((name) => bindingOf({ name }));
   const { h, names } = hanging({ match: teams, contents: { roleBindings } });
   await pass(h, 170_000);

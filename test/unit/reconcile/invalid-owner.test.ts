@@ -4,7 +4,7 @@ import { useHarness } from '../../support/use-harness.ts';
 
 const harness = useHarness();
 
-test('a policy that does not load says all that is wrong with it', async () => {
+test('the status of an invalid policy lists all its problems', async () => {
   const h = harness();
   h.namespace('a', team);
   h.policy('p', bindingPolicy({ nonsense: 1, drivel: 2 }));

@@ -23,18 +23,18 @@ async function everything(): Promise<Harness> {
 }
 
 describe('a restart', () => {
-  test('with nothing to do writes nothing, and reads no Secret one by one', async () => {
+  test('a restart with nothing to do writes nothing, and reads no Secret by itself', async () => {
     const h = await everything();
     await h.stop();
     h.memory.reads = 0;
     h.start();
     await h.settle();
     expect(h.takeWrites()).toEqual([]);
-    // The source, and the status of each of four owners.
+    // The source, and the status of each of four providers.
     expect(h.memory.reads).toBeLessThanOrEqual(5);
   });
 
-  test('with nothing to do writes nothing however slowly the news comes', async () => {
+  test('a restart with nothing to do writes nothing however late events arrive', async () => {
     const h = await everything();
     await h.stop();
     h.memory.isLagging = true;
@@ -43,7 +43,7 @@ describe('a restart', () => {
     expect(h.takeWrites()).toEqual([]);
   });
 
-  test('catches up with what happened meanwhile', async () => {
+  test('a restart catches up with the changes of its downtime', async () => {
     const h = await everything();
     await h.stop();
     h.memory.delete(refTo('RoleBinding', 'devs', 'a'));
@@ -59,7 +59,7 @@ describe('a restart', () => {
     expect(h.get('NamespacePolicy', 'q')).toBeUndefined();
   });
 
-  test('without the list of our Secrets reads each of them, and writes nothing either', async () => {
+  test('a restart without the list of our Secrets reads each copy, and writes nothing', async () => {
     const h = await everything();
     await h.stop();
     h.memory.fault = (verb) => (verb === 'list' ? failure(500) : undefined);
@@ -69,8 +69,8 @@ describe('a restart', () => {
   });
 });
 
-describe('who has not the lead', () => {
-  test('writes nothing, and does at once what is to be done when it is taken', async () => {
+describe('a process without the lead', () => {
+  test('a standby writes nothing, and writes at once when it becomes the leader', async () => {
     const h = await everything();
     await h.stop();
     h.namespace('d', team);
@@ -82,7 +82,7 @@ describe('who has not the lead', () => {
     expect(h.takeWrites().filter(({ namespace }) => namespace !== 'd' && namespace !== '')).toEqual([]);
   });
 
-  test('breaks off what it is at when the lead is lost', async () => {
+  test('a leader aborts its requests when it loses the lead', async () => {
     const h = await everything();
     const signals: AbortSignal[] = [];
     h.memory.before = async ({ verb, signal }) => {
@@ -98,8 +98,8 @@ describe('who has not the lead', () => {
   });
 });
 
-describe('the finalizer of an owner', () => {
-  test('stands before its first object', async () => {
+describe('the finalizer of a provider', () => {
+  test('the finalizer is added before the first object is created', async () => {
     const h = harness();
     h.namespace('a', team);
     h.policy('p', bindingPolicy());
@@ -113,7 +113,7 @@ describe('the finalizer of an owner', () => {
     expect(h.get('NamespacePolicy', 'rules')?.metadata).not.toHaveProperty('finalizers');
   });
 
-  test('is asked for once by many namespaces at a time, and beside those of others', async () => {
+  test('many namespaces add the finalizer once, and finalizers of others stay', async () => {
     const h = harness();
     for (let index = 0; index < 30; index += 1) h.namespace(`n${index}`, team);
     h.memory.put({
@@ -138,14 +138,14 @@ describe('the finalizer of an owner', () => {
     expect(h.memory.list('RoleBinding')).toEqual([]);
   });
 
-  test('is put back when somebody takes it off', async () => {
+  test('a removed finalizer is added again', async () => {
     const h = await everything();
     h.memory.change(refTo('NamespacePolicy', 'p'), { metadata: { finalizers: null } });
     await h.settle();
     expect(h.get('NamespacePolicy', 'p')?.metadata['finalizers']).toEqual(['reeve.dev/cleanup']);
   });
 
-  test('does not hold an owner whose source or namespaces are gone', async () => {
+  test('a missing source and missing namespaces do not keep the finalizer', async () => {
     const h = await everything();
     h.memory.delete(refTo('Secret', 'regcred', 'reeve-shared'));
     for (const name of ['a', 'b', 'c']) {
@@ -157,7 +157,7 @@ describe('the finalizer of an owner', () => {
     expect(h.get('SecretShare', 's')).toBeUndefined();
   });
 
-  test('nothing is made for an owner that is gone before it could be put on', async () => {
+  test('no object is created for a provider that is deleted before the finalizer is added', async () => {
     const h = harness();
     h.namespace('a', team);
     h.start();
@@ -169,7 +169,7 @@ describe('the finalizer of an owner', () => {
     expect(h.memory.list('RoleBinding')).toEqual([]);
   });
 
-  test('an object of an owner that nobody knows loses our marks', async () => {
+  test('an object of an unknown provider is released', async () => {
     const h = await everything();
     h.memory.change(refTo('NamespacePolicy', 'q'), { metadata: { finalizers: null } });
     h.memory.delete(refTo('NamespacePolicy', 'q'));
@@ -178,8 +178,8 @@ describe('the finalizer of an owner', () => {
   });
 });
 
-describe('a namespace that goes', () => {
-  test('is left alone, and does not count', async () => {
+describe('a namespace that is being deleted', () => {
+  test('a namespace that is being deleted is left alone, and does not count', async () => {
     const h = await everything();
     h.memory.delete(refTo('Namespace', 'a'));
     h.memory.delete(refTo('RoleBinding', 'devs', 'a'));
@@ -189,7 +189,7 @@ describe('a namespace that goes', () => {
     expect(h.status('SecretShare', 's')).toMatchObject({ desired: 2, synced: 2 });
   });
 
-  test('and comes again gets everything anew', async () => {
+  test('a namespace that is created again gets all its objects', async () => {
     const h = await everything();
     h.memory.delete(refTo('Namespace', 'a'));
     h.memory.finishNamespace('a');
@@ -204,7 +204,7 @@ describe('a namespace that goes', () => {
 describe('a kind that the cluster does not serve', () => {
   const widget = { apiVersion: 'example.com/v1', kind: 'Widget' };
 
-  test('keeps nothing else from being done, and is made when it is served', async () => {
+  test('an unserved kind delays no other object, and its objects are created when it is served', async () => {
     const h = harness({ allowedKinds: [widget] }, undefined, { unserved: ['Widget'] });
     h.namespace('a', team);
     h.policy(
@@ -225,7 +225,7 @@ describe('a kind that the cluster does not serve', () => {
   });
 });
 
-test('health tells of the first pass and of what waits', async () => {
+test('health reports the initial sync and the waiting namespaces', async () => {
   const h = harness();
   h.memory.isLagging = true;
   h.namespace('a', team);
@@ -246,9 +246,9 @@ test('health tells of the first pass and of what waits', async () => {
   expect(h.reconciler.health().oldestUnreconciledMs).toBeGreaterThanOrEqual(1000);
 });
 
-test('everything is looked at again now and then, and nothing written', async () => {
+test('a resync reconciles everything and writes nothing', async () => {
   const h = await everything();
-  // Something that no watch has told of.
+  // No watch reports anything from here on.
   h.memory.isLagging = true;
   await h.virtual.advance(605_000);
   await h.quiet();

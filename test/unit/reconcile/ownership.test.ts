@@ -19,7 +19,7 @@ const harness = useHarness();
 const withPolicy = (spec: object, namespaces: readonly string[] = ['a']): Promise<Harness> =>
   settledWith(harness(), spec, namespaces);
 
-describe('an object of somebody else', () => {
+describe("a stranger's object", () => {
   const theirs = (labels: Readonly<Record<string, string>> = {}, more: object = {}) => ({
     apiVersion: 'rbac.authorization.k8s.io/v1',
     kind: 'RoleBinding',
@@ -38,7 +38,7 @@ describe('an object of somebody else', () => {
     return h;
   }
 
-  test('is a conflict: told of, and left alone', async () => {
+  test("a stranger's object is a conflict: reported and left alone", async () => {
     const h = await withTheirs(theirs());
     expect(h.get('RoleBinding', 'devs', 'a')).toMatchObject({
       subjects: [{ name: 'them' }],
@@ -65,7 +65,7 @@ describe('an object of somebody else', () => {
     ]);
   });
 
-  test('is taken over once its owner offers it', async () => {
+  test("a stranger's object is adopted when it is offered", async () => {
     const h = await withTheirs(theirs());
     h.memory.change(refTo('RoleBinding', 'devs', 'a'), { metadata: { labels: { [adoptLabel]: 'true' } } });
     await h.settle();
@@ -74,7 +74,7 @@ describe('an object of somebody else', () => {
     expect(h.condition('NamespacePolicy', 'p')).toMatchObject({ status: 'True' });
   });
 
-  test('has nothing of theirs left once it is taken over, also when that is interrupted', async () => {
+  test('an adopted object keeps no fields of its previous owner, also after an interrupted adoption', async () => {
     const h = harness();
     h.namespace('a', team);
     const spec = { hard: { pods: '50', secrets: '5' }, scopes: ['BestEffort'] };
@@ -93,27 +93,27 @@ describe('an object of somebody else', () => {
     expect(h.condition('NamespacePolicy', 'p')).toMatchObject({ status: 'True' });
   });
 
-  test('is not taken over while a controller looks after it', async () => {
+  test('an object with a controller is not adopted', async () => {
     const ownerReferences = [{ apiVersion: 'v1', kind: 'X', name: 'x', uid: 'u', controller: true }];
     const h = await withTheirs(theirs({ [adoptLabel]: 'true' }, { ownerReferences }));
     expect(h.status('NamespacePolicy', 'p')).toMatchObject({ conflicts: 1 });
   });
 
-  test('gives way to ours when it goes', async () => {
+  test("our object is created when the stranger's object is deleted", async () => {
     const h = await withTheirs(theirs());
     h.memory.delete(refTo('RoleBinding', 'devs', 'a'));
     await h.settle();
     expect(h.get('RoleBinding', 'devs', 'a')).toMatchObject(ours);
   });
 
-  test('that nobody has told us of is not overwritten', async () => {
+  test("a stranger's object that no watch has reported is not overwritten", async () => {
     const h = harness();
     h.namespace('a', team);
     h.start();
     await h.settle();
     h.memory.isLagging = true;
     h.policy('p', bindingPolicy());
-    // The news of the policy comes before that of the object.
+    // The event of the policy arrives before the event of the object.
     h.memory.put(theirs());
     await h.settle();
     expect(h.get('RoleBinding', 'devs', 'a')).toMatchObject({
@@ -133,7 +133,7 @@ describe('two policies with the same object', () => {
   ];
 
   test.each(sequences.map((steps) => [steps.join(' '), steps] as const))(
-    '%s: it is there while one of them is',
+    '%s: the object exists while one of the policies does',
     async (_name, steps) => {
       const h = harness();
       h.namespace('a', team);
@@ -163,7 +163,7 @@ describe('two policies with the same object', () => {
     },
   );
 
-  test('the first by name has it, and the other one says so', async () => {
+  test('the first policy by name owns the object, and the other one reports it', async () => {
     const h = harness();
     h.namespace('a', team);
     for (const name of ['p', 'q']) h.policy(name, bindingPolicy());
@@ -174,13 +174,13 @@ describe('two policies with the same object', () => {
       failures: [{ reason: 'ProvidedByAnother', message: 'NamespacePolicy/p provides it already' }],
     });
     expect(h.condition('NamespacePolicy', 'p')).toMatchObject({ status: 'True' });
-    // The namespace has all that it is to have.
+    // The namespace has all its objects.
     expect(h.condition('Namespace', 'a', 'reeve.dev/Ready')).toMatchObject({ status: 'True' });
   });
 });
 
 describe('a policy that is suspended', () => {
-  test('neither makes, changes nor deletes anything, and goes on afterwards', async () => {
+  test('a suspended policy creates, changes and deletes nothing, and continues afterwards', async () => {
     const h = await withPolicy(bindingPolicy(), ['a', 'b']);
     h.policy('p', bindingPolicy({ suspend: true }));
     await h.settle();
@@ -198,7 +198,7 @@ describe('a policy that is suspended', () => {
     );
   });
 
-  test('leaves its objects to the namespaces when it is deleted', async () => {
+  test('a suspended policy releases its objects when it is deleted', async () => {
     const h = await withPolicy(bindingPolicy({ suspend: true }));
     h.policy('p', bindingPolicy());
     await h.settle();
@@ -210,7 +210,7 @@ describe('a policy that is suspended', () => {
   });
 });
 
-test('a policy that does not load keeps everything as it is, and says what is wrong', async () => {
+test('an invalid policy leaves its objects alone and reports its problems', async () => {
   const h = await withPolicy(bindingPolicy());
   h.policy('p', { ...bindingPolicy(), match: { names: ['A B'] } });
   h.namespace('b', team);
@@ -224,7 +224,7 @@ test('a policy that does not load keeps everything as it is, and says what is wr
   expect(h.status('NamespacePolicy', 'p')).toMatchObject({ matched: 1, synced: 1, observedGeneration: 2 });
 });
 
-test('with deletionPolicy Orphan, objects lose our marks and stay', async () => {
+test('with deletionPolicy Orphan, objects are released', async () => {
   const h = await withPolicy(bindingPolicy({ deletionPolicy: 'Orphan' }));
   h.namespace('a', { tier: 'other' });
   await h.settle();
@@ -234,7 +234,7 @@ test('with deletionPolicy Orphan, objects lose our marks and stay', async () => 
   });
 });
 
-test('what another policy of the namespace refuses is not written, and reported as such', async () => {
+test('an object that another policy refuses is not written, and the refusal is reported', async () => {
   const h = harness();
   h.namespace('a', team);
   h.policy('rules', { match: teams, rbac: { allowedRoleRefs: ['ClusterRole/view'] } });

@@ -1,4 +1,4 @@
-// An object that cannot be changed is deleted and made anew: whoever is told to end in between ends when both are done.
+// Replacing an object takes a deletion and a creation. A stop between both waits for the creation.
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { bindingPolicy, settledWith } from '../../support/provided.ts';
@@ -7,7 +7,7 @@ import { useHarness } from '../../support/use-harness.ts';
 
 const harness = useHarness();
 
-/** As soon as the old one is gone, the end is asked for; `making` is what then happens to the request for the new one. */
+/** Stops the reconciler as soon as the old object is deleted. `making` is what happens to the request for the new one. */
 async function endedWhileReplacing(
   making: (signal: AbortSignal | undefined) => Promise<unknown>,
 ): Promise<{ readonly h: Harness; readonly ended: Promise<void> }> {
@@ -24,15 +24,15 @@ async function endedWhileReplacing(
   return { h, ended };
 }
 
-describe('whoever is told to end', () => {
-  test('makes the object first that it has deleted', async () => {
+describe('a stop between deletion and creation', () => {
+  test('waits until the deleted object is created again', async () => {
     const { h, ended } = await endedWhileReplacing(async () => await Promise.resolve());
     await ended;
     expect(h.get('RoleBinding', 'devs', 'a')).toMatchObject({ roleRef: { name: 'view' } });
     expect(h.virtual.sleeping).toEqual([]);
   });
 
-  test('waits no longer than three seconds for that', async () => {
+  test('waits at most three seconds for the creation', async () => {
     let isOver = false;
     const { h, ended } = await endedWhileReplacing(
       async (signal) => signal !== undefined && (await once(signal, 'abort')),

@@ -5,7 +5,7 @@ import { useHarness } from '../../support/use-harness.ts';
 
 const harness = useHarness();
 
-test('an object that is to be another one each second is written each time, and at once', async () => {
+test('an object whose desired content changes every second is written every time, at once', async () => {
   const h = harness();
   const subjects = [{ kind: 'Group', name: '${namespaceObject.metadata.labels.team}' }];
   h.namespace('a', { ...team, team: 't' });

@@ -27,7 +27,7 @@ const dataOf = (h: Harness, namespace: string, name = 'regcred') =>
 const data = { user: btoa('u'), password: btoa('canary') };
 
 describe('a shared Secret', () => {
-  test('is in every selected namespace, and in new ones', async () => {
+  test('every selected namespace gets a copy, new ones too', async () => {
     const h = await sharing();
     h.namespace('c', team);
     h.namespace('d');
@@ -37,7 +37,7 @@ describe('a shared Secret', () => {
     expect(h.condition('SecretShare', 's', 'SourceAvailable')).toMatchObject({ status: 'True' });
   });
 
-  test('takes neither labels nor annotations from its source', async () => {
+  test('a copy has no labels and annotations of its source', async () => {
     const metadata = {
       name: 'regcred',
       namespace: 'reeve-shared',
@@ -52,7 +52,7 @@ describe('a shared Secret', () => {
     expect(Object.keys(h.get('Secret', 'regcred', 'a')?.metadata.labels ?? {})).toHaveLength(1);
   });
 
-  test('has the name, type, keys and labels that the share says', async () => {
+  test('a copy has the name, type, keys and labels of its share', async () => {
     const target = {
       name: 'copy',
       type: 'example.com/x',
@@ -67,7 +67,7 @@ describe('a shared Secret', () => {
     expect(dataOf(h, 'a', 'copy')).toEqual({ PW: btoa('canary') });
   });
 
-  test('carries any key whatever', async () => {
+  test('a copy can have any key', async () => {
     const h = harness();
     h.namespace('reeve-shared');
     h.namespace('a', team);
@@ -88,9 +88,9 @@ describe('a shared Secret', () => {
   test.each<readonly [string, object]>([
     ['another value', { data: { user: 'eA==' } }],
     ['a further key', { data: { extra: 'eA==' } }],
-    ['a key too few', { data: { user: null } }],
+    ['a missing key', { data: { user: null } }],
     ['no label', { metadata: { annotations: { 'reeve.dev/owner': 'SecretShare/other' } } }],
-  ])('is put right when somebody gives it %s', async (_what, patch) => {
+  ])('a copy with %s is corrected', async (_what, patch) => {
     const h = await sharing();
     h.memory.change(refTo('Secret', 'regcred', 'a'), patch as Record<string, unknown>);
     h.takeWrites();
@@ -99,7 +99,7 @@ describe('a shared Secret', () => {
     expect(h.takeWrites().map(({ verb, namespace }) => `${verb} ${namespace}`)).toEqual(['update a']);
   });
 
-  test('follows its source with one write in each namespace', async () => {
+  test('a changed source costs one write per namespace', async () => {
     const h = await sharing();
     h.takeWrites();
     h.secret('reeve-shared', 'regcred', { user: 'v' });
@@ -111,7 +111,7 @@ describe('a shared Secret', () => {
     ]);
   });
 
-  test('is made anew where it is immutable, or of another type', async () => {
+  test('an immutable copy, or a copy of another type, is deleted and created again', async () => {
     const h = await sharing({ target: { immutable: true } });
     const uid = h.get('Secret', 'regcred', 'a')?.metadata.uid;
     expect(h.get('Secret', 'regcred', 'a')).toMatchObject({ immutable: true });
@@ -125,7 +125,7 @@ describe('a shared Secret', () => {
     expect(h.get('Secret', 'regcred', 'a')).not.toHaveProperty('immutable');
   });
 
-  test('goes from namespaces that are not selected any more, and with the share', async () => {
+  test('copies are deleted in namespaces that are no longer selected, and with their share', async () => {
     const h = await sharing();
     h.namespace('b', {});
     await h.settle();
@@ -137,7 +137,7 @@ describe('a shared Secret', () => {
     expect(dataOf(h, 'reeve-shared')).toEqual(data);
   });
 
-  test('stays with the namespaces when the share goes and orphans it', async () => {
+  test('copies stay when a share with deletionPolicy Orphan is deleted', async () => {
     const h = await sharing({ deletionPolicy: 'Orphan' });
     h.memory.delete(refTo('SecretShare', 's'));
     await h.settle();
@@ -145,7 +145,7 @@ describe('a shared Secret', () => {
     expect(h.get('Secret', 'regcred', 'a')?.metadata).toMatchObject({ labels: {}, annotations: {} });
   });
 
-  test('of somebody else is a conflict, until its owner offers it', async () => {
+  test("a stranger's Secret is a conflict until it is offered", async () => {
     const h = harness();
     h.namespace('reeve-shared');
     h.secret('reeve-shared', 'regcred', { user: 'u', password: 'canary' });
@@ -162,7 +162,7 @@ describe('a shared Secret', () => {
     expect(dataOf(h, 'a')).toEqual(data);
   });
 
-  test('is never its own source', async () => {
+  test('a source is never overwritten by its own copy', async () => {
     const h = harness({ sourceNamespaces: ['src'] });
     h.namespace('src', team);
     h.namespace('a', team);
@@ -181,7 +181,7 @@ describe('a shared Secret', () => {
 });
 
 describe('the source of a share', () => {
-  test('that is gone keeps the copies, and that is back is followed', async () => {
+  test('copies stay when their source is deleted, and follow when it is created again', async () => {
     const h = await sharing();
     h.memory.delete(refTo('Secret', 'regcred', 'reeve-shared'));
     await h.settle();
@@ -193,7 +193,7 @@ describe('the source of a share', () => {
       });
     const told = h.told.events.filter(({ reason }) => reason === 'SourceMissing');
     expect(told.map(({ regarding, type }) => [regarding.kind, type])).toEqual([['SecretShare', 'Warning']]);
-    // The namespaces have what there was.
+    // The namespaces keep the last copies.
     expect(h.condition('Namespace', 'a', 'reeve.dev/Ready')).toMatchObject({ status: 'True' });
     h.namespace('c', team);
     await h.settle();
@@ -209,16 +209,16 @@ describe('the source of a share', () => {
 
   test.each<readonly [string, string, object, object]>([
     [
-      'in a namespace that is no place for sources',
+      'in a namespace that is not for sources',
       'SourceNotAllowed',
       { source: { namespace: 'a', name: 'x' } },
       {},
     ],
-    ['that is not there', 'SourceMissing', { source: { namespace: 'reeve-shared', name: 'x' } }, {}],
-    ['without a key that is to be copied', 'KeyMissing', { target: { keys: [{ from: 'x', to: 'y' }] } }, {}],
+    ['that does not exist', 'SourceMissing', { source: { namespace: 'reeve-shared', name: 'x' } }, {}],
+    ['without a key that the share copies', 'KeyMissing', { target: { keys: [{ from: 'x', to: 'y' }] } }, {}],
     ['that is a token', 'SourceTypeForbidden', {}, { type: 'kubernetes.io/service-account-token' }],
     [
-      'that is a release of Helm',
+      'that is a Helm release',
       'SourceTypeForbidden',
       { target: { type: 'Opaque' } },
       { type: 'helm.sh/release.v1' },
@@ -236,14 +236,14 @@ describe('the source of a share', () => {
         },
       },
     ],
-  ])('%s gives no copies', async (_what, reason, fields, source) => {
+  ])('a source %s is not copied', async (_what, reason, fields, source) => {
     const h = await sharing(fields, source, ['a']);
     expect(h.memory.list('Secret', 'a')).toEqual([]);
     expect(h.condition('SecretShare', 's', 'SourceAvailable')).toMatchObject({ status: 'False', reason });
     expect(h.condition('SecretShare', 's')).toMatchObject({ status: 'False', reason });
   });
 
-  test('is read once for all namespaces', async () => {
+  test('a source is read once for all namespaces', async () => {
     const names = Array.from({ length: 30 }, (_, index) => `n${index}`);
     const h = harness();
     h.namespace('reeve-shared');
@@ -253,12 +253,12 @@ describe('the source of a share', () => {
     h.start();
     await h.settle();
     expect(h.memory.list('Secret')).toHaveLength(31);
-    // The source, and the share itself for its finalizer and for its status.
+    // The source, and the share for its finalizer and its status.
     expect(h.memory.reads).toBeLessThanOrEqual(3);
   });
 });
 
-test('names that the install does not list are not shared', async () => {
+test('a copy with a name that the install does not list is not created', async () => {
   const h = harness({ secretNames: ['regcred'] });
   h.namespace('reeve-shared');
   h.secret('reeve-shared', 'regcred', { user: 'u' });
@@ -271,7 +271,7 @@ test('names that the install does not list are not shared', async () => {
   expect(h.status('SecretShare', 't')).toMatchObject({ failures: [{ reason: 'NameNotAllowed' }] });
 });
 
-test('two shares with one copy: it is there while one of them is, and never between them', async () => {
+test('a copy of two shares exists while one of them does, and is never missing in between', async () => {
   for (const order of [
     ['s', 't'],
     ['t', 's'],
@@ -295,7 +295,7 @@ test('two shares with one copy: it is there while one of them is, and never betw
   }
 });
 
-test('the defaults that policies have for Secrets are set on copies, and what they refuse is not written', async () => {
+test('defaults of policies for Secrets are set on copies, and refused copies are not written', async () => {
   const h = harness();
   h.namespace('reeve-shared');
   h.secret('reeve-shared', 'regcred', { user: 'u' });
@@ -322,7 +322,7 @@ test('the defaults that policies have for Secrets are set on copies, and what th
   });
 });
 
-test('nothing of a payload is told to anybody', async () => {
+test('no payload appears in events, statuses or observer calls', async () => {
   const h = await sharing();
   h.memory.change(refTo('Secret', 'regcred', 'a'), { data: { password: btoa('tampered-canary') } });
   h.secret('b', 'regcred', { theirs: 'canary-theirs' });

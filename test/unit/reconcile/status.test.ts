@@ -12,7 +12,7 @@ const begun = (
   namespaces: readonly string[] = ['a', 'b', 'c'],
 ): Promise<Harness> => settledWith(harness(), spec, namespaces);
 
-/** Every status that the policy has had since, as its numbers and its Ready condition. */
+/** Records every status of the policy from now on: its numbers and its Ready condition. */
 function historyOf(h: Harness): unknown[] {
   const history: unknown[] = [];
   h.memory.after = ({ verb, subresource }) => {
@@ -24,7 +24,7 @@ function historyOf(h: Harness): unknown[] {
 }
 
 describe('the status of a policy', () => {
-  test('counts namespaces and objects, in the shape that its definition has', async () => {
+  test('the status counts namespaces and objects, and is valid by its schema', async () => {
     const h = await begun();
     const conditions = [
       { type: 'Ready', status: 'True', reason: 'Synced' },
@@ -45,7 +45,7 @@ describe('the status of a policy', () => {
     });
   });
 
-  test('grows with a new namespace without a False in between', async () => {
+  test('a new namespace does not make the status False in between', async () => {
     const h = await begun();
     const history = historyOf(h);
     h.namespace('d', team);
@@ -53,7 +53,7 @@ describe('the status of a policy', () => {
     expect(history).toEqual([[4, 4, 'Synced']]);
   });
 
-  test('is written once for many changes', async () => {
+  test('many changes cost one write of the status', async () => {
     const h = await begun();
     const history = historyOf(h);
     for (let index = 0; index < 20; index += 1) h.namespace(`n${index}`, team);
@@ -62,7 +62,7 @@ describe('the status of a policy', () => {
     expect(history.length).toBeLessThanOrEqual(2);
   });
 
-  test('says nothing of an object that was deleted and is back', async () => {
+  test('an object that was deleted and created again does not change the status', async () => {
     const h = await begun();
     const history = historyOf(h);
     h.memory.delete(refTo('RoleBinding', 'devs', 'a'));
@@ -70,7 +70,7 @@ describe('the status of a policy', () => {
     expect(history).toEqual([]);
   });
 
-  test('of a new generation is written when all namespaces have been done', async () => {
+  test('the status of a new generation is written when all namespaces have reported', async () => {
     const h = await begun();
     const history = historyOf(h);
     h.policy('p', bindingPolicy({}, { subjects: [{ kind: 'User', name: 'x' }] }));
@@ -79,7 +79,7 @@ describe('the status of a policy', () => {
     expect(h.status('NamespacePolicy', 'p')).toMatchObject({ observedGeneration: 2 });
   });
 
-  test('says after a second that it is at work, and how much is left', async () => {
+  test('after a second the status reports Reconciling and how many namespaces are left', async () => {
     const h = await begun();
     const history = historyOf(h);
     const gate = Promise.withResolvers<void>();
@@ -101,7 +101,7 @@ describe('the status of a policy', () => {
     expect(h.condition('NamespacePolicy', 'p', 'Reconciling')).toMatchObject({ status: 'False' });
   });
 
-  test('turns only when it changes: reasons and messages keep the time', async () => {
+  test('lastTransitionTime changes with the status of a condition, not with reason or message', async () => {
     const h = await begun();
     const before = h.condition('NamespacePolicy', 'p')?.['lastTransitionTime'];
     await h.virtual.advance(60_000);
@@ -113,7 +113,7 @@ describe('the status of a policy', () => {
     });
   });
 
-  test('lists the first twenty failures, by namespace', async () => {
+  test('the status lists the first twenty failures, by namespace', async () => {
     const h = harness();
     const names = Array.from({ length: 30 }, (_, index) => `n${String(index).padStart(2, '0')}`);
     for (const name of names) {
@@ -138,7 +138,7 @@ describe('the status of a policy', () => {
     });
   });
 
-  test('is not written before all namespaces have been looked at', async () => {
+  test('no status is written before the initial sync is done', async () => {
     const h = harness();
     for (const name of ['a', 'b']) h.namespace(name, team);
     h.policy('p', bindingPolicy());
@@ -154,14 +154,14 @@ describe('the status of a policy', () => {
     expect(h.status('NamespacePolicy', 'p')).toMatchObject({ synced: 2 });
   });
 
-  test('is put right when somebody else writes it', async () => {
+  test('a status that another client wrote is corrected', async () => {
     const h = await begun();
     h.memory.change(refTo('NamespacePolicy', 'p'), { spec: { maxDeletions: 5 } });
     await h.settle();
     expect(h.status('NamespacePolicy', 'p')).toMatchObject({ synced: 3, observedGeneration: 2 });
   });
 
-  test('survives a conflict with somebody who changes the policy at the same moment', async () => {
+  test('the status is written after a conflict with a change of the policy', async () => {
     const h = await begun();
     let conflicts = 2;
     h.memory.fault = (verb, { kind }) => {

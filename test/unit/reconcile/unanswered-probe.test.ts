@@ -6,7 +6,7 @@ import { useHarness } from '../../support/use-harness.ts';
 
 const harness = useHarness();
 
-test.each([403, 503, 0])('an owner that cannot be judged (%i) holds back no other one', async (code) => {
+test.each([403, 503, 0])('a provider that the fuse cannot judge (%i) delays no other one', async (code) => {
   let fails = true;
   const isKindTerminating = async (): Promise<boolean> => {
     await Promise.resolve();

@@ -16,7 +16,7 @@ async function goingWithoutQuotas(): Promise<Harness> {
   return h;
 }
 
-test('a policy that goes waits until it is known what it has', async () => {
+test('a deleted policy keeps its finalizer until the watches of its kinds have synced', async () => {
   const h = await goingWithoutQuotas();
   expect(h.get('RoleBinding', 'devs', 'a')).toBeUndefined();
   const message = 'it is being deleted, and it is not known yet which ResourceQuota it has';
@@ -26,7 +26,7 @@ test('a policy that goes waits until it is known what it has', async () => {
   expect(h.get('NamespacePolicy', 'p')).toBeUndefined();
 });
 
-test('it does not wait for ever', async () => {
+test('a deleted policy waits at most a minute for the watches of its kinds', async () => {
   const h = await goingWithoutQuotas();
   expect(h.get('NamespacePolicy', 'p')).toBeDefined();
   await h.settle(70_000);

@@ -6,7 +6,7 @@ import { useHarness } from '../../../support/use-harness.ts';
 
 const harness = useHarness();
 
-/** A policy and a share, and whether somebody can be found who deletes the definitions of their kinds. */
+/** Starts with a policy and a share, and answers whether their kinds are being deleted. */
 async function withBoth(isKindTerminating: () => Promise<boolean>): Promise<Harness> {
   const h = harness({ kinds: { isKindTerminating } });
   h.namespace('reeve-shared');
@@ -25,7 +25,7 @@ function marks(h: Harness): readonly unknown[] {
   );
 }
 
-test('whoever begins to go while it is asked about another one is asked about too', async () => {
+test('a provider that is deleted while another one is being asked about is asked about too', async () => {
   const asked = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<void>();
   const h = await withBoth(async () => {
@@ -42,7 +42,7 @@ test('whoever begins to go while it is asked about another one is asked about to
   expect(marks(h)).toEqual(['unmarked', 'unmarked']);
 });
 
-test('what was found out when one went does not count for the next one', async () => {
+test('the answer for one deleted provider does not count for the next one', async () => {
   let isTerminating = false;
   const h = await withBoth(async () => await Promise.resolve(isTerminating));
   h.policy('q', bindingPolicy({}, { name: 'others' }));
@@ -68,7 +68,7 @@ async function inNamespaces(count: number): Promise<Harness> {
   return h;
 }
 
-test('who confirms that an owner goes says how many objects are there, not how many went before', async () => {
+test('the confirmation of a deleted provider counts existing objects, not earlier deletions', async () => {
   const h = await inNamespaces(5);
   for (const name of ['n0', 'n1']) h.namespace(name, {});
   await h.settle();
@@ -79,7 +79,7 @@ test('who confirms that an owner goes says how many objects are there, not how m
   expect([left(h), h.get('NamespacePolicy', 'p')]).toEqual([0, undefined]);
 });
 
-test('a number that is spent is not asked for again', async () => {
+test('the status does not ask for a confirmation that has been used up', async () => {
   const h = await inNamespaces(3);
   h.memory.change(refTo('NamespacePolicy', 'p'), { metadata: { annotations: confirm('3') } });
   await h.settle();

@@ -40,8 +40,8 @@ beforeEach(() => {
 const versionOf = () => objects.get('n', key)?.resourceVersion;
 const contentOf = () => objects.get('n', key)?.content.kind;
 
-describe('what is known of live objects', () => {
-  test('is what the watch has told last', () => {
+describe('observed objects', () => {
+  test('the last event of a watch counts', () => {
     sink.changed(secret(5));
     sink.changed(secret(7));
     expect(versionOf()).toBe('7');
@@ -50,13 +50,13 @@ describe('what is known of live objects', () => {
     expect(changes.map(({ from }) => from)).toEqual(['watch', 'watch', 'watch']);
   });
 
-  test('does not go back to what came before', () => {
+  test('an event with an older version is ignored', () => {
     sink.changed(secret(10));
     sink.changed(secret(9));
     expect(versionOf()).toBe('10');
   });
 
-  test('an own write counts at once, and its echo is no news', () => {
+  test('our own write counts at once, and its watch event changes nothing', () => {
     objects.wrote(observeSecret(secret(5)));
     expect(contentOf()).toBe('secret');
     sink.changed(secret(5));
@@ -64,20 +64,20 @@ describe('what is known of live objects', () => {
     expect(contentOf()).toBe('secret');
   });
 
-  test('an own write that the watch has overtaken does not count', () => {
+  test('the answer to our own write is ignored when the watch has a newer version', () => {
     sink.changed(secret(6));
     objects.wrote(observeSecret(secret(5)));
     expect(versionOf()).toBe('6');
   });
 
-  test('an object that was deleted before the answer to its making came stays gone', () => {
+  test('an object that was deleted before the answer to its creation arrived stays deleted', () => {
     sink.changed(secret(5));
     sink.removed(secret(6));
     objects.wrote(observeSecret(secret(5)));
     expect(objects.get('n', key)).toBeUndefined();
   });
 
-  test('what was read is kept until it changes', () => {
+  test('the content that was read is kept until the object changes', () => {
     sink.changed(secret(5));
     expect(contentOf()).toBe('unread');
     objects.read(observeSecret(secret(5)));
@@ -86,12 +86,12 @@ describe('what is known of live objects', () => {
     expect(contentOf()).toBe('unread');
   });
 
-  test('a reading that was overtaken makes nothing appear', () => {
+  test('the answer to a read does not add an unknown object', () => {
     objects.read(observeSecret(secret(5)));
     expect(objects.get('n', key)).toBeUndefined();
   });
 
-  test('what we have deleted stays gone though older news still comes', () => {
+  test('an object that we deleted stays deleted when older events arrive', () => {
     sink.changed(secret(5));
     const live = objects.get('n', key);
     if (live !== undefined) objects.deleted(live);
@@ -102,7 +102,7 @@ describe('what is known of live objects', () => {
     expect(versionOf()).toBe('9');
   });
 
-  test('what we have deleted comes back when somebody’s finalizer keeps it', () => {
+  test('an object that we deleted is tracked again when a finalizer keeps it', () => {
     sink.changed(secret(5));
     const live = objects.get('n', key);
     if (live !== undefined) objects.deleted(live);
@@ -110,14 +110,14 @@ describe('what is known of live objects', () => {
     expect(objects.get('n', key)?.isTerminating).toBe(true);
   });
 
-  test('the end of an object that another one has followed is no news', () => {
+  test('the deletion event of an older object of the same name is ignored', () => {
     sink.changed(secret(5));
     objects.wrote(observeSecret(secret(9, { uid: 'u2' })));
     sink.removed(secret(8));
     expect(versionOf()).toBe('9');
   });
 
-  test('a list takes away what is not on it, but for what is newer', () => {
+  test('a list removes objects that it lacks, except newer ones', () => {
     sink.changed(secret(5));
     sink.changed(secret(6, { name: 'other', uid: 'u2' }));
     objects.wrote(observeSecret(secret(20, { name: 'new', uid: 'u3' })));
@@ -133,7 +133,7 @@ describe('what is known of live objects', () => {
     expect(objects.get('n', key)).toBeUndefined();
   });
 
-  test('the objects of an owner are counted by namespace, those that are being deleted left out', () => {
+  test('objects of a provider are counted by namespace, without objects that are being deleted', () => {
     sink.changed(secret(5));
     sink.changed(secret(6, { namespace: 'm', uid: 'u2' }));
     sink.changed(secret(7, { namespace: 'm', name: 't', uid: 'u3' }));
@@ -147,7 +147,7 @@ describe('what is known of live objects', () => {
     expect([...objects.countsOf('SecretShare/y')]).toEqual([['n', 1]]);
   });
 
-  test('watches of single names tell of these names alone', () => {
+  test('a watch of a single name syncs this name alone', () => {
     const [a, b] = ['a', 'b'].map((name) =>
       objects.sink({ apiVersion: 'v1', kind: 'ConfigMap' }, observeSecretMetadata, name),
     );
@@ -158,7 +158,7 @@ describe('what is known of live objects', () => {
     expect(objects.isKnown({ type: { apiVersion: 'v1', kind: 'ConfigMap' }, name: 'c' })).toBe(false);
   });
 
-  test('no payload is kept, nor what kubectl apply writes of it into an annotation', () => {
+  test('neither the payload nor its copy in the annotation of kubectl apply is kept', () => {
     const annotations = {
       [ownerAnnotation]: 'SecretShare/x',
       'kubectl.kubernetes.io/last-applied-configuration': '{"data":{"k":"Y2FuYXJ5"}}',
@@ -168,7 +168,7 @@ describe('what is known of live objects', () => {
   });
 });
 
-describe('what is deleted, and may linger', () => {
+describe('an object that we deleted', () => {
   const deletionTimestamp = '2026-11-21T12:00:00Z';
 
   beforeEach(() => sink.changed(secret(5)));
@@ -178,7 +178,7 @@ describe('what is deleted, and may linger', () => {
     if (live !== undefined) objects.deleted(live);
   }
 
-  test('an object that lingers before our deletion of it is answered stays known until it is gone', () => {
+  test('an object that is terminating before our deletion is answered stays known until its end', () => {
     const live = objects.get('n', key);
     sink.changed(secret(6, { deletionTimestamp }));
     if (live !== undefined) objects.deleted(live);
@@ -188,20 +188,20 @@ describe('what is deleted, and may linger', () => {
     expect(changes.at(-1)).toMatchObject({ from: 'watch', before: { uid: 'u1' } });
   });
 
-  test('the end of what we have deleted is told', () => {
+  test('listeners hear of the end of an object that we deleted', () => {
     deleted();
     expect(changes.at(-1)).toMatchObject({ from: 'own' });
     sink.removed(secret(6));
     expect(changes.at(-1)).toMatchObject({ from: 'watch', before: { uid: 'u1' }, after: undefined });
   });
 
-  test('it is told as well when only a list shows it', () => {
+  test('listeners hear of the end also when only a list shows it', () => {
     deleted();
     sink.replaced([], '9');
     expect(changes.at(-1)).toMatchObject({ from: 'watch', before: { uid: 'u1' }, after: undefined });
   });
 
-  test('it is not told when the next object of the name is there already', () => {
+  test('listeners do not hear of the end when the next object of the name exists already', () => {
     deleted();
     sink.changed(secret(8, { uid: 'u2' }));
     sink.removed(secret(7));

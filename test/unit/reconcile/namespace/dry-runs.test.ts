@@ -12,8 +12,8 @@ const { metadata, ...rest } = answered;
 const { managedFields: _fields, ...watchedMetadata } = metadata;
 
 test.each<readonly [string, object, boolean]>([
-  ['as it was answered', answered, true],
-  ['as a watch tells it', { ...rest, metadata: watchedMetadata }, true],
+  ['as answered', answered, true],
+  ['as its watch reports it', { ...rest, metadata: watchedMetadata }, true],
   ['with another status', { ...answered, status: { used: 1 } }, true],
   [
     'with another resourceVersion and generation',
@@ -22,14 +22,14 @@ test.each<readonly [string, object, boolean]>([
   ],
   ['with one more item of a list', { ...answered, spec: { limits: [{}, ...answered.spec.limits] } }, false],
   ['with another value', { ...answered, spec: { limits: [] } }, false],
-  ['made anew', { ...answered, metadata: { ...metadata, uid: 'v' } }, false],
-])('what a dry run has shown of an object is known of it %s', (_what, live, expected) => {
+  ['created again', { ...answered, metadata: { ...metadata, uid: 'v' } }, false],
+])('after a dry run, needing no write is known of the object %s: %j', (_what, live, expected) => {
   const dryRuns = new DryRuns();
   dryRuns.remember(wanted, answered);
   expect(dryRuns.isKnown(wanted, live as typeof answered)).toBe(expected);
 });
 
-test('it is not known for something else that is wanted', () => {
+test('a dry run says nothing about another desired object', () => {
   const dryRuns = new DryRuns();
   dryRuns.remember(wanted, answered);
   expect(dryRuns.isKnown({ metadata: { annotations: { 'reeve.dev/applied': 'y' } } }, answered)).toBe(false);

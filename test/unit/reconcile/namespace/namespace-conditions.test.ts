@@ -19,7 +19,7 @@ const begun = (
 describe('the condition reeve.dev/Ready of a namespace', () => {
   const readyOf = (h: Harness, name: string) => h.condition('Namespace', name, 'reeve.dev/Ready');
 
-  test('is there on all that are not excluded, beside those of others', async () => {
+  test('every namespace that is not excluded has the condition, beside conditions of others', async () => {
     const h = harness();
     h.namespace('kube-system');
     h.namespace('a');
@@ -33,7 +33,7 @@ describe('the condition reeve.dev/Ready of a namespace', () => {
     expect(h.condition('Namespace', 'a', 'Theirs')).toBeUndefined();
   });
 
-  test('names the first thing that is missing, and costs one write when it is there', async () => {
+  test('the condition names the first missing object, and is written once when it exists', async () => {
     const h = harness();
     h.namespace('reeve-shared');
     h.namespace('a', team);
@@ -52,7 +52,7 @@ describe('the condition reeve.dev/Ready of a namespace', () => {
     expect(h.takeWrites().filter(({ kind }) => kind === 'Namespace')).toHaveLength(1);
   });
 
-  test('is not written again because there is one more object', async () => {
+  test('one more object does not change the condition', async () => {
     const h = await begun();
     h.takeWrites();
     h.policy('q', bindingPolicy({}, { name: 'more' }));
@@ -60,7 +60,7 @@ describe('the condition reeve.dev/Ready of a namespace', () => {
     expect(h.takeWrites().filter(({ kind }) => kind === 'Namespace')).toEqual([]);
   });
 
-  test('comes anew when the namespace has been deleted and made again', async () => {
+  test('a namespace that is deleted and created again gets the condition again', async () => {
     const h = await begun();
     h.memory.delete(refTo('Namespace', 'a'));
     await h.settle();
@@ -74,7 +74,7 @@ describe('the condition reeve.dev/Ready of a namespace', () => {
 
 const ready: Condition = { type: 'reeve.dev/Ready', status: 'True', reason: 'Synced', message: '' };
 
-/** The conditions of these namespaces, with a namespace queue that asks the test how long it is. */
+/** The conditions of these namespaces. The test decides how many namespaces are queued. */
 function conditionsOf(namespaces: readonly KubeObject[], queued: () => number) {
   const clock = new VirtualClock();
   const cluster = new LiveCluster({ excludedNamespaces: [] });
@@ -113,7 +113,7 @@ function namespaceObject(name: string, resourceVersion: string): KubeObject {
 }
 
 describe('a condition that waits for objects', () => {
-  test('is handled at most twice, and is written after two seconds at the latest', async () => {
+  test('a waiting condition is handled at most twice, and written after two seconds at the latest', async () => {
     let asked = 0;
     const names = ['a', 'b', 'c'];
     const objects = names.map((name) => namespaceObject(name, '1'));
@@ -130,7 +130,7 @@ describe('a condition that waits for objects', () => {
     await stop();
   });
 
-  test('is written as soon as no objects wait any more', async () => {
+  test('a waiting condition is written as soon as no objects wait', async () => {
     const h = harness({ concurrency: 1 });
     const names = ['a', 'b', 'c', 'd', 'e'];
     for (const name of names) h.namespace(name, team);

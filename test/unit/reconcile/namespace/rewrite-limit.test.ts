@@ -16,7 +16,7 @@ class Rival {
   }
 }
 
-describe('an object that somebody changes back', () => {
+describe('an object that a rival changes back', () => {
   test('every second is left alone after ten writes, and then twice as long each time', () => {
     const rival = new Rival();
     expect(rival.rewrites(1000)).toBe(10);

@@ -1,4 +1,4 @@
-// Whether our account may do what policies and shares ask for: told, looked at again, and made up for.
+// Rights that our own account lacks are reported, checked again, and used as soon as they are granted.
 import { describe, expect, test } from 'vitest';
 import { bindingPolicy, quotaPolicy, settledWith, shareOf, team } from '../../../support/provided.ts';
 import { failure } from '../../../support/memory-objects.ts';
@@ -18,7 +18,7 @@ async function later(h: Harness, milliseconds: number): Promise<void> {
 }
 
 describe('a right that is missing', () => {
-  test('is told with the rule, once in events and log, and is no longer when it is there', async () => {
+  test('a missing right is reported with its rule, once in events and log, until it is granted', async () => {
     const h = harness();
     h.rights.set('bind clusterroles edit', 'no');
     await settledWith(h, bindingPolicy(), ['a']);
@@ -39,7 +39,7 @@ describe('a right that is missing', () => {
     expect(ready(h)).toMatchObject(fine);
   });
 
-  test('keeps nothing from being tried, and what was refused is made as soon as the right is there', async () => {
+  test('writes are tried without the right, and repeated as soon as it is granted', async () => {
     const h = harness();
     h.rights.set('bind clusterroles edit', 'no');
     h.memory.fault = (verb, { kind }) =>
@@ -54,7 +54,7 @@ describe('a right that is missing', () => {
     expect(ready(h)).toMatchObject(fine);
   });
 
-  test('is looked up anew for a policy that has changed', async () => {
+  test('rights are checked again for a policy that has changed', async () => {
     const h = await settledWith(harness(), bindingPolicy(), ['a']);
     h.rights.set('bind clusterroles edit', 'no');
     await later(h, 5000);
@@ -64,7 +64,7 @@ describe('a right that is missing', () => {
     expect(ready(h)).toMatchObject(missing);
   });
 
-  test('is looked up when a write is refused', async () => {
+  test('rights are checked when a write is refused', async () => {
     const h = await settledWith(harness(), bindingPolicy(), ['a']);
     await h.virtual.advance(20_000);
     h.rights.set('create rolebindings', 'no');
@@ -81,14 +81,14 @@ describe('a right that is missing', () => {
     expect(ready(h)).toMatchObject(fine);
   });
 
-  test('is found when all is looked at again', async () => {
+  test('a resync finds a missing right', async () => {
     const h = await settledWith(harness({ resyncMs: 600_000 }), bindingPolicy(), ['a']);
     h.rights.set('delete rolebindings', 'no');
     await later(h, 600_000);
     expect(ready(h)).toMatchObject(missing);
   });
 
-  test('is not asked for by what is suspended', async () => {
+  test('no right is checked for a suspended provider', async () => {
     const h = harness();
     h.rights.set('bind clusterroles edit', 'no');
     await settledWith(h, bindingPolicy({ suspend: true }), ['a']);
@@ -97,15 +97,15 @@ describe('a right that is missing', () => {
   });
 });
 
-describe('an answer that cannot be had', () => {
-  test('says nothing', async () => {
+describe('a review without an answer', () => {
+  test('a first review without an answer reports nothing', async () => {
     const h = harness();
     h.rights.set('bind clusterroles edit', 'unknown');
     await settledWith(h, bindingPolicy(), ['a']);
     expect(ready(h)).toMatchObject(fine);
   });
 
-  test('leaves what was answered last', async () => {
+  test('a later review without an answer keeps the last answer', async () => {
     const h = harness();
     h.rights.set('bind clusterroles edit', 'no');
     await settledWith(h, bindingPolicy(), ['a']);
@@ -115,7 +115,7 @@ describe('an answer that cannot be had', () => {
   });
 });
 
-test('many who need the same ask once, and nobody asks while nothing happens', async () => {
+test('providers that need the same right share one review, and nothing is asked without a cause', async () => {
   const h = harness();
   for (let index = 0; index < 30; index += 1) h.policy(`q${index}`, bindingPolicy({}, { name: `b${index}` }));
   await settledWith(h, bindingPolicy(), ['a']);
@@ -126,29 +126,32 @@ test('many who need the same ask once, and nobody asks while nothing happens', a
   expect(h.asked).toHaveLength(asked);
 });
 
-describe('a watch that is refused', () => {
+describe('a forbidden watch', () => {
   test.for([
     ['of all Secrets', undefined, 'list secrets'],
     ['of Secrets of one name', ['regcred'], 'watch secrets regcred'],
-  ] as const)('%s: the rest is done, the share says so, and comes right', async ([, secretNames, right]) => {
-    const h = harness({ secretNames, sourceNamespaces: [] }, undefined, { unserved: ['Secret'] });
-    h.rights.set(right, 'no');
-    h.namespace('a', team);
-    h.share('s', shareOf());
-    await settledWith(h, bindingPolicy(), ['b']);
-    expect(h.memory.list('RoleBinding')).toHaveLength(2);
-    expect(ready(h, 'SecretShare', 's')).toMatchObject(missing);
-    // Whether it has copies is not known.
-    h.memory.delete({ apiVersion: 'reeve.dev/v1alpha1', kind: 'SecretShare', name: 's' });
-    await h.settle();
-    expect(ready(h, 'SecretShare', 's')).toMatchObject({ reason: 'Deleting' });
-    h.rights.clear();
-    h.serve('Secret');
-    await h.settle();
-    expect(h.get('SecretShare', 's')).toBeUndefined();
-  });
+  ] as const)(
+    'a forbidden watch %s delays no other object, and its share reports it until it is allowed',
+    async ([, secretNames, right]) => {
+      const h = harness({ secretNames, sourceNamespaces: [] }, undefined, { unserved: ['Secret'] });
+      h.rights.set(right, 'no');
+      h.namespace('a', team);
+      h.share('s', shareOf());
+      await settledWith(h, bindingPolicy(), ['b']);
+      expect(h.memory.list('RoleBinding')).toHaveLength(2);
+      expect(ready(h, 'SecretShare', 's')).toMatchObject(missing);
+      // It is not known whether the share has copies.
+      h.memory.delete({ apiVersion: 'reeve.dev/v1alpha1', kind: 'SecretShare', name: 's' });
+      await h.settle();
+      expect(ready(h, 'SecretShare', 's')).toMatchObject({ reason: 'Deleting' });
+      h.rights.clear();
+      h.serve('Secret');
+      await h.settle();
+      expect(h.get('SecretShare', 's')).toBeUndefined();
+    },
+  );
 
-  test('without a word on whether we may, it is waited for', async () => {
+  test('a watch is waited for while it is unknown whether our account may use it', async () => {
     const h = harness({}, undefined, { unserved: ['Secret'] });
     h.rights.set('list secrets', 'unknown');
     h.start();
@@ -160,7 +163,7 @@ describe('a watch that is refused', () => {
   });
 });
 
-describe('rules that no webhook is asked about', () => {
+describe('rules without a webhook', () => {
   test.for([
     ['Off', { secrets: { maxBytes: 5 } }, 'HookNotInstalled', 'spec.secrets: '],
     ['Off', { secrets: { defaults: { labels: { a: 'b' } } } }, 'HookNotInstalled', 'spec.secrets: '],
@@ -173,13 +176,16 @@ describe('rules that no webhook is asked about', () => {
     ['Off', { namespaces: { required: { labels: { tier: {} } } } }, 'Synced', ''],
     ['Ignore', { secrets: { maxBytes: 5 } }, 'Synced', ''],
     ['Fail', { rbac: { forbidWildcardRules: true } }, 'Synced', ''],
-  ] as const)('%s: %j', async ([secretsRbacFailurePolicy, rules, reason, words]) => {
-    const h = harness({ secretsRbacFailurePolicy });
-    await settledWith(h, bindingPolicy(rules), ['a']);
-    expect(ready(h)).toMatchObject({ reason, message: expect.stringContaining(words) as unknown });
-    // They are made all the same.
-    expect(h.memory.list('RoleBinding', 'a')).toHaveLength(1);
-  });
+  ] as const)(
+    'with secretsRbacFailurePolicy %s, rules %j are reported if no webhook judges them',
+    async ([secretsRbacFailurePolicy, rules, reason, words]) => {
+      const h = harness({ secretsRbacFailurePolicy });
+      await settledWith(h, bindingPolicy(rules), ['a']);
+      expect(ready(h)).toMatchObject({ reason, message: expect.stringContaining(words) as unknown });
+      // Objects are created all the same.
+      expect(h.memory.list('RoleBinding', 'a')).toHaveLength(1);
+    },
+  );
 });
 
 function contentsOf(policy: object): object {

@@ -160,7 +160,7 @@ describe('a work queue', () => {
 });
 
 describe('a key that fails', () => {
-  test('is retried later each time, and its handler is told how often it failed', async () => {
+  test('is retried later each time, and its handler gets the number of failures', async () => {
     const desk = new Desk();
     void desk.start();
     desk.queue.add('a');
