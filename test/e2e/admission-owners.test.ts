@@ -201,7 +201,7 @@ describeCluster('policies and shares at admission', () => {
 
     it('a stored object that does not load can be deleted, and then lose its last finalizer', async () => {
       expect(await allowed({ args: ['delete', 'nspol', 'ad-ow-wrong', '--wait=false'] }, author)).toContain(
-        'NamespacePolicy/ad-ow-wrong: the stored version is not valid, so whatever it made is released, not deleted',
+        'NamespacePolicy/ad-ow-wrong: the stored version is not valid, so its objects are released, not deleted',
       );
       expect(await allowed(finalizers([]), author)).toBe('');
       const { stderr } = await kubectl(['get', 'nspol', 'ad-ow-wrong'], cluster);
@@ -212,7 +212,7 @@ describeCluster('policies and shares at admission', () => {
       await must(file(['create'], wrong), emergency(cluster));
       const mended = policy('ad-ow-wrong', { match: everywhere });
       expect(await allowed(file(['replace'], mended), author)).toContain(
-        'NamespacePolicy/ad-ow-wrong: the stored version is not valid, so nobody can say beforehand what this deletes',
+        'NamespacePolicy/ad-ow-wrong: the stored version is not valid, so Reeve cannot foresee what this deletes',
       );
     });
   });
@@ -241,7 +241,7 @@ describeCluster('policies and shares at admission', () => {
   describe('the author gets a warning', () => {
     const spec = { match: everywhere, maxDeletions: 1, contents };
     const reach = policy('ad-ow-reach', spec);
-    const two = 'namespaces: ad-ow-ns-b, ad-ow-ns-c';
+    const two = '2 namespaces (ad-ow-ns-b, ad-ow-ns-c)';
     const fewer = { ...reach, spec: { ...spec, match: { names: ['ad-ow-ns-a'] } } };
 
     it('a warning names the namespaces that a policy now reaches', async () => {
@@ -253,8 +253,8 @@ describeCluster('policies and shares at admission', () => {
     it('a change that deletes too much is refused, with the way to confirm it', async () => {
       const said = await refused(file(['apply'], fewer), author);
       expect(said).toBe(
-        `NamespacePolicy ad-ow-reach is refused: spec.maxDeletions: found 2 objects that this would delete, beyond the limit of 1, in ${two}; ` +
-          'accepted: at most 1, or the annotation reeve.dev/confirm-deletions: "2" set in the same write: ' +
+        `NamespacePolicy ad-ow-reach is refused: this write would delete 2 objects in ${two}, and spec.maxDeletions is 1. ` +
+          'To confirm, set the annotation in the same write: ' +
           'kubectl annotate --local -f FILE --overwrite reeve.dev/confirm-deletions=2 -o yaml | kubectl apply -f -',
       );
       const path = join(cluster.folder, 'ad-ow-fewer.json');
@@ -267,7 +267,9 @@ describeCluster('policies and shares at admission', () => {
     it('a deletion that deletes too much is refused, with the way to confirm it', async () => {
       const deletion = { args: ['delete', 'nspol', 'ad-ow-reach', '--wait=false'] };
       const said = await refused(deletion, author);
-      expect(said).toContain('found 3 objects that this would delete, beyond the limit of 1');
+      expect(said).toContain(
+        'this write would delete 3 objects in 3 namespaces (ad-ow-ns-a, ad-ow-ns-b, ad-ow-ns-c), and spec.maxDeletions is 1',
+      );
       expect(said).toContain(
         'annotate namespacepolicies.reeve.dev ad-ow-reach --overwrite reeve.dev/confirm-deletions=3',
       );
@@ -286,7 +288,7 @@ describeCluster('policies and shares at admission', () => {
         contents: { resources: [deployment] },
       });
       expect(await allowed(create(other), author)).toBe(
-        'Warning: NamespacePolicy/ad-ow-kinds provides kinds that this installation does not allow, and that will not be made: apps/v1/Deployment\n',
+        'Warning: NamespacePolicy/ad-ow-kinds provides kinds that this installation does not allow, so Reeve does not create them: apps/v1/Deployment\n',
       );
     });
   });

@@ -53,7 +53,7 @@ const refusals: readonly { readonly what: string; readonly command: Command; rea
   {
     what: 'blow the fuse',
     command: { args: ['delete', 'nspol', 'bg-fuse', '--wait=false'] },
-    says: 'spec.maxDeletions: found 1 object that this would delete, beyond the limit of 0',
+    says: 'this write would delete 1 object in 1 namespace',
   },
 ];
 const steering = labelNamespace('bg-home', 'bg-tier=team');
@@ -110,7 +110,7 @@ describeControllers('breaking the glass', () => {
   it('without break-glass an operator cannot steer, and a user with all rights may use every policy', async () => {
     const { stderr } = await dry(steering, bob);
     expect(stderr).toContain(
-      'policy bg-team, steering: metadata: found user "bg-bob" would bring the namespace under it',
+      'label bg-tier=team would bring namespace bg-home under NamespacePolicy bg-team, and user "bg-bob" may not do that',
     );
     expect(await dry(steering, ann)).toMatchObject({ code: 0, stderr: '' });
   });

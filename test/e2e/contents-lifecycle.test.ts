@@ -212,7 +212,7 @@ describeControllers('contents', () => {
       await stage.apply(namesakes.policy('adopt', { roleBindings: [roleBinding('team', 'readers')] }));
       await inTime(() => stage.condition(namesakes.refTo('adopt'))).toBe('False Conflicts');
       expect(await stage.failures(namesakes.refTo('adopt'))).toEqual([
-        `${namespace} RoleBinding team: AlreadyExists, a RoleBinding of this name is there that Reeve does not manage; ` +
+        `${namespace} RoleBinding team: AlreadyExists, a RoleBinding of this name exists that Reeve does not manage; ` +
           'its owner can label it reeve.dev/adopt=true to hand it over, or delete or rename it',
       ]);
       await inTime(() => stage.namespaceCondition(namespace)).toBe('False AlreadyExists');

@@ -136,7 +136,7 @@ describeControllers('contents', () => {
         'provides kinds that this installation does not allow, and that will not be made: policy/v1/PodDisruptionBudget',
       );
       await inTime(() => stage.failures(namesakes.refTo('unlike'))).toEqual([
-        'ho-co-unlike PodDisruptionBudget team: KindNotAllowed, this installation does not let policies provide PodDisruptionBudget of policy/v1',
+        'ho-co-unlike PodDisruptionBudget team: KindNotAllowed, this installation does not allow policies to provide PodDisruptionBudget of policy/v1',
       ]);
       expect(await stage.ownersOf(namesakes.objectIn('unlike', 'ConfigMap', 'team'))).toEqual([
         'NamespacePolicy/ho-co-unlike',

@@ -106,7 +106,7 @@ describeControllers('exemptions', () => {
           'policy gu-ex-locked, namespaces.deletion',
         );
         expect(await refused(label('gu-ex-home', 'gu-ex-tier=team'), who)).toContain(
-          'policy gu-ex-tier, steering',
+          'under NamespacePolicy gu-ex-tier, and user ',
         );
       });
     },
@@ -120,7 +120,7 @@ describeControllers('exemptions', () => {
       const labels = { team: 'b', 'gu-ex-tier': 'team' };
       const said = await refused(relabel('gu-ex-ending', labels), tenant);
       expect(said).toContain('policy gu-ex-fixed, namespaces.immutable');
-      expect(said).toContain('policy gu-ex-tier, steering');
+      expect(said).toContain('under NamespacePolicy gu-ex-tier, and user ');
     });
 
     it('a terminating Namespace cannot carry the mark of Reeve', async () => {

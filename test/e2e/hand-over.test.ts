@@ -37,7 +37,7 @@ describeControllers('two that provide the same', () => {
     await inTime(() => rivals.readiness('a')).toEqual(synced);
     await inTime(() => rivals.readiness('b')).toEqual(conflicts);
     const { namespace } = rivals;
-    const who = `${namespace}-a provides it already`;
+    const who = `${namespace}-a already provides it`;
     expect(await rivals.failures('b')).toEqual([
       `${namespace} ConfigMap shared: ProvidedByAnother, NamespacePolicy/${who}`,
       `${namespace} RoleBinding shared: ProvidedByAnother, NamespacePolicy/${who}`,
@@ -213,7 +213,7 @@ describeControllers('two that provide the same', () => {
     await rivals.come('a', { ...ofAnn, suspend: true });
     await inTime(() => rivals.readiness('a')).toEqual(['False Suspended', 'False Suspended']);
     expect((await rivals.failures('a'))[0]).toBe(
-      'ho-comes-suspended ConfigMap shared: ProvidedByAnother, NamespacePolicy/ho-comes-suspended-b provides it already',
+      'ho-comes-suspended ConfigMap shared: ProvidedByAnother, NamespacePolicy/ho-comes-suspended-b already provides it',
     );
     await inTime(() => rivals.readiness('b')).toEqual(synced);
     await inTime(() => stage.namespaceCondition(rivals.namespace)).toBe('True Synced');
@@ -240,7 +240,7 @@ describeControllers('two that provide the same', () => {
     await rivals.come('b', ofBob);
     await inTime(() => rivals.readiness('b')).toEqual(conflicts);
     expect((await rivals.failures('b'))[0]).toBe(
-      'ho-invalid ConfigMap shared: OwnedByAnother, NamespacePolicy/ho-invalid-a has it, and that is not to be changed at present',
+      'ho-invalid ConfigMap shared: OwnedByAnother, NamespacePolicy/ho-invalid-a owns it and is suspended or has an error',
     );
     expect(await rivals.owners()).toEqual(rivals.of('a'));
     expect(await rivals.contents()).toEqual(annsContents);

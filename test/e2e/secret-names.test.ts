@@ -90,8 +90,8 @@ describeCluster('Secrets by their names', () => {
     expect(await stage.failures(shareRef('sn-other'))).toEqual(
       ['sn-a', 'sn-b'].map(
         (namespace) =>
-          `${namespace} Secret sn-other: NameNotAllowed, this installation does not let Secrets of the name sn-other be ` +
-          'shared: run Reeve with --secret-name=sn-other as well, and add the name to the rules for Secrets of its account',
+          `${namespace} Secret sn-other: NameNotAllowed, this installation does not allow shares of Secrets named sn-other: ` +
+          "run Reeve with --secret-name=sn-other as well, and add the name to the rules for Secrets of Reeve's own account",
       ),
     );
     expect(await owners('sn-other')).toEqual(['absent', 'absent']);

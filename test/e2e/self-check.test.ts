@@ -203,8 +203,8 @@ describeCluster('rights that the install does not give', () => {
     await stage.apply(rules);
     await eventually(async () => await stage.condition(refOf(rules))).toBe('False HookNotInstalled');
     expect(await messageOf(refOf(rules))).toBe(
-      'nobody is held to its rules in spec.secrets and spec.rbac: Reeve runs with --secrets-rbac-failure-policy=Off; ' +
-        'set it to Ignore or Fail, for all roles, or remove these rules',
+      'the rules in spec.secrets and spec.rbac are not enforced, because Reeve runs with --secrets-rbac-failure-policy=Off; ' +
+        'set it to Ignore or Fail for all roles, or remove these rules',
     );
     await stage.apply(policy('sc-rules', { match }));
     await eventually(async () => await stage.condition(refOf(rules))).toBe('True Synced');

@@ -143,8 +143,6 @@ describeControllers('what people see', () => {
       expect(status?.conditions).toMatchObject([
         { type: 'Ready', status: 'False', reason: 'Failed', observedGeneration: generation },
         { type: 'SourceAvailable', status: 'True', reason: 'Available', observedGeneration: generation },
-        { type: 'Reconciling', status: 'False', observedGeneration: generation },
-        { type: 'Stalled', status: 'False', observedGeneration: generation },
       ]);
     });
 

@@ -26,7 +26,7 @@ const policies = [
   policy('gu-st-noted', { match: { matchConditions: [{ name: 'noted', expression: noted }] }, contents }),
 ];
 const says = (by: string): string =>
-  `policy ${by}, steering: metadata: found user "gu-st-lead" would bring the namespace under it`;
+  ` under NamespacePolicy ${by}, and user "gu-st-lead" may not do that (verb "use" on namespacepolicies/${by})`;
 
 describeControllers('steering with kubectl', () => {
   const cluster = sharedCluster();

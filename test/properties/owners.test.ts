@@ -1,4 +1,4 @@
-// What must hold of steering and of the fuse for any policies, shares and namespaces: policies and shares are one thing.
+// Properties of steering and of the fuse, for any policies, shares and namespaces: a share behaves like a policy.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../../src/base/kube-object.ts';
@@ -41,7 +41,7 @@ const terms = fc.oneof(
 );
 const source = { namespace: 'reeve-shared', name: 's' };
 
-test('a share steers as a policy does that matches the same and provides the same everywhere', () => {
+test('a share steers like a policy with the same match and the same contents everywhere', () => {
   const contents = { resources: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' } }] };
   fc.assert(
     fc.property(terms, name, fc.option(labels), labels, (match, called, before, after) => {
@@ -50,9 +50,12 @@ test('a share steers as a policy does that matches the same and provides the sam
         ...(before === null ? {} : { oldObject: aNamespace({ name: called, labels: before }) }),
       });
       const effects = (snapshot: ClusterSnapshot): readonly string[] =>
-        decide(review, snapshot, circumstances).rights.map(({ effect }) => effect);
+        decide(review, snapshot, circumstances).rights.map(
+          ({ cause = 'this write', effect }) => `${cause} would ${effect}`,
+        );
       const byPolicy = effects(aSnapshot([aPolicy('p', { match, contents })]));
-      expect(effects(aSnapshot([], [], [aShare('p', { source, targets: match })]))).toEqual(byPolicy);
+      const byShare = effects(aSnapshot([], [], [aShare('p', { source, targets: match })]));
+      expect(byShare).toEqual(byPolicy.map((each) => each.replace('NamespacePolicy p', 'SecretShare p')));
     }),
     { numRuns: propertyRuns(1000) },
   );
@@ -65,7 +68,7 @@ const entry = fc.constantFrom(
   "${namespaceObject.metadata.labels['team']}",
   '${string(1 / (size(namespaceObject.metadata.name) - 1))}',
 );
-/** An error without the label, where there are others. */
+/** A condition that has an error for a namespace that has labels, but not this one. */
 const condition = { name: 'c', expression: "namespaceObject.metadata.labels['team'] == 'red'" };
 const policySpec = fc.record({
   match: fc.oneof(
@@ -100,11 +103,11 @@ const cluster = fc.record({
 });
 type Cluster = typeof cluster extends fc.Arbitrary<infer T> ? T : never;
 
-/** The number of objects that the owner wants in the first snapshot, and nobody in the second. */
-function lossesOf(owner: ProviderId, before: ClusterSnapshot, after: ClusterSnapshot): number {
-  const lossesIn = (namespaceObject: KubeObject): number => {
+/** Returns the number of objects that the owner wants in the first snapshot, and no provider in the second. */
+function countLost(owner: ProviderId, before: ClusterSnapshot, after: ClusterSnapshot): number {
+  const lostIn = (namespaceObject: KubeObject): number => {
     const { claims, frozen } = desired(namespaceObject, after, circumstances.now);
-    // What cannot be worked out stays as it is.
+    // An error keeps all objects as they are.
     if (frozen.has(owner)) return 0;
     return [...desired(namespaceObject, before, circumstances.now).claims.values()]
       .flat()
@@ -112,7 +115,7 @@ function lossesOf(owner: ProviderId, before: ClusterSnapshot, after: ClusterSnap
   };
   return [...before.namespaces()]
     .filter((each) => isManaged(each, before))
-    .reduce((sum, each) => sum + lossesIn(each), 0);
+    .reduce((sum, each) => sum + lostIn(each), 0);
 }
 
 function deletedSaid({ notices }: Decision): number {
@@ -136,7 +139,7 @@ function decisionOn(
   return decideProvider(review, known, { ...circumstances, install: testInstall });
 }
 
-test('what a write of a policy deletes is the difference of what is desired with the old and the new one', () => {
+test('a write of a policy deletes the objects that only its old version makes desired', () => {
   fc.assert(
     fc.property(cluster, policySpec, fc.option(policySpec), (all: Cluster, old, now) => {
       const withOwn = (spec: unknown) =>
@@ -146,13 +149,13 @@ test('what a write of a policy deletes is the difference of what is desired with
           all.shares,
         );
       const said = deletedSaid(decisionOn('NamespacePolicy', old, now, withOwn(old)));
-      expect(said).toBe(lossesOf(providerId('NamespacePolicy', 'own'), withOwn(old), withOwn(now)));
+      expect(said).toBe(countLost(providerId('NamespacePolicy', 'own'), withOwn(old), withOwn(now)));
     }),
     { numRuns: propertyRuns(1000) },
   );
 });
 
-test('what a write of a share deletes is the difference of what is desired with the old and the new one', () => {
+test('a write of a share deletes the objects that only its old version makes desired', () => {
   fc.assert(
     fc.property(cluster, shareSpec, fc.option(shareSpec), (all: Cluster, old, now) => {
       const withOwn = (spec: unknown) =>
@@ -161,7 +164,7 @@ test('what a write of a share deletes is the difference of what is desired with 
           ...(spec === null ? [] : [aShare('own', spec)]),
         ]);
       const said = deletedSaid(decisionOn('SecretShare', old, now, withOwn(old)));
-      expect(said).toBe(lossesOf(providerId('SecretShare', 'own'), withOwn(old), withOwn(now)));
+      expect(said).toBe(countLost(providerId('SecretShare', 'own'), withOwn(old), withOwn(now)));
     }),
     { numRuns: propertyRuns(1000) },
   );

@@ -1,14 +1,14 @@
-// Nobody exceeds himself: the rights that it takes to have a policy or share do what its spec says.
+// Lists the rights an author needs for a policy or share, so that it does nothing its author could not do.
 import { renderPath } from '../../base/problem.ts';
 import { neededRights } from './needed-rights.ts';
 import type { CompiledMatch } from '../terms/match.ts';
-import { providerId, useOf, type ProviderId } from '../terms/provider-id.ts';
+import { kindOfProvider, nameOfProvider, providerId, useOf, type ProviderId } from '../terms/provider-id.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import type { Right } from '../terms/verdict.ts';
 import type { ProviderWrite } from './provider-write.ts';
 import type { Install } from '../compile/install.ts';
 
-/** Each right of RBAC that the author must have; none for a deletion. */
+/** Returns each RBAC right that the author must have. A deletion needs none. */
 export function authorRights(
   { id, after }: ProviderWrite,
   snapshot: ClusterSnapshot,
@@ -31,8 +31,8 @@ interface DefaultedKeys {
 }
 
 /**
- * A default decides for whoever makes a namespace what it comes under. Whether it does so in a condition or a template
- * is not asked: that these can tell one namespace from another is enough.
+ * A default chooses for other users which providers a new namespace comes under. So its author needs the right to use
+ * every provider that reads the key. Conditions and templates count as reading all keys.
  */
 function steeredByDefaults(id: ProviderId, keys: DefaultedKeys, snapshot: ClusterSnapshot): readonly Right[] {
   if (keys.labels.length + keys.annotations.length === 0) return [];
@@ -43,32 +43,37 @@ function steeredByDefaults(id: ProviderId, keys: DefaultedKeys, snapshot: Cluste
   return [...others].flatMap((other) => {
     const reader = byId.get(other);
     const key = keys.labels.find((each) => reader?.match.selector?.keys.has(each) === true);
-    if (key === undefined && reader?.looksCloser === false) return [];
+    if (key === undefined && reader?.readsOtherFields === false) return [];
     const at = ['spec', 'namespaces', 'defaults', ...(key === undefined ? [] : ['labels', key])];
-    const effect = `set what ${other} ${reader === undefined ? 'may read' : 'reads'} of namespaces`;
-    return [{ ...useOf(other), effect, rule: 'authors', path: renderPath(at) } as const];
+    const provider = `${kindOfProvider(other)} ${nameOfProvider(other)}`;
+    const effect = `set a default that ${provider} ${reader === undefined ? 'may read' : 'reads'}`;
+    const contact = reader?.contact === undefined ? {} : { contact: reader.contact };
+    return [{ ...useOf(other), effect, rule: 'authors', path: renderPath(at), ...contact } as const];
   });
 }
 
-/** A policy or share, in the version that is in force; one that is not there has none. */
+/** A policy or share in the version that is in force. A provider whose stored version does not load is not among them. */
 interface Reader {
   readonly id: ProviderId;
   readonly match: CompiledMatch;
-  /** Whether it reads more of a Namespace than its name and the labels of its selector. */
-  readonly looksCloser: boolean;
+  readonly contact: string | undefined;
+  /** True if it reads more of a Namespace than its name and the labels of its selector. */
+  readonly readsOtherFields: boolean;
 }
 
 function readersIn({ policies, shares }: ClusterSnapshot): readonly Reader[] {
   return [
-    ...policies.policies.map(({ name, match, readsNamespace }) => ({
+    ...policies.policies.map(({ name, match, contact, readsNamespace }) => ({
       id: providerId('NamespacePolicy', name),
       match,
-      looksCloser: match.conditions.length > 0 || readsNamespace,
+      contact,
+      readsOtherFields: match.conditions.length > 0 || readsNamespace,
     })),
-    ...shares.shares.map(({ name, match }) => ({
+    ...shares.shares.map(({ name, match, contact }) => ({
       id: providerId('SecretShare', name),
       match,
-      looksCloser: match.conditions.length > 0,
+      contact,
+      readsOtherFields: match.conditions.length > 0,
     })),
   ];
 }

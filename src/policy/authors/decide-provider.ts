@@ -1,4 +1,4 @@
-// Decides a write or a deletion of a policy or share: what is wrong with it, and what it would do to the namespaces there are.
+// Decides a write of a policy or share: problems of its spec, its impact, and the rights of its author.
 import { isDeepStrictEqual } from 'node:util';
 import { renderPath, type Problem } from '../../base/problem.ts';
 import type { Circumstances } from '../terms/budget.ts';
@@ -44,11 +44,11 @@ export function decideProvider(
   return decideWrite(review, write, snapshot, circumstances);
 }
 
-/** Whatever is wrong with a spec that stays, or with an object that goes, must not hold up its finalizers. */
+/** A write that leaves the spec alone is allowed, so that finalizers can always be removed. */
 function isUntouched({ object, oldObject }: ProviderReview): boolean {
   if (oldObject === undefined) return false;
   if (object === undefined) return isTerminating(oldObject);
-  // The rules of one that is going hold until it is gone, so its spec is judged like any other.
+  // A provider that is being deleted enforces its rules until the end, so its spec is decided like any other.
   return isDeepStrictEqual(object['spec'], oldObject['spec']);
 }
 
@@ -61,8 +61,8 @@ function decideWrite(
   const impact = impactOf(write, snapshot, circumstances);
   const fuse = fuseViolation(review, write, impact);
   const unmatched = unmatchedViolation(write, impact);
-  // What is refused is said there.
-  const told = {
+  // A refusal already names these namespaces, so no notice repeats them.
+  const toReport = {
     ...impact,
     ...(fuse === undefined ? {} : { dropped: new Map<string, number>() }),
     ...(unmatched === undefined ? {} : { unmatched: [] }),
@@ -72,7 +72,10 @@ function decideWrite(
     ...nothingToDecide,
     rights: authorRights(write, snapshot, circumstances.install),
     violations: [unmatched, fuse].filter((violation) => violation !== undefined),
-    notices: [...(isUnknown ? [unknownNotice(write)] : []), ...noticesOf(write, told, circumstances.install)],
+    notices: [
+      ...(isUnknown ? [unknownNotice(write)] : []),
+      ...noticesOf(write, toReport, circumstances.install),
+    ],
     overBudget: circumstances.budget.isSpent(),
   };
 }

@@ -1,14 +1,15 @@
-// The fuse at admission: how many objects one write of a policy or share may delete, unless a person says the number.
+// Refuses writes of providers that delete too much, or whose match conditions have an error.
 import { confirmDeletionsAnnotation, group } from '../../api/names.ts';
 import { parseConfirmation } from '../plan/fuse.ts';
 import { annotationsOf, valueOf } from '../../base/metadata.ts';
 import { nameOfProvider } from '../terms/provider-id.ts';
 import type { ProviderReview } from '../terms/review.ts';
-import type { JudgedViolation } from '../terms/verdict.ts';
+import type { JudgedViolation, Violation } from '../terms/verdict.ts';
 import { fateOf, type ProviderWrite } from './provider-write.ts';
-import type { Impact } from './impact.ts';
-import { counted, listed, plural } from '../terms/wording.ts';
+import { totalOf, type Impact } from './impact.ts';
+import { counted, listed } from '../terms/wording.ts';
 
+/** Refuses a write that deletes more objects than spec.maxDeletions, unless a person has confirmed the number. */
 export function fuseViolation(
   review: ProviderReview,
   write: ProviderWrite,
@@ -18,27 +19,24 @@ export function fuseViolation(
   if (limit === undefined || fateOf(write) !== 'deleted') return undefined;
   const count = totalOf(dropped);
   if (count <= limit || confirmedCount(review) >= count) return undefined;
-  const where = `${plural(dropped.size, 'namespace')}: ${listed([...dropped.keys()])}`;
-  return {
-    violation: {
-      policy: '',
-      by: 'reeve',
-      rule: 'fuse',
-      path: 'spec.maxDeletions',
-      found: `${counted(count, 'object')} that this would delete, beyond the limit of ${limit}, in ${where}`,
-      accepted: `at most ${limit}, or ${howToConfirm(review, write, count)}`,
-    },
-    actions: ['Deny'],
-  };
+  const objects = counted(count, 'object');
+  const where = `${counted(dropped.size, 'namespace')} (${listed([...dropped.keys()])})`;
+  const { annotation, command } = confirmationOf(review, write, count);
+  const when =
+    write.after === undefined ? 'To confirm, first run' : 'To confirm, set the annotation in the same write';
+  return denied({
+    rule: 'fuse',
+    path: 'spec.maxDeletions',
+    found: `${objects} to be deleted`,
+    accepted: `at most ${limit}, or annotation ${annotation}`,
+    message: `this write would delete ${objects} in ${where}, and spec.maxDeletions is ${limit}. ${when}: ${command}`,
+  });
 }
 
-export function totalOf(dropped: Impact['dropped']): number {
-  let total = 0;
-  for (const count of dropped.values()) total += count;
-  return total;
-}
-
-/** A number that was there before was said about another write; for a DELETE it can only stand there before. */
+/**
+ * Returns the number in the annotation, or -1. An old annotation confirmed another write. A DELETE carries no new
+ * object, so there the annotation must be set before.
+ */
 function confirmedCount({ object, oldObject }: ProviderReview): number {
   const old = valueOf(annotationsOf(oldObject), confirmDeletionsAnnotation);
   if (object === undefined) return parseConfirmation(old) ?? -1;
@@ -46,20 +44,32 @@ function confirmedCount({ object, oldObject }: ProviderReview): number {
   return now === old ? -1 : (parseConfirmation(now) ?? -1);
 }
 
-function howToConfirm({ resource, oldObject }: ProviderReview, write: ProviderWrite, count: number): string {
-  if (write.after === undefined) {
-    const object = `${resource}.${group} ${nameOfProvider(write.id)}`;
-    return `first: kubectl annotate ${object} --overwrite ${confirmDeletionsAnnotation}=${count}`;
-  }
-  const old = valueOf(annotationsOf(oldObject), confirmDeletionsAnnotation);
-  const number = old === String(count) ? count + 1 : count;
-  return (
-    `the annotation ${confirmDeletionsAnnotation}: "${number}" set in the same write: ` +
-    `kubectl annotate --local -f FILE --overwrite ${confirmDeletionsAnnotation}=${number} -o yaml | kubectl apply -f -`
-  );
+interface Confirmation {
+  readonly annotation: string;
+  readonly command: string;
 }
 
-/** Where the older version had an error already, and denied as well, nothing gets worse: an author is told, and that is all. */
+function confirmationOf(
+  { resource, oldObject }: ProviderReview,
+  write: ProviderWrite,
+  count: number,
+): Confirmation {
+  if (write.after === undefined) {
+    const annotation = `${confirmDeletionsAnnotation}=${count}`;
+    const object = `${resource}.${group} ${nameOfProvider(write.id)}`;
+    return { annotation, command: `kubectl annotate ${object} --overwrite ${annotation}` };
+  }
+  const old = valueOf(annotationsOf(oldObject), confirmDeletionsAnnotation);
+  // The same number would be the old annotation, which confirmed another write.
+  const annotation = `${confirmDeletionsAnnotation}=${old === String(count) ? count + 1 : count}`;
+  const command = `kubectl annotate --local -f FILE --overwrite ${annotation} -o yaml | kubectl apply -f -`;
+  return { annotation, command };
+}
+
+/**
+ * Refuses a policy that denies and whose match condition has an error for an existing namespace, because every write
+ * of that namespace would be refused. An error that the older version had as well is only a notice.
+ */
 export function unmatchedViolation(
   { before, after }: ProviderWrite,
   { unmatched }: Impact,
@@ -69,20 +79,22 @@ export function unmatchedViolation(
   const [first] = found;
   if (first === undefined) return undefined;
   const names = found.map(({ name }) => name);
-  return {
-    violation: {
-      policy: '',
-      by: 'reeve',
-      rule: 'match',
-      path: 'spec.match.matchConditions',
-      found: `an error for ${counted(names.length, 'namespace')}: ${listed(names)} (${first.condition}: ${first.message})`,
-      accepted:
-        'conditions that are true or false for every namespace; has() and .? ask for what may be missing',
-    },
-    actions: ['Deny'],
-  };
+  const where = `${counted(names.length, 'namespace')} (${listed(names)})`;
+  return denied({
+    rule: 'match',
+    path: 'spec.match.matchConditions',
+    found: `an error for ${where} (${first.condition}: ${first.message})`,
+    accepted: 'conditions that are true or false for every namespace',
+    message:
+      `match condition ${first.condition} has an error for ${where}: ${first.message}. ` +
+      'Every write of these namespaces would be refused. Use has() or .? for fields that may be missing',
+  });
 }
 
 function denies(definition: ProviderWrite['after']): boolean {
   return definition?.kind === 'NamespacePolicy' && definition.object.spec.validationActions.includes('Deny');
+}
+
+function denied(violation: Omit<Violation, 'policy' | 'by'>): JudgedViolation {
+  return { violation: { policy: '', by: 'reeve', ...violation }, actions: ['Deny'] };
 }

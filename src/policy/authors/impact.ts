@@ -1,4 +1,4 @@
-// Compares two versions of a policy or share over all known namespaces: whom they reach, and which objects nobody wants any more.
+// Compares two versions of a provider over all namespaces: which they match, which objects they drop.
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { Budget, Circumstances } from '../terms/budget.ts';
 import { isManaged } from '../desired/desired.ts';
@@ -10,25 +10,25 @@ import type { ProviderDefinition } from '../compile/load-provider.ts';
 import { LostObjects } from './lost-objects.ts';
 
 export interface Impact {
-  /** The names of the namespaces that only the newer version reaches. */
+  /** Names of the namespaces that only the newer version matches. */
   readonly gained: readonly string[];
-  /** ... and those that only the older one does. */
+  /** Names of the namespaces that only the older version matches. */
   readonly lost: readonly string[];
-  /** The number of objects that the older version provides, and afterwards nobody, by namespace. */
+  /** By namespace, the number of objects that no provider wants after the write. */
   readonly dropped: ReadonlyMap<string, number>;
   readonly unmatched: readonly UnmatchedNamespace[];
 }
 
-/** A namespace for which a condition of the newer version is neither true nor false. */
+/** A namespace for which a match condition of the newer version has an error. */
 export interface UnmatchedNamespace {
   readonly name: string;
   readonly condition: string;
   readonly message: string;
-  /** Whether the older version had an error there too. */
+  /** True if the older version has an error there too. */
   readonly isOld: boolean;
 }
 
-/** Once the budget is spent, it says nothing that could be relied on. */
+/** The result is incomplete once the budget is spent. The caller refuses the write then. */
 export function impactOf(
   write: ProviderWrite,
   snapshot: ClusterSnapshot,
@@ -37,20 +37,21 @@ export function impactOf(
   const comparison = new Comparison(write, snapshot, circumstances);
   for (const namespaceObject of snapshot.namespaces()) {
     if (circumstances.budget.isSpent()) break;
-    if (isManaged(namespaceObject, snapshot)) comparison.look(namespaceObject);
+    if (isManaged(namespaceObject, snapshot)) comparison.add(namespaceObject);
   }
   return comparison;
 }
 
 const no: MatchResult = { kind: 'no' };
 
+/** Adds up the impact, one namespace after another. */
 class Comparison implements Impact {
   readonly gained: string[] = [];
   readonly lost: string[] = [];
   readonly dropped = new Map<string, number>();
   readonly unmatched: UnmatchedNamespace[] = [];
   readonly #write: ProviderWrite;
-  readonly #losses: LostObjects | undefined;
+  readonly #lost: LostObjects | undefined;
   readonly #budget: Budget;
 
   constructor(write: ProviderWrite, snapshot: ClusterSnapshot, circumstances: Circumstances) {
@@ -58,24 +59,24 @@ class Comparison implements Impact {
     this.#write = write;
     this.#budget = circumstances.budget;
     const isCounting = before !== undefined && fateOf(write) !== 'kept';
-    this.#losses = isCounting ? new LostObjects(before, after, snapshot, circumstances) : undefined;
+    this.#lost = isCounting ? new LostObjects(before, after, snapshot, circumstances) : undefined;
   }
 
-  look(namespaceObject: KubeObject): void {
-    const was = this.#match(this.#write.before, namespaceObject);
-    const is = this.#match(this.#write.after, namespaceObject);
-    if (was.kind === 'no' && is.kind === 'no') return;
+  add(namespaceObject: KubeObject): void {
+    const older = this.#match(this.#write.before, namespaceObject);
+    const newer = this.#match(this.#write.after, namespaceObject);
+    if (older.kind === 'no' && newer.kind === 'no') return;
     const name = nameOf(namespaceObject);
-    if (is.kind === 'error') {
-      const { condition, message } = is;
-      this.unmatched.push({ name, condition, message, isOld: was.kind === 'error' });
+    if (newer.kind === 'error') {
+      const { condition, message } = newer;
+      this.unmatched.push({ name, condition, message, isOld: older.kind === 'error' });
     }
-    if (was.kind !== 'yes') {
-      if (is.kind === 'yes') this.gained.push(name);
+    if (older.kind !== 'yes') {
+      if (newer.kind === 'yes') this.gained.push(name);
       return;
     }
-    if (is.kind === 'no') this.lost.push(name);
-    const count = this.#losses?.countIn(namespaceObject, is.kind) ?? 0;
+    if (newer.kind === 'no') this.lost.push(name);
+    const count = this.#lost?.countIn(namespaceObject, newer.kind) ?? 0;
     if (count > 0) this.dropped.set(name, count);
   }
 
@@ -84,4 +85,11 @@ class Comparison implements Impact {
       ? no
       : matchNamespace(definition.compiled.match, namespaceObject, this.#budget);
   }
+}
+
+/** The number of objects over all namespaces. */
+export function totalOf(dropped: Impact['dropped']): number {
+  let total = 0;
+  for (const count of dropped.values()) total += count;
+  return total;
 }

@@ -1,4 +1,4 @@
-// Counts the objects that one version of a policy or share provides in a namespace, and that nobody would afterwards.
+// Counts the objects of a namespace that only the older version of a provider wants.
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { Circumstances } from '../terms/budget.ts';
@@ -11,12 +11,12 @@ import type { ProviderDefinition } from '../compile/load-provider.ts';
 
 export class LostObjects {
   readonly #before: Provider;
-  /** Undefined when it goes, or provides nothing any more. */
+  /** Undefined when the provider is deleted or no longer provides anything. */
   readonly #after: Provider | undefined;
-  /** Whether a namespace that both versions match gets objects of the same names from both. */
+  /** True if both versions provide objects of the same names in a namespace that both match. */
   readonly #providesSame: boolean;
-  /** Everybody else who could want the same objects. */
-  readonly #rivals: ClusterSnapshot;
+  /** The other providers that could want the same objects. */
+  readonly #others: ClusterSnapshot;
   readonly #circumstances: Circumstances;
 
   constructor(
@@ -28,21 +28,21 @@ export class LostObjects {
     this.#before = activeProvider(before);
     this.#after = after === undefined || providesNothing(after) ? undefined : activeProvider(after);
     this.#providesSame = after !== undefined && providesSame(before, after);
-    this.#rivals = rivalsOf(before, snapshot);
+    this.#others = otherProviders(before, snapshot);
     this.#circumstances = circumstances;
   }
 
-  /** For a namespace that is managed and that the older version matches. */
+  /** `namespaceObject` must be managed, and the older version must match it. */
   countIn(namespaceObject: KubeObject, matchAfter: MatchResult['kind']): number {
-    const keys = this.#keysLeftBy(namespaceObject, matchAfter);
+    const keys = this.#droppedKeys(namespaceObject, matchAfter);
     if (keys.length === 0) return 0;
     const { now, budget } = this.#circumstances;
-    const { claims } = desired(namespaceObject, this.#rivals, now, budget);
+    const { claims } = desired(namespaceObject, this.#others, now, budget);
     return keys.filter((key) => !claims.has(key)).length;
   }
 
-  /** What the older version provides and the newer one does not. Where that cannot be told, all stays as it is. */
-  #keysLeftBy(namespaceObject: KubeObject, matchAfter: MatchResult['kind']): readonly ObjectKey[] {
+  /** Returns what only the older version provides: nothing where the newer version has an error, because objects stay then. */
+  #droppedKeys(namespaceObject: KubeObject, matchAfter: MatchResult['kind']): readonly ObjectKey[] {
     const after = matchAfter === 'no' ? undefined : this.#after;
     if (after === undefined) return [...this.#wanted(this.#before, namespaceObject).claims.keys()];
     if (matchAfter === 'error' || this.#providesSame) return [];
@@ -57,7 +57,7 @@ export class LostObjects {
   }
 }
 
-/** What is suspended is counted as if it were not, for it will be resumed; and nothing may hide behind that. */
+/** Returns the provider as if it were not suspended, because it will be resumed, and suspending must not avoid the fuse. */
 function activeProvider(definition: ProviderDefinition): Provider {
   const provider =
     definition.kind === 'NamespacePolicy'
@@ -80,16 +80,16 @@ function providesSame(before: ProviderDefinition, after: ProviderDefinition): bo
   return false;
 }
 
-/** The snapshot with them alone; for namespaces that are managed. */
-export function rivalsOf(definition: ProviderDefinition, snapshot: ClusterSnapshot): ClusterSnapshot {
+/** Returns the snapshot with only the providers that could want an object of `definition`, for managed namespaces. */
+function otherProviders(definition: ProviderDefinition, snapshot: ClusterSnapshot): ClusterSnapshot {
   return {
     ...snapshot,
-    policies: new PolicySet(rivalPolicies(definition, snapshot), { excludedNamespaces: [] }),
-    shares: new ShareSet(rivalShares(definition, snapshot)),
+    policies: new PolicySet(policiesOfSameTypes(definition, snapshot), { excludedNamespaces: [] }),
+    shares: new ShareSet(sharesOfSameName(definition, snapshot)),
   };
 }
 
-function rivalPolicies(definition: ProviderDefinition, { policies }: ClusterSnapshot) {
+function policiesOfSameTypes(definition: ProviderDefinition, { policies }: ClusterSnapshot) {
   const types = new Set(typesOf(definition).map(groupKind));
   return policies.policies.filter(
     ({ name, contents }) =>
@@ -98,8 +98,8 @@ function rivalPolicies(definition: ProviderDefinition, { policies }: ClusterSnap
   );
 }
 
-/** Policies never provide Secrets. */
-function rivalShares(definition: ProviderDefinition, { shares }: ClusterSnapshot) {
+/** Only shares provide Secrets, so only a share can want the copy of a share. */
+function sharesOfSameName(definition: ProviderDefinition, { shares }: ClusterSnapshot) {
   if (definition.kind !== 'SecretShare') return [];
   const { name, copy } = definition.compiled;
   return shares.shares.filter((share) => share.name !== name && share.copy.name === copy.name);

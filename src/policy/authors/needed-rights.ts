@@ -1,4 +1,4 @@
-// Which rights of RBAC it takes to make what a policy or share provides: asked of its author, and of our own account.
+// Lists the RBAC rights that a provider's objects require, both of its author and of Reeve's own account.
 import type { NamespacePolicy } from '../../api/namespace-policy/namespace-policy.ts';
 import { renderPath, type Path } from '../../base/problem.ts';
 import type { SecretShare } from '../../api/secret-share/secret-share.ts';
@@ -7,31 +7,31 @@ import type { ProviderDefinition } from '../compile/load-provider.ts';
 import { groupOf, roleBindingType } from '../compile/object-key.ts';
 import type { CompiledShare } from '../compile/compile-share.ts';
 
-/** A rule of RBAC: some verbs on objects of one resource, cluster-wide where no namespace is given. */
+/** An RBAC rule: verbs on objects of one resource, cluster-wide if no namespace is given. */
 export interface RightsRule {
   readonly verbs: readonly string[];
   readonly group: string;
   readonly resource: string;
-  /** Left out: all of them. */
+  /** Left out: all objects of the resource. */
   readonly name?: string;
   readonly namespace?: string;
 }
 
 export interface NeededRights extends RightsRule {
   readonly for: 'role' | 'kind' | 'namespaces' | 'source' | 'copies';
-  /** Whether the install lets it be made. Its author is asked all the same: an install may come to allow more. */
+  /** True if the install allows the object. The author needs the right anyway, because an install may allow more later. */
   readonly isAllowed: boolean;
-  /** What it takes them for: "hand out ClusterRole edit". */
+  /** The purpose of the rights, as it follows "may not": "hand out ClusterRole edit". */
   readonly effect: string;
-  /** Of the field that asks for it. */
+  /** The path of the field that requires the rights. */
   readonly path: string;
 }
 
 export const roleGroup = groupOf(roleBindingType.apiVersion);
-/** All that is written is written by apply or patch. */
-const making = ['create', 'patch', 'delete'] as const;
+/** Reeve never sends an update: it applies or patches. */
+const writing = ['create', 'patch', 'delete'] as const;
 
-/** Each once. */
+/** Returns each rule once. */
 export function neededRights(definition: ProviderDefinition, install: Install): readonly NeededRights[] {
   const needed =
     definition.kind === 'NamespacePolicy'
@@ -60,10 +60,10 @@ function policyRights({ spec }: NamespacePolicy, install: Install): readonly Nee
   const kinds = resources.map((type, index): NeededRights => ({
     for: 'kind',
     isAllowed: isProvided(type, install),
-    verbs: making,
+    verbs: writing,
     group: groupOf(type.apiVersion),
     resource: install.resourceOf(type),
-    effect: `make, change and delete objects of kind ${type.kind}`,
+    effect: `create, change and delete objects of kind ${type.kind}`,
     path: contentsPath('resources', index),
   }));
   return [...roles, ...kinds, ...(spec.existing === 'Repair' ? [repair] : [])];
@@ -79,7 +79,7 @@ const repair: NeededRights = {
   verbs: ['patch'],
   group: '',
   resource: 'namespaces',
-  effect: 'change namespaces that exist',
+  effect: 'change existing namespaces',
   path: 'spec.existing',
 };
 
@@ -103,8 +103,8 @@ function shareRights(
     {
       ...secrets,
       for: 'copies',
-      verbs: making,
-      effect: 'make, change and delete Secrets',
+      verbs: writing,
+      effect: 'create, change and delete Secrets',
       path: 'spec.targets',
     },
   ];

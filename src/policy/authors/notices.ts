@@ -1,8 +1,7 @@
-// What the author of a policy or share is told of a write, allowed or not: whom it reaches now, and what it removes.
+// Words the warnings to the author of a provider: which namespaces it reaches and what it deletes.
 import type { ProviderId } from '../terms/provider-id.ts';
 import { fateOf, type ProviderWrite } from './provider-write.ts';
-import type { Impact, UnmatchedNamespace } from './impact.ts';
-import { totalOf } from './guards.ts';
+import { totalOf, type Impact, type UnmatchedNamespace } from './impact.ts';
 import { kindsNotAllowed, nameNotAllowed, type Install } from '../compile/install.ts';
 import { counted, listed, plural } from '../terms/wording.ts';
 
@@ -20,12 +19,12 @@ export function noticesOf(write: ProviderWrite, impact: Impact, install: Install
   ];
 }
 
-/** Where the stored version does not load, there is nothing to compare with. */
+/** The notice for a stored version that does not load, so that there is nothing to compare with. */
 export function unknownNotice({ id, after }: ProviderWrite): string {
   const reason = `${id}: the stored version is not valid`;
   return after === undefined
-    ? `${reason}, so whatever it made is released, not deleted`
-    : `${reason}, so nobody can say beforehand what this deletes; more than ${after.object.spec.maxDeletions} objects will wait for a confirmation`;
+    ? `${reason}, so its objects are released, not deleted`
+    : `${reason}, so Reeve cannot foresee what this deletes; more than ${after.object.spec.maxDeletions} deletions wait for a confirmation`;
 }
 
 function about(items: readonly unknown[], notice: () => string): readonly string[] {
@@ -48,15 +47,15 @@ function removals(write: ProviderWrite, { dropped }: Impact): readonly string[] 
 
 function unmatchedNotice(id: ProviderId, unmatched: readonly UnmatchedNamespace[]): string {
   const names = unmatched.map(({ name }) => name);
-  return `${id} has match conditions that are neither true nor false for ${namespaces(names)}`;
+  return `${id} has match conditions with an error for ${namespaces(names)}`;
 }
 
-/** While it was suspended, versions came and went whose objects nobody counts here. */
+/** Versions that existed only while the provider was suspended are not counted here. */
 function resumption({ id, before, after }: ProviderWrite): readonly string[] {
   if (before?.object.spec.suspend !== true || after === undefined || after.object.spec.suspend) return [];
   const { maxDeletions } = after.object.spec;
   return [
-    `${id} is resumed: objects that have lost their place meanwhile are deleted now, more than ${maxDeletions} only when confirmed`,
+    `${id} is resumed: objects that are no longer wanted are deleted now, more than ${maxDeletions} only after a confirmation`,
   ];
 }
 
@@ -66,7 +65,7 @@ function kinds({ id, after }: ProviderWrite, install: Install): readonly string[
   return about(
     names,
     () =>
-      `${id} provides kinds that this installation does not allow, and that will not be made: ${listed(names)}`,
+      `${id} provides kinds that this installation does not allow, so Reeve does not create them: ${listed(names)}`,
   );
 }
 
@@ -74,6 +73,6 @@ function secretName({ id, after }: ProviderWrite, install: Install): readonly st
   const name = after === undefined ? undefined : nameNotAllowed(after, install);
   if (name === undefined) return [];
   return [
-    `${id} provides Secrets of the name ${name}, which this installation does not allow (--secret-name), and that will not be made`,
+    `${id} provides Secrets named ${name}, which this installation does not allow (--secret-name), so Reeve does not create them`,
   ];
 }

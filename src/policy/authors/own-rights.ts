@@ -1,19 +1,18 @@
-// Which rights the account of the reconciler needs for one policy or share, and where an install gives them.
+// Lists the RBAC rules that Reeve's own account needs for one policy or share.
+import type { RightsPurpose } from '../../api/install-roles.ts';
 import type { Install } from '../compile/install.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
 import { neededRights, roleGroup, type NeededRights, type RightsRule } from './needed-rights.ts';
 
-/** A rule that may be missing, and the role that it belongs to. */
+/** A rule that Reeve's account needs, and what it is for. */
 export interface OwnRights extends RightsRule {
-  readonly role: InstallRole;
+  readonly purpose: RightsPurpose;
 }
 
-/** By what it gives rights to; the `named` ones where the install names the Secrets. */
-export type InstallRole = 'reconciler' | 'bind' | 'secrets' | 'named-secrets' | 'named-sources' | 'resources';
-
+/** The verbs that Reeve needs to keep objects in sync. */
 const keeping = ['get', 'list', 'watch', 'create', 'patch', 'delete'] as const;
 
-/** Never those to what the install does not let be made. */
+/** Leaves out rules for objects that the install does not allow. */
 export function ownRights(definition: ProviderDefinition, install: Install): readonly OwnRights[] {
   const needed = neededRights(definition, install).filter(({ isAllowed }) => isAllowed);
   const rights = needed.flatMap((each) => ownPart(each, definition, install));
@@ -21,7 +20,7 @@ export function ownRights(definition: ProviderDefinition, install: Install): rea
 }
 
 const roleBindings: OwnRights = {
-  role: 'reconciler',
+  purpose: 'reconciler',
   verbs: keeping,
   group: roleGroup,
   resource: 'rolebindings',
@@ -36,17 +35,17 @@ function ownPart(
   const rule = { verbs, group, resource };
   switch (needed.for) {
     case 'role':
-      return [{ ...rule, role: 'bind', ...(name === undefined ? {} : { name }) }];
+      return [{ ...rule, purpose: 'bind', ...(name === undefined ? {} : { name }) }];
     case 'kind':
-      return [{ ...rule, role: 'resources', verbs: keeping }];
+      return [{ ...rule, purpose: 'resources', verbs: keeping }];
     case 'namespaces':
-      return [{ ...rule, role: 'reconciler' }];
+      return [{ ...rule, purpose: 'reconciler' }];
     case 'source':
       return install.secretNames === undefined || namespace === undefined
-        ? // Whoever may read all Secrets may read this one.
+        ? // The rule for all Secrets covers the source.
           []
-        : // That sources change is told by a watch of the whole namespace.
-          [{ ...rule, role: 'named-sources', verbs: ['get', 'list', 'watch'], namespace }];
+        : // Reeve watches the whole namespace of the source, so the rule cannot name the Secret.
+          [{ ...rule, purpose: 'named-sources', verbs: ['get', 'list', 'watch'], namespace }];
     case 'copies':
       return [{ ...rule, verbs: keeping, ...copies(definition, install) }];
     default:
@@ -54,8 +53,11 @@ function ownPart(
   }
 }
 
-function copies(definition: ProviderDefinition, { secretNames }: Install): Pick<OwnRights, 'role' | 'name'> {
+function copies(
+  definition: ProviderDefinition,
+  { secretNames }: Install,
+): Pick<OwnRights, 'purpose' | 'name'> {
   return secretNames === undefined || definition.kind !== 'SecretShare'
-    ? { role: 'secrets' }
-    : { role: 'named-secrets', name: definition.compiled.copy.name };
+    ? { purpose: 'secrets' }
+    : { purpose: 'named-secrets', name: definition.compiled.copy.name };
 }

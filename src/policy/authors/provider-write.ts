@@ -1,4 +1,4 @@
-// A write of a policy or share as two versions of it, and what the newer one leaves of what the older one made.
+// Describes a write of a policy or share as two versions, and the fate of objects it no longer wants.
 import type { ProviderId } from '../terms/provider-id.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
 
@@ -10,7 +10,7 @@ export interface ProviderWrite {
   readonly after: ProviderDefinition | undefined;
 }
 
-/** What becomes of objects that are no longer wanted. `kept`: nothing now, because the owner is suspended. */
+/** The fate of objects that are no longer wanted. `kept`: they stay until the provider is resumed. */
 export type Fate = 'deleted' | 'released' | 'kept';
 
 export function fateOf({ before, after }: ProviderWrite): Fate {

@@ -1,8 +1,8 @@
-// Decides a write or a deletion of a Namespace: the rules of every policy that matches it before or after, and steering.
+// Decides a write or deletion of a Namespace by the policies that match it before or after, and by steering.
 import { isDeepStrictEqual } from 'node:util';
 import type { Budget, Circumstances } from '../terms/budget.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
-import { steeringOf, type Matched, type Reached } from './steering-rights.ts';
+import { steeringRights, type MatchesAfter, type PolicyMatch } from './steering-rights.ts';
 import { defaultOwners } from '../compile/applicable-rules.ts';
 import { judge, matchErrorViolation } from './judge.ts';
 import { matchNamespace, type MatchResult } from '../terms/match.ts';
@@ -11,7 +11,7 @@ import type { KubeObject } from '../../base/kube-object.ts';
 import type { Review } from '../terms/review.ts';
 import type { StepContext } from '../rules/rule.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
-import { asStored } from './steering.ts';
+import { asStored } from './stored-namespace.ts';
 import { nothingToDecide, type Decision, type JudgedViolation } from '../terms/verdict.ts';
 
 const no: MatchResult = { kind: 'no' };
@@ -23,38 +23,38 @@ export function decideNamespace(
 ): Decision {
   const { object, oldObject } = review;
   const isSame = object !== undefined && oldObject !== undefined && isSameMetadata(oldObject, object);
-  // Whoever finishes the deletion of a namespace must not be held up; there is nothing left to gain in it either.
+  // A controller that removes finalizers must be able to finish the deletion, and a terminating namespace gets nothing.
   if (isSame && isTerminating(oldObject)) return nothingToDecide;
   const after = object === undefined ? undefined : asStored(object);
   const before = oldObject === undefined ? undefined : asStored(oldObject);
   const { budget } = circumstances;
-  const matched = matchAll(snapshot, before, after, budget);
-  // The rules look at labels, annotations and owners; the guard at whatever a policy matches by or renders.
-  const reached = reachedBy(matched, review.namespace, circumstances.now);
-  const violations = isSame ? [] : judgeAll(matched, reached, review, snapshot, circumstances);
+  const matches = matchAll(snapshot, before, after, budget);
+  const reached = matchesAfter(matches, review.namespace, circumstances.now);
+  // Rules read labels, annotations and owners. Steering depends on all that a policy matches by or renders.
+  const violations = isSame ? [] : judgeAll(matches, reached, review, snapshot, circumstances);
   const stored = before === undefined ? review : { ...review, oldObject: before };
-  const rights = after === undefined ? [] : steeringOf(reached, stored, after, snapshot, budget);
+  const rights = after === undefined ? [] : steeringRights(reached, stored, after, snapshot, budget);
   return {
     violations,
     rights,
     notices: [],
-    policies: matched.filter(isMatched).map(({ policy }) => policy.name),
-    // Wherever the budget ran out, it stays spent, so this speaks for all steps at once.
+    policies: matches.filter(isMatched).map(({ policy }) => policy.name),
+    // A spent budget stays spent, so one check at the end covers all steps.
     overBudget: budget.isSpent(),
   };
 }
 
-function reachedBy(matched: readonly Matched[], namespace: string, now: Date): Reached {
-  const reached = matched.filter(({ after }) => after.kind === 'yes');
-  const policies = reached.map(({ policy }) => policy);
+function matchesAfter(all: readonly PolicyMatch[], namespace: string, now: Date): MatchesAfter {
+  const matches = all.filter(({ after }) => after.kind === 'yes');
+  const policies = matches.map(({ policy }) => policy);
   return {
-    matched: reached,
+    matches,
     policies: new Set(policies),
     ownerOf: defaultOwners('namespaces', policies, namespace, now),
   };
 }
 
-/** Whichever subresource writes them. */
+/** Compares labels, annotations and owners: a write of any subresource can change them. */
 function isSameMetadata(a: KubeObject, b: KubeObject): boolean {
   return (
     isSameMap(labelsOf(a), labelsOf(b)) &&
@@ -63,7 +63,7 @@ function isSameMetadata(a: KubeObject, b: KubeObject): boolean {
   );
 }
 
-function isMatched({ before, after }: Matched): boolean {
+function isMatched({ before, after }: PolicyMatch): boolean {
   return before.kind === 'yes' || after.kind === 'yes';
 }
 
@@ -72,29 +72,29 @@ function matchAll(
   before: KubeObject | undefined,
   after: KubeObject | undefined,
   budget: Budget,
-): readonly Matched[] {
+): readonly PolicyMatch[] {
   const objects = [before, after].filter((object) => object !== undefined);
-  const matched: Matched[] = [];
+  const matches: PolicyMatch[] = [];
   for (const policy of snapshot.policies.candidates('namespaces', objects)) {
     if (budget.isSpent()) break;
-    matched.push({
+    matches.push({
       policy,
       before: before === undefined ? no : matchNamespace(policy.match, before, budget),
       after: after === undefined ? no : matchNamespace(policy.match, after, budget),
     });
   }
-  return matched;
+  return matches;
 }
 
 function judgeAll(
-  matched: readonly Matched[],
-  { ownerOf }: Reached,
+  matches: readonly PolicyMatch[],
+  { ownerOf }: MatchesAfter,
   review: Review,
   snapshot: ClusterSnapshot,
   circumstances: Circumstances,
 ): readonly JudgedViolation[] {
   const violations: JudgedViolation[] = [];
-  for (const each of matched) {
+  for (const each of matches) {
     const context = contextOf(each, review, snapshot, circumstances);
     if (context === undefined) continue;
     if (!judgeOne(each, { ...context, ownsDefault: ownerOf(each.policy) }, circumstances.budget, violations))
@@ -103,9 +103,9 @@ function judgeAll(
   return violations;
 }
 
-/** Undefined where the policy has nothing to do with the namespace. */
+/** Returns undefined for a policy that matches neither before nor after the write. */
 function contextOf(
-  { policy, before, after }: Matched,
+  { policy, before, after }: PolicyMatch,
   review: Review,
   snapshot: ClusterSnapshot,
   { now, budget }: Circumstances,
@@ -119,19 +119,19 @@ function contextOf(
     matchesNew: after.kind === 'yes',
     matchedOld: before.kind === 'yes',
     actions: policy.actions,
-    countOthers: (label, value, enough) => {
+    countOthers: (label, value, max) => {
       const isCounted = (other: KubeObject): boolean =>
         valueOf(labelsOf(other), label) === value &&
         nameOf(other) !== review.name &&
         isLiving(policy, other, snapshot);
-      return countUpTo(enough, snapshot.namespaces(), isCounted, budget);
+      return countUpTo(max, snapshot.namespaces(), isCounted, budget);
     },
   };
 }
 
-/** False when the budget ran out. */
+/** Adds to `violations`. Returns false when the budget ran out. */
 function judgeOne(
-  { policy, before, after }: Matched,
+  { policy, before, after }: PolicyMatch,
   context: StepContext,
   budget: Budget,
   violations: JudgedViolation[],
@@ -143,7 +143,7 @@ function judgeOne(
   if (before.kind !== 'error' || after.kind === 'yes') {
     return judge(policy, policy.namespaceRules, context, budget, violations);
   }
-  // Nobody knows whether the policy protected the old object; that matters only if it would now refuse.
+  // An error hides whether the policy matched the old namespace. That matters only if a match would lead to a violation.
   const ifMatched: JudgedViolation[] = [];
   const isComplete = judge(
     policy,
@@ -165,14 +165,14 @@ function isLiving(policy: CompiledPolicy, other: KubeObject, { policies }: Clust
 }
 
 function countUpTo<T>(
-  enough: number,
+  max: number,
   items: Iterable<T>,
   isCounted: (item: T) => boolean,
   budget: Budget,
 ): number {
   let count = 0;
   for (const item of items) {
-    if (count >= enough || budget.isSpent()) break;
+    if (count >= max || budget.isSpent()) break;
     if (isCounted(item)) count += 1;
   }
   return count;

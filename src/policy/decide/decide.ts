@@ -1,14 +1,14 @@
-// Decides a validating review: what the object breaks, and which rights the write needs. Pure: no I/O, no clock.
-import type { Circumstances, Budget } from '../terms/budget.ts';
-import { decideNamespace } from './decide-namespace.ts';
-import type { Review } from '../terms/review.ts';
-import type { ClusterSnapshot } from '../compile/snapshot.ts';
-import { nothingToDecide, type Decision, type JudgedViolation } from '../terms/verdict.ts';
+// Decides a validating review: which rules the write violates, and which rights the user needs for it.
+import type { Budget, Circumstances } from '../terms/budget.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
+import { decideNamespace } from './decide-namespace.ts';
 import { defaultOwners, rulesFor } from '../compile/applicable-rules.ts';
 import { judge, matchErrorViolation } from './judge.ts';
 import { matchNamespace } from '../terms/match.ts';
+import { nothingToDecide, type Decision, type JudgedViolation } from '../terms/verdict.ts';
+import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
+import type { Review } from '../terms/review.ts';
 
 export function decide(review: Review, snapshot: ClusterSnapshot, circumstances: Circumstances): Decision {
   if (snapshot.policies.isExcluded(review.namespace)) return nothingToDecide;
@@ -17,7 +17,8 @@ export function decide(review: Review, snapshot: ClusterSnapshot, circumstances:
     : decideNamespaced(review, snapshot, circumstances);
 }
 
-export function decideNamespaced(
+/** Decides a write of a Secret, Role or RoleBinding by the policies that match its namespace. */
+function decideNamespaced(
   review: Review,
   snapshot: ClusterSnapshot,
   { now, budget }: Circumstances,
@@ -44,7 +45,7 @@ export function decideNamespaced(
   return { ...nothingToDecide, violations, policies, overBudget: !isComplete || budget.isSpent() };
 }
 
-/** Those with rules for the object; a match that errors becomes a violation. */
+/** Returns the matching policies that have rules for the object. An error of a match becomes a violation. */
 function matchingPolicies(
   review: Review,
   namespaceObject: KubeObject,
@@ -53,7 +54,7 @@ function matchingPolicies(
   violations: JudgedViolation[],
 ): readonly CompiledPolicy[] {
   return snapshot.policies.candidates(review.resource, [namespaceObject]).filter((policy) => {
-    // A budget that is spent stays spent: what is passed over here is refused in the end.
+    // A spent budget stays spent, so a policy that is skipped here still leads to a refusal.
     if (budget.isSpent() || rulesFor(policy, review).length === 0) return false;
     const matches = matchNamespace(policy.match, namespaceObject, budget);
     if (matches.kind === 'error') violations.push(matchErrorViolation(policy, matches));

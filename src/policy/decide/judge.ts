@@ -6,10 +6,10 @@ import type { MatchResult } from '../terms/match.ts';
 import type { RuleViolation, Rule, StateRule, StepContext } from '../rules/rule.ts';
 import type { JudgedViolation } from '../terms/verdict.ts';
 
-/** An object can break one rule in tens of thousands of places; nobody reads more than these. */
+/** One object can violate one rule in tens of thousands of places, more than a person reads. */
 const maxViolations = 100;
 
-/** False when the budget ran out before every rule was asked. */
+/** Adds what the write violates to `violations`. Returns false when the budget ran out before the last rule. */
 export function judge(
   policy: CompiledPolicy,
   rules: readonly Rule[],
@@ -20,17 +20,18 @@ export function judge(
   for (const rule of rules) {
     if (budget.isSpent()) return false;
     if (isExcepted(policy.exceptions, rule.id, context.review.namespace, context.now)) continue;
-    for (const violation of fewOf(violationsOf(rule, context)))
-      violations.push(judged(policy, rule.id, violation));
+    for (const violation of bounded(violationsOf(rule, context)))
+      violations.push(judgedViolation(policy, rule.id, violation));
   }
   return true;
 }
 
+/** The violation for a policy whose match condition has an error: without an answer, the write is not safe. */
 export function matchErrorViolation(
   policy: CompiledPolicy,
   error: MatchResult & { kind: 'error' },
 ): JudgedViolation {
-  return judged(policy, 'match', {
+  return judgedViolation(policy, 'match', {
     path: 'metadata',
     found: `an error in match condition ${error.condition}: ${error.message}`,
     accepted: 'an object for which the condition is true or false',
@@ -41,13 +42,13 @@ export function matchErrorViolation(
 function violationsOf(rule: Rule, context: StepContext): readonly RuleViolation[] {
   if (rule.shape === 'step') return rule.judge(context);
   const { object } = context.review;
-  // Rules that demand something of an object judge it only where the policy matches what is written.
+  // A rule about the state of an object applies only if the policy matches the new object.
   if (object === undefined || !context.matchesNew) return [];
   const violations = rule.judge(object, context);
   return violations.length === 0 ? violations : withoutOld(rule, violations, context);
 }
 
-/** What the old object broke in the same way, under the same policy, does not block a write. */
+/** Leaves out what the old object already violated under the same policy: it does not block a write. */
 function withoutOld(
   rule: StateRule,
   violations: readonly RuleViolation[],
@@ -59,8 +60,8 @@ function withoutOld(
   return violations.filter(({ identity }) => identity === undefined || !old.has(identity));
 }
 
-/** The first ones, and one that counts the others. */
-function fewOf(violations: readonly RuleViolation[]): readonly RuleViolation[] {
+/** Returns the first violations, and one more that counts the rest. */
+function bounded(violations: readonly RuleViolation[]): readonly RuleViolation[] {
   const [first] = violations;
   if (first === undefined || violations.length <= maxViolations) return violations;
   const found = `${violations.length - maxViolations} more like these`;
@@ -68,7 +69,7 @@ function fewOf(violations: readonly RuleViolation[]): readonly RuleViolation[] {
   return [...violations.slice(0, maxViolations), { path: 'the same and below', found, accepted, identity }];
 }
 
-function judged(
+function judgedViolation(
   policy: CompiledPolicy,
   rule: string,
   { path, found, accepted, message }: RuleViolation,

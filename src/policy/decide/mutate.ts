@@ -1,4 +1,4 @@
-// Fills in the labels and annotations that policies default, and gives back those that an update dropped.
+// Adds the labels and annotations that policies default, and restores defaults that an update dropped.
 import { unlimitedBudget, type Budget, type Circumstances } from '../terms/budget.ts';
 import { isExcepted } from '../terms/exceptions.ts';
 import { matchNamespace } from '../terms/match.ts';
@@ -9,12 +9,12 @@ import type { Review } from '../terms/review.ts';
 import { rulesFor } from '../compile/applicable-rules.ts';
 import { renderDefault, type DefaultKey } from '../rules/default-keys.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
-import { asStored } from './steering.ts';
+import { asStored } from './stored-namespace.ts';
 import type { Violation } from '../terms/verdict.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 
-/** One policy's default can make another policy match; more rounds than this are a quarrel between policies. */
-const mostRounds = 8;
+/** A default of one policy can make another policy match. More rounds than this mean that policies contradict each other. */
+const maxRounds = 8;
 
 export interface Mutation {
   readonly patch: readonly JsonPatchOperation[];
@@ -32,7 +32,7 @@ export function mutate(review: Review, snapshot: ClusterSnapshot, circumstances:
   return resource === 'secrets' ? mutateSecret(review, object, snapshot, circumstances) : unchanged;
 }
 
-/** The keys that have been added so far, and the object with them. */
+/** The keys added so far, and the object with these keys. */
 class Additions {
   readonly labels = new Map<string, string>();
   readonly annotations = new Map<string, string>();
@@ -68,12 +68,12 @@ function mutateNamespace(
   { now, budget }: Circumstances,
 ): Mutation {
   const additions = new Additions(object);
-  for (let round = 1; round <= mostRounds; round += 1) {
-    const outcome = runRound(review, additions, snapshot, now, budget);
-    if (outcome === 'over-budget') return { ...unchanged, overBudget: true };
-    if (outcome === 'quiet') return additions.mutation();
+  for (let round = 1; round <= maxRounds; round += 1) {
+    const result = runRound(review, additions, snapshot, now, budget);
+    if (result === 'over-budget') return { ...unchanged, overBudget: true };
+    if (result === 'unchanged') return additions.mutation();
   }
-  return { ...unchanged, denials: [quarrel(additions)], policies: [...additions.policies].sort() };
+  return { ...unchanged, denials: [contradiction(additions)], policies: [...additions.policies].sort() };
 }
 
 function runRound(
@@ -82,19 +82,19 @@ function runRound(
   snapshot: ClusterSnapshot,
   now: Date,
   budget: Budget,
-): 'changed' | 'quiet' | 'over-budget' {
+): 'changed' | 'unchanged' | 'over-budget' {
   const before = additions.labels.size + additions.annotations.size;
   for (const policy of snapshot.policies.candidates('namespaces', [asStored(additions.object)])) {
     if (budget.isSpent()) return 'over-budget';
     if (policy.namespaceDefaults.length === 0) continue;
     if (isExcepted(policy.exceptions, 'namespaces.defaults', review.namespace, now)) continue;
     const object = asStored(additions.object);
-    // An error of a match is no yes: nothing is set, and the validating hook refuses.
+    // An error of a match counts as no match: nothing is set here, and the validating webhook refuses the write.
     if (matchNamespace(policy.match, object).kind === 'yes') setDefaults(policy, review, additions, budget);
   }
-  // Defaults that were left out for want of time must not pass for none.
+  // The budget may have run out in the middle of a policy, and then defaults are missing.
   if (budget.isSpent()) return 'over-budget';
-  return additions.labels.size + additions.annotations.size === before ? 'quiet' : 'changed';
+  return additions.labels.size + additions.annotations.size === before ? 'unchanged' : 'changed';
 }
 
 function setDefaults(policy: CompiledPolicy, review: Review, additions: Additions, budget: Budget): void {
@@ -108,7 +108,7 @@ function setDefaults(policy: CompiledPolicy, review: Review, additions: Addition
   }
 }
 
-/** Undefined where nothing is to be set: validation then says what is missing, and why it has no default. */
+/** Returns undefined if the default cannot be rendered or breaks a rule: validation then reports the missing key. */
 function newValue(
   policy: CompiledPolicy,
   key: DefaultKey,
@@ -134,7 +134,7 @@ function mutateSecret(
   return additions === 'over-budget' ? { ...unchanged, overBudget: true } : additions.mutation();
 }
 
-/** The Secret with the defaults that policies have for it. */
+/** Returns the Secret with the defaults that policies set on it. */
 export function withSecretDefaults(
   review: Review,
   secret: KubeObject,
@@ -183,13 +183,13 @@ function secretDefault(key: DefaultKey, review: Review, namespaceObject: KubeObj
   return rendered.ok ? rendered.value : undefined;
 }
 
-function quarrel({ policies }: Additions): Violation {
+function contradiction({ policies }: Additions): Violation {
   const [first = '', ...others] = [...policies].sort();
   return {
     policy: first,
     rule: 'namespaces.defaults',
     path: 'metadata',
-    found: `defaults that still change the namespace after ${mostRounds} rounds`,
-    accepted: `policies that settle sooner; these set each other off: ${[first, ...others].slice(0, 5).join(', ')}`,
+    found: `defaults that still change the namespace after ${maxRounds} rounds`,
+    accepted: `defaults that do not trigger each other; check policies ${[first, ...others].slice(0, 5).join(', ')}`,
   };
 }

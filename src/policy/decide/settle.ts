@@ -1,6 +1,5 @@
-// Settles a decision once the rights it asks for have been answered: allowed or not, and what to tell.
-import { group, mastersGroup } from '../../api/names.ts';
-import { grantLine, isPolicy, resourceName } from './grant-line.ts';
+// Turns a decision into a verdict, once the API server has answered which rights the user has.
+import { group } from '../../api/names.ts';
 import { quoted } from '../terms/wording.ts';
 import type { AnyReview } from '../terms/review.ts';
 import {
@@ -21,12 +20,12 @@ export function settle(
   const having = (action: 'Deny' | 'Warn' | 'Audit'): readonly Violation[] =>
     decision.violations.filter(({ actions }) => actions.includes(action)).map(({ violation }) => violation);
   const answerTo = (right: Right): AccessAnswer => answers.get(rightKey(right)) ?? 'unknown';
-  // Guards refuse whatever the policy's validationActions say.
+  // A missing right is a denial whatever validationActions the policy has.
   const missing = decision.rights.filter(
     (right) => answerTo(right) !== 'yes' && !isOnlyForRequesters(right, decision),
   );
-  const guarded = [...Map.groupBy(missing, whatFor).values()].flatMap((rights) =>
-    missingRights(rights, rights.map(answerTo).includes('unknown'), review),
+  const guarded = [...Map.groupBy(missing, purposeKey).values()].flatMap((rights) =>
+    missingRightsViolation(rights, rights.map(answerTo).includes('unknown'), review),
   );
   const denials = [...having('Deny'), ...guarded];
   return {
@@ -40,7 +39,7 @@ export function settle(
   };
 }
 
-/** Where a policy lets nobody but its requesters create, the right to use it would not help: that has been said. */
+/** Where only requesters may create, that violation says all: the right to use the policy would not help. */
 function isOnlyForRequesters(right: Right, { violations }: Decision): boolean {
   return (
     right.rule === 'steering' &&
@@ -54,41 +53,76 @@ function isOnlyForRequesters(right: Right, { violations }: Decision): boolean {
   );
 }
 
-function speakerOf(right: Right): Pick<Violation, 'policy' | 'by'> {
-  const policy = right.name ?? '';
-  if (isPolicy(right)) return { policy };
-  return { policy, by: right.group === group && right.resource === 'secretshares' ? 'share' : 'reeve' };
-}
-
-/** The same for rights that are told, and granted, as one. */
-function whatFor({ rule, path, effect, group: apiGroup, resource, name, namespace }: Right): string {
+/** Returns one key for the rights that go into one violation: they differ only in the verb. */
+function purposeKey({ rule, path, effect, group: apiGroup, resource, name, namespace }: Right): string {
   return JSON.stringify([rule, path, effect, apiGroup, resource, name, namespace]);
 }
 
-function missingRights(
+/** `rights` differ only in the verb. `isDoubtful`: the API server gave no answer for one of them. */
+function missingRightsViolation(
   rights: readonly Right[],
   isDoubtful: boolean,
   { requester: { username } }: AnyReview,
 ): readonly Violation[] {
   const [right] = rights;
   if (right === undefined) return [];
-  const { rule, path, effect } = right;
-  const verbs = rights.map(({ verb }) => verb);
-  const what = right.name === undefined ? resourceName(right) : 'it';
-  const doubt = isDoubtful ? ' (nobody could say whether the right is there)' : '';
-  const that = verbs.length === 1 ? 'that right' : 'those rights';
+  const { rule, path, contact = 'a cluster administrator' } = right;
+  const missing = rightText(
+    right,
+    rights.map(({ verb }) => verb),
+  );
+  const user = `user ${quoted(username)}`;
   return [
     {
-      ...(rule === 'steering' ? speakerOf(right) : { policy: '', by: 'reeve' }),
+      ...(rule === 'steering' ? providerOf(right) : { policy: '', by: 'reeve' }),
       rule,
       path,
-      found: `user ${quoted(username)} would ${effect}, without the right to ${listed(verbs)} ${what}${doubt}`,
-      accepted: `a user of group ${mastersGroup}, or one with ${that}, which this grants: ${grantLine(right, verbs, username)}`,
+      found: `${user} without ${missing}${isDoubtful ? ' (the API server gave no answer)' : ''}`,
+      accepted: `a user with ${missing}`,
+      message: refusalText(right, user, missing, isDoubtful),
+      contact,
     },
   ];
 }
 
-/** `create, patch and delete` */
-function listed(words: readonly string[]): string {
+function providerOf(right: Right): Pick<Violation, 'policy' | 'by'> {
+  const policy = right.name ?? '';
+  if (isPolicy(right)) return { policy };
+  return { policy, by: right.group === group && right.resource === 'secretshares' ? 'share' : 'reeve' };
+}
+
+function refusalText(
+  { rule, path, cause = 'this write', effect }: Right,
+  user: string,
+  missing: string,
+  isDoubtful: boolean,
+): string {
+  if (isDoubtful) {
+    const reason = `the API server did not answer whether ${user} has ${missing}`;
+    return rule === 'steering'
+      ? `${cause} would ${effect}, and ${reason}`
+      : `${path}: this write would ${effect}, and ${reason}`;
+  }
+  return rule === 'steering'
+    ? `${cause} would ${effect}, and ${user} may not do that (${missing})`
+    : `${path}: ${user} may not ${effect} (${missing})`;
+}
+
+/** `verb "use" on secretshares/orders-db`, `verbs "create" and "patch" on deployments.apps in all namespaces` */
+function rightText(right: Right, verbs: readonly string[]): string {
+  const { group: apiGroup, resource, name, namespace } = right;
+  const isOurs = apiGroup === group || apiGroup === '';
+  const object = `${resource}${isOurs ? '' : `.${apiGroup}`}${name === undefined ? '' : `/${name}`}`;
+  const place = namespace === undefined ? '' : ` in namespace ${namespace}`;
+  const scope = name === undefined && namespace === undefined ? ', cluster-wide' : place;
+  return `${verbs.length === 1 ? 'verb' : 'verbs'} ${joined(verbs.map(quoted))} on ${object}${scope}`;
+}
+
+function isPolicy(right: Right): boolean {
+  return right.group === group && right.resource === 'namespacepolicies';
+}
+
+/** `"create", "patch" and "delete"` */
+function joined(words: readonly string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1) ?? ''}`;
 }

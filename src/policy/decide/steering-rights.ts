@@ -1,4 +1,4 @@
-// Finds the rights that a write of a Namespace needs: for each policy and share that it steers the namespace into or out of.
+// Lists the rights that a write of a Namespace needs, because it changes which providers match it.
 import type { Budget } from '../terms/budget.ts';
 import { matchNamespace, type MatchResult } from '../terms/match.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
@@ -12,46 +12,46 @@ import {
   steeringSides,
   withDefaultedKeys,
   type SteeringTarget,
-} from './steering.ts';
+} from './steering-effect.ts';
 import type { Right } from '../terms/verdict.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 
 /** A policy, and whether it matches the namespace before and after the write. */
-export interface Matched {
+export interface PolicyMatch {
   readonly policy: CompiledPolicy;
   readonly before: MatchResult;
   readonly after: MatchResult;
 }
 
-/** The policies that match what is written, and which of them sets which default. */
-export interface Reached {
-  readonly matched: readonly Matched[];
+/** The policies that match the namespace after the write. */
+export interface MatchesAfter {
+  readonly matches: readonly PolicyMatch[];
   readonly policies: ReadonlySet<CompiledPolicy>;
+  /** Tells which defaults a policy sets, where several policies default the same key. */
   readonly ownerOf: (policy: CompiledPolicy) => OwnsDefault;
 }
 
-/** What the write must have a right to: each with whether it matches the namespace afterwards. */
-type Concerned = readonly [target: SteeringTarget, matchesAfter: boolean];
+type Candidate = readonly [target: SteeringTarget, matchesAfter: boolean];
 
-export function steeringOf(
-  reached: Reached,
+export function steeringRights(
+  reached: MatchesAfter,
   review: Review,
   after: KubeObject,
   snapshot: ClusterSnapshot,
   budget: Budget,
 ): readonly Right[] {
   const plain = steeringSides(review, after);
-  // What a default adds to the old side stands on the new one already, so nothing further can come into question.
-  const concerned = concernedBy([plain.before, after], reached, snapshot, budget);
-  if (concerned.length === 0) return [];
-  const setters = reached.matched.map(({ policy, before }) => ({
+  // A default adds keys to the old side that the new side already has, so it adds no further candidates.
+  const candidates = candidatesFor([plain.before, after], reached, snapshot, budget);
+  if (candidates.length === 0) return [];
+  const setters = reached.matches.map(({ policy, before }) => ({
     policy,
     ownsDefault: reached.ownerOf(policy),
     isNew: before.kind !== 'yes',
   }));
   const sides = withDefaultedKeys(plain, setters, review);
   const rights: Right[] = [];
-  for (const [target, matchesAfter] of concerned) {
+  for (const [target, matchesAfter] of candidates) {
     if (budget.isSpent()) break;
     const right = steeringRight(target, matchesAfter, sides, review, budget);
     if (right !== undefined) rights.push(right);
@@ -59,23 +59,23 @@ export function steeringOf(
   return rights;
 }
 
-function concernedBy(
+function candidatesFor(
   sides: readonly [before: KubeObject, after: KubeObject],
-  reached: Reached,
+  reached: MatchesAfter,
   snapshot: ClusterSnapshot,
   budget: Budget,
-): readonly Concerned[] {
+): readonly Candidate[] {
   const [, after] = sides;
   const policies = snapshot.policies
     .candidates('namespaces', sides)
-    .map((policy): Concerned => [policyTarget(policy), reached.policies.has(policy)]);
+    .map((policy): Candidate => [policyTarget(policy), reached.policies.has(policy)]);
   const shares = snapshot.shares
     .candidates(sides)
-    .map((share): Concerned => [
+    .map((share): Candidate => [
       shareTarget(share),
       matchNamespace(share.match, after, budget).kind === 'yes',
     ]);
-  // What is being deleted provides nothing any more, and its objects go whatever becomes of the namespace.
+  // A provider that is being deleted provides nothing, and its objects are removed whatever this write does.
   return [...policies, ...shares].filter(
     ([{ provider, isWorthReaching }, matchesAfter]) =>
       (!matchesAfter || isWorthReaching) && snapshot.owners.get(provider.id)?.isDeleting !== true,

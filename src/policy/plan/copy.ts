@@ -1,4 +1,4 @@
-// What a copy of a shared Secret holds, made from its source; or why none can be made.
+// Derives the content of a copy from the source of a share, or the reason why there can be no copy.
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { CompiledShare } from '../compile/compile-share.ts';
@@ -18,7 +18,7 @@ export interface CopyPayload {
 export type CopyReason =
   'SourceMissing' | 'SourceNotAllowed' | 'SourceTypeForbidden' | 'SourceUnreadable' | 'KeyMissing';
 
-/** The state of the source of a share. `unread`: it is there, and its payload has to be fetched first. */
+/** The source of a share, as far as copies need it. `unread`: the source exists, and its payload must be read first. */
 export type CopyState =
   | { readonly kind: 'ready'; readonly payload: CopyPayload }
   | { readonly kind: 'unread' }
@@ -38,7 +38,7 @@ export function copyOf(share: CompiledShare, source: KubeObject): CopyState {
     share.copy.keys === undefined
       ? Object.entries(data)
       : share.copy.keys.map(({ from, to }) => [to, data[from]] as const);
-  // Makes own members of all keys, `__proto__` too, which is a legal key of a Secret.
+  // fromEntries creates own properties, also for `__proto__`, which is a legal key of a Secret.
   const copied = Object.fromEntries(entries.map(([key, value]) => [key, value ?? '']));
   const isImmutable = share.copy.isImmutable;
   const body = { metadata: {}, type, data: copied, ...(isImmutable ? { immutable: true } : {}) };

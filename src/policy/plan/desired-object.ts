@@ -1,4 +1,4 @@
-// The object that a claim comes to in a namespace, and whether the policies there would let anybody write it.
+// Builds the object that a claim asks for, and checks it against the policies of the namespace.
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import type { KubeObject, StringMap } from '../../base/kube-object.ts';
 import { appliedAnnotation, managedByLabel, managedByReeve, ownerAnnotation } from '../../api/names.ts';
@@ -15,7 +15,7 @@ import type { CompiledShare } from '../compile/compile-share.ts';
 import type { Claim } from '../desired/provider.ts';
 import { roleBindingType, isSameObjectType, secretObjectType } from '../compile/object-key.ts';
 
-/** With namespace, marks and, for a Secret, what the policies default. */
+/** Returns the object with its namespace, our label and annotations and, for a Secret, the defaults of policies. */
 export function desiredObject(
   claim: Claim,
   payload: CopyPayload | undefined,
@@ -35,12 +35,12 @@ export function desiredObject(
   return marked(claim, namespace, body, textsOf(labels), applied);
 }
 
-/** Nothing of these is anybody else's: what we did not write does not belong there. */
+/** Returns true for types whose whole content Reeve owns: it removes fields that it did not write. */
 export function isWhollyOurs({ type }: Pick<Claim, 'type'>): boolean {
   return isSameObjectType(type, roleBindingType) || isSameObjectType(type, secretObjectType);
 }
 
-/** With what tells a copy of another form: labels that come and go with the share and the policies. Never the payload. */
+/** Adds an annotation with the hash of the form of the copy: metadata, type and keys, and never the payload. */
 function withForm(copy: KubeObject, { copy: { type, keys, isImmutable } }: CompiledShare): KubeObject {
   const labels = Object.entries(labelsOf(copy)).sort(byKey);
   const annotations = Object.entries(annotationsOf(copy)).sort(byKey);
@@ -96,7 +96,7 @@ function hashOf(body: JsonObject): string {
   return createHash('sha256').update(JSON.stringify(body)).digest('base64url').slice(0, 22);
 }
 
-/** What the policies of the namespace say against the object; undefined when they let it pass. */
+/** Returns the denials of the policies of the namespace, or undefined if they allow the object. */
 export function refusalOf(
   object: KubeObject,
   namespace: string,

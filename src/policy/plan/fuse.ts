@@ -1,22 +1,22 @@
-// The fuse: whether an owner may lose as many objects at once as it is about to, or must wait for a person.
+// The fuse: decides whether Reeve may delete so many objects of one provider at once, or waits for a person.
 import type { ProviderState } from '../terms/provider-id.ts';
 
 export type FuseVerdict =
   | { readonly kind: 'delete' }
-  /** The objects stay, and lose our marks: nobody is there to confirm, and nothing may hold up the owner. */
+  /** The objects stay and lose our label and annotations, because the provider is not there for a confirmation. */
   | { readonly kind: 'release' }
   | { readonly kind: 'hold'; readonly count: number; readonly limit: number }
-  /** It cannot be found out at present; until then the objects stay as they are. */
+  /** The API server gives no answer. The objects stay as they are until it does. */
   | { readonly kind: 'unknown' };
 
 export interface FuseCount {
-  /** Live objects that are not desired any more. */
+  /** Live objects that are no longer wanted. */
   readonly outstanding: number;
-  /** Deleted for the owner within the last minute. */
+  /** Objects of the provider deleted within the last minute. */
   readonly recent: number;
 }
 
-/** An owner that is not there may never have been seen by this process: its objects are nobody's to delete. */
+/** `owner` is undefined for a provider that this process has never seen: its objects are not deleted. */
 export function judgeFuse(
   owner: ProviderState | undefined,
   { outstanding, recent }: FuseCount,
@@ -24,23 +24,23 @@ export function judgeFuse(
 ): FuseVerdict {
   if (owner === undefined) return { kind: 'release' };
   if (owner.deletionPolicy === 'Orphan') return { kind: 'release' };
-  // Who deletes the definition of the kind is asked nothing, and takes all owners with it.
+  // Deleting the CRD deletes all providers of the kind, without a check by the webhook.
   if (owner.isDeleting && (owner.isSuspended || !owner.isValid || isKindTerminating))
     return { kind: 'release' };
   const count = outstanding + recent;
-  // Of one that goes, the hook told the person what is there, and whoever says that number must not have it released.
+  // At a deletion, the webhook named the number of existing objects. That number confirms the deletion of all of them.
   const toConfirm = owner.isDeleting ? outstanding : count;
   if (count <= owner.maxDeletions || confirmedCount(owner) >= toConfirm) return { kind: 'delete' };
   return owner.isDeleting ? { kind: 'release' } : { kind: 'hold', count, limit: owner.maxDeletions };
 }
 
-/** A confirmation that has been used counts no more, except for an owner that goes: there it has to stand beforehand. */
+/** A used confirmation does not count again, except at a deletion, where the annotation must be set before. */
 function confirmedCount({ confirmation, confirmationUsed, isDeleting }: ProviderState): number {
   const isSpent = confirmation === confirmationUsed && !isDeleting;
   return isSpent ? -1 : (parseConfirmation(confirmation) ?? -1);
 }
 
-/** Undefined for anything but a plain number. */
+/** Returns undefined for anything but a plain number. */
 export function parseConfirmation(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
 }

@@ -1,16 +1,16 @@
-// What became of one object that an owner wants, or no longer wants, in a namespace.
+// The result for one object of a provider in a namespace: in sync, in conflict, failed, or not to be there.
 import type { ProviderId } from '../terms/provider-id.ts';
 import type { ObjectKey } from '../compile/object-key.ts';
 
 export interface ObjectResult {
   readonly owner: ProviderId;
   readonly key: ObjectKey;
-  /** `undesired`: it is still there and should not be; it does not count as desired. */
+  /** `undesired`: the object still exists but is no longer wanted. It does not count as desired. */
   readonly state: 'synced' | 'conflict' | 'failed' | 'undesired';
-  /** One word, as in a condition. */
+  /** One word in CamelCase, as in a condition. */
   readonly reason: string;
   readonly message: string;
-  /** False where another owner provides the object: the namespace has it all the same. */
+  /** False where another provider provides the object, so that the namespace has it. */
   readonly isMissing: boolean;
 }
 

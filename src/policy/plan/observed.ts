@@ -1,4 +1,4 @@
-// One live object as far as it matters to whoever keeps it; of a Secret, a hash stands for the payload.
+// A live object as the reconciler remembers it. For a Secret, a hash stands for the payload.
 import { createHash } from 'node:crypto';
 import { ownMember, isJsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
@@ -20,13 +20,13 @@ export interface Observed {
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
-  /** Undefined for an object that is not ours. */
+  /** Undefined for an object that Reeve does not manage. */
   readonly owner: ProviderId | undefined;
-  /** Whether its owner lets us take it over. */
+  /** True if the label reeve.dev/adopt allows Reeve to adopt the object. */
   readonly isOffered: boolean;
   readonly isTerminating: boolean;
   readonly appliedHash: string | undefined;
-  /** `unread`: nobody has looked into it since it changed. For objects that are neither ours nor offered: `foreign`. */
+  /** `unread`: not read since it changed. `foreign`: neither managed nor offered, so its content does not matter. */
   readonly content:
     | { readonly kind: 'object'; readonly object: KubeObject }
     | { readonly kind: 'secret'; readonly facts: SecretFacts; readonly labels: KubeObject['metadata'] }
@@ -34,7 +34,7 @@ export interface Observed {
     | { readonly kind: 'foreign' };
 }
 
-/** What is remembered of a copy: nothing from which a value could be had. */
+/** The facts that Reeve remembers of a copy. No value of the Secret can be derived from them. */
 export interface SecretFacts {
   readonly type: string;
   readonly isImmutable: boolean;
@@ -42,21 +42,21 @@ export interface SecretFacts {
   readonly hash: string;
 }
 
-/** For every kind but Secrets. */
+/** Observes an object of any kind but Secret. */
 export function observeObject(type: ObjectType, object: KubeObject): Observed {
   const identity = identityOf(type, object);
   const isOfInterest = identity.owner !== undefined || identity.isOffered;
   return { ...identity, content: isOfInterest ? { kind: 'object', object } : { kind: 'foreign' } };
 }
 
-/** From metadata alone. */
+/** Observes a Secret by its metadata alone. */
 export function observeSecretMetadata(object: KubeObject): Observed {
   const identity = identityOf(secretObjectType, object);
   const isOfInterest = identity.owner !== undefined || identity.isOffered;
   return { ...identity, content: { kind: isOfInterest ? 'unread' : 'foreign' } };
 }
 
-/** From the whole Secret, of which only the hash is kept. */
+/** Observes a whole Secret, and keeps only the hash of its payload. */
 export function observeSecret(secret: KubeObject): Observed {
   const identity = identityOf(secretObjectType, secret);
   if (identity.owner === undefined && !identity.isOffered)
@@ -67,7 +67,7 @@ export function observeSecret(secret: KubeObject): Observed {
   };
 }
 
-/** `kubectl apply` writes the whole object into it, payload and all. */
+/** `kubectl apply` writes the whole object into this annotation, including the payload. */
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
 function comparedMetadata(secret: KubeObject): KubeObject['metadata'] {
@@ -95,7 +95,7 @@ function identityOf(type: ObjectType, object: KubeObject): Omit<Observed, 'conte
   };
 }
 
-/** https://kubernetes.io/docs/concepts/overview/working-with-objects/owners-dependents/: its controller would fight us. */
+/** https://kubernetes.io/docs/concepts/overview/working-with-objects/owners-dependents/: its controller would write against Reeve. */
 function hasController({ metadata }: KubeObject): boolean {
   return (metadata.ownerReferences ?? []).some((reference) => ownMember(reference, 'controller') === true);
 }

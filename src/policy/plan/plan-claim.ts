@@ -1,4 +1,4 @@
-// Plans one object that is desired and that its owner may have: nothing to do, a step, or why it cannot be had.
+// Plans one object that a provider wants in a namespace: in sync, a step, or the reason why there is none.
 import type { JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { adoptLabel, appliedAnnotation } from '../../api/names.ts';
@@ -19,13 +19,13 @@ import type { CompiledShare } from '../compile/compile-share.ts';
 import type { Claim } from '../desired/provider.ts';
 
 export type ClaimStep =
-  /** Its payload has to be known before anything can be said. */
+  /** The payload must be read before the object can be compared. */
   | { readonly kind: 'read'; readonly claim: Claim; readonly live: Observed }
   | { readonly kind: 'read-source'; readonly claim: Claim; readonly share: CompiledShare }
   | WriteStep;
 
 export interface WriteStep {
-  /** `check`: a dry run says whether there is anything to write. */
+  /** `check`: a dry run shows whether a write would change anything. */
   readonly kind: 'create' | 'update' | 'check' | 'replace';
   readonly claim: Claim;
   readonly object: KubeObject;
@@ -33,10 +33,11 @@ export interface WriteStep {
   readonly surplus: Surplus;
 }
 
-/** Keys of a Secret that are not ours to have there, and those of its metadata that it owes to an earlier form. */
+/** Content of the live object that the desired object does not have. Reeve removes it with the write. */
 export interface Surplus {
-  /** Of an object of another kind, a merge patch. */
+  /** A merge patch, for an object that is not a Secret. */
   readonly fields: JsonObject;
+  /** Keys of a Secret. */
   readonly data: readonly string[];
   readonly labels: readonly string[];
   readonly annotations: readonly string[];
@@ -83,15 +84,14 @@ function planWrite(
 ): ClaimStep | ObjectResult {
   if (live?.content.kind === 'unread') return { kind: 'read', claim, live };
   const object = desiredObject(claim, payload, nameOf(input.namespaceObject), input.snapshot, input.now);
-  const difference = live === undefined ? 'create' : differenceOf(claim, object, payload, live);
-  if (difference === 'none') return syncedResult(claim);
+  const kind = live === undefined ? 'create' : neededWrite(claim, object, payload, live);
+  if (kind === 'none') return syncedResult(claim);
   const surplus =
     payload === undefined ? foreignSurplus(claim, object, live) : surplusOf(object, payload, live);
-  const kind = difference === 'maybe' ? 'check' : difference;
   return allowedWrite({ kind, claim, object, live, surplus }, input);
 }
 
-/** The copies stay when the source goes, and where there is none yet there will be none. */
+/** Without a source, existing copies stay and no copy is created. */
 function withoutSource(
   claim: Claim,
   live: Observed | undefined,
@@ -100,7 +100,7 @@ function withoutSource(
   return live?.owner === claim.owner ? syncedResult(claim) : failedResult(claim, reason, message);
 }
 
-/** What is frozen, or what a policy of the namespace refuses, is not written. */
+/** Returns the step, unless its provider is frozen or a policy of the namespace refuses the object. */
 function allowedWrite(step: WriteStep, input: PlanInput): ClaimStep | ObjectResult {
   const { desired, namespaceObject, snapshot, now } = input;
   const freeze = desired.frozen.get(step.claim.owner);
@@ -109,7 +109,7 @@ function allowedWrite(step: WriteStep, input: PlanInput): ClaimStep | ObjectResu
   return refusal === undefined ? step : failedResult(step.claim, 'RefusedByPolicy', refusal);
 }
 
-function differenceOf(
+function neededWrite(
   claim: Claim,
   object: KubeObject,
   payload: CopyPayload | undefined,
@@ -124,7 +124,10 @@ function differenceOf(
 
 const noSurplus: Surplus = { fields: {}, data: [], labels: [], annotations: [] };
 
-/** Whoever hands an object over can change it no more: what it still had of theirs would stay for ever. */
+/**
+ * After adoption the guard stops the previous owner from editing the object. Fields they left behind would stay for
+ * ever, so Reeve removes them now.
+ */
 function foreignSurplus(claim: Claim, object: KubeObject, live: Observed | undefined): Surplus {
   if (live?.content.kind !== 'object' || isWhollyOurs(claim)) return noSurplus;
   const isHandedOver = live.owner === undefined || live.appliedHash === undefined;
@@ -135,7 +138,7 @@ function surplusOf(object: KubeObject, payload: CopyPayload, live: Observed | un
   if (live?.content.kind !== 'secret') return noSurplus;
   const { facts, labels: metadata } = live.content;
   const data = facts.keys.filter((key) => !Object.hasOwn(payload.data, key));
-  // What whoever hands an object over has put on it stays there.
+  // Labels and annotations of the previous owner of an adopted object stay.
   const isOfEarlierForm =
     live.owner !== undefined && live.appliedHash !== valueOf(annotationsOf(object), appliedAnnotation);
   if (!isOfEarlierForm) return { ...noSurplus, data };
@@ -152,15 +155,15 @@ function surplusOf(object: KubeObject, payload: CopyPayload, live: Observed | un
 function outOfScope(claim: Claim, scope: Exclude<ClaimScope, 'allowed'>): ObjectResult {
   const { apiVersion, kind } = claim.type;
   if (scope === 'unknown') {
-    const message = `${kind} of ${apiVersion} cannot be watched: the cluster may not serve it, or not to Reeve`;
+    const message = `Reeve cannot watch ${kind} of ${apiVersion}: the cluster does not serve it, or Reeve has no right to it`;
     return failedResult(claim, 'KindUnavailable', message);
   }
   if (claim.content.kind === 'copy') {
     const message =
-      `this installation does not let Secrets of the name ${claim.name} be shared: run Reeve with ` +
-      `--secret-name=${claim.name} as well, and add the name to the rules for Secrets of its account`;
+      `this installation does not allow shares of Secrets named ${claim.name}: run Reeve with ` +
+      `--secret-name=${claim.name} as well, and add the name to the rules for Secrets of Reeve's own account`;
     return failedResult(claim, 'NameNotAllowed', message);
   }
-  const message = `this installation does not let policies provide ${kind} of ${apiVersion}`;
+  const message = `this installation does not allow policies to provide ${kind} of ${apiVersion}`;
   return failedResult(claim, 'KindNotAllowed', message);
 }

@@ -1,4 +1,4 @@
-// Everything that the plan of one namespace is made from.
+// The input from which one namespace is planned.
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
@@ -11,8 +11,8 @@ import type { CompiledShare } from '../compile/compile-share.ts';
 import type { Claim } from '../desired/provider.ts';
 
 /**
- * Whether the install lets policies and shares provide that object. `unknown`: it does, but nobody can say whether there
- * is one, as where the API server does not serve the kind.
+ * The answer of the install for one object. `unknown`: the install allows it, but Reeve cannot know whether the object
+ * exists, for example because the API server does not serve the kind.
  */
 export type ClaimScope = 'allowed' | 'not-allowed' | 'unknown';
 
@@ -20,9 +20,9 @@ export interface PlanInput {
   readonly namespaceObject: KubeObject;
   readonly snapshot: ClusterSnapshot;
   readonly desired: Desired;
-  /** All objects of the namespace that are ours. */
+  /** All objects in the namespace that Reeve manages. */
   readonly ours: readonly Observed[];
-  /** Whatever lives under that key, ours or not. */
+  /** Returns the live object with the key, whether Reeve manages it or not. */
   readonly liveOf: (key: ObjectKey) => Observed | undefined;
   readonly copyStateOf: (share: CompiledShare) => CopyState;
   readonly fuseOf: (owner: ProviderId) => FuseVerdict;

@@ -1,4 +1,4 @@
-// Plans one namespace: which steps bring what is there to what is desired, and what there is to say where none can.
+// Plans one namespace: the steps that bring its objects in sync, and results for objects that need no step.
 import type { ProviderId } from '../terms/provider-id.ts';
 import type { Observed } from './observed.ts';
 import { conflictResult, undesiredResult, type ObjectResult } from './object-result.ts';
@@ -14,38 +14,38 @@ export type PlanStep =
       readonly live: Observed;
       readonly isExpired: boolean;
     }
-  /** The object stays and loses our marks. */
+  /** The object stays and loses our label and annotations. */
   | { readonly kind: 'release'; readonly owner: ProviderId; readonly live: Observed };
 
 export interface Plan {
   readonly steps: readonly PlanStep[];
-  /** Of everything for which there is no step. */
-  readonly outcomes: readonly ObjectResult[];
+  /** Results of the objects that need no step. */
+  readonly results: readonly ObjectResult[];
 }
 
 export function planNamespace(input: PlanInput): Plan {
   const steps: PlanStep[] = [];
-  const outcomes: ObjectResult[] = [];
+  const results: ObjectResult[] = [];
   const take = (result: PlanStep | ObjectResult): void => {
     if ('kind' in result) steps.push(result);
-    else outcomes.push(result);
+    else results.push(result);
   };
   for (const [key, claims] of input.desired.claims) {
     const live = input.liveOf(key);
     const [winner, ...losers] = byPrecedence(claims, live, input);
     if (winner === undefined) continue;
     take(planWinner(winner, live, input));
-    for (const loser of losers) outcomes.push(providedBy(loser, winner.owner));
+    for (const loser of losers) results.push(providedBy(loser, winner.owner));
   }
   for (const live of input.ours) {
     if (input.desired.claims.has(live.key)) continue;
     const result = planUnclaimed(live, input);
     if (result !== undefined) take(result);
   }
-  return { steps, outcomes };
+  return { steps, results };
 }
 
-/** By name; but who is frozen keeps what it has, and takes nothing from those who can act. */
+/** Orders claims by name, but a frozen provider keeps what it owns and takes nothing from other providers. */
 function byPrecedence(
   claims: readonly Claim[],
   live: Observed | undefined,
@@ -64,26 +64,22 @@ function planWinner(claim: Claim, live: Observed | undefined, input: PlanInput):
     return live.isOffered ? planClaim(claim, live, input) : notOurs(claim, live);
   }
   return isFrozen(live.owner, input)
-    ? conflictResult(
-        claim,
-        'OwnedByAnother',
-        `${live.owner} has it, and that is not to be changed at present`,
-      )
+    ? conflictResult(claim, 'OwnedByAnother', `${live.owner} owns it and is suspended or has an error`)
     : planClaim(claim, live, input);
 }
 
 function notOurs(claim: Claim, live: Observed): ObjectResult {
   const message =
-    `a ${live.type.kind} of this name is there that Reeve does not manage; ` +
+    `a ${live.type.kind} of this name exists that Reeve does not manage; ` +
     'its owner can label it reeve.dev/adopt=true to hand it over, or delete or rename it';
   return conflictResult(claim, 'AlreadyExists', message);
 }
 
 function providedBy(claim: Claim, winner: ProviderId): ObjectResult {
-  return conflictResult(claim, 'ProvidedByAnother', `${winner} provides it already`, false);
+  return conflictResult(claim, 'ProvidedByAnother', `${winner} already provides it`, false);
 }
 
-/** An object of ours that nobody wants in this namespace. */
+/** Plans a managed object that no provider wants in this namespace. */
 function planUnclaimed(live: Observed, input: PlanInput): PlanStep | ObjectResult | undefined {
   if (!isOwned(live) || live.isTerminating || isFrozen(live.owner, input)) return undefined;
   const { owner, key } = live;
@@ -95,14 +91,14 @@ function planUnclaimed(live: Observed, input: PlanInput): PlanStep | ObjectResul
     case 'release':
       return { kind: 'release', owner, live };
     case 'hold': {
-      const message = `${verdict.count} objects would be deleted, and the limit is ${verdict.limit}`;
+      const message = `${verdict.count} objects would be deleted, and maxDeletions is ${verdict.limit}`;
       return undesiredResult({ owner, key }, 'TooManyDeletions', message);
     }
     case 'unknown':
       return undesiredResult(
         { owner, key },
         'ApiError',
-        'the API server does not say whether it is to be deleted',
+        'the API server gave no answer, so Reeve cannot decide whether to delete it',
       );
     default:
       return verdict satisfies never;
@@ -115,7 +111,7 @@ function isOwned(live: Observed): live is Owned {
   return live.owner !== undefined;
 }
 
-/** Whether the fuse counts the object: it would be deleted for its owner, and not because its time is over. */
+/** Returns true if the fuse counts the object: it would be deleted, and not because it has expired. */
 export function isUnwanted(live: Observed, input: Pick<PlanInput, 'snapshot' | 'desired'>): live is Owned {
   return (
     isOwned(live) &&
@@ -130,13 +126,13 @@ function isExpired({ owner, key }: Owned, { expired }: PlanInput['desired']): bo
   return expired.get(owner)?.has(key) === true;
 }
 
-/** What does not load, is suspended, or could not be worked out for this namespace keeps what it has. */
+/** A provider that does not load, is suspended, or has an error for this namespace keeps its objects as they are. */
 function isFrozen(
   owner: ProviderId,
   { snapshot, desired }: Pick<PlanInput, 'snapshot' | 'desired'>,
 ): boolean {
   if (desired.frozen.has(owner)) return true;
   const state = snapshot.owners.get(owner);
-  // One that is being deleted holds nothing any more: the fuse decides what becomes of its objects.
+  // The fuse decides about the objects of a provider that is being deleted.
   return state !== undefined && !state.isDeleting && (!state.isValid || state.isSuspended);
 }

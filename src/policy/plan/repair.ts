@@ -1,4 +1,4 @@
-// The labels and annotations that policies default and an existing Namespace lacks.
+// Finds the labels and annotations that policies default and that an existing Namespace lacks.
 import type { KubeObject } from '../../base/kube-object.ts';
 import { isExcepted } from '../terms/exceptions.ts';
 import { matchNamespace } from '../terms/match.ts';
@@ -12,7 +12,7 @@ export interface MissingDefaults {
   readonly annotations: ReadonlyMap<string, string>;
 }
 
-/** `policies` by name: the first that has a default for a key sets it. A default that reads `request` is never added. */
+/** `policies` are ordered by name, and the first with a default for a key sets it. Defaults that read `request` are left out. */
 export function missingDefaults(
   policies: readonly CompiledPolicy[],
   namespaceObject: KubeObject,
@@ -23,11 +23,11 @@ export function missingDefaults(
   for (const policy of policies) {
     if (policy.namespaceDefaults.length === 0) continue;
     if (isExcepted(policy.exceptions, 'namespaces.defaults', name, now)) continue;
-    // An error of the match is no yes.
+    // An error of the match counts as no match.
     if (matchNamespace(policy.match, namespaceObject).kind !== 'yes') continue;
     for (const key of policy.namespaceDefaults) {
-      const isThere = valueOf(metadataMap(namespaceObject, key.field), key.key) !== undefined;
-      if (isThere || missing[key.field].has(key.key)) continue;
+      const exists = valueOf(metadataMap(namespaceObject, key.field), key.key) !== undefined;
+      if (exists || missing[key.field].has(key.key)) continue;
       const value = defaultFor(policy, key, namespaceObject);
       if (value !== undefined) missing[key.field].set(key.key, value);
     }
@@ -35,7 +35,7 @@ export function missingDefaults(
   return missing.labels.size + missing.annotations.size === 0 ? undefined : missing;
 }
 
-/** Undefined where none can be had, or where it would itself break a rule. */
+/** Returns undefined if the default cannot be rendered or would violate a rule. */
 function defaultFor(
   policy: CompiledPolicy,
   key: DefaultKey,

@@ -1,4 +1,4 @@
-// Judges a Namespace that is already there by the rules of a policy: what would have to change before they all hold.
+// Judges an existing Namespace by the rules of a policy.
 import type { KubeObject } from '../../base/kube-object.ts';
 import { unlimitedBudget } from '../terms/budget.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
@@ -9,8 +9,9 @@ import type { Review } from '../terms/review.ts';
 import type { Rule } from '../rules/rule.ts';
 import type { JudgedViolation, Violation } from '../terms/verdict.ts';
 
+/** The result for one policy and one existing Namespace. */
 export interface Audit {
-  /** An error of the match is no yes: nothing is judged then. */
+  /** An error of the match counts as no match. */
   readonly isMatched: boolean;
   readonly violations: readonly Violation[];
 }
@@ -21,26 +22,27 @@ export function auditNamespace(policy: CompiledPolicy, namespaceObject: KubeObje
   if (matchNamespace(policy.match, namespaceObject).kind !== 'yes') return unmatched;
   const violations: JudgedViolation[] = [];
   const context = {
-    review: standing(namespaceObject),
+    review: creationOf(namespaceObject),
     now,
     namespaceObject,
     matchesNew: true,
     matchedOld: false,
     actions: policy.actions,
     countOthers: () => 0,
-    // Values are free; only that the key is there is asked.
+    // An audit asks only whether a defaulted key exists; its value is free.
     ownsDefault: () => false,
   };
-  judge(policy, policy.namespaceRules.filter(judgesStanding), context, unlimitedBudget, violations);
+  judge(policy, policy.namespaceRules.filter(isAuditable), context, unlimitedBudget, violations);
   return { isMatched: true, violations: violations.map(({ violation }) => violation) };
 }
 
-/** Not the rules on how it is changed, and by whom; quotas are for all namespaces together. */
-function judgesStanding(rule: Rule): boolean {
+/** Leaves out rules about who may change what. Quotas concern all namespaces together, so they are counted elsewhere. */
+function isAuditable(rule: Rule): boolean {
   return rule.shape === 'state' ? rule.graced : rule.id === 'namespaces.defaults';
 }
 
-function standing(namespaceObject: KubeObject): Review {
+/** Returns a review as if the Namespace were created now. */
+function creationOf(namespaceObject: KubeObject): Review {
   const name = nameOf(namespaceObject);
   return {
     uid: '',
@@ -51,7 +53,7 @@ function standing(namespaceObject: KubeObject): Review {
     namespace: name,
     requester: { username: '', groups: [] },
     dryRun: false,
-    // There is no request: what a default would take from one is not demanded.
+    // Without a request, a default that reads the request is not required.
     isOwnWrite: true,
     object: namespaceObject,
     attributes: {},

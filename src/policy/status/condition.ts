@@ -1,4 +1,4 @@
-// Conditions as Kubernetes has them: one aspect each, with the moment at which it last turned.
+// Kubernetes conditions: how to find one in a status, stamp its transition time and compare it.
 // https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api-conventions.md#typical-status-properties
 import { isJsonObject, ownMember } from '../../base/json.ts';
 
@@ -13,7 +13,7 @@ export interface StampedCondition extends Condition {
   readonly lastTransitionTime: string;
 }
 
-/** Of those that an object has; undefined where there is none of the type, or nothing that is one. */
+/** Returns undefined if the status has no condition of the type, or a malformed one. */
 export function conditionOf(status: unknown, type: string): StampedCondition | undefined {
   const conditions = ownMember(status, 'conditions');
   if (!Array.isArray(conditions)) return undefined;
@@ -25,7 +25,7 @@ function isCondition(value: unknown): value is StampedCondition {
   return isJsonObject(value) && texts.every((field) => typeof ownMember(value, field) === 'string');
 }
 
-/** It turned when its status changed; a new reason or message is no turn. */
+/** Sets lastTransitionTime: a new status is a transition, a new reason or message is not. */
 export function stamped(
   condition: Condition,
   before: StampedCondition | undefined,
@@ -36,7 +36,7 @@ export function stamped(
   return { type, status, reason, message, lastTransitionTime };
 }
 
-/** metav1.Time holds no fractions. */
+/** metav1.Time has no fractions of a second. */
 function seconds(time: Date): string {
   return time.toISOString().replace(/\.\d+Z$/, 'Z');
 }

@@ -1,4 +1,4 @@
-// The condition reeve.dev/Ready of a Namespace: whether all is there that policies and shares provide.
+// Derives the condition reeve.dev/Ready of a Namespace: whether all its provided objects are in sync.
 import { readyCondition } from '../../api/names.ts';
 import { clipped } from '../../base/text.ts';
 import type { Desired } from '../desired/desired.ts';
@@ -6,28 +6,28 @@ import { kindOfKey, nameOfKey } from '../compile/object-key.ts';
 import type { ObjectResult } from '../plan/object-result.ts';
 import type { Condition } from './condition.ts';
 
-const longestMessage = 1024;
+const maxMessageLength = 1024;
 
 export function namespaceReadiness(
   { claims, frozen }: Pick<Desired, 'claims' | 'frozen'>,
-  outcomes: readonly ObjectResult[],
+  results: readonly ObjectResult[],
 ): Condition {
-  const missing = firstMissing(outcomes);
+  const missing = firstMissing(results);
   if (missing !== undefined) {
     const { owner, key, reason, message } = missing;
     return notReady(reason, `${kindOfKey(key)} ${nameOfKey(key)} of ${owner}: ${message}`);
   }
   for (const [owner, { reason, message }] of frozen)
     if (reason !== 'Suspended') return notReady(reason, `${owner}: ${message}`);
-  // The same words however many there are: a further share must not cost a write in every namespace.
+  // The message holds no count, so that a new share does not cost a write in every namespace.
   return claims.size === 0
-    ? ready('NothingProvided', 'no policy or share provides anything here')
-    : ready('Synced', 'everything that policies and shares provide is there');
+    ? ready('NothingProvided', 'no policy or share provides objects here')
+    : ready('Synced', 'all objects of policies and shares are in sync');
 }
 
-/** The same one however the work was ordered. */
-function firstMissing(outcomes: readonly ObjectResult[]): ObjectResult | undefined {
-  return outcomes
+/** Returns the missing object with the first key, so that the order of the work does not change the message. */
+function firstMissing(results: readonly ObjectResult[]): ObjectResult | undefined {
+  return results
     .filter(({ isMissing }) => isMissing)
     .reduce<ObjectResult | undefined>(
       (first, each) => (first === undefined || each.key < first.key ? each : first),
@@ -40,5 +40,5 @@ function ready(reason: string, message: string): Condition {
 }
 
 function notReady(reason: string, message: string): Condition {
-  return { type: readyCondition, status: 'False', reason, message: clipped(message, longestMessage) };
+  return { type: readyCondition, status: 'False', reason, message: clipped(message, maxMessageLength) };
 }

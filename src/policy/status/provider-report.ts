@@ -1,30 +1,32 @@
-// What one namespace says about each policy and share: how many of its objects are there, and what is wrong.
+// Counts for one namespace, per policy and share, how many objects are in sync and which are not.
 import { kindOfKey, nameOfKey } from '../compile/object-key.ts';
 import type { Desired } from '../desired/desired.ts';
 import type { ObjectResult } from '../plan/object-result.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
 import type { Violation } from '../terms/verdict.ts';
 
+/** An entry of `status.failures`. */
 export interface UnsyncedObject {
   readonly namespace: string;
-  /** Left out where no object can be named. */
+  /** Left out where the provider failed in the namespace as a whole. */
   readonly kind?: string;
   readonly name?: string;
   readonly reason: string;
   readonly message: string;
 }
 
+/** The report of one namespace on one provider. */
 export interface ProviderReport {
   readonly desired: number;
   readonly synced: number;
   readonly conflicts: number;
   readonly failed: number;
-  /** Objects that are there, should not be, and cannot be removed. */
+  /** Objects that are no longer wanted and that Reeve cannot remove. */
   readonly stuck: number;
   readonly failures: readonly UnsyncedObject[];
   readonly isMatched: boolean;
   readonly violations: readonly Violation[];
-  /** The value under which the namespace counts for the policy's quota. */
+  /** The value of the quota label, if the namespace counts for the quota of the policy. */
   readonly quotaValue: string | undefined;
 }
 
@@ -40,52 +42,52 @@ export const emptyReport: ProviderReport = {
   quotaValue: undefined,
 };
 
-/** What the outcomes of a namespace come to for each owner. Held deletions are the fuse's to report. */
+/** Returns the report on each provider. Held deletions are left out: the fuse reports them. */
 export function providerReports(
   namespace: string,
   { frozen, providers }: Pick<Desired, 'frozen' | 'providers'>,
-  outcomes: readonly ObjectResult[],
+  results: readonly ObjectResult[],
 ): ReadonlyMap<ProviderId, ProviderReport> {
-  const parts = new Map<ProviderId, ProviderReport>(
+  const reports = new Map<ProviderId, ProviderReport>(
     providers.map((owner) => [
       owner,
       { ...emptyReport, isMatched: frozen.get(owner)?.reason !== 'MatchFailed' },
     ]),
   );
-  const add = (owner: ProviderId, change: (part: ProviderReport) => ProviderReport): void => {
-    parts.set(owner, change(parts.get(owner) ?? emptyReport));
+  const add = (owner: ProviderId, change: (report: ProviderReport) => ProviderReport): void => {
+    reports.set(owner, change(reports.get(owner) ?? emptyReport));
   };
-  for (const outcome of outcomes) add(outcome.owner, (part) => withOutcome(part, namespace, outcome));
+  for (const result of results) add(result.owner, (report) => withResult(report, namespace, result));
   for (const [owner, { reason, message }] of frozen) {
-    // What is suspended is as it should be; what cannot be worked out is not, and counts once.
+    // Suspension is no failure. A match or template with an error counts as one failed object.
     if (reason === 'Suspended') continue;
     const failure = { namespace, reason, message };
-    add(owner, (part) => ({
-      ...part,
-      desired: part.desired + 1,
-      failed: part.failed + 1,
-      failures: [...part.failures, failure],
+    add(owner, (report) => ({
+      ...report,
+      desired: report.desired + 1,
+      failed: report.failed + 1,
+      failures: [...report.failures, failure],
     }));
   }
-  return parts;
+  return reports;
 }
 
-function withOutcome(part: ProviderReport, namespace: string, outcome: ObjectResult): ProviderReport {
-  const { key, state, reason, message } = outcome;
+function withResult(report: ProviderReport, namespace: string, result: ObjectResult): ProviderReport {
+  const { key, state, reason, message } = result;
   const failures = [
-    ...part.failures,
+    ...report.failures,
     { namespace, kind: kindOfKey(key), name: nameOfKey(key), reason, message },
   ];
-  const desired = part.desired + 1;
+  const desired = report.desired + 1;
   switch (state) {
     case 'synced':
-      return { ...part, desired, synced: part.synced + 1 };
+      return { ...report, desired, synced: report.synced + 1 };
     case 'conflict':
-      return { ...part, desired, conflicts: part.conflicts + 1, failures };
+      return { ...report, desired, conflicts: report.conflicts + 1, failures };
     case 'failed':
-      return { ...part, desired, failed: part.failed + 1, failures };
+      return { ...report, desired, failed: report.failed + 1, failures };
     case 'undesired':
-      return reason === 'TooManyDeletions' ? part : { ...part, stuck: part.stuck + 1, failures };
+      return reason === 'TooManyDeletions' ? report : { ...report, stuck: report.stuck + 1, failures };
     default:
       return state satisfies never;
   }

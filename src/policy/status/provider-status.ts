@@ -1,4 +1,4 @@
-// The status of a policy or share as it is to be stored, and whether what is stored differs from it.
+// Builds the status of a policy or share, and the patch that turns the stored status into it.
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import { clipped } from '../../base/text.ts';
@@ -9,16 +9,15 @@ import type { NamespaceViolation } from './provider-tally.ts';
 import { providerConditions, type ProviderFacts } from './provider-conditions.ts';
 
 export interface StatusFacts extends ProviderFacts {
-  readonly matched: number;
   readonly violations: { readonly count: number; readonly top: readonly NamespaceViolation[] };
-  /** Whether nothing is left that a confirmation could be for. */
+  /** True if the fuse holds nothing back that the confirmation could release. */
   readonly isConfirmationSpent: boolean;
 }
 
-/** As long as a text of a status may be. */
-const longestNote = 1024;
+/** The longest text that the CRD allows in a status. */
+const maxTextLength = 1024;
 
-/** `stored`: the status that the object has now. */
+/** `stored` is the current status of the object. */
 export function providerStatus(facts: StatusFacts, stored: unknown, now: Date): JsonObject {
   const { state } = facts;
   const observedGeneration = state.generation;
@@ -28,7 +27,7 @@ export function providerStatus(facts: StatusFacts, stored: unknown, now: Date): 
   }));
   const confirmationUsed = spentConfirmation(state, facts.isConfirmationSpent);
   return {
-    // Of what does not load nothing can be counted, and everything is kept as it was when it did.
+    // Without a valid version there is nothing to count, so the fields of the last valid version stay.
     ...(state.isValid ? countedFields(facts) : keptFields(stored)),
     observedGeneration,
     ...(confirmationUsed === undefined ? {} : { confirmationUsed }),
@@ -44,7 +43,7 @@ function countedFields({ state, counts, failures, matched, violations }: StatusF
     synced,
     conflicts,
     failed,
-    failures: failures.map(failureNote),
+    failures: failures.map(failureEntry),
   };
 }
 
@@ -55,31 +54,33 @@ function keptFields(stored: unknown): JsonObject {
 }
 
 function policyFields(matched: number, { count, top }: StatusFacts['violations']): JsonObject {
-  return { matched, violations: count, topViolations: top.map(violationNote) };
+  return { matched, violations: count, topViolations: top.map(violationEntry) };
 }
 
-/** Spent until it is changed or removed. */
+/** Returns the confirmation that counts no more until the annotation changes. */
 function spentConfirmation(
   { confirmation, confirmationUsed }: ProviderState,
   isSpent: boolean,
 ): string | undefined {
   if (confirmation === undefined) return undefined;
-  return isSpent || confirmation === confirmationUsed ? confirmation.slice(0, longestNote) : undefined;
+  return isSpent || confirmation === confirmationUsed ? confirmation.slice(0, maxTextLength) : undefined;
 }
 
-function failureNote(failure: UnsyncedObject): JsonObject {
-  return notes({ ...failure });
+function failureEntry(failure: UnsyncedObject): JsonObject {
+  return clippedFields({ ...failure });
 }
 
-function violationNote({ namespace, rule, path, found, accepted }: NamespaceViolation): JsonObject {
-  return notes({ namespace, rule, path, found, accepted });
+function violationEntry({ namespace, rule, path, found, accepted }: NamespaceViolation): JsonObject {
+  return clippedFields({ namespace, rule, path, found, accepted });
 }
 
-function notes(fields: Readonly<Record<string, string>>): JsonObject {
-  return Object.fromEntries(Object.entries(fields).map(([name, text]) => [name, clipped(text, longestNote)]));
+function clippedFields(fields: Readonly<Record<string, string>>): JsonObject {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, text]) => [name, clipped(text, maxTextLength)]),
+  );
 }
 
-/** The merge patch that makes one of the other; undefined when they are the same. */
+/** Returns the JSON merge patch from `stored` to `wanted`, or undefined if they are the same. */
 export function statusPatch(stored: unknown, wanted: JsonObject): JsonObject | undefined {
   const before = isJsonObject(stored) ? stored : {};
   const surplus = Object.keys(before).filter((field) => !Object.hasOwn(wanted, field));

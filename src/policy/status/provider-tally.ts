@@ -1,4 +1,4 @@
-// Adds up what all namespaces say about one policy or share; each namespace's part can be replaced at any time.
+// Adds up the reports of all namespaces on one provider; each namespace can replace its report.
 import type { QuotaSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { keyPath } from '../../base/metadata.ts';
 import type { Violation } from '../terms/verdict.ts';
@@ -13,16 +13,17 @@ export interface NamespaceViolation extends Violation {
   readonly namespace: string;
 }
 
-/** As many of anything as a status lists. */
-const mostListed = 20;
+/** The number of entries in each list of a status. */
+const maxListed = 20;
 
 export class ProviderTally {
-  readonly #parts = new Map<string, ProviderReport>();
+  readonly #reports = new Map<string, ProviderReport>();
   readonly #counts = { desired: 0, synced: 0, conflicts: 0, failed: 0, stuck: 0 };
   #matched = 0;
   #violations = 0;
-  /** Those that have something to list. */
+  /** Namespaces whose report has failures. */
   readonly #failing = new Set<string>();
+  /** Namespaces whose report has violations. */
   readonly #violating = new Set<string>();
 
   get counts(): Counts {
@@ -34,39 +35,39 @@ export class ProviderTally {
   }
 
   get namespaces(): Iterable<string> {
-    return this.#parts.keys();
+    return this.#reports.keys();
   }
 
   get size(): number {
-    return this.#parts.size;
+    return this.#reports.size;
   }
 
   has(namespace: string): boolean {
-    return this.#parts.has(namespace);
+    return this.#reports.has(namespace);
   }
 
   get(namespace: string): ProviderReport | undefined {
-    return this.#parts.get(namespace);
+    return this.#reports.get(namespace);
   }
 
-  set(namespace: string, part: ProviderReport): void {
+  set(namespace: string, report: ProviderReport): void {
     this.delete(namespace);
-    this.#parts.set(namespace, part);
-    this.#add(part, 1);
-    if (part.failures.length > 0) this.#failing.add(namespace);
-    if (part.violations.length > 0) this.#violating.add(namespace);
+    this.#reports.set(namespace, report);
+    this.#add(report, 1);
+    if (report.failures.length > 0) this.#failing.add(namespace);
+    if (report.violations.length > 0) this.#violating.add(namespace);
   }
 
   delete(namespace: string): void {
-    const part = this.#parts.get(namespace);
-    if (part === undefined) return;
-    this.#parts.delete(namespace);
-    this.#add(part, -1);
+    const report = this.#reports.get(namespace);
+    if (report === undefined) return;
+    this.#reports.delete(namespace);
+    this.#add(report, -1);
     this.#failing.delete(namespace);
     this.#violating.delete(namespace);
   }
 
-  /** The first ones, by namespace, kind and name. */
+  /** Returns the first failures, ordered by namespace, kind and name. */
   failures(): readonly UnsyncedObject[] {
     return this.#firstOf(this.#failing, ({ failures }) =>
       failures.toSorted((a, b) =>
@@ -75,11 +76,11 @@ export class ProviderTally {
     );
   }
 
-  /** Quotas that more namespaces use than may: the objects themselves break no rule. */
+  /** Returns a violation for each quota that is exceeded. No single namespace violates it, so no report holds it. */
   overQuota(quota: QuotaSpec | undefined): readonly NamespaceViolation[] {
     if (quota === undefined) return [];
     const users = new Map<string, string[]>();
-    for (const [namespace, { quotaValue }] of this.#parts) {
+    for (const [namespace, { quotaValue }] of this.#reports) {
       if (quotaValue === undefined) continue;
       const names = users.get(quotaValue);
       if (names === undefined) users.set(quotaValue, [namespace]);
@@ -106,27 +107,27 @@ export class ProviderTally {
     const found = this.#firstOf(this.#violating, ({ violations }, namespace) =>
       violations.map((violation) => ({ ...violation, namespace })),
     );
-    const top = [...overQuota, ...found].slice(0, mostListed);
+    const top = [...overQuota, ...found].slice(0, maxListed);
     return { count: this.#violations + overQuota.length, top };
   }
 
   #firstOf<T>(
     namespaces: ReadonlySet<string>,
-    listOf: (part: ProviderReport, namespace: string) => readonly T[],
+    listOf: (report: ProviderReport, namespace: string) => readonly T[],
   ): readonly T[] {
     const found: T[] = [];
     for (const namespace of [...namespaces].sort()) {
-      if (found.length >= mostListed) break;
-      const part = this.#parts.get(namespace);
-      if (part !== undefined) found.push(...listOf(part, namespace));
+      if (found.length >= maxListed) break;
+      const report = this.#reports.get(namespace);
+      if (report !== undefined) found.push(...listOf(report, namespace));
     }
-    return found.slice(0, mostListed);
+    return found.slice(0, maxListed);
   }
 
-  #add(part: ProviderReport, sign: 1 | -1): void {
-    for (const field of countedFields) this.#counts[field] += sign * part[field];
-    if (part.isMatched) this.#matched += sign;
-    this.#violations += sign * part.violations.length;
+  #add(report: ProviderReport, sign: 1 | -1): void {
+    for (const field of countedFields) this.#counts[field] += sign * report[field];
+    if (report.isMatched) this.#matched += sign;
+    this.#violations += sign * report.violations.length;
   }
 }
 

@@ -78,8 +78,9 @@ export function causesOf(verdict: Verdict): readonly Cause[] {
 
 export function violationLine(violation: Violation): string {
   const { by, rule, path, found, accepted, message } = violation;
-  // For an object of our own kinds the path already names the rule.
-  const source = by === 'reeve' ? '' : `${speaker(violation)}${rule}: `;
+  // For an object of our own kinds the path already names the rule, and a message on steering names the provider.
+  const source =
+    by === 'reeve' || (rule === 'steering' && message !== undefined) ? '' : `${speaker(violation)}${rule}: `;
   return `${source}${message ?? `${path}: found ${found}; accepted: ${accepted}`}`;
 }
 

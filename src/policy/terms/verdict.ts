@@ -33,13 +33,15 @@ export interface Right {
   /** Left out: the right to all of them. */
   readonly name?: string;
   readonly namespace?: string;
-  /** What the write would do, for the message: "take the namespace from it". */
+  /** What in the write needs the right, as the subject of a sentence: "label team=a". Left out: the write as a whole. */
+  readonly cause?: string;
+  /** What the write would do, in the words of a message: "hand out ClusterRole edit". */
   readonly effect: string;
   /** The guard that asks for it. */
   readonly rule: 'steering' | 'authors';
   /** Where in the object. */
   readonly path: string;
-  /** The `spec.contact` of the policy or share that requires it. */
+  /** The `spec.contact` of the policy or share that requires it. Left out: a cluster administrator. */
   readonly contact?: string;
 }
 

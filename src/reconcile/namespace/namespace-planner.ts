@@ -125,7 +125,7 @@ export class NamespacePlanner {
     });
     const reads = plan.steps.filter(isRead);
     const steps = plan.steps.filter((step): step is DoneStep => !isRead(step));
-    return { namespaceObject, desired, steps, reads, outcomes: plan.outcomes, errors: [] };
+    return { namespaceObject, desired, steps, reads, outcomes: plan.results, errors: [] };
   }
 
   async #read(step: ReadStep, signal: AbortSignal): Promise<WriteError | undefined> {

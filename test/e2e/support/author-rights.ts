@@ -4,7 +4,7 @@ import { configMap, policy, roleBinding, share, type WrittenObject } from './obj
 import { grant, person } from './people.ts';
 import type { KubectlOptions } from '../../support/kubectl.ts';
 
-/** Where a policy or share asks for it, and how a refusal calls what is missing. */
+/** A right, the field that requires it, and the words for it in a refusal. */
 export interface AuthorRight {
   readonly id: string;
   readonly rule: Readonly<Record<'apiGroups' | 'resources' | 'verbs', readonly string[]>> & {
@@ -52,18 +52,18 @@ export const sharing = share('au-sharing', {
   targets: match,
 });
 
-const core = (id: string, resource: string, verb: string, path: string, missing = resource): AuthorRight => ({
+const core = (id: string, resource: string, verb: string, path: string): AuthorRight => ({
   id,
   rule: { apiGroups: [''], resources: [resource], verbs: [verb] },
   path,
-  missing: `${verb} ${missing}`,
+  missing: `verb "${verb}" on ${resource}, cluster-wide`,
 });
 
 const use = (resource: string, name: string, path: string): AuthorRight => ({
   id: `use-${name}`,
   rule: { apiGroups: ['reeve.dev'], resources: [resource], resourceNames: [name], verbs: ['use'] },
   path,
-  missing: 'use it',
+  missing: `verb "use" on ${resource}/${name}`,
 });
 
 const defaults = 'spec.namespaces.defaults';
@@ -78,7 +78,7 @@ export const rightsOfPolicy: readonly AuthorRight[] = [
       verbs: ['bind'],
     },
     path: 'spec.contents.roleBindings[0].roleRef',
-    missing: 'bind it',
+    missing: 'verb "bind" on clusterroles.rbac.authorization.k8s.io/view',
   },
   ...['create', 'patch', 'delete'].map((verb) =>
     core(`configmaps-${verb}`, 'configmaps', verb, 'spec.contents.resources[0]'),
@@ -95,7 +95,7 @@ export const rightsOfShare: readonly AuthorRight[] = [
     id: 'source',
     rule: { apiGroups: [''], resources: ['secrets'], resourceNames: ['au-source'], verbs: ['get'] },
     path: 'spec.source',
-    missing: 'get it',
+    missing: 'verb "get" on secrets/au-source in namespace reeve-shared',
   },
   ...['create', 'patch', 'delete'].map((verb) => core(`secrets-${verb}`, 'secrets', verb, 'spec.targets')),
 ];

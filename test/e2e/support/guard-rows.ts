@@ -209,12 +209,15 @@ const ruleRows: readonly Row[] = [
 ];
 
 function steeringRow(by: string, target: string, effect: string, attack: Omit<Attack, 'says'>): Row {
-  const says = `${target}, steering: metadata: found user "${tenant}" would ${effect}`;
+  const [kind, name = ''] = target.split(' ');
+  const resource = kind === 'SecretShare' ? 'secretshares' : 'namespacepolicies';
+  // The namespace stands before these words, and its name differs from attack to attack.
+  const says = ` ${effect} ${target}, and user "${tenant}" may not do that (verb "use" on ${resource}/${name})`;
   return { ...namespaceRow(`steering: ${by}`, { ...attack, says }), isOpenToUsers: true };
 }
 
-const bring = 'bring the namespace under it';
-const take = 'take the namespace from it';
+const bring = 'under';
+const take = 'from';
 const plain = { name: 'gm-plain' };
 /** Nothing but a request for the subresource itself can change what it is for. */
 const onlyThrough = (ways: Partial<Outcomes>): Outcomes => ({
@@ -226,58 +229,58 @@ const onlyThrough = (ways: Partial<Outcomes>): Outcomes => ({
 });
 
 const steeringRows: readonly Row[] = [
-  steeringRow('label', 'policy gm-team', bring, { ...plain, path: label('gm-tier'), value: 'team' }),
-  steeringRow('label of a share', 'share gm-share', bring, {
+  steeringRow('label', 'NamespacePolicy gm-team', bring, { ...plain, path: label('gm-tier'), value: 'team' }),
+  steeringRow('label of a share', 'SecretShare gm-share', bring, {
     ...plain,
     path: label('gm-pull'),
     value: 'true',
   }),
-  steeringRow('label that must not be there', 'policy gm-absent', take, {
+  steeringRow('label that must not be there', 'NamespacePolicy gm-absent', take, {
     ...plain,
     path: label('gm-opt-out'),
     value: 'yes',
   }),
-  steeringRow('label that must be another', 'policy gm-not-in', take, {
+  steeringRow('label that must be another', 'NamespacePolicy gm-not-in', take, {
     ...plain,
     path: label('gm-zone'),
     value: 'outer',
   }),
-  steeringRow('label out of a policy', 'policy gm-team', take, {
+  steeringRow('label out of a policy', 'NamespacePolicy gm-team', take, {
     name: 'gm-in',
     path: label('gm-tier'),
     value: 'none',
     outcomes: onceThere,
   }),
-  steeringRow('label in its contents', 'policy gm-team', 'change what the namespace gets from it', {
+  steeringRow('label in its contents', 'NamespacePolicy gm-team', 'gets from', {
     name: 'gm-in',
     path: label('gm-group'),
     value: 'admins',
     outcomes: onceThere,
   }),
-  steeringRow('annotation', 'policy gm-annotated', bring, {
+  steeringRow('annotation', 'NamespacePolicy gm-annotated', bring, {
     ...plain,
     path: annotation('gm-note'),
     value: 'x',
   }),
-  steeringRow('finalizer', 'policy gm-finalized', bring, {
+  steeringRow('finalizer', 'NamespacePolicy gm-finalized', bring, {
     ...plain,
     path: ['metadata', 'finalizers'],
     value: ['gm.example.com/held'],
   }),
-  steeringRow('owner', 'policy gm-owned', bring, { ...plain, path: ownerPath, value: owners }),
-  steeringRow('spec', 'policy gm-specified', bring, {
+  steeringRow('owner', 'NamespacePolicy gm-owned', bring, { ...plain, path: ownerPath, value: owners }),
+  steeringRow('spec', 'NamespacePolicy gm-specified', bring, {
     name: 'gm-spec',
     path: ['spec', 'finalizers'],
     value: ['gm.example.com/held', 'kubernetes'],
     outcomes: onlyThrough({ 'put/finalize': 'refused' }),
   }),
-  steeringRow('status', 'policy gm-conditional', bring, {
+  steeringRow('status', 'NamespacePolicy gm-conditional', bring, {
     name: 'gm-status',
     path: ['status', 'conditions'],
     value: [{ type: 'gm.example.com/Held', status: 'True' }],
     outcomes: onlyThrough({ ...all(statusChanges, 'refused'), ...all(creations, 'free') }),
   }),
-  steeringRow('name', 'policy gm-named', bring, {
+  steeringRow('name', 'NamespacePolicy gm-named', bring, {
     name: 'gm-named',
     path: label('gm-touched'),
     value: 'yes',
@@ -321,7 +324,7 @@ const ownerRows: readonly Row[] = [
     name: 'gm-own',
     path: ['spec', 'contents', 'roleBindings'],
     value: [roleBinding('x', 'gm-staff', 'cluster-admin')],
-    says: 'would hand out ClusterRole cluster-admin, without the right to bind it',
+    says: 'may not hand out ClusterRole cluster-admin (verb "bind" on clusterroles.rbac.authorization.k8s.io/cluster-admin)',
     outcomes: ofOurKinds,
   },
   {
@@ -331,7 +334,7 @@ const ownerRows: readonly Row[] = [
     name: 'gm-own',
     path: ['spec', 'namespaces', 'defaults'],
     value: { labels: { 'gm-tier': 'team' } },
-    says: 'without the right to use it',
+    says: '(verb "use" on namespacepolicies/',
     outcomes: ofOurKinds,
     isOpenToUsers: true,
   },
@@ -342,7 +345,7 @@ const ownerRows: readonly Row[] = [
     name: 'gm-own',
     path: ['spec', 'source', 'name'],
     value: 'gm-unreadable',
-    says: 'would share Secret reeve-shared/gm-unreadable, without the right to get it',
+    says: 'may not share Secret reeve-shared/gm-unreadable (verb "get" on secrets/gm-unreadable in namespace reeve-shared)',
     outcomes: ofOurKinds,
   },
   ...(['namespacepolicies', 'secretshares'] as const).map((plural): Row => ({
@@ -352,7 +355,7 @@ const ownerRows: readonly Row[] = [
     name: 'gm-fuse',
     path: ['spec', plural === 'secretshares' ? 'targets' : 'match', 'namespaceSelector'],
     value: { matchLabels: { 'gm-nobody': 'has-it' } },
-    says: 'found 2 objects that this would delete, beyond the limit of 1, in namespaces: gm-two-a, gm-two-b',
+    says: 'this write would delete 2 objects in 2 namespaces (gm-two-a, gm-two-b), and spec.maxDeletions is 1',
     outcomes: ofDeletions,
   })),
 ];

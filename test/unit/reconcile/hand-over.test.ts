@@ -19,7 +19,7 @@ test.each(['p', 'q'])('%s keeps the object that it owns when it is suspended', a
   await h.settle();
   expect(owner(h)).toBe(`NamespacePolicy/${name}`);
   expect(h.status('NamespacePolicy', other)).toMatchObject({
-    failures: [{ reason: 'ProvidedByAnother', message: `NamespacePolicy/${name} provides it already` }],
+    failures: [{ reason: 'ProvidedByAnother', message: `NamespacePolicy/${name} already provides it` }],
   });
   expect(h.condition('NamespacePolicy', name)).toMatchObject({ status: 'True', reason: 'Suspended' });
 });

@@ -40,7 +40,7 @@ test('a hanging namespace delays no condition of others, and no status for long'
   expect(h.condition('NamespacePolicy', 'p')).toMatchObject({
     status: 'False',
     reason: 'Reconciling',
-    message: '1 namespace still to be done',
+    message: '1 namespace left to reconcile',
   });
   h.memory.before = () => undefined;
   await pass(h, 16_000);

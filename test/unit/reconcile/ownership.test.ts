@@ -171,7 +171,7 @@ describe('two policies with the same object', () => {
     await h.settle();
     expect(h.status('NamespacePolicy', 'q')).toMatchObject({
       conflicts: 1,
-      failures: [{ reason: 'ProvidedByAnother', message: 'NamespacePolicy/p provides it already' }],
+      failures: [{ reason: 'ProvidedByAnother', message: 'NamespacePolicy/p already provides it' }],
     });
     expect(h.condition('NamespacePolicy', 'p')).toMatchObject({ status: 'True' });
     // The namespace has all its objects.

@@ -19,7 +19,7 @@ async function goingWithoutQuotas(): Promise<Harness> {
 test('a deleted policy keeps its finalizer until the watches of its kinds have synced', async () => {
   const h = await goingWithoutQuotas();
   expect(h.get('RoleBinding', 'devs', 'a')).toBeUndefined();
-  const message = 'it is being deleted, and it is not known yet which ResourceQuota it has';
+  const message = 'being deleted, once the watches of these kinds have synced: ResourceQuota';
   expect(h.condition('NamespacePolicy', 'p')).toMatchObject({ status: 'False', reason: 'Deleting', message });
   h.serve('ResourceQuota');
   await h.settle();

@@ -1,4 +1,4 @@
-// For which other policies and shares the author of a default must have the right to use them.
+// The author of a default needs the right to use the other policies and shares that read it.
 import { expect, test } from 'vitest';
 import type { ProviderId, ProviderState } from '../../../../src/policy/terms/provider-id.ts';
 import { decideProvider } from '../../../../src/policy/authors/decide-provider.ts';
@@ -21,7 +21,7 @@ const resource = (data: object) => ({
   contents: { resources: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' }, data }] },
 });
 
-/** What is asked of the author of the policy `p`, by name and path, under the others. */
+/** Returns the rights that the author of policy `p` needs, each with the path that requires it. */
 function asked(defaults: object, snapshot: Parameters<typeof decideProvider>[1]): readonly string[] {
   const object = providerObject('NamespacePolicy', 'p', { match: nowhere, namespaces: { defaults } });
   const review = aProviderReview({ resource: 'namespacepolicies', object });
@@ -34,49 +34,57 @@ const label = { labels: { tier: 'a' } };
 const at = 'spec.namespaces.defaults';
 
 test.for([
-  ['a selector that wants the label', selecting('tier'), [`${at}.labels.tier`]],
-  ['a selector that wants it away', selecting('tier', 'DoesNotExist'), [`${at}.labels.tier`]],
-  ['a selector of another label', selecting('team'), []],
-  ['names', nowhere, []],
-  ['a match condition', { ...nowhere, matchConditions: [{ name: 'a', expression: 'true' }] }, [at]],
-] as const)('of another policy: %s', ([, match, paths]) => {
+  ['a selector that requires the label needs a right', selecting('tier'), [`${at}.labels.tier`]],
+  [
+    'a selector that requires the label to be absent needs a right',
+    selecting('tier', 'DoesNotExist'),
+    [`${at}.labels.tier`],
+  ],
+  ['a selector of another label needs no right', selecting('team'), []],
+  ['a match by names needs no right', nowhere, []],
+  [
+    'a match condition needs a right',
+    { ...nowhere, matchConditions: [{ name: 'a', expression: 'true' }] },
+    [at],
+  ],
+] as const)('in another policy, %s', ([, match, paths]) => {
   const snapshot = aSnapshot([aPolicy('q', { match }), aPolicy('p', { match: selecting('tier') })]);
   expect(asked(label, snapshot)).toEqual(paths.map((path) => `use namespacepolicies q: ${path}`));
 });
 
 test.for([
-  ['a template in its contents', resource({ a: '${namespaceObject.metadata.name}' }), [at]],
-  ['contents without one', resource({ a: 'b' }), []],
+  ['a template in contents needs a right', resource({ a: '${namespaceObject.metadata.name}' }), [at]],
+  ['contents without a template need no right', resource({ a: 'b' }), []],
   [
-    'a template in its defaults',
+    'a template in defaults needs a right',
     { namespaces: { defaults: { annotations: { a: '${namespaceObject.metadata.name}' } } } },
     [at],
   ],
   [
-    'one in those of Secrets',
+    'a template in defaults of Secrets needs a right',
     { secrets: { defaults: { labels: { a: '${namespaceObject.metadata.name}' } } } },
     [at],
   ],
   [
-    'one that reads the request alone',
+    'a template that reads only the request needs no right',
     { namespaces: { defaults: { annotations: { a: '${request.userInfo.username}' } } } },
     [],
   ],
-] as const)('of another policy: %s', ([, spec, paths]) => {
+] as const)('in another policy, %s', ([, spec, paths]) => {
   const snapshot = aSnapshot([aPolicy('q', { match: nowhere, ...spec })]);
   for (const defaults of [label, { annotations: { note: 'x' } }])
     expect(asked(defaults, snapshot)).toEqual(paths.map((path) => `use namespacepolicies q: ${path}`));
   expect(asked({}, snapshot)).toEqual([]);
 });
 
-test('of a share: its selector', () => {
+test('a share needs a right if its selector reads the label', () => {
   const share = (name: string, targets: object) => aShare(name, { source, targets });
   const snapshot = aSnapshot([], [], [share('a', selecting('tier')), share('b', nowhere)]);
   expect(asked(label, snapshot)).toEqual([`use secretshares a: ${at}.labels.tier`]);
   expect(asked({ annotations: { tier: 'a' } }, snapshot)).toEqual([]);
 });
 
-test('of one that has never loaded: nobody knows, so always', () => {
+test('a provider that has never loaded always needs a right', () => {
   const state = (id: ProviderId): readonly [ProviderId, ProviderState] => [id, { id } as ProviderState];
   const owners = new Map([
     state('NamespacePolicy/p'),

@@ -48,7 +48,7 @@ function rulesIn({ violations }: Decision): readonly string[] {
 const all = { names: ['*'] };
 const none = { names: ['none'] };
 
-describe('who else provides the object', () => {
+describe('another provider of the same object', () => {
   const other = (name: string, more: object = {}) =>
     aShare(name, {
       source: { ...source, name: 'other' },
@@ -66,27 +66,39 @@ describe('who else provides the object', () => {
   });
 
   test.for([
-    ['another share of the same copies', aSnapshot([], namespaces, [other('other')]), []],
-    ['one that is in force', withProviders([state]), []],
-    ['one that is going', withProviders([{ ...state, isDeleting: true }]), ['fuse']],
-    ['one that does not load', withProviders([{ ...state, isValid: false }]), ['fuse']],
     [
-      'copies of another name',
+      'a share that provides the same copies avoids the fuse',
+      aSnapshot([], namespaces, [other('other')]),
+      [],
+    ],
+    ['a share in force avoids the fuse', withProviders([state]), []],
+    [
+      'a share that is being deleted does not avoid the fuse',
+      withProviders([{ ...state, isDeleting: true }]),
+      ['fuse'],
+    ],
+    ['an invalid share does not avoid the fuse', withProviders([{ ...state, isValid: false }]), ['fuse']],
+    [
+      'a share with copies of another name does not avoid the fuse',
       aSnapshot([], namespaces, [other('other', { target: { name: 'x' } })]),
       ['fuse'],
     ],
     [
-      'the share itself, as the snapshot still has it',
+      'the old version of the share itself does not avoid the fuse',
       aSnapshot([], namespaces, [other('regcred')]),
       ['fuse'],
     ],
-    ['a policy of its name', aSnapshot([aPolicy('regcred', {})], namespaces), ['fuse']],
+    [
+      'a policy of the same name does not avoid the fuse',
+      aSnapshot([aPolicy('regcred', {})], namespaces),
+      ['fuse'],
+    ],
   ] as const)('%s', ([, snapshot, rules]) => {
     expect(rulesIn(decisionOn(share(all), share(none), snapshot))).toEqual(rules);
     expect(rulesIn(decisionOn(share(all), undefined, snapshot))).toEqual(rules);
   });
 
-  test('a policy hands over to another policy, and not to its own old version', () => {
+  test('another policy with the same contents avoids the fuse, and the old version of the policy does not', () => {
     const contents = { resources: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' } }] };
     const spec = { maxDeletions: 0, contents };
     const old = providerObject('NamespacePolicy', 'p', spec);
@@ -102,7 +114,7 @@ describe('who else provides the object', () => {
   });
 });
 
-describe('one policy with two contents of one name', () => {
+describe('a policy with two contents of one name', () => {
   const entry = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } });
   const policy = (names: readonly string[]) =>
     providerObject('NamespacePolicy', 'p', {
@@ -111,33 +123,41 @@ describe('one policy with two contents of one name', () => {
       contents: { resources: names.map(entry) },
     });
 
-  test('loses nothing as long as one of them is left', () => {
+  test('no object is lost while one of the two contents is left', () => {
     const both = policy(['${namespaceObject.metadata.name}', 'a']);
     expect(rulesIn(decisionOn(both, policy(['a'])))).toEqual([]);
     expect(rulesIn(decisionOn(both, policy(['b'])))).toEqual(['fuse']);
   });
 });
 
-describe('nothing is decided on', () => {
+describe('a write that needs no decision', () => {
   const deletionTimestamp = '2026-11-20T00:00:00Z';
   test.for([
-    ['metadata alone', share(all), share(all, {}, { labels: { x: 'y' }, finalizers: [] })],
     [
-      'an old one without a spec',
+      'a write of metadata is not decided',
+      share(all),
+      share(all, {}, { labels: { x: 'y' }, finalizers: [] }),
+    ],
+    [
+      'a write of an object that never had a spec is not decided',
       providerObject('SecretShare', 'r', undefined),
       providerObject('SecretShare', 'r', undefined),
     ],
     [
-      'one that is going and loses a finalizer',
+      'removing a finalizer from a provider being deleted is not decided',
       share(5, {}, { deletionTimestamp, finalizers: ['a/b'] }),
       share(5, {}, { deletionTimestamp }),
     ],
-    ['one that is going and is deleted again', share(all, {}, { deletionTimestamp }), undefined],
+    [
+      'deleting a provider that is being deleted is not decided',
+      share(all, {}, { deletionTimestamp }),
+      undefined,
+    ],
   ] as const)('%s', ([, before, after]) => {
     expect(decisionOn(before, after)).toMatchObject({ violations: [], notices: [], overBudget: false });
   });
 
-  test('but a new one may not claim that it is going, nor one that goes get another spec', () => {
+  test('a deletionTimestamp on a new object or a changed spec does not avoid the decision', () => {
     const going = share(5, {}, { deletionTimestamp });
     expect(rulesIn(decisionOn(undefined, going))).toEqual(['spec']);
     expect(rulesIn(decisionOn(share(all, {}, { deletionTimestamp }), going))).toEqual(['spec']);
@@ -145,7 +165,7 @@ describe('nothing is decided on', () => {
 });
 
 describe('the budget', () => {
-  test('refuses when it runs out, whatever was found by then', () => {
+  test('a spent budget makes the decision a refusal', () => {
     let left = 2;
     const budget = { isSpent: () => (left -= 1) < 0 };
     const review = aProviderReview({ resource: 'secretshares', object: share(all) });
@@ -157,7 +177,7 @@ describe('the budget', () => {
     expect(overBudget).toBe(true);
   });
 
-  test('is not asked for where there is no need to look at namespaces', () => {
+  test('a write that needs no decision needs no budget', () => {
     const budget = { isSpent: () => true };
     const review = aProviderReview({ resource: 'secretshares', oldObject: share(all), object: share(all) });
     expect(
@@ -166,7 +186,7 @@ describe('the budget', () => {
   });
 });
 
-describe('the installation', () => {
+describe('the install', () => {
   const review = (spec: object) =>
     aProviderReview({ resource: 'namespacepolicies', object: providerObject('NamespacePolicy', 'p', spec) });
   const resources = ['v1', 'v2'].map((version) => ({
@@ -176,24 +196,24 @@ describe('the installation', () => {
   }));
 
   test.for([
-    ['says nothing', undefined, []],
+    ['no notice without a list of kinds', undefined, []],
     [
-      'allows it',
+      'no notice for an allowed kind',
       ['v1', 'v2'].map((version) => ({ apiVersion: `example.com/${version}`, kind: 'Thing' })),
       [],
     ],
     [
-      'allows another version of the kind',
+      'a notice for another version of an allowed kind',
       [{ apiVersion: 'example.com/v2', kind: 'Thing' }],
       [
-        'NamespacePolicy/p provides kinds that this installation does not allow, and that will not be made: example.com/v1/Thing',
+        'NamespacePolicy/p provides kinds that this installation does not allow, so Reeve does not create them: example.com/v1/Thing',
       ],
     ],
     [
-      'allows the kind of another group',
+      'a notice for the same kind of another group',
       [{ apiVersion: 'example.org/v1', kind: 'Thing' }],
       [
-        'NamespacePolicy/p provides kinds that this installation does not allow, and that will not be made: example.com/v1/Thing, example.com/v2/Thing',
+        'NamespacePolicy/p provides kinds that this installation does not allow, so Reeve does not create them: example.com/v1/Thing, example.com/v2/Thing',
       ],
     ],
   ] as const)('%s', ([, resourceKinds, notices]) => {
@@ -204,13 +224,13 @@ describe('the installation', () => {
   });
 
   test.for([
-    ['names no Secrets', undefined, []],
-    ['names it', ['copy'], []],
+    ['no notice without a list of Secret names', undefined, []],
+    ['no notice for an allowed Secret name', ['copy'], []],
     [
-      'names others',
+      'a notice for another Secret name',
       ['regcred'],
       [
-        'SecretShare/regcred provides Secrets of the name copy, which this installation does not allow (--secret-name), and that will not be made',
+        'SecretShare/regcred provides Secrets named copy, which this installation does not allow (--secret-name), so Reeve does not create them',
       ],
     ],
   ] as const)('%s', ([, secretNames, notices]) => {
@@ -224,7 +244,7 @@ describe('the installation', () => {
     ).toMatchObject({ violations: [], notices });
   });
 
-  test('that names no namespaces for sources has no shares', () => {
+  test('an install without source namespaces refuses every share', () => {
     const install = { ...testInstall, sourceNamespaces: [], resourceKinds: undefined };
     const { violations } = decideProvider(
       aProviderReview({ resource: 'secretshares', object: share(all) }),

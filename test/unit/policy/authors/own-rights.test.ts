@@ -1,4 +1,4 @@
-// Which rights policies and shares take: of their authors, and of our own account; and how the missing ones are told.
+// The rights that policies and shares need, of their authors and of Reeve's own account, and the message on missing ones.
 import { describe, expect, test } from 'vitest';
 import { neededRights, type RightsRule } from '../../../../src/policy/authors/needed-rights.ts';
 import { ownRights, type OwnRights } from '../../../../src/policy/authors/own-rights.ts';
@@ -37,7 +37,7 @@ const shown = ({ verbs, group, resource: what, namespace, name }: RightsRule): s
 const making = 'create,patch,delete';
 const keeping = `get,list,watch,${making}`;
 
-test('an author is asked for each once, also for what the install does not allow yet', () => {
+test('an author needs each right once, also for kinds that the install does not allow', () => {
   expect(neededRights(everything, testInstall).map((each) => `${each.path}: ${shown(each)}`)).toEqual([
     'spec.contents.roleBindings[0].roleRef: bind clusterroles.rbac.authorization.k8s.io view',
     'spec.contents.roleBindings[1].roleRef: bind clusterroles.rbac.authorization.k8s.io edit',
@@ -52,10 +52,10 @@ test('an author is asked for each once, also for what the install does not allow
   expect(neededRights(policy({ secrets: { maxBytes: 1 } }), testInstall)).toEqual([]);
 });
 
-describe('our own account needs', () => {
+describe('the rules for Reeve’s own account', () => {
   test.for([
     [
-      'what the install allows, and to see what is there',
+      'the account needs the rules for allowed kinds, and may list what exists',
       everything,
       {},
       [
@@ -66,33 +66,33 @@ describe('our own account needs', () => {
         'reconciler: patch namespaces.',
       ],
     ],
-    ['all Secrets', share, {}, [`secrets: ${keeping} secrets.`]],
+    ['the account needs a rule for all Secrets', share, {}, [`secrets: ${keeping} secrets.`]],
     [
-      'named ones',
+      'the account needs a rule for each named Secret',
       share,
       { secretNames: ['copy', 'other'] },
       ['named-sources: get,list,watch secrets. reeve-shared', `named-secrets: ${keeping} secrets. copy`],
     ],
-    ['none of another name', share, { secretNames: ['other'] }, []],
+    ['the account needs no rule for a Secret of another name', share, { secretNames: ['other'] }, []],
   ] as const)('%s', ([, definition, changes, rules]) => {
     const rights = ownRights(definition, { ...testInstall, ...changes });
-    expect(rights.map((each) => `${each.role}: ${shown(each)}`)).toEqual(rules);
+    expect(rights.map((each) => `${each.purpose}: ${shown(each)}`)).toEqual(rules);
   });
 });
 
-describe('what is missing', () => {
+describe('the message on missing rules', () => {
   const bind = (name: string): OwnRights => ({
-    role: 'bind',
+    purpose: 'bind',
     verbs: ['bind'],
     group: 'rbac.authorization.k8s.io',
     resource: 'clusterroles',
     name,
   });
 
-  test('is told by role and file, as items of YAML', () => {
-    const secrets: OwnRights = { role: 'secrets', verbs: ['get', 'list'], group: '', resource: 'secrets' };
+  test('the message names role and file, and each rule as an item of YAML', () => {
+    const secrets: OwnRights = { purpose: 'secrets', verbs: ['get', 'list'], group: '', resource: 'secrets' };
     expect(missingRightsMessage([secrets])).toBe(
-      'the account of Reeve has no right to all that this asks for; add to the rules of ClusterRole reeve-reconciler-secrets ' +
+      "Reeve's own account lacks rights that this needs; add to the rules of ClusterRole reeve-reconciler-secrets " +
         '(manifests/install/22-reconciler-secrets.yaml): - {apiGroups: [""], resources: ["secrets"], verbs: [get, list]}',
     );
     expect(missingRightsMessage([bind('a'), bind('b'), secrets])).toMatch(
@@ -100,7 +100,7 @@ describe('what is missing', () => {
     );
   });
 
-  test('is cut between two rules, never within one, and fits a condition', () => {
+  test('a long message is cut between two rules and fits a condition', () => {
     const many = Array.from({ length: 40 }, (_, index) => bind(`${'x'.repeat(50)}-${index}`));
     const message = missingRightsMessage(many);
     expect(message.length).toBeLessThanOrEqual(1024);

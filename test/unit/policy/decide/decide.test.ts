@@ -12,7 +12,7 @@ const strict = aPolicy('strict', {
   secrets: { maxBytes: 1, defaults: { labels: { a: 'b' } } },
 });
 
-/** Lets so many checks pass. */
+/** Returns a budget that is spent after a number of checks. */
 function budgetOf(checks: number): Budget {
   let left = checks;
   return {
@@ -28,27 +28,27 @@ describe('the evaluation budget', () => {
   const create = aReview({ object: aNamespace({ name: 'n' }) });
   const secret = aReview({ resource: 'secrets', object: { metadata: { name: 's', namespace: 'ns' } } });
 
-  test.for([0, 1, 2])('a review that runs out of it after %d checks is refused', (checks) => {
+  test.for([0, 1, 2])('a review whose budget ends after %d checks is refused', (checks) => {
     const decision = decide(create, snapshot, { now, budget: budgetOf(checks) });
     expect(decision.overBudget).toBe(true);
     expect(settle({ ...decision, violations: [] }, new Map(), create).allowed).toBe(false);
     expect(decide(secret, snapshot, { now, budget: budgetOf(checks) }).overBudget).toBe(true);
   });
 
-  test('mutation that runs out of it changes nothing', () => {
+  test('a mutation without budget changes nothing', () => {
     const spent = { now, budget: budgetOf(0) };
     expect(mutate(create, snapshot, spent)).toMatchObject({ overBudget: true, patch: [] });
     expect(mutate(secret, snapshot, spent)).toMatchObject({ overBudget: true, patch: [] });
   });
 
-  test('mutation that runs out of it between two defaults does not set one of them alone', () => {
+  test('a mutation whose budget ends between two defaults sets neither', () => {
     const two = aPolicy('two', { namespaces: { defaults: { labels: { a: '1', b: '2' } } } });
     // One check for the policy, one for its first key.
     const mutation = mutate(create, aSnapshot([two]), { now, budget: budgetOf(2) });
     expect(mutation).toMatchObject({ overBudget: true, patch: [] });
   });
 
-  test('it is spent once its time has come', () => {
+  test('a budget is spent at its deadline', () => {
     let time = 0;
     const budget = budgetUntil(5, () => time);
     expect(budget.isSpent()).toBe(false);
@@ -66,17 +66,21 @@ describe('the namespace that must be known', () => {
   ) => aReview({ resource, namespace, operation, object: { metadata: { name: 'x' } } });
 
   test.for([
-    ['a Secret under a policy with rules for Secrets', inNamespace('secrets', 'ns'), 'ns'],
-    ['a Role, for which no policy has rules', inNamespace('roles', 'ns'), undefined],
-    ['a Secret that is deleted', inNamespace('secrets', 'ns', 'DELETE'), undefined],
-    ['a Secret in an excluded namespace', inNamespace('secrets', 'kube-system'), undefined],
-    ['a Namespace', aReview({ object: aNamespace({ name: 'ns' }) }), undefined],
+    ['a Secret needs its namespace if a policy has rules for Secrets', inNamespace('secrets', 'ns'), 'ns'],
+    ['a Role needs no namespace if no policy has rules for Roles', inNamespace('roles', 'ns'), undefined],
+    ['the deletion of a Secret needs no namespace', inNamespace('secrets', 'ns', 'DELETE'), undefined],
+    [
+      'a Secret in an excluded namespace needs no namespace',
+      inNamespace('secrets', 'kube-system'),
+      undefined,
+    ],
+    ['a Namespace needs no other namespace', aReview({ object: aNamespace({ name: 'ns' }) }), undefined],
   ] as const)('%s', ([, review, needed]) => {
     expect(namespaceNeeded(review, policies)).toBe(needed);
   });
 });
 
-test('a decision names the policies that match, in order', () => {
+test('a decision names the matching policies sorted by name', () => {
   const policies = ['b', 'a', 'c'].map((name) =>
     aPolicy(name, name === 'c' ? { match: { names: ['other'] } } : {}),
   );
@@ -84,7 +88,7 @@ test('a decision names the policies that match, in order', () => {
   expect(decision.policies).toEqual(['a', 'b']);
 });
 
-test('deleting a Secret is nobody else’s business', () => {
+test('the deletion of a Secret is not decided', () => {
   const review = aReview({
     resource: 'secrets',
     operation: 'DELETE',

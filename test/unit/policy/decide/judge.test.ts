@@ -1,4 +1,4 @@
-// What the rules of a policy find is bounded, whatever an object holds, and grace stays exact.
+// The number of violations is bounded, and grace for old violations stays exact.
 import { describe, expect, test } from 'vitest';
 import { decide } from '../../../../src/policy/decide/decide.ts';
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
@@ -26,7 +26,7 @@ function decideBinding(object: KubeObject, oldObject?: KubeObject, actions: read
 describe.each([['Deny'], ['Audit'], ['Warn', 'Audit']])(
   '%s %s: tens of thousands of violations of a rule',
   (...actions) => {
-    test('are a hundred, and a count of the others', () => {
+    test('the first hundred violations are listed and the others are counted', () => {
       const { decision, verdict } = decideBinding(bindingOf(45_000), undefined, actions);
       expect(decision.violations).toHaveLength(101);
       expect(decision.violations.at(-1)?.violation.found).toBe('44900 more like these');
@@ -35,18 +35,18 @@ describe.each([['Deny'], ['Audit'], ['Warn', 'Audit']])(
   },
 );
 
-test('a hundred are shown as they are', () => {
+test('a hundred violations are all listed', () => {
   expect(decideBinding(bindingOf(100)).decision.violations).toHaveLength(100);
 });
 
-test('of many old ones and a new one, the new one is found', () => {
+test('one new violation among many old ones is found', () => {
   const old = bindingOf(10_000);
   const more = { ...old, subjects: [...(old['subjects'] as unknown[]), { kind: 'User', name: 'new' }] };
   const { violations } = decideBinding(more, old).decision;
   expect(violations.map(({ violation }) => violation.found)).toEqual(['User/new']);
 });
 
-test('a Docker configuration with more registries than anybody needs is refused as a whole', () => {
+test('a Docker configuration with too many registries is one violation', () => {
   const auths = Object.fromEntries(Array.from({ length: 200_000 }, (_, i) => [`r${i}.example.com`, {}]));
   const policy = aPolicy('p', { secrets: { dockerConfig: { allowedRegistries: ['*.example.com'] } } });
   const review = aReview({
@@ -60,7 +60,7 @@ test('a Docker configuration with more registries than anybody needs is refused 
   expect(decide(review, aSnapshot([policy], [namespace]), circumstances).violations).toHaveLength(1);
 });
 
-test('a quota stops counting when it is reached', () => {
+test('counting for a quota stops once the quota is reached', () => {
   const policy = aPolicy('p', { namespaces: { quota: { label: 'team', max: 2 } } });
   let looked = 0;
   const snapshot = {

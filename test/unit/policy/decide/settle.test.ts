@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { settle } from '../../../../src/policy/decide/settle.ts';
+import { refusalMessage } from '../../../../src/policy/terms/message.ts';
 import {
   nothingToDecide,
   rightKey,
@@ -14,15 +15,22 @@ const use: Right = {
   group: 'reeve.dev',
   resource: 'namespacepolicies',
   name: 'p',
-  effect: 'bring the namespace under it',
+  cause: 'label team=a',
+  effect: 'bring namespace n under NamespacePolicy p',
   rule: 'steering',
   path: 'metadata',
 };
 const { name: _name, ...allOf } = use;
 const useShare: Right = { ...use, resource: 'secretshares' };
 
-function refusalsFor(rights: readonly Right[], answers: Parameters<typeof settle>[1] = new Map()) {
+type Answers = Parameters<typeof settle>[1];
+
+function refusalsFor(rights: readonly Right[], answers: Answers = new Map()) {
   return settle({ ...nothingToDecide, rights }, answers, review).denials;
+}
+
+function refusedFor(right: Right) {
+  return refusalsFor([right], new Map([[rightKey(right), 'no']]))[0];
 }
 
 describe('a right', () => {
@@ -30,16 +38,25 @@ describe('a right', () => {
     ['yes', true],
     ['no', false],
     ['unknown', false],
-  ] as const)('answered with %s: allowed is %s', ([answer, allowed]) => {
+  ] as const)('a right answered with %s makes "allowed" %s', ([answer, allowed]) => {
     const decision = { ...nothingToDecide, rights: [use] };
     expect(settle(decision, new Map([[rightKey(use), answer]]), review).allowed).toBe(allowed);
   });
 
-  test('that nobody answered is not there', () => {
-    expect(refusalsFor([use])[0]?.found).toMatch(/\(nobody could say whether the right is there\)$/);
+  test('a right without an answer is missing, and the refusal says that there was no answer', () => {
+    expect(refusalsFor([use])[0]).toMatchObject({
+      found: 'user "alice" without verb "use" on namespacepolicies/p (the API server gave no answer)',
+      message:
+        'label team=a would bring namespace n under NamespacePolicy p, and ' +
+        'the API server did not answer whether user "alice" has verb "use" on namespacepolicies/p',
+    });
+    expect(refusalsFor([{ ...use, rule: 'authors', path: 'spec.x' }])[0]?.message).toBe(
+      'spec.x: this write would bring namespace n under NamespacePolicy p, and ' +
+        'the API server did not answer whether user "alice" has verb "use" on namespacepolicies/p',
+    );
   });
 
-  test('is one question, whatever it is needed for', () => {
+  test('two rights with the same verb and object are one question', () => {
     expect(rightKey({ ...use, effect: 'something else' })).toBe(rightKey(use));
     const others: readonly Right[] = [
       useShare,
@@ -52,42 +69,50 @@ describe('a right', () => {
     expect(new Set([use, ...others].map(rightKey)).size).toBe(others.length + 1);
   });
 
-  test('answers for one question count for all that ask it', () => {
-    const both = [use, { ...use, effect: 'take the namespace from it' }];
+  test('one answer counts for all effects that need the right', () => {
+    const both = [use, { ...use, effect: 'remove namespace n from NamespacePolicy p' }];
     expect(refusalsFor(both, new Map([[rightKey(use), 'yes']]))).toEqual([]);
     expect(refusalsFor(both, new Map([[rightKey(use), 'no']]))).toHaveLength(2);
   });
 });
 
 describe('rights that an author lacks', () => {
-  const making = (verb: string): Right => ({
+  const creating = (verb: string): Right => ({
     verb,
     group: '',
     resource: 'configmaps',
-    effect: 'make ConfigMaps',
+    effect: 'create ConfigMaps',
     rule: 'authors',
     path: 'spec.contents.resources[0]',
   });
-  const all = ['create', 'patch', 'delete'].map(making);
+  const all = ['create', 'patch', 'delete'].map(creating);
 
-  test('to one thing are told, and granted, as one; by Reeve itself', () => {
-    const answers = new Map([[rightKey(making('patch')), 'yes' as const]]);
-    expect(refusalsFor(all, answers)).toMatchObject([
+  test('missing verbs on one resource are one violation, by Reeve itself', () => {
+    const answers: Answers = new Map([
+      [rightKey(creating('create')), 'no'],
+      [rightKey(creating('patch')), 'yes'],
+      [rightKey(creating('delete')), 'no'],
+    ]);
+    expect(refusalsFor(all, answers)).toEqual([
       {
         policy: '',
         by: 'reeve',
         rule: 'authors',
         path: 'spec.contents.resources[0]',
-        found:
-          'user "alice" would make ConfigMaps, without the right to create and delete configmaps (nobody could say whether the right is there)',
-        accepted: expect.stringContaining('or one with those rights, which this grants: echo ') as unknown,
+        found: 'user "alice" without verbs "create" and "delete" on configmaps, cluster-wide',
+        accepted: 'a user with verbs "create" and "delete" on configmaps, cluster-wide',
+        message:
+          'spec.contents.resources[0]: user "alice" may not create ConfigMaps ' +
+          '(verbs "create" and "delete" on configmaps, cluster-wide)',
+        contact: 'a cluster administrator',
       },
     ]);
-    expect(refusalsFor(all)[0]?.accepted).toContain('"verbs":["create","patch","delete"]');
-    expect(refusalsFor(all)[0]?.accepted).toContain('--clusterrole=reeve-create-patch-delete-configmaps ');
+    expect(refusalsFor(all)[0]?.accepted).toBe(
+      'a user with verbs "create", "patch" and "delete" on configmaps, cluster-wide',
+    );
   });
 
-  test('to several are told one by one, and nothing but the right itself helps', () => {
+  test('a violation of requesters does not hide the rights that an author lacks', () => {
     const requesters: JudgedViolation = {
       violation: { policy: 'p', rule: 'namespaces.requesters', path: 'x', found: 'y', accepted: 'z' },
       actions: ['Deny'],
@@ -102,49 +127,57 @@ describe('rights that an author lacks', () => {
   });
 });
 
-describe('who refuses', () => {
+describe('the provider that refuses', () => {
   test.for([
     [use, undefined],
     [useShare, 'share'],
     [{ ...use, group: 'example.com' }, 'reeve'],
-  ] as const)('%j: %s', ([right, by]) => {
+  ] as const)('%j is refused by %s', ([right, by]) => {
     expect(refusalsFor([right])[0]).toMatchObject({ policy: 'p', rule: 'steering' });
     expect(refusalsFor([right])[0]?.by).toBe(by);
   });
 });
 
-describe('the line that grants the right', () => {
-  const aRole = '"apiVersion":"rbac.authorization.k8s.io/v1","kind":';
-  const aBinding = '| kubectl apply -f - && kubectl create';
+describe('the missing right in a refusal', () => {
   test.for([
-    [
-      use,
-      `echo '{${aRole}"ClusterRole","metadata":{"name":"reeve-use-p"},"rules":[{"apiGroups":["reeve.dev"],"resources":["namespacepolicies"],"resourceNames":["p"],"verbs":["use"]}]}' ` +
-        `${aBinding} clusterrolebinding reeve-use-p-alice --clusterrole=reeve-use-p --user=alice`,
-    ],
-    [
-      useShare,
-      `echo '{${aRole}"ClusterRole","metadata":{"name":"reeve-use-secretshares-p"},"rules":[{"apiGroups":["reeve.dev"],"resources":["secretshares"],"resourceNames":["p"],"verbs":["use"]}]}' ` +
-        `${aBinding} clusterrolebinding reeve-use-secretshares-p-alice --clusterrole=reeve-use-secretshares-p --user=alice`,
-    ],
+    [use, 'verb "use" on namespacepolicies/p'],
+    [useShare, 'verb "use" on secretshares/p'],
     [
       { ...use, verb: 'get', group: '', resource: 'secrets', name: 's', namespace: 'ns' },
-      `echo '{${aRole}"Role","metadata":{"name":"reeve-get-secrets-s","namespace":"ns"},"rules":[{"apiGroups":[""],"resources":["secrets"],"resourceNames":["s"],"verbs":["get"]}]}' ` +
-        `${aBinding} rolebinding reeve-get-secrets-s-alice --namespace=ns --role=reeve-get-secrets-s --user=alice`,
+      'verb "get" on secrets/s in namespace ns',
     ],
     [
       { ...allOf, verb: 'create', group: 'apps', resource: 'deployments' },
-      `echo '{${aRole}"ClusterRole","metadata":{"name":"reeve-create-deployments.apps"},"rules":[{"apiGroups":["apps"],"resources":["deployments"],"verbs":["create"]}]}' ` +
-        `${aBinding} clusterrolebinding reeve-create-deployments.apps-alice --clusterrole=reeve-create-deployments.apps --user=alice`,
+      'verb "create" on deployments.apps, cluster-wide',
     ],
-  ] as const)('%j', ([right, line]) => {
-    expect(refusalsFor([right])[0]?.accepted).toBe(
-      `a user of group system:masters, or one with that right, which this grants: ${line}`,
-    );
+  ] as const)('%j is named as: %s', ([right, missing]) => {
+    expect(refusedFor(right)).toMatchObject({
+      found: `user "alice" without ${missing}`,
+      accepted: `a user with ${missing}`,
+      message: `label team=a would bring namespace n under NamespacePolicy p, and user "alice" may not do that (${missing})`,
+    });
+  });
+
+  test('a right without a cause is needed by the write as a whole', () => {
+    const { cause: _cause, ...whole } = use;
+    expect(refusedFor(whole)?.message).toMatch(/^this write would bring namespace n under /);
+  });
+
+  test('the refusal ends with the contact of the provider, or with a cluster administrator', () => {
+    const messageFor = (right: Right) =>
+      refusalMessage(
+        settle({ ...nothingToDecide, rights: [right] }, new Map([[rightKey(right), 'no']]), review),
+        review,
+      );
+    const refusal =
+      'Namespace n is refused: label team=a would bring namespace n under NamespacePolicy p, and ' +
+      'user "alice" may not do that (verb "use" on namespacepolicies/p)\nContact: ';
+    expect(messageFor(use)).toBe(`${refusal}a cluster administrator`);
+    expect(messageFor({ ...use, contact: 'platform@example.com' })).toBe(`${refusal}platform@example.com`);
   });
 });
 
-test('where only requesters may create, the right to use the policy is not asked for; that to use a share is', () => {
+test('where only requesters may create, the right to use the policy is not asked for; the right to use a share is', () => {
   const violation: JudgedViolation = {
     violation: { policy: 'p', rule: 'namespaces.requesters', path: 'x', found: 'y', accepted: 'z' },
     actions: ['Deny'],
@@ -156,7 +189,7 @@ test('where only requesters may create, the right to use the policy is not asked
   ]);
 });
 
-test('notices are handed on, whatever the verdict', () => {
+test('notices are part of the verdict, whether the write is allowed or not', () => {
   const notices = ['SecretShare/s now reaches 1 namespace: a'];
   expect(settle({ ...nothingToDecide, notices }, new Map(), review)).toMatchObject({
     allowed: true,

@@ -28,36 +28,42 @@ function rightsFor(
   );
 }
 
+const joins = (policy: string, namespace = 'n') =>
+  `${policy}: bring namespace ${namespace} under NamespacePolicy ${policy}`;
+const leaves = (policy: string, namespace = 'n') =>
+  `${policy}: remove namespace ${namespace} from NamespacePolicy ${policy}`;
+const changes = `p: change what namespace n gets from NamespacePolicy p`;
+
 const yes = { name: 'n', labels: { on: 'yes' } };
 const no = { name: 'n', labels: { on: 'no' } };
 const error = { name: 'n', labels: { other: 'x' } };
 const otherError = { name: 'n', labels: { other: 'y' } };
 
-describe('a match that turns from or to an error', () => {
+describe('a match condition with an error', () => {
   const policy = aPolicy('p', { match: { matchConditions: byLabel }, contents: provides });
   test.for([
-    ['no to yes', no, yes, ['p: bring the namespace under it']],
-    ['yes to no', yes, no, ['p: take the namespace from it']],
-    ['error to yes', error, yes, ['p: bring the namespace under it']],
-    ['yes to error', yes, error, ['p: take the namespace from it']],
-    ['error to error', error, otherError, []],
-    ['no to error', no, error, []],
-    ['yes to yes', yes, { ...yes, annotations: { x: 'y' } }, []],
+    ['a namespace that begins to match joins', no, yes, [joins('p')]],
+    ['a namespace that stops matching leaves', yes, no, [leaves('p')]],
+    ['an error that becomes a match joins', error, yes, [joins('p')]],
+    ['a match that becomes an error leaves', yes, error, [leaves('p')]],
+    ['an error that stays needs no right', error, otherError, []],
+    ['an error that replaces no match needs no right', no, error, []],
+    ['a match that stays needs no right', yes, { ...yes, annotations: { x: 'y' } }, []],
   ] as const)('%s', ([, before, after, rights]) => {
     expect(rightsFor([policy], before, after)).toEqual(rights);
   });
 
-  test('a policy that provides nothing may be joined, and not left', () => {
+  test('a policy that provides nothing may be joined without a right, and not left', () => {
     const rulesOnly = aPolicy('p', {
       match: { matchConditions: byLabel },
       namespaces: { name: { pattern: '.' } },
     });
     expect(rightsFor([rulesOnly], no, yes)).toEqual([]);
-    expect(rightsFor([rulesOnly], yes, error)).toEqual(['p: take the namespace from it']);
+    expect(rightsFor([rulesOnly], yes, error)).toEqual([leaves('p')]);
   });
 });
 
-describe('contents that turn from or to an error', () => {
+describe('contents that appear, vanish or have an error', () => {
   const policy = aPolicy('p', { contents: needsTeam });
   const failing = aPolicy('p', {
     contents: {
@@ -74,44 +80,32 @@ describe('contents that turn from or to an error', () => {
   });
   const labels = (all: Readonly<Record<string, string>>) => ({ name: 'n', labels: all });
   test.for([
-    ['absent to absent', policy, labels({}), labels({ x: 'y' }), []],
+    ['contents that stay absent need no right', policy, labels({}), labels({ x: 'y' }), []],
+    ['contents that appear need a right', policy, labels({}), labels({ team: 'a' }), [changes]],
+    ['contents that vanish need a right', policy, labels({ team: 'a' }), labels({}), [changes]],
     [
-      'absent to present',
-      policy,
-      labels({}),
-      labels({ team: 'a' }),
-      ['p: change what the namespace gets from it'],
-    ],
-    [
-      'present to absent',
-      policy,
-      labels({ team: 'a' }),
-      labels({}),
-      ['p: change what the namespace gets from it'],
-    ],
-    [
-      'present to error',
+      'contents that begin to have an error need a right',
       failing,
       labels({ n: '1' }),
       labels({ n: '0' }),
-      ['p: change what the namespace gets from it'],
+      [changes],
     ],
     [
-      'error to present',
+      'contents that lose their error need a right',
       failing,
       labels({ n: '0' }),
       labels({ n: '1' }),
-      ['p: change what the namespace gets from it'],
+      [changes],
     ],
-    ['error to error', failing, labels({ n: '0' }), labels({ n: '0', x: 'y' }), []],
-    ['absent to error', failing, labels({}), labels({ n: '0' }), []],
+    ['contents whose error stays need no right', failing, labels({ n: '0' }), labels({ n: '0', x: 'y' }), []],
+    ['absent contents that have an error need no right', failing, labels({}), labels({ n: '0' }), []],
   ] as const)('%s', ([, compiled, before, after, rights]) => {
     expect(rightsFor([compiled], before, after)).toEqual(rights);
   });
 });
 
 describe('on CREATE', () => {
-  test('the label that the API server sets, and the name in contents, are not steering', () => {
+  test('the name label and the name in contents are not steering', () => {
     const named = aPolicy('p', {
       contents: {
         resources: [
@@ -129,13 +123,13 @@ describe('on CREATE', () => {
       match: { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'n' } } },
       contents: provides,
     });
-    expect(rightsFor([selects], undefined, { name: 'n' })).toEqual(['p: bring the namespace under it']);
+    expect(rightsFor([selects], undefined, { name: 'n' })).toEqual([joins('p')]);
     expect(
       rightsFor([selects], undefined, { name: 'm', labels: { 'kubernetes.io/metadata.name': 'n' } }),
     ).toEqual([]);
   });
 
-  test('the author of a default answers for what it selects, also by absence', () => {
+  test('the author of a default needs the right, and not the user, also where a selector requires absence', () => {
     const sets = aPolicy('a-sets', {
       match: { names: ['t-*'] },
       namespaces: { defaults: { labels: { tier: 'team' } } },
@@ -150,16 +144,16 @@ describe('on CREATE', () => {
     const all = [sets, selects, without];
     expect(rightsFor(all, undefined, { name: 't-a', labels: { tier: 'team' } })).toEqual([]);
     expect(rightsFor(all, undefined, { name: 't-a', labels: { tier: 'gold' } })).toEqual([
-      'c: take the namespace from it',
+      leaves('c', 't-a'),
     ]);
     expect(rightsFor(all, undefined, { name: 'other', labels: { tier: 'team' } })).toEqual([
-      'b: bring the namespace under it',
-      'c: take the namespace from it',
+      joins('b', 'other'),
+      leaves('c', 'other'),
     ]);
   });
 });
 
-describe('a write that leaves labels, annotations and owners alone', () => {
+describe('a write that changes no labels, annotations and owners', () => {
   const gold = aPolicy('p', {
     match: {
       matchConditions: [
@@ -177,19 +171,19 @@ describe('a write that leaves labels, annotations and owners alone', () => {
   const deletionTimestamp = '2026-11-20T00:00:00Z';
 
   test.for([
-    ['in', plain, golden, ['p: bring the namespace under it']],
-    ['out', golden, plain, ['p: take the namespace from it']],
+    ['a new finalizer can bring a namespace under a policy', plain, golden, [joins('p')]],
+    ['a removed finalizer can remove a namespace from a policy', golden, plain, [leaves('p')]],
     [
-      'out, while the namespace is going',
+      'a terminating namespace needs no right',
       { ...golden, deletionTimestamp },
       { ...plain, deletionTimestamp },
       [],
     ],
-  ] as const)('may steer all the same: %s', ([, before, after, rights]) => {
+  ] as const)('%s', ([, before, after, rights]) => {
     expect(rightsFor([gold], before, after)).toEqual(rights);
   });
 
-  test('is judged by no rule', () => {
+  test('a write that changes no labels, annotations and owners is judged by no rule', () => {
     const review = aReview({
       oldObject: aNamespace(golden),
       object: aNamespace({ ...golden, resourceVersion: '2' }),
@@ -198,7 +192,7 @@ describe('a write that leaves labels, annotations and owners alone', () => {
   });
 });
 
-describe('a default stands on the old side only where this write makes it be set', () => {
+describe('a default counts as old only if this write sets it', () => {
   const gold = aPolicy('gold', {
     match: { namespaceSelector: { matchLabels: { grade: 'gold' } } },
     contents: provides,
@@ -213,13 +207,23 @@ describe('a default stands on the old side only where this write makes it be set
     exceptions: [{ namespaces: ['e-*'], rules: ['namespaces.defaults'] }],
   });
   const labels = { grade: 'gold' };
-  const steers = ['gold: bring the namespace under it'];
+  const steers = (namespace: string) => [joins('gold', namespace)];
 
   test.for([
-    ['the first by name sets it', undefined, { name: 'f-1', labels }, []],
-    ['another one is first by name', undefined, { name: 'd-1', labels }, steers],
-    ['the namespace is excepted', undefined, { name: 'e-1', labels }, steers],
-    ['the namespace was there before', { name: 'f-1' }, { name: 'f-1', labels }, steers],
+    ['the default of the first policy by name needs no right', undefined, { name: 'f-1', labels }, []],
+    ['the default of a later policy needs a right', undefined, { name: 'd-1', labels }, steers('d-1')],
+    [
+      'a default from which the namespace is excepted needs a right',
+      undefined,
+      { name: 'e-1', labels },
+      steers('e-1'),
+    ],
+    [
+      'a default for an existing namespace needs a right',
+      { name: 'f-1' },
+      { name: 'f-1', labels },
+      steers('f-1'),
+    ],
   ] as const)('%s', ([, before, after, rights]) => {
     expect(rightsFor([gold, basic, golden], before, after)).toEqual(rights);
   });
@@ -239,41 +243,105 @@ describe('shares', () => {
     id: 'SecretShare/regcred',
   } as const;
 
-  test('the right is that to use the share', () => {
+  test('steering by a share needs the right to use the share', () => {
     expect(decide(into, snapshot, circumstances).rights).toEqual([
       {
         verb: 'use',
         group: 'reeve.dev',
         resource: 'secretshares',
         name: 'regcred',
-        effect: 'bring the namespace under it',
+        cause: 'label pull=true',
+        effect: 'bring namespace n under SecretShare regcred',
         rule: 'steering',
         path: 'metadata',
       },
     ]);
     expect(decide(outOf, snapshot, circumstances).rights).toMatchObject([
-      { name: 'regcred', effect: 'take the namespace from it' },
+      {
+        name: 'regcred',
+        cause: 'removing label pull',
+        effect: 'remove namespace n from SecretShare regcred',
+      },
     ]);
   });
 
-  test('one that is being deleted provides nothing any more, and needs no right', () => {
+  test('a share that is being deleted needs no right', () => {
     const owners = new Map([[state.id, { ...state, isDeleting: true }]]);
     for (const review of [into, outOf]) {
       expect(decide(review, { ...snapshot, owners }, circumstances).rights).toEqual([]);
     }
   });
 
-  test('of one that does not load, the last good version counts; and one that is suspended will be resumed', () => {
+  test('an invalid share counts with its last valid version, and a suspended share counts as well', () => {
     for (const change of [{ isValid: false }, { isSuspended: true }]) {
       const owners = new Map([[state.id, { ...state, ...change }]]);
       expect(decide(into, { ...snapshot, owners }, circumstances).rights).toHaveLength(1);
     }
   });
 
-  test('an excluded namespace is nobody’s', () => {
+  test('an excluded namespace needs no right', () => {
     const all = aShare('all', { source: { namespace: 'a', name: 'b' }, targets: { names: ['*'] } });
     const review = aReview({ object: aNamespace({ name: 'kube-system' }) });
     expect(decide(review, aSnapshot([], [], [all]), circumstances).rights).toEqual([]);
+  });
+});
+
+describe('the cause of steering', () => {
+  const selects = aPolicy('p', {
+    match: { namespaceSelector: { matchLabels: { team: 'a', tier: 'gold' } }, names: ['app-*', 'n'] },
+    contents: provides,
+  });
+  const causesOf = (policy: CompiledPolicy, before: ObjectMeta | undefined, after: ObjectMeta) =>
+    decide(
+      aReview({
+        object: aNamespace(after),
+        ...(before === undefined ? {} : { oldObject: aNamespace(before) }),
+      }),
+      aSnapshot([policy]),
+      circumstances,
+    ).rights.map(({ cause }) => cause);
+  const labels = { team: 'a', tier: 'gold' };
+
+  test('the cause of a new namespace is its name and its labels', () => {
+    expect(causesOf(selects, undefined, { name: 'app-1', labels })).toEqual([
+      'name app-1 and label team=a and label tier=gold',
+    ]);
+  });
+
+  test('the cause of a relabeled namespace is each changed label that the selector reads', () => {
+    const before = { name: 'n', labels: { team: 'a', tier: 'basic', other: 'x' } };
+    expect(causesOf(selects, before, { name: 'n', labels: { ...labels, other: 'y' } })).toEqual([
+      'label tier=gold',
+    ]);
+    expect(causesOf(selects, { name: 'n', labels }, { name: 'n', labels: { team: 'a' } })).toEqual([
+      'removing label tier',
+    ]);
+  });
+
+  test('the name label counts as the name', () => {
+    const byNameLabel = aPolicy('p', {
+      match: { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'n' } } },
+      contents: provides,
+    });
+    expect(causesOf(byNameLabel, undefined, { name: 'n' })).toEqual(['name n']);
+  });
+
+  test('a right carries the contact of its policy or share', () => {
+    const contact = 'platform@example.com';
+    const policy = aPolicy('p', { match: { names: ['n'] }, contents: provides, contact });
+    const share = aShare('s', { source: { namespace: 'a', name: 'b' }, targets: { names: ['n'] }, contact });
+    const review = aReview({ object: aNamespace({ name: 'n' }) });
+    const { rights } = decide(review, aSnapshot([policy], [], [share]), circumstances);
+    expect(rights.map((right) => right.contact)).toEqual([contact, contact]);
+  });
+
+  test('match conditions and contents have no single cause', () => {
+    expect(
+      causesOf(aPolicy('p', { match: { matchConditions: byLabel }, contents: provides }), no, yes),
+    ).toEqual([undefined]);
+    expect(
+      causesOf(aPolicy('p', { contents: needsTeam }), { name: 'n' }, { name: 'n', labels: { team: 'a' } }),
+    ).toEqual([undefined]);
   });
 });
 

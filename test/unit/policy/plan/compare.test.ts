@@ -22,21 +22,25 @@ describe('a RoleBinding', () => {
     subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'devs' }],
   };
   test.each<readonly [string, object, string]>([
-    ['as it should be', {}, 'none'],
+    ['a RoleBinding in sync needs no write', {}, 'none'],
     [
-      'with what others have added to its metadata',
+      'labels of other writers need no write',
       { metadata: { ...marks, labels: { ...marks.labels, x: 'y' } } },
       'none',
     ],
-    ['without our label', { metadata: { ...marks, labels: {} } }, 'update'],
+    ['a missing label of Reeve needs an update', { metadata: { ...marks, labels: {} } }, 'update'],
     [
-      'of another owner',
+      'an object of another provider needs an update',
       { metadata: { ...marks, annotations: { [ownerAnnotation]: 'NamespacePolicy/q' } } },
       'update',
     ],
-    ['with a subject more', { subjects: [...wanted.subjects, { kind: 'User', name: 'x' }] }, 'update'],
-    ['without subjects', { subjects: undefined }, 'update'],
-    ['to another role', { roleRef: { ...wanted.roleRef, name: 'view' } }, 'replace'],
+    [
+      'an added subject needs an update',
+      { subjects: [...wanted.subjects, { kind: 'User', name: 'x' }] },
+      'update',
+    ],
+    ['missing subjects need an update', { subjects: undefined }, 'update'],
+    ['another role needs a replacement', { roleRef: { ...wanted.roleRef, name: 'view' } }, 'replace'],
   ])('%s', (_what, fields, expected) => {
     expect(compareRoleBinding(wanted, { ...wanted, ...fields })).toBe(expected);
   });
@@ -54,52 +58,64 @@ describe('an object of another kind', () => {
     status: {},
   };
   test.each<readonly [string, object, string]>([
-    ['with everything that is wanted', {}, 'none'],
+    ['an object with all wanted fields needs no write', {}, 'none'],
     [
-      'made from something else',
+      'an object made from another body needs an update',
       { metadata: { ...marks, annotations: { ...annotations, [appliedAnnotation]: 'old' } } },
       'update',
     ],
     [
-      'with another value, which may be another form of the same',
+      'another value, which may be the same in another form, needs a check',
       { spec: { ...live.spec, hard: { pods: '5000m' } } },
-      'maybe',
+      'check',
     ],
-    ['with a field too few', { spec: { hard: { pods: '5' } } }, 'maybe'],
-    ['with a list of another length', { spec: { ...live.spec, list: [{ a: 1 }, { a: 1 }] } }, 'maybe'],
-    ['with a text for an object', { spec: 'x' }, 'maybe'],
+    ['a missing field needs a check', { spec: { hard: { pods: '5' } } }, 'check'],
+    [
+      'a list of another length needs a check',
+      { spec: { ...live.spec, list: [{ a: 1 }, { a: 1 }] } },
+      'check',
+    ],
+    ['a text in place of an object needs a check', { spec: 'x' }, 'check'],
   ])('%s', (_what, fields, expected) => {
     expect(compareResource(wanted, { ...live, ...fields })).toBe(expected);
   });
 
-  test('a field of the name of what every object inherits is a plain field', () => {
+  test('a field named constructor is compared like any other', () => {
     const hostile = { ...wanted, spec: JSON.parse('{"constructor":{"name":"Object"}}') as object };
-    expect(compareResource(hostile, { ...wanted, spec: {} })).toBe('maybe');
+    expect(compareResource(hostile, { ...wanted, spec: {} })).toBe('check');
   });
 });
 
-describe('what an object that is handed over has beyond what is wanted', () => {
+describe('fields that an adopted object must lose', () => {
   const wanted = {
     metadata: marks,
     spec: { podSelector: {}, policyTypes: ['Ingress'], limits: { cpu: '1' }, ports: [{ port: 1 }] },
   };
   test.each<readonly [string, object, object]>([
-    ['is nothing', { spec: wanted.spec }, {}],
-    ['is not its metadata or status', { metadata: { labels: { x: 'y' } }, status: { a: 1 } }, {}],
-    ['is a field', { spec: { ...wanted.spec, ingress: [{}] } }, { spec: { ingress: null } }],
+    ['an object with only wanted fields loses nothing', { spec: wanted.spec }, {}],
+    ['metadata and status stay', { metadata: { labels: { x: 'y' } }, status: { a: 1 } }, {}],
     [
-      'is a field further down',
+      'a field that is not wanted is removed',
+      { spec: { ...wanted.spec, ingress: [{}] } },
+      { spec: { ingress: null } },
+    ],
+    [
+      'a nested field that is not wanted is removed',
       { spec: { limits: { cpu: '2', memory: '1' } } },
       { spec: { limits: { memory: null } } },
     ],
-    ['is a whole field of the object', { data: { a: 'b' }, __proto__: { c: 'd' } }, { data: null }],
     [
-      'is an item of a list',
+      'a top-level field that is not wanted is removed',
+      { data: { a: 'b' }, __proto__: { c: 'd' } },
+      { data: null },
+    ],
+    [
+      'a list with an item too many is set again',
       { spec: { ports: [{ port: 1 }, { port: 2 }] } },
       { spec: { ports: [{ port: 1 }] } },
     ],
-    ['is not what an item has by default', { spec: { ports: [{ port: 1, protocol: 'TCP' }] } }, {}],
-    ['is not what it has in another form', { spec: { limits: 'none' } }, {}],
+    ['a default inside a list item stays', { spec: { ports: [{ port: 1, protocol: 'TCP' }] } }, {}],
+    ['a value in another form stays', { spec: { limits: 'none' } }, {}],
   ])('%s', (_what, fields, expected) => {
     expect(foreignFields(wanted, { metadata: {}, ...fields })).toEqual(expected);
   });
@@ -115,14 +131,14 @@ describe('a copy of a Secret', () => {
     return copy.payload;
   };
   test.each<readonly [string, object, string]>([
-    ['as it should be', {}, 'none'],
-    ['with keys in another order', { data: { ...data } }, 'none'],
-    ['with another value', { data: { k: 'djI=' } }, 'update'],
-    ['with a key more', { data: { ...data, l: '' } }, 'update'],
-    ['of another type', { type: 'example.com/x' }, 'replace'],
-    ['that is immutable', { immutable: true }, 'replace'],
+    ['a copy in sync needs no write', {}, 'none'],
+    ['keys in another order need no write', { data: { ...data } }, 'none'],
+    ['another value needs an update', { data: { k: 'djI=' } }, 'update'],
+    ['an added key needs an update', { data: { ...data, l: '' } }, 'update'],
+    ['another type needs a replacement', { type: 'example.com/x' }, 'replace'],
+    ['an immutable copy needs a replacement', { immutable: true }, 'replace'],
     [
-      'of another owner',
+      'an object of another provider needs an update',
       { metadata: { ...marks, annotations: { [ownerAnnotation]: 'SecretShare/t' } } },
       'update',
     ],
@@ -130,7 +146,7 @@ describe('a copy of a Secret', () => {
     expect(compareCopy(wanted, payloadOf(), observeSecret({ ...wanted, ...fields }))).toBe(expected);
   });
 
-  test('of which only the metadata are known', () => {
+  test('a copy whose payload is unknown needs an update', () => {
     expect(compareCopy(wanted, payloadOf(), observeSecretMetadata(wanted))).toBe('update');
   });
 });

@@ -18,16 +18,21 @@ function copied(target: object, source: object): unknown {
 describe('the copy of a Secret', () => {
   const whole = { type: 'example.com/t', data: { a: 'YQ==', b: 'Yg==' }, isImmutable: false };
   test.each<readonly [string, object, object, unknown]>([
-    ['has type and keys of its source', {}, {}, whole],
-    ['has the type of the share', { type: 'example.com/u' }, {}, { ...whole, type: 'example.com/u' }],
+    ['a copy has the type and the keys of its source', {}, {}, whole],
     [
-      'has the keys of the share by their new names',
+      'a copy has the type that the share names',
+      { type: 'example.com/u' },
+      {},
+      { ...whole, type: 'example.com/u' },
+    ],
+    [
+      'a copy has the keys that the share names, by their new names',
       { keys: [{ from: 'b', to: 'c' }] },
       {},
       { ...whole, data: { c: 'Yg==' } },
     ],
     [
-      'has one key under two names',
+      'a copy can have one key of the source under two names',
       {
         keys: [
           { from: 'b', to: 'c' },
@@ -37,31 +42,31 @@ describe('the copy of a Secret', () => {
       {},
       { ...whole, data: { c: 'Yg==', d: 'Yg==' } },
     ],
-    ['is immutable where the share says so', { immutable: true }, {}, { ...whole, isImmutable: true }],
-    ['is not immutable because its source is', {}, { immutable: true }, whole],
-    ['is Opaque where its source says nothing', {}, { type: undefined }, { ...whole, type: 'Opaque' }],
-    ['may be empty', {}, { data: undefined }, { ...whole, data: {} }],
+    ['a copy is immutable if the share says so', { immutable: true }, {}, { ...whole, isImmutable: true }],
+    ['an immutable source does not make the copy immutable', {}, { immutable: true }, whole],
+    ['a copy of a source without a type is Opaque', {}, { type: undefined }, { ...whole, type: 'Opaque' }],
+    ['a copy of an empty source is empty', {}, { data: undefined }, { ...whole, data: {} }],
     [
-      'is not made without a key that is asked for',
+      'there is no copy if the source lacks a key that the share names',
       { keys: [{ from: 'toString', to: 'x' }] },
       {},
       'KeyMissing',
     ],
     [
-      'is not made of a token',
+      'there is no copy of a service account token',
       { type: 'Opaque' },
       { type: 'kubernetes.io/service-account-token' },
       'SourceTypeForbidden',
     ],
     [
-      'is not made of a bootstrap token',
+      'there is no copy of a bootstrap token',
       {},
       { type: 'bootstrap.kubernetes.io/token' },
       'SourceTypeForbidden',
     ],
-    ['is not made of a release of Helm', {}, { type: 'helm.sh/release.v1' }, 'SourceTypeForbidden'],
+    ['there is no copy of a Helm release', {}, { type: 'helm.sh/release.v1' }, 'SourceTypeForbidden'],
     [
-      'is not made of a copy',
+      'there is no copy of a copy',
       {},
       {
         metadata: {
@@ -75,7 +80,7 @@ describe('the copy of a Secret', () => {
     expect(copied(target, source)).toEqual(expected);
   });
 
-  test('keeps a key called __proto__', () => {
+  test('a copy has the key __proto__ of its source', () => {
     const data = JSON.parse('{"__proto__":"eA=="}') as object;
     expect(JSON.stringify(copied({}, { data }))).toContain('"__proto__":"eA=="');
   });

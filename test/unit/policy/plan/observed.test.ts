@@ -1,4 +1,4 @@
-// What is remembered of a Secret: enough to tell whether it is as it should be, and nothing to read a value from.
+// The facts remembered of a Secret are enough to compare it, and reveal none of its values.
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
@@ -27,9 +27,9 @@ function secretWith(labels: Readonly<Record<string, string>>): KubeObject {
 }
 
 test.each([
-  ['a copy', { 'app.kubernetes.io/managed-by': 'reeve' }, 'secret'],
-  ['one that is offered', { 'reeve.dev/adopt': 'true' }, 'secret'],
-  ['that of a tenant', {}, 'foreign'],
+  ['a copy is remembered by its hash', { 'app.kubernetes.io/managed-by': 'reeve' }, 'secret'],
+  ['an offered Secret is remembered by its hash', { 'reeve.dev/adopt': 'true' }, 'secret'],
+  ['a Secret of a tenant is not remembered', {}, 'foreign'],
 ])('%s', (_, labels, kind) => {
   const observed = observeSecret(secretWith(labels));
   expect(observed.content.kind).toBe(kind);

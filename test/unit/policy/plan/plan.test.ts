@@ -48,7 +48,7 @@ function stored(kind: string, specs: Readonly<Record<string, object>>): readonly
   }));
 }
 
-/** Steps and outcomes, each as a line. */
+/** Returns steps and results, each as a line. */
 function planOf({
   policies = {},
   shares = {},
@@ -63,7 +63,7 @@ function planOf({
   cluster.shares.replaced(stored('SecretShare', shares), '1');
   cluster.namespaces.replaced([namespaceObject], '1');
   const snapshot = cluster.snapshot();
-  const { steps, outcomes } = planNamespace({
+  const { steps, results } = planNamespace({
     namespaceObject,
     snapshot,
     desired: desired(namespaceObject, snapshot, now),
@@ -76,7 +76,7 @@ function planOf({
   });
   return [
     ...steps.map((step) => `${step.kind} for ${'claim' in step ? step.claim.owner : step.owner}`),
-    ...outcomes.map(({ owner, state, reason }) => `${state} ${reason} for ${owner}`),
+    ...results.map(({ owner, state, reason }) => `${state} ${reason} for ${owner}`),
   ];
 }
 
@@ -84,86 +84,86 @@ const p = { p: bindingPolicy() };
 const suspended = bindingPolicy({ suspend: true });
 const offered = { labels: { [adoptLabel]: 'true' } };
 
-describe('the plan for an object that is wanted', () => {
+describe('an object that a provider wants', () => {
   test.each<readonly [string, Situation, readonly string[]]>([
-    ['and is not there', { policies: p }, ['create for NamespacePolicy/p']],
+    ['a missing object is created', { policies: p }, ['create for NamespacePolicy/p']],
     [
-      'and is there',
+      'an object in sync needs no step',
       { policies: p, live: binding('NamespacePolicy/p') },
       ['synced Synced for NamespacePolicy/p'],
     ],
     [
-      'and differs',
+      'a changed object is updated',
       { policies: p, live: binding('NamespacePolicy/p', { subjects: [] }) },
       ['update for NamespacePolicy/p'],
     ],
     [
-      'and has another role',
+      'a RoleBinding with another role is replaced',
       { policies: p, live: binding('NamespacePolicy/p', { roleRef: {} }) },
       ['replace for NamespacePolicy/p'],
     ],
     [
-      'and belongs to somebody',
+      'an object that Reeve does not manage is a conflict',
       { policies: p, live: binding(undefined) },
       ['conflict AlreadyExists for NamespacePolicy/p'],
     ],
     [
-      'and is offered',
+      'an offered object is adopted',
       { policies: p, live: binding(undefined, {}, offered) },
       ['update for NamespacePolicy/p'],
     ],
     [
-      'and is offered, but a controller has it',
+      'an offered object that a controller owns is a conflict',
       { policies: p, live: binding(undefined, {}, { ...offered, ownerReferences: [{ controller: true }] }) },
       ['conflict AlreadyExists for NamespacePolicy/p'],
     ],
     [
-      'and belongs to an owner that is gone',
-      { policies: p, live: binding('NamespacePolicy/gone') },
+      'an object of a deleted provider is taken over',
+      { policies: p, live: binding('NamespacePolicy/deleted') },
       ['update for NamespacePolicy/p'],
     ],
     [
-      'and is being deleted',
+      'an object that is being deleted is reported as failed',
       { policies: p, live: binding('NamespacePolicy/p', {}, { deletionTimestamp: '2026-11-21T11:00:00Z' }) },
       ['failed Terminating for NamespacePolicy/p'],
     ],
     [
-      'and not allowed',
+      'an object that the install does not allow is reported as failed',
       { policies: p, scope: 'not-allowed' },
       ['failed KindNotAllowed for NamespacePolicy/p'],
     ],
     [
-      'of a kind that nobody serves',
+      'an object of a kind that the cluster does not serve is reported as failed',
       { policies: p, scope: 'unknown' },
       ['failed KindUnavailable for NamespacePolicy/p'],
     ],
     [
-      'by two',
+      'the first of two policies gets the object, and the other has a conflict',
       { policies: { p: bindingPolicy(), q: bindingPolicy() }, live: binding('NamespacePolicy/q') },
       ['update for NamespacePolicy/p', 'conflict ProvidedByAnother for NamespacePolicy/q'],
     ],
     [
-      'by one that is suspended, and is there',
+      'an object in sync of a suspended policy needs no step',
       { policies: { p: suspended }, live: binding('NamespacePolicy/p') },
       ['synced Synced for NamespacePolicy/p'],
     ],
     [
-      'by one that is suspended, and is not there',
+      'a missing object of a suspended policy is not created',
       { policies: { p: suspended } },
       ['failed Suspended for NamespacePolicy/p'],
     ],
     [
-      'and one that is suspended has it',
+      'a suspended policy keeps the object that it owns',
       { policies: { p: bindingPolicy(), q: suspended }, live: binding('NamespacePolicy/q') },
       ['synced Synced for NamespacePolicy/q', 'conflict ProvidedByAnother for NamespacePolicy/p'],
     ],
     [
-      'and one that does not load has it',
+      'an invalid policy keeps the object that it owns',
       { policies: { p: bindingPolicy(), q: { nonsense: 1 } }, live: binding('NamespacePolicy/q') },
       ['conflict OwnedByAnother for NamespacePolicy/p'],
     ],
     [
-      'but not by the one of the policies that refuses it',
+      'an object that another policy refuses is not written',
       { policies: { ...p, rules: { match: {}, rbac: { allowedRoleRefs: ['ClusterRole/view'] } } } },
       ['failed RefusedByPolicy for NamespacePolicy/p'],
     ],
@@ -172,36 +172,40 @@ describe('the plan for an object that is wanted', () => {
   });
 });
 
-describe('the plan for a copy', () => {
+describe('a copy of a Secret', () => {
   const shares = { s: shareOf() };
   const secret = (metadata: object = {}): Observed =>
     observeSecretMetadata({
       metadata: { name: 'regcred', namespace: 'a', uid: 'u', resourceVersion: '5', ...metadata },
     });
   const ours = { labels: { [managedByLabel]: 'reeve' }, annotations: { [ownerAnnotation]: 'SecretShare/s' } };
-  const gone = unavailable('SourceMissing', 'x');
+  const missing = unavailable('SourceMissing', 'x');
 
   test.each<readonly [string, Situation, readonly string[]]>([
-    ['whose source has not been read', { shares }, ['read-source for SecretShare/s']],
-    ['whose source is gone', { shares, copy: gone }, ['failed SourceMissing for SecretShare/s']],
+    ['a source that has not been read is read first', { shares }, ['read-source for SecretShare/s']],
     [
-      'whose source is gone, and that is there',
-      { shares, copy: gone, live: secret(ours) },
+      'a copy without a source is not created',
+      { shares, copy: missing },
+      ['failed SourceMissing for SecretShare/s'],
+    ],
+    [
+      'an existing copy stays without its source',
+      { shares, copy: missing, live: secret(ours) },
       ['synced Synced for SecretShare/s'],
     ],
     [
-      'that nobody has looked into',
+      'a live copy that has not been read is read first',
       { shares, copy: ready(), live: secret(ours) },
       ['read for SecretShare/s'],
     ],
-    ['that is not there', { shares, copy: ready() }, ['create for SecretShare/s']],
+    ['a missing copy is created', { shares, copy: ready() }, ['create for SecretShare/s']],
     [
-      'whose name somebody else has',
+      'a Secret of the same name that Reeve does not manage is a conflict',
       { shares, copy: ready(), live: secret() },
       ['conflict AlreadyExists for SecretShare/s'],
     ],
     [
-      'whose name is not allowed',
+      'a copy whose name the install does not allow is reported as failed',
       { shares, copy: ready(), scope: 'not-allowed' },
       ['failed NameNotAllowed for SecretShare/s'],
     ],
@@ -215,39 +219,43 @@ describe('the plan for a copy', () => {
   }
 });
 
-describe('the plan for an object that nobody wants', () => {
+describe('an object that no provider wants', () => {
   const live = binding('NamespacePolicy/q');
   const elsewhere = { q: bindingPolicy({ match: { names: ['other'] } }) };
 
   test.each<readonly [string, Situation, readonly string[]]>([
-    ['is to delete it', { policies: elsewhere, live }, ['delete for NamespacePolicy/q']],
+    ['an unwanted object is deleted', { policies: elsewhere, live }, ['delete for NamespacePolicy/q']],
     [
-      'is to release it where the fuse says so',
+      'an unwanted object is released if the fuse releases it',
       { policies: elsewhere, live, fuse: { kind: 'release' } },
       ['release for NamespacePolicy/q'],
     ],
     [
-      'is to keep it where the fuse holds',
+      'an unwanted object stays while the fuse holds',
       { policies: elsewhere, live, fuse: { kind: 'hold', count: 9, limit: 5 } },
       ['undesired TooManyDeletions for NamespacePolicy/q'],
     ],
     [
-      'is nothing where its owner is suspended',
+      'an unwanted object of a suspended policy stays',
       { policies: { q: { ...elsewhere.q, suspend: true } }, live },
       [],
     ],
-    ['is nothing where its owner does not load', { policies: { q: { nonsense: 1 } }, live }, []],
+    ['an unwanted object of an invalid policy stays', { policies: { q: { nonsense: 1 } }, live }, []],
     [
-      'is nothing while it is being deleted',
+      'an unwanted object that is being deleted needs no step',
       {
         policies: elsewhere,
         live: binding('NamespacePolicy/q', {}, { deletionTimestamp: '2026-11-21T11:00:00Z' }),
       },
       [],
     ],
-    ['is nothing where it is not ours', { policies: elsewhere, live: binding(undefined) }, []],
     [
-      'whose time is over is to delete it, whatever the fuse says',
+      'an object that Reeve does not manage needs no step',
+      { policies: elsewhere, live: binding(undefined) },
+      [],
+    ],
+    [
+      'an expired object is deleted even while the fuse holds',
       {
         policies: { q: bindingPolicy({}, { expiresAt: '2026-11-21T12:00:00Z' }) },
         live,

@@ -15,44 +15,44 @@ const wanted = (...names: readonly string[]): Pick<Desired, 'claims' | 'frozen'>
   frozen: new Map(),
 });
 
-function readiness(desired: Pick<Desired, 'claims' | 'frozen'>, outcomes: readonly ObjectResult[]): string {
-  const { status, reason, message } = namespaceReadiness(desired, outcomes);
+function readiness(desired: Pick<Desired, 'claims' | 'frozen'>, results: readonly ObjectResult[]): string {
+  const { status, reason, message } = namespaceReadiness(desired, results);
   return `${status} ${reason}: ${message}`;
 }
 
-describe('a namespace is ready', () => {
-  test('when nothing is provided', () => {
-    expect(readiness(wanted(), [])).toBe('True NothingProvided: no policy or share provides anything here');
+describe('a ready namespace', () => {
+  test('a namespace for which nothing is provided is ready', () => {
+    expect(readiness(wanted(), [])).toBe('True NothingProvided: no policy or share provides objects here');
   });
 
-  test('when all is there, though others want the same, or something is too much', () => {
-    const outcomes = [
+  test('a namespace is ready although another provider wants the same object, or an unwanted object remains', () => {
+    const results = [
       syncedResult(about('a')),
       conflictResult(about('b'), 'ProvidedByAnother', 'x', false),
       undesiredResult(about('c'), 'TooManyDeletions', 'x'),
     ];
-    expect(readiness(wanted('a', 'b'), outcomes)).toMatch(/^True Synced/);
+    expect(readiness(wanted('a', 'b'), results)).toMatch(/^True Synced/);
   });
 
-  test('when a policy is suspended that has what it wants', () => {
+  test('a namespace is ready if a suspended policy has its objects', () => {
     const frozen = new Map([['NamespacePolicy/p', { reason: 'Suspended', message: 'x' }]] as const);
     expect(readiness({ ...wanted('a'), frozen }, [syncedResult(about('a'))])).toMatch(/^True Synced/);
   });
 });
 
-describe('a namespace is not ready', () => {
-  test('when something is missing: the first by its key is named, however the work was ordered', () => {
-    const outcomes = [
+describe('a namespace that is not ready', () => {
+  test('the message names the missing object with the first key, in any order of the work', () => {
+    const results = [
       failedResult(about('z'), 'Rejected', 'no'),
-      failedResult(about('b'), 'SourceMissing', 'gone'),
+      failedResult(about('b'), 'SourceMissing', 'no source'),
       syncedResult(about('a')),
     ];
-    const expected = 'False SourceMissing: Secret b of NamespacePolicy/p: gone';
-    expect(readiness(wanted('a', 'b', 'z'), outcomes)).toBe(expected);
-    expect(readiness(wanted('a', 'b', 'z'), outcomes.toReversed())).toBe(expected);
+    const expected = 'False SourceMissing: Secret b of NamespacePolicy/p: no source';
+    expect(readiness(wanted('a', 'b', 'z'), results)).toBe(expected);
+    expect(readiness(wanted('a', 'b', 'z'), results.toReversed())).toBe(expected);
   });
 
-  test('when nobody can say what a policy wants of it', () => {
+  test('a namespace is not ready if a policy has an error for it', () => {
     const frozen = new Map([
       ['NamespacePolicy/p', { reason: 'MatchFailed', message: 'match condition c: no such key' }],
     ] as const);

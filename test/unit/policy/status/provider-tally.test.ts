@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { emptyReport, type ProviderReport } from '../../../../src/policy/status/provider-report.ts';
 import { ProviderTally } from '../../../../src/policy/status/provider-tally.ts';
 
-const part = fc
+const report = fc
   .record({
     desired: fc.nat(5),
     synced: fc.nat(5),
@@ -25,16 +25,16 @@ const part = fc
     })),
   }));
 
-test('adds up the same whatever came and went before', () => {
+test('the sums are the same in any order of reports', () => {
   const op = fc.record({
     namespace: fc.constantFrom('a', 'b', 'c', 'd'),
-    part: fc.option(part, { nil: undefined }),
+    report: fc.option(report, { nil: undefined }),
   });
   fc.assert(
     fc.property(fc.array(op), (ops) => {
       const tally = new ProviderTally();
       const last = new Map<string, ProviderReport>();
-      for (const { namespace, part: next } of ops) {
+      for (const { namespace, report: next } of ops) {
         if (next === undefined) tally.delete(namespace);
         else tally.set(namespace, next);
         if (next === undefined) last.delete(namespace);
@@ -56,7 +56,7 @@ test('adds up the same whatever came and went before', () => {
   );
 });
 
-test('lists failures by namespace, kind and name, and no more than twenty', () => {
+test('at most twenty failures are listed, by namespace, kind and name', () => {
   const tally = new ProviderTally();
   const failing = (namespace: string, names: readonly string[]) =>
     tally.set(namespace, {
@@ -71,7 +71,7 @@ test('lists failures by namespace, kind and name, and no more than twenty', () =
   expect(listed).toHaveLength(20);
 });
 
-test('an exceeded quota is one violation, in front of those of single namespaces', () => {
+test('an exceeded quota is one violation, listed before the violations of namespaces', () => {
   const tally = new ProviderTally();
   const violation = { policy: 'p', rule: 'namespaces.required', path: 'x', found: 'y', accepted: 'z' };
   for (const name of ['c', 'b', 'a'])

@@ -165,13 +165,18 @@ describe('a forbidden watch', () => {
 
 describe('rules without a webhook', () => {
   test.for([
-    ['Off', { secrets: { maxBytes: 5 } }, 'HookNotInstalled', 'spec.secrets: '],
-    ['Off', { secrets: { defaults: { labels: { a: 'b' } } } }, 'HookNotInstalled', 'spec.secrets: '],
+    ['Off', { secrets: { maxBytes: 5 } }, 'HookNotInstalled', 'the rules in spec.secrets are not enforced'],
+    [
+      'Off',
+      { secrets: { defaults: { labels: { a: 'b' } } } },
+      'HookNotInstalled',
+      'the rules in spec.secrets are not enforced',
+    ],
     [
       'Off',
       { secrets: { maxBytes: 5 }, rbac: { forbidWildcardRules: true } },
       'HookNotInstalled',
-      'spec.secrets and spec.rbac: ',
+      'the rules in spec.secrets and spec.rbac are not enforced',
     ],
     ['Off', { namespaces: { required: { labels: { tier: {} } } } }, 'Synced', ''],
     ['Ignore', { secrets: { maxBytes: 5 } }, 'Synced', ''],

@@ -1,10 +1,10 @@
-// Steering: which policies and shares a write of a Namespace would bring it under, take it from, or get other objects from.
+// Compares a Namespace before and after a write, as far as it matters to one policy or share.
 import { isDeepStrictEqual } from 'node:util';
 import type { RequestersSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { namespaceNameLabel, nobodysName } from '../../api/names.ts';
 import type { Budget } from '../terms/budget.ts';
 import { policyProvider, shareProvider, type Provider } from '../desired/provider.ts';
-import { matchNamespace } from '../terms/match.ts';
+import { matchNamespace, type CompiledMatch } from '../terms/match.ts';
 import {
   labelsOf,
   metadataMap,
@@ -13,35 +13,37 @@ import {
   withMetadata,
   type MetadataField,
 } from '../../base/metadata.ts';
+import { clipped } from '../../base/text.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import { useOf, type ProviderId } from '../terms/provider-id.ts';
+import { kindOfProvider, nameOfProvider, useOf } from '../terms/provider-id.ts';
 import type { Review } from '../terms/review.ts';
 import type { OwnsDefault } from '../rules/rule.ts';
 import { renderDefault } from '../rules/default-keys.ts';
 import { isRequester } from '../rules/requesters.ts';
+import { bareNamespace } from './stored-namespace.ts';
 import type { Right } from '../terms/verdict.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import type { CompiledShare } from '../compile/compile-share.ts';
 
 /** The two sides that are compared. */
 export interface SteeringSides {
-  /** What matched before is judged on this one. */
+  /** The namespace on which a match counts as a match before the write. */
   readonly before: KubeObject;
-  /** What it contained before is rendered from this one. */
+  /** The namespace from which the contents before the write are rendered. */
   readonly contained: KubeObject;
   readonly after: KubeObject;
 }
 
 /**
- * On CREATE nothing was there before, so what the author decides is everything beyond what the API server itself
- * sets; the name is part of that, and `_any_` is a name that nobody can have.
+ * On CREATE the old side is a Namespace with only what the API server sets. The name is the user's choice as well, so
+ * matches are judged on `_any_`, a name that no namespace can have.
  */
 export function steeringSides(review: Review, after: KubeObject): SteeringSides {
   if (review.oldObject !== undefined) return { before: review.oldObject, contained: review.oldObject, after };
   return { before: bareNamespace(nobodysName, after), contained: bareNamespace(nameOf(after), after), after };
 }
 
-/** A key that equals what a matching default sets stands on the old side too: the author of the default answers for it. */
+/** Adds to the old side the keys whose value a default sets: the author of the default answers for them, not the user. */
 export function withDefaultedKeys(
   sides: SteeringSides,
   setters: readonly DefaultSetter[],
@@ -54,26 +56,29 @@ export function withDefaultedKeys(
   return { before, contained: isSame ? before : withMissing(sides.contained, keys), after: sides.after };
 }
 
-/** A policy or share that a write of a Namespace can bring it under, or take it from. */
+/** A policy or share that may match the namespace before or after the write. */
 export interface SteeringTarget {
   readonly provider: Provider;
-  /** Who may bring namespaces under it without the right to. */
+  /** The `spec.contact`, for the message of a refusal. */
+  readonly contact: string | undefined;
+  /** Users who may bring namespaces under the policy without the right to use it. */
   readonly requesters: RequestersSpec | undefined;
-  /** Whether a namespace gains anything by coming under it, beyond rules. */
+  /** True if a namespace under it gets objects, or rights from its requesters, and not only rules. */
   readonly isWorthReaching: boolean;
 }
 
 export function policyTarget(policy: CompiledPolicy): SteeringTarget {
-  const { contents, requesters } = policy;
+  const { contents, requesters, contact } = policy;
   const isWorthReaching = contents.length > 0 || requesters !== undefined;
-  return { provider: policyProvider(policy), requesters, isWorthReaching };
+  return { provider: policyProvider(policy), contact, requesters, isWorthReaching };
 }
 
 export function shareTarget(share: CompiledShare): SteeringTarget {
-  return { provider: shareProvider(share), requesters: undefined, isWorthReaching: true };
+  const { contact } = share;
+  return { provider: shareProvider(share), contact, requesters: undefined, isWorthReaching: true };
 }
 
-/** The right to use the policy or share, when the write decides what it does with this namespace. */
+/** Returns the right to use the policy or share, if the write has an effect on it. */
 export function steeringRight(
   target: SteeringTarget,
   matchesAfter: boolean,
@@ -84,21 +89,39 @@ export function steeringRight(
   const effect = effectOf(target, matchesAfter, sides, budget);
   if (effect === undefined) return undefined;
   if (target.requesters !== undefined && isRequester(target.requesters, requester)) return undefined;
-  return useRight(target.provider.id, effect);
+  const { id, match } = target.provider;
+  const name = nameOf(sides.after);
+  const namespace = name === '' ? 'the namespace' : `namespace ${clipped(name)}`;
+  const provider = `${kindOfProvider(id)} ${nameOfProvider(id)}`;
+  const cause = effect === 'change' ? undefined : causeOf(match, sides);
+  return {
+    ...useOf(id),
+    ...(cause === undefined ? {} : { cause }),
+    ...(target.contact === undefined ? {} : { contact: target.contact }),
+    effect: effectTexts[effect](namespace, provider),
+    rule: 'steering',
+    path: 'metadata',
+  };
 }
+
+type SteeringEffect = 'join' | 'leave' | 'change';
+
+const effectTexts: Readonly<Record<SteeringEffect, (namespace: string, provider: string) => string>> = {
+  join: (namespace, provider) => `bring ${namespace} under ${provider}`,
+  leave: (namespace, provider) => `remove ${namespace} from ${provider}`,
+  change: (namespace, provider) => `change what ${namespace} gets from ${provider}`,
+};
 
 function effectOf(
   { provider, isWorthReaching }: SteeringTarget,
   matchesAfter: boolean,
   sides: SteeringSides,
   budget: Budget,
-): string | undefined {
+): SteeringEffect | undefined {
   const matchedBefore = matchNamespace(provider.match, sides.before, budget).kind === 'yes';
-  if (!matchesAfter) return matchedBefore ? 'take the namespace from it' : undefined;
-  if (matchedBefore) {
-    return providesOther(provider, sides, budget) ? 'change what the namespace gets from it' : undefined;
-  }
-  return isWorthReaching ? 'bring the namespace under it' : undefined;
+  if (!matchesAfter) return matchedBefore ? 'leave' : undefined;
+  if (matchedBefore) return providesOther(provider, sides, budget) ? 'change' : undefined;
+  return isWorthReaching ? 'join' : undefined;
 }
 
 /** An error on both sides, or where there was nothing before, is no change. */
@@ -110,15 +133,35 @@ function providesOther(provider: Provider, { contained, after }: SteeringSides, 
   });
 }
 
-function useRight(id: ProviderId, effect: string): Right {
-  return { ...useOf(id), effect, rule: 'steering', path: 'metadata' };
+/** Names the name and the labels that decide the match. Undefined: a match condition decides, which can read anything. */
+function causeOf(match: CompiledMatch, { before, after }: SteeringSides): string | undefined {
+  const isName = (key: string): boolean => key === namespaceNameLabel && nameOf(before) !== nameOf(after);
+  const changed = [...(match.selector?.keys ?? [])].filter(
+    (key) => valueOf(labelsOf(before), key) !== valueOf(labelsOf(after), key),
+  );
+  const decidesByName = nameFits(match, before) !== nameFits(match, after) || changed.some(isName);
+  const labels = changed.filter((key) => !isName(key)).map((key) => labelCause(key, labelsOf(after)));
+  const causes = [...(decidesByName ? [`name ${clipped(nameOf(after))}`] : []), ...labels];
+  return causes.length === 0 ? undefined : causes.join(' and ');
+}
+
+function nameFits({ names, excludeNames }: CompiledMatch, namespaceObject: KubeObject): boolean {
+  const name = nameOf(namespaceObject);
+  return (
+    names?.some((glob) => glob.matches(name)) !== false && !excludeNames.some((glob) => glob.matches(name))
+  );
+}
+
+function labelCause(key: string, labels: ReturnType<typeof labelsOf>): string {
+  const value = valueOf(labels, key);
+  return value === undefined ? `removing label ${key}` : `label ${key}=${clipped(value)}`;
 }
 
 /** A policy that matches the namespace after the write. */
 export interface DefaultSetter {
   readonly policy: CompiledPolicy;
   readonly ownsDefault: OwnsDefault;
-  /** Defaults are set when a namespace is made or comes under the policy, and not later. */
+  /** True if the namespace comes under the policy with this write: only then are defaults set. */
   readonly isNew: boolean;
 }
 
@@ -128,7 +171,7 @@ interface DefaultedKey {
   readonly value: string;
 }
 
-/** The keys of the object whose values are those that this write makes a policy set. */
+/** Returns the keys of the object whose value equals a default that a policy sets with this write. */
 function defaultedKeys(
   setters: readonly DefaultSetter[],
   object: KubeObject,
@@ -147,7 +190,7 @@ function defaultedKeys(
   return found;
 }
 
-/** A value that was there before was somebody's choice, and so is its change: only what is missing is added. */
+/** Adds the keys that are missing. A value that was there before was a user's choice, and so is its change. */
 function withMissing(side: KubeObject, keys: readonly DefaultedKey[]): KubeObject {
   const missing = (field: MetadataField): ReadonlyMap<string, string> =>
     new Map(
@@ -156,28 +199,4 @@ function withMissing(side: KubeObject, keys: readonly DefaultedKey[]): KubeObjec
         .map(({ key, value }) => [key, value]),
     );
   return withMetadata(withMetadata(side, 'labels', missing('labels')), 'annotations', missing('annotations'));
-}
-
-/** A Namespace with nothing but what the API server sets by itself. */
-function bareNamespace(name: string, like: KubeObject): KubeObject {
-  const { uid, creationTimestamp } = like.metadata;
-  return {
-    apiVersion: 'v1',
-    kind: 'Namespace',
-    metadata: {
-      name,
-      labels: { [namespaceNameLabel]: name },
-      ...(uid === undefined ? {} : { uid }),
-      ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
-    },
-    spec: { finalizers: ['kubernetes'] },
-    status: { phase: 'Active' },
-  };
-}
-
-/** The name label is the API server's to set, so a forged or missing one in a request counts as the real one. */
-export function asStored(namespaceObject: KubeObject): KubeObject {
-  const name = nameOf(namespaceObject);
-  if (name === '' || valueOf(labelsOf(namespaceObject), namespaceNameLabel) === name) return namespaceObject;
-  return withMetadata(namespaceObject, 'labels', new Map([[namespaceNameLabel, name]]));
 }
