@@ -8,10 +8,12 @@ RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
 RUN node_modules/.bin/tsc -p tsconfig.build.json
+# `reeve up` is for a workstation; without it, the image has no sandbox that could serve a fake API.
+RUN rm -r dist/sandbox dist/cli/demo dist/cli/up.js
 RUN npm ci --ignore-scripts --omit=dev
 
 FROM node:24-bookworm-slim
-# What runs needs no package manager, and whoever breaks in must not find one.
+# The program needs no package manager, and an intruder must not find one.
 RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack \
     /usr/local/bin/yarn /usr/local/bin/yarnpkg /opt/yarn-*
 WORKDIR /reeve
@@ -24,6 +26,6 @@ ENV NODE_ENV=production REEVE_HOST=0.0.0.0
 # A number, so that Kubernetes can see that it is not root (runAsNonRoot).
 USER 65532:65532
 EXPOSE 8443 8081
-# Nothing is written to disk but with --certs-dir. The flags take away what no part of the program uses.
+# Nothing is written to disk. The flags take away what no part of the program uses.
 ENTRYPOINT ["node", "--disable-proto=delete", "--disallow-code-generation-from-strings", "--no-addons", "dist/main.js"]
 CMD ["run"]

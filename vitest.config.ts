@@ -31,11 +31,11 @@ const onTheSandbox = [
   'contents-lifecycle',
   'fuse',
   'readme',
+  'reconciler-outside',
   'role-bindings',
   'secret-share-limits',
   'secret-shares',
   'steering',
-  'up-on-cluster',
 ].map((name) => `test/e2e/${name}.test.ts`);
 
 /** The golden cases need to know: one expected.yaml is rewritten for many tests. */

@@ -3,6 +3,8 @@
 export const group = 'reeve.dev';
 export const version = 'v1alpha1';
 export const apiVersion = `${group}/${version}`;
+/** The name of both webhook configurations. */
+export const configurationName = 'reeve';
 /** `kubectl get reeve` lists all our kinds. */
 export const category = 'reeve';
 

@@ -8,7 +8,7 @@ import type { Log } from '../observe/log.ts';
 import type { AdmissionMetrics } from '../observe/admission-metrics.ts';
 import { admissionObserver } from './admission-observer.ts';
 import { listen, urlOf } from './listen.ts';
-import type { PairSource } from './serving-pair.ts';
+import type { PairSource } from '../certs/pair-source.ts';
 import { systemClock } from '../base/clock.ts';
 import type { Witness } from './witness.ts';
 

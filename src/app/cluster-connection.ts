@@ -6,7 +6,7 @@ import { createKubeClient } from '../kube/http/https-client.ts';
 import { createObjectWriter, type ObjectWriter } from '../kube/object-writer.ts';
 import { ConnectionMetrics } from '../observe/connection-metrics.ts';
 import type { MetricsRegistry } from '../observe/registry.ts';
-import { StartError } from './start-error.ts';
+import { StartError } from '../base/start-error.ts';
 
 export interface ClusterConnection {
   /** For people: where the cluster is, and how it was found. */

@@ -1,7 +1,7 @@
 // Opens the port of a server, and says plainly when it cannot be had.
 import type { Server } from 'node:net';
 import { errorCode } from '../base/error-code.ts';
-import { StartError } from './start-error.ts';
+import { StartError } from '../base/start-error.ts';
 
 const reasons: ReadonlyMap<string, string> = new Map([
   ['EADDRINUSE', 'another program listens there'],

@@ -7,7 +7,7 @@ import { providerProblems } from '../state/policy-files.ts';
 import { readYamlFiles } from '../state/yaml-files.ts';
 import { readObjects, type LocatedObject } from '../state/yaml-objects.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
-import { StartError } from './start-error.ts';
+import { StartError } from '../base/start-error.ts';
 
 /** The objects that are there now, without those of kinds to leave out. Rejects with a StartError that says all that is wrong with the files. */
 export async function loadObjects(

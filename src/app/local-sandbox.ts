@@ -8,7 +8,7 @@ import { writeCertificateFiles } from '../certs/files/files.ts';
 import { issueCertificates } from '../certs/issue/issue.ts';
 import { connectionTo, type ApiServer } from '../kube/auth/credentials.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../sandbox/sandbox.ts';
-import { StartError } from './start-error.ts';
+import { StartError } from '../base/start-error.ts';
 import type { User } from '../sandbox/access/users.ts';
 
 export interface LocalSandbox {

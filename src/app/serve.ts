@@ -11,7 +11,8 @@ import type { ObjectType } from '../policy/compile/object-key.ts';
 import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
 import { startAdmission, type AdmissionSettings } from './admission-server.ts';
 import { listen, urlOf } from './listen.ts';
-import { makePair, openGivenPair, type PairSettings } from './serving-pair.ts';
+import { makePair, openGivenPair, type PairSettings } from '../certs/files/pair-files.ts';
+import { certificateObserver } from './certificate-observer.ts';
 import { loadCluster, type ClusterSettings, type LoadedCluster } from './load-cluster.ts';
 import { nobody } from './witness.ts';
 import { guessedPlural } from '../kube/discovery.ts';
@@ -57,8 +58,8 @@ export async function startWebhook(
       resourceOf: ({ kind }: ObjectType) => guessedPlural(kind),
     },
   };
-  const told = { log, metrics: new CertificateMetrics(registry) };
-  const pairs = (await openGivenPair(settings, told)) ?? (await makePair(settings.namespace, told));
+  const observer = certificateObserver(log, new CertificateMetrics(registry));
+  const pairs = (await openGivenPair(settings, observer)) ?? (await makePair(settings.namespace, observer));
   const admission = await startAdmission(settings, pairs, sources, { log, metrics, witness: nobody }, limits);
   // Whoever calls before this is done is told to come again.
   const cluster = await loadCluster(settings);

@@ -14,7 +14,7 @@ import { systemClock } from '../base/clock.ts';
 import { reconcilerAccount } from './reconciler-role.ts';
 import { startProgram, type RunningProgram, type RunSettings } from './run.ts';
 import { shippedFolder } from './shipped-files.ts';
-import { StartError } from './start-error.ts';
+import { StartError } from '../base/start-error.ts';
 import type { Witness } from './witness.ts';
 
 export interface UpSettings extends LocalSandboxSettings {

@@ -10,15 +10,18 @@ import { namesOfKinds } from './kind-names.ts';
 import { namesOrAny, objectTypeOf } from './object-type.ts';
 import { startAdmission, type AdmissionSettings, type RunningAdmission } from './admission-server.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
-import { openGivenPair, type PairSettings } from './serving-pair.ts';
 import { openSharedAuthority, type SharedAuthoritySettings } from '../certs/authority/shared-authority.ts';
-import { keepConfigurations, type ConfigurationSettings } from '../registration/keep-configurations.ts';
+import { openGivenPair, type PairSettings } from '../certs/files/pair-files.ts';
+import type { SecretWatch } from '../certs/ports.ts';
+import { resourcePath } from '../kube/http/resource-paths.ts';
+import { certificateObserver } from './certificate-observer.ts';
+import { startRegistration, type RegistrationSettings } from './registration.ts';
 import type { Watches } from './watches.ts';
 import type { Witness } from './witness.ts';
 import { createNamespaceFinder } from '../kube/object-writer.ts';
 
 export interface WebhookRoleSettings
-  extends AdmissionSettings, ConfigurationSettings, PairSettings, SharedAuthoritySettings {
+  extends AdmissionSettings, RegistrationSettings, PairSettings, SharedAuthoritySettings {
   readonly manageWebhooks: boolean;
   readonly sharedNamespace: readonly string[];
   readonly resourceKind: readonly string[];
@@ -62,21 +65,31 @@ export async function startWebhookRole(
     },
   };
   countPolicies(cluster, metrics);
-  const told = { log, metrics: new CertificateMetrics(registry) };
+  const observer = certificateObserver(log, new CertificateMetrics(registry));
+  const ports = { store: connection.writer, watchSecret: secretWatch(watches), observer, fail };
   const pairs =
-    (await openGivenPair(settings, told)) ??
-    (await openSharedAuthority(settings, { ...told, writer: connection.writer, watches, fail }, starting));
+    (await openGivenPair(settings, observer)) ?? (await openSharedAuthority(settings, ports, starting));
   const admission = await startAdmission(settings, pairs, sources, { log, metrics, witness }, limits);
   if (!settings.manageWebhooks) return admission;
+  // 0: the port on which this process answers reviews.
   const servicePort = settings.servicePort === 0 ? admission.port : settings.servicePort;
-  const keeper = keepConfigurations({ ...settings, servicePort }, pairs.bundle, context);
+  const registration = startRegistration({ ...settings, servicePort }, pairs.bundle, context);
   return {
     url: admission.url,
     isTrustworthy: admission.isTrustworthy,
     stop: async (graceMs, signal) => {
       // Who leaves tells its clients at once, also while the Lease cannot be given back.
-      await Promise.all([keeper.stop(), admission.stop(graceMs, signal)]);
+      await Promise.all([registration.stop(), admission.stop(graceMs, signal)]);
     },
+  };
+}
+
+/** Watches one Secret by name: RBAC can allow that for this one name. Its payload is never read. */
+export function secretWatch(watches: Pick<Watches, 'start'>): SecretWatch {
+  return (namespace, name, onChange) => {
+    const path = resourcePath({ apiVersion: 'v1', plural: 'secrets', namespace });
+    const target = { path, fieldSelector: `metadata.name=${name}`, metadataOnly: true };
+    watches.start(target, { replaced: onChange, changed: onChange, removed: onChange }, true);
   };
 }
 

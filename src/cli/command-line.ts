@@ -48,7 +48,6 @@ export type Command =
   | {
       readonly kind: 'up';
       readonly settings: UpFlags;
-      readonly environment: ClusterEnvironment;
       readonly mayColor: boolean;
     }
   | { readonly kind: 'run'; readonly settings: RunFlags; readonly environment: ClusterEnvironment }
@@ -83,7 +82,6 @@ export function readCommand(
       return commandOf(name, upSettings, rest, env, checkedUp, (settings) => ({
         kind: 'up',
         settings,
-        environment: clusterOf(env),
         // https://no-color.org: there, whatever it says unless it is empty.
         mayColor: (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb',
       }));
@@ -150,15 +148,11 @@ function checkedTls({ tlsCert, tlsKey, certsDir }: TlsSettings): readonly string
   return problems;
 }
 
-function checkedUp({ demo, step, kubeconfig, policies }: UpFlags): readonly string[] {
+function checkedUp({ demo, step, policies }: UpFlags): readonly string[] {
   if (!demo) return step ? ['--step goes with --demo'] : [];
-  const problems: string[] = [];
-  if (kubeconfig !== undefined)
-    problems.push('--demo plays on the sandbox, not on the cluster of --kubeconfig');
-  if (policies !== upSettings.policies.fallback?.value) {
-    problems.push('--demo uses policies of its own: leave out --policies');
-  }
-  return problems;
+  return policies === upSettings.policies.fallback?.value
+    ? []
+    : ['--demo uses policies of its own: leave out --policies'];
 }
 
 function checkedRun(settings: RunFlags): readonly string[] {

@@ -25,10 +25,6 @@ import type { Setting, Settings, Values } from './settings.ts';
 const port = { placeholder: 'PORT' };
 
 export const upSettings = {
-  kubeconfig: optionalText({
-    ...file,
-    help: 'Work on this cluster instead of the sandbox: its reconciler runs here, and the feed tells what it does.',
-  }),
   policies: policiesSetting(),
   apiPort: integerSetting(0, 0, 65_535, {
     ...port,

@@ -55,7 +55,7 @@ export const webhookSettings = {
   tlsKey: optionalText({ ...file, help: 'Its key.' }),
   certsDir: optionalText({
     ...folder,
-    help: 'A folder with tls.crt and tls.key; they are made when it has none. Without any of these three, serve makes a pair in memory, and run shares an authority with the other replicas.',
+    help: 'A folder with tls.crt and tls.key, as reeve certs writes it. Without any of these three, serve makes a pair in memory, and run shares an authority with the other replicas.',
   }),
   drainGrace: durationSetting('5s', tenMinutesMs, parseGoDuration, {
     ...durationPlaceholder,

@@ -2,7 +2,7 @@
 import type { Clock } from '../base/clock.ts';
 import { createLog, type Log, type LogLevel } from '../observe/log.ts';
 import { UnreadablePathError } from '../state/file-problem.ts';
-import { StartError } from '../app/start-error.ts';
+import { StartError } from '../base/start-error.ts';
 
 /** SIGHUP comes when the terminal is closed. */
 export type StopSignal = 'SIGTERM' | 'SIGINT' | 'SIGHUP';

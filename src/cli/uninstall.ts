@@ -3,8 +3,8 @@ import { KubeError } from '../base/kube-error.ts';
 import { CredentialError } from '../kube/auth/credentials.ts';
 import { findApiServer, type ApiServerChoice } from '../kube/auth/find-api-server.ts';
 import { connect, type ClusterConnection } from '../app/cluster-connection.ts';
-import { StartError } from '../app/start-error.ts';
-import { Uninstall, type Outcome } from '../uninstall/uninstall.ts';
+import { StartError } from '../base/start-error.ts';
+import { Uninstall, type UninstallResult } from '../uninstall/uninstall.ts';
 import { counted } from '../policy/terms/wording.ts';
 import { countOf, type ContentsPlan, type ProviderPlan } from '../uninstall/plan.ts';
 import type { UninstallFlags } from './command-settings.ts';
@@ -93,7 +93,7 @@ function providerText({ owner, fate, reason, objects }: ProviderPlan): string {
     : `  ${owner}: ${what} will stay (${reason})`;
 }
 
-export function outcomeText({ problems, left, notes }: Outcome): string {
+export function outcomeText({ problems, left, notes }: UninstallResult): string {
   const isClean = problems.length === 0 && left.length === 0;
   return [
     ...problems.map((problem) => `not done: ${problem}`),

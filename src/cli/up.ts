@@ -1,7 +1,5 @@
 // The command `reeve up`: Reeve on a sandbox of its own, or on a cluster, with a feed of what it does.
 import { relative } from 'node:path';
-import type { ApiServerChoice } from '../kube/auth/find-api-server.ts';
-import { startOnCluster } from '../app/up-on-cluster.ts';
 import { shippedFolder } from '../app/shipped-files.ts';
 import { startUp, type RunningUp } from '../app/up.ts';
 import { systemClock } from '../base/clock.ts';
@@ -30,17 +28,9 @@ const retryMs = 20;
 const readingMs = 1500;
 
 /** Returns the exit code. */
-export async function runUp(
-  settings: UpFlags,
-  environment: ApiServerChoice['environment'],
-  io: UpIo,
-): Promise<number> {
+export async function runUp(settings: UpFlags, io: UpIo): Promise<number> {
   const options = { logLevel: settings.logLevel, drainGrace: 0 };
-  return await runUntilStopped(options, io, async (log) =>
-    settings.kubeconfig === undefined
-      ? await upOnSandbox(settings, log, io)
-      : await upOnCluster(settings, settings.kubeconfig, { environment, log, io }),
-  );
+  return await runUntilStopped(options, io, async (log) => await upOnSandbox(settings, log, io));
 }
 
 async function upOnSandbox(settings: UpFlags, log: Log, io: UpIo): Promise<Running> {
@@ -49,7 +39,7 @@ async function upOnSandbox(settings: UpFlags, log: Log, io: UpIo): Promise<Runni
   const tell: Listener = (event) => {
     for (const listen of listeners) listen(event);
   };
-  const run = runOf(settings, { host: '127.0.0.1' });
+  const run = runOf(settings);
   const { apiPort, policies } = settings;
   const up = await startUp({ apiPort, policies, run, namespace: run.namespace }, log, witnessFor(tell));
   const facts = factsOf(up, settings);
@@ -69,20 +59,6 @@ async function upOnSandbox(settings: UpFlags, log: Log, io: UpIo): Promise<Runni
   return { ...running, ended: () => playDemo(options) };
 }
 
-async function upOnCluster(
-  settings: UpFlags,
-  kubeconfig: string,
-  { environment, log, io }: { environment: ApiServerChoice['environment']; log: Log; io: UpIo },
-): Promise<Running> {
-  const feed = feedOf(settings, io, io.isColored ? colored : plain);
-  const run = runOf(settings, { host: '127.0.0.1', role: 'reconciler' });
-  const program = await startOnCluster(run, { kubeconfig, environment }, log, witnessFor(feed));
-  const readyLine = settings.json
-    ? JSON.stringify({ type: 'ready', description: program.description })
-    : `Reeve runs here for the cluster of ${kubeconfig}: ${program.description}`;
-  return { readyLine, failed: program.failed, stop: (graceMs, signal) => program.stop(graceMs, signal) };
-}
-
 /** A program that reads the output gets no pause. */
 async function waitBetweenScenes({ step, json }: UpFlags, io: UpIo): Promise<void> {
   if (step) {
@@ -92,10 +68,10 @@ async function waitBetweenScenes({ step, json }: UpFlags, io: UpIo): Promise<voi
 }
 
 /** Returns the defaults of `reeve run`, changed for the sandbox. */
-function runOf({ port, probesPort, logLevel }: UpFlags, parts: Partial<RunFlags>): RunFlags {
+function runOf({ port, probesPort, logLevel }: UpFlags): RunFlags {
   const defaults = readSettings(runSettings, [], {});
   if (!defaults.ok) throw new Error('a setting of `reeve run` has no default');
-  return { ...defaults.values, port, probesPort, logLevel, ...parts };
+  return { ...defaults.values, port, probesPort, logLevel, host: '127.0.0.1' };
 }
 
 function feedOf({ quiet, json }: UpFlags, { stdout, clock }: UpIo, paint: Paint): Listener {

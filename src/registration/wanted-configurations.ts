@@ -1,13 +1,11 @@
 // Makes the two webhook configurations that suit an install and the policies in force, from their shipped templates.
 import { isJsonObject, ownMember, type JsonObject } from '../base/json.ts';
 import type { KubeObject } from '../base/kube-object.ts';
-import { group, namespaceNameLabel, systemNamespaces } from '../api/names.ts';
+import { configurationName, group, namespaceNameLabel, systemNamespaces } from '../api/names.ts';
 import type { HookMode, JudgedKinds } from '../policy/compile/applicable-rules.ts';
 
 /** On a webhook configuration: the version of the program that has written it. */
 export const versionAnnotation = `${group}/version`;
-/** Of both configurations. */
-export const configurationName = 'reeve';
 
 /** manifests/webhooks, as JSON. */
 export interface WebhookTemplates {

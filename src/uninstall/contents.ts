@@ -1,4 +1,4 @@
-// Deletes or releases what policies and shares have provided, then lets the policies and shares themselves go.
+// Deletes or releases the objects that policies and shares provided, then deletes the policies and shares.
 import type { ObjectRef } from '../base/kube-object.ts';
 import {
   apiVersion,
@@ -11,11 +11,10 @@ import type { Observed } from '../policy/plan/observed.ts';
 import { kindOfProvider, nameOfProvider, type ProviderState } from '../policy/terms/provider-id.ts';
 import { systemClock } from '../base/clock.ts';
 import type { Facts } from './facts.ts';
-import { inParallel } from './in-parallel.ts';
 import { planContents, type ContentsPlan, type ProviderPlan } from './plan.ts';
-import { isGone, nameOfRef, wordsOf, type Demolition, type Problems } from './removal.ts';
+import { isNotFound, nameOfRef, textOfError, type Removal, type Problems, inParallel } from './removal.ts';
 
-export interface ContentsDemolition extends Demolition {
+export interface ContentsRemoval extends Removal {
   readonly facts: () => Promise<Facts>;
   readonly keepContents: boolean;
 }
@@ -29,45 +28,45 @@ const atOnce = 16;
 const againMs = 500;
 
 /**
- * Looks again until there is nothing left to do: API servers learn a moment later that the guard is gone, and what Reeve
- * had under way may come after the first look.
+ * Repeats until nothing is left: API servers learn of the deleted guard with a delay, and a last write of Reeve may
+ * arrive after the first round.
  */
-export async function clearContents(demolition: ContentsDemolition): Promise<Problems> {
-  const deadline = systemClock.monotonic() + demolition.patienceMs;
+export async function clearContents(removal: ContentsRemoval): Promise<Problems> {
+  const deadline = systemClock.monotonic() + removal.patienceMs;
   for (;;) {
-    const left = await clearWhatIsThere(demolition);
+    const left = await clearOnce(removal);
     if (left.length === 0 || systemClock.monotonic() >= deadline) return left;
     await systemClock.sleep(againMs);
   }
 }
 
-/** What there was, as problems, because nobody knows yet whether it comes back. */
-async function clearWhatIsThere(demolition: ContentsDemolition): Promise<Problems> {
-  const facts = await factsOf(demolition);
+/** Reports each object it deleted as a problem too: another round has to see that the object does not come back. */
+async function clearOnce(removal: ContentsRemoval): Promise<Problems> {
+  const facts = await factsOf(removal);
   if (typeof facts === 'string') return [facts];
-  const tasks = tasksOf(planContents(facts, demolition.keepContents));
-  const outcomes = await inParallel(tasks, atOnce, (task) => carryOut(task, demolition));
-  const problems = outcomes.filter((problem) => problem !== undefined);
+  const tasks = tasksOf(planContents(facts, removal.keepContents));
+  const results = await inParallel(tasks, atOnce, (task) => carryOut(task, removal));
+  const problems = results.filter((problem) => problem !== undefined);
   return problems.length > 0 ? problems : tasks.map(({ live }) => `${nameOfRef(refOf(live))} comes back`);
 }
 
-/** Or why there are none. */
-async function factsOf({ facts }: Pick<ContentsDemolition, 'facts'>): Promise<Facts | string> {
+/** Returns the facts, or the reason why they are unknown. */
+async function factsOf({ facts }: Pick<ContentsRemoval, 'facts'>): Promise<Facts | string> {
   try {
     return await facts();
   } catch (error) {
-    return `policies, shares and what they have provided could not be listed: ${wordsOf(error)}`;
+    return `policies, shares and what they provided could not be listed: ${textOfError(error)}`;
   }
 }
 
-/** What is being deleted waits for finalizers of others, and needs nothing more of us. */
+/** Skips objects that are being deleted: they wait for finalizers of others. */
 function tasksOf({ owners }: ContentsPlan): readonly Task[] {
   return owners.flatMap(({ fate, objects }) =>
     objects.filter((live) => fate === 'release' || !live.isTerminating).map((live) => ({ fate, live })),
   );
 }
 
-async function carryOut({ fate, live }: Task, { writer, say }: Demolition): Promise<string | undefined> {
+async function carryOut({ fate, live }: Task, { writer, say }: Removal): Promise<string | undefined> {
   const ref = refOf(live);
   const { uid } = live;
   try {
@@ -76,11 +75,11 @@ async function carryOut({ fate, live }: Task, { writer, say }: Demolition): Prom
     say(`${fate === 'delete' ? 'deleted' : 'kept, and no longer marked:'} ${nameOfRef(ref)}`);
     return undefined;
   } catch (error) {
-    return isGone(error) ? undefined : `${nameOfRef(ref)}: ${wordsOf(error)}`;
+    return isNotFound(error) ? undefined : `${nameOfRef(ref)}: ${textOfError(error)}`;
   }
 }
 
-/** Of that very object: another of the name may be somebody else's. */
+/** The UID is a precondition: another object of the same name may be a stranger's. */
 function withoutMark(uid: string) {
   return {
     metadata: {
@@ -91,40 +90,35 @@ function withoutMark(uid: string) {
   };
 }
 
-/** Call it when nothing is there that they have provided. */
-export async function removeProviders({
-  facts,
-  writer,
-  say,
-  ...rest
-}: ContentsDemolition): Promise<Problems> {
+/** Call it when no object of theirs is left. */
+export async function removeProviders({ facts, writer, say, ...rest }: ContentsRemoval): Promise<Problems> {
   const found = await factsOf({ facts });
   if (typeof found === 'string') return [found];
   const { owners } = found;
-  const outcomes = await inParallel(owners, atOnce, (owner) =>
+  const problems = await inParallel(owners, atOnce, (owner) =>
     removeProvider(owner, { writer, say, ...rest }),
   );
-  return outcomes.filter((problem) => problem !== undefined);
+  return problems.filter((problem) => problem !== undefined);
 }
 
 async function removeProvider(
   { id, uid }: ProviderState,
-  { writer, say }: Demolition,
+  { writer, say }: Removal,
 ): Promise<string | undefined> {
   const ref = { apiVersion, kind: kindOfProvider(id), name: nameOfProvider(id) };
   try {
-    // In this order: nobody can put a finalizer on what is being deleted.
+    // First the deletion: an object that is being deleted takes no new finalizers.
     await writer.remove(ref, { uid });
     const object = await writer.read(ref);
     if (object !== undefined) await writer.mergePatch(ref, withoutFinalizer(object.metadata));
     say(`deleted ${nameOfRef(ref)}`);
     return undefined;
   } catch (error) {
-    return isGone(error) ? undefined : `${nameOfRef(ref)}: ${wordsOf(error)}`;
+    return isNotFound(error) ? undefined : `${nameOfRef(ref)}: ${textOfError(error)}`;
   }
 }
 
-/** Those of others stay: they know what for. */
+/** Finalizers of others stay. */
 function withoutFinalizer({ resourceVersion, finalizers }: Readonly<Record<string, unknown>>) {
   const all: readonly unknown[] = Array.isArray(finalizers) ? finalizers : [];
   return { metadata: { resourceVersion, finalizers: all.filter((each) => each !== cleanupFinalizer) } };

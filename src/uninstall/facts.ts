@@ -1,20 +1,19 @@
-// What is there of Reeve's own: the policies and shares, and every object of any kind that carries its mark.
+// Lists the policies and shares, and the objects of every kind that carry Reeve's label.
 import { KubeError } from '../base/kube-error.ts';
-import { apiVersion, managedByLabel, managedByReeve } from '../api/names.ts';
+import { apiVersion as ownVersion, managedByLabel, managedByReeve } from '../api/names.ts';
 import type { KubeClient } from '../kube/http/client.ts';
-import { resourcePath } from '../kube/http/resource-paths.ts';
+import { resourcePath, groupVersionPath } from '../kube/http/resource-paths.ts';
 import { observeObject, type Observed } from '../policy/plan/observed.ts';
 import type { ProviderKind, ProviderState } from '../policy/terms/provider-id.ts';
 import { loadStored } from '../state/stored-provider.ts';
-import { inParallel } from './in-parallel.ts';
-import { listObjects } from './listing.ts';
-import { servedKinds, type ServedResource } from './served-kinds.ts';
+import { inParallel, listObjects } from './removal.ts';
+import { ownMember } from '../base/json.ts';
 
 export interface Facts {
   readonly owners: readonly ProviderState[];
-  /** Of objects of any namespaced kind, their metadata. */
+  /** The metadata of labeled objects of any namespaced kind. */
   readonly marked: readonly Observed[];
-  /** What could not be looked at, and why: `pods.metrics.k8s.io (503 ServiceUnavailable)`. */
+  /** Kinds that could not be listed, with the error: `pods.metrics.k8s.io (503 ServiceUnavailable)`. */
   readonly unseen: readonly string[];
 }
 
@@ -24,7 +23,7 @@ const plurals: Readonly<Record<ProviderKind, string>> = {
 };
 const listsAtOnce = 8;
 
-/** Rejects with a KubeError when not even the policies and shares can be listed. */
+/** Rejects with a KubeError when the policies and shares cannot be listed. */
 export async function readFacts(client: KubeClient): Promise<Facts> {
   const [policies, shares, { resources, unseen }] = await Promise.all([
     ownersOf('NamespacePolicy', client),
@@ -43,23 +42,23 @@ export async function readFacts(client: KubeClient): Promise<Facts> {
 }
 
 async function ownersOf(kind: ProviderKind, client: KubeClient): Promise<readonly ProviderState[]> {
-  const path = resourcePath({ apiVersion, plural: plurals[kind] });
+  const path = resourcePath({ apiVersion: ownVersion, plural: plurals[kind] });
   return (await listObjects(client, { path })).map((object) => loadStored(kind, object, undefined).state);
 }
 
 async function markedOf(
-  { apiVersion: version, kind, plural }: ServedResource,
+  { apiVersion, kind, plural }: ServedResource,
   client: KubeClient,
 ): Promise<readonly Observed[] | KubeError> {
   const target = {
-    path: resourcePath({ apiVersion: version, plural }),
+    path: resourcePath({ apiVersion, plural }),
     labelSelector: `${managedByLabel}=${managedByReeve}`,
-    // Who takes Reeve away reads nobody's Secrets.
+    // An uninstall must not read the content of Secrets.
     metadataOnly: true,
   };
   try {
     const found = await listObjects(client, target);
-    return found.map((object) => observeObject({ apiVersion: version, kind }, object));
+    return found.map((object) => observeObject({ apiVersion, kind }, object));
   } catch (error) {
     if (error instanceof KubeError) return error;
     throw error;
@@ -67,7 +66,80 @@ async function markedOf(
 }
 
 function nameOf(resource: ServedResource | undefined): string {
-  const { apiVersion: version = '', plural = '' } = resource ?? {};
-  const slash = version.indexOf('/');
-  return slash === -1 ? plural : `${plural}.${version.slice(0, slash)}`;
+  const { apiVersion = '', plural = '' } = resource ?? {};
+  const slash = apiVersion.indexOf('/');
+  return slash === -1 ? plural : `${plural}.${apiVersion.slice(0, slash)}`;
+}
+
+export interface ServedResource {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly plural: string;
+}
+
+export interface ServedKinds {
+  readonly resources: readonly ServedResource[];
+  /** Group versions whose server does not answer. */
+  readonly unseen: readonly string[];
+}
+
+const neededVerbs = ['list', 'patch', 'delete'];
+
+/**
+ * Namespaced kinds that can be listed, patched and deleted, each once, in the version that its group prefers.
+ * https://kubernetes.io/docs/concepts/overview/kubernetes-api/#discovery-api
+ */
+export async function servedKinds(client: KubeClient): Promise<ServedKinds> {
+  const groups = membersOf(await client.request({ method: 'GET', path: '/apis' }), 'groups');
+  const versions = ['v1', ...groups.flatMap(versionsOf)];
+  const resources = new Map<string, ServedResource>();
+  const unseen: string[] = [];
+  const answers = await Promise.all(versions.map((version) => resourcesOf(client, version)));
+  for (const [index, answer] of answers.entries()) {
+    const version = versions[index] ?? '';
+    if (answer instanceof KubeError) unseen.push(`${version} (${answer.code} ${answer.reason})`);
+    else for (const each of answer) keep(resources, each);
+  }
+  return { resources: [...resources.values()], unseen };
+}
+
+function keep(resources: Map<string, ServedResource>, resource: ServedResource): void {
+  const slash = resource.apiVersion.indexOf('/');
+  const key = `${resource.apiVersion.slice(0, Math.max(slash, 0))}/${resource.plural}`;
+  if (!resources.has(key)) resources.set(key, resource);
+}
+
+/** The preferred one first. */
+function versionsOf(group: unknown): readonly string[] {
+  const preferred = ownMember(ownMember(group, 'preferredVersion'), 'groupVersion');
+  const all = membersOf(group, 'versions').map((version) => ownMember(version, 'groupVersion'));
+  return [...new Set([preferred, ...all])].filter((version) => typeof version === 'string');
+}
+
+async function resourcesOf(
+  client: KubeClient,
+  apiVersion: string,
+): Promise<readonly ServedResource[] | KubeError> {
+  try {
+    const list = await client.request({ method: 'GET', path: groupVersionPath(apiVersion) });
+    return membersOf(list, 'resources').flatMap((resource) => servedResource(apiVersion, resource) ?? []);
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    return error.code === 404 ? [] : error;
+  }
+}
+
+function servedResource(apiVersion: string, resource: unknown): ServedResource | undefined {
+  const plural = ownMember(resource, 'name');
+  const kind = ownMember(resource, 'kind');
+  const verbs = membersOf(resource, 'verbs');
+  // The list contains subresources too.
+  if (typeof plural !== 'string' || typeof kind !== 'string' || plural.includes('/')) return undefined;
+  if (ownMember(resource, 'namespaced') !== true) return undefined;
+  return neededVerbs.every((verb) => verbs.includes(verb)) ? { apiVersion, kind, plural } : undefined;
+}
+
+function membersOf(value: unknown, key: string): readonly unknown[] {
+  const members = ownMember(value, key);
+  return Array.isArray(members) ? members : [];
 }

@@ -1,4 +1,4 @@
-// Looks at the end whether anything of Reeve is left: what could block somebody, and what is merely good to know.
+// Checks after an uninstall what is left of Reeve: objects that could block requests, and notes.
 import { ownMember } from '../base/json.ts';
 import type { KubeObject, ObjectRef } from '../base/kube-object.ts';
 import type { KubeClient } from '../kube/http/client.ts';
@@ -7,12 +7,10 @@ import { resourcePath } from '../kube/http/resource-paths.ts';
 import { nameOf } from '../base/metadata.ts';
 import { reconcilerAccount } from '../app/reconciler-role.ts';
 import type { Facts } from './facts.ts';
-import { inParallel } from './in-parallel.ts';
-import { listObjects } from './listing.ts';
-import { nameOfRef, wordsOf } from './removal.ts';
+import { nameOfRef, textOfError, inParallel, listObjects } from './removal.ts';
 
 export interface Leftovers {
-  /** What should be gone and is not, or could not be looked at. */
+  /** Objects that should be deleted, or whose state is unknown. */
   readonly left: readonly string[];
   readonly notes: readonly string[];
 }
@@ -50,7 +48,7 @@ export async function findLeftovers(
   };
 }
 
-/** Those of which it is true, and the others. */
+/** Returns the items that meet the condition, and the other items. */
 function partition<T>(
   items: readonly T[],
   isTrue: (item: T) => boolean,
@@ -66,11 +64,11 @@ async function leftover(ref: ObjectRef, { writer }: Cluster): Promise<string | u
   try {
     return (await writer.read(ref)) === undefined ? undefined : nameOfRef(ref);
   } catch (error) {
-    return `${nameOfRef(ref)}: ${wordsOf(error)}`;
+    return `${nameOfRef(ref)}: ${textOfError(error)}`;
   }
 }
 
-/** Those that did not ship. Whoever makes the account again would have these rights. */
+/** Bindings that are not part of the install. A service account of the same name would get these rights. */
 async function bindingsOf(
   namespace: string,
   shipped: readonly ObjectRef[],
@@ -87,7 +85,7 @@ async function bindingsOf(
       .filter((binding) => isOfAccountIn(namespace, binding) && !ours.has(nameOf(binding)))
       .map((binding) => `ClusterRoleBinding ${nameOf(binding)} is yours, and names an account of Reeve`);
   } catch (error) {
-    return [`ClusterRoleBindings could not be looked at for accounts of Reeve: ${wordsOf(error)}`];
+    return [`ClusterRoleBindings could not be looked at for accounts of Reeve: ${textOfError(error)}`];
   }
 }
 

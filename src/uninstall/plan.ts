@@ -1,4 +1,4 @@
-// Decides what becomes of everything that policies and shares have provided: it is deleted, or stays without the mark.
+// Decides for each object that policies and shares provided: it is deleted, or it stays without Reeve's label.
 import { judgeFuse } from '../policy/plan/fuse.ts';
 import type { Observed } from '../policy/plan/observed.ts';
 import type { ProviderId, ProviderState } from '../policy/terms/provider-id.ts';
@@ -7,18 +7,18 @@ import type { Facts } from './facts.ts';
 export interface ProviderPlan {
   readonly owner: ProviderId;
   readonly fate: 'delete' | 'release';
-  /** Why they stay; empty where they are deleted. */
+  /** Why the objects stay; empty where they are deleted. */
   readonly reason: string;
   readonly objects: readonly Observed[];
 }
 
 export interface ContentsPlan {
   readonly owners: readonly ProviderPlan[];
-  /** They have the label and name no policy or share, so they are somebody else's. */
+  /** Objects with the label that name no policy or share: a stranger's. */
   readonly foreign: readonly Observed[];
 }
 
-/** The administrator confirms the number that the plan names, so no limit of a policy holds it up. */
+/** The administrator confirms the number in the plan, so `maxDeletions` of a policy does not count. */
 export function planContents({ owners, marked }: Facts, keepContents: boolean): ContentsPlan {
   const states = new Map(owners.map((state) => [state.id, state]));
   const byOwner = Map.groupBy(marked, ({ owner }) => owner);
@@ -43,7 +43,7 @@ function planProvider(
   keepContents: boolean,
 ): ProviderPlan {
   if (keepContents) return { owner, fate: 'release', reason: '--keep-contents', objects };
-  // As the reconciler would judge it, were it deleted with that number confirmed.
+  // The verdict of the reconciler for a provider that is deleted with this number confirmed.
   const confirmation = String(objects.length);
   const deleted = state === undefined ? undefined : { ...state, isDeleting: true, confirmation };
   const verdict = judgeFuse(deleted, { outstanding: objects.length, recent: 0 }, false);
@@ -53,7 +53,7 @@ function planProvider(
 }
 
 function reasonOf(state: ProviderState | undefined): string {
-  if (state === undefined) return 'it is not there any more';
+  if (state === undefined) return 'it no longer exists';
   if (state.deletionPolicy === 'Orphan') return 'deletionPolicy: Orphan';
   return state.isSuspended ? 'it is suspended' : 'it does not load';
 }

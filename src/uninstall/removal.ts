@@ -1,48 +1,47 @@
-// Removes objects one by one, whether they are there or not, and says which; what cannot be removed is an answer, not an error.
-import { KubeError } from '../base/kube-error.ts';
-import type { ObjectRef } from '../base/kube-object.ts';
-import type { ObjectWriter } from '../kube/object-writer.ts';
+// Deletes objects one by one, present or not, and reports each; an object that stays is a problem, not an exception.
 import { systemClock } from '../base/clock.ts';
-import { inParallel } from './in-parallel.ts';
+import { KubeError } from '../base/kube-error.ts';
+import type { KubeObject, ObjectRef } from '../base/kube-object.ts';
+import type { KubeClient } from '../kube/http/client.ts';
+import type { ObjectWriter } from '../kube/object-writer.ts';
+import { listAll } from '../kube/watch/list-pages.ts';
+import type { WatchTarget } from '../kube/watch/watch-target.ts';
 
-export interface Demolition {
+export interface Removal {
   readonly writer: ObjectWriter;
-  /** One line of what has been done. */
+  /** Prints one line for each change. */
   readonly say: (line: string) => void;
-  /** How long it may take until what is being deleted is gone, in milliseconds. */
+  /** How long a deletion may take, in milliseconds. */
   readonly patienceMs: number;
 }
 
 const atOnce = 8;
 const pollMs = 200;
 
-/** What is in the way of whatever comes next. */
+/** One line for each object that is not as the step wants it. */
 export type Problems = readonly string[];
 
-/** Done when they are gone, the very ones that were there: somebody may make others of their names. */
-export async function remove(refs: readonly ObjectRef[], demolition: Demolition): Promise<Problems> {
-  const removals = await inParallel(refs, atOnce, (ref) => removeOne(ref, demolition));
-  return removals.filter((problem) => problem !== undefined);
+/** Waits until these very objects are deleted: another object of the same name may appear. */
+export async function remove(refs: readonly ObjectRef[], removal: Removal): Promise<Problems> {
+  const problems = await inParallel(refs, atOnce, (ref) => removeOne(ref, removal));
+  return problems.filter((problem) => problem !== undefined);
 }
 
-async function removeOne(
-  ref: ObjectRef,
-  { writer, say, patienceMs }: Demolition,
-): Promise<string | undefined> {
+async function removeOne(ref: ObjectRef, { writer, say, patienceMs }: Removal): Promise<string | undefined> {
   try {
     const uid = (await writer.read(ref))?.metadata.uid;
     if (uid === undefined) return undefined;
     await writer.remove(ref, { uid });
-    const hasGone = async (): Promise<boolean> => (await writer.read(ref))?.metadata.uid !== uid;
-    if (!(await inTime(hasGone, patienceMs))) return `${nameOfRef(ref)} is still being deleted`;
+    const isDeleted = async (): Promise<boolean> => (await writer.read(ref))?.metadata.uid !== uid;
+    if (!(await inTime(isDeleted, patienceMs))) return `${nameOfRef(ref)} is still being deleted`;
     say(`deleted ${nameOfRef(ref)}`);
     return undefined;
   } catch (error) {
-    return `${nameOfRef(ref)} was not deleted: ${wordsOf(error)}`;
+    return `${nameOfRef(ref)} was not deleted: ${textOfError(error)}`;
   }
 }
 
-/** Whether it comes about before the patience is at its end. */
+/** Returns false when the condition is not met in time. */
 export async function inTime(isMet: () => Promise<boolean>, patienceMs: number): Promise<boolean> {
   const deadline = systemClock.monotonic() + patienceMs;
   while (!(await isMet())) {
@@ -52,17 +51,43 @@ export async function inTime(isMet: () => Promise<boolean>, patienceMs: number):
   return true;
 }
 
+/** Runs `work` for every item, at most `limit` at a time. The results have the order of the items. */
+export async function inParallel<T, R>(
+  items: readonly T[],
+  limit: number,
+  work: (item: T) => Promise<R>,
+): Promise<readonly R[]> {
+  const results: R[] = [];
+  const entries = items.entries();
+  const worker = async (): Promise<void> => {
+    for (const [index, item] of entries) results[index] = await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
+  return results;
+}
+
+/** Lists a whole collection; empty where the kind is not served. Rejects with a KubeError. */
+export async function listObjects(client: KubeClient, target: WatchTarget): Promise<readonly KubeObject[]> {
+  const { signal } = new AbortController();
+  try {
+    return (await listAll(client, target, { page: 500, signal, onPage: () => undefined })).objects;
+  } catch (error) {
+    if (error instanceof KubeError && error.code === 404) return [];
+    throw error;
+  }
+}
+
 /** `RoleBinding team-a/readers` */
 export function nameOfRef({ kind, namespace, name }: ObjectRef): string {
   return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
 }
 
-export function isGone(error: unknown): boolean {
+export function isNotFound(error: unknown): boolean {
   return error instanceof KubeError && error.code === 404;
 }
 
-/** Throws what is a fault of the program. */
-export function wordsOf(error: unknown): string {
+/** Throws an error of the program itself. */
+export function textOfError(error: unknown): string {
   if (!(error instanceof KubeError)) throw error;
   return error.message;
 }

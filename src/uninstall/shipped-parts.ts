@@ -1,4 +1,4 @@
-// What an install consists of, read from the manifests that ship with the program, and in which order it is taken apart.
+// Reads from the shipped manifests what an install consists of, in the parts that an uninstall deletes one by one.
 import { readdir } from 'node:fs/promises';
 import { isJsonObject, ownMember } from '../base/json.ts';
 import type { KubeObject, ObjectRef } from '../base/kube-object.ts';
@@ -11,22 +11,22 @@ export interface InstallPlace {
 }
 
 export interface ShippedParts {
-  /** The garbage collector removes the webhook configurations with it, and without it nobody applies them again. */
+  /** With it the garbage collector deletes the webhook configurations, and without it no replica applies them again. */
   readonly hooksOwner: readonly ObjectRef[];
   readonly hooks: readonly ObjectRef[];
   /** The processes, and all rights of their accounts. */
   readonly program: readonly ObjectRef[];
-  /** The admission policies: while they are in force, only Reeve writes what it keeps. */
+  /** The admission policies: while they are in force, only Reeve may write what it provides. */
   readonly guards: readonly ObjectRef[];
   readonly definitions: readonly ObjectRef[];
   readonly rest: readonly ObjectRef[];
 }
 
-/** Of the folders of manifests/, the one that nobody applies as a part of Reeve. */
+/** The folder of manifests/ that is not part of an install. */
 const samples = 'samples';
 const shippedNamespace = 'reeve-system';
 const hooksOwnerName = 'reeve-webhook';
-/** Made by the webhooks, and by whoever brings certificates along. */
+/** Secrets that the webhooks or an administrator create after the install. */
 const madeSecrets = ['reeve-webhook-ca', 'reeve-webhook-tls'] as const;
 
 export async function readShippedParts(place: InstallPlace): Promise<ShippedParts> {
@@ -39,7 +39,7 @@ export async function readShippedParts(place: InstallPlace): Promise<ShippedPart
   return shippedParts(objects, place);
 }
 
-/** Each object once, however many variants of the install have it; the namespaces are no part of it. */
+/** Contains each object once, although variants of the install share objects. Leaves out the namespaces. */
 export function shippedParts(objects: readonly KubeObject[], { namespace }: InstallPlace): ShippedParts {
   const refs = objects.map((object) => refOf(object, namespace));
   const made = madeSecrets.map((name) => ({ apiVersion: 'v1', kind: 'Secret', namespace, name }));

@@ -36,7 +36,7 @@ const faults: readonly (readonly [title: string, file: string, text: string, rul
   ],
   ['a detour to such a folder', 'src/policy/b3.ts', from('./../../src/state/x.ts'), 'imports'],
   ['all of such a folder', 'src/policy/b4.ts', "export * from '../state/x.ts';", 'imports'],
-  ['an edge that imports another', 'src/kube/c.ts', from('../observe/x.ts'), 'imports'],
+  ['an edge that imports another', 'src/certs/c.ts', from('../observe/x.ts'), 'imports'],
   [
     'a room of the engine that imports one to its right',
     'src/policy/terms/c2.ts',

@@ -3,12 +3,12 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { findApiServer } from '../../src/kube/auth/find-api-server.ts';
 import type { Log } from '../../src/observe/log.ts';
 import { MetricsRegistry } from '../../src/observe/registry.ts';
-import type { CaBundle } from '../../src/certs/authority/ca-bundle.ts';
+import type { CaBundle } from '../../src/certs/pair-source.ts';
 import { connect, type ClusterConnection } from '../../src/app/cluster-connection.ts';
 import { watchCluster } from '../../src/app/cluster-view.ts';
 import type { Election } from '../../src/app/election.ts';
 import { Watches } from '../../src/app/watches.ts';
-import { keepConfigurations } from '../../src/registration/keep-configurations.ts';
+import { startRegistration } from '../../src/app/registration.ts';
 import { installReeve } from '../cluster/reeve-install.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
 import { configurationKinds, Configurations, type StoredWebhook } from './support/configurations.ts';
@@ -90,7 +90,7 @@ describeControllers('the authorities in the webhook configurations', () => {
     const fail = (error: unknown): void => void warnings.push(String(error));
     watches = new Watches(connection.client, log, registry, fail);
     const view = watchCluster(install, watches);
-    keeper = keepConfigurations(install, authority, { connection, cluster: view, registry, log, fail });
+    keeper = startRegistration(install, authority, { connection, cluster: view, registry, log, fail });
   };
 
   /** The bundles of both configurations, each value once. */

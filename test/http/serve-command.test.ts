@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
-import { readdir } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
@@ -91,16 +91,15 @@ describe('starting', () => {
     });
   });
 
-  test('makes certificates where there are none, and uses those that are there', async () => {
+  test('serves with the certificates that reeve certs wrote into the folder', async () => {
     const certs = join(folder.path, 'certs');
-    const first = serve('--certs-dir', certs);
-    await first.ready();
-    first.kill('SIGINT');
-    expect((await first.ended()).code).toBe(0);
-    expect((await readdir(certs)).toSorted()).toEqual(['ca.crt', 'ca.key', 'tls.crt', 'tls.key']);
-    const second = serve('--certs-dir', certs);
-    await second.ready();
-    expect(second.stderr).not.toContain('certificates made');
+    const written = await reeve(['certs', '--out', certs]).ended();
+    expect(written.code).toBe(0);
+    const server = serve('--certs-dir', certs);
+    const { port } = await server.ready();
+    const client = new HttpsClient(port, await readFile(join(certs, 'ca.crt'), 'utf8'));
+    onTestFinished(() => client.close());
+    expect((await client.post('/validate', 'no review')).code).toBe(400);
   });
 
   test('takes settings from the environment', async () => {
@@ -117,6 +116,13 @@ describe('starting', () => {
 });
 
 describe('not starting', () => {
+  test('a folder without certificates: one line that says how to make them, exit code 1', async () => {
+    const certs = join(folder.path, 'none');
+    const { code, stdout, stderr } = await serve('--certs-dir', certs).ended();
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toBe(`${certs} holds no certificates; reeve certs --out ${certs} makes them\n`);
+  });
+
   test('a folder that is not there: one line, exit code 1', async () => {
     const { code, stdout, stderr } = await reeve(['serve', '--policies', '/nowhere', ...anyPort]).ended();
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });

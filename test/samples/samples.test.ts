@@ -90,6 +90,7 @@ describe('the answers', () => {
   beforeAll(async () => {
     const state = ['--policies', join(samples, 'policies'), '--cluster-state', join(samples, 'cluster')];
     const ports = ['--port', '0', '--probes-port', '0', '--certs-dir', folder];
+    await new ReeveProcess(['certs', '--out', folder]).ended();
     reeve = new ReeveProcess(['serve', ...state, ...ports]);
     const { port } = await reeve.ready();
     client = new HttpsClient(port, readFileSync(join(folder, 'ca.crt'), 'utf8'));

@@ -4,10 +4,7 @@ import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { issueCertificates } from '../../src/certs/issue/issue.ts';
 import { scenes } from '../../src/cli/demo/scenes.ts';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { freePorts } from '../cluster/ports.ts';
 import { eventually } from '../support/eventually.ts';
 import { folderOf, ReeveProcess } from '../support/serve-process.ts';
 import { copyProject } from './project-copy.ts';
@@ -143,8 +140,7 @@ describe('what it prints', () => {
 describe('it does not start', () => {
   test.each([
     ['an unknown flag', ['--dmeo'], 2, 'did you mean --demo?'],
-    ['a tour on a cluster', ['--demo', '--kubeconfig', 'x'], 2, '--demo plays on the sandbox'],
-    ['a kubeconfig that is not there', ['--kubeconfig', '/nowhere/kubeconfig'], 1, '/nowhere/kubeconfig'],
+    ['a cluster', ['--kubeconfig', 'x'], 2, 'unknown'],
     ['policies that are not there', ['--policies', '/nowhere'], 1, '/nowhere cannot be read'],
   ])('with %s', async (_, args, code, message) => {
     const output = await up(args).ended();
@@ -159,36 +155,6 @@ describe('it does not start', () => {
     const { code, stderr } = await up(['--policies', folder.path]).ended();
     expect(code).toBe(1);
     expect(stderr).toMatch(/wrong\.yaml:4:\d+: policy wrong: spec\.match\.names\[0\]/);
-  });
-
-  test('on a cluster without Reeve, and says how it comes there', async () => {
-    const { ca, serving } = await issueCertificates({
-      namespace: 'reeve-system',
-      now: new Date(),
-      caLifetimeDays: 1,
-      leafLifetimeDays: 1,
-    });
-    const tls = { certPem: serving.certPem, keyPem: serving.keyPem, caPem: ca.certPem };
-    const bare = await startSandbox({ tls });
-    onTestFinished(() => bare.close());
-    await using folder = await folderOf({ kubeconfig: bare.kubeconfig('admin', bare.adminToken) });
-    const { code, stderr } = await up(['--kubeconfig', join(folder.path, 'kubeconfig')]).ended();
-    expect(code).toBe(1);
-    expect(stderr).toContain('kubectl apply -f manifests/crds -f manifests/install');
-  });
-
-  test('on a cluster that does not answer', async () => {
-    const [port = 0] = await freePorts(1);
-    const kubeconfig = {
-      'current-context': 'x',
-      contexts: [{ name: 'x', context: { cluster: 'x', user: 'x' } }],
-      clusters: [{ name: 'x', cluster: { server: `https://127.0.0.1:${port}` } }],
-      users: [{ name: 'x', user: { token: 'abc' } }],
-    };
-    await using folder = await folderOf({ kubeconfig: JSON.stringify(kubeconfig) });
-    const { code, stderr } = await up(['--kubeconfig', join(folder.path, 'kubeconfig')]).ended();
-    expect(code).toBe(1);
-    expect(stderr).toContain('the API server did not answer (ECONNREFUSED)');
   });
 
   test('on a port that is taken', async () => {

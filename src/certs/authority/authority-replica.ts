@@ -3,9 +3,9 @@ import type { Clock } from '../../base/clock.ts';
 import { KubeError } from '../../base/kube-error.ts';
 import { bundleOf, withKeys, type AuthorityState } from './authority-state.ts';
 import { nextStep, renewalTime, signerFor } from './authority-steps.ts';
-import type { FoundState, Memory, Situation, Step } from './authority-steps.ts';
+import type { FoundState, Memory, RecoveryCause, Situation, Step } from './authority-steps.ts';
 import type { ServingPair } from '../files/serving-pair.ts';
-import { Backoff } from '../../kube/watch/backoff.ts';
+import { Backoff } from '../../base/backoff.ts';
 import type { AuthorityIssuer } from './authority-issuer.ts';
 import type { AuthoritySecret, FoundSecret } from './authority-secret.ts';
 
@@ -14,9 +14,6 @@ export interface ReplicaSettings {
   readonly certLifetime: number;
   readonly caSettling: number;
 }
-
-/** Why a state was put in the place of what was found. */
-export type RecoveryCause = 'missing' | 'corrupt' | 'expired' | 'foreign';
 
 export interface ReplicaObserver {
   stepped(kind: Step['kind'], cause: RecoveryCause | undefined): void;

@@ -5,9 +5,7 @@ import type { KubeObject } from '../../base/kube-object.ts';
 import { partOfLabel, partOfReeve } from '../../api/names.ts';
 import { encodeState, parseState, type AuthorityState } from './authority-state.ts';
 import type { FoundState } from './authority-steps.ts';
-import type { ObjectWriter } from '../../kube/object-writer.ts';
-import { resourcePath } from '../../kube/http/resource-paths.ts';
-import type { WatchTarget } from '../../kube/watch/watch-target.ts';
+import type { ObjectStore } from '../ports.ts';
 
 export const authoritySecretName = 'reeve-webhook-ca';
 const dataKey = 'authorities.json';
@@ -20,16 +18,16 @@ export interface FoundSecret {
 
 /** Its methods reject with a KubeError. */
 export class AuthoritySecret {
-  readonly #writer: ObjectWriter;
+  readonly #store: ObjectStore;
   readonly #ref;
 
-  constructor(writer: ObjectWriter, namespace: string) {
-    this.#writer = writer;
+  constructor(store: ObjectStore, namespace: string) {
+    this.#store = store;
     this.#ref = { apiVersion: 'v1', kind: 'Secret', namespace, name: authoritySecretName };
   }
 
   async read(signal: AbortSignal): Promise<FoundSecret> {
-    const object = await this.#writer.read(this.#ref, { signal });
+    const object = await this.#store.read(this.#ref, { signal });
     if (object === undefined) return { found: { kind: 'missing' }, object };
     const value = ownMember(object['data'], dataKey);
     const state = typeof value === 'string' ? parseState(textOf(value)) : undefined;
@@ -57,7 +55,7 @@ export class AuthoritySecret {
     const { apiVersion, kind, name, namespace } = this.#ref;
     const labels = { [partOfLabel]: partOfReeve };
     const metadata = { name, namespace, labels, resourceVersion: '1' };
-    await this.#writer.apply({ apiVersion, kind, metadata, type: 'Opaque', data }, { force: true, signal });
+    await this.#store.apply({ apiVersion, kind, metadata, type: 'Opaque', data }, { force: true, signal });
   }
 
   /** Whatever else somebody has put there stays: a Secret of a type with keys of its own could not lose them. */
@@ -67,14 +65,8 @@ export class AuthoritySecret {
     signal: AbortSignal,
   ): Promise<void> {
     const { resourceVersion } = object.metadata;
-    await this.#writer.mergePatch(this.#ref, { metadata: { resourceVersion }, data }, { signal });
+    await this.#store.mergePatch(this.#ref, { metadata: { resourceVersion }, data }, { signal });
   }
-}
-
-/** The rights to list and to watch one object by its name are those of its name. */
-export function authoritySecretTarget(namespace: string): WatchTarget {
-  const path = resourcePath({ apiVersion: 'v1', plural: 'secrets', namespace });
-  return { path, fieldSelector: `metadata.name=${authoritySecretName}`, metadataOnly: true };
 }
 
 function textOf(base64: string): string {

@@ -34,6 +34,9 @@ export interface Step {
   readonly issue?: 'signing' | 'next';
 }
 
+/** Why a replica replaced the content of the Secret. */
+export type RecoveryCause = 'missing' | 'corrupt' | 'expired' | 'foreign';
+
 /** Undefined when all is well, which it only is when a state was found. */
 export function nextStep(found: FoundState, situation: Situation): Step | undefined {
   const { memory, now } = situation;

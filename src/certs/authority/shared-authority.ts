@@ -1,52 +1,47 @@
-// The serving pair and the bundle of a replica that shares its authority with the others through a Secret.
+// Opens the serving pair and the bundle of a replica that shares its authority with the others through a Secret.
 import { X509Certificate } from 'node:crypto';
 import { KubeError } from '../../base/kube-error.ts';
 import { isAborted, abortable } from '../../base/abort.ts';
 import { bundleOf, type AuthorityState } from './authority-state.ts';
-import type { Step } from './authority-steps.ts';
 import type { ServingPair } from '../files/serving-pair.ts';
-import { Backoff } from '../../kube/watch/backoff.ts';
-import type { ObjectWriter } from '../../kube/object-writer.ts';
+import { Backoff } from '../../base/backoff.ts';
 import { SingleFlight } from '../../base/single-flight.ts';
-import type { CertificateMetrics } from '../../observe/certificate-metrics.ts';
-import type { Log } from '../../observe/log.ts';
-import { configurationName } from '../../registration/wanted-configurations.ts';
+import { configurationName } from '../../api/names.ts';
 import { authorityIssuer, type IssuerSettings } from './authority-issuer.ts';
-import { AuthorityReplica, type RecoveryCause, type ReplicaSettings } from './authority-replica.ts';
-import { AuthoritySecret, authoritySecretName, authoritySecretTarget } from './authority-secret.ts';
-import type { CaBundle } from './ca-bundle.ts';
+import { AuthorityReplica } from './authority-replica.ts';
+import type { ReplicaSettings } from './authority-replica.ts';
+import { AuthoritySecret, authoritySecretName } from './authority-secret.ts';
+import type { CaBundle, PairSource } from '../pair-source.ts';
+import type { CertificateObserver, ObjectStore, SecretWatch } from '../ports.ts';
 import { systemClock } from '../../base/clock.ts';
-import type { PairSource } from '../../app/serving-pair.ts';
-import type { Watches } from '../../app/watches.ts';
 import { InterruptiblePause } from '../../base/pause.ts';
 
 export interface SharedAuthoritySettings extends IssuerSettings, ReplicaSettings {}
 
-export interface SharedAuthorityContext {
-  readonly writer: ObjectWriter;
-  readonly watches: Watches;
-  readonly log: Log;
-  readonly metrics: CertificateMetrics;
-  /** Told of an error of the program itself. */
+export interface SharedAuthorityPorts {
+  readonly store: ObjectStore;
+  readonly watchSecret: SecretWatch;
+  readonly observer: CertificateObserver;
+  /** Takes an error of the program itself. */
   readonly fail: (error: unknown) => void;
 }
 
-/** Of it, no more than that it is there: the authorities in it may be anybody's. */
+/** Only its presence counts: anybody with the right may have written the authorities in it. */
 const served = {
   apiVersion: 'admissionregistration.k8s.io/v1',
   kind: 'ValidatingWebhookConfiguration',
   name: configurationName,
 };
-/** Times pass without anybody's news: those to renew, to drop and to release. */
+/** Certificates become due without any event: to be renewed, dropped or released. */
 const pollMs = 5000;
 
 /** Waits until there is a pair. Rejects with the reason of the signal. */
 export async function openSharedAuthority(
   settings: SharedAuthoritySettings,
-  context: SharedAuthorityContext,
+  ports: SharedAuthorityPorts,
   signal: AbortSignal,
 ): Promise<PairSource> {
-  const authority = new SharedAuthority(settings, context);
+  const authority = new SharedAuthority(settings, ports);
   try {
     return await authority.open(signal);
   } catch (error) {
@@ -56,7 +51,7 @@ export async function openSharedAuthority(
 }
 
 class SharedAuthority implements CaBundle {
-  readonly #context: SharedAuthorityContext;
+  readonly #ports: SharedAuthorityPorts;
   readonly #replica: AuthorityReplica;
   readonly #stop = new AbortController();
   readonly #pause = new InterruptiblePause(systemClock);
@@ -72,30 +67,28 @@ class SharedAuthority implements CaBundle {
   #hasPair = false;
   #settling: NodeJS.Timeout | undefined;
 
-  constructor(settings: SharedAuthoritySettings, context: SharedAuthorityContext) {
-    this.#context = context;
-    const { writer } = context;
+  constructor(settings: SharedAuthoritySettings, ports: SharedAuthorityPorts) {
+    this.#ports = ports;
+    const { store, observer } = ports;
     this.#replica = new AuthorityReplica(settings, {
       clock: systemClock,
-      secret: new AuthoritySecret(writer, settings.namespace),
+      secret: new AuthoritySecret(store, settings.namespace),
       issuer: authorityIssuer(settings),
-      isServed: async (signal) => (await writer.read(served, { signal })) !== undefined,
+      isServed: async (signal) => (await store.read(served, { signal })) !== undefined,
       observer: {
-        stepped: (kind, cause) => this.#tell(kind, cause),
+        stepped: (kind, cause) => observer.stepped(kind, cause),
         learned: (state) => this.#learn(state),
         renewed: (pair) => this.#renewed(pair),
       },
     });
     // Nobody may be waiting for it.
     this.#first.promise.catch(() => undefined);
-    const wake = (): void => this.#pause.interrupt();
-    const target = authoritySecretTarget(settings.namespace);
-    // Not needed to be ready: what it tells is read anew, and looked for from time to time as well.
-    context.watches.start(target, { replaced: wake, changed: wake, removed: wake }, true);
+    // The watch only saves time: each round reads the Secret, and there is a round every few seconds.
+    ports.watchSecret(settings.namespace, authoritySecretName, () => this.#pause.interrupt());
     this.#working = this.#work().catch((error: unknown) => {
-      // Whoever waits for a pair does not hear of it otherwise.
+      // `open` would wait forever otherwise.
       this.#first.reject(error);
-      context.fail(error);
+      ports.fail(error);
     });
   }
 
@@ -155,20 +148,12 @@ class SharedAuthority implements CaBundle {
       try {
         await this.#round(signal);
         backoff.reset();
-        if (!this.#hasPair)
-          this.#context.log.info('no certificate authority may sign yet', { secret: authoritySecretName });
+        if (!this.#hasPair) this.#ports.observer.waiting();
       } catch (error) {
         if (isAborted(signal)) return;
         if (!(error instanceof KubeError)) throw error;
-        const { code, reason, retryAfterMs } = error;
-        waitMs = backoff.next(retryAfterMs);
-        this.#context.log.warn('certificate authority not checked', {
-          code,
-          reason,
-          secret: authoritySecretName,
-          // Somebody has made it immutable.
-          ...(code === 422 ? { remedy: 'delete the Secret' } : {}),
-        });
+        waitMs = backoff.next(error.retryAfterMs);
+        this.#ports.observer.notChecked(error);
       }
       await this.#pause.wait(waitMs, signal);
     }
@@ -185,26 +170,12 @@ class SharedAuthority implements CaBundle {
     return state;
   }
 
-  #tell(kind: Step['kind'], cause: RecoveryCause | undefined): void {
-    const { log, metrics } = this.#context;
-    const secret = authoritySecretName;
-    if (cause === undefined) {
-      log.info(`certificate authority ${kind}`, { secret });
-      return;
-    }
-    metrics.recovered(cause);
-    log.warn('certificate authority replaced', { secret, cause });
-  }
-
   #learn(state: AuthorityState): void {
-    const { log, metrics } = this.#context;
     const { signing } = state;
     if (signing !== undefined && signing.certPem !== this.#signer) {
-      const notAfter = new Date(signing.notAfter);
       const { fingerprint256: fingerprint } = new X509Certificate(signing.certPem);
-      log.info('certificate authority signs', { fingerprint, notAfter: notAfter.toISOString() });
-      metrics.expires('authority', notAfter);
-      if (this.#signer !== undefined) metrics.renewed('authority');
+      const authority = { fingerprint, notAfter: new Date(signing.notAfter) };
+      this.#ports.observer.signs(authority, this.#signer === undefined);
       this.#signer = signing.certPem;
     }
     const bundle = bundleOf(state);
@@ -218,11 +189,7 @@ class SharedAuthority implements CaBundle {
   }
 
   #renewed(pair: ServingPair): void {
-    const { log, metrics } = this.#context;
-    const { notAfter, fingerprint } = pair;
-    log.info('serving certificate made', { fingerprint, notAfter: notAfter.toISOString() });
-    metrics.expires('serving', notAfter);
-    if (this.#hasPair) metrics.renewed('serving');
+    this.#ports.observer.issued(pair, !this.#hasPair);
     this.#hasPair = true;
     this.#first.resolve(pair);
     for (const apply of this.#pairListeners) apply(pair);

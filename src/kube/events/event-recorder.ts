@@ -5,7 +5,7 @@ import type { KubeError } from '../../base/kube-error.ts';
 import { pause } from '../../base/pause.ts';
 import { kubeErrorOf } from '../http/answers.ts';
 import type { KubeClient } from '../http/client.ts';
-import { Backoff } from '../watch/backoff.ts';
+import { Backoff } from '../../base/backoff.ts';
 import { eventBody, eventName, namespaceOf, seriesOf } from './event-object.ts';
 import type { EventSource, EventSubject, RecordedEvent } from './event-object.ts';
 

@@ -8,7 +8,7 @@ import { isNewerVersion } from '../../base/resource-version.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
 import { kubeErrorOf, noAnswer } from '../http/answers.ts';
 import type { KubeClient } from '../http/client.ts';
-import { Backoff } from './backoff.ts';
+import { Backoff } from '../../base/backoff.ts';
 import { listAll } from './list-pages.ts';
 import type { ListedState } from './list-pages.ts';
 import type { WatchEvent } from './watch-events.ts';

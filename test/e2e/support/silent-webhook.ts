@@ -1,6 +1,6 @@
 // A webhook of its own, without requests, whose watches fall silent without an end: how it learns of later changes.
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { reeveCertificates } from '../../cluster/reeve-install.ts';
 import { startFaultProxy } from '../../support/fault-proxy.ts';
 import { spawnReeve, type Reeve } from '../../support/reeve.ts';
 import { until } from '../../support/until.ts';
@@ -25,7 +25,7 @@ export async function fallSilent(stage: Stage, policyName: string): Promise<Sile
   using proxy = await startFaultProxy(new URL(cluster.server));
   const account = await cluster.tokenKubeconfig('reeve-system', 'reeve-webhook');
   const kubeconfig = await proxy.kubeconfigLike(account);
-  const args = ['--manage-webhooks=false', `--certs-dir=${join(cluster.folder, policyName)}`];
+  const args = ['--manage-webhooks=false', `--certs-dir=${await reeveCertificates(cluster)}`];
   await using reeve = await spawnReeve(cluster, { role: 'webhook', kubeconfig, args });
   await until(
     async () => await reeve.isReady(),

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { KubeError } from '../../../src/base/kube-error.ts';
 import type { KubeObject } from '../../../src/base/kube-object.ts';
 import { loadObjects } from '../../../src/app/load-objects.ts';
-import { StartError } from '../../../src/app/start-error.ts';
+import { StartError } from '../../../src/base/start-error.ts';
 import { folderOf } from '../../support/serve-process.ts';
 
 const configMap = (name: string): string => `{apiVersion: v1, kind: ConfigMap, metadata: {name: ${name}}}`;

@@ -2,11 +2,12 @@
 import { expect, it } from 'vitest';
 import { KubeError } from '../../../src/base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../../../src/base/kube-object.ts';
-import type { ObjectWriter } from '../../../src/kube/object-writer.ts';
+import { registrationObserver } from '../../../src/app/registration.ts';
 import { ConfigurationMetrics } from '../../../src/observe/configuration-metrics.ts';
 import { MetricsRegistry } from '../../../src/observe/registry.ts';
 import { faults } from '../../../src/registration/configuration-drift.ts';
 import { isSealIntact, sealed } from '../../../src/registration/configuration-seal.ts';
+import type { ObjectStore } from '../../../src/registration/ports.ts';
 import { ConfigurationKeeper } from '../../../src/registration/configuration-keeper.ts';
 
 const alarm = 'webhook configuration was changed by others';
@@ -36,7 +37,7 @@ class Stored {
     return stored;
   }
 
-  readonly writer: Pick<ObjectWriter, 'read' | 'apply' | 'mergePatch'> = {
+  readonly store: ObjectStore = {
     read: ({ kind }: ObjectRef) => Promise.resolve(this.objects.get(kind)),
     apply: (object) => this.#write('apply', object.kind ?? '', object),
     mergePatch: async ({ kind }, patch) => {
@@ -80,10 +81,9 @@ function scene(): {
     doubted: () => confirmed?.push('doubted'),
     subscribe: () => () => undefined,
   };
-  const metrics = new ConfigurationMetrics(registry, kinds, faults);
-  const writer = stored.writer as ObjectWriter;
+  const observer = registrationObserver(log, new ConfigurationMetrics(registry, kinds, faults));
   const keeper = new ConfigurationKeeper(
-    { writer, bundle, log, metrics, isReachable: () => reach.isReachable },
+    { store: stored.store, bundle, observer, isReachable: () => reach.isReachable },
     '1.0.0',
   );
   const wanted = { validating, mutating } as {

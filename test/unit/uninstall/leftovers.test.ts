@@ -1,4 +1,4 @@
-// What is said of the rights that are left over: only those that somebody else has given are theirs to take back.
+// The report on role bindings after an uninstall: only bindings outside of the install are the administrator's.
 import { expect, it } from 'vitest';
 import type { ObjectRef } from '../../../src/base/kube-object.ts';
 import type { KubeClient } from '../../../src/kube/http/client.ts';
@@ -16,7 +16,7 @@ const binding = (name: string, account: string, namespace = 'reeve-system'): obj
   subjects: [{ kind: 'ServiceAccount', name: account, namespace }],
 });
 
-it('calls no binding that ships yours, and every other one that names an account of Reeve', async () => {
+it('a shipped binding is left over, and any other binding of an account of Reeve is yours', async () => {
   const items = [
     binding('reeve-webhook', 'reeve-webhook'),
     binding('by-hand', 'reeve-webhook'),

@@ -1,4 +1,4 @@
-// What becomes of objects when Reeve goes: the same as if their policy or share went, with any number confirmed.
+// The plan of an uninstall: objects fare as if their provider were deleted, with any number confirmed.
 import { describe, expect, test } from 'vitest';
 import { observeObject, type Observed } from '../../../src/policy/plan/observed.ts';
 import type { ProviderState } from '../../../src/policy/terms/provider-id.ts';
@@ -26,23 +26,29 @@ function marked(name: string, owner?: string): Observed {
 
 const three = ['a', 'b', 'c'].map((name) => marked(name, state.id));
 
-describe('objects', () => {
+describe('the plan', () => {
   test.for<readonly [string, Partial<ProviderState> | undefined, boolean, 'delete' | 'release', string]>([
-    ['of a policy, beyond its limit', {}, false, 'delete', ''],
-    ['of one that is to delete nothing at all', { maxDeletions: 0 }, false, 'delete', ''],
-    ['of one that goes already', { isDeleting: true }, false, 'delete', ''],
-    ['confirmed for fewer', { confirmation: '2' }, false, 'delete', ''],
+    ['deletes more objects than the policy allows', {}, false, 'delete', ''],
+    ['deletes objects of a policy that allows no deletion', { maxDeletions: 0 }, false, 'delete', ''],
+    ['deletes objects of a policy that is being deleted', { isDeleting: true }, false, 'delete', ''],
+    ['deletes more objects than were confirmed on the policy', { confirmation: '2' }, false, 'delete', ''],
     [
-      'of one that leaves them behind',
+      'releases objects of a policy with deletionPolicy Orphan',
       { deletionPolicy: 'Orphan' },
       false,
       'release',
       'deletionPolicy: Orphan',
     ],
-    ['of one that is suspended', { isSuspended: true }, false, 'release', 'it is suspended'],
-    ['of one that does not load', { isValid: false }, false, 'release', 'it does not load'],
-    ['of one that is gone', undefined, false, 'release', 'it is not there any more'],
-    ['that are to be kept', {}, true, 'release', '--keep-contents'],
+    ['releases objects of a suspended policy', { isSuspended: true }, false, 'release', 'it is suspended'],
+    [
+      'releases objects of a policy that does not load',
+      { isValid: false },
+      false,
+      'release',
+      'it does not load',
+    ],
+    ['releases objects of a deleted policy', undefined, false, 'release', 'it no longer exists'],
+    ['releases all objects with --keep-contents', {}, true, 'release', '--keep-contents'],
   ])('%s', ([, parts, keepContents, fate, reason]) => {
     const owners = parts === undefined ? [] : [{ ...state, ...parts }];
     const plan = planContents({ owners, marked: three, unseen: [] }, keepContents);
@@ -50,13 +56,13 @@ describe('objects', () => {
     expect(countOf(plan, fate)).toBe(3);
   });
 
-  test('that name nobody are left to whoever has labeled them', () => {
+  test('leaves objects alone that name no provider', () => {
     const others = [marked('x'), marked('y', 'Deployment/z')];
     const facts = { owners: [state], marked: [...others, ...three], unseen: [] };
     expect(planContents(facts, false)).toMatchObject({ owners: [{ objects: three }], foreign: others });
   });
 
-  test('of several are told one owner after the other, by name', () => {
+  test('lists the providers by name', () => {
     const share = { ...state, id: 'SecretShare/s' } as const;
     const facts = { owners: [state, share], marked: [marked('s', share.id), ...three], unseen: [] };
     const plan = planContents(facts, false);

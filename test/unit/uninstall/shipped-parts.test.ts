@@ -1,4 +1,4 @@
-// What an uninstall takes away: all that manifests/ has, in an order in which nothing blocks.
+// The parts that an uninstall deletes: everything in manifests/, in an order that blocks no request.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import { readShippedParts, shippedParts } from '../../../src/uninstall/shipped-p
 
 const manifests = join(import.meta.dirname, '..', '..', '..', 'manifests');
 
-/** Read as text, so that no reader of YAML can hide anything. */
+/** Reads text, so that a bug of the YAML reader hides nothing. */
 function shippedNames(): readonly string[] {
   const files = globSync(join(manifests, '{crds,install,named-secrets,all-in-one,webhooks}', '*.yaml'));
   const documents = files.flatMap((file) => readFileSync(file, 'utf8').split(/^---$/m));
@@ -20,7 +20,7 @@ function shippedNames(): readonly string[] {
   return [...new Set(names)].filter((name) => !name.startsWith('Namespace '));
 }
 
-test('everything that ships, each once', async () => {
+test('the parts contain each shipped object once', async () => {
   const parts = await readShippedParts({ namespace: 'reeve-system' });
   const all = Object.values(parts).flat();
   const names = all.map(({ kind, name }) => `${kind} ${name}`);
@@ -30,7 +30,7 @@ test('everything that ships, each once', async () => {
   expect(new Set(whole).size).toBe(whole.length);
 });
 
-test('what asks and what refuses goes in steps of its own', async () => {
+test('webhook configurations, guards and definitions are parts of their own', async () => {
   const { hooksOwner, hooks, guards, definitions } = await readShippedParts({ namespace: 'reeve-system' });
   expect(hooksOwner.map(({ kind, name }) => `${kind} ${name}`)).toEqual(['ClusterRole reeve-webhook']);
   expect(hooks.map(({ kind }) => kind).sort()).toEqual([
@@ -44,7 +44,7 @@ test('what asks and what refuses goes in steps of its own', async () => {
   ]);
 });
 
-test('in the namespace that it was installed in', () => {
+test('objects of the shipped namespace are deleted in the namespace of the install', () => {
   const metadata = { name: 'reeve-webhook', namespace: 'reeve-system' };
   const elsewhere = { ...metadata, namespace: 'other' };
   const objects = [metadata, elsewhere].map((each) => ({

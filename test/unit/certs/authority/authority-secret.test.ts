@@ -8,8 +8,8 @@ import {
   type AuthorityState,
 } from '../../../../src/certs/authority/authority-state.ts';
 import { issueAuthority } from '../../../../src/certs/issue/issue.ts';
-import type { ObjectWriter } from '../../../../src/kube/object-writer.ts';
-import { AuthoritySecret, authoritySecretTarget } from '../../../../src/certs/authority/authority-secret.ts';
+import type { ObjectStore } from '../../../../src/certs/ports.ts';
+import { AuthoritySecret } from '../../../../src/certs/authority/authority-secret.ts';
 
 const signal = new AbortController().signal;
 let state: AuthorityState;
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 
 /** An API server that answers every write in the same way. */
-class StubWriter implements ObjectWriter {
+class StubStore implements ObjectStore {
   readonly writes: unknown[] = [];
   readonly #stored: KubeObject | undefined;
   readonly #code: number;
@@ -39,14 +39,6 @@ class StubWriter implements ObjectWriter {
 
   async mergePatch(ref: object, patch: object): Promise<KubeObject> {
     return await this.#answer({ patch, ref });
-  }
-
-  create(): Promise<never> {
-    return Promise.reject(new Error('a POST cannot be limited to a name'));
-  }
-
-  remove(): Promise<never> {
-    return Promise.reject(new Error('nobody may delete it'));
   }
 
   #answer(write: unknown): Promise<KubeObject> {
@@ -72,19 +64,19 @@ describe('what is found', () => {
     ['data that is no text', () => secretOf({ 'authorities.json': 1 }), { kind: 'corrupt' }],
     ['rubbish', () => secretOf({ 'authorities.json': '%%%' }), { kind: 'corrupt' }],
   ])('%s', async (_, object, found) => {
-    const secret = new AuthoritySecret(new StubWriter(object()), 'reeve-system');
+    const secret = new AuthoritySecret(new StubStore(object()), 'reeve-system');
     expect((await secret.read(signal)).found).toEqual(found);
   });
 
   test('a state', async () => {
-    const secret = new AuthoritySecret(new StubWriter(stored()), 'reeve-system');
+    const secret = new AuthoritySecret(new StubStore(stored()), 'reeve-system');
     expect((await secret.read(signal)).found).toEqual({ kind: 'whole', state });
   });
 });
 
 describe('what is written', () => {
   test('where there is none: a new one, which fails when somebody else was faster', async () => {
-    const writer = new StubWriter(undefined);
+    const writer = new StubStore(undefined);
     const secret = new AuthoritySecret(writer, 'reeve-system');
     expect(await secret.write(await secret.read(signal), state, signal)).toBe(true);
     const { metadata, type } = (writer.writes[0] as { readonly apply: KubeObject }).apply;
@@ -100,7 +92,7 @@ describe('what is written', () => {
   });
 
   test('over one that was read: in that version only, and whatever else is in it stays', async () => {
-    const writer = new StubWriter(secretOf({ other: encoded('x'), 'authorities.json': encoded('y') }));
+    const writer = new StubStore(secretOf({ other: encoded('x'), 'authorities.json': encoded('y') }));
     const secret = new AuthoritySecret(writer, 'reeve-system');
     expect(await secret.write(await secret.read(signal), state, signal)).toBe(true);
     const ref = { apiVersion: 'v1', kind: 'Secret', namespace: 'reeve-system', name: 'reeve-webhook-ca' };
@@ -109,20 +101,12 @@ describe('what is written', () => {
   });
 
   test.each([409, 404])('answered with %d, it was not written', async (code) => {
-    const secret = new AuthoritySecret(new StubWriter(stored(), code), 'reeve-system');
+    const secret = new AuthoritySecret(new StubStore(stored(), code), 'reeve-system');
     expect(await secret.write(await secret.read(signal), state, signal)).toBe(false);
   });
 
   test('any other answer is a failure', async () => {
-    const secret = new AuthoritySecret(new StubWriter(stored(), 403), 'reeve-system');
+    const secret = new AuthoritySecret(new StubStore(stored(), 403), 'reeve-system');
     await expect(secret.write(await secret.read(signal), state, signal)).rejects.toBeInstanceOf(KubeError);
-  });
-});
-
-test('what is watched is that one object, of which the payload does not matter', () => {
-  expect(authoritySecretTarget('reeve-system')).toEqual({
-    path: '/api/v1/namespaces/reeve-system/secrets',
-    fieldSelector: 'metadata.name=reeve-webhook-ca',
-    metadataOnly: true,
   });
 });

@@ -1,8 +1,8 @@
-// Work on many things at a time keeps its bounds and its order.
+// Work on many items in parallel keeps its limit and its order.
 import { expect, test } from 'vitest';
-import { inParallel } from '../../../src/uninstall/in-parallel.ts';
+import { inParallel } from '../../../src/uninstall/removal.ts';
 
-test('every item is worked on once, no more at a time than may be, and answered in its place', async () => {
+test('each item is worked on once, within the limit, and the results have the order of the items', async () => {
   let running = 0;
   let most = 0;
   const results = await inParallel([1, 2, 3, 4, 5, 6, 7], 3, async (item) => {
@@ -16,6 +16,6 @@ test('every item is worked on once, no more at a time than may be, and answered 
   expect(most).toBe(3);
 });
 
-test('of nothing nothing comes', async () => {
+test('no items give no results', async () => {
   expect(await inParallel([], 3, () => Promise.resolve(1))).toEqual([]);
 });

@@ -1,9 +1,9 @@
-// How webhook configurations are taken away: emptied first, so that one that others hold asks nobody.
+// The deletion of webhook configurations: each is emptied first, so that a kept one calls no webhook.
 import { expect, it } from 'vitest';
 import { KubeError } from '../../../src/base/kube-error.ts';
 import type { ObjectRef } from '../../../src/base/kube-object.ts';
 import type { ObjectWriter } from '../../../src/kube/object-writer.ts';
-import { removeHooks } from '../../../src/uninstall/hooks.ts';
+import { removeHooks } from '../../../src/uninstall/steps.ts';
 
 const ref: ObjectRef = {
   apiVersion: 'admissionregistration.k8s.io/v1',
@@ -24,7 +24,7 @@ interface Case {
 
 it.each<readonly [string, Case]>([
   [
-    'one that goes',
+    'a configuration is emptied and deleted',
     {
       calls: ['patch {"webhooks":[]}', 'remove'],
       said: [`emptied ${name}`, `deleted ${name}`],
@@ -32,7 +32,7 @@ it.each<readonly [string, Case]>([
     },
   ],
   [
-    'one that others hold',
+    'a configuration that a finalizer keeps is emptied, and reported',
     {
       isHeld: true,
       calls: ['patch {"webhooks":[]}', 'remove'],
@@ -40,13 +40,16 @@ it.each<readonly [string, Case]>([
       problems: [`${name} is still being deleted`],
     },
   ],
-  ['one that is not there', { isThere: false, calls: ['patch {"webhooks":[]}'], said: [], problems: [] }],
   [
-    'one that may be deleted and not changed',
+    'a missing configuration is no problem',
+    { isThere: false, calls: ['patch {"webhooks":[]}'], said: [], problems: [] },
+  ],
+  [
+    'a configuration that may not be changed is deleted all the same',
     { code: 403, calls: ['patch {"webhooks":[]}', 'remove'], said: [`deleted ${name}`], problems: [] },
   ],
   [
-    'one that may not be changed, and that others hold',
+    'a configuration that may not be changed, and that a finalizer keeps, is reported',
     {
       code: 403,
       isHeld: true,

@@ -1,6 +1,6 @@
 // Checks that waits grow to a maximum, are spread, and are never shorter than the server requires.
 import { expect, test } from 'vitest';
-import { Backoff } from '../../../../src/kube/watch/backoff.ts';
+import { Backoff } from '../../../src/base/backoff.ts';
 
 function waits(random: number, count: number, retryAfterMs?: number): readonly number[] {
   const backoff = new Backoff({ random: () => random });

@@ -1,5 +1,5 @@
 // Computes the wait before the next try: longer after each error, and spread by chance.
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from './clock.ts';
 
 export interface BackoffBounds {
   readonly minMs: number;

@@ -2,10 +2,9 @@
 import { join } from 'node:path';
 import { writeFile } from 'node:fs/promises';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import type { Log } from '../../../../src/observe/log.ts';
 import { issueAuthority } from '../../../../src/certs/issue/issue.ts';
-import { foreignBundle, openFileBundle } from '../../../../src/certs/authority/file-bundle.ts';
-import { StartError } from '../../../../src/app/start-error.ts';
+import { foreignBundle, openFileBundle } from '../../../../src/certs/files/pair-files.ts';
+import { StartError } from '../../../../src/base/start-error.ts';
 import { folderOf } from '../../../support/serve-process.ts';
 
 const signal = new AbortController().signal;
@@ -21,14 +20,8 @@ async function opened(content: string) {
   onTestFinished(() => folder[Symbol.asyncDispose]());
   const path = join(folder.path, 'ca.crt');
   const warnings: unknown[] = [];
-  const log: Log = {
-    debug: () => undefined,
-    info: () => undefined,
-    warn: (_, fields) => warnings.push(fields),
-    error: () => undefined,
-    close: () => Promise.resolve(true),
-  };
-  return { path, warnings, bundle: await openFileBundle(path, log) };
+  const notReloaded = (what: string, problem: string): void => void warnings.push([what, problem]);
+  return { path, warnings, bundle: await openFileBundle(path, { notReloaded }) };
 }
 
 test('follows the file, and stays while that is no good, of which it warns once', async () => {
@@ -39,7 +32,8 @@ test('follows the file, and stays while that is no good, of which it warns once'
   expect(await bundle.wanted(signal)).toBe(first + second);
   await writeFile(path, 'rubbish');
   for (let times = 0; times < 3; times += 1) expect(await bundle.wanted(signal)).toBe(first + second);
-  expect(warnings).toEqual([{ problem: `${path} must hold certificates of authorities in PEM` }]);
+  const problem = `${path} must hold certificates of authorities in PEM`;
+  expect(warnings).toEqual([['certificate authority', problem]]);
   await writeFile(path, second);
   expect(await bundle.wanted(signal)).toBe(second);
 });

@@ -1,0 +1,43 @@
+// What the certificates need from the rest of the program; `app` satisfies these ports.
+import type { JsonObject } from '../base/json.ts';
+import type { KubeError } from '../base/kube-error.ts';
+import type { KubeObject, ObjectRef } from '../base/kube-object.ts';
+import type { RecoveryCause, Step } from './authority/authority-steps.ts';
+import type { ServingPair } from './files/serving-pair.ts';
+
+interface CallOptions {
+  readonly signal: AbortSignal;
+}
+
+/** Each method rejects with a KubeError, or with the reason of the signal. */
+export interface ObjectStore {
+  /** Undefined when the object is missing. */
+  read(ref: ObjectRef, options: CallOptions): Promise<KubeObject | undefined>;
+  /** Server-side apply; `metadata.resourceVersion` is a precondition. */
+  apply(object: KubeObject, options: CallOptions & { readonly force: true }): Promise<KubeObject>;
+  /** `metadata.resourceVersion` of the patch is a precondition. */
+  mergePatch(ref: ObjectRef, patch: JsonObject, options: CallOptions): Promise<KubeObject>;
+}
+
+/** Calls `onChange` whenever the Secret may have changed. The program is ready without this watch. */
+export type SecretWatch = (namespace: string, name: string, onChange: () => void) => void;
+
+/** For log and metrics. The observer sees dates, fingerprints and reasons, and must not use the key of a pair. */
+export interface CertificateObserver {
+  /** The webhook starts with this pair, which another program or this process made. */
+  opened(pair: ServingPair): void;
+  /** The files held a new pair, which is in use now. */
+  reloaded(pair: ServingPair): void;
+  /** A file holds something unusable; what it held before stays in use. */
+  notReloaded(what: 'certificate' | 'certificate authority', problem: string): void;
+  /** The shared authority signed a certificate, which is in use now. */
+  issued(pair: ServingPair, isFirst: boolean): void;
+  /** Another authority signs from now on. */
+  signs(authority: { readonly fingerprint: string; readonly notAfter: Date }, isFirst: boolean): void;
+  /** The Secret was written; with a cause, because its content was lost or unusable. */
+  stepped(kind: Step['kind'], cause: RecoveryCause | undefined): void;
+  /** API servers do not know any authority yet, so none may sign. */
+  waiting(): void;
+  /** The Secret could not be read or written. */
+  notChecked(error: KubeError): void;
+}
