@@ -144,7 +144,7 @@ describeCluster('policies and shares at admission', () => {
       const condition = { name: 'tier', expression: "namespaceObject.metadata.labels.tier == 'x'" };
       const vague = policy('ad-ow-vague', { match: { ...everywhere, matchConditions: [condition] } });
       expect(await refused(create(vague), author)).toContain(
-        'spec.match.matchConditions: found an error for 3 namespaces: ad-ow-ns-a, ad-ow-ns-b, ad-ow-ns-c (tier: ',
+        'match condition tier has an error for 3 namespaces (ad-ow-ns-a, ad-ow-ns-b, ad-ow-ns-c): ',
       );
     });
   });

@@ -1,4 +1,4 @@
-// What must hold of mutation for any policies and any namespace.
+// Properties of mutation, for any policies and any namespace.
 import * as fc from 'fast-check';
 import { applyPatch } from 'rfc6902';
 import { expect, test } from 'vitest';
@@ -47,7 +47,7 @@ const spec = fc.record({
     }),
   }),
 });
-// A policy that contradicts itself is refused when it is loaded, and so never mutates anything.
+// A policy that contradicts itself does not load, so it never mutates an object.
 const policies = fc
   .array(spec, { maxLength: 4 })
   .map((specs) =>
@@ -96,7 +96,7 @@ test('the patch applies cleanly, only adds keys, and mutating again changes noth
   );
 });
 
-test('what the defaults of a policy set on a new namespace never violates that policy', () => {
+test('the defaults of a policy on a new namespace never violate that policy', () => {
   fc.assert(
     fc.property(spec, metadata, (own, given) => {
       fc.pre(problemsOf('p', own).length === 0);
@@ -111,7 +111,7 @@ test('what the defaults of a policy set on a new namespace never violates that p
   );
 });
 
-test('what the mutating hook did is enough for the validating one, where every default can be computed', () => {
+test('a mutated namespace passes validation if every default can be computed', () => {
   const own = {
     namespaces: {
       defaults: { labels: { team: 'red' }, annotations: { by: '${request.userInfo.username}' } },

@@ -1,4 +1,4 @@
-// Whatever happens, within a minute nobody loses more objects than its limit without a confirmation.
+// Property of the fuse: within a minute no provider loses more objects than its limit without a confirmation.
 import { setImmediate } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -15,7 +15,7 @@ interface Deletion {
   readonly at: number;
 }
 
-/** Every deletion of an object by Reeve, with its owner. */
+/** Returns every deletion of an object by Reeve, with its owner. */
 function deletionsOf(h: Harness): readonly Deletion[] {
   const deletions: Deletion[] = [];
   h.memory.after = ({ verb }, before) => {
@@ -74,7 +74,7 @@ async function happen(h: Harness, each: Op): Promise<void> {
   }
 }
 
-/** The watch tells of the end of some objects before their deletions are answered. */
+/** Lets the watch report the end of some objects before their deletions are answered. */
 const toldBeforeAnswered: Op[] = [
   { kind: 'policy', name: 'q', term: { namespaceSelector: { matchLabels: { a: 'yes' } } } },
   { kind: 'policy', name: 'p', term: { names: ['n0', 'n1', 'n2'] } },
@@ -84,7 +84,7 @@ const toldBeforeAnswered: Op[] = [
   { kind: 'wait', seconds: 1 },
 ];
 
-test('the fuse holds', async () => {
+test('no provider loses more objects in a minute than its limit allows', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(op, { minLength: 1, maxLength: 30 }), fc.nat(2), async (ops, latency) => {
       const h = new Harness();

@@ -1,4 +1,4 @@
-// Whatever happens, in whatever order and however late the news of it: in the end all is as it is wanted, and stays so.
+// Property of the reconciler: after any events in any order, all objects are in sync in the end and stay in sync.
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../src/base/kube-object.ts';
@@ -8,7 +8,7 @@ import type { Harness } from '../support/reconcile-harness.ts';
 import { deviations } from '../support/reconcile-oracle.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 
-/** How a cluster is in the end, which does not change any more. */
+/** Returns the state of the cluster once it no longer changes. */
 async function ended(
   h: Harness,
 ): Promise<{ readonly deviations: readonly string[]; readonly writes: readonly Write[] }> {
@@ -16,7 +16,7 @@ async function ended(
   const found = deviations(h.memory, h.clock.now());
   h.takeWrites();
   h.memory.fault = () => undefined;
-  // A new process finds nothing to do.
+  // A new process has nothing to write.
   await h.stop();
   h.start();
   await h.settle();
@@ -27,8 +27,8 @@ async function ended(
 
 const well = { deviations: [], writes: [] };
 
-describe('the reconciler brings about what is wanted', () => {
-  test('after any sequence of events, told in any order', async () => {
+describe('the reconciler brings objects in sync', () => {
+  test('objects are in sync after any sequence of events, reported in any order', async () => {
     const step = fc.record({ op: fc.oneof(...wildOps), how: lag, seed: fc.nat(1000), latency: fc.nat(3) });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 25 }), async (steps) => {
@@ -44,7 +44,7 @@ describe('the reconciler brings about what is wanted', () => {
     );
   });
 
-  test('and the same whether it keeps up with the events or sees only the last state', async () => {
+  test('the end is the same for a reconciler that follows each event and one that sees only the last state', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.oneof(...calmOps), { minLength: 1, maxLength: 15 }), async (ops) => {
         const [prompt, late] = [await begun(), await begun()];

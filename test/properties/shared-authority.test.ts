@@ -1,10 +1,10 @@
-// Whatever replicas do at whatever moments: no API server ever asks one whose certificate it cannot check.
+// Property of the shared authority: no replica serves a certificate that an API server cannot verify.
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AuthorityWorld } from '../support/authority-world.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 
-/** Chance that is the same in every run of the same seed. */
+/** Returns random numbers that are the same in every run with the same seed. */
 function chance(seed: number): () => number {
   let state = seed;
   return () => {
@@ -18,7 +18,7 @@ const skew = fc.integer({ min: -10_000, max: 10_000 });
 
 type Event = (world: AuthorityWorld) => void;
 
-/** As long as one that serves is left: when none is, nobody has what would have to be kept. */
+/** Kills a replica, but never the last one that serves: without any there is no key left to keep. */
 const kill: Event = (world) => {
   const [first, ...others] = world.serving;
   if (first !== undefined && others.length > 0) world.kill(first);
@@ -39,7 +39,7 @@ const event = fc.oneof(
     (world) => world.changeLeader(),
     (world) => world.tamper(undefined),
     (world) => world.tamper({ kind: 'corrupt' }),
-    // The newcomer, who knows nothing, is faster than all who watch.
+    // The new replica knows nothing and is faster than all replicas that watch.
     (world) => {
       world.tamper(undefined);
       world.start(0);
@@ -55,8 +55,8 @@ async function begun(seed: number, skews: readonly number[]): Promise<AuthorityW
   return world;
 }
 
-describe('no certificate is served that an API server does not know how to check', () => {
-  test('over authorities that come of age, are lost and are broken, while replicas come and go', async () => {
+describe('the certificates of all replicas', () => {
+  test('each served certificate can be verified, while authorities are rotated, lost and corrupted, and replicas start and stop', async () => {
     const plan = fc.array(fc.record({ event, pause: fc.integer({ min: 60_000, max: 240_000 }) }), {
       minLength: 4,
       maxLength: 10,
@@ -82,18 +82,18 @@ describe('no certificate is served that an API server does not know how to check
   });
 });
 
-test('all who start on nothing agree on one authority, and the next ones follow in time', async () => {
+test('replicas that start without a Secret agree on one authority, and each rotation is in time', async () => {
   const world = await begun(1, [0, 5000, -5000, 0, 0]);
   expect(world.signers.size).toBe(1);
   expect(world.serving).toHaveLength(5);
   await world.pass(60 * minute);
-  // The first one lasts 18 minutes, so it comes of age after 12, and so does each that follows.
+  // An authority is valid for 18 minutes, so each is rotated after 12.
   expect(world.signers.size).toBe(6);
   expect([...world.failures]).toEqual([]);
   for (const replica of world.living) world.kill(replica);
 });
 
-test('after a full stop while nobody signs, whoever comes does not wait for ever', async () => {
+test('after a full stop without a signing key, new replicas do not wait for ever', async () => {
   const world = await begun(2, [0, 0]);
   world.tamper(undefined);
   await world.pass(3000);
@@ -106,12 +106,12 @@ test('after a full stop while nobody signs, whoever comes does not wait for ever
   for (const replica of world.living) world.kill(replica);
 });
 
-test('a Secret from an old copy does not put out whoever serves', async () => {
+test('a Secret restored from an old copy does not stop the serving replicas', async () => {
   const world = await begun(3, [0, 0, 0]);
   const old = world.state;
   if (old === undefined) throw new Error('there is a state');
   world.tamper(undefined);
-  // Until nobody trusts the old one any more.
+  // Wait until no replica trusts the old authority.
   await world.pass(9 * minute);
   expect(JSON.stringify(world.state)).not.toContain(old.signing?.certPem);
   world.tamper({ kind: 'whole', state: old });
@@ -122,10 +122,10 @@ test('a Secret from an old copy does not put out whoever serves', async () => {
   for (const replica of world.living) world.kill(replica);
 });
 
-test('a Secret that is deleted as often as it is made locks nobody out', async () => {
+test('a Secret that is deleted again and again does not stop any replica', async () => {
   const world = await begun(4, [0, 0]);
   const before = world.serving.map(({ signer }) => signer);
-  // More often than the list of those that stay trusted has places.
+  // More deletions than the list of trusted authorities has places.
   for (let deletions = 0; deletions < 24; await world.pass(500)) {
     if (world.state === undefined) continue;
     world.tamper(undefined);

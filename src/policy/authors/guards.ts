@@ -67,8 +67,8 @@ function confirmationOf(
 }
 
 /**
- * Refuses a policy that denies and whose match condition has an error for an existing namespace, because every write
- * of that namespace would be refused. An error that the older version had as well is only a notice.
+ * Refuses a policy with action Deny whose match condition has an error for a namespace: every write of that namespace
+ * would be refused. An error that the older version had as well is only a notice.
  */
 export function unmatchedViolation(
   { before, after }: ProviderWrite,

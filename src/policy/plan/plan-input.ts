@@ -11,8 +11,8 @@ import type { CompiledShare } from '../compile/compile-share.ts';
 import type { Claim } from '../desired/provider.ts';
 
 /**
- * The answer of the install for one object. `unknown`: the install allows it, but Reeve cannot know whether the object
- * exists, for example because the API server does not serve the kind.
+ * The answer of the install for one object. `unknown`: the install allows it, but Reeve cannot watch the kind, for
+ * example because the API server does not serve it.
  */
 export type ClaimScope = 'allowed' | 'not-allowed' | 'unknown';
 
