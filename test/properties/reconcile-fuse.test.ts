@@ -20,7 +20,7 @@ function deletionsOf(h: Harness): readonly Deletion[] {
   const deletions: Deletion[] = [];
   h.memory.after = ({ verb }, before) => {
     const owner = before?.metadata.annotations?.[ownerAnnotation] ?? '';
-    if (verb === 'delete') deletions.push({ owner, at: h.virtual.monotonic() });
+    if (verb === 'delete') deletions.push({ owner, at: h.clock.monotonic() });
   };
   return deletions;
 }
@@ -65,7 +65,7 @@ async function happen(h: Harness, each: Op): Promise<void> {
     case 'delete':
       return h.memory.delete(refTo('NamespacePolicy', each.name));
     case 'wait':
-      return await h.virtual.advance(each.seconds * 1000);
+      return await h.clock.advance(each.seconds * 1000);
     case 'turns':
       for (let turn = 0; turn < each.count; turn += 1) await setImmediate();
       return undefined;

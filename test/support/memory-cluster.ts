@@ -1,4 +1,4 @@
-// An API server in memory, as far as the reconciler uses one: versions, preconditions, apply, finalizers, watches.
+// An API server in memory with what the reconciler uses: versions, preconditions, apply, finalizers, watches.
 import { isDeepStrictEqual } from 'node:util';
 import { setImmediate } from 'node:timers/promises';
 import { isJsonObject, type JsonObject } from '../../src/base/json.ts';
@@ -41,7 +41,7 @@ interface Feed extends MemoryWatch {
   readonly pending: (() => void)[];
 }
 
-/** One request that changed a resourceVersion. */
+/** A request that changed a resourceVersion. */
 export interface Write {
   readonly by: 'reeve' | 'user';
   readonly verb: 'create' | 'update' | 'delete';
@@ -51,7 +51,7 @@ export interface Write {
   readonly subresource: string;
 }
 
-/** Of Reeve. */
+/** A request of Reeve. */
 export interface MemoryRequest {
   readonly verb: 'apply' | 'patch' | 'delete' | 'read' | 'list';
   readonly ref: ObjectRef;
@@ -64,20 +64,20 @@ type Fault = (verb: string, ref: ObjectRef) => KubeError | undefined;
 
 export class MemoryCluster implements ObjectWriter, OwnSecrets {
   readonly writes: Write[] = [];
-  /** Of requests of Reeve, those that only read. */
+  /** Read requests of Reeve. */
   reads = 0;
-  /** Answers of Reeve's requests take so many turns of the event loop. */
+  /** How many turns of the event loop an answer to Reeve takes. */
   latency: () => number = () => 0;
-  /** Watches that hold their news back until `deliver`. */
+  /** When true, watches hold their events back until `deliver`. */
   isLagging = false;
   fault: Fault = () => undefined;
-  /** What happens before a request of Reeve is looked at, and what after it has been carried out. */
+  /** Called before a request of Reeve is handled, and after it was handled. */
   before: (request: MemoryRequest) => Promise<void> | void = () => undefined;
   after: (request: MemoryRequest, before: KubeObject | undefined) => void = () => undefined;
-  /** The form in which the server keeps what is applied. */
+  /** Normalizes an applied object, as an API server does with quantities. */
   normalized: (object: KubeObject) => KubeObject = (object) => object;
   readonly #objects = new Map<string, KubeObject>();
-  /** What Reeve has applied last, by object: what it leaves out of the next apply is removed. */
+  /** The last apply of Reeve by object. Fields that the next apply leaves out are removed. */
   readonly #applied = new Map<string, JsonObject>();
   readonly #feeds: Feed[] = [];
   readonly #now: () => Date;
@@ -88,7 +88,7 @@ export class MemoryCluster implements ObjectWriter, OwnSecrets {
     this.#now = now;
   }
 
-  // What tests do, as any other user.
+  // Requests of tests, as any other user.
 
   get(ref: ObjectRef): KubeObject | undefined {
     return this.#objects.get(idOf(ref));
@@ -101,7 +101,7 @@ export class MemoryCluster implements ObjectWriter, OwnSecrets {
     );
   }
 
-  /** Creates it, or replaces all of it but its metadata that is the server's. */
+  /** Creates or replaces the object. Metadata of the server stays. */
   put(object: KubeObject): KubeObject {
     const known = this.get(refTo(object));
     if (known === undefined) return this.#create(object, 'user');
@@ -121,7 +121,7 @@ export class MemoryCluster implements ObjectWriter, OwnSecrets {
     if (known !== undefined) this.#delete(known, 'user');
   }
 
-  /** What the namespace controller does in the end. */
+  /** Deletes a terminating namespace, as the namespace controller does in the end. */
   finishNamespace(name: string): void {
     for (const object of this.#objects.values())
       if (object.metadata.namespace === name) this.#remove(object, 'user');
@@ -144,7 +144,7 @@ export class MemoryCluster implements ObjectWriter, OwnSecrets {
     );
   }
 
-  /** As after 410: what has not been told is lost, and the whole state comes instead. */
+  /** Lists again, as after a 410: pending events are lost, and the complete state is delivered instead. */
   relist(): void {
     for (const feed of this.#feeds) {
       feed.pending.length = 0;
@@ -163,13 +163,13 @@ export class MemoryCluster implements ObjectWriter, OwnSecrets {
     return this.#feeds.some(({ pending }) => pending.length > 0);
   }
 
-  /** The next piece of news of one of the watches that have some. */
+  /** Returns the next event of a watch that has events. */
   deliver(choose: (count: number) => number = () => 0): void {
     const feeds = this.#feeds.filter(({ pending }) => pending.length > 0);
     feeds[choose(feeds.length)]?.pending.shift()?.();
   }
 
-  // What Reeve does.
+  // Requests of Reeve.
 
   async apply(sent: KubeObject, { dryRun = false, subresource, signal }: ApplyOptions): Promise<KubeObject> {
     const object = this.normalized(sent);
@@ -250,7 +250,7 @@ export class MemoryCluster implements ObjectWriter, OwnSecrets {
     if (known === undefined) throw failure(404);
     const { uid, resourceVersion } = isJsonObject(patch['metadata']) ? patch['metadata'] : {};
     checkPreconditions(known, uid, resourceVersion);
-    // As it arrives: what is undefined does not.
+    // As it arrives in JSON, without undefined fields.
     const sent: unknown = JSON.parse(JSON.stringify(patch));
     return this.#store(known, onlyStatus(known, mergePatched(known, sent), subresource), by, subresource);
   }

@@ -1,11 +1,11 @@
-// How an API server puts an applied object into the one that it has.
+// Merges an applied object into the stored object, as an API server does.
 import { isJsonObject, ownMember, type JsonObject } from '../../src/base/json.ts';
 import type { KubeObject } from '../../src/base/kube-object.ts';
 
-/** Lists of these are maps by the type of their items; all others are replaced as a whole. */
+/** Lists that are merged by the type of their items. All other lists are replaced as a whole. */
 const keyedLists = new Set(['conditions']);
 
-/** What was applied before and is left out now goes; what others have put there stays. */
+/** Removes fields that were applied before and are left out now. Fields of others stay. */
 export function appliedTo(known: KubeObject, before: JsonObject, wanted: KubeObject): KubeObject {
   return merged(removed(known, before, wanted), wanted) as KubeObject;
 }

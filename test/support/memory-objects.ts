@@ -1,4 +1,4 @@
-// What an API server thinks of single objects: their identity, what about them never changes, and how it refuses.
+// Rules of an API server about single objects: identity, immutable fields, and errors.
 import { isDeepStrictEqual } from 'node:util';
 import { KubeError } from '../../src/base/kube-error.ts';
 import type { KubeObject, ObjectMeta, ObjectRef } from '../../src/base/kube-object.ts';

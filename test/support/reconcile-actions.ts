@@ -1,4 +1,4 @@
-// What can happen to a cluster that Reeve looks after, for tests that let anything happen.
+// Random actions on a cluster that Reeve manages, for property tests.
 import { setImmediate } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { adoptLabel } from '../../src/api/names.ts';
@@ -204,7 +204,7 @@ export const wildOps = [
   ),
 ];
 
-/** How much of the news arrives before the next thing happens. */
+/** How many watch events arrive before the next action. */
 export const lag = fc.constantFrom('none', 'some', 'all', 'settled');
 
 function failFor(h: Harness, code: number, times: number): void {

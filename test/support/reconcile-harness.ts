@@ -1,4 +1,4 @@
-// A reconciler at work on a cluster in memory, in a time that passes only when a test says so.
+// Runs a reconciler on a cluster in memory, with a clock that only the test advances.
 import { setImmediate } from 'node:timers/promises';
 import { KubeError } from '../../src/base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../../src/base/kube-object.ts';
@@ -6,7 +6,6 @@ import { apiVersion, systemNamespaces } from '../../src/api/names.ts';
 import type { ObjectType } from '../../src/policy/compile/object-key.ts';
 import type { ProviderKind } from '../../src/policy/terms/provider-id.ts';
 import { createReconciler, type Reconciler, type ReconcilerOptions } from '../../src/reconcile/controller.ts';
-import type { Clock } from '../../src/base/clock.ts';
 import type { OwnRight, RecordedEvent, ReconcileObserver } from '../../src/reconcile/ports.ts';
 import { LiveCluster } from '../../src/state/live-cluster.ts';
 import { MemoryCluster, type Write } from './memory-cluster.ts';
@@ -15,11 +14,11 @@ import { VirtualClock } from './virtual-clock.ts';
 export const start = new Date('2026-11-21T12:00:00Z');
 export const quotaType: ObjectType = { apiVersion: 'v1', kind: 'ResourceQuota' };
 
-const mostTurns = 1000;
+const maxTurns = 1000;
 
 export type HarnessOptions = Partial<ReconcilerOptions>;
 
-/** Everything that anybody was told, to look for what nobody may be told. */
+/** Everything that left the reconciler except writes. Tests search it for payloads. */
 export interface Told {
   readonly events: RecordedEvent[];
   readonly observed: (readonly [string, ...unknown[]])[];
@@ -27,14 +26,13 @@ export interface Told {
 }
 
 export class Harness {
-  readonly virtual = new VirtualClock({ start, chance: 0.5 });
-  readonly clock: Clock = this.virtual;
+  readonly clock = new VirtualClock({ start, chance: 0.5 });
   readonly memory: MemoryCluster;
   readonly told: Told = { events: [], observed: [], errors: [] };
   terminatingKinds: readonly ProviderKind[] = [];
-  /** Of the account of the reconciler, if it has not the right: `bind clusterroles view`, `create secrets`. */
+  /** Rights that the account of the reconciler lacks: `bind clusterroles view`, `create secrets`. */
   readonly rights = new Map<string, 'no' | 'unknown'>();
-  /** The questions that were asked about them. */
+  /** The rights that the reconciler asked about. */
   readonly asked: string[] = [];
   readonly #options: HarnessOptions;
   #run: { readonly abort: AbortController; readonly ended: Promise<void> } | undefined;
@@ -53,11 +51,11 @@ export class Harness {
   }
 
   get reconciler(): Reconciler {
-    if (this.#reconciler === undefined) throw new Error('it has not been started');
+    if (this.#reconciler === undefined) throw new Error('the reconciler has not been started');
     return this.#reconciler;
   }
 
-  /** As a new process would. */
+  /** Starts a new reconciler, as a new process would. */
   start(): void {
     const cluster = new LiveCluster({
       excludedNamespaces: [...systemNamespaces, 'reeve-system', 'reeve-shared'],
@@ -88,13 +86,13 @@ export class Harness {
     this.rerun();
   }
 
-  /** The lead is taken, by a process that has been there for a while. */
+  /** The existing process becomes the leader. */
   rerun(): void {
     const abort = new AbortController();
     this.#run = { abort, ended: this.reconciler.run(abort.signal) };
   }
 
-  /** A kind comes to be served. */
+  /** The API server begins to serve a kind. */
   serve(kind: string): void {
     this.#unserved.delete(kind);
     for (const watch of this.reconciler.watches) if (watch.type.kind === kind) this.memory.watch(watch);
@@ -108,35 +106,35 @@ export class Harness {
 
   async end(): Promise<void> {
     await this.stop();
-    // A failing API server is no fault of the program.
+    // Errors of requests are expected. All other errors fail the test.
     const failed = this.told.errors.find(({ error }) => !(error instanceof KubeError));
     if (failed !== undefined) throw new Error('the reconciler had an internal error', { cause: failed });
   }
 
-  /** Until nothing is left to be done within so long. */
+  /** Resolves when no key is ready, and no delayed key is due within so long. */
   async settle(horizonMs = 3000): Promise<void> {
     for (let turns = 0; ; turns += 1) {
-      if (turns > mostTurns) throw new Error('it does not come to rest');
+      if (turns > maxTurns) throw new Error('the reconciler does not settle');
       await this.quiet();
       const { nextDue } = this.reconciler.health();
-      const wait = nextDue === undefined ? Infinity : nextDue - this.virtual.monotonic();
+      const wait = nextDue === undefined ? Infinity : nextDue - this.clock.monotonic();
       const isStarting = !this.reconciler.health().isInitialSyncDone;
       if (wait > horizonMs && !isStarting) return;
-      await this.virtual.advance(wait > horizonMs ? 20 : Math.max(wait, 0));
+      await this.clock.advance(wait > horizonMs ? 20 : Math.max(wait, 0));
     }
   }
 
-  /** Until nothing is left to be done at this moment. */
+  /** Resolves when no key is ready or running at this moment. */
   async quiet(): Promise<void> {
     for (let calm = 0, turns = 0; calm < 3; calm += 1, turns += 1) {
-      if (turns > 10 * mostTurns) throw new Error('it does not come to rest at one moment');
+      if (turns > 10 * maxTurns) throw new Error('the reconciler does not become idle');
       await setImmediate();
       if (this.memory.isLagging) this.memory.deliver();
       if (this.memory.hasNews || !this.reconciler.health().isIdle) calm = 0;
     }
   }
 
-  /** What Reeve has written since the last time that this was asked. */
+  /** Returns the writes of Reeve since the last call. */
   takeWrites(): readonly Write[] {
     return this.memory.writes.splice(0).filter(({ by }) => by === 'reeve');
   }
@@ -155,7 +153,7 @@ export class Harness {
       apiVersion,
       kind: 'NamespacePolicy',
       metadata: { name, annotations },
-      spec: defaulted(spec),
+      spec: withDefaults(spec),
     });
   }
 
@@ -164,7 +162,7 @@ export class Harness {
       apiVersion,
       kind: 'SecretShare',
       metadata: { name, annotations },
-      spec: defaulted(spec),
+      spec: withDefaults(spec),
     });
   }
 
@@ -232,7 +230,7 @@ export function refTo(kind: string, name: string, namespace?: string): ObjectRef
   };
 }
 
-/** What the API server fills in. */
-function defaulted(spec: object): object {
+/** Adds the defaults that the API server adds. */
+function withDefaults(spec: object): object {
   return { deletionPolicy: 'Delete', maxDeletions: 20, suspend: false, ...spec };
 }

@@ -1,4 +1,4 @@
-// Says, from what is stored alone, whether a cluster is as policies and shares want it.
+// Judges from the stored objects alone whether a cluster is as its policies and shares want it.
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../src/base/kube-object.ts';
 import { managedByLabel, managedByReeve, ownerAnnotation, systemNamespaces } from '../../src/api/names.ts';
@@ -13,7 +13,7 @@ import type { MemoryCluster } from './memory-cluster.ts';
 import type { CompiledShare } from '../../src/policy/compile/compile-share.ts';
 import type { Claim } from '../../src/policy/desired/provider.ts';
 
-/** What is not as it should be, in words; nothing when all is well. */
+/** Returns each deviation in words. Empty when there is none. */
 export function deviations(memory: MemoryCluster, now: Date): readonly string[] {
   const snapshot = snapshotOf(memory);
   return [...snapshot.namespaces()]
@@ -25,7 +25,7 @@ export function deviations(memory: MemoryCluster, now: Date): readonly string[] 
         ...missing(memory, namespace, wanted, snapshot),
         ...unwanted(memory, namespace, wanted, snapshot),
       ];
-      return found.map((fault) => `${namespace} ${fault}`);
+      return found.map((deviation) => `${namespace} ${deviation}`);
     });
 }
 
@@ -38,9 +38,10 @@ function missing(
   return [...wanted.claims].flatMap(([key, [winner]]) => {
     if (winner === undefined || wanted.frozen.has(winner.owner)) return [];
     const live = memory.get({ ...winner.type, namespace, name: winner.name });
-    if (live !== undefined && (!isOurs(live) || isGoing(live) || isKept(live, wanted, snapshot))) return [];
-    const fault = faultOf(memory, live, winner);
-    return fault === undefined ? [] : [`${key}: ${fault}`];
+    if (live !== undefined && (!isOurs(live) || isTerminating(live) || isKept(live, wanted, snapshot)))
+      return [];
+    const deviation = deviationOf(memory, live, winner);
+    return deviation === undefined ? [] : [`${key}: ${deviation}`];
   });
 }
 
@@ -53,32 +54,32 @@ function unwanted(
   return oursIn(memory, namespace).flatMap((live) => {
     const { apiVersion = '', kind = '', metadata } = live;
     const key = objectKey({ apiVersion, kind }, metadata.name ?? '');
-    return wanted.claims.has(key) || isKept(live, wanted, snapshot) ? [] : [`${key}: nobody wants it`];
+    return wanted.claims.has(key) || isKept(live, wanted, snapshot) ? [] : [`${key}: is not desired`];
   });
 }
 
-/** Its owner does not load, is suspended, or cannot be worked out: then it stays as it is. */
+/** The object stays as it is: its provider is invalid or suspended, or its desired state has an error. */
 function isKept(live: KubeObject, { frozen }: Desired, { owners }: ClusterSnapshot): boolean {
   const owner = parseProviderId(live.metadata.annotations?.[ownerAnnotation]);
   const state = owner === undefined ? undefined : owners.get(owner);
   return owner === undefined || frozen.has(owner) || state?.isSuspended === true || state?.isValid === false;
 }
 
-function faultOf(
+function deviationOf(
   memory: MemoryCluster,
   live: KubeObject | undefined,
   { content, type, owner }: Claim,
 ): string | undefined {
   const copy = content.kind === 'copy' ? copyFrom(memory, content.share, type) : undefined;
-  // Without a source, copies stay as they are, and none are made.
+  // Without a source, copies stay as they are, and none are created.
   if (content.kind === 'copy' && copy?.kind !== 'ready') return undefined;
-  if (live === undefined) return 'it is missing';
+  if (live === undefined) return 'is missing';
   const wanted = copy?.kind === 'ready' ? { ...copy.payload } : content.kind === 'object' ? content.body : {};
   const differing = ['roleRef', 'subjects', 'spec', 'data', 'type'].find(
     (field) => !isDeepStrictEqual(live[field], ownMember(wanted, field)),
   );
-  if (differing !== undefined) return `its ${differing} differs`;
-  return live.metadata.annotations?.[ownerAnnotation] === owner ? undefined : 'it names another owner';
+  if (differing !== undefined) return `has another ${differing}`;
+  return live.metadata.annotations?.[ownerAnnotation] === owner ? undefined : 'names another provider';
 }
 
 function copyFrom(memory: MemoryCluster, share: CompiledShare, type: ObjectType): CopyState | undefined {
@@ -86,8 +87,8 @@ function copyFrom(memory: MemoryCluster, share: CompiledShare, type: ObjectType)
   return source === undefined ? undefined : copyOf(share, source);
 }
 
-/** Somebody's finalizer holds it; there is nothing to be done before it is gone. */
-function isGoing({ metadata }: KubeObject): boolean {
+/** A finalizer keeps the object, and nothing can be done until it is removed. */
+function isTerminating({ metadata }: KubeObject): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
 

@@ -1,13 +1,13 @@
-// Waits for a condition outside of a test, where no expectation can poll.
+// Waits for a condition outside of tests, where expect.poll is not available.
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const usualSeconds = 60;
+const defaultSeconds = 60;
 
-/** Rejects with what `describe` says when the condition does not come about. */
+/** Rejects with the text of `describe` when the condition is not met in time. */
 export async function until(
   isMet: () => Promise<boolean>,
   describe: () => string | Promise<string>,
-  seconds = usualSeconds,
+  seconds = defaultSeconds,
 ): Promise<void> {
   const deadline = performance.now() + seconds * 1000;
   while (!(await isMet())) {

@@ -1,8 +1,8 @@
-// Gives the tests of a file their reconcilers, and ends each after its test.
+// Creates reconcilers for the tests of a file and stops each after its test.
 import { afterEach } from 'vitest';
 import { Harness } from './reconcile-harness.ts';
 
-/** Makes reconcilers for the tests of a file; each is stopped after its test, which fails if the program was at fault. */
+/** Returns a function that creates a harness. A test fails when its reconciler had an internal error. */
 export function useHarness(): (...options: ConstructorParameters<typeof Harness>) => Harness {
   const made: Harness[] = [];
   afterEach(async () => {

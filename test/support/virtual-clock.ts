@@ -3,9 +3,9 @@ import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../../src/base/clock.ts';
 
 export interface VirtualClockOptions {
-  /** The date when the test begins; 1970 unless given. */
+  /** The date when the test begins. Default: 1970. */
   readonly start?: Date;
-  /** What `random` always answers; 0 unless given. */
+  /** The value that `random` returns. Default: 0. */
   readonly chance?: number;
 }
 

@@ -1,14 +1,14 @@
 // Writes single objects, with preconditions so that a write can only hit the object that was planned for.
-import type { JsonObject } from '../../base/json.ts';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import type { KubeObject, ObjectRef } from '../../base/kube-object.ts';
 import { appliedAnnotation, managedByLabel, managedByReeve, ownerAnnotation } from '../../api/names.ts';
 import { observeObject, observeSecret, type Observed } from '../../policy/plan/observed.ts';
 import type { Surplus, WriteStep } from '../../policy/plan/plan-claim.ts';
-import { annotationsOf } from '../../base/metadata.ts';
+import { annotationsOf, valueOf } from '../../base/metadata.ts';
 import { isDeepStrictEqual } from 'node:util';
-import { comparable, DryRuns } from './dry-runs.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { ObjectWriter } from '../ports.ts';
+import { createHash } from 'node:crypto';
 
 /**
  * As the resourceVersion of an apply: the object must not exist yet. No object ever has this version, and an existing object
@@ -16,7 +16,7 @@ import type { ObjectWriter } from '../ports.ts';
  */
 const mustNotExist = '1';
 
-/** Less than what is left of a Lease when its holder has stopped leading. */
+/** Shorter than the time for which a Lease still runs when its holder stops leading. */
 const replaceGraceMs = 3000;
 
 export class ObjectWrites {
@@ -170,4 +170,54 @@ async function withGrace<T>(
   } finally {
     ended.abort();
   }
+}
+
+/** Beyond this number all entries are dropped, and dry runs find them out again. */
+const maxEntries = 50_000;
+
+/** Remembers live objects that need no write although they read differently, because a dry run has shown it. */
+export class DryRuns {
+  /** By UID: the hash of the desired and the live object. */
+  readonly #known = new Map<string, string>();
+
+  isKnown(wanted: KubeObject, live: KubeObject): boolean {
+    return this.#known.get(uidOf(live)) === fingerprint(wanted, live);
+  }
+
+  remember(wanted: KubeObject, live: KubeObject): void {
+    if (this.#known.size >= maxEntries) this.#known.clear();
+    this.#known.set(uidOf(live), fingerprint(wanted, live));
+  }
+}
+
+function uidOf({ metadata: { uid = '' } }: KubeObject): string {
+  return uid;
+}
+
+function fingerprint(wanted: KubeObject, live: KubeObject): string {
+  const annotations = annotationsOf(wanted);
+  const parts = [
+    valueOf(annotations, appliedAnnotation),
+    valueOf(annotations, ownerAnnotation),
+    comparable(live),
+  ];
+  return createHash('sha256').update(JSON.stringify(parts, sortedKeys)).digest('base64');
+}
+
+/** Sorts keys: an answer and a watch event have the same fields, but not in the same order. */
+function sortedKeys(_key: string, value: unknown): unknown {
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Returns the object without the counters of the API server, and without the status, which other controllers write. */
+export function comparable(object: KubeObject): KubeObject {
+  const { status: _status, ...rest } = object;
+  const {
+    managedFields: _fields,
+    resourceVersion: _version,
+    generation: _count,
+    ...metadata
+  } = object.metadata;
+  return { ...rest, metadata };
 }

@@ -119,7 +119,7 @@ describe('what a policy provides', () => {
     const h = await withPolicy(bindingPolicy({ maxDeletions: 0 }, { expiresAfter: '8h' }));
     await h.settle(7.9 * 3_600_000);
     expect(h.memory.list('RoleBinding')).toHaveLength(1);
-    await h.virtual.advance(8.1 * 3_600_000);
+    await h.clock.advance(8.1 * 3_600_000);
     await h.settle();
     expect(h.memory.list('RoleBinding')).toEqual([]);
     expect(h.condition('NamespacePolicy', 'p')).toMatchObject({ status: 'True' });

@@ -59,7 +59,7 @@ describe('violations of existing namespaces', () => {
     h.start();
     await h.settle();
     expect(h.status('NamespacePolicy', 'p')).toMatchObject({ violations: 0 });
-    await h.virtual.advance(3_700_000);
+    await h.clock.advance(3_700_000);
     await h.settle();
     expect(h.status('NamespacePolicy', 'p')).toMatchObject({ violations: 1 });
   });

@@ -61,7 +61,7 @@ describe('a write that fails', () => {
     failing(h, 'apply', 'RoleBinding', 503);
     h.policy('p', bindingPolicy());
     await h.settle(10_000);
-    await h.virtual.advance(10_000);
+    await h.clock.advance(10_000);
     expect(h.status('NamespacePolicy', 'p')).toMatchObject({
       failed: 2,
       failures: [{ reason: 'ApiError' }, {}],
@@ -101,7 +101,7 @@ describe('a write that fails', () => {
       failures: [{ reason: 'InsufficientPermissions' }],
     });
     expect(tries()).toBe(1);
-    await h.virtual.advance(31_000);
+    await h.clock.advance(31_000);
     expect(tries()).toBe(2);
     h.memory.fault = () => undefined;
     await h.settle(70_000);

@@ -81,7 +81,7 @@ describe('the fuse', () => {
     expect([left(h), h.status('NamespacePolicy', 'p')['confirmationUsed']]).toEqual([0, '4']);
     h.policy('p', bindingPolicy({ maxDeletions: 3 }), confirm('4'));
     await h.settle();
-    await h.virtual.advance(61_000);
+    await h.clock.advance(61_000);
     h.policy('p', nothing, confirm('4'));
     await h.settle();
     expect(left(h)).toBe(4);

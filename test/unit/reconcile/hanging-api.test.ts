@@ -16,7 +16,7 @@ function hanging(spec: object): { readonly h: Harness; readonly names: Set<strin
   h.memory.before = async ({ ref, signal }) => {
     if (ref.namespace !== 'bad') return;
     names.add(ref.name);
-    await h.virtual.sleep(30_000, signal);
+    await h.clock.sleep(30_000, signal);
     throw failure(0);
   };
   h.start();
@@ -25,7 +25,7 @@ function hanging(spec: object): { readonly h: Harness; readonly names: Set<strin
 
 async function pass(h: Harness, milliseconds: number): Promise<void> {
   for (let passed = 0; passed < milliseconds; passed += 100) {
-    await h.virtual.advance(100);
+    await h.clock.advance(100);
     for (let turns = 0; turns < 10; turns += 1) await setImmediate();
   }
 }

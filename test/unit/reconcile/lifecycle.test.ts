@@ -74,7 +74,7 @@ describe('a process without the lead', () => {
     const h = await everything();
     await h.stop();
     h.namespace('d', team);
-    await h.virtual.advance(1000);
+    await h.clock.advance(1000);
     expect(h.takeWrites()).toEqual([]);
     h.rerun();
     await h.settle();
@@ -91,7 +91,7 @@ describe('a process without the lead', () => {
       await once(signal, 'abort');
     };
     h.namespace('d', team);
-    await h.virtual.advance(100);
+    await h.clock.advance(100);
     await h.stop();
     expect(signals.map(({ aborted }) => aborted)).toContain(true);
     expect(signals.every(({ aborted }) => aborted)).toBe(true);
@@ -242,7 +242,7 @@ test('health reports the initial sync and the waiting namespaces', async () => {
   h.memory.fault = (verb) => (verb === 'apply' ? failure(500) : undefined);
   h.policy('p', bindingPolicy());
   await h.settle(100);
-  await h.virtual.advance(2000);
+  await h.clock.advance(2000);
   expect(h.reconciler.health().oldestUnreconciledMs).toBeGreaterThanOrEqual(1000);
 });
 
@@ -250,7 +250,7 @@ test('a resync reconciles everything and writes nothing', async () => {
   const h = await everything();
   // No watch reports anything from here on.
   h.memory.isLagging = true;
-  await h.virtual.advance(605_000);
+  await h.clock.advance(605_000);
   await h.quiet();
   expect(h.takeWrites()).toEqual([]);
 });

@@ -20,7 +20,7 @@ async function endedWhileReplacing(
     await making(signal);
   };
   h.policy('p', bindingPolicy({}, { roleRef: { kind: 'ClusterRole', name: 'view' } }));
-  await h.virtual.advance(1000);
+  await h.clock.advance(1000);
   return { h, ended };
 }
 
@@ -29,7 +29,7 @@ describe('a stop between deletion and creation', () => {
     const { h, ended } = await endedWhileReplacing(async () => await Promise.resolve());
     await ended;
     expect(h.get('RoleBinding', 'devs', 'a')).toMatchObject({ roleRef: { name: 'view' } });
-    expect(h.virtual.sleeping).toEqual([]);
+    expect(h.clock.sleeping).toEqual([]);
   });
 
   test('waits at most three seconds for the creation', async () => {
@@ -38,9 +38,9 @@ describe('a stop between deletion and creation', () => {
       async (signal) => signal !== undefined && (await once(signal, 'abort')),
     );
     void ended.then(() => (isOver = true));
-    await h.virtual.advance(1900);
+    await h.clock.advance(1900);
     expect(isOver).toBe(false);
-    await h.virtual.advance(1100);
+    await h.clock.advance(1100);
     await ended;
     expect(h.get('RoleBinding', 'devs', 'a')).toBeUndefined();
   });

@@ -16,6 +16,6 @@ test('an object whose desired content changes every second is written every time
     h.memory.change(refTo('Namespace', 'a'), { metadata: { labels: { team: `t${count}` } } });
     await h.settle(500);
     expect(h.get('RoleBinding', 'devs', 'a')?.['subjects']).toMatchObject([{ name: `t${count}` }]);
-    await h.virtual.advance(1000);
+    await h.clock.advance(1000);
   }
 });

@@ -84,7 +84,7 @@ describe('the status of a policy', () => {
     };
     h.policy('p', bindingPolicy({}, { subjects: [{ kind: 'User', name: 'x' }] }));
     for (let turn = 0; turn < 50; turn += 1) await setImmediate();
-    await h.virtual.advance(1100);
+    await h.clock.advance(1100);
     expect(h.condition('NamespacePolicy', 'p')).toMatchObject({
       status: 'False',
       reason: 'Reconciling',
@@ -100,7 +100,7 @@ describe('the status of a policy', () => {
   test('lastTransitionTime changes with the status of a condition, not with reason or message', async () => {
     const h = await begun();
     const before = h.condition('NamespacePolicy', 'p')?.['lastTransitionTime'];
-    await h.virtual.advance(60_000);
+    await h.clock.advance(60_000);
     h.namespace('d', team);
     await h.settle();
     expect(h.condition('NamespacePolicy', 'p')).toMatchObject({
@@ -143,7 +143,7 @@ describe('the status of a policy', () => {
       if (verb === 'apply' && ref.namespace === 'b') await gate.promise;
     };
     h.start();
-    await h.virtual.advance(5000);
+    await h.clock.advance(5000);
     expect([h.reconciler.health().isInitialSyncDone, h.status('NamespacePolicy', 'p')]).toEqual([false, {}]);
     gate.resolve();
     await h.settle();

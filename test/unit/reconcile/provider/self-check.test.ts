@@ -13,7 +13,7 @@ const missing = { status: 'False', reason: 'InsufficientPermissions' };
 const fine = { status: 'True', reason: 'Synced' };
 
 async function later(h: Harness, milliseconds: number): Promise<void> {
-  await h.virtual.advance(milliseconds);
+  await h.clock.advance(milliseconds);
   await h.settle();
 }
 
@@ -66,7 +66,7 @@ describe('a right that is missing', () => {
 
   test('rights are checked when a write is refused', async () => {
     const h = await settledWith(harness(), bindingPolicy(), ['a']);
-    await h.virtual.advance(20_000);
+    await h.clock.advance(20_000);
     h.rights.set('create rolebindings', 'no');
     h.memory.fault = (verb) => (verb === 'apply' ? failure(403) : undefined);
     h.namespace('b', team);
@@ -155,7 +155,7 @@ describe('a forbidden watch', () => {
     const h = harness({}, undefined, { unserved: ['Secret'] });
     h.rights.set('list secrets', 'unknown');
     h.start();
-    await h.virtual.advance(60_000);
+    await h.clock.advance(60_000);
     expect(h.reconciler.health()).toMatchObject({ isSynced: false, isInitialSyncDone: false });
     h.serve('Secret');
     await h.settle();
