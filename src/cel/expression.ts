@@ -1,5 +1,5 @@
-// CEL expressions as ValidatingAdmissionPolicies have them: compiled once, evaluated often, and never throwing.
-// Nothing outside of this folder imports another file of it.
+// Compiles and evaluates CEL as ValidatingAdmissionPolicies have it. Evaluation never throws.
+// Other rooms import this file and regex.ts only.
 import { ExpressionCompilation, type ExpressionScope, type Compiled } from './compile/compilation.ts';
 import { Frame, type Bindings, type EvaluationStep, type Variable } from './compile/frame.ts';
 import { parse } from './syntax/parser.ts';
@@ -34,21 +34,21 @@ export interface ExpressionProblem {
 }
 
 /**
- * `missing`: the objects judged lack something that the expression reads. The message is safe to show: it may hold
- * names from the expression's own source, never anything of the objects.
+ * `missing`: the judged objects lack something that the expression reads.
+ * The message is safe to show: it names parts of the expression, never values of the objects.
  */
 export type Evaluation<T = unknown> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly reason: EvaluationErrorReason; readonly message: string };
 
-/** `any` is a value for `variables`, and means nothing to anybody but other expressions. */
+/** `any` is the result of a variable, which only other expressions read. */
 export type ResultKind = 'bool' | 'string' | 'any';
 
 export interface Expression {
   readonly source: string;
-  /** As a field of `variables` has it. */
+  /** The type of the variable, for a variable of a policy. */
   readonly type: Type;
-  /** The variables it really reads; those that a macro's own variable hides do not count. */
+  /** The variables that the expression reads. A variable hidden by one of a macro does not count. */
   readonly reads: ReadonlySet<Variable>;
   evaluate(bindings: Bindings): Evaluation;
 }
@@ -68,7 +68,7 @@ export function compileExpression(source: string, scope: ExpressionScope, result
   try {
     return { ok: true, expression: compile(source, scope, result) };
   } catch (error) {
-    // Nesting is bounded by the parser; a stack that is nearly used up already must not end the program either.
+    // The parser limits nesting, but the caller may have used up most of the stack.
     if (!(error instanceof CompileProblem || error instanceof RangeError)) throw error;
     const offset = error instanceof CompileProblem ? error.offset : 0;
     const message = error instanceof CompileProblem ? error.message : 'the expression is too complex';
@@ -86,7 +86,7 @@ function compile(source: string, scope: ExpressionScope, result: ResultKind): Ex
   return { source, type, reads: compilation.reads, evaluate: (bindings) => evaluate(step, bindings, result) };
 }
 
-/** Of a value whose type is known only when it runs, the result is checked then. */
+/** A result whose type is known only at run time is checked after the evaluation. */
 function checkResult(type: Type, result: ResultKind): void {
   if (result === 'any' || type.kind === 'dyn' || type.kind === RESULTS[result].type.kind) return;
   throw new CompileProblem(`the result must be a ${result} but is a ${typeText(type)}`, 0);
@@ -101,7 +101,7 @@ function evaluate(step: EvaluationStep, bindings: Bindings, result: ResultKind):
   return type.accepts(value) ? { ok: true, value } : unsuccessful(wrong);
 }
 
-/** Steps do not throw; deep objects may still exhaust the stack. */
+/** Steps do not throw, but a deep object may overflow the stack. */
 function run(step: EvaluationStep, frame: Frame): Value {
   try {
     return step(frame);
@@ -116,8 +116,9 @@ function unsuccessful({ reason, message }: EvaluationError): Evaluation<never> {
 }
 
 /**
- * The bindings and `variables`, each of which is evaluated when it is first read, and not again. One that fails does so
- * for whoever reads it: https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/#variable-composition
+ * Adds `variables` to the bindings. Each variable is evaluated when it is first read. Its error reaches every
+ * expression that reads it:
+ * https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/#variable-composition
  */
 export function withVariables(bindings: Bindings, computed: ReadonlyMap<string, Expression>): Bindings {
   const variables = {};

@@ -1,29 +1,29 @@
-// Regular expressions in RE2's language: time linear in the text, whatever the pattern.
-import { RE2JS } from 're2js';
+// Compiles regular expressions in RE2 syntax, which match in linear time whatever the pattern.
+import { RE2JS, RE2JSSyntaxException } from 're2js';
 
 export interface Regex {
   readonly source: string;
-  /** How many instructions it has: matching takes at most this many steps for each character. */
+  /** The number of instructions: the maximum of steps for each character of a text. */
   readonly size: number;
-  /** Whether it matches anywhere in the text. */
+  /** Returns true when the pattern matches anywhere in the text. */
   search(text: string): boolean;
-  /** The first match, or the empty text. */
+  /** Returns the first match, or an empty text. */
   find(text: string): string;
-  /** The matches from left to right, at most `limit` of them. */
+  /** Returns at most `limit` matches, from left to right. */
   findAll(text: string, limit: number): readonly string[];
 }
 
 export type RegexResult =
   { readonly ok: true; readonly regex: Regex } | { readonly ok: false; readonly problem: string };
 
-/** Longer patterns take long to compile and long for every character of the text. */
+/** A longer pattern takes long to compile, and long for every character of the text. */
 const MAX_LENGTH = 4096;
 
 export function compileRegex(source: string): RegexResult {
   if (source.length > MAX_LENGTH)
     return { ok: false, problem: `the pattern is longer than ${MAX_LENGTH} characters` };
   const pattern = compilePattern(source);
-  if (pattern === undefined) return { ok: false, problem: 'the pattern is not a regular expression of RE2' };
+  if (typeof pattern === 'string') return { ok: false, problem: pattern };
   return {
     ok: true,
     regex: {
@@ -36,16 +36,35 @@ export function compileRegex(source: string): RegexResult {
   };
 }
 
-function compilePattern(source: string): RE2JS | undefined {
+/** Returns a text for a pattern that does not compile: the problem. */
+function compilePattern(source: string): RE2JS | string {
   try {
     return RE2JS.compile(source);
-  } catch {
-    // The library's error quotes the pattern; all that matters here is that there is none.
-    return undefined;
+  } catch (error) {
+    if (error instanceof RE2JSSyntaxException) return problemOf(error);
+    return 'not a regular expression in RE2 syntax';
   }
 }
 
-/** As Go does it: an empty match right after another match does not count. */
+/** What other languages have and RE2 does not: https://github.com/google/re2/wiki/Syntax */
+const UNSUPPORTED: readonly (readonly [name: string, syntax: RegExp])[] = [
+  ['lookahead', /^\(\?[=!]/],
+  ['lookbehind', /^\(\?<[=!]/],
+  ['atomic group', /^\(\?>/],
+  ['backreference', /^\\(?:[1-9]|k)/],
+];
+
+/** The library's message quotes the rest of the pattern, so only its description is passed on. */
+function problemOf(error: RE2JSSyntaxException): string {
+  const part = error.getPattern() ?? '';
+  for (const [name, syntax] of UNSUPPORTED) {
+    const [found] = syntax.exec(part) ?? [];
+    if (found !== undefined) return `${name} ${found} is not supported (RE2 syntax)`;
+  }
+  return `RE2 syntax: ${error.getDescription()}`;
+}
+
+/** As in Go, an empty match directly after another match does not count. */
 function findAll(pattern: RE2JS, text: string, limit: number): readonly string[] {
   const matcher = pattern.matcher(text);
   const found: string[] = [];

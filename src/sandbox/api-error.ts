@@ -1,4 +1,4 @@
-// A request that is not done as asked, as the API server says it: a metav1.Status.
+// Defines the errors that the sandbox answers with, in the words of the API server: a metav1.Status.
 // https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/
 import type { JsonObject } from '../base/json.ts';
 
@@ -11,7 +11,7 @@ export interface StatusCause {
 interface StatusDetails {
   readonly name?: string;
   readonly group?: string;
-  /** The plural where the server says which resource, the kind where it says what is invalid. */
+  /** The plural where the message names the resource; the kind where it names an invalid object. */
   readonly kind?: string;
   readonly uid?: string;
   readonly causes?: readonly StatusCause[];
@@ -25,7 +25,7 @@ export interface ErrorStatus {
   readonly details?: StatusDetails;
 }
 
-/** Thrown by whatever serves a request, and answered at the edge. */
+/** Thrown anywhere while a request is served; http/server.ts turns it into the answer. */
 export class ApiError extends Error {
   readonly status: ErrorStatus;
 
@@ -95,7 +95,7 @@ export function badRequestError(message: string): ApiError {
   return new ApiError({ code: 400, reason: 'BadRequest', message });
 }
 
-/** 422 with everything that is wrong. */
+/** 422 with all problems of the object. */
 export function invalidError(
   { group, kind }: { readonly group: string; readonly kind: string },
   name: string,
@@ -112,7 +112,7 @@ export function invalidError(
   });
 }
 
-/** An API server would do it; the sandbox is none. */
+/** The API server serves it, the sandbox does not. */
 export function notServedError(what: string): ApiError {
   return new ApiError({
     code: 501,
@@ -121,7 +121,7 @@ export function notServedError(what: string): ApiError {
   });
 }
 
-/** A watch or the rest of a list from a past that is forgotten. */
+/** A watch or a list asks for a revision that is no longer kept. */
 export function expiredError(): ApiError {
   return new ApiError({
     code: 410,

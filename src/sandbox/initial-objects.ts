@@ -1,4 +1,4 @@
-// Lists the objects of an empty cluster: its namespaces, and the ClusterRoles that people and their tools use.
+// Lists the objects of an empty cluster: its namespaces and the ClusterRoles that people use.
 // https://kubernetes.io/docs/reference/access-authn-authz/rbac/#default-roles-and-role-bindings
 import { randomUUID } from 'node:crypto';
 import type { KubeObject, StringMap } from '../base/kube-object.ts';
@@ -26,7 +26,7 @@ type Rules = readonly object[];
 const read = 'get list watch';
 const write = 'create delete deletecollection patch update';
 
-/** What `edit` writes and `view` reads. */
+/** `edit` may write these, `view` may read them. */
 const common: readonly (readonly [group: string, resources: string])[] = [
   ['', 'configmaps events persistentvolumeclaims pods replicationcontrollers serviceaccounts services'],
   ['events.k8s.io', 'events'],
@@ -60,9 +60,9 @@ const basic = [
 const health = ['/healthz', '/livez', '/readyz', '/version', '/version/'];
 const discovery = ['/api', '/api/*', '/apis', '/apis/*', '/openapi', '/openapi/*', ...health];
 
-/** Without what the server sets itself. */
+/** Returns the roles without the fields that the server sets. */
 export function builtInRoles(): readonly KubeObject[] {
-  // In the order in which they would be gathered.
+  // In the order in which aggregation gathers the rules.
   const edit = [...toEdit, ...toView];
   return [
     ...gathering('view', toView, toView, 'edit'),
@@ -83,7 +83,7 @@ function label(target: string): StringMap {
   return { [`${rbacApiGroup}/aggregate-to-${target}`]: 'true' };
 }
 
-/** A role that gathers its rules by a label, and what it gathers from the beginning. */
+/** Returns an aggregated role with the rules that it has from the start. */
 function gathering(name: string, own: Rules, all: Rules, target?: string): readonly KubeObject[] {
   const part = { ...named('ClusterRole', `system:aggregate-to-${name}`, label(name)), rules: own };
   const role = named('ClusterRole', name, target === undefined ? {} : label(target));
@@ -93,7 +93,7 @@ function gathering(name: string, own: Rules, all: Rules, target?: string): reado
   ];
 }
 
-/** A role, and who has it: a group of the system. */
+/** Returns a role and its binding to a group of the system. */
 function bound(name: string, rules: Rules, group: string): readonly KubeObject[] {
   const roleRef = { apiGroup: rbacApiGroup, kind: 'ClusterRole', name };
   const subjects = [{ apiGroup: rbacApiGroup, kind: 'Group', name: `system:${group}` }];

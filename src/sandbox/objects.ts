@@ -13,7 +13,7 @@ import { updateObject } from './write/update.ts';
 import { ownMember } from '../base/json.ts';
 import { assertMayDo } from './access/authorizer.ts';
 
-/** Rejects with an ApiError. Whether the user may do it was asked before. */
+/** Rejects with an ApiError. The caller has checked that the user may do it. */
 export type ServeObjects = (request: ObjectRequest) => Promise<ObjectAnswer>;
 
 export function objectService(context: WriteContext, tokens: Tokens): ServeObjects {
@@ -50,7 +50,7 @@ export function objectService(context: WriteContext, tokens: Tokens): ServeObjec
   };
 }
 
-/** Of a collection, what has gone meanwhile is as good as deleted. */
+/** An object of a collection that was deleted in between counts as deleted. */
 async function removeOne(context: WriteContext, request: ObjectRequest, name = ''): Promise<void> {
   await deleteObject(context, request, name).catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.status.code !== 404) throw error;

@@ -1,4 +1,4 @@
-// One request for objects, as far as it has been understood: who asks for what of which kind.
+// Describes one request for objects: the user, the verb, the kind, the object and the options.
 import type { Resource, ServedSubresource } from './resource.ts';
 import type { User } from './access/users.ts';
 
@@ -13,17 +13,20 @@ export interface ObjectRequest {
   readonly subresource: ServedSubresource | undefined;
   /** Undefined for cluster-scoped kinds, and for lists over all namespaces. */
   readonly namespace: string | undefined;
-  /** Undefined for what the path does not name: a create, a list. */
+  /** Undefined when the path has no name, as for a create or a list. */
   readonly name: string | undefined;
   readonly query: URLSearchParams;
-  /** Parsed, and nothing more; undefined where there is none. */
+  /** Parsed but not validated; undefined without a body. */
   readonly body: unknown;
   /** Set for the verb `patch`. */
   readonly patchType: PatchType | undefined;
-  /** `kubectl` from the User-Agent, for writes that name none: https://kubernetes.io/docs/reference/using-api/server-side-apply/#managers */
+  /**
+   * The field manager when the request names none: `kubectl` from its User-Agent.
+   * https://kubernetes.io/docs/reference/using-api/server-side-apply/#managers
+   */
   readonly agent: string;
-  /** Shown to the person who asked, as a Warning header. */
+  /** Shows a text to the user, in a Warning header. */
   readonly warn: (text: string) => void;
-  /** Aborts when the client goes away. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
 }

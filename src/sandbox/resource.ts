@@ -1,4 +1,4 @@
-// What the sandbox knows of a kind that it serves.
+// Describes a kind that the sandbox serves.
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { KubeObject } from '../base/kube-object.ts';
 import type { ObjectSchema } from '../api/schema/schema.ts';
@@ -11,20 +11,20 @@ export interface Column {
   readonly type: 'string' | 'integer' | 'boolean' | 'date';
   readonly format?: 'name';
   readonly description: string;
-  /** Columns above 0 are shown with `-o wide` only. */
+  /** Columns above 0 appear only with `-o wide`. */
   readonly priority: number;
-  /** The cell of an object; of a date its time, which the table turns into an age. */
+  /** Returns the cell of an object. A date is a time here and an age in the table. */
   readonly cell: (object: KubeObject) => string | number | boolean;
 }
 
-/** What a kind asks of its objects beyond the metadata. Only what is not served is thrown, as an ApiError. */
+/** The rules of a kind for its objects. Throws an ApiError only for what the sandbox does not serve. */
 interface ObjectRules {
   /**
-   * The object to store for the submitted one: with what the server sets itself, without what a client does not set here.
-   * `stored` is undefined for a create. A write of a subresource has taken over only its part already.
+   * Returns the object to store: with the fields that the server sets, without the fields that a client may not set.
+   * `stored` is undefined for a create. A write of a subresource holds only its part already.
    */
   prepare(submitted: KubeObject, stored: KubeObject | undefined, now: Date): KubeObject;
-  /** All that is wrong with the prepared object. */
+  /** Returns all problems of the prepared object. */
   problems(object: KubeObject, stored: KubeObject | undefined): readonly StatusCause[];
 }
 
@@ -39,16 +39,17 @@ export interface Resource {
   readonly categories: readonly string[];
   readonly isNamespaced: boolean;
   readonly subresources: readonly ServedSubresource[];
-  /** After the name, which every table begins with; the age stands here where the kind has one. */
+  /** The columns after the name. The age is one of them. */
   readonly columns: readonly Column[];
   readonly rules: ObjectRules;
-  /** Its fields, their defaults and what each may be; without it, they are not known. */
+  /** Undefined when the fields of the kind are not known. */
   readonly schema?: ObjectSchema;
-  /** Custom resources keep no strategic merge, and drop unknown fields by their schema. */
+  /** Custom kinds have no strategic merge patch, and their schema decides which fields are dropped. */
   readonly isCustom: boolean;
   /**
-   * The fields that identify the items of a list, by the path of the list with `*` for an item: `spec/ports` → [port];
-   * an empty list for a set; left out for what is replaced as a whole.
+   * The fields that identify the items of a list, by the path of the list with `*` for an item: `spec/ports` →
+   * [port].
+   * An empty list means a set. A list that is not here is replaced as a whole.
    */
   readonly listKeys: Readonly<Record<string, readonly string[]>>;
 }
@@ -63,7 +64,7 @@ export function withType(resource: Resource, object: JsonObject): KubeObject {
   return { ...object, apiVersion: apiVersionOf(resource), kind: resource.kind, metadata };
 }
 
-/** The kinds that are served now: those built in, and those of definitions that are stored. */
+/** The kinds that are served now: the built-in ones, and those whose definitions are stored. */
 export interface Kinds {
   all(): readonly Resource[];
   find(group: string, version: string, plural: string): Resource | undefined;

@@ -1,4 +1,4 @@
-// The sandbox: a Kubernetes-shaped API on loopback, in this process and in memory alone.
+// Starts the sandbox: a Kubernetes API on loopback, in this process, with all objects in memory.
 import { randomUUID } from 'node:crypto';
 import { stringifyYaml } from '../base/yaml.ts';
 import { createAuthorizer } from './access/authorizer.ts';
@@ -18,17 +18,17 @@ import type { WriteContext } from './write/context.ts';
 
 export interface SandboxOptions {
   readonly tls: ServerTls;
-  /** Any free one unless given. */
+  /** Default: any free port. */
   readonly port?: number;
   readonly observer?: RequestObserver;
-  /** Told of errors of the sandbox itself. */
+  /** Receives errors of the sandbox itself. */
   readonly onError?: (error: unknown) => void;
 }
 
 export interface Sandbox {
   readonly url: string;
   readonly caPem: string;
-  /** Of a member of system:masters. */
+  /** The token of a member of system:masters. */
   readonly adminToken: string;
   tokenFor(user: User): string;
   kubeconfig(name: string, token: string): string;

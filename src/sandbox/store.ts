@@ -3,7 +3,7 @@ import type { KubeObject } from '../base/kube-object.ts';
 import { groupResource } from './api-error.ts';
 import type { Resource } from './resource.ts';
 
-/** A change of one object. For `deleted`, `object` is its last state under a resourceVersion of its own. */
+/** One change of an object. For `deleted`, `object` is its last state with a new resourceVersion. */
 export interface Change {
   readonly type: 'added' | 'modified' | 'deleted';
   readonly resource: Resource;
@@ -16,33 +16,36 @@ export interface SandboxStore {
   /** The revision of the last change. */
   readonly revision: number;
   get(resource: Resource, namespace: string | undefined, name: string): KubeObject | undefined;
-  /** In the order of namespace and name. */
+  /** Returns the objects in the order of namespace and name. */
   list(resource: Resource, namespace?: string): readonly KubeObject[];
   /**
-   * Stores it under its metadata.namespace and name with a new resourceVersion, and answers with what is stored.
-   * An object that is put must come from the one that is stored: `before` is what the caller has read (undefined: there was
-   * none); where another stands there now, nothing is stored and undefined is answered.
+   * Stores the object under its namespace and name with a new resourceVersion, and returns it.
+   * `before` is the object that the caller has read, undefined for a create. When another object is stored now,
+   * nothing is stored and the result is undefined.
    */
   put(resource: Resource, object: KubeObject, before: KubeObject | undefined): KubeObject | undefined;
-  /** Undefined where another object stands there now. */
+  /** Returns undefined when another object is stored now. */
   remove(resource: Resource, before: KubeObject): KubeObject | undefined;
-  /** Called after every change, in order, synchronously; answers with how to stop it. */
+  /** Calls the listener synchronously after every change. Returns a function that stops this. */
   subscribe(listener: (change: Change) => void): () => void;
-  /** The changes after a revision; undefined when they are forgotten. */
+  /** Returns the changes after a revision; undefined when they are no longer kept. */
   since(revision: number): readonly Change[] | undefined;
 }
 
-/** The object under another resourceVersion. */
+/** Returns the object with another resourceVersion. */
 export function atRevision(object: KubeObject, revision: number): KubeObject {
   return { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } };
 }
 
 export class MemoryStore implements SandboxStore {
   readonly #kinds = new Map<string, SortedObjects>();
-  /** The latest changes, one for each revision, so that a watch can go on from where an earlier one ended. */
+  /** The latest changes, one for each revision, so that a watch can continue an earlier one. */
   readonly #history: Change[] = [];
   readonly #historyLimit: number;
-  /** The revision before that of the oldest change that is kept. Not 0, so that a watch from 1 comes too late, as in any cluster. */
+  /**
+   * The revision before the oldest kept change. It begins above 0, so that a watch from revision 1 is too old, as in
+   * any cluster.
+   */
   #start = 1000;
   readonly #listeners = new Set<(change: Change) => void>();
   #unannounced: Change[] = [];
@@ -110,7 +113,7 @@ export class MemoryStore implements SandboxStore {
       this.#history.shift();
       this.#start += 1;
     }
-    // A listener may write in turn: what comes of it waits until all have heard of this change.
+    // A listener may write. Its change is announced after all listeners have seen this one.
     if (this.#unannounced.push(change) > 1) return;
     try {
       for (const next of this.#unannounced) for (const hear of this.#listeners) hear(next);
@@ -121,7 +124,7 @@ export class MemoryStore implements SandboxStore {
 }
 
 /**
- * Lists come in the order of this text, as etcd keeps it: `team-a/x` stands before `team/x`.
+ * Lists have the order of this text, as in etcd: `team-a/x` comes before `team/x`.
  * https://etcd.io/docs/latest/learning/data_model/#logical-view
  */
 export function sortKey({ metadata }: KubeObject): string {
@@ -145,12 +148,12 @@ export class SortedObjects {
   }
 
   list(namespace: string | undefined): readonly KubeObject[] {
-    // No character stands between `/` and `0`.
+    // No character lies between `/` and `0`.
     const bounds = namespace === undefined ? [] : [`${namespace}/`, `${namespace}0`];
     return this.#objects.slice(...bounds.map((key) => this.#placeOf(key)));
   }
 
-  /** Where the key stands, or would stand. */
+  /** Returns the index of the key, or the index at which it would be inserted. */
   #placeOf(key: string): number {
     let from = 0;
     let to = this.#objects.length;

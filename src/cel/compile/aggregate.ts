@@ -1,4 +1,4 @@
-// Compiles list and map literals; their elements are of one type, as Kubernetes demands.
+// Compiles list and map literals. Their elements have one type, as Kubernetes requires.
 import type { ListLiteral, MapLiteral, Node } from '../syntax/ast.ts';
 import { CompileProblem } from '../syntax/problem.ts';
 import { DYN, listType, mapType, typeText, type Type } from '../types/type.ts';
@@ -36,7 +36,7 @@ function compileElement(compilation: ExpressionCompilation, node: Node, isOption
   throw new CompileProblem('what follows ? in a literal must be optional', node.offset);
 }
 
-/** Kubernetes asks that literals mix no types, dyn included: `[1, dyn(2)]` does not compile there either. */
+/** Kubernetes refuses literals of mixed types, dyn included: `[1, dyn(2)]` does not compile. */
 function joinTypes(
   compilation: ExpressionCompilation,
   soFar: Type | undefined,
@@ -67,7 +67,7 @@ function listStep(parts: readonly Part[]): EvaluationStep {
   };
 }
 
-/** undefined when the optional holds nothing: the element is then left out. */
+/** Returns undefined for an empty optional; the element is then left out. */
 function unwrap(value: Value): Value {
   if (value instanceof EvaluationError) return value;
   return value instanceof Optional ? value.value : NOT_OPTIONAL;

@@ -1,4 +1,4 @@
-// Compiles calls of functions and methods; operators are compiled in operator.ts.
+// Compiles calls of functions and methods. operator.ts compiles operators.
 import type { Call, Node } from '../syntax/ast.ts';
 import { CompileProblem } from '../syntax/problem.ts';
 import { functionsNamed } from '../library/library.ts';
@@ -36,7 +36,7 @@ interface Found {
   readonly target: Compiled | undefined;
 }
 
-/** `a.b.c()` is the function a.b.c if there is one, else the method c of a.b. */
+/** `a.b.c()` is the function a.b.c if it exists, and otherwise the method c of a.b. */
 function findFunction(compilation: ExpressionCompilation, node: Call): Found {
   if (node.target === undefined) return { definitions: defined(node.name, false, node), target: undefined };
   const prefix = dottedName(node.target);
@@ -135,7 +135,7 @@ function generalStep(
   };
 }
 
-/** Functions take at most time linear in what goes in and comes out, or charge the rest themselves. */
+/** A function takes at most linear time in its arguments and result, or charges the rest itself. */
 function charged(result: Value, work: number, meter: Meter): Value {
   return meter.spend(1 + work + workFor(result)) ? result : OVER_BUDGET;
 }

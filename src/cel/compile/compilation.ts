@@ -1,16 +1,16 @@
-// What is known while one expression is compiled: names, types, and what has been read so far.
+// Holds what is known while one expression is compiled: names, types, and the variables read so far.
 import type { Node } from '../syntax/ast.ts';
 import { CompileProblem } from '../syntax/problem.ts';
 import { DYN, type Type } from '../types/type.ts';
 import { Unifier } from '../types/unifier.ts';
 import type { EvaluationStep, Variable } from './frame.ts';
 
-/** What an expression may see. */
+/** The variables that an expression may read. */
 export interface ExpressionScope {
   readonly variables: readonly Variable[];
-  /** The only fields of `request` that may be read; without it, all of them and `request` itself. */
+  /** The only fields of `request` that may be read. Undefined: all of them, and `request` itself. */
   readonly requestFields?: readonly string[];
-  /** The fields of `variables`, for a scope that has it. */
+  /** The fields of `variables`, for a scope that has this variable. */
   readonly computed?: Readonly<Record<string, Type>>;
 }
 
@@ -27,7 +27,7 @@ export interface LocalVariable {
   readonly slot: number;
 }
 
-/** Each level costs a factor of the size of the object: two are enough for policies. */
+/** Each level multiplies the cost by the size of the object. Policies need at most two. */
 const MAX_NESTED_LOOPS = 2;
 
 export class ExpressionCompilation {
@@ -47,19 +47,19 @@ export class ExpressionCompilation {
     this.#compileNode = compileNode;
   }
 
-  /** Compiles a node that is part of another. */
+  /** Compiles a node that is part of another node. */
   compile(node: Node): Compiled {
     const compiled = this.#compileNode(this, node);
     this.#types.set(node, compiled.type);
     return compiled;
   }
 
-  /** The type of a node that is compiled already. */
+  /** Returns the type of a node that has been compiled. */
   typeOf(node: Node): Type {
     return this.unifier.resolve(this.#types.get(node) ?? DYN);
   }
 
-  /** In what format() is given, the elements of a list may be of several types. */
+  /** The arguments of format() may be lists of mixed types. */
   get mayMixTypes(): boolean {
     return this.#formats > 0;
   }
@@ -84,7 +84,7 @@ export class ExpressionCompilation {
     return { name, type, slot: this.#slots - 1 };
   }
 
-  /** Compiles what sees these variables; they hide others of the same name. */
+  /** Compiles a part that sees these variables. They hide others of the same name. */
   within<T>(locals: readonly LocalVariable[], compile: () => T): T {
     const outer = this.#locals;
     this.#locals = [...outer, ...locals];

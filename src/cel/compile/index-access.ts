@@ -1,4 +1,4 @@
-// Compiles `a[b]` and `a[?b]`, for lists, maps, and optionals of them.
+// Compiles `a[b]` and `a[?b]` for lists, maps, and optionals of them.
 import type { Index } from '../syntax/ast.ts';
 import { CompileProblem } from '../syntax/problem.ts';
 import { INT, listType, mapType, optionalType, typeParameter, typeText, type Type } from '../types/type.ts';
@@ -26,7 +26,7 @@ const NO_SUCH_KEY = missingValue('no such key');
 const NOT_AN_INDEX = evaluationError('a list is indexed by whole numbers');
 const NOT_INDEXABLE = evaluationError('only lists and maps have elements');
 
-/** Kubernetes refuses these as keys, and lists as well. */
+/** Kubernetes refuses keys of these types, and lists. */
 const NEVER_KEYS: readonly string[] = ['null_type', 'bytes'];
 
 export function compileIndex(compilation: ExpressionCompilation, node: Index): Compiled {
@@ -56,7 +56,7 @@ function typeOfElement(compilation: ExpressionCompilation, node: Index, given: r
   throw new CompileProblem(`a ${typeText(operand)} cannot be indexed by a ${typeText(key)}`, node.offset);
 }
 
-/** A key that stands in the expression itself may be named. */
+/** The message may name a key that stands in the expression itself. */
 function absentText({ key }: Index): EvaluationError | undefined {
   if (key.kind !== 'literal' || typeof key.value !== 'string') return undefined;
   return missingValue(`no such key: ${key.value.slice(0, 60)}`);
@@ -66,7 +66,7 @@ function absentFrom(container: Value): EvaluationError {
   return Array.isArray(container) ? OUT_OF_RANGE : NO_SUCH_KEY;
 }
 
-/** The element, an error, or undefined when there is none. */
+/** Returns the element, an error, or undefined when there is no such element. */
 function elementOf(container: Value, key: Value): Value {
   if (container instanceof EvaluationError) return container;
   if (key instanceof EvaluationError) return key;
@@ -92,7 +92,7 @@ function optionalElement(container: Value, key: Value): Value {
   if (container === NONE) return key instanceof EvaluationError ? key : NONE;
   const held = container instanceof Optional ? container.value : container;
   const value = elementOf(held, key);
-  // Where nothing has elements there is none.
+  // A value without elements has no such element.
   if (value === NOT_INDEXABLE) return NONE;
   if (value instanceof EvaluationError || held instanceof Optional) return value;
   return value === undefined ? NONE : new Optional(value);

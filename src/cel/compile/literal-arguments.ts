@@ -8,7 +8,7 @@ import { Frame, type EvaluationStep } from './frame.ts';
 import type { Type } from '../types/type.ts';
 import { parseFormat, type Clause } from '../library/string-format.ts';
 
-/** Kubernetes evaluates these on literals when it compiles, so an error there is one of compilation. */
+/** Kubernetes calls these on literals when it compiles, so an error is a compile error. */
 const CONVERSIONS: ReadonlySet<string> = new Set(
   'bool bytes double duration dyn int string timestamp type uint'.split(' '),
 );
@@ -18,7 +18,7 @@ export function checkLiterals(compilation: ExpressionCompilation, node: Call): v
   if (node.name === 'format') checkFormatCall(compilation, node);
 }
 
-/** A format and a list that both stand in the expression must fit each other. */
+/** Checks a literal format against a literal list of values. */
 function checkFormatCall(compilation: ExpressionCompilation, node: Call): void {
   const { target, args, offset } = node;
   const [list] = args;
@@ -39,7 +39,7 @@ function checkTime({ name, args: [argument] }: Call): void {
   }
 }
 
-/** The conversion of a literal, done once. */
+/** Converts a literal once, when the expression is compiled. */
 export function foldConversion(node: Call, step: EvaluationStep): EvaluationStep {
   const [argument] = node.args;
   if (argument === undefined || !isConstant(node)) return step;
@@ -48,7 +48,7 @@ export function foldConversion(node: Call, step: EvaluationStep): EvaluationStep
   return () => value;
 }
 
-/** What Kubernetes evaluates before an expression runs; nothing is computed, `1 + 1` is not one. */
+/** Returns true for what Kubernetes evaluates before an expression runs. `1 + 1` is not evaluated. */
 export function isConstant(node: Node): boolean {
   switch (node.kind) {
     case 'literal':
@@ -77,7 +77,7 @@ const TAKES: Readonly<Record<Clause['verb'], readonly string[] | 'most'>> = {
   e: ['double', 'string'],
 };
 
-/** What is wrong, if anything. */
+/** Returns the problem; undefined when the format fits the values. */
 export function checkFormat(format: string, values: readonly Node[], typeOf: TypeOf): string | undefined {
   const parts = parseFormat(format);
   if (typeof parts === 'string') return parts;
@@ -97,7 +97,7 @@ function takes(verb: Clause['verb'], value: Node, typeOf: TypeOf): boolean {
   return partsOf(value).every((part) => takes(verb, part, typeOf));
 }
 
-/** What a literal list or map holds. */
+/** Returns the elements of a literal list or map. */
 function partsOf(value: Node): readonly Node[] {
   if (value.kind === 'list') return value.elements.map((element) => element.value);
   return value.kind === 'map' ? value.entries.flatMap((entry) => [entry.key, entry.value]) : [];

@@ -17,9 +17,9 @@ interface Parts {
   readonly body: EvaluationStep;
 }
 
-/** What a macro makes of the results of its body, one by one. */
+/** Collects the results of the body of a macro. */
 interface Gathering {
-  /** Takes one result; true when no more are needed. `first` is the first variable, for maps. */
+  /** Takes one result and returns true when no more are needed. `first` is the first variable, for maps. */
   take(result: Value, first: Value): boolean;
   finish(): Value;
 }
@@ -39,7 +39,7 @@ export function loopStep(
     if (container instanceof EvaluationError) return container;
     const round = rounds(container);
     if (round === undefined) return NOT_A_RANGE;
-    // Listing the keys of a map takes time even when the first one decides.
+    // Listing the keys of a map takes time, even when the first key decides.
     if (!Array.isArray(container)) frame.meter.spend(round.size);
     const gathering = gather(form);
     for (let index = 0; index < round.size; index += 1) {
@@ -111,7 +111,7 @@ function gather(form: LoopForm): Gathering {
   }
 }
 
-/** One result that decides is enough, even when others fail. */
+/** One decisive result is enough, even when others are errors. */
 function quantifier(decisive: boolean): Gathering {
   let outcome: Value = !decisive;
   return {
@@ -141,7 +141,7 @@ function counter(): Gathering {
   };
 }
 
-/** Collects results; the first that fails is the outcome. */
+/** Collects results. The first error is the result of the macro. */
 function collecting<T>(
   accept: (result: Value, first: Value) => T | EvaluationError | undefined,
   finish: (all: T[]) => Value,

@@ -38,7 +38,7 @@ export function compileLoop(compilation: ExpressionCompilation, node: Loop): Com
   );
 }
 
-/** One variable is the element or the key; of two the first is the index or the key. */
+/** A single variable is the element or the key. Of two variables, the first is the index or the key. */
 function variableTypes(compilation: ExpressionCompilation, node: Loop, range: Type): readonly Type[] {
   const hasTwo = node.variables.length === 2;
   const [first = DYN, second = DYN] = range.params;

@@ -1,4 +1,4 @@
-// Compiles names: variables of macros, the variables in scope, and the names of types.
+// Compiles names: variables of macros, variables of the scope, and names of types.
 import type { Identifier, Node } from '../syntax/ast.ts';
 import { CompileProblem } from '../syntax/problem.ts';
 import { objectType } from '../types/object-type.ts';
@@ -38,7 +38,7 @@ export function compileIdentifier(compilation: ExpressionCompilation, node: Iden
   return compileGlobal(compilation, node) ?? compileTypeName(node.name) ?? refuseName(node);
 }
 
-/** A variable of the scope, all of which are dyn but `variables`. */
+/** Compiles a variable of the scope. Its type is dyn, except for `variables`. */
 export function compileGlobal(compilation: ExpressionCompilation, node: Identifier): Compiled | undefined {
   const variable = compilation.global(node.name);
   if (variable === undefined) return undefined;
@@ -61,7 +61,7 @@ function refuseName(node: Identifier): never {
   throw new CompileProblem(`there is no variable ${node.name.slice(0, 60)} here`, node.offset);
 }
 
-/** `a.b.c` when the node is nothing but names. */
+/** Returns `a.b.c` for a node of names only. */
 export function dottedName(node: Node): string | undefined {
   if (node.kind === 'identifier') return node.name;
   if (node.kind !== 'select' || node.mode !== 'plain') return undefined;

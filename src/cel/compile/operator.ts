@@ -95,7 +95,7 @@ const UNARY: ReadonlyMap<
   ['-_', { signatures: overloads([INT, INT], [DOUBLE, DOUBLE]), run: negate }],
 ]);
 
-/** Operators have names that no identifier can have. */
+/** No identifier can have the name of an operator. */
 export function isOperator(name: string): boolean {
   return BINARY.has(name) || UNARY.has(name) || name === '_&&_' || name === '_||_' || name === '_?_:_';
 }
@@ -113,7 +113,7 @@ export function compileOperator(compilation: ExpressionCompilation, node: Call):
   return { type: resolution.type, step: operatorStep(node.name, args) };
 }
 
-/** Nothing is in it, and Kubernetes does not even evaluate what is looked for. */
+/** An empty list contains nothing. Kubernetes does not even evaluate the left operand. */
 function isEmptyList(node: Node | undefined): boolean {
   return node?.kind === 'list' && node.elements.length === 0;
 }
@@ -190,14 +190,14 @@ export function compileLogical(
   return { type: BOOL, step: logicalStep(steps, node.name === '_||_') };
 }
 
-/** One operand that decides is enough, in whatever order: `fails || true` is true. */
+/** One decisive operand is enough, in any order: `fails || true` is true. */
 function logicalStep(steps: readonly EvaluationStep[], decisive: boolean): EvaluationStep {
   return (frame) => {
     let error: EvaluationError | undefined;
     for (const step of steps) {
       const value = step(frame);
       if (value === decisive) return decisive;
-      // Nothing can save an evaluation whose budget is used up, so no further operand is worth its time.
+      // After the budget is used up, the evaluation has no result, so the other operands are skipped.
       if (frame.meter.exhausted) return OVER_BUDGET;
       if (value !== !decisive) error ??= value instanceof EvaluationError ? value : NOT_BOOL;
     }

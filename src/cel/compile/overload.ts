@@ -1,4 +1,4 @@
-// Finds which overloads of a function fit the types of its arguments, and what type the result then has.
+// Finds the overloads of a function that fit the types of its arguments, and the type of the result.
 import type { Call } from '../syntax/ast.ts';
 import { CompileProblem } from '../syntax/problem.ts';
 import { DYN, areSameType, typeText, type Type } from '../types/type.ts';
@@ -11,7 +11,7 @@ export interface Signature {
 
 export interface Resolution<S extends Signature> {
   readonly type: Type;
-  /** More than one when the types are not known before the expression runs. */
+  /** More than one when a type is known only at run time. */
   readonly candidates: readonly S[];
 }
 

@@ -1,4 +1,4 @@
-// Compiles matches, find and findAll: a pattern that stands in the expression is compiled with it, once.
+// Compiles matches, find and findAll. A literal pattern is compiled once, with the expression.
 import type { Call, Node } from '../syntax/ast.ts';
 import { CompileProblem } from '../syntax/problem.ts';
 import { compileRegex, type Regex } from '../regex.ts';
@@ -6,8 +6,8 @@ import { evaluationError, EvaluationError, NO_OVERLOAD, OVER_BUDGET } from '../v
 import type { Value } from '../values/value.ts';
 import type { Frame, EvaluationStep } from './frame.ts';
 
-const BAD_PATTERN = evaluationError('the pattern is not a regular expression of RE2');
-/** Patterns made by the expression itself are compiled for each evaluation, so they are short. */
+const BAD_PATTERN = evaluationError('the computed pattern is not a regular expression in RE2 syntax');
+/** A pattern computed by the expression is compiled for each evaluation, so it must be short. */
 const MAX_COMPUTED_LENGTH = 256;
 const TOO_LONG = evaluationError(`a computed pattern is longer than ${MAX_COMPUTED_LENGTH} characters`);
 const COST_OF_COMPILING = 10;
@@ -20,12 +20,12 @@ const USES: ReadonlyMap<string, Use> = new Map<string, Use>([
   ['findAll', (regex, text, limit) => regex.findAll(text, limitOf(limit))],
 ]);
 
-/** A negative limit, or none, is no limit. */
+/** Without a limit, or with a negative one, all matches count. */
 function limitOf(limit: Value): number {
   return typeof limit === 'bigint' && limit >= 0n ? Number(limit) : Number.POSITIVE_INFINITY;
 }
 
-/** undefined when the call is none of the three. The types of the arguments are checked already. */
+/** Returns undefined for other calls. The types of the arguments have been checked. */
 export function compileRegexCall(node: Call, steps: readonly EvaluationStep[]): EvaluationStep | undefined {
   const use = USES.get(node.name);
   const [text, pattern, limit] = steps;
@@ -42,7 +42,7 @@ export function compileRegexCall(node: Call, steps: readonly EvaluationStep[]): 
   };
 }
 
-/** Matching takes time for each character of the text and each instruction of the pattern, at worst. */
+/** Matching takes at worst one step for each character of the text and each instruction of the pattern. */
 function workOf(regex: Regex, text: string): number {
   return 1 + Math.ceil((text.length * (8 + regex.size)) / 64);
 }
@@ -66,6 +66,6 @@ function computedRegex(pattern: Value, frame: Frame): Regex | EvaluationError {
   if (!frame.meter.spend(COST_OF_COMPILING * (10 + pattern.length))) return OVER_BUDGET;
   const compiled = compileRegex(pattern);
   if (!compiled.ok) return BAD_PATTERN;
-  // A short pattern can stand for a long one: x{1000}.
+  // A short pattern can expand to a long one: x{1000}.
   return frame.meter.spend(COST_OF_COMPILING * compiled.regex.size) ? compiled.regex : OVER_BUDGET;
 }

@@ -34,7 +34,7 @@ export function compileSelect(compilation: ExpressionCompilation, node: Select):
   }
 }
 
-/** The one place where a field of a restricted `request` may be read. */
+/** Compiles the operand. Only here may a field of a restricted `request` be read. */
 function compileOperand(compilation: ExpressionCompilation, node: Select): Compiled {
   const { operand } = node;
   const { requestFields } = compilation.scope;
@@ -82,7 +82,7 @@ function optionalField(operand: Value, field: string): Value {
   if (operand instanceof EvaluationError) return operand;
   if (Array.isArray(operand)) return NO_FIELDS;
   const value = isMap(operand) ? findKey(operand, field) : undefined;
-  // Of `variables` alone, where a field is there and may still fail.
+  // A field of `variables` exists even when its evaluation ends with an error.
   if (value instanceof EvaluationError) return value;
   return value === undefined ? NONE : new Optional(value);
 }

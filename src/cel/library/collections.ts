@@ -1,4 +1,4 @@
-// Implements the functions on lists and sets: those of Kubernetes, and those of cel-go that Kubernetes enables.
+// Implements the functions on lists and sets, of Kubernetes and of cel-go.
 // https://kubernetes.io/docs/reference/using-api/cel/#kubernetes-list-library
 // https://github.com/google/cel-go/blob/v0.26.0/ext/README.md#sets
 import {
@@ -32,7 +32,7 @@ type List = readonly unknown[];
 
 const T = typeParameter('T');
 const LIST = listType(T);
-/** Kubernetes checks the elements of what flatten() works on when it compiles, never when it runs. */
+/** Kubernetes checks the elements of flatten() when it compiles, never at run time. */
 const LIST_OF_LISTS: Type<List> = { ...listType(LIST), accepts: Array.isArray };
 const EMPTY = missingValue('the list is empty');
 const OUT_OF_RANGE = missingValue('the list has no such range');
@@ -69,7 +69,7 @@ export const listFunctions: readonly FunctionDefinition[] = [
   defineFunction('lists.range', [INT], listType(INT), range),
 ];
 
-/** Elements of two types that have an order each are neither more nor less than each other. */
+/** Values of two ordered types cannot be compared with each other. */
 function isComparable(element: unknown): boolean {
   const value = adapt(element);
   return compareValues(value, value) !== undefined;
@@ -131,7 +131,7 @@ function slice(list: List, start: bigint, end: bigint): Value {
   return isRange ? list.slice(Number(start), Number(end)) : OUT_OF_RANGE;
 }
 
-/** The first whole numbers. */
+/** Returns the whole numbers below `count`. */
 function range(count: bigint, meter: Meter): Value {
   if (count <= 0n) return [];
   if (count > BigInt(Number.MAX_SAFE_INTEGER) || !meter.spend(Number(count))) return OVER_BUDGET;
@@ -150,7 +150,7 @@ export const setFunctions: readonly FunctionDefinition[] = [
   ),
 ];
 
-/** At worst every element is compared with every other. */
+/** At worst, every element is compared with every other one. */
 function comparing(a: List, b: List, meter: Meter, compare: () => boolean): Value {
   return meter.spend(a.length * b.length) ? compare() : OVER_BUDGET;
 }

@@ -73,7 +73,7 @@ function integerFromText(text: string, fit: (value: bigint) => Value): Value {
   return digits.length > MAX_DIGITS ? NOT_A_NUMBER : fit(BigInt(digits.replace('+', '')));
 }
 
-/** Both ends are excluded, as in cel-go: a double near them is not exact. */
+/** Both limits are excluded, as in cel-go: doubles near them are not exact. */
 function doubleToInt(value: number): Value {
   return value > -(2 ** 63) && value < 2 ** 63 ? BigInt(Math.trunc(value)) : OUT_OF_RANGE;
 }
@@ -131,7 +131,7 @@ export const timeFunctions: readonly FunctionDefinition[] = [
   defineMethod('getMilliseconds', [TIMESTAMP], INT, ({ fraction }) => fraction / MILLISECOND),
 ];
 
-/** From 0. */
+/** Counts from 0. */
 function dayOfYear(date: Date): bigint {
   const newYear = new Date(0).setUTCFullYear(date.getUTCFullYear(), 0, 1);
   return BigInt(Math.floor((date.getTime() - newYear) / DAY));

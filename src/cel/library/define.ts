@@ -1,10 +1,13 @@
-// How a function of the library is described: its name, its types, and what it does with values of these types.
+// Describes a function of the library: its name, its types and its implementation.
 import type { Signature } from '../compile/overload.ts';
 import type { Type } from '../types/type.ts';
 import type { Meter } from '../values/meter.ts';
 import type { Value } from '../values/value.ts';
 
-/** The arguments (for a method its target first), then the meter. It gives a value or an EvaluationError, and never throws. */
+/**
+ * Takes the arguments (for a method the target first) and the meter. Returns a value or an EvaluationError; never
+ * throws.
+ */
 type Run = (...argsAndMeter: readonly unknown[]) => Value;
 
 export interface FunctionDefinition extends Signature {
@@ -27,7 +30,7 @@ export function defineFunction<const P extends readonly Type[]>(
   return { name, isMethod: false, params, result, run: untyped(run) };
 }
 
-/** The first parameter is what the method is called on. */
+/** The first parameter is the target of the method. */
 export function defineMethod<const P extends readonly [Type, ...Type[]]>(
   name: string,
   params: P,
@@ -37,7 +40,7 @@ export function defineMethod<const P extends readonly [Type, ...Type[]]>(
   return { name, isMethod: true, params, result, run: untyped(run) };
 }
 
-/** A function is run only with values that its parameters accept. */
+/** The caller has checked that the parameters accept the values. */
 function untyped<P extends readonly Type[]>(run: TypedRun<P>): Run {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller has checked the arguments
   return run as Run;

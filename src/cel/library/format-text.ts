@@ -1,4 +1,4 @@
-// How %s writes values: plainly on the top level, as CEL literals inside lists and maps.
+// Writes values for %s: plainly at the top level, as CEL literals inside lists and maps.
 import { evaluationError, EvaluationError } from '../values/evaluation-error.ts';
 import { doubleText } from '../values/double-text.ts';
 import { findKey, isMap, keysOf, type AnyMap } from '../values/map.ts';
@@ -75,7 +75,7 @@ function bytesText(bytes: Uint8Array): string | EvaluationError {
   }
 }
 
-/** Go's %q for the characters that names and labels have; JSON escapes the rest alike. */
+/** Go's %q for the characters that names and labels have. JSON escapes the others in the same way. */
 function quoted(text: string): string {
   return JSON.stringify(text);
 }

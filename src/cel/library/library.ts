@@ -1,4 +1,4 @@
-// All functions and methods that expressions may call, by name.
+// Lists all functions and methods that expressions may call, by name.
 import { conversionFunctions, timeFunctions } from './conversions.ts';
 import type { FunctionDefinition } from './define.ts';
 import { listFunctions, setFunctions } from './collections.ts';

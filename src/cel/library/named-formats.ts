@@ -1,11 +1,11 @@
-// Named formats: format.dns1123Label().validate(text) lists what is wrong with a text, or is none.
+// Implements named formats: format.dns1123Label().validate(text) lists the problems of a text.
 // https://kubernetes.io/docs/reference/using-api/cel/#kubernetes-format-library
 import { listType, optionalType, STRING, typeOfKind } from '../types/type.ts';
 import { Boxed, NONE, Optional } from '../values/value.ts';
 import { isRequestUri } from '../values/url.ts';
 import { defineFunction, defineMethod, type FunctionDefinition } from './define.ts';
 
-/** What is wrong, in as many parts as Kubernetes has it; nothing with a text that is valid. */
+/** Returns as many problems as Kubernetes would; none for a valid text. */
 type Check = (text: string) => readonly string[];
 
 class NamedFormat extends Boxed {
@@ -42,7 +42,7 @@ function simple(name: string, isValid: (text: string) => boolean): Check {
   return (text) => (isValid(text) ? [] : [`this is not a valid ${name}`]);
 }
 
-/** That a text is too long is said beside what else is wrong with it. */
+/** Reports a text that is too long in addition to its other problems. */
 function bounded(name: string, maxBytes: number, isValid: (text: string) => boolean): Check {
   const check = simple(name, isValid);
   return (text) => [
@@ -51,7 +51,7 @@ function bounded(name: string, maxBytes: number, isValid: (text: string) => bool
   ];
 }
 
-/** A prefix may end in a dash: what follows it will not. */
+/** A prefix may end in a dash, because more text follows it. */
 function prefixOf(check: Check): Check {
   return (text) => check(text.length > 1 && text.endsWith('-') ? `${text.slice(0, -2)}a` : text);
 }

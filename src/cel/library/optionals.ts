@@ -1,4 +1,4 @@
-// Optional values: making and asking them. `or` and `orValue` are evaluated in compile/call.ts, as they may skip work.
+// Implements the functions on optional values, except `or` and `orValue` (compile/call.ts).
 import { BOOL, listType, optionalType, typeParameter } from '../types/type.ts';
 import { evaluationError, missingValue, NO_OVERLOAD } from '../values/evaluation-error.ts';
 import { isMap, sizeOfMap } from '../values/map.ts';
@@ -37,7 +37,7 @@ function unwrap(list: readonly unknown[]): Value {
   return list.filter((element) => element !== NONE).map((element) => element.value);
 }
 
-/** false, 0, "", null, empty lists, maps and bytes, and the beginning of time. */
+/** False, 0, "", null, empty lists, maps and bytes, and the first moment of year 1. */
 function isZero(value: Value, meter: Meter): boolean {
   if (value === null || value === false || value === '' || value === 0n) return true;
   if (value instanceof Uint || value instanceof Double) return Number(value.value) === 0;

@@ -1,4 +1,4 @@
-// Semantic versions: https://kubernetes.io/docs/reference/using-api/cel/#kubernetes-semver-library
+// Implements semantic versions: https://kubernetes.io/docs/reference/using-api/cel/#kubernetes-semver-library
 import { BOOL, INT, STRING, typeOfKind } from '../types/type.ts';
 import { evaluationError } from '../values/evaluation-error.ts';
 import { compareStrings } from '../values/order.ts';
@@ -34,7 +34,7 @@ function compareNumbers(a: bigint, b: bigint): number {
   return a < b ? -1 : 1;
 }
 
-/** A version without one is newer than all its pre-releases; numbers come before words. */
+/** A release is newer than its pre-releases. In a pre-release, numbers come before words. */
 function comparePreReleases(a: readonly string[], b: readonly string[]): number {
   if (a.length === 0 || b.length === 0) return Math.sign(Number(a.length === 0) - Number(b.length === 0));
   for (const [index, part] of a.entries()) {
@@ -70,7 +70,7 @@ function parse(text: string): Semver | undefined {
   return fits ? new Semver(numbers, preRelease) : undefined;
 }
 
-/** Takes `v1.2` and `01.02.03` as well. */
+/** Accepts `v1.2` and `01.02.03` too. */
 function parseLoosely(text: string): Semver | undefined {
   const [major = '', minor, ...rest] = text.replace(/^v/, '').split('.');
   const parts = [

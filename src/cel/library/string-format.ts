@@ -96,14 +96,14 @@ function realText(value: Value, finite: (value: number) => string): string | Eva
   return value instanceof Double ? finite(value.value) : NOT_REAL;
 }
 
-/** Kubernetes formats with the locale en_US. */
+/** Kubernetes formats numbers with the locale en_US. */
 function groupThousands(text: string): string {
   const [whole = '', fraction] = text.split('.');
   const grouped = whole.replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
 
-/** Kubernetes takes the precision of %e for a width: `%.2e` has six digits after the point as well. */
+/** Kubernetes uses the precision of %e as a width: `%.2e`, too, has six digits after the point. */
 const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 
 function superscriptExponent(text: string): string {
@@ -119,11 +119,11 @@ export interface Clause {
 }
 
 const DEFAULT_PRECISION = 6;
-/** More digits than any double has; Go itself knows no limit. */
+/** More digits than any double has. Go has no limit. */
 const MAX_PRECISION = 100;
 const CLAUSE = /%(?:%|(?:\.(?<precision>\d+))?(?<verb>[bdefosxX]))/y;
 
-/** The parts in order, or what is wrong with the format. */
+/** Returns the parts in order, or the problem of the format. */
 export function parseFormat(format: string): readonly (string | Clause)[] | string {
   const parts: (string | Clause)[] = [];
   const pattern = new RegExp(CLAUSE.source, 'y');

@@ -49,7 +49,7 @@ function upperAscii(text: string): string {
   return ASCII.test(text) ? text.toUpperCase() : text.replaceAll(/[a-z]+/g, (part) => part.toUpperCase());
 }
 
-/** Go's white space; a pattern for its end would take quadratic time. */
+/** Removes Go's white space. A pattern anchored at the end would take quadratic time. */
 function trim(text: string): string {
   let [start, end] = [0, text.length];
   while (start < end && WHITE_SPACE.test(text.charAt(start))) start += 1;
@@ -87,13 +87,13 @@ function join(list: readonly unknown[], separator: string, meter: Meter): Value 
   return meter.spend((list.length * separator.length) >> 4) ? list.join(separator) : OVER_BUDGET;
 }
 
-/** A negative limit is no limit. */
+/** A negative limit means no limit. */
 function replace(text: string, from: string, to: string, [limit, meter]: readonly [bigint, Meter]): Value {
   const parts = split(text, from, -1n);
   const possible = from === '' ? parts.length + 1 : parts.length - 1;
   const count = limit < 0n || limit > BigInt(possible) ? possible : Number(limit);
   if (!meter.spend((parts.length >> 2) + ((count * to.length) >> 4))) return OVER_BUDGET;
-  // Between all characters, and before the first and after the last one.
+  // Between all characters, before the first one and after the last one.
   if (from === '') return [...parts, ''].map((part, index) => (index < count ? to : '') + part).join('');
   return parts
     .map((part, index) => part + separatorAfter(index, parts.length, index < count ? to : from))
@@ -167,7 +167,7 @@ export function countCharacters(text: string): number {
   return SURROGATES.test(text) ? text.length - (text.match(PAIRS)?.length ?? 0) : text.length;
 }
 
-/** The text as something indexed by characters: itself, where that is the same. */
+/** Returns the text itself when its characters are its UTF-16 units, and otherwise a list of characters. */
 export function charactersOf(text: string): string | readonly string[] {
   return SURROGATES.test(text) ? Array.from(text) : text;
 }
@@ -179,12 +179,12 @@ export function sliceCharacters(text: string, start: number, end?: number): stri
     : characters.slice(start, end).join('');
 }
 
-/** How many characters lie before a position in UTF-16 units. */
+/** Counts the characters before a position in UTF-16 units. */
 export function characterIndex(text: string, position: number): number {
   return position < 0 ? -1 : countCharacters(text.slice(0, position));
 }
 
-/** The position in UTF-16 units of a character. */
+/** Returns the position of a character in UTF-16 units. */
 export function unitIndex(text: string, character: number): number {
   return sliceCharacters(text, 0, character).length;
 }

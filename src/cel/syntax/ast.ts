@@ -1,9 +1,9 @@
-// The tree that the parser makes of an expression.
+// Defines the tree that the parser builds from an expression.
 import type { Type } from '../types/type.ts';
 import type { Value } from '../values/value.ts';
 
 interface At {
-  /** Where in the source the node's own token stands. */
+  /** The offset of the node's own token in the source. */
   readonly offset: number;
 }
 
@@ -34,7 +34,7 @@ export interface Index extends At {
   readonly isOptional: boolean;
 }
 
-/** A function, method or operator; operators have names such as `_+_`. */
+/** A function, a method or an operator. An operator has a name such as `_+_`. */
 export interface Call extends At {
   readonly kind: 'call';
   readonly name: string;
@@ -68,7 +68,7 @@ export interface Loop extends At {
   readonly kind: 'loop';
   readonly form: LoopForm;
   readonly range: Node;
-  /** The element or the key; with two variables the index or key and then the element or value. */
+  /** The element or the key. Of two variables, the first is the index or key, the second the element or value. */
   readonly variables: readonly string[];
   readonly condition: Node | undefined;
   readonly body: Node;

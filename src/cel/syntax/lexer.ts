@@ -7,7 +7,7 @@ const SPACE = /(?:[ \t\r\n\f]|\/\/[^\n]*)*/y;
 const IDENTIFIER = /[A-Za-z_][A-Za-z0-9_]*/y;
 const SYMBOL = /==|!=|<=|>=|&&|\|\||[-+*/%<>!?:.,()[\]{}]/y;
 
-/** The token that begins at or after an offset, white space and comments skipped. */
+/** Returns the token at or after an offset. White space and comments are skipped. */
 export function scanToken(source: string, offset: number): Token {
   const start = offset + matchAt(SPACE, source, offset).length;
   if (start >= source.length) return { kind: 'end', text: 'the end', start, end: start };
@@ -23,14 +23,14 @@ export function scanToken(source: string, offset: number): Token {
   return { kind: 'symbol', text: symbol, start, end: start + symbol.length };
 }
 
-/** What a sticky pattern matches at an offset, or the empty text. */
+/** Returns what a sticky pattern matches at an offset, or an empty text. */
 function matchAt(pattern: RegExp, source: string, offset: number): string {
   const sticky = new RegExp(pattern.source, 'y');
   sticky.lastIndex = offset;
   return sticky.exec(source)?.[0] ?? '';
 }
 
-/** The offset of the closing brace of an expression that begins at `start`; undefined when there is none. */
+/** Returns the offset of the brace that closes an expression; undefined when no brace does. */
 export function findEnd(source: string, start: number): number | undefined {
   let depth = 0;
   for (let offset = start; ;) {
@@ -45,7 +45,7 @@ export function findEnd(source: string, start: number): number | undefined {
   }
 }
 
-/** A character without meaning is skipped: the compiler will say what is wrong with it. */
+/** Skips a character that CEL does not know. The compiler reports it later. */
 function scan(source: string, offset: number): ReturnType<typeof scanToken> | undefined {
   try {
     return scanToken(source, offset);

@@ -7,13 +7,13 @@ interface StringStart {
   readonly isRaw: boolean;
   readonly isBytes: boolean;
   readonly quote: string;
-  /** Where the text after the opening quote begins. */
+  /** The offset of the text after the opening quote. */
   readonly bodyStart: number;
 }
 
 const START = /(?<prefix>[bB]?[rR]?)(?<quote>"""|'''|"|')/y;
 
-/** undefined when no string begins at the offset. */
+/** Returns undefined when no string begins at the offset. */
 export function stringStart(source: string, offset: number): StringStart | undefined {
   const pattern = new RegExp(START.source, 'y');
   pattern.lastIndex = offset;
@@ -33,7 +33,7 @@ export function scanString(source: string, start: number, opening: StringStart):
   const bodyEnd = findClosingQuote(source, start, opening);
   const end = bodyEnd + opening.quote.length;
   const body = source.slice(opening.bodyStart, bodyEnd);
-  // A line break inside a literal is a line feed, however the file writes it.
+  // A line break in a literal is a line feed, whatever the file has.
   const text = opening.isRaw ? body : unescapeBody(body.replaceAll(/\r\n?/g, '\n'), opening);
   const span = { text: source.slice(start, end), start, end };
   if (!opening.isBytes)
@@ -51,7 +51,7 @@ function findClosingQuote(source: string, start: number, { quote, bodyStart, isR
   throw new CompileProblem('the string does not end', start);
 }
 
-/** A piece of a literal: text as written, or the number that an escape stands for. */
+/** A piece of a literal: plain text, or the number of an escape. */
 type Piece = { readonly text: string } | { readonly code: number; readonly isOctet: boolean };
 
 const ESCAPE =
@@ -104,7 +104,7 @@ function joinText(pieces: readonly Piece[]): string {
   return pieces.map((piece) => ('text' in piece ? piece.text : String.fromCodePoint(piece.code))).join('');
 }
 
-/** In bytes an escape is one octet, and text its UTF-8. */
+/** In bytes, an escape is one octet and text is UTF-8. */
 function joinBytes(pieces: readonly Piece[]): Uint8Array {
   return Uint8Array.from(
     pieces.flatMap((piece) => ('text' in piece ? [...encode(piece.text)] : [piece.code])),
@@ -118,7 +118,7 @@ function encode(text: string): Uint8Array {
 const NUMBER =
   /(?<double>\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\.\d+(?:[eE][+-]?\d+)?)|(?<int>0x[0-9a-fA-F]+|\d+)(?<unsigned>[uU])?/;
 
-/** undefined when no number begins at the offset. */
+/** Returns undefined when no number begins at the offset. */
 export function scanNumber(source: string, start: number): Token | undefined {
   const pattern = new RegExp(NUMBER.source, 'y');
   pattern.lastIndex = start;
@@ -129,7 +129,7 @@ export function scanNumber(source: string, start: number): Token | undefined {
   if (double !== undefined) return { kind: 'double', value: readDouble(double, start), ...span };
   if (unsigned !== undefined)
     return { kind: 'uint', value: new Uint(readInteger(int, MAX_UINT, start)), ...span };
-  // One more than the greatest int: the parser allows it after a minus sign only.
+  // Allows one more than the greatest int; the parser accepts that only after a minus sign.
   return { kind: 'int', value: readInteger(int, MAX_INT + 1n, start), ...span };
 }
 

@@ -1,8 +1,8 @@
-// Recognizes the calls that are macros, and refuses what their first arguments cannot be.
+// Recognizes calls that are macros, and checks the arguments that name their variables.
 import type { Call, LoopForm, Node } from './ast.ts';
 import { CompileProblem } from './problem.ts';
 
-/** How many variables and arguments each macro takes: [variables, without condition, with condition]. */
+/** A macro over a list or map: its number of variables, and whether it has a condition. */
 interface LoopShape {
   readonly form: LoopForm;
   readonly name: string;

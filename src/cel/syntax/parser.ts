@@ -1,4 +1,4 @@
-// Parses CEL by recursive descent: operators here, what they work on in primary.ts.
+// Parses CEL by recursive descent: the operators here, their operands in primary.ts.
 import type { Call, Node } from './ast.ts';
 import { unexpected } from './problem.ts';
 import { parseMember } from './primary.ts';
@@ -12,7 +12,7 @@ export function parse(source: string): Node {
   return node;
 }
 
-/** `a ? b : c`; the middle part has no `? :` of its own without parentheses. */
+/** `a ? b : c`. The middle part needs parentheses to hold another `? :`. */
 function parseExpression(tokens: TokenStream): Node {
   return tokens.nested(() => {
     const condition = parseOr(tokens);
@@ -32,7 +32,7 @@ function parseAnd(tokens: TokenStream): Node {
   return parseLogical(tokens, '&&', parseRelation);
 }
 
-/** A chain of one logical operator is one node, so that long chains are not deep. */
+/** A chain of one logical operator is a single node, so that long chains are not deep. */
 function parseLogical(tokens: TokenStream, symbol: string, operand: (tokens: TokenStream) => Node): Node {
   const first = operand(tokens);
   const { start } = tokens.peek();
@@ -70,7 +70,7 @@ function parseBinary(
   }
 }
 
-/** `!a` and `-a`, several of the same kind at most; a minus before a number belongs to the number. */
+/** `!a` and `-a`, repeated but not mixed. A minus sign before a number belongs to the number. */
 function parseUnary(tokens: TokenStream): Node {
   const { start } = tokens.peek();
   const symbol = tokens.peekAny(['!', '-']);

@@ -1,4 +1,4 @@
-// Parses what operators work on: literals, names, calls, lists, maps, and the fields and elements of them.
+// Parses the operands of operators: literals, names, calls, lists, maps, fields and elements.
 import type { Call, Identifier, Literal, Node } from './ast.ts';
 import { expandMacro } from './macros.ts';
 import { CompileProblem, unexpected } from './problem.ts';
@@ -6,7 +6,7 @@ import type { TokenStream } from './token-stream.ts';
 import { BOOL, BYTES, DOUBLE, INT, NULL, STRING, UINT, type Type } from '../types/type.ts';
 import { Double, MAX_INT, type Value } from '../values/value.ts';
 
-/** Words that CEL keeps for later: https://github.com/google/cel-spec/blob/master/doc/langdef.md#syntax */
+/** Words that CEL reserves: https://github.com/google/cel-spec/blob/master/doc/langdef.md#syntax */
 const RESERVED: ReadonlySet<string> = new Set(
   'as break const continue else for function if import let loop package namespace return var void while'.split(
     ' ',
@@ -14,7 +14,7 @@ const RESERVED: ReadonlySet<string> = new Set(
 );
 const KEYWORDS: ReadonlySet<string> = new Set(['true', 'false', 'null', 'in']);
 
-/** Parses a whole expression: brackets hold them. */
+/** Parses a whole expression, which brackets may hold. */
 export type ExpressionParser = (tokens: TokenStream) => Node;
 
 /** A primary expression followed by any number of `.field`, `.method()` and `[key]`. */
@@ -141,7 +141,7 @@ function parseBracketed(tokens: TokenStream, expression: ExpressionParser): Node
   }
 }
 
-/** Expressions separated by commas up to the closing parenthesis. */
+/** Parses expressions separated by commas, up to the closing parenthesis. */
 function parseArguments(tokens: TokenStream, expression: ExpressionParser): readonly Node[] {
   const nodes: Node[] = [];
   if (tokens.accept(')')) return nodes;
@@ -151,7 +151,7 @@ function parseArguments(tokens: TokenStream, expression: ExpressionParser): read
   return nodes;
 }
 
-/** `[,]` and `{,}` are empty, too. */
+/** `[,]` and `{,}` are empty too. */
 function isOnlyComma(tokens: TokenStream, closing: string): boolean {
   if (!tokens.accept(',')) return false;
   tokens.expect(closing);

@@ -1,4 +1,4 @@
-// What is wrong with an expression, and where: thrown while one is compiled, and turned into data by its door.
+// Defines the problem of an expression and its place. expression.ts returns it as data.
 
 export class CompileProblem extends Error {
   readonly offset: number;
@@ -9,7 +9,7 @@ export class CompileProblem extends Error {
   }
 }
 
-/** Line and column of an offset, both from 1. */
+/** Returns the line and column of an offset, both from 1. */
 export function positionOf(
   source: string,
   offset: number,

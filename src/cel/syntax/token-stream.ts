@@ -1,9 +1,9 @@
-// The tokens of one expression as the parser takes them, and how deep it may go.
+// Gives the parser the tokens of one expression, and limits the depth of nesting.
 import { scanToken } from './lexer.ts';
 import { CompileProblem } from './problem.ts';
 import type { Token } from './token.ts';
 
-/** As cel-go: https://github.com/google/cel-go/blob/v0.26.0/parser/options.go */
+/** The limit of cel-go: https://github.com/google/cel-go/blob/v0.26.0/parser/options.go */
 const MAX_DEPTH = 250;
 
 export class TokenStream {
@@ -48,14 +48,14 @@ export class TokenStream {
     return token;
   }
 
-  /** A minus sign directly followed by a number. */
+  /** Returns true for a minus sign directly before a number. */
   isNegativeNumber(): boolean {
     if (!this.#isNext('-')) return false;
     const { kind } = scanToken(this.source, this.#next.end);
     return kind === 'int' || kind === 'double';
   }
 
-  /** Runs one level deeper; too many levels are a problem, not a stack overflow. */
+  /** Parses one level deeper. Too many levels are a problem instead of a stack overflow. */
   nested<T>(parse: () => T): T {
     this.#depth += 1;
     this.checkDepth(0, this.#next.start);
@@ -64,7 +64,7 @@ export class TokenStream {
     return result;
   }
 
-  /** How deep the chain under construction is, on top of where the parser stands. */
+  /** Checks the depth of a chain, counted from the current level of the parser. */
   checkDepth(extra: number, offset: number): void {
     if (this.#depth + extra > MAX_DEPTH)
       throw new CompileProblem('the expression is nested too deeply', offset);

@@ -1,4 +1,4 @@
-// A token of CEL: its kind, its text, where it stands, and the value of a literal.
+// Defines a token of CEL: its kind, its text, its place, and the value of a literal.
 import type { Value } from '../values/value.ts';
 
 export type Token =

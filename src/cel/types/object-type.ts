@@ -7,7 +7,7 @@ export function objectType(kind: ObjectKind, fields: Readonly<Record<string, Typ
   return { kind, params: [], fields, accepts: isMap };
 }
 
-/** undefined when values of the type have no such field, or no fields at all. */
+/** Returns undefined when the type has no such field, or no fields at all. */
 export function typeOfObjectField({ fields }: Type, field: string): Type | undefined {
   return fields !== undefined && Object.hasOwn(fields, field) ? fields[field] : undefined;
 }

@@ -1,4 +1,4 @@
-// The static types that the checker works with, and which values each accepts when an expression runs.
+// Defines the static types of the checker, and which values each type accepts at run time.
 import {
   type Uint,
   type Double,
@@ -12,7 +12,7 @@ import {
 import type { AnyMap } from '../values/map.ts';
 import type { Duration, Timestamp } from '../values/time.ts';
 
-/** Objects with fixed fields; when an expression runs they are maps. */
+/** Objects with fixed fields. At run time they are maps. */
 export type ObjectKind =
   | 'kubernetes.AdmissionRequest'
   | 'kubernetes.GroupVersionKind'
@@ -20,13 +20,13 @@ export type ObjectKind =
   | 'kubernetes.UserInfo'
   | 'kubernetes.variables';
 
-/** `V` is the shape its values have; it exists for the compiler only. */
+/** `V` is the type of the values in TypeScript. It exists at compile time only. */
 export interface Type<out V = Value> {
   readonly kind: ValueKind | ObjectKind | 'dyn' | 'param';
-  /** Element types; for a type parameter its name. */
+  /** The element types. */
   readonly params: readonly Type[];
   readonly name?: string;
-  /** Of an object. */
+  /** The fields of an object type. */
   readonly fields?: Readonly<Record<string, Type>>;
   accepts(value: Value): boolean;
   readonly shape?: V;
@@ -55,7 +55,7 @@ export const NULL = typeOfKind<null>('null_type');
 export const TIMESTAMP = typeOfKind<Timestamp>('google.protobuf.Timestamp');
 export const DURATION = typeOfKind<Duration>('google.protobuf.Duration');
 
-/** When it runs, an overload is chosen by the first element, as in cel-go. */
+/** At run time, the first element chooses the overload, as in cel-go. */
 export function listType(element: Type): Type<readonly unknown[]> {
   return {
     kind: 'list',
@@ -80,7 +80,7 @@ export function typeParameter(name: string): Type {
   return { kind: 'param', params: [], name, accepts: () => true };
 }
 
-/** As Kubernetes writes it in its messages. */
+/** Returns the type as messages of Kubernetes write it. */
 export function typeText(type: Type): string {
   if (type.kind === 'param') return 'dyn';
   return type.params.length === 0 ? type.kind : `${type.kind}(${type.params.map(typeText).join(', ')})`;

@@ -1,4 +1,4 @@
-// Decides which types go together, and finds what the type parameters of generic functions stand for.
+// Decides which types fit each other, and what the type parameters of generic functions stand for.
 import {
   areSameType,
   listType,
@@ -10,7 +10,7 @@ import {
   type Type,
 } from './type.ts';
 
-/** What null may stand for beside null_type: https://github.com/google/cel-go/blob/v0.26.0/checker/types.go */
+/** Types that null may stand for: https://github.com/google/cel-go/blob/v0.26.0/checker/types.go */
 function isNullable(type: Type): boolean {
   return type.kind === 'null_type' || type.kind === 'optional_type' || type.kind.includes('.');
 }
@@ -24,7 +24,7 @@ export class Unifier {
     return typeParameter(`$${this.#variables}`);
   }
 
-  /** Whether each type can stand where the other is expected; what was learned is kept only if all can. */
+  /** Returns true when each type fits where the other is expected. Only then are the new bindings kept. */
   assignAll(given: readonly Type[], expected: readonly Type[]): boolean {
     const attempt = new Attempt(this.#bindings);
     if (given.length !== expected.length) return false;
@@ -37,7 +37,7 @@ export class Unifier {
     return this.assignAll([given], [expected]);
   }
 
-  /** The type of a literal's elements so far and of one more; undefined when they differ. */
+  /** Returns the common type of a literal's elements so far and one more; undefined when they differ. */
   join(soFar: Type | undefined, next: Type): Type | undefined {
     if (soFar === undefined) return next;
     return this.assign(soFar, next) ? mostGeneral(soFar, next) : undefined;
@@ -47,7 +47,7 @@ export class Unifier {
     return substitute(type, this.#bindings);
   }
 
-  /** With dyn for what nothing has decided: a type parameter means nothing outside of its expression. */
+  /** Replaces undecided parameters by dyn: a parameter has no meaning outside of its expression. */
   ground(type: Type): Type {
     const resolved = this.resolve(type);
     const undecided = new Map<string, Type>();
@@ -55,7 +55,7 @@ export class Unifier {
     return substitute(resolved, undecided);
   }
 
-  /** A copy of a signature in which every type parameter is one that nothing else uses. */
+  /** Returns a copy of a signature with type parameters of its own. */
   instantiate(signature: readonly Type[]): readonly Type[] {
     if (!signature.some(isGeneric)) return signature;
     const fresh = new Map<string, Type>();
@@ -66,7 +66,7 @@ export class Unifier {
   }
 }
 
-/** One trial of unification over a copy of the bindings, made only when something is bound. */
+/** One trial of unification. It copies the bindings when it binds a parameter. */
 class Attempt {
   bindings: ReadonlyMap<string, Type>;
 
@@ -92,7 +92,7 @@ class Attempt {
     return given.params.every((param, index) => this.isAssignable(param, expected.params[index] ?? DYN));
   }
 
-  /** Lets a type stand for a type parameter, or for what the parameter stands for already. */
+  /** Binds a type parameter to a type, or compares the type with the bound one. */
   #substitute(type: Type, parameter: Type): 'fits' | 'conflicts' | 'unrelated' {
     if (areSameType(type, parameter)) return 'fits';
     const bound = this.bindings.get(parameter.name ?? '');

@@ -1,4 +1,4 @@
-// Arithmetic of CEL: 64-bit integers that overflow into an error, and no mixing of numeric types.
+// Implements arithmetic: 64-bit integers that overflow to an error, and no mixing of numeric types.
 import { evaluationError, NO_OVERLOAD, OVER_BUDGET } from './evaluation-error.ts';
 import type { Meter } from './meter.ts';
 import { Duration, Timestamp } from './time.ts';
@@ -65,7 +65,7 @@ export function divide(left: Value, right: Value): Value {
 export function modulo(left: Value, right: Value): Value {
   if (left instanceof Double) return NO_OVERLOAD;
   if (isZero(right)) return DIVIDED_BY_ZERO;
-  // Go calls the division that this goes with an overflow.
+  // Go reports an overflow for the division behind this remainder.
   if (left === MIN_INT && right === -1n) return OVERFLOW;
   return calculate(
     left,

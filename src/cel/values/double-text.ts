@@ -1,9 +1,9 @@
-// Doubles as text and back, as Go writes and reads them.
+// Writes and reads doubles as Go does.
 
-/** From a million on Go writes an exponent. */
+/** Go writes an exponent from a million on. */
 const MAX_PLAIN_POWER = 6;
 
-/** Go's %g with the shortest digits that give the same number back. */
+/** Go's %g: the shortest digits that read back as the same number. */
 export function doubleText(value: number): string {
   if (Number.isNaN(value)) return 'NaN';
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
@@ -19,7 +19,7 @@ const HEXADECIMAL = /^([+-]?)0[xX](?=\.?[0-9a-fA-F])([0-9a-fA-F]*)\.?([0-9a-fA-F
 const MISPLACED_UNDERSCORE = /(?<![0-9a-fA-FxX])_|_(?![0-9a-fA-F])/;
 const MAX_TEXT = 1000;
 
-/** Go's strconv.ParseFloat; undefined when the text is not a number, or one that is too large. */
+/** Go's strconv.ParseFloat. Returns undefined for a text that is not a number, and for a number that is too large. */
 export function parseGoDouble(text: string): number | undefined {
   if (text.length > MAX_TEXT || MISPLACED_UNDERSCORE.test(text)) return undefined;
   const digits = text.replaceAll('_', '');
@@ -41,10 +41,10 @@ function parseSpecial(text: string): number | undefined {
   return special[1] === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
 }
 
-/** As many as JavaScript writes: enough to see whether a number lies exactly between two texts. */
+/** The maximum of JavaScript; enough to see whether a number lies exactly between two texts. */
 const DIGITS = 100;
 
-/** Go's %.<precision>f: of two equally near texts the one that ends in an even digit. */
+/** Go's %.<precision>f. A number between two texts gets the one that ends in an even digit. */
 export function fixedText(value: number, precision: number): string {
   const magnitude = Math.abs(value);
   const sign = value < 0 || Object.is(value, -0) ? '-' : '';

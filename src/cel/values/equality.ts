@@ -1,11 +1,11 @@
-// Equality of two values as `==`, `in` and the set functions see it: numbers are equal across their types.
+// Compares two values for `==`, `in` and the set functions. Numbers are equal across their types.
 import { NO_OVERLOAD, type EvaluationError } from './evaluation-error.ts';
 import { findKey, isMap, keysOf, sizeOfMap, type AnyMap } from './map.ts';
 import type { Meter } from './meter.ts';
 import { Quantity } from './quantity.ts';
 import { adapt, Boxed, Double, kindOf, Uint, type ValueKind, type Value, Optional } from './value.ts';
 
-/** These types of Kubernetes know only themselves: comparing one with anything else is an error, not false. */
+/** Comparing one of these types of Kubernetes with another type is an error, not false. */
 const opaque: ReadonlySet<ValueKind> = new Set<ValueKind>([
   'kubernetes.NamedFormat',
   'kubernetes.Quantity',
@@ -49,7 +49,7 @@ function areScalarsEqual(left: Value, right: Value, meter: Meter): boolean | Eva
   return left instanceof Boxed && right instanceof Boxed && left.equals(right);
 }
 
-/** An element whose comparison is an error does not make the lists differ, as in cel-go. */
+/** As in cel-go, elements whose comparison is an error do not make lists differ. */
 function areListsEqual(left: readonly unknown[], right: readonly unknown[], meter: Meter): boolean {
   if (left.length !== right.length || !meter.spend(left.length)) return false;
   return left.every((element, index) => areEqual(adapt(element), adapt(right[index]), meter) !== false);
@@ -80,7 +80,7 @@ export function isNumeric(value: Value): value is Numeric {
   return typeof value === 'bigint' || value instanceof Uint || value instanceof Double;
 }
 
-/** Beside a double, Kubernetes takes every number for a double, even where that loses digits. */
+/** Kubernetes compares every number with a double as a double, even where digits are lost. */
 function areNumbersEqual(left: Numeric, right: Numeric): boolean {
   if (left instanceof Double || right instanceof Double) return toDouble(left) === toDouble(right);
   return toWhole(left) === toWhole(right);

@@ -1,8 +1,8 @@
-// Why an evaluation gives no value: failures travel as values, so that && and || can absorb them as in Kubernetes.
+// Defines the errors of an evaluation. As values, they can be absorbed by && and ||.
 
 export type EvaluationErrorReason = 'missing' | 'failed' | 'budget';
 
-/** Its message is ours and may hold names from the expression's own source, never anything of the objects judged. */
+/** The message may name parts of the expression, never values of the judged objects. */
 export class EvaluationError {
   readonly reason: EvaluationErrorReason;
   readonly message: string;

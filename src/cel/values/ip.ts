@@ -1,4 +1,4 @@
-// IP addresses and ranges, read and written as Go's net/netip does it.
+// Reads and writes IP addresses and ranges as Go's net/netip does.
 import { Boxed } from './value.ts';
 
 export class Ip extends Boxed {
@@ -20,7 +20,7 @@ export class Ip extends Boxed {
     return this.family === 4 ? 32 : 128;
   }
 
-  /** Its first bits as a number. */
+  /** Returns the first bits as a number. */
   first(count: number): bigint {
     return this.bits >> BigInt(this.length - count);
   }
@@ -67,7 +67,7 @@ export class Cidr extends Boxed {
 
 const MAX_TEXT = 100;
 
-/** undefined for what is no address, has a zone, or is an IPv4 address inside IPv6: Kubernetes takes none of these. */
+/** Returns undefined for a text that Kubernetes refuses: no address, one with a zone, or IPv4 inside IPv6. */
 export function parseIp(text: string): Ip | undefined {
   if (text.length > MAX_TEXT) return undefined;
   const octets = parseOctets(text);
@@ -106,7 +106,7 @@ function parseIPv6(text: string): bigint | undefined {
   return joinGroups([...head, ...Array<bigint>(8 - head.length - tail.length).fill(0n), ...tail]);
 }
 
-/** Groups of 16 bits; the last two may be written as an IPv4 address. */
+/** Reads groups of 16 bits. The last two may be an IPv4 address. */
 function parseGroups(text: string, isEnd: boolean): readonly bigint[] | undefined {
   if (text === '') return [];
   const words = text.split(':');
@@ -125,7 +125,7 @@ function textOfIPv4(bits: bigint): string {
   return [24n, 16n, 8n, 0n].map((shift) => (bits >> shift) & 0xffn).join('.');
 }
 
-/** The longest run of two or more zero groups is left out, the first of equal ones. */
+/** Leaves out the first of the longest runs of two or more zero groups. */
 function textOfIPv6(bits: bigint): string {
   const groups = Array.from({ length: 8 }, (_, index) =>
     ((bits >> BigInt(112 - 16 * index)) & 0xffffn).toString(16),

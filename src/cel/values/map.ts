@@ -1,10 +1,12 @@
-// Maps: plain JSON objects, read by own keys only, and those that an expression makes.
+// Reads maps: plain JSON objects, by their own keys only, and maps that an expression creates.
 import type { Meter } from './meter.ts';
 import { adapt, Boxed, Double, Uint, type Value } from './value.ts';
 
 type PlainObject = Readonly<Record<string, unknown>>;
 
-/** A map made by an expression. 1 and 1u are two keys, but each finds the other where only that one is there. */
+/**
+ * A map that an expression creates. 1 and 1u are different keys, but each finds the other when only that one exists.
+ */
 export class CelMap extends Boxed {
   readonly kind = 'map';
   readonly entries: ReadonlyMap<unknown, readonly [key: Value, value: Value]>;
@@ -14,7 +16,7 @@ export class CelMap extends Boxed {
     this.entries = new Map(Array.from(pairs, (pair) => [exactKey(pair[0]), pair]));
   }
 
-  /** Maps are compared entry by entry in equality.ts, since plain objects are maps too. */
+  /** equality.ts compares maps entry by entry, because plain objects are maps too. */
   equals(other: this): boolean {
     return this === other;
   }
@@ -27,7 +29,7 @@ export function isMap(value: Value): value is AnyMap {
   return value instanceof CelMap || !(value instanceof Boxed || value instanceof Uint8Array);
 }
 
-/** The value of a key, or undefined when the map has no such key. */
+/** Returns the value of a key; undefined when the map has no such key. */
 export function findKey(map: AnyMap, key: Value): Value {
   if (map instanceof CelMap) return entryOf(map, key)?.[1];
   return typeof key === 'string' && Object.hasOwn(map, key) ? adapt(map[key]) : undefined;
@@ -42,7 +44,7 @@ export function keysOf(map: AnyMap): readonly Value[] {
   return map instanceof CelMap ? Array.from(map.entries.values(), ([key]) => key) : Object.keys(map);
 }
 
-/** A plain object does not know how many keys it has: they are counted, and that is charged. */
+/** Counting the keys of a plain object takes time, so it is charged. */
 export function sizeOfMap(map: AnyMap, meter: Meter): number {
   if (map instanceof CelMap) return map.entries.size;
   const size = Object.keys(map).length;
@@ -65,7 +67,7 @@ function isNumber(key: Value): key is Numeric {
   return typeof key === 'bigint' || key instanceof Uint || key instanceof Double;
 }
 
-/** Strings are marked when they could be taken for the text that stands for a number. */
+/** Marks strings, so that none equals the text of a number. */
 function exactKey(key: Value): unknown {
   if (key instanceof Uint) return `uint ${key.value}`;
   if (key instanceof Double) return `double ${key.value}`;

@@ -1,7 +1,7 @@
-// Counts the work of one evaluation, so that no expression over a large object can hold up the server.
+// Counts the work of one evaluation, so that an expression over a large object cannot block the server.
 
 /**
- * Kubernetes allows one expression 1,000,000 cost units as well:
+ * Kubernetes, too, allows 1,000,000 cost units for one expression:
  * https://github.com/kubernetes/kubernetes/blob/v1.36.0/staging/src/k8s.io/apiserver/pkg/apis/cel/config.go
  */
 const UNITS = 1_000_000;
@@ -9,7 +9,7 @@ const UNITS = 1_000_000;
 export class Meter {
   #left = UNITS;
 
-  /** False once the budget is used up, and ever after: the evaluation then has no result, whatever it returns. */
+  /** Returns false when the budget is used up. The evaluation then has no result, whatever its steps return. */
   spend(units: number): boolean {
     this.#left -= units;
     return this.#left >= 0;

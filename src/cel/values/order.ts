@@ -4,7 +4,10 @@ import { Duration, Timestamp } from './time.ts';
 import { Double, type Value, kindOf } from './value.ts';
 import { evaluationError } from './evaluation-error.ts';
 
-/** Negative, zero or positive; NaN when one of them is NaN; undefined when the two have no order. */
+/**
+ * Returns a negative number, zero or a positive number; NaN when a value is NaN; undefined when the types have no
+ * order.
+ */
 export function compareValues(left: Value, right: Value): number | undefined {
   if (isNumeric(left)) return isNumeric(right) ? compareNumbers(left, right) : undefined;
   if (typeof left === 'string') return typeof right === 'string' ? compareStrings(left, right) : undefined;
@@ -38,7 +41,7 @@ function compareDoubles(left: number, right: number): number {
   return left > right ? 1 : Number.NaN;
 }
 
-/** Go orders strings by their UTF-8 bytes, which is the order of code points; UTF-16 differs above U+D7FF. */
+/** Go orders strings by UTF-8 bytes, which is the order of code points. UTF-16 differs above U+D7FF. */
 export function compareStrings(left: string, right: string): number {
   if (left === right) return 0;
   const length = Math.min(left.length, right.length);

@@ -1,4 +1,4 @@
-// A quantity of Kubernetes, exact to a billionth.
+// Reads and computes quantities of Kubernetes, exact to a billionth.
 // https://github.com/kubernetes/kubernetes/blob/v1.36.0/staging/src/k8s.io/apimachinery/pkg/api/resource/quantity.go
 import { Boxed, MAX_INT, MIN_INT } from './value.ts';
 
@@ -10,9 +10,9 @@ export class Quantity extends Boxed {
   readonly kind = 'kubernetes.Quantity';
   /** In billionths. */
   readonly nanos: bigint;
-  /** The power of ten it is held in; undefined when it is held in more than 64 bits, or was rounded. */
+  /** The power of ten in which it is stored; undefined when it needs more than 64 bits or was rounded. */
   readonly scale: number | undefined;
-  /** Kubernetes cannot compare anything with a sum: `quantity('2') == quantity('1').add(1)` is an error there. */
+  /** Kubernetes cannot compare a sum: `quantity('2') == quantity('1').add(1)` is an error. */
   readonly isSum: boolean;
 
   constructor(nanos: bigint, scale: number | undefined, isSum = false) {
@@ -39,12 +39,12 @@ export class Quantity extends Boxed {
     return new Quantity(-this.nanos, this.scale);
   }
 
-  /** The number in units of its scale; undefined where that does not fit into 64 bits. */
+  /** Returns the number in units of its scale; undefined when that needs more than 64 bits. */
   get scaled(): bigint | undefined {
     return this.scale === undefined ? undefined : scaledTo(this.nanos, this.scale);
   }
 
-  /** undefined when it is not one that Kubernetes holds as a whole number: `1000m` is not. */
+  /** Returns undefined when Kubernetes does not store it as a whole number: `1000m` is not one. */
   toInteger(): bigint | undefined {
     if (this.scale === undefined || this.scale < 0) return undefined;
     return scaledTo(this.nanos, 0);
@@ -91,7 +91,7 @@ const SUFFIXES: ReadonlyMap<string, readonly [base: 2 | 10, exponent: number]> =
   ['Ei', [2, 60]],
 ]);
 const QUANTITY = /^([+-]?)(\d*)(?:\.(\d*))?([eEinumkKMGTP]+[+-]?\d*)?$/;
-/** Far beyond what any resource is counted in; larger ones would only cost memory. */
+/** Far larger than any resource. Larger exponents would only cost memory. */
 const MAX_EXPONENT = 1000;
 const MAX_TEXT = 1000;
 const MAX_DIGITS = 18;
@@ -125,13 +125,13 @@ function fromParts(whole: string, fraction: string, [base, exponent]: readonly [
   return new Quantity(capped, isHeld ? power : undefined);
 }
 
-/** Whether Kubernetes keeps it in 64 bits, by the number of its digits. */
+/** Returns true when Kubernetes stores it in 64 bits, judged by the number of digits. */
 function isShort(whole: string, fraction: string, base: 2 | 10, exponent: number): boolean {
   if (base === 10) return whole.length + fraction.length <= MAX_DIGITS;
   return fraction === '' && whole.length + Math.trunc((exponent * 3) / 10) + 1 <= 15;
 }
 
-/** digits x 10^power, away from zero: whoever asks for some gets some. */
+/** Computes digits x 10^power and rounds away from zero, so that a small request is never zero. */
 function roundUp(digits: bigint, power: number): bigint {
   if (power >= 0) return digits * 10n ** BigInt(power);
   const divisor = 10n ** BigInt(-power);

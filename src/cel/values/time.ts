@@ -1,4 +1,4 @@
-// Timestamps and durations with nanoseconds, read and written as Go does it.
+// Reads and writes timestamps and durations with nanoseconds, as Go does.
 import { Boxed } from './value.ts';
 
 const SECOND = 1_000_000_000n;
@@ -12,7 +12,7 @@ export class Timestamp extends Boxed {
   /** Since 1970. */
   readonly nanos: bigint;
 
-  /** Minutes east of Greenwich, as it was written: it stays in its text. */
+  /** Minutes east of Greenwich as written; toString() keeps them. */
   readonly offset: number;
 
   private constructor(nanos: bigint, offset: number) {
@@ -65,16 +65,16 @@ export class Duration extends Boxed {
     return this.nanos === other.nanos;
   }
 
-  /** Whole units, towards zero. */
+  /** Returns whole units, rounded towards zero. */
   in(unit: bigint): bigint {
     return this.nanos / unit;
   }
 
-  /** As Go does it, by way of a double: of long ones the nanoseconds are lost. */
+  /** As in Go, a double in between loses the nanoseconds of long durations. */
   override toString(): string {
     const magnitude = this.nanos < 0n ? -this.nanos : this.nanos;
     const seconds = Number(magnitude / SECOND) + Number(magnitude % SECOND) / 1e9;
-    // JavaScript writes the shortest ones with an exponent.
+    // JavaScript would write the shortest durations with an exponent.
     const text = magnitude < 1000n ? `0${fractionText(magnitude)}` : String(seconds);
     return this.nanos < 0n ? `-${text}s` : `${text}s`;
   }
@@ -99,7 +99,7 @@ function floorDivide(dividend: bigint, divisor: bigint): bigint {
 const RFC3339 =
   /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:[.,](\d+))?(?:(Z)|([+-])(\d{2}):(\d{2}))$/;
 
-/** undefined when the text is not a moment in RFC 3339 between the years 1 and 9999. */
+/** Returns undefined for a text that is not a time in RFC 3339 between the years 1 and 9999. */
 export function timestampFromText(text: string): Timestamp | undefined {
   const parts = RFC3339.exec(text);
   if (parts === null) return undefined;
@@ -147,7 +147,7 @@ const DURATION = /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h
 const TERM = /(\d*)\.?(\d*)(ns|us|µs|μs|ms|s|m|h)/g;
 const MAX_TEXT = 1000;
 
-/** Go's time.ParseDuration: `1h30m`, `-1.5s`. undefined when the text is not one or too long to hold. */
+/** Go's time.ParseDuration: `1h30m`, `-1.5s`. Returns undefined for other texts and for too long durations. */
 export function durationFromText(text: string): Duration | undefined {
   if (text.length > MAX_TEXT || !DURATION.test(text)) return undefined;
   let total = 0n;

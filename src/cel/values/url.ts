@@ -1,4 +1,4 @@
-// URLs as Go's net/url reads them, which differs from what browsers do: nothing is repaired.
+// Reads URLs as Go's net/url does. Unlike browsers, it repairs nothing.
 import { parseIp } from './ip.ts';
 import { Boxed } from './value.ts';
 
@@ -45,7 +45,7 @@ export class Url extends Boxed {
     return /:(\d*)$/.exec(this.host.replace(/^\[[^\]]*\]/, ''))?.[1] ?? '';
   }
 
-  /** As written, if it is well escaped; else escaped anew. */
+  /** Returns the path as written when it is escaped well; otherwise escapes it. */
   get escapedPath(): string {
     const { path } = this.#parts;
     if (path === '*' || /^[A-Za-z0-9\-_.~!$&'()*+,;=:@[\]%/]*$/.test(path)) return path;
@@ -71,7 +71,7 @@ export class Url extends Boxed {
   }
 }
 
-/** Go escapes these in a path and nothing else. */
+/** Go escapes only these in a path. */
 function encode(path: string): string {
   return encodeURI(path).replaceAll(/[!'()*#?[\]]/g, (character) => {
     return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
@@ -83,12 +83,12 @@ function decode(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch {
-    // Escapes that are not UTF-8 are fine in Go; they stay as they are.
+    // Go accepts escapes that are not UTF-8; they stay as written.
     return text;
   }
 }
 
-/** An absolute URL, or a path that begins with a slash: what Kubernetes takes for a URL. */
+/** Returns true for an absolute URL, or a path that begins with a slash. */
 export function isRequestUri(text: string): boolean {
   return parse(text, true) !== undefined;
 }
@@ -147,7 +147,7 @@ function parseHost(host: string): string | undefined {
   if (host.startsWith('[')) return parseBracketed(host);
   if (!/^[^:]*(?::\d*)?$/.test(host)) return undefined;
   const isClean = !/[^A-Za-z0-9\-_.~!$&'()*+,;=:[\]<>"%\u0080-\u{10FFFF}]/u.test(host);
-  // Of ASCII characters none may be escaped in a host, except the percent sign itself.
+  // In a host, only the percent sign and characters outside of ASCII may be escaped.
   return isClean && !/%(?!25|[89A-Fa-f][0-9A-Fa-f])/.test(host) ? decode(host) : undefined;
 }
 
@@ -161,7 +161,7 @@ function isIPv6(address: string): boolean {
   return parseIp(address) !== undefined || /^::ffff:/i.test(address);
 }
 
-/** Keys with all their values, in the order they first appear; what is badly escaped is left out. */
+/** Returns keys with all their values, in the order of their first use. Pairs with bad escapes are left out. */
 export function queryOf(query: string): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, string[]>();
   for (const pair of query.split('&').filter((each) => each !== '' && !each.includes(';'))) {

@@ -1,4 +1,4 @@
-// The values of CEL: plain JSON stays as it is, and every type that JavaScript lacks gets a small class.
+// Defines the values of CEL: plain JSON where possible, and a small class for every other type.
 
 /**
  * null, boolean, string, bigint (int), Uint8Array (bytes), arrays (list) and plain objects (map) stand for themselves,
@@ -29,7 +29,7 @@ export type ValueKind =
 
 export abstract class Boxed {
   abstract readonly kind: ValueKind;
-  /** Whether it equals a value of the same kind. */
+  /** Returns true when it equals a value of the same kind. */
   abstract equals(other: this): boolean;
 }
 
@@ -80,7 +80,7 @@ export const MAX_INT = 2n ** 63n - 1n;
 export const MIN_INT = -(2n ** 63n);
 export const MAX_UINT = 2n ** 64n - 1n;
 
-/** JSON has one kind of number: whole ones that fit are ints, as Kubernetes decodes them, all others doubles. */
+/** JSON has one type of number. A whole number that fits is an int, as in Kubernetes; all others are doubles. */
 export function adapt(raw: unknown): Value {
   return typeof raw === 'number' ? fromJsonNumber(raw) : raw;
 }
@@ -111,7 +111,7 @@ function kindOfObject(value: Value): ValueKind {
 
 export class Optional extends Boxed {
   readonly kind = 'optional_type';
-  /** undefined when there is none. */
+  /** Undefined for an empty optional. */
   readonly value: Value;
 
   constructor(value: Value) {
@@ -119,7 +119,7 @@ export class Optional extends Boxed {
     this.value = value;
   }
 
-  /** Optionals are compared by what they hold in equality.ts. */
+  /** equality.ts compares optionals by their values. */
   equals(other: this): boolean {
     return this === other;
   }

@@ -11,11 +11,11 @@ import { ApiError, forbiddenError } from '../api-error.ts';
 export type { PathAction, ResourceAction };
 
 export interface Authorizer {
-  /** By the roles and bindings that are stored; members of system:masters may do everything. */
+  /** Members of system:masters may do everything; all others what the stored roles and bindings permit. */
   allows(user: User, action: ResourceAction | PathAction): boolean;
 }
 
-/** The role of a binding; the rules are undefined where there is no such role. */
+/** The role of a binding. `rules` is undefined when the role does not exist. */
 interface BoundRole {
   readonly kind: 'Role' | 'ClusterRole';
   readonly name: string;
@@ -23,7 +23,7 @@ interface BoundRole {
 }
 
 export interface Access extends Authorizer {
-  /** Those that hold in the whole cluster, and those of the namespace. */
+  /** The rules for the whole cluster and for the namespace. */
   rulesOf(user: User, namespace: string | undefined): readonly JsonObject[];
   roleOf(binding: unknown, namespace: string | undefined): BoundRole;
 }
@@ -52,9 +52,9 @@ export function isMaster({ groups }: User): boolean {
   return groups.includes('system:masters');
 }
 
-/** All bindings by their subjects, so that a request looks only at those of its user. */
+/** Indexes all bindings by subject, so that a request looks only at the bindings of its user. */
 class Bindings {
-  /** From a subject in a namespace (none for ClusterRoleBindings) to what binds it there, by the name of the binding. */
+  /** The key is a namespace (empty for ClusterRoleBindings) and a subject; the value holds its bindings by name. */
   readonly #bySubject = new Map<string, Map<string, KubeObject>>();
 
   constructor(store: SandboxStore) {
@@ -67,7 +67,7 @@ class Bindings {
     });
   }
 
-  /** Each binding once, whichever of its subjects the user is. */
+  /** Returns a binding once, even when it names the user several times. */
   of({ username, groups }: User, namespace: string): readonly KubeObject[] {
     const subjects = [`User/${username}`, ...groups.map((group) => `Group/${group}`)];
     const found = subjects.flatMap((subject) => [...(this.#bySubject.get(`${namespace}/${subject}`) ?? [])]);
@@ -90,7 +90,10 @@ class Bindings {
   }
 }
 
-/** A service account is known as a user: https://kubernetes.io/docs/reference/access-authn-authz/rbac/#referring-to-subjects */
+/**
+ * A service account is a user too:
+ * https://kubernetes.io/docs/reference/access-authn-authz/rbac/#referring-to-subjects
+ */
 function subjectsOf(binding: KubeObject): readonly string[] {
   const { namespace = '' } = binding.metadata;
   return itemsAt(binding, 'subjects').map((subject) => {
@@ -111,12 +114,15 @@ interface Asked extends Pick<ResourceAction, 'subresource' | 'namespace' | 'name
 export function assertMayDo(authorizer: Authorizer, asked: Asked, verb: string): void {
   const { group, plural } = asked.resource;
   const { user, subresource, name = selectedName(asked, verb) } = asked;
-  // A Namespace counts as being in itself.
+  // For RBAC, a Namespace is in itself.
   const namespace = group === '' && plural === 'namespaces' ? asked.name : asked.namespace;
   assertAllowed(authorizer, user, { verb, group, resource: plural, subresource, namespace, name });
 }
 
-/** Of a selector that selects by the name alone: https://kubernetes.io/docs/reference/access-authn-authz/rbac/#referring-to-resources */
+/**
+ * Returns the name of a fieldSelector that selects by the name alone:
+ * https://kubernetes.io/docs/reference/access-authn-authz/rbac/#referring-to-resources
+ */
 function selectedName({ query }: Asked, verb: string): string | undefined {
   if (!/^(list|watch|deletecollection)$/.test(verb)) return undefined;
   return /^metadata\.name==?([^,=!\\]+)$/.exec(query.get('fieldSelector') ?? '')?.[1];

@@ -1,4 +1,4 @@
-// Nobody grants by a role or a binding what they do not hold, unless they may `escalate` or `bind`.
+// Stops a user from granting rights that the user does not hold, unless the user may `escalate` or `bind`.
 // https://kubernetes.io/docs/reference/access-authn-authz/rbac/#privilege-escalation-prevention-and-bootstrapping
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../../base/json.ts';
@@ -13,7 +13,7 @@ interface RbacWrite extends Pick<ObjectRequest, 'user' | 'resource' | 'namespace
   readonly stored: KubeObject | undefined;
 }
 
-/** For writes of every kind; throws an ApiError. */
+/** Takes writes of every kind and ignores those outside RBAC. Throws an ApiError. */
 export function checkEscalation(access: Access, write: RbacWrite): void {
   const { user, resource, object, stored } = write;
   if (resource.group !== rbacApiGroup || isMaster(user)) return;
@@ -22,7 +22,9 @@ export function checkEscalation(access: Access, write: RbacWrite): void {
   else checkRole(access, write);
 }
 
-/** Whoever may write it may change its owners and finalizers, lest nobody could let it go. */
+/**
+ * A user who may write the object may always change its owners and finalizers; otherwise it might never be deleted.
+ */
 function granting({ metadata, ...rest }: KubeObject): object {
   const { ownerReferences: _o, finalizers: _f, managedFields: _m, resourceVersion: _v, ...kept } = metadata;
   return { ...rest, metadata: kept };
@@ -34,7 +36,7 @@ function checkRole(access: Access, write: RbacWrite): void {
   const escalate = { verb: 'escalate', group: rbacApiGroup, resource: resource.plural, namespace, name };
   if (access.allows(user, escalate)) return;
   checkHeld(access, write, rulesIn(object));
-  // What others will be gathered may be anything.
+  // An aggregated role can gather any rule, so the user must hold all rights.
   if ((object['aggregationRule'] ?? stored?.['aggregationRule']) !== undefined)
     checkHeld(access, write, clusterAdminRules);
 }
@@ -44,7 +46,7 @@ function checkBinding(access: Access, write: RbacWrite): void {
   const { kind, name, rules } = access.roleOf(object, namespace);
   const bind = { verb: 'bind', group: rbacApiGroup, resource: `${kind.toLowerCase()}s`, namespace, name };
   if (access.allows(user, bind)) return;
-  // The API server names the binding's kind here, too.
+  // The API server, too, names the kind of the binding here.
   if (rules === undefined) throw notFoundError(resource, name);
   checkHeld(access, write, rules);
 }
@@ -59,7 +61,10 @@ function checkHeld(access: Access, write: RbacWrite, rules: readonly JsonObject[
   throw forbiddenError(resource, object.metadata.name ?? '', [why, ...missing.toSorted()].join('\n'));
 }
 
-/** A line for each target of the rule with the verbs that nothing held permits. For a `*`, it takes a `*`. */
+/**
+ * Returns a line for each target of the rule, with the verbs that no held rule permits. Only a held `*` permits a
+ * `*`.
+ */
 function unheld(rule: JsonObject, held: readonly JsonObject[]): readonly string[] {
   const names = textsAt(rule, 'resourceNames');
   const targets = textsAt(rule, 'apiGroups').flatMap((group) =>

@@ -1,4 +1,4 @@
-// Questions about who may do what and who somebody is: answered, and forgotten.
+// Answers access reviews and token reviews. Reviews are never stored.
 // https://kubernetes.io/docs/reference/access-authn-authz/authorization/#checking-api-access
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import { badRequestError, invalidError, type ApiError } from '../api-error.ts';
@@ -7,7 +7,7 @@ import type { Tokens, User } from './users.ts';
 import type { Access } from './authorizer.ts';
 import { textsAt, type Action } from './rules.ts';
 
-/** A kind that is only created, and never stored: whoever creates one is answered at once. */
+/** A kind that can only be created. The answer to the create is the review. */
 export interface ReviewKind {
   readonly group: string;
   readonly version: string;
@@ -15,7 +15,7 @@ export interface ReviewKind {
   readonly plural: string;
   readonly singular: string;
   readonly isNamespaced: boolean;
-  /** Whether the user may ask was judged before (verb create). The answer is the whole review; throws an ApiError. */
+  /** Returns the whole review. The caller has checked that the user may create it. Throws an ApiError. */
   answer(user: User, body: JsonObject, namespace: string | undefined): JsonObject;
 }
 
@@ -61,7 +61,7 @@ function incomplete(name: string, why: string): ApiError {
   return invalidError({ group: authorization, kind: 'SubjectAccessReview' }, '', [cause]);
 }
 
-/** Who asks in a namespace has the right to ask about that alone. */
+/** A LocalSubjectAccessReview may ask about its own namespace only. */
 function actionOf(spec: JsonObject, namespace: string | undefined): Action {
   const [path, resource] = [ownMember(spec, 'nonResourceAttributes'), ownMember(spec, 'resourceAttributes')];
   if (isJsonObject(path) === isJsonObject(resource))

@@ -1,4 +1,5 @@
-// What the rules of a role permit: https://kubernetes.io/docs/reference/access-authn-authz/rbac/#role-and-clusterrole
+// Tells what a rule of a role permits:
+// https://kubernetes.io/docs/reference/access-authn-authz/rbac/#role-and-clusterrole
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { itemsAt } from '../kinds/column.ts';
 
@@ -43,7 +44,7 @@ export function ruleAllows(rule: JsonObject, action: Action): boolean {
   return (
     names(rule, 'apiGroups', group) &&
     (names(rule, 'resources', path) || names(rule, 'resources', path.replace(/^[^/]*/, '*'))) &&
-    // What has no name yet, a create or a list, is not permitted by naming.
+    // A create or a list has no name, so a rule with resourceNames does not permit it.
     (resourceNames.length === 0 || resourceNames.includes(name))
   );
 }

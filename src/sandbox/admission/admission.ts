@@ -1,4 +1,4 @@
-// Asks the webhooks and the admission policies that are stored about every write.
+// Sends every write through the stored webhooks and admission policies.
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { SandboxStore } from '../store.ts';
 import type { ReviewedWrite } from './reviewed-write.ts';
@@ -7,9 +7,12 @@ import { callWebhook, type CallWebhook } from './webhook-call.ts';
 import { callMutatingWebhooks, callValidatingWebhooks } from './webhooks.ts';
 
 export interface Admission {
-  /** The object that the mutating webhooks leave; for a delete they are asked too, and change nothing. Rejects with an ApiError. */
+  /**
+   * Returns the object as the mutating webhooks leave it. They see a delete too, but cannot change it. Rejects with
+   * an ApiError.
+   */
   mutate(write: ReviewedWrite): Promise<KubeObject | undefined>;
-  /** First the admission policies, then the validating webhooks, side by side. Rejects with an ApiError. */
+  /** Applies the admission policies first, then the validating webhooks in parallel. Rejects with an ApiError. */
   validate(write: ReviewedWrite): Promise<void>;
 }
 
@@ -19,7 +22,7 @@ interface AdmissionPorts {
   readonly uid: () => string;
 }
 
-/** The configurations are read anew for every write. */
+/** Reads the stored configurations for every write, so that a change takes effect at once. */
 export function createAdmission(ports: AdmissionPorts): Admission {
   const webhooks = { call: callWebhook, ...ports };
   return {
@@ -34,7 +37,7 @@ export function createAdmission(ports: AdmissionPorts): Admission {
   };
 }
 
-/** Whoever has locked everybody out can undo it: no webhook is asked about those, and no policy about policies. */
+/** No webhook sees these kinds and no policy sees a policy, so that a mistake in one can be undone. */
 function decidesAboutWrites({ resource }: ReviewedWrite): boolean {
   return resource.group === 'admissionregistration.k8s.io';
 }

@@ -1,4 +1,4 @@
-// The stored objects that decide about writes. Their kinds let nothing else be stored, and fill in what is left out.
+// Reads the stored webhook configurations, policies and bindings, which their kinds have validated.
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { LabelSelector } from '../../api/namespace-policy/namespace-policy.ts';
 import { notFoundError } from '../api-error.ts';
@@ -15,7 +15,7 @@ export interface RuleWithOperations {
   readonly resourceNames?: readonly string[];
 }
 
-/** A webhook has `rules`, and a policy or its binding the others. */
+/** A webhook has `rules`; a policy and its binding have the other two lists. */
 export interface WriteSelector {
   readonly namespaceSelector?: LabelSelector;
   readonly objectSelector?: LabelSelector;
@@ -73,7 +73,7 @@ interface Configurations {
   readonly validatingadmissionpolicybindings: AdmissionPolicyBinding;
 }
 
-/** In the order of their names. */
+/** Returns them in the order of their names. */
 export function storedConfigurations<P extends keyof Configurations>(
   store: SandboxStore,
   plural: P,

@@ -25,14 +25,14 @@ export interface CompiledAdmissionPolicy {
   readonly validations: readonly Validation[];
 }
 
-/** A text says why the policy cannot be evaluated. */
+/** Returns a text when the policy cannot be evaluated: the reason. */
 export const compiledAdmissionPolicy = memoized(
   ({ spec }: AdmissionPolicy): CompiledAdmissionPolicy | string => {
     if (spec.paramKind !== undefined) return 'it has parameters';
     const problems = compileConditions(spec).flatMap((each) => (each.ok ? [] : [each.problem.message]));
     const variables = new Map<string, Expression>();
     const compile = (source: string, result: ResultKind): Expression | undefined => {
-      // A variable sees those before it.
+      // A variable sees only the variables before it.
       const computed = Object.fromEntries(Array.from(variables, ([name, { type }]) => [name, type]));
       const scope = { variables: [...admissionVariables, 'variables'] as const, computed };
       const outcome = compileExpression(source, scope, result);
@@ -54,13 +54,13 @@ export const compiledAdmissionPolicy = memoized(
   },
 );
 
-/** Why the sandbox stores a policy that its kind has judged, and does not evaluate it; undefined when it does. */
+/** Returns why the sandbox stores a valid policy without evaluating it; undefined when the sandbox evaluates it. */
 export function whyNotEvaluated(policy: KubeObject): string | undefined {
   const why = problemIn(policy);
   return why !== undefined && needsMoreThanSandbox(policy) ? why : undefined;
 }
 
-/** What is wrong with the expressions of a policy that the sandbox would evaluate. */
+/** Returns the problems in the expressions of a policy that the sandbox would evaluate. */
 export function policyProblems(policy: KubeObject): readonly StatusCause[] {
   const why = problemIn(policy);
   if (why === undefined || needsMoreThanSandbox(policy)) return [];
@@ -87,7 +87,7 @@ export const compileConditions = memoized(
     ),
 );
 
-/** What is wrong with the conditions of a webhook configuration that its kind has judged. */
+/** Returns the problems in the matchConditions of a webhook configuration. */
 export function conditionProblems(configuration: KubeObject): readonly StatusCause[] {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- kinds/admission-kinds.ts lets nothing else come here
   const webhooks = (configuration['webhooks'] ?? []) as readonly Webhook[];
@@ -101,16 +101,16 @@ export function conditionProblems(configuration: KubeObject): readonly StatusCau
   );
 }
 
-/** Whether all conditions are true; what is wrong where none is false and some cannot be told. */
+/** Returns true when all conditions hold, false when one does not, and otherwise the text of the first error. */
 export function matchConditionsHold(conditional: WithMatchConditions, bindings: Bindings): boolean | string {
-  // What does not compile is not stored, or not evaluated.
+  // A condition that does not compile is never stored, or its policy is never evaluated.
   const outcomes = compileConditions(conditional).map(
     (condition) => !condition.ok || evaluateCondition(condition.expression, bindings),
   );
   return !outcomes.includes(false) && (outcomes.find((outcome) => outcome !== true) ?? true);
 }
 
-/** A text says what went wrong. */
+/** Returns a text when the evaluation ends with an error. */
 export function evaluateCondition(expression: Expression, bindings: Bindings): boolean | string {
   const outcome = expression.evaluate(bindings);
   if (outcome.ok) return outcome.value === true;

@@ -1,16 +1,16 @@
-// Which writes a webhook or a policy is about, as its rules and selectors say.
+// Decides whether the rules and selectors of a webhook or a policy match a write.
 // https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#matching-requests-rules
 import { compileSelector } from '../../api/selector.ts';
 import type { SandboxStore } from '../store.ts';
 import { namespaceNameOf, type ReviewedWrite } from './reviewed-write.ts';
 import { storedNamespace, type RuleWithOperations, type WriteSelector } from './configurations.ts';
 
-/** Throws an ApiError where the namespace is missing whose labels count. */
+/** Throws an ApiError when the write is in a namespace that does not exist. */
 export function matchesWebhook(store: SandboxStore, webhook: WriteSelector, write: ReviewedWrite): boolean {
   return hasRule(webhook.rules, write) && isSelected(store, webhook, write);
 }
 
-/** A binding may leave it all out. */
+/** A binding may leave out all terms. */
 export function matchesResources(store: SandboxStore, match: WriteSelector, write: ReviewedWrite): boolean {
   if (hasRule(match.excludeResourceRules, write)) return false;
   const { resourceRules = [] } = match;
@@ -34,7 +34,7 @@ function accepts(list: readonly string[], given: string): boolean {
   return list.includes('*') || list.includes(given);
 }
 
-/** `*` is every resource and none of their subresources, `namespaces/*` is both. */
+/** `*` matches every resource without its subresources; `namespaces/*` matches the resource and its subresources. */
 function isResource(text: string, plural: string, subresource: string): boolean {
   const [resource = '', part = ''] = text.split('/', 2);
   return accepts([resource], plural) && accepts([part], subresource);
@@ -46,9 +46,9 @@ function isSelected(store: SandboxStore, selection: WriteSelector, write: Review
   const isMeant = [object, oldObject].some((each) => each && ofObject.matches(each.metadata.labels ?? {}));
   const ofNamespace = compileSelector(selection.namespaceSelector ?? {});
   const isNamespace = resource.kind === 'Namespace';
-  // Nothing else that is in no namespace is kept out by this.
+  // A namespaceSelector never excludes other cluster-scoped objects.
   if (!isMeant || ofNamespace.keys.size === 0 || !(resource.isNamespaced || isNamespace)) return isMeant;
-  // The labels that a Namespace is about to get count already.
+  // For a write of a Namespace, the new labels count.
   const itself = isNamespace && subresource === undefined ? object : undefined;
   const { metadata } = itself ?? storedNamespace(store, namespaceNameOf(write));
   return ofNamespace.matches(metadata.labels ?? {});

@@ -1,4 +1,4 @@
-// Judges a write by the ValidatingAdmissionPolicies that are stored and bound.
+// Applies the stored ValidatingAdmissionPolicies that have a binding.
 // https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/
 import { withVariables } from '../../cel/expression.ts';
 import { ApiError, forbiddenError } from '../api-error.ts';
@@ -23,7 +23,7 @@ interface PolicyViolation {
   readonly reason: string;
 }
 
-/** Throws an ApiError for the first objection that some binding enforces; of others the person who asked is warned at most. */
+/** Throws an ApiError for the first violation that a binding denies. Other violations warn at most. */
 export function enforcePolicies(store: SandboxStore, write: ReviewedWrite): void {
   const bindings = storedConfigurations(store, 'validatingadmissionpolicybindings');
   for (const policy of storedConfigurations(store, 'validatingadmissionpolicies')) {
@@ -82,7 +82,7 @@ const codes: ReadonlyMap<string, number> = new Map([
   ['RequestEntityTooLarge', 413],
 ]);
 
-/** In the words of a 403 whatever the reason: https://pkg.go.dev/k8s.io/apiserver/pkg/admission#NewForbidden */
+/** The text is that of a 403 whatever the reason: https://pkg.go.dev/k8s.io/apiserver/pkg/admission#NewForbidden */
 function refusal({ resource, name, object }: ReviewedWrite, { message, reason }: PolicyViolation): ApiError {
   const shown = name || object?.metadata.name || 'Unknown';
   const { status } = forbiddenError(resource, shown, message, [{ reason: '', message }]);

@@ -1,4 +1,4 @@
-// One write as webhooks and policies see it.
+// Describes one write as webhooks and policies see it.
 // https://pkg.go.dev/k8s.io/api/admission/v1#AdmissionRequest
 import type { JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
@@ -19,23 +19,23 @@ export interface ReviewedWrite {
   readonly oldObject: KubeObject | undefined;
   readonly user: User;
   readonly dryRun: boolean;
-  /** CreateOptions, UpdateOptions, PatchOptions (for patches, apply included) or DeleteOptions, with kind and apiVersion. */
+  /** CreateOptions, UpdateOptions, PatchOptions (patches and applies) or DeleteOptions, with kind and apiVersion. */
   readonly options: JsonObject;
   readonly warn: (text: string) => void;
   readonly signal: AbortSignal;
 }
 
-/** For a Namespace its own name; empty for everything else that is cluster-scoped. */
+/** Returns the name of a Namespace for the Namespace itself, and an empty text for other cluster-scoped objects. */
 export function namespaceNameOf({ resource, namespace, name }: ReviewedWrite): string {
   return resource.kind === 'Namespace' ? name : (namespace ?? '');
 }
 
-/** What expressions read, but for namespaceObject, which is null in matchConditions. */
+/** Returns the variables of expressions without namespaceObject, which is null in matchConditions. */
 export function bindingsOf(write: ReviewedWrite): Bindings {
   return { object: write.object, oldObject: write.oldObject, request: admissionRequest(write) };
 }
 
-/** Without the objects, which expressions know by other names. */
+/** Returns the request without its objects, which expressions read as `object` and `oldObject`. */
 export function admissionRequest(write: ReviewedWrite): JsonObject {
   const { resource, subresource, name, operation, user, dryRun, options } = write;
   const { group, version, plural } = resource;

@@ -6,10 +6,10 @@ import { errorCode } from '../../base/error-code.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { ClientConfig } from './configurations.ts';
 
-/** Why a webhook has not said yes or no; its failurePolicy decides what follows. */
+/** The webhook gave no verdict. Its failurePolicy decides what follows. */
 export class WebhookCallError extends Error {}
 
-/** The answer, parsed and nothing more. Rejects with a CallProblem. */
+/** Returns the answer as parsed JSON. Rejects with a WebhookCallError. */
 export type CallWebhook = (
   clientConfig: ClientConfig,
   review: JsonObject,
@@ -29,7 +29,7 @@ export const callWebhook: CallWebhook = async (clientConfig, review, { seconds, 
   }
 };
 
-/** Of a service it is the name inside a cluster, which the webhook's certificate has, too. */
+/** A service is called by its name inside a cluster, because the certificate of the webhook has that name. */
 function urlOf({ service, url: given = '' }: ClientConfig, seconds: number): URL {
   const { name, namespace, port = 443, path = '/' } = service ?? { name: '', namespace: '' };
   const url = URL.parse(service === undefined ? given : `https://${name}.${namespace}.svc:${port}${path}`);
@@ -39,7 +39,7 @@ function urlOf({ service, url: given = '' }: ClientConfig, seconds: number): URL
 }
 
 function optionsFor(url: URL, { service, caBundle = '' }: ClientConfig): RequestOptions {
-  // There are no Services and no Pods in the sandbox: each Service leads to the port of this machine that is configured.
+  // The sandbox has no Services and Pods: a Service leads to its port on this machine.
   const place = service === undefined ? {} : { host: '127.0.0.1', servername: url.hostname };
   return {
     method: 'POST',
@@ -49,7 +49,7 @@ function optionsFor(url: URL, { service, caBundle = '' }: ClientConfig): Request
     path: `${url.pathname}${url.search}`,
     headers: { host: url.host, 'content-type': 'application/json', accept: 'application/json' },
     ...(caBundle === '' ? {} : { ca: Buffer.from(caBundle, 'base64').toString() }),
-    // A connection that is kept may be closed by the webhook just when it is used again.
+    // No connection is reused: the webhook might close a kept connection just when a request is sent.
     agent: false,
   };
 }

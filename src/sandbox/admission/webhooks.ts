@@ -25,7 +25,7 @@ export async function callValidatingWebhooks(webhooks: Webhooks, write: Reviewed
 }
 
 /**
- * Who asks for it is asked once more when somebody later has changed the object:
+ * Webhooks with `reinvocationPolicy: IfNeeded` are called once more when a later webhook has changed the object:
  * https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#reinvocation-policy
  */
 export async function callMutatingWebhooks(
@@ -60,7 +60,7 @@ function isCalled(webhooks: Webhooks, webhook: Webhook, write: ReviewedWrite): b
   throw forbiddenError(write.resource, write.name, outcome);
 }
 
-/** A patch that does not fit is refused whatever the failurePolicy. */
+/** A patch that does not apply is an error whatever the failurePolicy. */
 async function mutatedBy(webhooks: Webhooks, webhook: Webhook, write: ReviewedWrite) {
   const patch = await callOneWebhook(webhooks, webhook, write);
   if (patch.length === 0 || write.object === undefined) return write.object;
@@ -76,7 +76,10 @@ export interface ReviewPorts {
   readonly uid: () => string;
 }
 
-/** The operations of its patch. Rejects with an ApiError when it denies, or fails and must not. */
+/**
+ * Returns the operations of its patch. Rejects with an ApiError when the webhook denies, or when its error must
+ * count.
+ */
 export async function callOneWebhook(
   ports: ReviewPorts,
   webhook: Webhook,
@@ -131,14 +134,14 @@ function patchOf({ patch: encoded, patchType }: JsonObject): readonly unknown[] 
     const patch: unknown = JSON.parse(Buffer.from(String(encoded), 'base64').toString());
     if (Array.isArray(patch)) return patch;
   } catch {
-    // No JSON is no patch either.
+    // A text that is not JSON is not a patch.
   }
   throw new WebhookCallError('received undecodable patch in webhook response');
 }
 
 /** https://pkg.go.dev/k8s.io/apiserver/pkg/admission/plugin/webhook/errors#ToStatusErr */
 function denial(webhook: string, status: unknown): ApiError {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- passed on to the client, and read by nobody here
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- passed on to the client unread
   const {
     code,
     reason = '',

@@ -11,13 +11,13 @@ import { deleteObject } from '../write/delete.ts';
 
 export interface Controller {
   concerns(change: Change): boolean;
-  /** Brings everything in order; called again after a while when it rejects, or answers false because something is still left. */
+  /** Does all work that is due. Called again later when it rejects or returns false. */
   run(): Promise<boolean>;
 }
 
 const againMs = 1000;
 
-/** Answers with how to stop it. */
+/** Returns a function that stops the controller. */
 export function runController(
   store: SandboxStore,
   controller: Controller,
@@ -31,7 +31,7 @@ export function runController(
       state.isWanted = false;
       const isDone = await controller.run().catch((error: unknown) => (faulted(error), false));
       if (!isDone) timer = setTimeout(want, againMs).unref();
-      // Whoever never comes to rest must not keep everybody else from their turn.
+      // Lets other controllers and requests run between two rounds.
       await nextTurn();
     }
     state.isRunning = false;
@@ -39,7 +39,7 @@ export function runController(
   const want = (): void => {
     clearTimeout(timer);
     state.isWanted = true;
-    // Not within the write that is just being done: whoever made it is answered first.
+    // Runs after the current write has been answered.
     if (!state.isRunning) setImmediate(() => (state.isRunning ? undefined : void run()));
   };
   const unsubscribe = store.subscribe((change) => {
@@ -67,7 +67,7 @@ export function controllerRequest(
     namespace: object.metadata.namespace,
     name: object.metadata.name,
     query: new URLSearchParams(),
-    // What has taken its place or has changed meanwhile is not meant.
+    // An object that was replaced or changed in between is not deleted.
     body: { preconditions: { uid, resourceVersion } },
     patchType: undefined,
     agent: 'reeve-sandbox',
@@ -77,7 +77,7 @@ export function controllerRequest(
   };
 }
 
-/** Whether all are gone, or marked at least. */
+/** Returns true when every object is deleted or marked for deletion. */
 export async function deleteAll(
   context: WriteContext,
   controller: string,
@@ -89,7 +89,7 @@ export async function deleteAll(
   return (await Promise.all(removals)).every(Boolean);
 }
 
-/** Whether it is done: what is refused, or has changed meanwhile, is to be tried again. */
+/** Returns false when the request was refused or met a conflict, so that the caller tries again. */
 export async function succeeds(work: Promise<unknown>): Promise<boolean> {
   try {
     await work;

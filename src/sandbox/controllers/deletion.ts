@@ -21,7 +21,7 @@ export function namespaceController(context: WriteContext): Controller {
   };
 }
 
-/** Those of others are theirs to take away. */
+/** Other finalizers belong to other controllers. */
 const ownFinalizer = 'kubernetes';
 
 function isHeldByUs(namespace: KubeObject): boolean {
@@ -64,7 +64,7 @@ export function definitionController(context: WriteContext): Controller {
   };
 }
 
-/** Nobody is asked: the API server itself does this, past admission. */
+/** Skips admission, as the API server does when it deletes the objects of a definition. */
 async function emptied(context: WriteContext, { metadata }: KubeObject): Promise<boolean> {
   const { store } = context;
   const resource = customKinds.find((kind) => definitionName(kind) === metadata.name);
@@ -88,7 +88,7 @@ export function garbageCollector(context: WriteContext): Controller {
       const present = new Map(all.map(([, { metadata }]) => [metadata.uid, metadata.namespace]));
       const orphans = all.filter(([, { metadata }]) => {
         const { ownerReferences: owners = [], deletionTimestamp } = metadata;
-        // An owner in another namespace counts as absent.
+        // An owner in another namespace counts as missing.
         const mayOwn = [undefined, metadata.namespace];
         const isThere = (uid?: string) => present.has(uid) && mayOwn.includes(present.get(uid));
         const isOwned = owners.length === 0 || owners.some(({ uid }) => isThere(uid));

@@ -15,7 +15,7 @@ export function aggregation({ store }: WriteContext): Controller {
     concerns: ({ resource }) => resource === clusterRoleKind,
     run: () => {
       for (const role of store.list(clusterRoleKind)) {
-        // Those of two roles that gather each other come to rest only when each sees what the other has got by now.
+        // Two roles that gather each other settle only when each sees the latest rules of the other.
         const rules = aggregatedRules(role, store.list(clusterRoleKind));
         const isSame = rules === undefined || isDeepStrictEqual(rules, role['rules']);
         if (!isSame) store.put(clusterRoleKind, { ...role, rules }, role);
@@ -25,7 +25,7 @@ export function aggregation({ store }: WriteContext): Controller {
   };
 }
 
-/** In the order of `all`, which are stored; undefined for a role that gathers nothing. */
+/** Returns the rules in the order of `all`; undefined for a role that does not aggregate. */
 export function aggregatedRules(
   role: KubeObject,
   all: readonly KubeObject[],

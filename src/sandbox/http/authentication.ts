@@ -1,4 +1,4 @@
-// Finds out who asks: by a client certificate, by a bearer token, or nobody in particular; and as whom.
+// Finds the user of a request by client certificate, bearer token or impersonation headers.
 // https://kubernetes.io/docs/reference/access-authn-authz/authentication/
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
@@ -9,7 +9,7 @@ import { serviceAccountIdentity, type Tokens, type User } from '../access/users.
 const anonymous: User = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
 const authenticatedGroup = 'system:authenticated';
 
-/** Throws 401 for credentials that are not good, even where nobody would need any. */
+/** Throws 401 for invalid credentials, even on paths that need none. */
 export function authenticate({ socket, headers }: IncomingMessage, tokens: Tokens): User {
   const holder = socket instanceof TLSSocket ? certificateHolder(socket) : undefined;
   const [, token] = /^bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
@@ -19,7 +19,7 @@ export function authenticate({ socket, headers }: IncomingMessage, tokens: Token
   throw new ApiError({ code: 401, reason: 'Unauthorized', message: 'Unauthorized' });
 }
 
-/** Null for a certificate that says nothing, because our authority has not signed it for a client. */
+/** Returns null for a certificate that is not signed by our authority for a client. */
 function certificateHolder(socket: TLSSocket): User | null | undefined {
   const { subject } = socket.getPeerCertificate() as Partial<ReturnType<TLSSocket['getPeerCertificate']>>;
   if (subject === undefined) return undefined;
@@ -29,7 +29,7 @@ function certificateHolder(socket: TLSSocket): User | null | undefined {
 }
 
 /**
- * Whom the user acts as; undefined where the request names nobody.
+ * Returns the impersonated user, or undefined when the request has no such header.
  * https://kubernetes.io/docs/reference/access-authn-authz/user-impersonation/
  */
 export function impersonated(
@@ -51,7 +51,7 @@ export function impersonated(
   return { username, groups: [...new Set([...(groups.length > 0 ? groups : ownGroups), ...standing])] };
 }
 
-/** Node takes the bytes of a header for Latin 1. https://nodejs.org/api/http.html#messageheaders */
+/** Node reads the bytes of a header as Latin 1. https://nodejs.org/api/http.html#messageheaders */
 function utf8(header: string): string {
   return Buffer.from(header, 'latin1').toString();
 }

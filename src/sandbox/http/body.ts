@@ -1,11 +1,11 @@
-// Reads the body of a request: JSON, YAML or protobuf, of an object or a patch.
+// Reads the body of a request, an object or a patch, as JSON, YAML or protobuf.
 import type { IncomingMessage } from 'node:http';
 import { parseYaml } from '../../base/yaml.ts';
 import { ApiError, badRequestError } from '../api-error.ts';
 import type { ObjectRequest, PatchType } from '../request.ts';
 import { readProtobuf } from './protobuf.ts';
 
-/** As much as the API server takes: https://pkg.go.dev/k8s.io/apiserver/pkg/server#Config (MaxRequestBodyBytes) */
+/** The limit of the API server: https://pkg.go.dev/k8s.io/apiserver/pkg/server#Config (MaxRequestBodyBytes) */
 const maxBytes = 3 * 1024 * 1024;
 
 const jsonType = 'application/json';
@@ -27,7 +27,7 @@ export async function readRequestBody(
 ): Promise<Body> {
   if (/^(get|list|watch)$/.test(verb)) return { body: undefined, patchType: undefined };
   const [media = ''] = (request.headers['content-type'] ?? jsonType).toLowerCase().split(/\s*;/);
-  // Custom kinds have no strategic merge.
+  // Custom kinds have no strategic merge patch.
   const ofPatches = [...patchTypes.keys()].slice(0, isCustom ? -1 : undefined);
   const known = verb === 'patch' ? ofPatches : objectTypes;
   if (!known.includes(media)) {
@@ -43,7 +43,7 @@ export async function readRequestBody(
   return { body, patchType };
 }
 
-/** What is too much is read all the same, and thrown away: a client that is still sending would not see the answer. */
+/** Reads a body that is too large to its end and drops it: a client that still sends would not read the answer. */
 async function bytesOf(request: AsyncIterable<Buffer>): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -56,7 +56,7 @@ async function bytesOf(request: AsyncIterable<Buffer>): Promise<Buffer> {
   throw new ApiError({ code: 413, reason: 'RequestEntityTooLarge', message });
 }
 
-/** Deeper than any object of Kubernetes, and far from the end of the stack. */
+/** Deeper than any object of Kubernetes, and far below the limit of the stack. */
 const deepest = 200;
 
 function isDeep(body: unknown): boolean {
@@ -72,7 +72,7 @@ function membersOf(value: unknown): readonly unknown[] {
   return typeof value === 'object' && value !== null ? Object.values(value) : [];
 }
 
-/** Most of what comes as YAML is JSON. The texts of the parsers would quote the body. */
+/** Most bodies of type YAML are JSON. The parsers' own messages would quote the body, so they are not passed on. */
 function parsed(text: string, isYaml: boolean): unknown {
   try {
     return JSON.parse(text);

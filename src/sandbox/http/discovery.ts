@@ -25,8 +25,8 @@ export function documentReply(
 ): Reply {
   if (verb !== 'get') throw methodNotAllowedError();
   if (/^\/(healthz|livez|readyz)$/.test(path)) return { kind: 'text', code: 200, text: 'ok' };
-  // Clients want it as protobuf, where no bytes are a document that describes nothing; kubectl asks for it when it reads
-  // a List, and leaves the checks of fields to the server where it finds no kind.
+  // Clients ask for it as protobuf, where zero bytes are an empty document. kubectl asks for it when it reads a List,
+  // and leaves the check of fields to the server when the document has no such kind.
   if (path === '/openapi/v2') return { kind: 'text', code: 200, text: '' };
   const isAggregated =
     acceptedForm(accept, /^\/apis?$/.test(path) ? [aggregatedKind] : []) === aggregatedKind;
@@ -40,15 +40,15 @@ export function documentReply(
 }
 
 const ofMany: readonly Verb[] = ['create', 'list', 'watch', 'deletecollection'];
-/** These name an object, the others do not. */
+/** These verbs name an object, the others do not. */
 export const ofOne: readonly Verb[] = ['get', 'update', 'patch', 'delete'];
 const verbsOfParts = { status: ['get', 'patch', 'update'], finalize: ['update'], token: ['create'] } as const;
 
-/** One that is only asked has no parts. */
+/** Reviews have no short names, categories and subresources. */
 export interface DiscoveredKind
   extends Omit<ReviewKind, 'answer'>, Partial<Pick<Resource, 'shortNames' | 'categories' | 'subresources'>> {}
 
-/** What can be done with the objects of a kind, or with a part of them. */
+/** Returns the verbs of a kind or of one of its subresources. */
 export function verbsOf(
   { group, plural, subresources }: DiscoveredKind,
   part?: ServedSubresource,
@@ -56,11 +56,11 @@ export function verbsOf(
   if (part !== undefined) return verbsOfParts[part];
   if (subresources === undefined) return ['create'];
   const all = [...ofMany, ...ofOne].toSorted();
-  // Nobody deletes all namespaces at once.
+  // Namespaces cannot be deleted as a collection.
   return group === '' && plural === 'namespaces' ? all.filter((verb) => verb !== 'deletecollection') : all;
 }
 
-/** Undefined where there is no such document. */
+/** Returns undefined when there is no such document. */
 function discoveryDocument(path: string, isAggregated: boolean, api: ServedApi): JsonObject | undefined {
   const [, root, ...names] = path.split('/');
   if (root !== 'api' && root !== 'apis') return undefined;
@@ -108,7 +108,7 @@ function described(kind: DiscoveredKind): JsonObject {
   };
 }
 
-/** In the older way, the parts of a kind stand beside it. */
+/** The older documents list subresources beside their kind. */
 function listed(kind: DiscoveredKind): readonly JsonObject[] {
   const { plural: name, singular: singularName, isNamespaced: namespaced, subresources = [] } = kind;
   const { shortNames, categories } = kind;
@@ -128,7 +128,7 @@ function listed(kind: DiscoveredKind): readonly JsonObject[] {
   return [own, ...parts];
 }
 
-/** What a part answers with: its object, but for the token of a ServiceAccount. */
+/** A subresource answers with its object, except `token`, which answers with a TokenRequest. */
 function answerOf({ group, version, kind }: DiscoveredKind, part?: ServedSubresource): JsonObject {
   if (part === 'token') return { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' };
   return { group, version, kind };

@@ -1,4 +1,4 @@
-// The schemas of metadata, which all kinds share, for `kubectl explain`.
+// Describes metadata, which all kinds share, for `kubectl explain`.
 // https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/object-meta/
 import type { JsonObject } from '../../base/json.ts';
 
@@ -66,7 +66,7 @@ const objectMeta = object('The metadata of an object.', {
   finalizers: [texts, 'What must be finished before the object is removed after its deletion.'],
   generateName: [string, 'A prefix. Without a name, the server creates one from it.'],
   generation: [integer, 'Counts the changes of the wanted state. The server sets it.'],
-  labels: [textMap, 'Keys and values by which selectors find the object.'],
+  labels: [textMap, 'Keys and values for selectors.'],
   managedFields: [
     { type: 'array', items: reference('ManagedFieldsEntry') },
     'Who set which fields. The server keeps it for server-side apply.',

@@ -1,4 +1,4 @@
-// Describes the served kinds as OpenAPI v3, in one document for each group and version, for `kubectl explain`.
+// Describes the served kinds as OpenAPI v3, one document per group and version, for `kubectl explain`.
 // https://kubernetes.io/docs/concepts/overview/kubernetes-api/#openapi-v3
 import { createHash } from 'node:crypto';
 import { toOpenApi, type OpenApi } from '../../api/schema/openapi.ts';
@@ -10,7 +10,7 @@ import type { Reply } from './reply.ts';
 const root = '/openapi/v3';
 const info = { title: 'Reeve sandbox', version: '1.36' };
 
-/** Undefined where there is no such document. */
+/** Returns undefined when there is no such document. */
 export function openApiReply(path: string, query: URLSearchParams, kinds: Kinds): Reply | undefined {
   const groups = Map.groupBy(kinds.all(), homeOf);
   if (path === root) {
@@ -61,7 +61,7 @@ function documentOf(members: readonly Resource[]): JsonObject {
 }
 
 /**
- * The operations from which kubectl reads the kind of a resource, and that the server checks the fields of a write.
+ * Holds what kubectl reads: the kind of a resource, and that the server checks the fields of a write.
  * The patch has no body: with one, kubectl would compute strategic merges from these schemas, which lack merge keys.
  */
 function pathItem(resource: Resource): readonly [string, JsonObject] {

@@ -1,12 +1,12 @@
-// Reads the protobuf bodies that kubectl's `create` and `auth` send, and Go clients for the same kinds.
+// Reads the protobuf bodies of `kubectl create` and `kubectl auth`, and of Go clients for the same kinds.
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#protobuf-encoding
 // https://protobuf.dev/programming-guides/encoding/
 import type { JsonObject } from '../../base/json.ts';
 import { ApiError, badRequestError } from '../api-error.ts';
 
 /**
- * The fields in the order of their numbers: `name:[]Type`, a text unless a type is named. What is left out, with `-` or at
- * the end, the server sets itself, as the times and the status. https://github.com/kubernetes/api (generated.proto)
+ * Lists fields in the order of their numbers: `name:[]Type`. The default type is text. `-` skips a field that the
+ * server sets itself, such as times and status. https://github.com/kubernetes/api (generated.proto)
  */
 const messages: Readonly<Record<string, string>> = {
   Namespace: 'metadata:Meta spec:NamespaceSpec',
@@ -62,17 +62,17 @@ function field(text: string) {
 
 const magic = Buffer.from('k8s\0');
 const nothing = Buffer.alloc(0);
-/** Of one body: more than anybody writes. Each takes far more memory than the two bytes that it may have. */
+/** The limit for one body. Each part takes far more memory than its two bytes. */
 const mostParts = 100_000;
 
-/** It has a number, or what has a length: a text, bytes, a message. */
+/** `number` holds a varint; `bytes` holds a value with a length: a text, bytes or a message. */
 interface Part {
   readonly id: number;
   readonly number: number;
   readonly bytes: Buffer;
 }
 
-/** As the object would have come in JSON. */
+/** Returns the object as JSON would have sent it. */
 export function readProtobuf(bytes: Buffer): JsonObject {
   if (!bytes.subarray(0, magic.length).equals(magic)) throw unreadable('it does not begin as one');
   return new Reader().object(bytes.subarray(magic.length));
@@ -93,7 +93,7 @@ class Reader {
     throw new ApiError({ code: 415, reason: 'UnsupportedMediaType', message });
   }
 
-  /** An API server skips the fields that it does not know, too. No message contains itself: this ends. */
+  /** Skips unknown fields, as the API server does. No message contains itself, so the recursion ends. */
   #message(type: string, bytes: Buffer): JsonObject {
     const found = Map.groupBy(this.#parts(bytes), ({ id }) => id);
     const members = (fieldsByType.get(type) ?? []).flatMap((member, index) => {
@@ -114,7 +114,7 @@ class Reader {
     );
   }
 
-  /** The parts 1 and 2: of an envelope, of what it says of its kind, of the entry of a map. */
+  /** Returns the parts 1 and 2. Envelopes, their types and the entries of maps have only these. */
   #pair(bytes: Buffer): readonly [Buffer, Buffer] {
     const found = new Map(Array.from(this.#parts(bytes), (part) => [part.id, part.bytes]));
     return [found.get(1) ?? nothing, found.get(2) ?? nothing];
@@ -137,7 +137,7 @@ class Reader {
     }
   }
 
-  /** Trusts no length. What has a fixed one, Kubernetes has in none of these kinds. */
+  /** Checks every length before use. These kinds have no fields of fixed length. */
   *#parts(bytes: Buffer): Generator<Part, undefined> {
     let at = 0;
     const take = (length: number): Buffer => {
@@ -150,7 +150,7 @@ class Reader {
       for (let shift = 0n; shift < 64n; shift += 7n) {
         const [byte = 0] = take(1);
         value |= BigInt(byte & 0x7f) << shift;
-        // Negative numbers have all of their 64 bits.
+        // A negative number uses all 64 bits.
         if (byte < 0x80) return Number(BigInt.asIntN(64, value));
       }
       throw unreadable('a number is longer than 64 bits');

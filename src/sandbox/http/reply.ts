@@ -26,7 +26,7 @@ export function errorReply(error: unknown): Reply {
   return { kind: 'json', code: status.code, body, headers };
 }
 
-/** Whoever asked learns nothing of a fault of ours but that there was one. */
+/** Hides the cause of an internal error from the client. */
 function apiErrorOf(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   return new ApiError({ code: 500, reason: 'InternalError', message: 'Internal error occurred' });
@@ -41,10 +41,10 @@ export async function send(reply: Reply, delivery: Delivery): Promise<void> {
     ...(warnings.size === 0 ? {} : { Warning: warningHeaders(warnings) }),
     ...reply.headers,
   });
-  // As bytes: Node would encode the head together with a text, and spoil the warnings.
+  // As bytes: Node would encode the head together with a text and damage the warnings.
   if (reply.kind !== 'watch') return void response.end(Buffer.from(text));
   response.flushHeaders();
-  // It fails when the client goes, which is how most watches end.
+  // Most watches end when the client disconnects; that is not an error.
   await pipeline(lines(reply.events, delivery.onError), response).catch(() => undefined);
 }
 
@@ -67,7 +67,10 @@ async function* lines(
   }
 }
 
-/** Cut where they are too long in all: https://pkg.go.dev/k8s.io/apiserver/pkg/endpoints/filters#WithWarningRecorder */
+/**
+ * Cuts warnings that are too long together:
+ * https://pkg.go.dev/k8s.io/apiserver/pkg/endpoints/filters#WithWarningRecorder
+ */
 function warningHeaders(warnings: ReadonlySet<string>): string[] {
   const texts = [...warnings].map((text) => text.replaceAll(/\p{Cc}+/gu, ' ').trim());
   const isMuch = texts.join('').length > 4096;
@@ -77,7 +80,7 @@ function warningHeaders(warnings: ReadonlySet<string>): string[] {
 /** https://www.rfc-editor.org/rfc/rfc7234#section-5.5 */
 function warningHeader(text: string): string {
   const quoted = `299 - "${text.toWellFormed().replaceAll(/["\\]/g, String.raw`\$&`)}"`;
-  // Node writes a byte for each character of a header; Kubernetes has UTF-8 there.
+  // Node writes one byte for each character of a header; Kubernetes sends UTF-8.
   return Buffer.from(quoted).toString('latin1');
 }
 
@@ -87,7 +90,7 @@ export type Form = 'plain' | OtherForm;
 const homes = ['meta.k8s.io/v1', 'apidiscovery.k8s.io/v2'];
 const ours = ['application/json', 'application/*', '*/*', 'application/yaml'];
 
-/** The first that the client names and we have. */
+/** Returns the first form that the client accepts and the server offers. */
 export function acceptedForm(accept: string | undefined, offered: readonly OtherForm[]): Form {
   for (const clause of (accept === undefined || accept === '' ? '*/*' : accept).split(',')) {
     const [media = '', ...parameters] = clause.split(';').map((text) => text.trim());

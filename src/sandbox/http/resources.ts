@@ -1,4 +1,4 @@
-// Serves what is about kinds: the objects of those that are stored, the reviews, and a plain no for the rest.
+// Serves requests about kinds: stored objects and reviews. Answers 501 for kinds that only a cluster has.
 import type { IncomingMessage } from 'node:http';
 import { isJsonObject } from '../../base/json.ts';
 import { badRequestError, groupResource, notServedError, type ApiError } from '../api-error.ts';
@@ -70,11 +70,11 @@ function servedVerb(
   return served;
 }
 
-/** What else a cluster has. */
+/** Core kinds that the sandbox does not serve. */
 const otherOfCore = /^(endpoints|nodes|persistentvolume(claim)?s|pods|replicationcontrollers|services)$/;
 const groupsOfKubernetes = /^(apps|autoscaling|batch|policy|[a-z.]+\.k8s\.io)$/;
 
-/** A kind of Kubernetes that the sandbox does not have, or one that nobody has. */
+/** 501 for a kind of Kubernetes that the sandbox does not serve, 404 for an unknown kind. */
 function unserved({ group, resource: plural }: ObjectPath): ApiError {
   const isKnown = group === '' ? otherOfCore.test(plural) : groupsOfKubernetes.test(group);
   return isKnown ? notServedError(groupResource({ group, plural })) : noSuchPathError();

@@ -1,4 +1,4 @@
-// The HTTPS server of the sandbox, on loopback alone: takes each request from the connection to its answer.
+// Runs the HTTPS server of the sandbox, on loopback only, and takes each request to its answer.
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
@@ -19,12 +19,12 @@ import { targetOf, type RequestTarget } from './target.ts';
 import { authenticate, impersonated } from './authentication.ts';
 import { documentReply } from './discovery.ts';
 
-/** What the server needs of the rest of the sandbox. */
+/** The rest of the sandbox, as far as the server needs it. */
 export interface ServerPorts extends ObjectPorts {
   readonly authorizer: Authorizer;
   readonly tokens: Tokens;
   readonly observer: RequestObserver;
-  /** Called with what was thrown and is no answer; the client learns nothing of it. */
+  /** Receives errors that are not an ApiError. The client sees a 500 without the cause. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -32,22 +32,22 @@ export interface RequestObserver {
   answered(record: RequestRecord): void;
 }
 
-/** Of a watch when it begins. */
+/** One answered request; a watch is recorded when it begins. */
 export interface RequestRecord extends PathAction, Partial<ResourceAction> {
   readonly verb: string;
-  /** Undefined where the credentials are not good. */
+  /** Undefined for invalid credentials. */
   readonly user: string | undefined;
   readonly impersonatedUser: string | undefined;
   readonly code: number;
   readonly dryRun: boolean;
-  /** The whole answer where it is one document, Secrets and all: nothing for a log that others read. */
+  /** The whole answer when it is one document. It may hold Secrets, so it must not be logged. */
   readonly answer: JsonObject | undefined;
 }
 
 export interface ServerTls {
   readonly certPem: string;
   readonly keyPem: string;
-  /** Of the authority that signs client certificates. */
+  /** The certificate of the authority that signs client certificates. */
   readonly caPem: string;
 }
 
@@ -62,10 +62,10 @@ export async function startServer(ports: ServerPorts, tls: ServerTls, port: numb
     key: tls.keyPem,
     ca: tls.caPem,
     requestCert: true,
-    // Who shows no certificate may have a token.
+    // A client without a certificate may send a token.
     rejectUnauthorized: false,
     ALPNProtocols: ['http/1.1'],
-    // Longer than the clients of Kubernetes keep a connection that is not used, so that none is closed under a request.
+    // Longer than Kubernetes clients keep an idle connection, so that no connection is closed under a request.
     keepAliveTimeout: 120_000,
   };
   const server = createServer(options, (request, response) => {
@@ -92,7 +92,7 @@ interface Exchange {
   readonly target: RequestTarget;
   readonly warnings: Set<string>;
   readonly signal: AbortSignal;
-  /** Who asks, and as whom, as far as it is known. */
+  /** The user and the impersonated user, set as soon as they are known. */
   user?: User;
   actsAs?: User | undefined;
 }
@@ -104,7 +104,7 @@ async function serve(ports: ServerPorts, request: IncomingMessage, response: Ser
   response.once('close', () => gone.abort());
   const exchange: Exchange = { request, target: targetOf(request), warnings: new Set(), signal };
   const reply = await replyTo(exchange, ports).catch((error: unknown) => {
-    // What breaks because the client goes is no fault of ours.
+    // An error caused by a client that disconnects is not an error of the sandbox.
     if (!(error instanceof ApiError) && request.complete && !signal.aborted) faulted(error);
     return errorReply(error);
   });

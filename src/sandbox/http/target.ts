@@ -1,4 +1,4 @@
-// What a request asks for, as its method, path and query say it: something about objects of a kind, or a document.
+// Reads from method, path and query what a request asks for: objects of a kind, or a document.
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-uris
 import type { IncomingMessage } from 'node:http';
 import type { PathAction, ResourceAction } from '../access/authorizer.ts';
@@ -39,7 +39,7 @@ function placeOf([root = '', ...below]: readonly string[]): ObjectPath | undefin
   return { group, version, resource, name, subresource: rest.join('/') || undefined, namespace };
 }
 
-/** `namespaces/x/secrets/y/status`, where `namespaces/x/status` is about the namespace itself. */
+/** `namespaces/x/secrets/y/status` is in a namespace; `namespaces/x/status` is the Namespace itself. */
 function namespaceIn(parts: readonly string[]): readonly [string | undefined, readonly string[]] {
   const [first, namespace, third = 'status'] = parts;
   const isInside = first === 'namespaces' && third !== 'status' && third !== 'finalize';

@@ -1,4 +1,4 @@
-// Puts what the objects answer into the form that the client asked for: as it is, as a table, or the metadata alone.
+// Shows an answer in the form that the client accepts: the object, a table, or the metadata alone.
 import type { JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { apiVersionOf, withType, type Resource } from '../resource.ts';
@@ -8,7 +8,7 @@ import type { ObjectAnswer, ObjectList, SandboxWatchEvent } from '../read/read.t
 interface View {
   readonly resource: Resource;
   readonly form: Form;
-  /** Which part of its object goes with each row of a table: `Object`, `None`, or the metadata. */
+  /** Which part of its object each row of a table holds: `Object`, `None`, or the metadata by default. */
   readonly included: string;
 }
 
@@ -18,7 +18,7 @@ export function replyOf(answer: ObjectAnswer, view: View): Reply {
   switch (answer.kind) {
     case 'object': {
       const { code, object } = answer;
-      // What is no object of the kind, a Status or a token, has only one form.
+      // A Status or a token is not an object of the kind and has only one form.
       const isOfKind = object['kind'] === view.resource.kind;
       return {
         kind: 'json',
@@ -46,7 +46,7 @@ function listView({ items, resourceVersion }: ObjectList, view: View): JsonObjec
     return { kind: view.form, apiVersion: metaVersion, metadata, items: items.map(metadataOf) };
   }
   const { resource } = view;
-  // In lists of built-in kinds, only the list says what they are.
+  // In lists of built-in kinds, the items have no kind and apiVersion.
   const listed = resource.isCustom ? items : items.map(({ kind: _kind, apiVersion: _of, ...rest }) => rest);
   return { kind: `${resource.kind}List`, apiVersion: apiVersionOf(resource), metadata, items: listed };
 }
@@ -56,7 +56,7 @@ function metadataOf({ metadata }: KubeObject): JsonObject {
 }
 
 async function* eventViews(events: AsyncIterable<SandboxWatchEvent>, view: View): AsyncGenerator<JsonObject> {
-  // A table says once what its columns are.
+  // Only the first table of a watch names its columns.
   let columns: JsonObject = {};
   for await (const { type, object } of events) {
     yield { type, object: type === 'ERROR' ? object : { ...eventView({ type, object }, view), ...columns } };
@@ -65,7 +65,7 @@ async function* eventViews(events: AsyncIterable<SandboxWatchEvent>, view: View)
   }
 }
 
-/** A bookmark has no object whose cells could be shown. */
+/** A bookmark has no row. */
 function eventView({ type, object }: SandboxWatchEvent, view: View): JsonObject {
   const hasNoRow = type === 'BOOKMARK' && view.form === 'Table';
   return hasNoRow ? table([], object.metadata, view) : objectView(object, view);
@@ -84,7 +84,7 @@ function table(objects: readonly KubeObject[], metadata: JsonObject, view: View)
 function cells(object: KubeObject, { resource }: View): readonly unknown[] {
   const values = resource.columns.map(({ cell, type }) => {
     const value = cell(object);
-    // Of a custom kind, what is not there is nothing at all.
+    // Custom kinds show an empty cell for a missing value.
     if (value === '' && resource.isCustom) return null;
     return type === 'date' ? ageOf(value, new Date()) : value;
   });
@@ -97,7 +97,7 @@ const units = [
   ['m', 60],
 ] as const;
 
-/** `5s`, `3m`, `2d`: how long ago it was, in the largest unit of which it is at least two. */
+/** Returns the age as `5s`, `3m` or `2d`, in the largest unit that fits at least twice. */
 export function ageOf(time: unknown, now: Date): string {
   const then = typeof time === 'string' ? Date.parse(time) : Number.NaN;
   if (Number.isNaN(then)) return '<unknown>';

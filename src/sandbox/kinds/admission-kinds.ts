@@ -1,4 +1,4 @@
-// Webhook configurations, ValidatingAdmissionPolicies and their bindings.
+// Defines webhook configurations, ValidatingAdmissionPolicies and their bindings.
 // https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/
 import { labelSelector, matchCondition } from '../../api/namespace-policy/match.ts';
 import { withDefault } from '../../api/schema/build.ts';

@@ -1,4 +1,4 @@
-// Says what a schema finds wrong as the API server would: the same reasons, at the same fields.
+// Turns the problems of a schema into causes of a 422, with the reasons and fields of the API server.
 // https://pkg.go.dev/k8s.io/apimachinery/pkg/util/validation/field#ErrorType
 import type { Path, Problem } from '../../base/problem.ts';
 import { valueAt } from '../../api/schema/report.ts';
@@ -24,14 +24,17 @@ export function causeOf(root: Schema, object: unknown, { path, at, accepted }: P
   if (value === undefined || value === null) return cause('Required', field, accepted);
   const schema = isKey ? undefined : schemaAt(root, path);
   if (schema !== undefined && !isOfType(schema, value)) return cause('TypeInvalid', field, accepted);
-  // What is under `data` may be secret.
+  // A value under `data` may be secret.
   const isQuotable = typeof value !== 'object' && !/data$/i.test(String(path[0]));
   const why = isQuotable ? [JSON.stringify(value), accepted] : [accepted];
   const isChoice = schema?.kind === 'text' && schema.values !== undefined;
   return cause(isChoice ? 'NotSupported' : 'Invalid', field, ...why);
 }
 
-/** `data[tls.key]`, `rules[0].verbs`. Of the metadata, the API server does not name keys and items that are there. */
+/**
+ * Returns `data[tls.key]` or `rules[0].verbs`. Like the API server, it does not name existing keys and items of
+ * metadata.
+ */
 function fieldOf(root: Schema, path: Path, isThere: boolean): string {
   const steps = path.map((step, index) => {
     const isField = typeof step === 'string' && schemaAt(root, path.slice(0, index))?.kind !== 'map';

@@ -1,17 +1,17 @@
-// Columns of `kubectl get`, and how their cells are read.
+// Defines columns of `kubectl get` and reads their cells.
 import { ownMember } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { Path } from '../../base/problem.ts';
 import { valueAt } from '../../api/schema/report.ts';
 import type { Column } from '../resource.ts';
 
-/** The cell is what is at a path as definitions of custom kinds have it, or computed. */
+/** `cell` is a path in the syntax of a CustomResourceDefinition, or a function. */
 export function column(name: string, cell: string | Column['cell'], rest: Partial<Column> = {}): Column {
   const read = typeof cell === 'string' ? (object: KubeObject) => cellAt(object, cell) : cell;
   return { name, type: 'string', description: name, priority: 0, ...rest, cell: read };
 }
 
-/** `.status.conditions[?(@.type=="Ready")].status`: as much of JSONPath as our columns have. */
+/** Supports the part of JSONPath that our columns use: `.status.conditions[?(@.type=="Ready")].status`. */
 function cellAt(object: KubeObject, jsonPath: string): ReturnType<Column['cell']> {
   const steps = jsonPath.matchAll(/\.(\w+)(?:\[\?\(@\.(\w+)=="(\w+)"\)\])?/g);
   let value: unknown = object;
@@ -25,7 +25,7 @@ function cellAt(object: KubeObject, jsonPath: string): ReturnType<Column['cell']
 
 export const age = column('Age', '.metadata.creationTimestamp', { type: 'date' });
 
-/** How many members the fields at these paths have together. */
+/** Counts the members of the fields at these paths. */
 export function sizeColumn(name: string, ...paths: readonly string[]): Column {
   return column(
     name,
@@ -33,7 +33,7 @@ export function sizeColumn(name: string, ...paths: readonly string[]): Column {
   );
 }
 
-/** Empty where there is no text. */
+/** Returns an empty text when the value is not a text. */
 export function textAt(object: unknown, ...path: Path): string {
   const value = valueAt(object, path);
   return typeof value === 'string' ? value : '';

@@ -1,4 +1,4 @@
-// Our own kinds, and the definitions whose presence makes the API serve them.
+// Defines the kinds of Reeve. The API serves them while their CustomResourceDefinitions are stored.
 // https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/
 import { namespacePolicyCrd, secretShareCrd } from '../../api/crd.ts';
 import { category, group, version } from '../../api/names.ts';
@@ -67,7 +67,7 @@ export const definitionKind = define('apiextensions.k8s.io', 'CustomResourceDefi
   },
 });
 
-/** Of the definition of a custom kind. */
+/** Returns the name of the CustomResourceDefinition of a kind. */
 export function definitionName({ plural, group: ofKind }: Resource): string {
   return `${plural}.${ofKind}`;
 }

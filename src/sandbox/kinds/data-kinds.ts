@@ -1,4 +1,4 @@
-// Secrets and ConfigMaps: their keys, their sizes, and what each type of Secret must hold.
+// Defines Secrets and ConfigMaps: their keys, their sizes, and the data that each type of Secret must hold.
 // https://kubernetes.io/docs/concepts/configuration/secret/#secret-types
 import { isJsonObject } from '../../base/json.ts';
 import type { Path } from '../../base/problem.ts';
@@ -14,7 +14,7 @@ const mostBytes = 1024 * 1024;
 const accepted = "a key of alphanumeric characters, '-', '_' or '.', which does not start with '..'";
 const pattern = '^(?!\\.$|\\.\\.)[-._a-zA-Z0-9]+$';
 const dataKey = text({ description: '', maxLength: 253, pattern, accepted });
-/** Line breaks are passed over: https://pkg.go.dev/encoding/base64#Encoding.Decode */
+/** Go ignores line breaks: https://pkg.go.dev/encoding/base64#Encoding.Decode */
 const base64 = ruled(anyText, 'illegal base64 data', (given) =>
   recoded(given, 'base64') === given.replaceAll(/[\r\n]/g, '') ? undefined : [],
 );

@@ -1,4 +1,4 @@
-// Makes a served kind of its definition: one schema says its fields, defaults, merge keys and what is wrong.
+// Defines a served kind from one schema: its fields, defaults, merge keys and validation.
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { Fields, SchemaRule, Schema, TextSchema } from '../../api/schema/schema.ts';
@@ -11,21 +11,21 @@ import { anyText, fields } from './shape.ts';
 import { withoutUnknownFields } from './unknown-fields.ts';
 
 interface Definition extends Partial<Omit<Resource, 'schema' | 'rules'>> {
-  /** What `kubectl explain` prints of the kind. */
+  /** The text of `kubectl explain` for the kind. */
   readonly description: string;
   readonly name?: TextSchema;
-  /** Beside apiVersion, kind and metadata: what an object must have, and what it may. */
+  /** The required and the optional fields beside apiVersion, kind and metadata. */
   readonly needed?: Fields;
   readonly optional?: Fields;
-  /** Whether fields of which nothing is said here are kept. */
+  /** Keep fields that the schema does not name. */
   readonly isOpen?: boolean;
-  /** Whether metadata.generation counts the changes of what is neither metadata nor status. */
+  /** Let metadata.generation count the changes outside of metadata and status. */
   readonly hasGeneration?: boolean;
-  /** Fields that no update changes. */
+  /** Fields that an update must not change. */
   readonly unchanging?: readonly string[];
-  /** What the server sets beyond the defaults of the schema, in an object that fits it. */
+  /** Sets more than the defaults of the schema. Called with an object that is valid. */
   readonly finish?: (object: KubeObject, stored: KubeObject | undefined, now: Date) => KubeObject;
-  /** What must hold of a finished object beyond the schema. */
+  /** Rules for a finished object beyond the schema. */
   readonly constraints?: readonly SchemaRule<object>[];
 }
 
@@ -79,12 +79,14 @@ function withGeneration(object: KubeObject, stored: KubeObject | undefined): Kub
   return { ...object, metadata: { ...object.metadata, generation: isSame ? before : before + 1 } };
 }
 
-/** That it is being deleted counts: https://pkg.go.dev/k8s.io/apiserver/pkg/registry/rest#BeforeDelete */
+/**
+ * The deletion of an object counts as a change: https://pkg.go.dev/k8s.io/apiserver/pkg/registry/rest#BeforeDelete
+ */
 function substance({ metadata: { deletionTimestamp }, ...rest }: KubeObject): object {
   return { ...rest, apiVersion: '', kind: '', deletionTimestamp, status: {} };
 }
 
-/** By the path of each list that has them. */
+/** Returns the keys of each list that has them, by the path of the list. */
 function listKeys(schema: Schema, path: string): readonly (readonly [string, readonly string[]])[] {
   if (schema.kind === 'list') {
     const { unique } = schema;

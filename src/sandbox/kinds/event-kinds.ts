@@ -1,4 +1,4 @@
-// Events under both of their groups, in which some of their fields have other names.
+// Defines Events in both of their groups, in which some fields have different names.
 // https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/event-v1/
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../base/kube-object.ts';
@@ -45,7 +45,7 @@ function formOf(event: KubeObject, resource: Resource): KubeObject {
   return { ...Object.fromEntries(entries), apiVersion: apiVersionOf(resource), metadata: event.metadata };
 }
 
-/** Whatever becomes of an event under one of its groups becomes of it under the other too. */
+/** Copies every change of an Event in one group to its twin in the other group. */
 export function mirroringEvents(store: SandboxStore): SandboxStore {
   store.subscribe(({ resource, object: { metadata } }) => {
     if (resource !== coreEventKind && resource !== newEventKind) return;

@@ -1,4 +1,4 @@
-// The metadata of every object, and what of an object never changes.
+// Defines the schema of metadata, and the fields of an object that no update changes.
 // https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
 import { isDeepStrictEqual } from 'node:util';
 import { labelValue, metadataKey } from '../../api/common-fields.ts';
@@ -37,7 +37,7 @@ export function metadataSchema(name: TextSchema): ObjectSchema {
   return fields({}, { name, ...names, ...times, ...numbers, ...rest });
 }
 
-/** What an update changes of what stays: the name, these fields, and the data of what is immutable. */
+/** Returns a cause for each change of a fixed field: the name, the given fields, immutable data, new finalizers. */
 export function changeCauses(
   object: KubeObject,
   stored: KubeObject,

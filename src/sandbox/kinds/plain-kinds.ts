@@ -1,4 +1,4 @@
-// Namespaces, and the kinds in them of which the sandbox itself makes little.
+// Defines Namespaces, and the namespaced kinds that the sandbox only stores.
 import { namespaceName } from '../../api/common-fields.ts';
 import { namespaceNameLabel } from '../../api/names.ts';
 import { labelSelector } from '../../api/namespace-policy/match.ts';
@@ -43,8 +43,7 @@ const resourceQuota = define('', 'ResourceQuota', {
   description: 'Limits what a namespace uses in total. The sandbox stores it and counts nothing.',
   shortNames: ['quota'],
   subresources: ['status'],
-  // Nothing counts what is used, or looks at the amounts: they are shown as they are, all in one.
-  // They stand in the status, which nobody keeps here.
+  // The amounts stand in the status, which the sandbox does not compute, so the cells stay empty.
   columns: [column('Request', () => ''), column('Limit', () => ''), age],
   optional: { spec: anything, status: anything },
 });

@@ -1,4 +1,4 @@
-// Roles and the bindings that grant them. https://kubernetes.io/docs/reference/access-authn-authz/rbac/
+// Defines roles and their bindings. https://kubernetes.io/docs/reference/access-authn-authz/rbac/
 import { isJsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { labelSelector } from '../../api/namespace-policy/match.ts';

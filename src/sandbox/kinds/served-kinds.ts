@@ -1,4 +1,4 @@
-// The kinds that the sandbox serves.
+// Lists the kinds that the sandbox serves.
 import { apiVersionOf, type Kinds, type Resource } from '../resource.ts';
 import type { SandboxStore } from '../store.ts';
 import { admissionKinds } from './admission-kinds.ts';
@@ -18,7 +18,7 @@ const builtIn = [
   definitionKind,
 ];
 
-/** Those built in, and those of ours whose definitions are stored. */
+/** Returns the built-in kinds, and those of Reeve whose definitions are stored. */
 export function kindsServedFrom(store: SandboxStore): Kinds {
   const isDefined = (kind: Resource): boolean =>
     store.get(definitionKind, undefined, definitionName(kind)) !== undefined;

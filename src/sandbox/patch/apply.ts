@@ -1,4 +1,4 @@
-// Server-side apply: a manager states the fields that it wants, and owns these and no others from then on.
+// Implements server-side apply: a manager states fields and owns exactly these afterwards.
 // https://kubernetes.io/docs/reference/using-api/server-side-apply/
 import type { KubeObject } from '../../base/kube-object.ts';
 import { ApiError, badRequestError } from '../api-error.ts';
@@ -11,20 +11,23 @@ import { patchedObject } from './merge-patch.ts';
 
 export interface Apply {
   readonly resource: Resource;
-  /** With its managedFields; undefined when the apply creates. */
+  /** Has its managedFields; undefined when the apply creates the object. */
   readonly stored: KubeObject | undefined;
   readonly applied: KubeObject;
   readonly manager: Manager;
   readonly force: boolean;
 }
 
-/** Merged, with metadata.managedFields; 409 with a cause for each field that another manager set to something else. */
+/**
+ * Returns the merged object with its managedFields. Throws 409 with a cause for each field of another manager that
+ * would change.
+ */
 export function applied({ resource, stored, applied: wanted, manager, force }: Apply): KubeObject {
   if ((wanted.metadata['managedFields'] ?? null) !== null) {
     throw badRequestError('metadata.managedFields must be nil');
   }
   const before = stored === undefined ? { metadata: {} } : tracked(resource, stored, manager);
-  // Of the part that is written through the other path, nothing is taken.
+  // An apply to the object does not change the status, and an apply to the status does not change the spec.
   const { [manager.subresource === 'status' ? 'spec' : 'status']: _, ...config } = wanted;
   const claims = difference(claimed(resource, ownable(config)), { 'f:metadata': {} });
   const writer = { ...newFieldOwner(resource, manager, 'Apply'), fieldsV1: claims };
@@ -39,7 +42,7 @@ export function applied({ resource, stored, applied: wanted, manager, force }: A
   return withFieldOwners(next, owners, writer, touched);
 }
 
-/** What was there before anybody was recorded belongs to a manager of its own. */
+/** Fields from before the first recorded write belong to a manager of their own. */
 function tracked(resource: Resource, stored: KubeObject, manager: Manager): KubeObject {
   if (fieldOwnersOf(stored).size > 0) return stored;
   return withManagedFields(resource, stored, undefined, { ...manager, name: 'before-first-apply' });

@@ -1,15 +1,15 @@
-// Sets of fields in the form that metadata.managedFields has for them, FieldsV1, and what can be done with such sets.
+// Works with sets of fields in the format of metadata.managedFields, FieldsV1.
 // https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/object-meta/#System
 import { isJsonObject } from '../../base/json.ts';
 
-/** `f:name`, `k:{"type":"Ready"}` for the item of a list, or `v:"x"` for one of a set. */
+/** `f:name` is a field, `k:{"type":"Ready"}` an item of a list, `v:"x"` an item of a set. */
 export type PathElement = string;
 
-/** `{}` is a field of the set with no other under it; one with others has the key `.` as well, if it is in the set. */
+/** `{}` is a field without fields below it. A field with others below it is in the set when it has the key `.`. */
 export interface FieldsV1 {
   readonly [element: PathElement]: FieldsV1;
 }
-/** Undefined for the empty set. */
+/** Undefined is the empty set. */
 export type FieldSet = FieldsV1 | undefined;
 
 export function isFieldsV1(value: unknown): value is FieldsV1 {
@@ -21,7 +21,7 @@ export function includes(set: FieldSet): boolean {
   return set !== undefined && (set['.'] !== undefined || Object.keys(set).length === 0);
 }
 
-/** Of one field and of those under it. */
+/** Builds the set of one field and the fields below it. */
 export function fieldSet(
   isIncluded: boolean,
   under: readonly (readonly [PathElement, FieldSet])[],
@@ -57,7 +57,7 @@ function combined(one: FieldSet, other: FieldSet, rule: Rule): FieldSet {
   return fieldSet(rule(includes(one), includes(other)), under);
 }
 
-/** `.status.conditions[type="Ready"].status`, as conflicts name fields. */
+/** Returns paths as conflicts name them: `.status.conditions[type="Ready"].status`. */
 export function shownFields(set: FieldSet, path = ''): readonly string[] {
   const under = elementsUnder(set).flatMap((element) =>
     shownFields(set?.[element], `${path}${shownElement(element)}`),

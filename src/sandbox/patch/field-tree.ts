@@ -1,4 +1,4 @@
-// An object as a tree of fields: which values have fields of their own, how trees merge, and in what they differ.
+// Sees an object as a tree of fields: merges trees, compares them, and removes fields.
 // https://kubernetes.io/docs/reference/using-api/server-side-apply/#merge-strategy
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, ownMember } from '../../base/json.ts';
@@ -7,16 +7,21 @@ import { elementsUnder, fieldSet, includes, type PathElement, type FieldSet } fr
 
 type Members = ReadonlyMap<PathElement, unknown>;
 
-/** Maps that are one field, of built-in kinds: x-kubernetes-map-type in https://github.com/kubernetes/kubernetes/tree/master/api/openapi-spec */
+/**
+ * Maps of built-in kinds that are owned as one field: x-kubernetes-map-type in
+ * https://github.com/kubernetes/kubernetes/tree/master/api/openapi-spec
+ */
 const atomicMaps =
   /^(?:involvedObject|related|roleRef|secrets\/\*|spec\/(?:match(?:Constraints|Resources)|param(?:Kind|Ref)|podSelector|scopeSelector|variables\/\*)|webhooks\/\*\/(?:namespace|object)Selector)$/;
 
-/** What identifies the items of a list; empty for a set, undefined for a list that is replaced as a whole. */
+/**
+ * Returns the keys of the items of a list. An empty list means a set, undefined a list that is replaced as a whole.
+ */
 export function listKeysAt({ listKeys }: Pick<Resource, 'listKeys'>, place: string) {
   return Object.hasOwn(listKeys, place) ? listKeys[place] : undefined;
 }
 
-/** Undefined for an item without one of its keys. */
+/** Returns undefined for an item that lacks a key. */
 export function elementOf(item: unknown, keys: readonly string[]): PathElement | undefined {
   if (keys.length === 0) return `v:${JSON.stringify(item)}`;
   const pairs = keys.toSorted().map((key) => [key, ownMember(item, key)] as const);
@@ -24,13 +29,15 @@ export function elementOf(item: unknown, keys: readonly string[]): PathElement |
   return isWhole ? `k:${JSON.stringify(Object.fromEntries(pairs))}` : undefined;
 }
 
-/** `spec/ports/*` for the items of the list `spec/ports`. */
+/** Returns `spec/ports/*` for an item of the list `spec/ports`. */
 export function placeUnder(place: string, element: PathElement): string {
   const name = element.startsWith('f:') ? element.slice(2) : '*';
   return place === '' ? name : `${place}/${name}`;
 }
 
-/** The fields that a value has of its own; undefined where it is one field itself, and so are lists whose items cannot be told apart. */
+/**
+ * Returns the fields below a value. Undefined for a value that is one field, such as a list of items without keys.
+ */
 function membersOf(resource: Resource, place: string, value: unknown): Members | undefined {
   if (isJsonObject(value)) {
     const isAtomic = place === 'metadata/ownerReferences/*' || (!resource.isCustom && atomicMaps.test(place));
@@ -42,19 +49,19 @@ function membersOf(resource: Resource, place: string, value: unknown): Members |
   return members.size === value.length && !members.has('') ? members : undefined;
 }
 
-/** A value of the form of `like` with these members. */
+/** Returns a list or map, like `like`, with these members. */
 function rebuilt(like: unknown, members: Members): unknown {
   if (Array.isArray(like)) return [...members.values()];
   return Object.fromEntries([...members].map(([element, member]) => [element.slice(2), member]));
 }
 
-/** Where an applied value is null, it is owned, but what is there stays. */
+/** An applied null claims the field and keeps its value. */
 export function mergedTrees(resource: Resource, there: unknown, applied: unknown, place = ''): unknown {
   if (applied === undefined || applied === null) return there;
   const own = membersOf(resource, place, applied);
   if (own === undefined) return applied;
   const members: Members = membersOf(resource, place, there) ?? new Map();
-  // A list has the order of whoever applies all of it; others add to its end.
+  // An apply of all items sets their order; other items are added to the end.
   const isWhole = [...members.keys()].every((element) => own.has(element));
   const merged = new Map<PathElement, unknown>();
   for (const element of isWhole ? own.keys() : [...members.keys(), ...own.keys()]) {
@@ -65,7 +72,7 @@ export function mergedTrees(resource: Resource, there: unknown, applied: unknown
   return rebuilt(applied, merged);
 }
 
-/** Of `after`: what is not in `before`, or has another value there. */
+/** Returns the fields of `after` that are missing in `before` or have another value there. */
 export function changes(resource: Resource, before: unknown, after: unknown, place = ''): FieldSet {
   const [then, now] = [membersOf(resource, place, before), membersOf(resource, place, after)];
   const isSame = (then !== undefined && now !== undefined) || isDeepStrictEqual(before, after);
@@ -76,7 +83,7 @@ export function changes(resource: Resource, before: unknown, after: unknown, pla
   return fieldSet(!isSame, under);
 }
 
-/** What an applied object claims: fields with nothing under them, and the items of lists. */
+/** Returns what an applied object claims: fields without fields below them, and items of lists. */
 export function claimed(resource: Resource, object: unknown): FieldSet {
   const leaves = (set: FieldSet, own: PathElement): FieldSet => {
     const under = elementsUnder(set).map((element) => [element, leaves(set?.[element], element)] as const);
@@ -85,7 +92,7 @@ export function claimed(resource: Resource, object: unknown): FieldSet {
   return leaves(changes(resource, undefined, object), '');
 }
 
-/** Undefined where nothing is left of the value. Maps are left as long as anything is in them. */
+/** Returns undefined when nothing is left of the value. A map stays while it has members. */
 export function withoutFields(resource: Resource, value: unknown, gone: FieldSet, place = ''): unknown {
   if (gone === undefined) return value;
   const members = membersOf(resource, place, value);

@@ -1,4 +1,4 @@
-// JSON patch. https://www.rfc-editor.org/rfc/rfc6902
+// Applies a JSON patch. https://www.rfc-editor.org/rfc/rfc6902
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
@@ -6,20 +6,22 @@ import { ApiError, badRequestError } from '../api-error.ts';
 import { patchedObject } from './merge-patch.ts';
 
 const maxLength = 3 * 2 ** 20;
-/** The API server's own limit. */
+/** The limit of the API server. */
 const mostOperations = 10_000;
-/** Each takes as long as the whole document does. */
+/** A copy takes as long as the whole document is large. */
 const mostCopies = 100;
 const longestShown = 100;
 
-/** Throws an ApiError: 422 where an operation does not apply or a test fails, 400 for what is no JSON patch. */
+/**
+ * Throws an ApiError: 422 when an operation does not apply or a test fails, 400 for a value that is not a JSON patch.
+ */
 export function jsonPatched(object: KubeObject, patch: unknown): KubeObject {
   if (!Array.isArray(patch) || !patch.every((operation) => isJsonObject(operation))) {
     throw badRequestError('error decoding patch: a JSON patch is a list of operations');
   }
   const copies = patch.filter(({ op }) => op === 'copy').length;
   if (patch.length > mostOperations || copies > mostCopies) throw tooMany(patch.length);
-  // Changed in place: a copy for each operation would take the square of the time.
+  // Changes one clone in place: a clone for each operation would take quadratic time.
   const document = structuredClone(object);
   for (const operation of patch) perform(document, operation);
   return patchedObject(document);
@@ -39,11 +41,11 @@ function perform(document: KubeObject, { op, path, from, value = null }: JsonObj
     case 'move':
       return insert(document, keys, remove(document, keysOf(from)));
     case 'copy':
-      // Copies of copies would grow without end.
+      // Without a limit, copies of copies would grow exponentially.
       if (JSON.stringify(document).length > maxLength) throw doesNotApply('the copies are too large');
       return insert(document, keys, structuredClone(existing(document, keysOf(from))));
     case 'test':
-      // What is not there passes for null: https://github.com/evanphx/json-patch (the API server's library)
+      // A missing value equals null: https://github.com/evanphx/json-patch (the API server's library)
       if (isDeepStrictEqual(keys.reduce(memberOf, document) ?? null, value)) return;
       throw doesNotApply('a test failed');
     default:
@@ -61,7 +63,7 @@ function memberOf(value: unknown, key: string): unknown {
   return Array.isArray(value) ? (value as readonly unknown[])[indexOf(key)] : ownMember(value, key);
 }
 
-/** NaN where it is none: https://www.rfc-editor.org/rfc/rfc6901#section-4 */
+/** Returns NaN for a text that is not an index: https://www.rfc-editor.org/rfc/rfc6901#section-4 */
 function indexOf(key: string): number {
   return /^(0|[1-9]\d*)$/.test(key) ? Number(key) : Number.NaN;
 }
@@ -80,7 +82,7 @@ interface Place {
   readonly key: string;
 }
 
-/** Looks from the top down, so that a long path that leads nowhere ends at its first step. */
+/** Walks from the top, so that a long path that leads nowhere ends at its first step. */
 function placeOf(document: unknown, keys: readonly string[]): Place {
   const holder = existing(document, keys.slice(0, -1));
   return { holder, key: keys.at(-1) ?? '' };
@@ -97,7 +99,7 @@ function remove(document: unknown, keys: readonly string[]): unknown {
 function insert(document: unknown, keys: readonly string[], value: unknown): void {
   const { holder, key } = placeOf(document, keys);
   if (isJsonObject(holder)) {
-    // Unlike an assignment, this makes a member of whatever key, `__proto__` too.
+    // Unlike an assignment, this creates a member for every key, `__proto__` too.
     Object.defineProperty(holder, key, { value, enumerable: true, configurable: true, writable: true });
     return;
   }
@@ -114,7 +116,7 @@ function tooMany(count: number): ApiError {
   return new ApiError({ code: 413, reason: 'RequestEntityTooLarge', message });
 }
 
-/** The API server says no more than the first half; why is worth a word. */
+/** The API server sends only the first half of the message; the reason helps the user. */
 function doesNotApply(why: string): ApiError {
   const message = `the server rejected our request due to an error in our request: ${why}`;
   return new ApiError({ code: 422, reason: 'Invalid', message, details: {} });

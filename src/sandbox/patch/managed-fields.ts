@@ -1,4 +1,4 @@
-// Who owns which fields of an object: metadata.managedFields, read, followed through a write, and written.
+// Tracks which manager owns which fields: metadata.managedFields.
 // https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management
 import { ownMember } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
@@ -9,11 +9,11 @@ import { changes } from './field-tree.ts';
 export interface Manager {
   readonly name: string;
   readonly subresource: ServedSubresource | undefined;
-  /** RFC 3339. */
+  /** In RFC 3339. */
   readonly time: string;
 }
 
-/** One entry of managedFields. Its texts are compared and shown, and nothing else. */
+/** One entry of managedFields. Its texts are compared and shown only. */
 export interface FieldOwner {
   readonly manager: string;
   readonly operation: 'Apply' | 'Update';
@@ -24,7 +24,7 @@ export interface FieldOwner {
   readonly subresource?: string;
 }
 
-/** By who they are. A write leaves them in their order. */
+/** The key identifies the owner. A write keeps their order. */
 type FieldOwners = ReadonlyMap<string, FieldOwner>;
 
 export function fieldOwnerKey({ manager, operation, subresource }: FieldOwner): string {
@@ -36,14 +36,14 @@ function isFieldOwner(entry: unknown): entry is FieldOwner {
   return (operation === 'Apply' || operation === 'Update') && isFieldsV1(ownMember(entry, 'fieldsV1'));
 }
 
-/** Nobody where the list cannot be read. */
+/** Returns no owner when the list cannot be read. */
 export function fieldOwnersOf(object: KubeObject | undefined): FieldOwners {
   const entries: unknown = object?.metadata['managedFields'];
   const owners = Array.isArray(entries) && entries.every(isFieldOwner) ? entries : [];
   return new Map(owners.map((owner) => [fieldOwnerKey(owner), owner]));
 }
 
-/** One that owns nothing yet. */
+/** Returns an owner without fields. */
 export function newFieldOwner(
   resource: Resource,
   manager: Manager,
@@ -55,7 +55,7 @@ export function newFieldOwner(
   return { ...entry, fieldsType: 'FieldsV1', fieldsV1: undefined, ...through };
 }
 
-/** After a write: the writer owns what it says, and all others lose what the write has touched. */
+/** After a write, the writer owns its fields, and all others lose the fields that the write has touched. */
 export function withFieldOwners(
   object: KubeObject,
   owners: FieldOwners,
@@ -66,7 +66,7 @@ export function withFieldOwners(
   for (const [key, owner] of owners) {
     left.set(key, { ...owner, fieldsV1: difference(owner.fieldsV1, touched) });
   }
-  // Who changes nothing keeps the time of before: nothing at all is written then.
+  // A writer that changes nothing keeps its old time, so that the object stays equal.
   const same = touched === undefined ? owners.get(fieldOwnerKey(writer)) : undefined;
   left.set(fieldOwnerKey(writer), { ...writer, ...same, fieldsV1: writer.fieldsV1 });
   const { managedFields: _, ...metadata } = object.metadata;
@@ -83,13 +83,13 @@ export function ownable(object: KubeObject): KubeObject {
   return { ...rest, metadata: Object.fromEntries(kept) };
 }
 
-/** What a write adds or gives another value, and that together with what it takes away. */
+/** Returns the fields that a write adds or changes, and these together with the fields it removes. */
 export function effectOf(
   resource: Resource,
   before: KubeObject | undefined,
   after: KubeObject,
 ): readonly [changed: FieldSet, touched: FieldSet] {
-  // In the types of built-in kinds, these two are always there.
+  // Built-in types always have these two.
   const parts = resource.isCustom ? {} : { spec: {}, status: {} };
   const from = { ...parts, ...ownable(before ?? { metadata: {} }) };
   const to = { ...parts, ...ownable(after) };
@@ -97,19 +97,19 @@ export function effectOf(
   return [changed, union(changed, changes(resource, to, from))];
 }
 
-/** For every write but an apply: `next` with the managedFields that follow from what it changes of `stored`. */
+/** Returns `next` with the managedFields after any write except an apply. */
 export function withManagedFields(
   resource: Resource,
   next: KubeObject,
   stored: KubeObject | undefined,
   manager: Manager,
 ): KubeObject {
-  // A list that is submitted counts, and one that says nothing, as [{}], asks that all ownership be forgotten.
+  // A submitted list counts. An empty entry, as in [{}], asks to forget all owners.
   const submitted: unknown = next.metadata['managedFields'];
   const isSubmitted = manager.subresource === undefined && Array.isArray(submitted) && submitted.length > 0;
   const owners = fieldOwnersOf(isSubmitted ? next : stored);
   const writer = newFieldOwner(resource, manager, 'Update');
-  // Nobody is recorded any more until the first apply.
+  // After that, no owner is recorded until the first apply.
   if (stored !== undefined && owners.size === 0) return withFieldOwners(next, owners, writer, undefined);
   const [changed, touched] = effectOf(resource, stored, next);
   const kept = difference(owners.get(fieldOwnerKey(writer))?.fieldsV1, touched);

@@ -1,4 +1,4 @@
-// JSON merge patch, and the strategic one that knows as well which lists have items with an identity.
+// Applies JSON merge patches, and strategic ones, which also merge lists whose items have keys.
 // https://www.rfc-editor.org/rfc/rfc7396
 // https://github.com/kubernetes/community/blob/master/contributors/devel/sig-api-machinery/strategic-merge-patch.md
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
@@ -8,7 +8,7 @@ import type { Resource } from '../resource.ts';
 import { elementOf, listKeysAt, placeUnder } from './field-tree.ts';
 import type { PathElement } from './field-set.ts';
 
-/** Left out for a plain merge patch. */
+/** Undefined for a plain merge patch. */
 type Lists = Pick<Resource, 'listKeys'>;
 
 export function mergePatched(object: KubeObject, patch: unknown, lists?: Lists): KubeObject {
@@ -16,7 +16,7 @@ export function mergePatched(object: KubeObject, patch: unknown, lists?: Lists):
   return patchedObject(lists === undefined ? merged(object, patch) : mergedMap(lists, '', object, patch));
 }
 
-/** What a patch leaves, taken for an object again: without metadata it has empty ones, and lacks its name later. */
+/** Returns the patched value as an object. Missing metadata becomes empty, and the missing name is refused later. */
 export function patchedObject(value: unknown): KubeObject {
   const metadata = isJsonObject(value) ? (value['metadata'] ?? {}) : undefined;
   if (isJsonObject(value) && isJsonObject(metadata)) return { ...value, metadata };
@@ -74,7 +74,7 @@ function mergedItems(lists: Lists, place: string, there: Items, patched: Items):
   return items;
 }
 
-/** An item without its key is another one every time, and refused later on. */
+/** An item without its key is a new item every time and is refused later. */
 function itemsOf(value: unknown, keys: readonly string[]): Items {
   const list: readonly unknown[] = Array.isArray(value) ? value : [];
   return new Map(list.map((item) => [elementOf(item, keys) ?? JSON.stringify(item), item]));

@@ -6,7 +6,7 @@ import { filterOf } from './selectors.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 
-/** Throws an ApiError, as `list` does. */
+/** Throws an ApiError, as `readList` does. */
 export function readObject(
   store: SandboxStore,
   { resource, namespace, name = '', query }: ObjectRequest,
@@ -17,7 +17,7 @@ export function readObject(
   return { kind: 'object', code: 200, object };
 }
 
-/** Always whole: a server is free to send more than the `limit`, so that nobody has a token to continue with. */
+/** Returns the whole list. A server may send more than `limit` items, so no client gets a token to continue. */
 export function readList(store: SandboxStore, request: ObjectRequest): ObjectList {
   const { resource, namespace, query } = request;
   const isSelected = filterOf(request);
@@ -34,7 +34,7 @@ export function readList(store: SandboxStore, request: ObjectRequest): ObjectLis
 
 export interface SandboxWatchEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
-  /** A Status for ERROR; of a BOOKMARK only metadata.resourceVersion (and annotations) count. */
+  /** For ERROR a Status; for BOOKMARK only metadata.resourceVersion and annotations count. */
   readonly object: KubeObject;
 }
 
@@ -49,7 +49,7 @@ export type ObjectAnswer =
   | { readonly kind: 'object'; readonly code: number; readonly object: JsonObject }
   | { readonly kind: 'watch'; readonly events: AsyncIterable<SandboxWatchEvent> };
 
-/** Undefined where any will do: none is given, or 0. Throws an ApiError, also for what is still to come. */
+/** Returns undefined when any revision will do. Throws an ApiError, also for a revision in the future. */
 export function revisionOf(query: URLSearchParams, { revision }: { revision: number }): number | undefined {
   const text = query.get('resourceVersion') ?? '';
   if (!/^\d{0,15}$/.test(text))

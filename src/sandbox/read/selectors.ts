@@ -1,4 +1,4 @@
-// Which objects of a kind a request is about: its labelSelector and its fieldSelector.
+// Compiles the labelSelector and the fieldSelector of a request to a filter.
 // https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#list-and-watch-filtering
 import { ownMember } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
@@ -9,11 +9,11 @@ import type { Resource } from '../resource.ts';
 
 export type ObjectFilter = (object: KubeObject) => boolean;
 
-/** For lists, watches and deletions of collections; throws an ApiError. */
+/** For lists, watches and the deletion of collections. Throws an ApiError. */
 export function filterOf({ resource, query }: Pick<ObjectRequest, 'resource' | 'query'>): ObjectFilter {
   const spaced = (query.get('labelSelector') ?? '').replaceAll(/\s+/g, ' ').trim();
   const labels = spaced.replaceAll(/ ?([!=,()]) ?/g, '$1');
-  // The commas in brackets part values.
+  // Commas inside brackets separate values.
   const labelTerms = labels.match(/(?:\([^()]*\)|[^,])+/g) ?? [];
   const fieldTerms = (query.get('fieldSelector') ?? '').match(/[^,]+/g) ?? [];
   const tests = [
@@ -59,6 +59,6 @@ function fieldTest(resource: Resource, term: string): ObjectFilter {
   if (!commonFields.test(field) && ownFields.get(groupResource(resource))?.test(field) !== true)
     throw badRequestError(`field label not supported: ${field}`);
   const path = field.split('.');
-  // What is not there counts as empty.
+  // A missing value counts as empty.
   return (object) => ((path.reduce<unknown>(ownMember, object) ?? '') === wanted) === (operator !== '!=');
 }

@@ -1,4 +1,4 @@
-// A watch: what is there, where that is asked for, and then every change, until somebody ends it.
+// Serves watches: the present objects when asked for, then every change until the watch ends.
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
 import { ReadableStream, type ReadableStreamDefaultController } from 'node:stream/web';
 import type { StringMap } from '../../base/kube-object.ts';
@@ -9,10 +9,10 @@ import { atRevision, type Change, type SandboxStore } from '../store.ts';
 import { filterOf, type ObjectFilter } from './selectors.ts';
 import { type ObjectAnswer, type SandboxWatchEvent, forbiddenOption, revisionOf } from './read.ts';
 
-/** Events that a slow reader has not taken yet: with one more, the watch ends, and the reader goes on with another. */
+/** The number of events that may wait for a slow client. One more ends the watch, and the client begins another. */
 const highWaterMark = 10_000;
 const bookmarkMilliseconds = 60_000;
-/** A timer takes no more than this. */
+/** The maximum delay of a timer. */
 const longestTimeout = 2 ** 31 - 1;
 
 interface Watch {
@@ -22,7 +22,7 @@ interface Watch {
   readonly revision: number | undefined;
 }
 
-/** Nothing is held before the first event is asked for. Throws an ApiError. */
+/** Holds no resources before the first event is read. Throws an ApiError. */
 export function startWatch(store: SandboxStore, request: ObjectRequest): ObjectAnswer {
   const { query } = request;
   const revision = revisionOf(query, store);
@@ -47,7 +47,7 @@ async function* eventsOf(subject: Watch): AsyncGenerator<SandboxWatchEvent> {
   }
 }
 
-/** Undefined when what has changed since is forgotten. */
+/** Returns undefined when the changes since the revision are no longer kept. */
 function beginningOf(subject: Watch): readonly SandboxWatchEvent[] | undefined {
   const { store, request, isSelected, revision } = subject;
   const isWhole = isSet(request, 'sendInitialEvents') ?? revision === undefined;
@@ -66,7 +66,7 @@ function changesOf(subject: Watch): ReadableStream<SandboxWatchEvent> {
   return new ReadableStream({ start, cancel: () => stop?.() }, { highWaterMark });
 }
 
-/** Answers with how to stop it. */
+/** Returns a function that stops the feed. */
 function feed(subject: Watch, changes: ReadableStreamDefaultController<SandboxWatchEvent>): () => void {
   const { store, request } = subject;
   const put = (event: SandboxWatchEvent): void => {
@@ -94,7 +94,7 @@ function feed(subject: Watch, changes: ReadableStreamDefaultController<SandboxWa
   }
 }
 
-/** None for what the request is not about. An object that begins or ceases to be selected comes and goes. */
+/** Returns no event for other objects. An object that begins or stops to match is added or deleted. */
 function eventsFor({ request, isSelected }: Watch, change: Change): readonly SandboxWatchEvent[] {
   const { resource, object, before, type, revision } = change;
   if (groupResource(resource) !== groupResource(request.resource)) return [];
@@ -105,14 +105,14 @@ function eventsFor({ request, isSelected }: Watch, change: Change): readonly San
   return was ? [{ type: 'DELETED', object: atRevision(before, revision) }] : [];
 }
 
-/** One, where any are asked for. */
+/** Returns one bookmark when the client asked for bookmarks. */
 function bookmarks({ store, request }: Watch, annotations?: StringMap): readonly SandboxWatchEvent[] {
   if (isSet(request, 'allowWatchBookmarks') !== true) return [];
   const metadata = { resourceVersion: String(store.revision), ...(annotations && { annotations }) };
   return [{ type: 'BOOKMARK', object: withType(request.resource, { metadata }) }];
 }
 
-/** A flag without a value is set as well. */
+/** A flag without a value is true. */
 function isSet({ query }: ObjectRequest, name: string): boolean | undefined {
   const text = query.get(name)?.toLowerCase();
   return text === undefined ? undefined : text !== '0' && text !== 'false';

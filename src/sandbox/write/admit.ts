@@ -1,4 +1,4 @@
-// The way of every object to be stored: defaulted, mutated, judged by RBAC, by its kind and by admission, in the API server's order.
+// Takes an object through defaults, webhooks and checks, in the API server's order.
 import type { JsonObject } from '../../base/json.ts';
 import type { KubeObject, ObjectMeta } from '../../base/kube-object.ts';
 import { checkEscalation } from '../access/escalation.ts';
@@ -17,7 +17,7 @@ export interface Candidate {
   readonly options: JsonObject;
 }
 
-/** What may be stored. Rejects with an ApiError. */
+/** Returns the object to store. Rejects with an ApiError. */
 export async function admitObject(
   context: WriteContext,
   request: ObjectRequest,
@@ -35,7 +35,7 @@ export async function admitObject(
   return next;
 }
 
-/** What webhooks add belongs to nobody; what an apply sets has its owner already. */
+/** Fields that webhooks add have no owner. An apply has set its owners already. */
 function withOwnerOfChanges(
   request: ObjectRequest,
   object: KubeObject,
@@ -90,7 +90,7 @@ function ownFields(
   return { uid: uid(), ...(namespace === undefined ? {} : { namespace }) };
 }
 
-/** The namespace stays that of the request, whatever a webhook has made of it. */
+/** The namespace is that of the request, even when a webhook has changed it. */
 function withSystemFields(
   object: KubeObject,
   now: Date,

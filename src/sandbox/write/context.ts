@@ -1,4 +1,4 @@
-// What every write works with.
+// Defines what every write works with.
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { Access } from '../access/authorizer.ts';
 import type { Admission } from '../admission/admission.ts';
@@ -14,7 +14,7 @@ export interface WriteContext {
   readonly uid: () => string;
 }
 
-/** Of the whole cluster, or of a namespace. */
+/** Returns the objects of the whole cluster, or of one namespace. */
 export function allObjects(
   { store, kinds }: WriteContext,
   namespace?: string,
@@ -22,7 +22,7 @@ export function allObjects(
   return kinds.all().flatMap((kind) => store.list(kind, namespace).map((object) => [kind, object] as const));
 }
 
-/** In whole seconds: https://pkg.go.dev/k8s.io/apimachinery/pkg/apis/meta/v1#Time.MarshalJSON */
+/** Returns whole seconds: https://pkg.go.dev/k8s.io/apimachinery/pkg/apis/meta/v1#Time.MarshalJSON */
 export function timestamp(now: Date): string {
   return `${now.toISOString().slice(0, 19)}Z`;
 }

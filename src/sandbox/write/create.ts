@@ -19,7 +19,7 @@ export async function createObject(context: WriteContext, request: ObjectRequest
   return await createPrepared(context, request, withoutSystemFields(submitted));
 }
 
-/** Also for an apply of what is not there. */
+/** Also used by an apply of a missing object. */
 export async function createPrepared(
   context: WriteContext,
   request: ObjectRequest,
@@ -30,7 +30,7 @@ export async function createPrepared(
   const options = optionsOf(request, 'CreateOptions');
   const created = await admitObject(context, request, { object, stored: undefined, options });
   const name = created.metadata.name ?? '';
-  // The namespace may have gone while the webhooks were asked.
+  // The namespace may have been deleted while the webhooks were called.
   checkNamespace(context.store, resource, namespace, name);
   const other = context.store.get(resource, namespace, name);
   if (other !== undefined)

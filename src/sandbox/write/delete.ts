@@ -1,4 +1,4 @@
-// Deletes objects, or marks those that something still holds.
+// Deletes objects, or marks them when finalizers hold them.
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { badRequestError, conflictError, forbiddenError, notFoundError } from '../api-error.ts';
@@ -12,13 +12,13 @@ import { withoutEmpty } from './system-fields.ts';
 
 export interface Deleted {
   readonly object: KubeObject;
-  /** Otherwise it is marked, and goes when nothing holds it any more. */
+  /** False when the object is only marked and finalizers hold it. */
   readonly isGone: boolean;
 }
 
 const mostTries = 5;
 
-/** `name`: of one of a collection, which the request does not name. */
+/** `name` is given for an object of a collection, which the request does not name. */
 export async function deleteObject(
   context: WriteContext,
   request: ObjectRequest,
@@ -43,19 +43,20 @@ export async function deleteObject(
   }
 }
 
-/** Whether nothing holds an object that is being deleted any more. */
+/** Returns true when an object is marked for deletion and no finalizer holds it. */
 export function isFinished({ metadata, spec }: KubeObject): boolean {
   return metadata.deletionTimestamp !== undefined && !isHeld({ metadata, spec });
 }
 
 function isHeld({ metadata, spec }: KubeObject): boolean {
-  // Those of `spec` are the Namespace's own: https://kubernetes.io/docs/tasks/administer-cluster/namespaces/#deleting-a-namespace
+  // The finalizers in `spec` exist for Namespaces only:
+  // https://kubernetes.io/docs/tasks/administer-cluster/namespaces/#deleting-a-namespace
   return [metadata['finalizers'], ownMember(spec, 'finalizers')].some(
     (finalizers) => Array.isArray(finalizers) && finalizers.length > 0,
   );
 }
 
-/** Undefined where another write came between. */
+/** Returns undefined when another write came first. */
 function take({ store, now }: WriteContext, request: ObjectRequest, stored: KubeObject): Deleted | undefined {
   const { resource } = request;
   const marked = markedObject(resource, stored, now());
@@ -80,7 +81,7 @@ function orphan(context: WriteContext, { metadata: { uid } }: KubeObject): void 
 }
 
 /**
- * What a definition defines goes first:
+ * The objects of a definition are deleted first:
  * https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#finalizers
  */
 const definitionFinalizer = 'customresourcecleanup.apiextensions.k8s.io';

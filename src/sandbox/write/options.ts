@@ -1,4 +1,4 @@
-// The options of a write: whether they make sense, and how webhooks see them.
+// Reads and checks the options of a write, and shows them to webhooks.
 import { ownMember, type JsonObject } from '../../base/json.ts';
 import { invalidError } from '../api-error.ts';
 import type { ObjectRequest } from '../request.ts';
@@ -32,7 +32,7 @@ function dryRuns(request: ObjectRequest): readonly unknown[] {
   return [request.query.getAll('dryRun'), optionInBody(request, 'dryRun') ?? []].flat();
 }
 
-/** The body of a DELETE holds nothing else. */
+/** The body of a DELETE holds only options. */
 function optionInBody({ verb, body }: ObjectRequest, key: string): unknown {
   return verb.startsWith('delete') ? ownMember(body, key) : undefined;
 }

@@ -1,4 +1,4 @@
-// Patches objects, and applies them.
+// Patches and applies objects.
 import { isJsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { ApiError, badRequestError, conflictError, invalidError } from '../api-error.ts';
@@ -18,7 +18,7 @@ interface PatchAnswer {
   readonly object: KubeObject;
 }
 
-/** `mayCreate` throws where an apply of what is not there is not allowed. */
+/** `mayCreate` throws when the user may not create the missing object of an apply. */
 export async function patchObject(
   context: WriteContext,
   request: ObjectRequest,
@@ -80,7 +80,7 @@ async function applyObject(
   return { isNew: false, object };
 }
 
-/** Undefined where somebody else has created it meanwhile: then this is added to it. */
+/** Returns undefined when the object has been created in between: the apply then changes it. */
 function ifThere(error: unknown): undefined {
   if (!(error instanceof ApiError) || error.status.reason !== 'AlreadyExists') throw error;
 }

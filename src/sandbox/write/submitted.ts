@@ -1,4 +1,4 @@
-// Reads the body of a write as an object of the kind that its path says.
+// Reads the body of a write as an object of the kind in the path, and checks its fields.
 import { isJsonObject, ownMember } from '../../base/json.ts';
 import type { KubeObject, ObjectMeta } from '../../base/kube-object.ts';
 import { badRequestError } from '../api-error.ts';
@@ -29,7 +29,7 @@ function inNamespace(
   { namespace: given, ...metadata }: ObjectMeta,
   namespace: string | undefined,
 ): ObjectMeta {
-  // One of a cluster-scoped kind has none, whatever it says.
+  // A cluster-scoped object has no namespace, even when the body has one.
   if (given !== undefined && namespace !== undefined && given !== namespace) {
     throw badRequestError(
       'the namespace of the provided object does not match the namespace sent on the request',
@@ -38,13 +38,13 @@ function inNamespace(
   return namespace === undefined ? metadata : { ...metadata, namespace };
 }
 
-/** Whatever the rest of the program reads without asking must have the form that its types promise. */
+/** Checks the metadata that the rest of the program reads without checks. */
 function metadataOf(value: unknown): ObjectMeta {
   const problem = metadataProblem(value);
   if (problem !== undefined)
     throw badRequestError(`metadata${problem} has another form than Kubernetes knows`);
   const members = Object.entries(value ?? {});
-  // An empty text means nothing was given.
+  // An empty text counts as missing.
   return Object.fromEntries(members.filter(([, member]) => member !== '' && member !== null));
 }
 
@@ -89,7 +89,7 @@ function checkFields({ resource, query, warn }: ObjectRequest, body: object): vo
   for (const each of unknown) warn(`${each.text}${hint([each])}`);
 }
 
-/** Follows the words of the API server, which suggests no name. */
+/** The hint stands after the words of the API server, which suggests no name. */
 function hint(unknown: readonly { readonly similar: string | undefined }[]): string {
   const similar = unknown.flatMap((each) => each.similar ?? []);
   return similar.length === 0 ? '' : ` (did you mean ${similar.join(', ')}?)`;

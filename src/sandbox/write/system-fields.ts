@@ -1,10 +1,13 @@
-// The fields of metadata that the server alone sets, and which part of an object each subresource writes.
+// Sets the metadata that only the server sets, and keeps the parts that a subresource does not write.
 import { randomBytes } from 'node:crypto';
 import type { KubeObject, ObjectMeta } from '../../base/kube-object.ts';
 import type { Resource, ServedSubresource } from '../resource.ts';
 
 const nameEnding = 5;
-/** Without vowels and look-alikes, so that no words come about: https://pkg.go.dev/k8s.io/apimachinery/pkg/util/rand#String */
+/**
+ * Without vowels and similar letters, so that no words arise:
+ * https://pkg.go.dev/k8s.io/apimachinery/pkg/util/rand#String
+ */
 const letters = 'bcdfghjklmnpqrstvwxz2456789';
 
 const serverKept = [
@@ -17,7 +20,7 @@ const serverKept = [
   'selfLink',
 ];
 
-/** Whatever a client says of these when it creates is passed over. */
+/** A create ignores what a client sends in these fields. */
 export function withoutSystemFields(object: KubeObject): KubeObject {
   const given = Object.entries(object.metadata).filter(([key]) => !serverKept.includes(key));
   return { ...object, metadata: Object.fromEntries(given) };
@@ -31,14 +34,14 @@ export function named(object: KubeObject): KubeObject {
   return { ...object, metadata: { ...object.metadata, name: `${generateName.slice(0, 58)}${ending}` } };
 }
 
-/** An update says nothing of these, or what they are already: the preconditions have been checked. */
+/** The preconditions have been checked, so an update has the same values here or none. */
 export function withFieldsOf(stored: KubeObject, submitted: KubeObject): KubeObject {
   const kept = Object.entries(stored.metadata).filter(([key]) => serverKept.includes(key));
   const { metadata } = withoutSystemFields(submitted);
   return { ...submitted, metadata: { ...Object.fromEntries(kept), ...metadata } };
 }
 
-/** What is empty is not written down: https://pkg.go.dev/k8s.io/apimachinery/pkg/apis/meta/v1#ObjectMeta (omitempty) */
+/** Empty metadata is left out: https://pkg.go.dev/k8s.io/apimachinery/pkg/apis/meta/v1#ObjectMeta (omitempty) */
 export function withoutEmpty({ metadata, ...rest }: KubeObject): KubeObject {
   const filled = Object.entries(metadata).filter(
     ([, value]) => typeof value !== 'object' || value === null || Object.keys(value).length > 0,
@@ -47,12 +50,12 @@ export function withoutEmpty({ metadata, ...rest }: KubeObject): KubeObject {
 }
 
 /**
- * Groups whose status subresource takes nothing of the metadata; in the others labels can be written by it too.
+ * Groups whose status subresource does not write metadata. In other groups it can change labels.
  * https://pkg.go.dev/k8s.io/apiserver/pkg/registry/rest#RESTUpdateStrategy (PrepareForUpdate)
  */
 const strictStatusGroups = ['apiextensions.k8s.io', 'admissionregistration.k8s.io', 'reeve.dev'];
 
-/** Of what was submitted, that which this path writes; all else as it is stored. */
+/** Returns the submitted object with every part that this path does not write as it is stored. */
 export function partOf(
   resource: Resource,
   subresource: ServedSubresource | undefined,

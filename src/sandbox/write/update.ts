@@ -1,4 +1,4 @@
-// Changes objects: the whole of them, or one part by a subresource.
+// Updates objects, or one part of an object through a subresource.
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { badRequestError, conflictError, invalidError, notFoundError } from '../api-error.ts';
@@ -10,13 +10,13 @@ import { isDryRun, optionsOf } from './options.ts';
 import { admitObject } from './admit.ts';
 import { submittedObject } from './submitted.ts';
 
-/** Whoever writes without saying on what version is served again when somebody else was faster. */
+/** An update without a resourceVersion is tried again when another write came first. */
 const mostTries = 5;
 const modified =
   'the object has been modified; please apply your changes to the latest version and try again';
 
 /**
- * Groups whose objects are only replaced by those who say which version they have read.
+ * Groups whose objects can be replaced only with a resourceVersion.
  * https://pkg.go.dev/k8s.io/apiserver/pkg/registry/rest#RESTUpdateStrategy (AllowUnconditionalUpdate)
  */
 const groupsThatWantVersions = [
@@ -44,7 +44,10 @@ export async function updateObject(context: WriteContext, request: ObjectRequest
   return await changeObject(context, request, () => object);
 }
 
-/** `next` makes the new object of the stored one, and may throw an ApiError; it is asked again when another write comes between. */
+/**
+ * `next` returns the new object for the stored one and may throw an ApiError. Called again when another write came
+ * first.
+ */
 export async function changeObject(
   context: WriteContext,
   request: ObjectRequest,
@@ -66,7 +69,7 @@ export async function changeObject(
   }
 }
 
-/** A patch that says nothing of the version leaves the stored one in the object. */
+/** A patch without a resourceVersion leaves the stored one in the object. */
 function isTiedToVersion(object: KubeObject, stored: KubeObject, patchType: string | undefined): boolean {
   return patchType === undefined
     ? object.metadata['resourceVersion'] !== undefined
@@ -85,7 +88,7 @@ function checkPreconditions(resource: Resource, object: KubeObject, stored: Kube
   }
 }
 
-/** Undefined where another write came between. What changes nothing is not written. */
+/** Returns undefined when another write came first. An object without changes is not written. */
 function keep(
   { store }: WriteContext,
   request: ObjectRequest,

@@ -30,6 +30,18 @@ test.each(['[', '(', 'a**', '(?=a)', '(?<!a)b', '(a)\\1', 'x{1001}', '\\', 'a'.r
 );
 
 test.each([
+  ['(?!x)a', 'lookahead (?! is not supported (RE2 syntax)'],
+  ['a(?<=b)', 'lookbehind (?<= is not supported (RE2 syntax)'],
+  ['(?>a)', 'atomic group (?> is not supported (RE2 syntax)'],
+  ['(a)\\1', String.raw`backreference \1 is not supported (RE2 syntax)`],
+  ['(a', 'RE2 syntax: missing closing )'],
+  ['a++', 'RE2 syntax: invalid nested repetition operator'],
+  ['a'.repeat(5000), 'the pattern is longer than 4096 characters'],
+])('the problem of the pattern %j is: %s', (source, problem) => {
+  expect(compileRegex(source)).toEqual({ ok: false, problem });
+});
+
+test.each([
   ['[0-9]+', 'a1b22', Infinity, ['1', '22']],
   ['[0-9]+', 'a1b22', 1, ['1']],
   ['a*', 'baaac', Infinity, ['', 'aaa', '']],
