@@ -1,4 +1,4 @@
-// What an expression may see, where its errors are, what it answers when something is missing, and what it may cost.
+// Tests scopes, places of problems, missing values and the budget of expressions.
 import { describe, expect, test } from 'vitest';
 import { compileExpression } from '../../../src/cel/expression.ts';
 import type { Bindings, Evaluation, Expression, ExpressionScope } from '../../../src/cel/expression.ts';
@@ -28,7 +28,7 @@ describe('scope', () => {
     'request.?name.orValue("") == "a"',
     '[1].all(request, request == 1)',
     '[{"anything": 1}].all(request, request.anything == 1)',
-  ])('%s sees only what it may', (source) => {
+  ])('%s sees only its scope', (source) => {
     expect(compileExpression(source, restricted, 'bool').ok).toBe(true);
   });
 
@@ -73,7 +73,7 @@ describe('problems', () => {
     ['object.x == 1 &&\n\n"a" + 1 == ""', 22, 3, 5],
     ['duration("1d") == duration("1h")', 9, 1, 10],
     ['"a" == \'b', 7, 1, 8],
-  ])('%j has one at offset %d', (source, offset, line, column) => {
+  ])('%j has a problem at offset %d', (source, offset, line, column) => {
     const outcome = compileExpression(source, everything, 'bool');
     expect(outcome).toMatchObject({ ok: false, problem: { offset, line, column } });
   });
@@ -90,7 +90,7 @@ describe('problems', () => {
     expect(compileExpression(source, everything, result).ok).toBe(false);
   });
 
-  test('a result whose type is known only when it runs is checked then', () => {
+  test('a result whose type is known only at run time is checked at run time', () => {
     expect(evaluate('object.a', { object: { a: true } })).toEqual({ ok: true, value: true });
     expect(evaluate('object.a', { object: { a: 'secret' } })).toMatchObject({ ok: false, reason: 'failed' });
     expect(evaluate('object.a', { object: { a: 'text' } }, 'string')).toEqual({ ok: true, value: 'text' });
@@ -101,7 +101,7 @@ describe('problems', () => {
   });
 });
 
-describe('limits when it is loaded', () => {
+describe('limits when an expression is compiled', () => {
   const nested = (depth: number): string =>
     `${Array.from({ length: depth }, (_, level) => `[${level}].all(v${level}, `).join('')}true${')'.repeat(depth)}`;
 
@@ -128,7 +128,7 @@ describe('limits when it is loaded', () => {
   });
 });
 
-describe('what fails when it runs', () => {
+describe('errors at run time', () => {
   const bindings: Bindings = { object: { a: { b: 'canary' }, list: ['canary'], none: null, key: 'canary' } };
 
   test.each([
@@ -149,7 +149,7 @@ describe('what fails when it runs', () => {
     ['timestamp(object.a.b) == timestamp(0)', 'failed'],
     ['"a".matches(object.a.b + "(")', 'failed'],
     ['object.list.sum() == 1', 'failed'],
-  ])('%s: %s', (source, reason) => {
+  ])('%s ends with the reason %s', (source, reason) => {
     const evaluation = evaluate(source, bindings);
     expect(evaluation).toMatchObject({ ok: false, reason });
     expect(JSON.stringify(evaluation)).not.toContain('canary');
@@ -161,7 +161,7 @@ describe('what fails when it runs', () => {
   });
 });
 
-describe('work', () => {
+describe('the budget', () => {
   const size = 60_000;
   const map = Object.fromEntries(
     Array.from({ length: size }, (_, index) => [`key-${index}`, `value-${index}`]),
@@ -188,17 +188,17 @@ describe('work', () => {
     `optional.of(object.text)${'.optMap(x, x + x)'.repeat(100)}.hasValue()`,
     `optional.of([1])${'.optMap(x, x + x)'.repeat(100)}.hasValue()`,
     `object.map.map(a, a).join("${'x'.repeat(2000)}").replace("x", "${'y'.repeat(1000)}").size() > 0`,
-  ])('%s ends with its budget', (source) => {
+  ])('%s ends when its budget is used up', (source) => {
     expect(evaluate(source, bindings)).toMatchObject({ ok: false, reason: 'budget' });
   });
 
-  test('a budget that ran out is not absorbed by || or &&', () => {
+  test('a used up budget is not absorbed by || or &&', () => {
     expect(evaluate('lists.range(1000000000).size() > 0 || true', bindings)).toMatchObject({
       reason: 'budget',
     });
   });
 
-  test('one macro over a large object fits', () => {
+  test('one macro over a large object stays within the budget', () => {
     expect(evaluate('object.map.all(k, v, k.size() < 64 && v != "")', bindings)).toEqual({
       ok: true,
       value: true,
@@ -214,7 +214,7 @@ test('an expression keeps nothing from one evaluation to the next', () => {
   expect(expression.evaluate({})).toMatchObject({ ok: false, reason: 'missing' });
 });
 
-test('keys that JavaScript knows are plain keys', () => {
+test('keys that are properties of every JavaScript object are plain keys', () => {
   const object: unknown = JSON.parse('{"__proto__": {"a": 1}, "constructor": "x", "toString": null}');
   const source =
     'object.__proto__.a == 1 && object.constructor == "x" && has(object.toString) && !has(object.valueOf)';

@@ -1,4 +1,4 @@
-// Every expression of the table gets the verdict that Kubernetes gave it.
+// Compares each recorded verdict of Kubernetes with the verdict of src/cel.
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { compileExpression, type Bindings } from '../../../src/cel/expression.ts';
@@ -24,11 +24,11 @@ function verdictOf(source: string): string {
 }
 
 describe.each(table.groups)('$group', ({ cases }) => {
-  test.each(cases)('%s is %s', (source, verdict) => {
+  test.each(cases)('%s has the verdict %s', (source, verdict) => {
     expect(verdictOf(source)).toBe(verdict);
   });
 });
 
-test.each(table.refused)('%s is refused, though Kubernetes knows it', (source) => {
+test.each(table.refused)('%s is refused, although Kubernetes accepts it', (source) => {
   expect(verdictOf(source)).toBe('does not compile');
 });

@@ -1,4 +1,4 @@
-// Regular expressions are those of RE2, and take time linear in the text.
+// Tests that regular expressions follow RE2 and take linear time.
 import { expect, test } from 'vitest';
 import { compileRegex, type Regex } from '../../../src/cel/regex.ts';
 
@@ -16,7 +16,7 @@ test.each([
   ['a.b', 'a\nb', false],
   ['^.$', '🎉', true],
   ['$', '', true],
-])('%s in %j: %j', (source, text, found) => {
+])('%s matches %j: %j', (source, text, found) => {
   expect(regex(source).search(text)).toBe(found);
 });
 
@@ -51,7 +51,7 @@ test.each([
   expect(regex(source).find(text)).toBe(found[0] ?? '');
 });
 
-// A matcher that backtracks tries exponentially many ways before it gives up on these: it would never end.
+// A backtracking matcher would try exponentially many ways on these and never end.
 test.each(['^(a+)+$', '^(a|aa)+$', '(a*)*b', '^(a?){50}a{50}$', '^(\\w+\\s?)*$'])(
   '%s gives up on 100,000 characters',
   (source) => {

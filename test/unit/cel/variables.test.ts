@@ -1,4 +1,4 @@
-// `variables`: expressions that other expressions read by a name, in the scopes that have it and nowhere else.
+// Tests `variables`: expressions that others read by name, in the scopes that have this variable.
 import { expect, test } from 'vitest';
 import { compileExpression, withVariables } from '../../../src/cel/expression.ts';
 import type { Bindings, Expression, ExpressionScope, Type } from '../../../src/cel/expression.ts';
@@ -69,7 +69,7 @@ test.each([
   expect(compileExpression(source, scope(), 'bool')).toMatchObject({ ok: false, problem: { message } });
 });
 
-test('a scope without it refuses it', () => {
+test('a scope without variables refuses the name', () => {
   const without: ExpressionScope = { variables: ['object', 'oldObject', 'request', 'namespaceObject'] };
   expect(compileExpression('variables.text == "1"', without, 'bool')).toMatchObject({
     ok: false,
@@ -77,7 +77,7 @@ test('a scope without it refuses it', () => {
   });
 });
 
-test('each is evaluated once, and only when it is read', () => {
+test('each variable is evaluated once, and only when it is read', () => {
   let reads = 0;
   const counting = Object.defineProperty({}, 'number', { enumerable: true, get: () => (reads += 1) });
   const all = withVariables({ object: counting }, computed);

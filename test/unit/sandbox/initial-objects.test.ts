@@ -12,12 +12,12 @@ const { access } = cluster(
   binding('view', 'a', 'view', 'User view'),
 );
 
-/** As the store lists them. */
+/** In the order of the store. */
 function inOrder(roles: readonly KubeObject[]): readonly KubeObject[] {
   return roles.toSorted((a, b) => String(a.metadata.name).localeCompare(String(b.metadata.name)));
 }
 
-describe('the roles that every cluster has', () => {
+describe('the built-in roles', () => {
   it.each([
     ['create deployments apps', 'edit admin'],
     ['get deployments apps', 'view edit admin'],
@@ -38,7 +38,7 @@ describe('the roles that every cluster has', () => {
     ['create selfsubjectaccessreviews authorization.k8s.io', 'view edit admin stranger'],
     ['create subjectaccessreviews authorization.k8s.io', ''],
     ['bind clusterroles rbac.authorization.k8s.io', ''],
-  ])('%s: %s', (what, expected) => {
+  ])('%s permits %s', (what, expected) => {
     const [verb = '', resource = '', group = ''] = what.split(' ');
     const who = ['view', 'edit', 'admin', 'stranger'].filter((name) =>
       access.allows(user(name), { verb, group, resource, namespace: 'a' }),
@@ -46,14 +46,14 @@ describe('the roles that every cluster has', () => {
     expect(who.join(' ')).toBe(expected);
   });
 
-  it('are what their aggregation gives', () => {
+  it('have the rules that aggregation computes', () => {
     const all = inOrder(builtInRoles().filter(({ kind }) => kind === 'ClusterRole'));
     const gathering = all.filter((each) => each['aggregationRule'] !== undefined);
     expect(gathering.map(({ metadata }) => metadata.name)).toEqual(['admin', 'edit', 'view']);
     for (const each of gathering) expect(aggregatedRules(each, all)).toEqual(each['rules']);
   });
 
-  it('are valid', () => {
+  it('are valid objects', () => {
     const kinds = kindsServedFrom(new MemoryStore());
     for (const object of builtInRoles()) {
       const kind = kinds.ofKind(object.apiVersion ?? '', object.kind ?? '');
@@ -93,7 +93,7 @@ describe('aggregation', () => {
     expect(rules?.map((rule) => String(rule['verbs'])).join(' ')).toBe(expected);
   });
 
-  it('is none of a plain role', () => {
+  it('leaves a plain role unchanged', () => {
     expect(aggregatedRules(labeled('a', {}, 'get'), others)).toBeUndefined();
   });
 });

@@ -1,10 +1,10 @@
-// The sandbox as a whole, as far as the contract does not tell: what is there from the beginning.
+// Tests the initial state of the whole sandbox, which the contract tests leave out.
 import { expect, test, vi } from 'vitest';
 import { startSandbox } from '../../../src/sandbox/sandbox.ts';
 import { makeKeys } from '../../cluster/pki.ts';
 import { HttpsClient } from '../../support/https-client.ts';
 
-test('the first namespaces have the service account of every namespace', async () => {
+test('the initial namespaces have the service account default', async () => {
   const { server, authority } = await makeKeys();
   const sandbox = await startSandbox({ tls: { ...server, caPem: authority.certPem } });
   const client = new HttpsClient(Number(new URL(sandbox.url).port), authority.certPem);

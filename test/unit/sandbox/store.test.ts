@@ -15,7 +15,7 @@ function put(store: MemoryStore, namespace: string, name: string): KubeObject {
 }
 
 describe('objects', () => {
-  test('are stored under a resourceVersion of their own, whatever they said', () => {
+  test('are stored with a new resourceVersion, whatever they contained', () => {
     const store = new MemoryStore();
     const object = {
       ...configMap('team', 'a'),
@@ -28,7 +28,7 @@ describe('objects', () => {
     expect(object.metadata.resourceVersion).toBe('7');
   });
 
-  test('of different kinds and namespaces do not meet', () => {
+  test('of different kinds and namespaces are separate', () => {
     const store = new MemoryStore();
     put(store, 'team', 'a');
     expect(store.get(secrets, 'team', 'a')).toBeUndefined();
@@ -38,7 +38,7 @@ describe('objects', () => {
     expect(store.list(namespaces)).toHaveLength(1);
   });
 
-  test('are replaced and removed only by who has read the newest', () => {
+  test('are replaced and removed only by a caller that has read the latest one', () => {
     const store = new MemoryStore();
     const first = put(store, 'team', 'a');
     const second = put(store, 'team', 'a');
@@ -55,14 +55,14 @@ describe('objects', () => {
     expect(store.remove(configMaps, second)).toBeUndefined();
   });
 
-  test('may have names that every JavaScript object knows', () => {
+  test('may have the names of properties of every JavaScript object', () => {
     const store = new MemoryStore();
     put(store, '__proto__', 'constructor');
     expect(store.get(configMaps, '__proto__', 'toString')).toBeUndefined();
     expect(store.list(configMaps, '__proto__')).toHaveLength(1);
   });
 
-  test('are listed in the order of their keys, however they came', () => {
+  test('are listed in the order of their keys, whatever the order of their creation', () => {
     const store = new MemoryStore();
     const names = ['team/b', 'team-x/a', 'team/a', 'team0/a', 'a/z', 'team/c'];
     for (const [namespace = '', name = ''] of names.map((text) => text.split('/')))
@@ -80,13 +80,13 @@ describe('changes', () => {
   const shown = ({ type, object, before, revision }: Change): string =>
     `${revision} ${type} ${object.metadata.name} ${String(before?.metadata['resourceVersion'])}`;
 
-  test('are told in order, also those that come of a change', () => {
+  test('are announced in order, also when a listener makes another change', () => {
     const store = new MemoryStore();
     const seen: string[] = [];
     store.subscribe((change) => {
       if (change.object.metadata.name !== 'a') return;
       put(store, 'team', 'follower');
-      // Has joined after both changes, of which one is still to be told.
+      // Subscribed after both changes, one of which is not yet announced.
       store.subscribe((later) => seen.push(`late ${shown(later)}`));
     });
     const stop = store.subscribe((change) => seen.push(shown(change)));
@@ -97,7 +97,7 @@ describe('changes', () => {
     expect(seen.slice(2)).toEqual(['late 1003 deleted follower 1002']);
   });
 
-  test('are remembered up to a limit', () => {
+  test('are kept up to a limit', () => {
     const store = new MemoryStore(2);
     expect(store.since(1000)).toEqual([]);
     for (const name of ['a', 'b', 'a']) put(store, 'team', name);

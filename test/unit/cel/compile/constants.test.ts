@@ -1,4 +1,4 @@
-// What Kubernetes settles before an expression runs: conversions of constants, and that nothing is in an empty list.
+// Tests what Kubernetes evaluates before an expression runs: conversions of constants, and `in` an empty list.
 import { expect, test } from 'vitest';
 import { compileExpression } from '../../../../src/cel/expression.ts';
 

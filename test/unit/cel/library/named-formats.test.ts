@@ -1,4 +1,4 @@
-// validate() finds as many things wrong with a text as it does in Kubernetes.
+// Tests that validate() reports as many problems as Kubernetes.
 import { expect, test } from 'vitest';
 import { compileExpression } from '../../../../src/cel/expression.ts';
 
@@ -21,7 +21,7 @@ test.each([
   ['qualifiedName', `${'A'.repeat(254)}/${'-'.repeat(64)}`, 4],
   ['qualifiedName', 'a/b/c', 1],
   ['uuid', 'x', 1],
-])('%s: %j has %d', (format, text, problems) => {
+])('the number of problems that %s reports for %j is %d', (format, text, problems) => {
   const source = `format.${format}().validate(object).orValue([]).size() == ${problems}`;
   const result = compileExpression(source, { variables: ['object'] }, 'bool');
   expect(result.ok && result.expression.evaluate({ object: text })).toEqual({ ok: true, value: true });

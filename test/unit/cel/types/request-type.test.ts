@@ -1,4 +1,4 @@
-// A misspelled or misused part of `request` is found when a policy is loaded, not when everybody's writes are refused.
+// Tests that a misspelled or misused part of `request` is found when a policy is loaded.
 import { expect, test } from 'vitest';
 import { compileExpression } from '../../../../src/cel/expression.ts';
 import type { CompileResult } from '../../../../src/cel/expression.ts';

@@ -1,4 +1,4 @@
-// The text of a duration is that of a double: exact where a double is.
+// Tests the text of durations, which is exact where a double is.
 import { expect, test } from 'vitest';
 import { compileExpression } from '../../../../src/cel/expression.ts';
 

@@ -1,4 +1,4 @@
-// A store with RBAC objects alone, and what decides by them.
+// Builds a store with RBAC objects only, and the authorizer that reads it.
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
 import { createAuthorizer, type Access } from '../../../../src/sandbox/access/authorizer.ts';
 import { kindsServedFrom } from '../../../../src/sandbox/kinds/served-kinds.ts';
@@ -14,7 +14,7 @@ export interface Cluster {
   resource(kind: string): Resource;
 }
 
-/** With the built-in roles. */
+/** Contains the built-in roles. */
 export function cluster(...objects: readonly KubeObject[]): Cluster {
   const store = new MemoryStore();
   const kinds = kindsServedFrom(store);
@@ -31,7 +31,7 @@ export function cluster(...objects: readonly KubeObject[]): Cluster {
       store.put(resource(kind), object, stored(kind, object.metadata));
     }
   };
-  // One half is there before the authorizer is, the other comes later.
+  // One half exists before the authorizer, the other half is added later.
   put(...builtInRoles());
   const access = createAuthorizer(store);
   put(...objects);
@@ -75,7 +75,10 @@ function ruleOf({ verbs, groups = [''], resources, names, urls }: Rule): object 
   };
 }
 
-/** `subject`: `User ann`, `Group g`, `ServiceAccount ns/name`; the role is one of the cluster unless it begins with `Role `. */
+/**
+ * `subject` is `User ann`, `Group g` or `ServiceAccount ns/name`. The role is a ClusterRole unless it begins with
+ * `Role `.
+ */
 export function binding(
   name: string,
   namespace: string | undefined,

@@ -111,12 +111,12 @@ describe('roles', () => {
     expect(write(held, bob, object)).toBe(expected);
   });
 
-  it('an administrator grants everything', () => {
+  it('an administrator may grant everything', () => {
     const all = role('r', 'a', { verbs: '*', groups: ['*'], resources: '*' });
     expect(write(held, user('x', 'system:masters'), all)).toBe('allowed');
   });
 
-  it('an update is judged unless it is for the garbage collector', () => {
+  it('an update is judged unless it changes only owners and finalizers', () => {
     const stored = role('r', 'a', { verbs: 'get', resources: 'nodes' });
     const changed = (metadata: object) => ({ ...stored, metadata: { ...stored.metadata, ...metadata } });
     expect(write(held, bob, stored, stored)).toBe('allowed');
@@ -124,7 +124,7 @@ describe('roles', () => {
     expect(write(held, bob, changed({ labels: { a: 'b' } }), stored)).toMatch(/^403 /);
   });
 
-  it('asks everything of those who aggregate', () => {
+  it('an aggregated role requires all rights', () => {
     const gathering = { ...role('r', undefined), aggregationRule: { clusterRoleSelectors: [{}] } };
     const refusal = refused(
       'clusterroles.rbac.authorization.k8s.io "r"',
@@ -137,7 +137,7 @@ describe('roles', () => {
     expect(write(held, user('root'), gathering)).toBe('allowed');
   });
 
-  it('lets those who may escalate', () => {
+  it('the verb escalate permits every role', () => {
     const object = role('r', 'a', { verbs: 'get', resources: 'nodes' });
     const may = (names?: string) =>
       cluster(
@@ -208,7 +208,7 @@ describe('bindings', () => {
     expect(write(held, bob, object)).toEqual(expected);
   });
 
-  it('an update of who is bound is judged', () => {
+  it('an update of the subjects is judged', () => {
     const stored = binding('r', 'a', 'cluster-admin', 'User x');
     expect(write(held, bob, { ...stored }, stored)).toBe('allowed');
     expect(write(held, bob, binding('r', 'a', 'cluster-admin', 'User y'), stored)).toMatch(/^403 /);

@@ -28,7 +28,7 @@ const get = { verb: 'get', resource: 'secrets', namespace: 'a', name: 'x' };
 const version = { path: '/version', verb: 'get' };
 
 describe('reviews', () => {
-  it('are kinds of their groups', () => {
+  it('have the names and groups of Kubernetes', () => {
     const shown = reviews.map(
       ({ group, plural, isNamespaced }) => `${plural}.${group}${isNamespaced ? ' in' : ''}`,
     );
@@ -62,7 +62,7 @@ describe('reviews', () => {
     expect(ask(kind, { metadata: { creationTimestamp: null }, spec })).toEqual(answer);
   });
 
-  it('about somebody in a namespace', () => {
+  it('about another user in a namespace are answered', () => {
     const kind = 'LocalSubjectAccessReview';
     const spec = { user: 'ann', resourceAttributes: get };
     const answer = { kind, apiVersion: 'authorization.k8s.io/v1', metadata: { namespace: 'a' }, spec };
@@ -84,7 +84,7 @@ describe('reviews', () => {
     expect(ask(kind, { spec })).toEqual(expected);
   });
 
-  it('of a namespace are about it alone', () => {
+  it('of a namespace may ask about this namespace only', () => {
     const spec = { user: 'ann', resourceAttributes: get };
     expect(ask('LocalSubjectAccessReview', { spec }, 'b')).toEqual([
       422,
@@ -92,7 +92,7 @@ describe('reviews', () => {
     ]);
   });
 
-  it('list the rules of the one who asks', () => {
+  it('list the rules of the user who asks', () => {
     const answer = ask('SelfSubjectRulesReview', { spec: { namespace: 'a' } });
     expect(answer).toEqual({
       kind: 'SelfSubjectRulesReview',
@@ -117,7 +117,7 @@ describe('reviews', () => {
     });
   });
 
-  it('say who one is', () => {
+  it('name the user who asks', () => {
     const userInfo = { username: 'ann', groups: ['system:authenticated'] };
     expect(ask('SelfSubjectReview', {})).toMatchObject({ status: { userInfo } });
     expect(ask('TokenReview', { spec: { token } })).toMatchObject({

@@ -9,7 +9,7 @@ const urls = { nonResourceURLs: ['/api', '/logs/*', '/x**'], verbs: ['get'] };
 const on = (verb: string, resource: string, rest: object = {}) => ({ verb, group: '', resource, ...rest });
 const at = (path: string, verb = 'get') => ({ verb, path });
 
-describe('what a rule permits', () => {
+describe('a rule of a role', () => {
   it.each([
     [pods, on('get', 'pods'), true],
     [pods, on('get', 'pods', { name: 'x', namespace: 'n' }), true],
@@ -36,7 +36,7 @@ describe('what a rule permits', () => {
     [urls, at('/logs'), false],
     [urls, at('/xyz'), true],
     [urls, on('get', '/api'), false],
-  ])('%j %j -> %s', (rule, action, expected) => {
+  ])('%j permits %j: %s', (rule, action, expected) => {
     expect(ruleAllows(rule, action)).toBe(expected);
   });
 
@@ -47,7 +47,7 @@ describe('what a rule permits', () => {
     { rules: 'x' },
     { rules: [null, 1, 'get'] },
     { rules: [{ verbs: '*', apiGroups: { 0: '*' }, resources: [['*']] }] },
-  ])('nothing by %j', (role) => {
+  ])('%j contains no rules', (role) => {
     expect(rulesIn(role).some((rule) => ruleAllows(rule, on('get', 'pods')))).toBe(false);
   });
 });

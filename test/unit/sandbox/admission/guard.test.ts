@@ -1,4 +1,4 @@
-// The guard that is shipped, evaluated by the sandbox: the cases of the guard on a real API server.
+// Evaluates the shipped guard in the sandbox, with the cases of the guard on a real API server.
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
 import { whyNotEvaluated } from '../../../../src/sandbox/admission/expressions.ts';
@@ -34,7 +34,7 @@ beforeEach(() => {
   for (const { object } of guard) scene.put(object);
 });
 
-test('it is evaluated', () => {
+test('the sandbox evaluates the guard', () => {
   const policies = guard.filter(({ object }) => object.kind === 'ValidatingAdmissionPolicy');
   expect(policies.map(({ object }) => whyNotEvaluated(object as unknown as KubeObject))).toEqual([undefined]);
 });
@@ -77,7 +77,7 @@ describe.each(guardedKinds)('%s', (of) => {
     ['deletes it', { oldObject: marked(of) }],
   ];
 
-  test.each(changes)('whoever %s is refused', async (_, change) => {
+  test.each(changes)('another user who %s is refused', async (_, change) => {
     const { kind: name } = marked(of);
     expect(await refused(change)).toMatchObject({
       code: 403,
@@ -92,7 +92,7 @@ describe.each(guardedKinds)('%s', (of) => {
     expect(await refused(change, { user: reeve })).toBeUndefined();
   });
 
-  test('nobody else sets the mark', async () => {
+  test('no other user sets the mark', async () => {
     expect((await refused({ object: marked(of) }))?.message).toContain(leaveItOut);
     const label = { object: marked(of), oldObject: plain(of) };
     expect((await refused(label))?.message).toContain(leaveItOut);
@@ -112,11 +112,11 @@ describe.each(guardedKinds)('%s', (of) => {
       { object: marked(of, { labels: {} }), oldObject: marked(of) },
       { subresource: 'status' },
     ],
-  ])('whoever %s may', async (_, change, others) => {
+  ])('another user who %s is permitted', async (_, change, others) => {
     expect(await refused(change, others)).toBeUndefined();
   });
 
-  test('nobody changes anything in a namespace that ends', async () => {
+  test('no other user changes anything in a terminating namespace', async () => {
     const metadata = { namespace: 'ending' };
     const change = {
       object: marked(of, { ...metadata, generateName: 'x' }),
@@ -126,18 +126,18 @@ describe.each(guardedKinds)('%s', (of) => {
   });
 });
 
-test.each(['secret', 'configmap'] as const)('a finalizer may be taken from a large %s', async (of) => {
+test.each(['secret', 'configmap'] as const)('a finalizer may be removed from a large %s', async (of) => {
   const large = (metadata: object): KubeObject =>
     JSON.parse(largeManifest(of, { ...kept, ...metadata })) as KubeObject;
   expect(await refused({ object: large({}), oldObject: large({ finalizers: held }) })).toBeUndefined();
 });
 
-test('a collection names its objects in the message alone', async () => {
+test('the refusal for a collection names its objects only in the message', async () => {
   const refusal = await refused({ oldObject: marked('configmap') }, { name: '' });
   expect(refusal?.message).toContain('Reeve keeps ConfigMap kept for');
 });
 
-test('the mark is refused on what has no namespace', async () => {
+test('the mark is refused on a cluster-scoped object', async () => {
   const object = {
     apiVersion: 'v1',
     kind: 'Namespace',

@@ -1,4 +1,4 @@
-// Which writes a webhook is asked about.
+// Tests which writes a webhook or a policy matches.
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/base/json.ts';
 import type { ReviewedWrite } from '../../../../src/sandbox/admission/reviewed-write.ts';
@@ -70,7 +70,7 @@ test.each<[string, JsonObject, readonly Name[]]>([
     selecting('namespaceSelector', 'team', 'b'),
     ['role', 'namespace', 'generated'],
   ],
-])('a webhook is asked about %s', (_, criteria, names) => {
+])('a webhook matches %s', (_, criteria, names) => {
   const matched = all.filter((name) =>
     matchesWebhook(scene.store, criteria as unknown as Webhook, writes[name]),
   );
@@ -89,11 +89,11 @@ test.each<[string, JsonObject, readonly Name[]]>([
     { resourceRules: [{ ...rule, resourceNames: ['r', 'here'] }] },
     ['role', 'namespace', 'finalize', 'endNamespace'],
   ],
-])('a policy is about %s', (_, criteria, names) => {
+])('a policy matches %s', (_, criteria, names) => {
   expect(all.filter((name) => matchesResources(scene.store, criteria, writes[name]))).toEqual(names);
 });
 
-test('a namespace that is missing is said to be so, to whoever writes what a webhook is about', async () => {
+test('a write in a missing namespace that a webhook would match is refused with 404', async () => {
   const lost = scene.write({ resource: configMaps, object: configMap({ namespace: 'lost' }) });
   const ask = async (criteria: JsonObject): Promise<unknown> =>
     await Promise.resolve().then(() => matchesWebhook(scene.store, criteria as unknown as Webhook, lost));

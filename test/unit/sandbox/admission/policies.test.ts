@@ -1,4 +1,4 @@
-// ValidatingAdmissionPolicies: what is judged, by which expressions, and in what words.
+// Tests ValidatingAdmissionPolicies: the writes that they judge, their expressions and their messages.
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/base/json.ts';
 import { policyProblems, whyNotEvaluated } from '../../../../src/sandbox/admission/expressions.ts';
@@ -48,7 +48,7 @@ describe('a refusal', () => {
     ['Forbidden', 'Forbidden', 403],
     ['Unauthorized', 'Unauthorized', 401],
     ['RequestEntityTooLarge', 'RequestEntityTooLarge', 413],
-  ])('for the reason %s', async (given, reason, code) => {
+  ])('with the reason %s has the reason and code of the API server', async (given, reason, code) => {
     const validation = {
       expression: 'false',
       message: ' no ',
@@ -65,7 +65,7 @@ describe('a refusal', () => {
     });
   });
 
-  test('names an object of a collection in the message alone', async () => {
+  test('names an object of a collection only in the message', async () => {
     scene.put(policy({ validations: [{ expression: 'false' }] }));
     scene.put(binding());
     const collection = scene.write({ resource: configMaps, oldObject: object, name: '' });
@@ -77,7 +77,7 @@ describe('a refusal', () => {
     ['"computed " + object.data.a', 'computed 1'],
     ['" "', 'written'],
     ['object.data.none', 'written'],
-  ])('says %s or what is written', async (messageExpression, said) => {
+  ])('has the message of %s or the written message', async (messageExpression, said) => {
     const validations = [{ expression: 'false', message: 'written', messageExpression }];
     expect(await saidOf({ validations })).toBe(said);
   });
@@ -92,12 +92,12 @@ describe('expressions', () => {
     expect(await saidOf({ validations: [{ expression }] })).toBe(said);
   });
 
-  test('errors are ignored where the policy says so', async () => {
+  test('errors are ignored with failurePolicy Ignore', async () => {
     const validations = [{ expression: 'object.none == 1' }, { expression: 'false', message: 'no' }];
     expect(await saidOf({ failurePolicy: 'Ignore', validations })).toBe('no');
   });
 
-  test('variables see those before them, hold any value, and fail only where they are read', async () => {
+  test('a variable sees earlier variables, holds any value, and its error counts only when it is read', async () => {
     const variables = [
       { name: 'broken', expression: 'object.none' },
       { name: 'list', expression: '[object.data.a, object.metadata.name]' },
@@ -126,13 +126,13 @@ describe('expressions', () => {
     [['namespaceObject == null'], 'no'],
     [['object.none', 'false'], 'admitted'],
     [['object.none == 1'], "expression 'object.none == 1' resulted in error: no such key: none"],
-  ])('matchConditions %j: %s', async (expressions, said) => {
+  ])('matchConditions %j lead to: %s', async (expressions, said) => {
     const matchConditions = expressions.map((expression, index) => ({ name: `c${index}`, expression }));
     const validations = [{ expression: 'false', message: 'no' }];
     expect(await saidOf({ matchConditions, validations })).toBe(said);
   });
 
-  test('namespaceObject is null for what has no namespace', async () => {
+  test('namespaceObject is null for a cluster-scoped object', async () => {
     scene.put(policy({ validations: [{ expression: 'namespaceObject == null' }] }));
     scene.put(binding());
     const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name: 'r' } };
@@ -171,13 +171,13 @@ describe('bindings', () => {
     expect(scene.warnings).toEqual(warnings);
   });
 
-  test('a policy without any does nothing', async () => {
+  test('a policy without a binding does nothing', async () => {
     scene.put(policy({ validations }));
     expect(await scene.refusal(scene.write({ resource: configMaps, object }))).toBeUndefined();
   });
 });
 
-describe('what cannot be evaluated', () => {
+describe('policies that the sandbox cannot evaluate', () => {
   const kind = { apiVersion: 'v1', kind: 'ConfigMap' };
 
   test.each<[string, JsonObject, string | undefined]>([
@@ -205,7 +205,7 @@ describe('what cannot be evaluated', () => {
       { matchConditions: [{ name: 'c', expression: 'variables.a' }], validations: [] },
       'there is no variable variables here',
     ],
-  ])('%s is wrong, and not stored', (_, spec, why) => {
+  ])('%s is invalid and not stored', (_, spec, why) => {
     const wrong = { metadata: {}, ...policy(spec) };
     expect(whyNotEvaluated(wrong)).toBeUndefined();
     expect(policyProblems(wrong).map(({ message }) => message)).toEqual([
@@ -213,7 +213,7 @@ describe('what cannot be evaluated', () => {
     ]);
   });
 
-  test('such a policy refuses nothing', async () => {
+  test('such a policy refuses no write', async () => {
     expect(await saidOf({ paramKind: kind, validations: [{ expression: 'false' }] })).toBe('admitted');
   });
 });

@@ -1,4 +1,4 @@
-// A store with namespaces and configurations as their kinds let them be stored, and writes to ask about.
+// Builds a store with namespaces and valid configurations, and writes to review.
 import { isJsonObject, type JsonObject } from '../../../../src/base/json.ts';
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
 import { createAdmission } from '../../../../src/sandbox/admission/admission.ts';
@@ -22,7 +22,7 @@ export function kind(apiVersion: string, name: string): Resource {
 export class Scene {
   readonly store = new MemoryStore();
   readonly warnings: string[] = [];
-  /** What the webhooks were asked, with the name of the service. */
+  /** The reviews that the webhooks received, with the name of the service. */
   readonly asked: { readonly service: string; readonly request: JsonObject }[] = [];
   readonly answers = new Map<string, Answer>();
   readonly admission = createAdmission({
@@ -76,7 +76,7 @@ export class Scene {
   }
 }
 
-/** Undefined when nothing was refused. */
+/** Returns undefined when nothing was refused. */
 export async function errorStatusOf(promise: Promise<unknown>): Promise<ErrorStatus | undefined> {
   try {
     await promise;
@@ -94,7 +94,7 @@ const review = {
 };
 const everything = { apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*/*'] };
 
-/** One webhook of everything, led to the service of its name. */
+/** Returns a webhook that matches every write and calls the service of its name. */
 export function webhook(name: string, changes: JsonObject = {}): JsonObject {
   const clientConfig = { service: { name, namespace: 'default' } };
   return { name: `${name}.example.com`, clientConfig, rules: [everything], ...review, ...changes };

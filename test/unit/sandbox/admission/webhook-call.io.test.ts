@@ -1,4 +1,4 @@
-// The call of a webhook over a real TLS connection on loopback.
+// Calls webhooks over a real TLS connection on loopback.
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { createServer, type Server } from 'node:https';
@@ -59,7 +59,7 @@ const replying =
     response.writeHead(code).end(body);
   };
 
-test('a service leads to this machine, by the name that its certificate has', async () => {
+test('a service is called on this machine, by the name in its certificate', async () => {
   const seen: unknown[] = [];
   answer = (request, response) => {
     const { method, url, headers } = request;
@@ -80,7 +80,7 @@ test.each(['127.0.0.1', 'localhost'])('a url of %s is called as given', async (h
   expect(await callWebhook(clientConfig, {}, limits())).toEqual({ url: '/a/b?timeout=30s' });
 });
 
-test('another authority, or another name, is not trusted', async () => {
+test('a certificate of another authority or with another name is not trusted', async () => {
   answer = replying(200, '{}');
   const { ca } = await issue('reeve-system');
   const untrusted = { ...service(), caBundle: base64(ca.certPem) };
@@ -98,14 +98,14 @@ test.each<[string, RequestListener, string]>([
   ['no success', replying(500, 'canary'), 'the server responded with the status code 500'],
   ['no JSON', replying(200, 'canary'), "couldn't get version/kind; json parse error"],
   ['a response without end', replying(200, ' '.repeat(3 * 1024 * 1024 + 1)), 'the response is longer than'],
-])('%s is a problem', async (_, listener, why) => {
+])('%s is an error of the call', async (_, listener, why) => {
   answer = listener;
   const said = await problem(callWebhook(service(), {}, limits()));
   expect(said).toContain(why);
   expect(said).not.toContain('canary');
 });
 
-test('nobody who listens is a problem', async () => {
+test('a refused connection is an error of the call', async () => {
   const closed = createServer();
   closed.listen(0, '127.0.0.1');
   await once(closed, 'listening');
@@ -118,7 +118,7 @@ test('nobody who listens is a problem', async () => {
   );
 });
 
-test('the time is limited', async () => {
+test('a call ends after its timeout', async () => {
   answer = (request) => request.resume();
   expect(await problem(callWebhook(service(), {}, limits(0.05)))).toContain('context deadline exceeded');
 });
@@ -131,7 +131,7 @@ test.each<[string, RequestListener]>([
       response.write('{', () => controller.abort());
     },
   ],
-])('a client that goes away %s ends the call', async (_, listener) => {
+])('a client that disconnects %s ends the call', async (_, listener) => {
   controller = new AbortController();
   answer = listener;
   const said = await problem(callWebhook(service(), {}, limits(30, controller.signal)));

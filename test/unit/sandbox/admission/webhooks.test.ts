@@ -1,4 +1,4 @@
-// What the webhooks are asked, in which order, and what becomes of their answers.
+// Tests the reviews that webhooks receive, their order, and the effect of their answers.
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/base/json.ts';
 import { WebhookCallError } from '../../../../src/sandbox/admission/webhook-call.ts';
@@ -23,8 +23,8 @@ function adding(key: string): JsonObject {
 
 const askedServices = (): readonly string[] => scene.asked.map(({ service }) => service);
 
-describe('what is asked', () => {
-  test('the review is the one of the API server', async () => {
+describe('reviews', () => {
+  test('the review equals that of the API server', async () => {
     scene.put(configuration('Validating', 'v', webhook('v')));
     const uid = 'u-1';
     const user = { username: 'jane', uid, groups: ['dev'], extra: { scopes: ['a'] } };
@@ -46,7 +46,7 @@ describe('what is asked', () => {
     });
   });
 
-  test('a Namespace is in the namespace of its name', async () => {
+  test('the review of a Namespace has its name as the namespace', async () => {
     scene.put(configuration('Validating', 'v', webhook('v')));
     const oldObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'here' } };
     await scene.admission.validate(
@@ -56,7 +56,7 @@ describe('what is asked', () => {
     expect(scene.asked[0]?.request).toMatchObject(sent);
   });
 
-  test('nobody is asked about the configurations themselves', async () => {
+  test('no webhook is called for webhook configurations', async () => {
     scene.put(configuration('Validating', 'v', webhook('v')));
     scene.put(configuration('Mutating', 'm', webhook('m')));
     const resource = kind('admissionregistration.k8s.io/v1', 'ValidatingWebhookConfiguration');
@@ -68,7 +68,7 @@ describe('what is asked', () => {
 });
 
 describe('mutating webhooks', () => {
-  test('are asked in the order of the configurations, each about what the one before left', async () => {
+  test('are called in the order of the configurations, each with the object of the one before', async () => {
     scene.put(configuration('Mutating', 'b', webhook('third')));
     scene.put(configuration('Mutating', 'a', webhook('first'), webhook('second')));
     scene.answers.set('first', () => adding('b'));
@@ -80,7 +80,7 @@ describe('mutating webhooks', () => {
     expect(scene.asked[1]?.request).toMatchObject({ object: { data: { a: '1', b: 'x' } } });
   });
 
-  test('are asked once more if they want to and somebody later has changed the object', async () => {
+  test('are called again with IfNeeded when a later webhook has changed the object', async () => {
     const again = { reinvocationPolicy: 'IfNeeded' };
     scene.put(configuration('Mutating', 'm', webhook('a', again), webhook('b'), webhook('c', again)));
     scene.answers.set('a', () => adding('a2'));
@@ -90,7 +90,7 @@ describe('mutating webhooks', () => {
     expect(askedServices()).toEqual(['a', 'b', 'c', 'a']);
   });
 
-  test('a patch that does not apply is an error, whatever the failurePolicy', async () => {
+  test('that send a patch that does not apply cause an error, whatever the failurePolicy', async () => {
     scene.put(configuration('Mutating', 'm', webhook('m', { failurePolicy: 'Ignore' })));
     scene.answers.set('m', () => patch({ op: 'remove', path: '/data/none' }));
     const failure = await errorStatusOf(
@@ -120,7 +120,7 @@ describe('answers', () => {
       { message: 'no', code: 422, reason: 'Invalid', details: { causes: [{ field: 'a', message: 'b' }] } },
       { code: 422, details: { causes: [{ field: 'a', message: 'b' }] } },
     ],
-  ])('a denial with %j', async (status, failure) => {
+  ])('a denial with %j has the status of the API server', async (status, failure) => {
     scene.put(configuration('Validating', 'v', webhook('v', { failurePolicy: 'Ignore' })));
     scene.answers.set('v', () => ({ allowed: false, status }));
     expect(await scene.refusal(write())).toMatchObject(failure);
@@ -136,7 +136,7 @@ describe('answers', () => {
     ['Mutating', { patchType: 'JSONPatch' }, 'received undecodable patch in webhook response'],
     ['Mutating', { ...adding('a'), patchType: 'Merge' }, 'unsupported patch type "Merge"'],
     ['Mutating', { ...adding('a'), patch: '{}' }, 'received undecodable patch in webhook response'],
-  ])('%s: %j is a failure, which may be ignored', async (type, answer, why) => {
+  ])('to a %s webhook: %j is an error, which failurePolicy Ignore ignores', async (type, answer, why) => {
     scene.answers.set('v', () => answer);
     scene.answers.set('w', () => answer);
     scene.put(configuration(type, 'w', webhook('w', { failurePolicy: 'Ignore' })));
@@ -155,7 +155,7 @@ describe('answers', () => {
     });
   });
 
-  test('all that judge are asked at the same time, and the first refusal in their order counts', async () => {
+  test('validating webhooks are called in parallel, and the first refusal in their order counts', async () => {
     scene.put(configuration('Validating', 'v', webhook('a'), webhook('b')));
     const both = Promise.withResolvers<JsonObject>();
     scene.answers.set('a', () => both.promise);
@@ -182,7 +182,7 @@ describe('matchConditions', () => {
       'Fail',
       `configmaps "one" is forbidden: expression 'object.none == 1' resulted in error: no such key: none`,
     ],
-  ])('%j with %s: %s', async (expressions, failurePolicy, outcome) => {
+  ])('%j with failurePolicy %s lead to: %s', async (expressions, failurePolicy, outcome) => {
     const matchConditions = expressions.map(condition);
     scene.put(configuration('Validating', 'v', webhook('v', { matchConditions, failurePolicy })));
     const refusal = await scene.refusal(scene.write({ resource: configMaps, object }));

@@ -1,4 +1,4 @@
-// What becomes of objects whose owners have gone.
+// Tests the garbage collector with objects whose owners are deleted.
 import { expect, test } from 'vitest';
 import { forbiddenError } from '../../../../src/sandbox/api-error.ts';
 import { Service } from '../write/service.ts';
@@ -6,7 +6,7 @@ import { garbageCollector } from '../../../../src/sandbox/controllers/deletion.t
 
 const ofGone = { ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'gone', uid: 'gone' }] };
 
-test('one whose deletion is refused keeps none of the others, and is tried again', async () => {
+test('an object whose deletion is refused does not hold up the others and is tried again', async () => {
   const service = new Service();
   for (const name of ['a', 'b', 'c']) service.put(name, ofGone);
   service.put('kept', { ownerReferences: [{ uid: 'gone' }, { uid: 'a' }] });

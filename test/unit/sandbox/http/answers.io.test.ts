@@ -1,4 +1,4 @@
-// Answers: in the form that was asked for, with warnings, as failures, and as streams.
+// Tests answers: their forms, warnings, errors and streams.
 import { request } from 'node:https';
 import { once } from 'node:events';
 import type { ClientRequest, IncomingMessage } from 'node:http';
@@ -68,7 +68,7 @@ describe('one object', () => {
     });
   });
 
-  it('in YAML', async () => {
+  it('is written in YAML for a client that accepts YAML', async () => {
     await using server = await RunningServer.start(answering(secret));
     const { body, headers } = await server.ask('GET', one, { accept: 'application/yaml' });
     expect(headers['content-type']).toBe('application/yaml');
@@ -78,7 +78,7 @@ describe('one object', () => {
   it.each([
     [{ kind: 'Status', apiVersion: 'v1', status: 'Success' }],
     [{ kind: 'TokenRequest', apiVersion: 'authentication.k8s.io/v1', metadata: {} }],
-  ])('what is no object of the kind has no other form: %o', async (answer) => {
+  ])('an answer that is not an object of the kind has one form: %o', async (answer) => {
     await using server = await RunningServer.start(answering(answer));
     expect((await server.ask('DELETE', one, meta('Table'))).json).toEqual(answer);
   });
@@ -88,7 +88,7 @@ describe('one object', () => {
     [meta('Chart').accept],
     ['application/json;as=Table;v=v1;g=none.test'],
     ['application/cbor'],
-  ])('not as %s', async (accept) => {
+  ])('cannot be requested as %s', async (accept) => {
     await using server = await RunningServer.start(answering(secret));
     const { code, json } = await server.ask('GET', one, { accept });
     expect({ code, reason: json['reason'] }).toEqual({ code: 406, reason: 'NotAcceptable' });
@@ -105,11 +105,11 @@ describe('an age', () => {
     [7200, '2h'],
     [172_799, '47h'],
     [172_800, '2d'],
-  ])('of %i seconds: %s', (seconds, age) => {
+  ])('of %i seconds is %s', (seconds, age) => {
     expect(ageOf(new Date(now.getTime() - seconds * 1000).toISOString(), now)).toBe(age);
   });
 
-  it.each([[''], ['yesterday'], [7], [undefined]])('%s is no time', (time) => {
+  it.each([[''], ['yesterday'], [7], [undefined]])('of %s is unknown', (time) => {
     expect(ageOf(time, now)).toBe('<unknown>');
   });
 });
@@ -118,14 +118,14 @@ describe('a list', () => {
   const answer = (): ObjectAnswer => list([secret]);
   const metadata = { resourceVersion: '7' };
 
-  it('says once what its items are', async () => {
+  it('has the kind of its items once', async () => {
     await using server = await RunningServer.start(answer);
     const { json } = await server.ask('GET', all);
     const { kind: _kind, apiVersion: _apiVersion, ...rest } = secret;
     expect(json).toEqual({ kind: 'SecretList', apiVersion: 'v1', metadata, items: [rest] });
   });
 
-  it('of a custom kind repeats it', async () => {
+  it('of a custom kind repeats the kind in each item', async () => {
     await using server = await RunningServer.start(answer);
     const { json } = await server.ask('GET', '/apis/reeve.dev/v1alpha1/secretshares');
     expect(json).toMatchObject({
@@ -135,7 +135,7 @@ describe('a list', () => {
     });
   });
 
-  it('of metadata', async () => {
+  it('can hold the metadata alone', async () => {
     await using server = await RunningServer.start(answer);
     const { json } = await server.ask('GET', all, meta('PartialObjectMetadataList'));
     const listed = { kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1' };
@@ -146,15 +146,15 @@ describe('a list', () => {
     ['None', null],
     ['Object', secret],
     ['', metadataOnly],
-  ])('as a table with %s', async (included, object) => {
+  ])('as a table includes %s', async (included, object) => {
     await using server = await RunningServer.start(answer);
     const { json } = await server.ask('GET', `${all}?includeObject=${included}`, meta('Table'));
     expect(json).toMatchObject({ metadata, rows: [{ cells: ['a', '<unknown>'], object }] });
   });
 });
 
-describe('failures', () => {
-  it('are told as they are', async () => {
+describe('errors', () => {
+  it('are sent as a Status', async () => {
     await using server = await RunningServer.start(() => {
       throw notFoundError({ group: '', plural: 'secrets' }, 'a');
     });
@@ -167,7 +167,7 @@ describe('failures', () => {
     expect(server.faults).toEqual([]);
   });
 
-  it('say when to come again', async () => {
+  it('have a Retry-After header when the status has seconds', async () => {
     await using server = await RunningServer.start(() => {
       throw new ApiError({
         code: 429,
@@ -179,7 +179,7 @@ describe('failures', () => {
     expect((await server.ask('GET', one)).headers['retry-after']).toBe('3');
   });
 
-  it('of our own say nothing', async () => {
+  it('of the sandbox itself hide their cause', async () => {
     const fault = new Error('hunter2');
     await using server = await RunningServer.start(() => Promise.reject(fault));
     const { code, json, body } = await server.ask('GET', one);
@@ -206,18 +206,18 @@ describe('warnings', () => {
     [['a', 'a'], ['299 - "a"']],
     [['a', 'b'], ['299 - "a", 299 - "b"']],
     [['für \u{1F600} \uD800'], ['299 - "für \u{1F600} \uFFFD"']],
-  ])('%o: %o', async (texts, headers) => {
+  ])('%o are sent as %o', async (texts, headers) => {
     expect(await headersOf(...texts)).toEqual(headers);
   });
 
-  it('are cut where they are many', async () => {
+  it('are cut when they are too long together', async () => {
     const texts = Array.from({ length: 100 }, (_, index) => `${index} ${'x'.repeat(1000)}`);
     const [header = ''] = await headersOf(...texts);
     expect(header.split(', ')).toHaveLength(16);
     expect(header.length).toBeLessThan(5000);
   });
 
-  it('come with failures too', async () => {
+  it('are sent with errors too', async () => {
     await using server = await RunningServer.start((asked) => {
       asked.warn('mind');
       throw notFoundError({ group: '', plural: 'secrets' }, 'a');
@@ -244,14 +244,14 @@ describe('a watch', () => {
     return { code, events: lines.map((line) => JSON.parse(line) as unknown), faults: server.faults };
   };
 
-  it('is one event after the other, up to an error', async () => {
+  it('sends its events in order and ends after an error', async () => {
     const added: SandboxWatchEvent = { type: 'ADDED', object: secret };
     const error: SandboxWatchEvent = { type: 'ERROR', object: gone };
     const seen = await watched(events(added, bookmark, error, added));
     expect(seen).toEqual({ code: 200, events: [added, bookmark, error], faults: [] });
   });
 
-  it('is a row of a table each time', async () => {
+  it('sends one row of a table for each event', async () => {
     const added: SandboxWatchEvent = { type: 'ADDED', object: secret };
     const { events: seen } = await watched(events(added, added, bookmark), meta('Table'));
     expect(seen).toMatchObject([
@@ -264,7 +264,7 @@ describe('a watch', () => {
     ]);
   });
 
-  it('is of metadata where that is asked for', async () => {
+  it('sends metadata alone when the client asks for it', async () => {
     const added: SandboxWatchEvent = { type: 'ADDED', object: secret };
     const { events: seen } = await watched(events(added, bookmark), meta('PartialObjectMetadata'));
     const marked = { ...metadataOnly, metadata: { resourceVersion: '9' } };
@@ -274,7 +274,7 @@ describe('a watch', () => {
     ]);
   });
 
-  it('that breaks ends in an error', async () => {
+  it('that fails ends with an ERROR event', async () => {
     const fault = new Error('hunter2');
     const broken = (): AsyncIterable<SandboxWatchEvent> => ({
       [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(fault) }),
@@ -287,8 +287,8 @@ describe('a watch', () => {
     });
   });
 
-  /** Begins at once, goes on until the signal, and waits for a reader that is slow. */
-  it('begins before its first event, and ends with its client', async () => {
+  /** Begins at once, continues until the signal, and waits for a slow reader. */
+  it('begins before its first event and ends when the client disconnects', async () => {
     const aborted = Promise.withResolvers<string>();
     await using server = await RunningServer.start(({ signal }) => {
       signal.addEventListener('abort', () => aborted.resolve('gone'));

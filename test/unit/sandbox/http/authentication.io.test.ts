@@ -1,4 +1,4 @@
-// Who asks: tokens, client certificates, nobody, and acting as somebody else.
+// Tests tokens, client certificates, anonymous requests and impersonation.
 import { Agent } from 'node:https';
 import { describe, expect, it } from 'vitest';
 import { authorityPem, clientPair, RunningServer, serverPair, type Action } from './running-server.ts';
@@ -16,7 +16,7 @@ async function whoIs(
 }
 
 describe('credentials', () => {
-  it('a token is its user, who is authenticated', async () => {
+  it('a token stands for its user, who is in the group system:authenticated', async () => {
     await using server = await RunningServer.start();
     expect(await whoIs(server, {})).toEqual({ username: 'ann', groups: ['admins', 'system:authenticated'] });
     expect(server.records).toMatchObject([
@@ -39,7 +39,7 @@ describe('credentials', () => {
     },
   );
 
-  it('nobody is anonymous, and told so', async () => {
+  it('a request without credentials is anonymous, and its refusal says so', async () => {
     const isPublic = (action: Action): boolean => 'path' in action && action.path === '/version';
     await using server = await RunningServer.start(undefined, (_, action) => isPublic(action));
     expect((await server.client.call({ path: '/version' })).code).toBe(200);
@@ -54,7 +54,7 @@ describe('credentials', () => {
     );
   });
 
-  it('a certificate of our authority is its user', async () => {
+  it('a certificate of the sandbox authority stands for its user', async () => {
     const seen: unknown[] = [];
     await using server = await RunningServer.start(undefined, (user) => seen.push(user) > 0);
     const agent = new Agent({
@@ -70,7 +70,7 @@ describe('credentials', () => {
     agent.destroy();
   });
 
-  it('any other certificate is refused', async () => {
+  it('another certificate is refused', async () => {
     await using server = await RunningServer.start(undefined, () => true);
     const { authority, userKeyPem: key } = await makeKeys();
     const forged = { key, cert: userCertificate(authority, key, 'ann', ['system:masters']) };
@@ -82,7 +82,7 @@ describe('credentials', () => {
   });
 });
 
-describe('acting as somebody else', () => {
+describe('impersonation', () => {
   it.each<readonly [string, Record<string, string | readonly string[]>, unknown]>([
     ['a user', { 'Impersonate-User': 'bob' }, { username: 'bob', groups: ['system:authenticated'] }],
     [
@@ -132,7 +132,7 @@ describe('acting as somebody else', () => {
       'groups "g" is forbidden: User "eve" cannot impersonate resource "groups" in API group "" at the cluster scope',
       { 'Impersonate-User': 'joe', 'Impersonate-Group': 'g' },
     ],
-  ])('needs the right: %s', async (message, headers) => {
+  ])('requires a right: %s', async (message, headers) => {
     const isJoe = (action: Action): boolean => 'name' in action && action.name === 'joe';
     await using server = await RunningServer.start(undefined, (_, action) => isJoe(action));
     const authorization = `Bearer ${server.tokens.issue({ username: 'eve', groups: [] })}`;

@@ -1,11 +1,11 @@
-// Bodies: which are read, and how those that are not are refused.
+// Tests which bodies are read and how the others are refused.
 import { connect } from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { RunningServer } from './running-server.ts';
 
 const secrets = '/api/v1/namespaces/a/secrets';
 const share = '/apis/reeve.dev/v1alpha1/secretshares/a';
-describe('what is read', () => {
+describe('bodies that are read', () => {
   it.each<readonly [string, string, string, string, unknown, string | undefined]>([
     ['POST', secrets, 'application/json', '{"a": 1}', { a: 1 }, undefined],
     ['POST', secrets, 'Application/JSON; charset=utf-8', '[1]', [1], undefined],
@@ -32,7 +32,7 @@ describe('what is read', () => {
     expect(server.requests).toMatchObject([{ body, patchType }]);
   });
 
-  it('the protobuf of kinds that kubectl creates', async () => {
+  it('the protobuf of kinds that kubectl creates is read', async () => {
     await using server = await RunningServer.start();
     const bytes = Buffer.from('6b3873000a0c0a0276311206536563726574120a1a08686f6d656d616465', 'hex');
     const type = { 'content-type': 'application/vnd.kubernetes.protobuf' };
@@ -41,7 +41,7 @@ describe('what is read', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('bodies that are refused', () => {
   it.each<readonly [string, string, string, string, number, string]>([
     ['POST', secrets, 'application/json', '{"hunter2', 400, 'the body of the request is not JSON'],
     ['POST', secrets, 'application/json', '', 400, 'the body of the request is not JSON'],
@@ -105,7 +105,7 @@ describe('what is refused', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('more than 3 MiB, on a connection that goes on', async () => {
+  it('a body of more than 3 MiB is refused and the connection stays open', async () => {
     await using server = await RunningServer.start();
     const type = { 'content-type': 'application/json' };
     const edge = JSON.stringify('x'.repeat(3 * 1024 * 1024 - 2));
@@ -118,7 +118,7 @@ describe('what is refused', () => {
     expect((await server.ask('POST', secrets, type, '{}')).code).toBe(200);
   });
 
-  it('a body that breaks off is nobody’s fault', async () => {
+  it('a body that breaks off is not reported as an error', async () => {
     await using server = await RunningServer.start(undefined, () => true);
     const socket = connect({ host: '127.0.0.1', port: server.port, rejectUnauthorized: false });
     socket.write(`POST ${secrets} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{`, () =>

@@ -1,4 +1,4 @@
-// What is told without asking about objects: version, probes, discovery and OpenAPI.
+// Tests the documents that are not about objects: version, probes, discovery and OpenAPI.
 import { describe, expect, it } from 'vitest';
 import { resources, RunningServer } from './running-server.ts';
 
@@ -10,25 +10,25 @@ async function read(path: string, accept = 'application/json') {
 const every = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 const reeve = { groupVersion: 'reeve.dev/v1alpha1', version: 'v1alpha1' };
 
-it.each(['/healthz', '/livez', '/readyz', '/readyz/'])('%s', async (path) => {
+it.each(['/healthz', '/livez', '/readyz', '/readyz/'])('%s answers ok', async (path) => {
   expect(await read(path)).toMatchObject({ code: 200, body: 'ok' });
 });
 
-it('/version', async () => {
+it('/version answers with the version of the API', async () => {
   const { json } = await read('/version');
   expect(json).toMatchObject({ major: '1', minor: '36', gitVersion: 'v1.36.0-reeve-sandbox' });
 });
 
-it('/openapi/v2 describes nothing', async () => {
+it('/openapi/v2 is an empty document', async () => {
   expect(await read('/openapi/v2')).toMatchObject({ code: 200, body: '' });
 });
 
 describe('discovery, group by group', () => {
-  it('the versions of the core', async () => {
+  it('/api lists the versions of the core group', async () => {
     expect((await read('/api')).json).toMatchObject({ kind: 'APIVersions', versions: ['v1'] });
   });
 
-  it('the groups', async () => {
+  it('/apis lists the groups', async () => {
     const { json } = await read('/apis');
     expect(json).toMatchObject({ kind: 'APIGroupList', apiVersion: 'v1' });
     const groups = json['groups'] as readonly { name: string }[];
@@ -40,7 +40,7 @@ describe('discovery, group by group', () => {
     expect(groups[1]).toEqual({ name: 'reeve.dev', versions: [reeve], preferredVersion: reeve });
   });
 
-  it('a group', async () => {
+  it('the path of a group lists its versions', async () => {
     expect((await read('/apis/reeve.dev')).json).toEqual({
       kind: 'APIGroup',
       apiVersion: 'v1',
@@ -50,7 +50,7 @@ describe('discovery, group by group', () => {
     });
   });
 
-  it('the kinds of the core', async () => {
+  it('/api/v1 lists the kinds of the core group', async () => {
     const { json } = await read('/api/v1');
     expect(json).toMatchObject({ kind: 'APIResourceList', groupVersion: 'v1' });
     const account = { namespaced: true, kind: 'ServiceAccount' };
@@ -109,7 +109,7 @@ describe('discovery, group by group', () => {
     ]);
   });
 
-  it('reviews', async () => {
+  it('reviews are listed with the verb create only', async () => {
     const { json } = await read('/apis/authentication.k8s.io/v1');
     expect(json['resources']).toMatchObject([
       { name: 'selfsubjectreviews', kind: 'SelfSubjectReview', verbs: ['create'] },
@@ -117,7 +117,7 @@ describe('discovery, group by group', () => {
   });
 });
 
-it('discovery, all at once', async () => {
+it('aggregated discovery lists all groups in one answer', async () => {
   const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
   const core = await read('/api', `${accept},application/json`);
   expect(core.headers['content-type']).toBe(accept);
@@ -157,7 +157,7 @@ it('discovery, all at once', async () => {
   });
 });
 
-it('OpenAPI says of each kind that the server checks its fields', async () => {
+it('OpenAPI offers field validation for each kind', async () => {
   const { json } = await read('/openapi/v3');
   const paths = json['paths'] as Readonly<Record<string, { serverRelativeURL: string }>>;
   expect(Object.keys(paths)).toEqual([

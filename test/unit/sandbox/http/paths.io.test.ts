@@ -1,11 +1,11 @@
-// Which request becomes which question about objects, and what is refused before.
+// Tests which request for objects a path stands for, and which paths are refused.
 import { describe, expect, it } from 'vitest';
 import { RunningServer, type Action } from './running-server.ts';
 
 const json = { 'content-type': 'application/json' };
 const merge = { 'content-type': 'application/merge-patch+json' };
 
-describe('what reaches the objects', () => {
+describe('requests for objects', () => {
   it.each<readonly [string, string, Record<string, string>, object]>([
     ['GET', '/api/v1/secrets', {}, { verb: 'list', namespace: undefined, name: undefined }],
     ['GET', '/api/v1/namespaces/a/secrets/b', {}, { verb: 'get', namespace: 'a', name: 'b' }],
@@ -39,7 +39,7 @@ describe('what reaches the objects', () => {
     expect(server.records).toHaveLength(1);
   });
 
-  it('is recorded with what it is about', async () => {
+  it('a request is recorded with the object it is about', async () => {
     await using server = await RunningServer.start();
     await server.ask('DELETE', '/api/v1/namespaces/a/secrets/b?dryRun=All');
     expect(server.records).toMatchObject([
@@ -58,7 +58,7 @@ describe('what reaches the objects', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('paths that are refused', () => {
   it.each<readonly [string, string, number]>([
     ['GET', '/nothing', 404],
     ['GET', '/apis/none.test', 404],
@@ -95,7 +95,7 @@ describe('what is refused', () => {
     expect(server.faults).toEqual([]);
   });
 
-  it('says who may not what before anything else', async () => {
+  it('a missing right is reported before any other error', async () => {
     await using server = await RunningServer.start();
     const headers = { authorization: `Bearer ${server.tokens.issue({ username: 'eve', groups: [] })}` };
     const { code, json: status } = await server.ask('POST', '/api/v1/namespaces/a/pods/b/exec', headers, '{');
@@ -109,7 +109,7 @@ describe('what is refused', () => {
   });
 });
 
-describe('what a user must be allowed', () => {
+describe('the right that a request requires', () => {
   it.each<readonly [string, string, Action]>([
     [
       'GET',

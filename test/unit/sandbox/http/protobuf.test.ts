@@ -10,7 +10,7 @@ interface Sent {
   readonly object: unknown;
 }
 
-/** Bodies of kubectl 1.32, and of k8s.io/apimachinery 0.36 for one object of each kind; beside each, its JSON. */
+/** Bodies of kubectl 1.32 and of k8s.io/apimachinery 0.36, one for each kind, with their JSON. */
 const fixture = join(import.meta.dirname, '../../../fixtures/sandbox/protobuf-bodies.json');
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own file
 const bodies = JSON.parse(readFileSync(fixture, 'utf8')) as readonly Sent[];
@@ -32,7 +32,7 @@ test.for(bodies)('$sent', (sent) => {
 
 type Value = number | string | Buffer;
 
-/** Small ones only. */
+/** Only small ones, so that the test stays fast. */
 function field(id: number, value: Value): Buffer {
   if (typeof value === 'number') return Buffer.from([id * 8, value]);
   const bytes = Buffer.from(value);
@@ -49,7 +49,7 @@ function envelope(apiVersion: string, kind: string, raw: Buffer): Buffer {
 const secret = (...fields: readonly Buffer[]): Buffer => envelope('v1', 'Secret', message(...fields));
 const metadata = (...fields: readonly Buffer[]): Buffer => secret(field(1, message(...fields)));
 
-describe('what is read', () => {
+describe('bodies that are read', () => {
   const type = { apiVersion: 'v1', kind: 'Secret' };
   test.for([
     ['nothing', secret(), type],
@@ -63,7 +63,7 @@ describe('what is read', () => {
   });
 });
 
-describe('what is not', () => {
+describe('bodies that are refused', () => {
   const unread = /^415 the sandbox reads objects of this kind in JSON and YAML, not in protobuf/;
   test.for([
     ['nothing', Buffer.alloc(0), /^400 .*does not begin as one/],
@@ -80,7 +80,7 @@ describe('what is not', () => {
   });
 });
 
-test('no bytes make it fail otherwise, or speak of them', () => {
+test('random bytes are read or refused, and the error never quotes them', () => {
   const broken = bodies.map(bytesOf).flatMap((bytes) =>
     [...bytes.keys()].flatMap((at) => {
       const changed = [0, 0x7f, 0xff].map((byte) => {
@@ -96,7 +96,7 @@ test('no bytes make it fail otherwise, or speak of them', () => {
   expect(others).toStrictEqual([]);
 });
 
-test('a body of nothing but parts is refused before it fills the memory', () => {
+test('a body with too many parts is refused before it fills the memory', () => {
   const empty = secret(Buffer.alloc(3_000_000, Buffer.from([0x12, 0])));
   expect(outcome(empty)).toMatch(/^400 .*too many parts/);
 });

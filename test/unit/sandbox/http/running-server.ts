@@ -1,4 +1,4 @@
-// A server with parts of the sandbox that only remember what they were asked, for the tests of what goes over the wire.
+// Runs the HTTP server with parts that only record what they are asked.
 import { makeKeys, userCertificate } from '../../../cluster/pki.ts';
 import { HttpsClient, type HttpAnswer } from '../../../support/https-client.ts';
 import type { JsonObject } from '../../../../src/base/json.ts';
@@ -74,7 +74,7 @@ const keys = await makeKeys();
 
 export type Action = ResourceAction | PathAction;
 
-/** Everything is allowed to ann, and what `mayElse` says to the others. */
+/** The user ann may do everything; `mayElse` decides for other users. */
 export class RunningServer implements AsyncDisposable {
   readonly requests: ObjectRequest[] = [];
   readonly records: RequestRecord[] = [];
@@ -119,7 +119,7 @@ export class RunningServer implements AsyncDisposable {
     return this.client.port;
   }
 
-  /** As ann, unless the headers say who else. */
+  /** Sends a request as ann, unless the headers name another user. */
   async ask(
     method: string,
     path: string,
@@ -152,7 +152,7 @@ export function list(items: (ObjectAnswer & { readonly kind: 'list' })['items'])
   return { kind: 'list', items, resourceVersion: '7' };
 }
 
-/** A key and a certificate of a client, in PEM. */
+/** Returns the key and the certificate of a client in PEM. */
 export function clientPair(
   user: string,
   groups: readonly string[],
@@ -160,7 +160,7 @@ export function clientPair(
   return { key: keys.userKeyPem, cert: userCertificate(keys.authority, keys.userKeyPem, user, groups) };
 }
 
-/** Good for a server only. */
+/** A certificate for servers only. */
 export const serverPair = { key: keys.server.keyPem, cert: keys.server.certPem };
 
 export const authorityPem = keys.authority.certPem;

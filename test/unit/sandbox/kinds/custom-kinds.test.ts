@@ -6,7 +6,7 @@ import { causesOf, kindNamed, now, prepared } from './served.ts';
 const spec = { source: { namespace: 'a', name: 'b' }, targets: { names: ['c'] } };
 const typed = { apiVersion: 'reeve.dev/v1alpha1' };
 
-test('defaults are set, and unknown fields dropped', () => {
+test('defaults are set and unknown fields are dropped', () => {
   const object = { spec: { ...spec, target: {}, foo: 1 }, bar: 2, status: { desired: 1, x: 1 } };
   expect(prepared('SecretShare', object)).toStrictEqual({
     metadata: { name: 'a', generation: 1 },
@@ -52,11 +52,11 @@ test.for([
     ['Invalid spec.target.labels[reeve.dev/x]'],
   ],
   [{ spec, status: { desired: 'x' } }, ['TypeInvalid status.desired']],
-] as const)('a SecretShare of %j: %j', ([object, causes]) => {
+] as const)('the causes of the SecretShare %j are %j', ([object, causes]) => {
   expect(causesOf('SecretShare', { ...typed, ...object })).toStrictEqual(causes);
 });
 
-test('the name is at most as long as the definition says', () => {
+test('a name longer than the definition permits is refused', () => {
   expect(causesOf('SecretShare', { metadata: { name: 'a'.repeat(64) }, spec })).toStrictEqual([
     'Invalid metadata.name',
   ]);
@@ -75,7 +75,7 @@ test.for([
   ],
   ['Role', { rules: [{ foo: 1, verbs: [] }] }, ['rules[0].foo']],
   ['Namespace', JSON.parse('{"__proto__": {}, "constructor": 1}') as object, ['__proto__', 'constructor']],
-] as const)('of a %s of %j unknown are %j', ([kind, object, paths]) => {
+] as const)('the unknown fields of the %s %j are %j', ([kind, object, paths]) => {
   expect(unknownFields(kindNamed(kind), object).map(({ path }) => path)).toStrictEqual(paths);
 });
 
@@ -101,7 +101,7 @@ test.for([
   expect(column?.cell({ metadata: {}, ...object })).toBe(cell);
 });
 
-test('a definition of ours is established at once, under its own name only', () => {
+test('a definition of a kind of Reeve is established at once, under its own name only', () => {
   const { metadata: _, ...definition } = namespacePolicyCrd();
   const stored = prepared('CustomResourceDefinition', {
     ...definition,
@@ -128,6 +128,9 @@ test.each([
   ['SecretShare', { spec: { other: 1 } }, undefined],
   ['NamespacePolicy', { spec: { nmaespaces: {} } }, 'spec.namespaces'],
   ['ConfigMap', { metadta: {} }, 'metadata'],
-] as const)('the known field that is similar in a %s of %j is %s', (kind, object, similar) => {
-  expect(unknownFields(kindNamed(kind), object)).toMatchObject([{ similar }]);
-});
+] as const)(
+  'the known field that is similar to the unknown one in the %s %j is %s',
+  (kind, object, similar) => {
+    expect(unknownFields(kindNamed(kind), object)).toMatchObject([{ similar }]);
+  },
+);

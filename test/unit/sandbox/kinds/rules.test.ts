@@ -1,4 +1,4 @@
-// The causes were compared with those of a Kubernetes 1.36 API server.
+// Tests the rules of kinds. The causes were compared with those of a Kubernetes 1.36 API server.
 import { expect, test } from 'vitest';
 import { causesOf, kindNamed, prepared } from './served.ts';
 
@@ -111,7 +111,7 @@ test.for([
     { spec: {} },
     ['Required spec.policyName', 'Required spec.validationActions'],
   ],
-] as const)('%s %j: %j', ([kind, object, causes]) => {
+] as const)('the causes of a %s %j are %j', ([kind, object, causes]) => {
   expect(causesOf(kind, { metadata: { name: 'a' }, ...object })).toStrictEqual(causes);
 });
 
@@ -124,7 +124,7 @@ test.for([
   ['ConfigMap', { immutable: true }, { immutable: true, binaryData: { a: '' } }, ['Forbidden binaryData']],
   ['RoleBinding', { roleRef }, { roleRef }, []],
   ['RoleBinding', { roleRef }, { roleRef: { ...roleRef, name: 'b' } }, ['Invalid roleRef']],
-] as const)('%s from %j to %j: %j', ([kind, before, after, causes]) => {
+] as const)('the causes of a %s that changes from %j to %j are %j', ([kind, before, after, causes]) => {
   expect(causesOf(kind, after, before)).toStrictEqual(causes);
 });
 
@@ -164,7 +164,7 @@ test.for([
   expect(prepared(kind, object)).toStrictEqual({ metadata: { name: 'a' }, ...stored });
 });
 
-test('a namespace has the finalizer, the phase and the label of its real name from the start', () => {
+test('a new Namespace has its finalizer, its phase and the label with its name', () => {
   const metadata = { name: 'abc', labels: { 'kubernetes.io/metadata.name': 'x', a: 'b' } };
   const created = prepared('Namespace', { metadata, spec: { finalizers: ['a.io/b'] } });
   expect(created).toStrictEqual({
@@ -193,7 +193,7 @@ test('a webhook gets the defaults of the API server', () => {
   ]);
 });
 
-test('what a Secret holds is never quoted', () => {
+test('the data of a Secret is never quoted', () => {
   const object = { data: { a: 'hunter2', b: 7 }, stringData: { c: 8, '.dockerconfigjson': 'hunter2' } };
   for (const data of [
     object,
@@ -206,7 +206,7 @@ test('what a Secret holds is never quoted', () => {
   }
 });
 
-test('the generation counts changes of what is neither metadata nor status', () => {
+test('the generation counts changes outside of metadata and status', () => {
   const first = prepared('Lease', { spec: {} });
   expect(first.metadata['generation']).toBeUndefined();
   const policy = prepared('NetworkPolicy', { spec: {} });

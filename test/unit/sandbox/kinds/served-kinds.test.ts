@@ -5,7 +5,7 @@ import { kindsServedFrom } from '../../../../src/sandbox/kinds/served-kinds.ts';
 import { MemoryStore } from '../../../../src/sandbox/store.ts';
 import { allKinds, causesOf, kindNamed } from './served.ts';
 
-test('our kinds are served while their definitions are stored', () => {
+test('the kinds of Reeve are served while their definitions are stored', () => {
   const kinds = kindsServedFrom(new MemoryStore());
   expect(kinds.find('reeve.dev', 'v1alpha1', 'secretshares')).toBeUndefined();
   expect(kinds.ofKind('v1', 'Secret')?.plural).toBe('secrets');
@@ -22,7 +22,7 @@ test.for([
   ['ValidatingWebhookConfiguration', { webhooks: ['name'], 'webhooks/*/matchConditions': ['name'] }],
   ['ServiceAccount', { secrets: ['name'] }],
   ['SecretShare', { 'spec/target/keys': ['to'], 'status/conditions': ['type'] }],
-] as const)('the lists of a %s are merged by %j', ([kind, keys]) => {
+] as const)('the lists of a %s are merged by the keys %j', ([kind, keys]) => {
   expect(kindNamed(kind).listKeys).toMatchObject(keys);
 });
 
@@ -59,7 +59,7 @@ test.for([
     { spec: { policyName: 'p', paramRef: { name: 'x' } } },
     ['p', 'x', ''],
   ],
-] as const)('the cells of a %s of %j: %j', ([kind, object, cells]) => {
+] as const)('the cells of the %s %j are %j', ([kind, object, cells]) => {
   expect(kindNamed(kind).columns.map((column) => column.cell({ metadata: {}, ...object }))).toStrictEqual(
     cells,
   );
@@ -85,7 +85,7 @@ test.for([
     { name: 'a', ownerReferences: [{ apiVersion: 'v1', kind: 'X', name: 'x', uid: '' }] },
     ['Invalid metadata.ownerReferences.uid'],
   ],
-] as const)('%s with metadata %j: %j', ([kind, metadata, causes]) => {
+] as const)('the causes of a %s with metadata %j are %j', ([kind, metadata, causes]) => {
   expect(causesOf(kind, { metadata, roleRef: { kind: 'Role', name: 'r' } })).toStrictEqual(causes);
 });
 
@@ -100,7 +100,7 @@ test.for([
     { name: 'a', deletionTimestamp: 't', finalizers: ['a.io/b'] },
     ['Forbidden metadata.finalizers'],
   ],
-] as const)('metadata from %j to %j: %j', ([before, after, causes]) => {
+] as const)('the causes of metadata that changes from %j to %j are %j', ([before, after, causes]) => {
   expect(causesOf('ConfigMap', { metadata: after }, { metadata: before })).toStrictEqual(causes);
 });
 

@@ -1,4 +1,4 @@
-// Kinds and objects for the tests of src/sandbox/kinds.
+// Provides kinds and objects for the tests of src/sandbox/kinds.
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
 import { kindsServedFrom } from '../../../../src/sandbox/kinds/served-kinds.ts';
 import type { Kinds, Resource } from '../../../../src/sandbox/resource.ts';
@@ -6,7 +6,7 @@ import { MemoryStore, type SandboxStore } from '../../../../src/sandbox/store.ts
 
 export const now = new Date('2026-11-21T12:00:00Z');
 
-/** With the definitions of both of our kinds. */
+/** Contains the definitions of both kinds of Reeve. */
 export function storeWithDefinitions(): SandboxStore {
   const store = new MemoryStore();
   const definitions = kindsServedFrom(store).find('apiextensions.k8s.io', 'v1', 'customresourcedefinitions');
@@ -29,7 +29,7 @@ export function prepared(kind: string, object: object, stored?: KubeObject): Kub
   return kindNamed(kind).rules.prepare({ metadata: { name: 'a' }, ...object }, stored, now);
 }
 
-/** `<reason> <field>` of all that is wrong with it, in a create or, with `before`, an update. */
+/** Returns `<reason> <field>` for each problem of a create or, with `before`, of an update. */
 export function causesOf(kind: string, object: object, before?: object): readonly string[] {
   const resource = kindNamed(kind);
   const stored = before === undefined ? undefined : prepared(kind, before);

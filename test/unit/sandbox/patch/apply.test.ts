@@ -1,4 +1,4 @@
-// What the comparison with a real API server does not ask: custom resources, times, and hostile keys.
+// Tests what the recorded answers of a real API server leave out: custom kinds, times and hostile keys.
 import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
 import { applied } from '../../../../src/sandbox/patch/apply.ts';
@@ -34,7 +34,7 @@ describe('an apply', () => {
   const tcp = { port: 80, protocol: 'TCP', name: 'web' };
   const udp = { port: 80, protocol: 'UDP', name: 'quic' };
 
-  test('merges lists by all their keys, and sets', () => {
+  test('merges lists by all their keys, and merges sets', () => {
     const first = apply(undefined, widget({ ports: [tcp], tags: ['x'] }));
     const second = apply(first, widget({ ports: [udp], tags: ['y', 'x'] }), by('b'));
     expect(second['spec']).toEqual({ ports: [tcp, udp], tags: ['y', 'x'] });
@@ -45,14 +45,14 @@ describe('an apply', () => {
     );
   });
 
-  test('takes a list whose items cannot be told apart as one', () => {
+  test('replaces a list whose items have no keys as a whole', () => {
     const first = apply(undefined, widget({ ports: [tcp, tcp] }));
     expect(apply(first, widget({ ports: [{ name: 'no key' }] }))['spec']).toEqual({
       ports: [{ name: 'no key' }],
     });
   });
 
-  test('keeps the time where nothing changes', () => {
+  test('keeps the time of an entry when nothing changes', () => {
     const first = apply(undefined, widget({ a: 1 }));
     expect(timesOf(apply(first, widget({ a: 1 }), by('a', '2026-02-02T00:00:00Z')))).toEqual([
       '2026-01-01T00:00:00Z',
@@ -62,7 +62,7 @@ describe('an apply', () => {
     ]);
   });
 
-  test('of the object leaves the status, and of the status the rest', () => {
+  test('to the object keeps the status, and to the status keeps the rest', () => {
     const first = apply(undefined, { ...widget({ a: 1 }), status: { b: 1 } });
     expect(JSON.stringify(first.metadata['managedFields'])).not.toContain('f:status');
     const status = { ...by('s'), subresource: 'status' } as const;
@@ -71,7 +71,7 @@ describe('an apply', () => {
     expect(entries.find(({ manager }) => manager === 's')?.fieldsV1).toEqual({ 'f:status': { 'f:b': {} } });
   });
 
-  test('takes hostile keys for plain ones', () => {
+  test('treats hostile keys as plain keys', () => {
     const spec = JSON.parse('{"__proto__":{"polluted":1},"constructor":"c","a\\",\\"f:b":1}') as object;
     const first = apply(undefined, widget(spec));
     expect(JSON.stringify(first['spec'])).toBe(JSON.stringify(spec));
@@ -80,7 +80,7 @@ describe('an apply', () => {
   });
 });
 
-test('an entry takes the time of its last change', () => {
+test('an entry of managedFields has the time of its last change', () => {
   const first = withManagedFields(kinds.Widget, widget({ a: 1, b: 1 }), undefined, by('a', '1'));
   const less = withManagedFields(kinds.Widget, widget({ a: 1 }), first, by('a', '2'));
   const more = withManagedFields(kinds.Widget, widget({ a: 2 }), less, by('a', '3'));
@@ -92,12 +92,12 @@ describe('a list', () => {
     ['ab', 'xba', 'xba'],
     ['ab', 'xb', 'xb'],
     ['', 'ab', 'ab'],
-  ])('%s has the order of whoever applies all of it: %s', (before, after, expected) => {
+  ])('%s gets the order of an apply of all its items: %s', (before, after, expected) => {
     const first = apply(undefined, widget({ tags: before.split('') }));
     expect(apply(first, widget({ tags: after.split('') }))['spec']).toEqual({ tags: expected.split('') });
   });
 
-  test('of others gets more at its end', () => {
+  test('with items of others gets new items at its end', () => {
     const first = apply(undefined, widget({ tags: ['a', 'b'] }));
     expect(apply(first, widget({ tags: ['c', 'b'] }), by('b'))['spec']).toEqual({ tags: ['a', 'b', 'c'] });
   });
@@ -107,7 +107,7 @@ describe('a set of fields', () => {
   const one = { 'f:a': { '.': {}, 'f:b': {}, 'k:{"p":1}': { '.': {}, 'f:p': {} } }, 'f:d': {} };
   const other = { 'f:a': { 'f:b': {}, 'f:c': {} }, 'f:d': { 'f:e': {} } };
 
-  test('is united, cut and lessened field by field', () => {
+  test('supports union, intersection and difference', () => {
     expect(union(one, other)).toEqual({
       'f:a': { '.': {}, 'f:b': {}, 'f:c': {}, 'k:{"p":1}': { '.': {}, 'f:p': {} } },
       'f:d': { '.': {}, 'f:e': {} },
@@ -124,7 +124,7 @@ describe('a set of fields', () => {
     },
   );
 
-  test('is shown as conflicts name it', () => {
+  test('is shown with the paths that conflicts name', () => {
     const set = { 'f:a': { 'k:{"p":1,"q":"r"}': { 'f:b/c': {} }, 'v:"x"': {} } };
     expect([isFieldsV1(set), shownFields(set)]).toEqual([true, ['.a[p=1,q="r"].b/c', '.a[="x"]']]);
   });

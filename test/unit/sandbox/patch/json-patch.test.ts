@@ -113,7 +113,7 @@ describe('a JSON patch', () => {
       { path: '/data', value: JSON.parse('{"__proto__":{"a":1}}') as unknown },
       '{"__proto__":{"a":1}}',
     ],
-  ])('takes __proto__ %s for a plain key', (_, operation, data) => {
+  ])('treats __proto__ %s as a plain key', (_, operation, data) => {
     expect(JSON.stringify(jsonPatched(object, [{ op: 'add', ...operation }])['data'])).toBe(data);
   });
 
@@ -142,7 +142,7 @@ describe('a JSON patch', () => {
   });
 });
 
-test('leaves what it was made of, and itself, as they were', () => {
+test('a JSON patch changes neither the stored object nor the patch', () => {
   const patch = [
     { op: 'add', path: '/data', value: { a: 'b' } },
     { op: 'add', path: '/data/c', value: 'd' },

@@ -1,4 +1,4 @@
-// The kinds that the patch tests use, as far as patches look at them.
+// Provides the kinds of the patch tests, with only the parts that patches read.
 import type { Resource } from '../../../../src/sandbox/resource.ts';
 
 function kind(group: string, name: string, plural: string, more: Partial<Resource> = {}): Resource {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { mergePatched } from '../../../../src/sandbox/patch/merge-patch.ts';
 
 describe('a merge patch', () => {
-  // The cases of https://www.rfc-editor.org/rfc/rfc7396#appendix-A that are about objects, one level down.
+  // The cases about objects of https://www.rfc-editor.org/rfc/rfc7396#appendix-A, one level deeper.
   test.each<[unknown, unknown, unknown]>([
     [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
     [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],
@@ -21,11 +21,11 @@ describe('a merge patch', () => {
     [{ e: null }, { a: 1 }, { e: null, a: 1 }],
     [[1, 2], { a: 'b', c: null }, { a: 'b' }],
     [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
-  ])('%j and %j', (spec, patch, expected) => {
+  ])('%j patched with %j', (spec, patch, expected) => {
     expect(mergePatched({ metadata: {}, spec }, { spec: patch })).toEqual({ metadata: {}, spec: expected });
   });
 
-  test('takes __proto__ for a plain key', () => {
+  test('treats __proto__ as a plain key', () => {
     const patch: unknown = JSON.parse('{"data":{"__proto__":{"polluted":"1"},"constructor":"2"}}');
     const { data } = mergePatched({ metadata: {}, data: { a: '1' } }, patch);
     expect(JSON.stringify(data)).toBe('{"a":"1","__proto__":{"polluted":"1"},"constructor":"2"}');
@@ -39,7 +39,7 @@ describe('a merge patch', () => {
   });
 });
 
-test('knows no directives: they are members like any other', () => {
+test('a merge patch treats directives as plain members', () => {
   const patch = { data: { $patch: 'delete', '$setElementOrder/x': ['y'] } };
   expect(mergePatched({ metadata: {}, data: { a: '1' } }, patch)['data']).toEqual({ a: '1', ...patch.data });
 });

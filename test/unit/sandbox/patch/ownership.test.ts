@@ -1,4 +1,4 @@
-// The ownership of fields, compared with what a real API server answered to the same sequences of writes.
+// Compares the owners of fields with the recorded answers of a real API server to the same writes.
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/base/json.ts';
@@ -41,14 +41,14 @@ function written(resource: Resource, step: Step, stored: KubeObject | undefined)
   }
 }
 
-/** The API server keeps no empty maps and nulls where its types have none. */
+/** The API server stores no empty maps and nulls where its types have none. */
 function withoutEmpty(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value), (_, member: unknown) =>
     member === null || (typeof member === 'object' && Object.keys(member).length === 0) ? undefined : member,
   ) as unknown;
 }
 
-/** In any order, and without times: an entry of the API server has none where its first write changes nothing. */
+/** Ignores order and times: an entry of the API server has no time when its first write changes nothing. */
 const entriesOf = (object: unknown): readonly object[] => {
   const entries = (object as KubeObject).metadata['managedFields'] as readonly FieldOwner[] | undefined;
   const key = ({ manager, operation, subresource }: FieldOwner): string =>
@@ -58,7 +58,7 @@ const entriesOf = (object: unknown): readonly object[] => {
     .map((entry) => ({ ...entry, time: '' }));
 };
 
-/** All but managedFields. The API server puts the finalizers of several managers in another order. */
+/** Ignores managedFields. The API server orders the finalizers of several managers differently. */
 const restOf = (object: unknown): unknown => {
   const { metadata, ...rest } = object as KubeObject;
   const finalizers = (metadata['finalizers'] as readonly string[] | undefined)?.toSorted();
@@ -67,7 +67,7 @@ const restOf = (object: unknown): unknown => {
 
 const isObject = (answer: unknown): boolean => (answer as KubeObject).kind !== 'Status';
 
-/** Said by other parts of the server: validation, and storage. */
+/** Errors of other parts of the server: validation and storage. */
 const isOfOthers = (answer: unknown): boolean =>
   ['Invalid', 'AlreadyExists'].includes(String((answer as KubeObject)['reason']));
 

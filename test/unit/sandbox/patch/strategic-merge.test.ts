@@ -92,7 +92,7 @@ describe('a strategic merge patch', () => {
     expect(Object.keys(metadata)).toEqual(Object.keys(object.metadata).filter((name) => name !== field));
   });
 
-  test('takes hostile keys for plain ones', () => {
+  test('treats hostile keys as plain keys', () => {
     const patch: unknown = JSON.parse('{"data":{"__proto__":{"polluted":"1"},"toString":{"a":"2"}}}');
     const { data } = mergePatched(object, patch, kinds.ConfigMap);
     expect(JSON.stringify(data)).toBe('{"__proto__":{"polluted":"1"},"toString":{"a":"2"}}');

@@ -3,7 +3,7 @@ import { readObject } from '../../../../src/sandbox/read/read.ts';
 import { MemoryStore } from '../../../../src/sandbox/store.ts';
 import { configMap, configMaps, errorTextOf, listed, requestFor } from './reading.ts';
 
-/** Revisions 1001 to 1005. */
+/** The revisions 1001 to 1005. */
 function filled(): MemoryStore {
   const store = new MemoryStore();
   for (const name of ['c', 'a', 'b', 'd'])
@@ -26,7 +26,7 @@ describe('get', () => {
     expect(errorTextOf(() => readObject(filled(), request))).toBe(error);
   });
 
-  test('finds the object, or says that there is none', () => {
+  test('returns the object or answers 404', () => {
     const store = filled();
     const object = store.get(configMaps, 'team', 'a');
     expect(readObject(store, requestFor('', { ...inTeam, name: 'a' }))).toEqual({

@@ -1,4 +1,4 @@
-// Kinds, objects and requests for the tests of the store and of its readers.
+// Provides kinds, objects and requests for the tests of the store and its readers.
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
 import { ApiError } from '../../../../src/sandbox/api-error.ts';
 import { readList, type SandboxWatchEvent } from '../../../../src/sandbox/read/read.ts';

@@ -54,7 +54,7 @@ describe('labelSelector', () => {
     expect(selects('labelSelector', text, object)).toBe(expected);
   });
 
-  // Every one of them is a 400 of the real API server as well.
+  // The real API server answers 400 to each of these too.
   test.each([
     'a in (b',
     'a in b',
@@ -85,7 +85,7 @@ describe('labelSelector', () => {
     `a in (${' ,'.repeat(10_000)}!)`,
     '(a,'.repeat(10_000),
     `${'a.'.repeat(10_000)}!`,
-  ])('a very long one is refused soon', (text) => {
+  ])('a very long selector is refused quickly', (text) => {
     expect(errorOf('labelSelector', text)).toMatch(/^400 /);
   });
 });

@@ -87,7 +87,7 @@ describe('the beginning of a watch', () => {
 });
 
 describe('the changes', () => {
-  test('are those of the kind and namespace', async () => {
+  test('include only the kind and the namespace of the watch', async () => {
     const store = filled();
     const events = watched(store, 'resourceVersion=1002', { namespace: 'team' });
     put(store, 'x', {}, 'other');
@@ -127,7 +127,7 @@ describe('the changes', () => {
     },
   );
 
-  test('reach a watch that is open when the past is forgotten', async () => {
+  test('reach an open watch even when the history is shorter', async () => {
     const store = filled(1);
     const events = watched(store, 'resourceVersion=1001');
     expect(await next(events)).toBe('ADDED b@1002');
@@ -137,7 +137,7 @@ describe('the changes', () => {
     expect(await next(watched(store, 'resourceVersion=1002'))).toBe('ERROR 410 Expired');
   });
 
-  test('wait for a slow reader, within reason', async () => {
+  test('wait for a slow reader, up to a limit', async () => {
     const store = filled();
     const events = watched(store, 'resourceVersion=1001');
     expect(await next(events)).toBe('ADDED b@1002');
@@ -150,7 +150,7 @@ describe('the changes', () => {
 });
 
 describe('the end of a watch', () => {
-  test('comes in time, after bookmarks', async () => {
+  test('comes after the timeout and after bookmarks', async () => {
     const store = filled();
     const events = watched(store, 'resourceVersion=1002&allowWatchBookmarks=true&timeoutSeconds=90');
     const taken = take(events, 4);
@@ -166,7 +166,7 @@ describe('the end of a watch', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('has no bookmarks where none were asked for, nor comes before its time', async () => {
+  test('does not come early, and without a request there are no bookmarks', async () => {
     const events = watched(filled(), 'resourceVersion=1002&timeoutSeconds=9000000');
     const taken = next(events);
     await vi.advanceTimersByTimeAsync(3_600_000);
@@ -175,7 +175,7 @@ describe('the end of a watch', () => {
     expect(await taken).toBe('the end');
   });
 
-  test('comes when the reader goes away', async () => {
+  test('comes when the client disconnects', async () => {
     const store = new CountingStore();
     for (const name of ['a', 'b']) put(store, name);
     const leaving = new AbortController();

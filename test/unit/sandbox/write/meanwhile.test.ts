@@ -1,8 +1,8 @@
-// Writes that meet others while admission is asked about them.
+// Tests writes during which another write changes the same object.
 import { expect, test } from 'vitest';
 import { Service } from './service.ts';
 
-test('of a collection, what goes meanwhile does not keep the others', async () => {
+test('an object that is deleted in between does not stop the deletion of its collection', async () => {
   const service = new Service();
   for (const name of ['a', 'b', 'c']) service.put(name);
   service.admitted = ({ oldObject }) => {
@@ -12,7 +12,7 @@ test('of a collection, what goes meanwhile does not keep the others', async () =
   expect(service.names).toEqual([]);
 });
 
-test('what goes meanwhile has not been deleted by who asked for it alone', async () => {
+test('the delete of an object that is deleted in between answers 404', async () => {
   const service = new Service();
   service.put('a');
   service.admitted = () => {
@@ -21,7 +21,7 @@ test('what goes meanwhile has not been deleted by who asked for it alone', async
   await expect(service.ask('delete', { name: 'a' })).rejects.toMatchObject({ status: { code: 404 } });
 });
 
-test('of two who apply at once what is not there, the second adds to it', async () => {
+test('when two managers apply a missing object at once, the second adds to the object of the first', async () => {
   const service = new Service();
   const apply = async (manager: string): Promise<unknown> =>
     await service.ask('patch', {

@@ -1,4 +1,4 @@
-// What becomes of the dependents of an object that is deleted.
+// Tests the dependents of a deleted object.
 import { expect, test } from 'vitest';
 import type { ObjectRequest } from '../../../../src/sandbox/request.ts';
 import { Service } from './service.ts';
@@ -19,7 +19,7 @@ test.each<[string, Partial<ObjectRequest>, readonly string[]]>([
   expect(service.names).toEqual(names);
 });
 
-test('keep their owner in a dry run, and their other owners', async () => {
+test('dependents keep their owner in a dry run, and always their other owners', async () => {
   const service = new Service();
   service.put('owner');
   service.put('dependent', { ownerReferences: [{ uid: 'owner' }, { uid: 'other' }] });

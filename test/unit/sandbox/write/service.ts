@@ -1,4 +1,4 @@
-// What serves objects, with kinds and a store of its own, for whom everything is allowed: tests put into `admitted` what happens while admission is asked.
+// Serves objects from its own store to a user with all rights. `admitted` lets a test act during admission.
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
 import type { ReviewedWrite } from '../../../../src/sandbox/admission/reviewed-write.ts';
 import { createAuthorizer } from '../../../../src/sandbox/access/authorizer.ts';

@@ -1,4 +1,4 @@
-// How long the tokens of service accounts are good.
+// Tests how long the tokens of service accounts are valid.
 import { expect, test } from 'vitest';
 import { Service } from './service.ts';
 
@@ -12,7 +12,7 @@ async function issued(service: Service, expirationSeconds: number): Promise<stri
   return (answer.object['status'] as { token: string }).token;
 }
 
-test('as long as it says', async () => {
+test('a token is valid until it expires', async () => {
   const service = new Service();
   service.store.put(service.serviceAccounts, account, undefined);
   const token = await issued(service, 600);
@@ -22,7 +22,7 @@ test('as long as it says', async () => {
   expect(service.tokens.find(token)).toBeUndefined();
 });
 
-test('as long as the account is the same', async () => {
+test('a token is valid while its service account has the same uid', async () => {
   const service = new Service();
   const stored = service.store.put(service.serviceAccounts, account, undefined);
   const token = await issued(service, 600);
@@ -33,7 +33,7 @@ test('as long as the account is the same', async () => {
   expect(service.tokens.find(token)).toBeUndefined();
 });
 
-test('at least ten minutes', async () => {
+test('a token of less than ten minutes is refused', async () => {
   const service = new Service();
   service.store.put(service.serviceAccounts, account, undefined);
   await expect(issued(service, 599)).rejects.toMatchObject({ status: { code: 422 } });
