@@ -1,4 +1,4 @@
-// Who may do what: by the roles that are bound to the user, and nothing beyond.
+// Tests RBAC: a user may do what bound roles permit, and nothing else.
 // https://kubernetes.io/docs/reference/access-authn-authz/rbac/
 import { beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
@@ -40,7 +40,7 @@ onEachBackend('access', (backend) => {
     return backend.as(user);
   };
 
-  it('is refused to a user with no rights, with what was asked', async () => {
+  it('is refused to a user without rights, and the refusal names the request', async () => {
     const user = freshName('nobody');
     const { status, body } = await backend.as(user).get(at('secrets', ns, 'a'));
     expect(status).toBe(403);
@@ -75,7 +75,7 @@ onEachBackend('access', (backend) => {
     expect(body.message).toContain(`User "ct-nobody" ${words}`);
   });
 
-  it('comes before the question whether it is there', async () => {
+  it('is judged before the existence of the object', async () => {
     expect((await backend.as('ct-nobody').get(at('secrets', ns, 'none'))).status).toBe(403);
     expect((await backend.as('ct-nobody').get(at('secrets', 'ct-nowhere', 'none'))).status).toBe(403);
   });
@@ -91,7 +91,7 @@ onEachBackend('access', (backend) => {
     expect((await send(api, at('secrets', ns))).status).toBe(403);
   });
 
-  it('goes by names', async () => {
+  it('can be limited to names', async () => {
     const named: Rule = { apiGroups: [''], resources: ['secrets'], verbs: ['*'], resourceNames: ['a'] };
     const api = await userWith([named]);
     expect((await api.get(at('secrets', ns, 'a'))).status).toBe(200);
@@ -103,7 +103,7 @@ onEachBackend('access', (backend) => {
     expect((await api.get(`${at('secrets', ns)}?fieldSelector=metadata.name%3Db`)).status).toBe(403);
   });
 
-  it('goes by subresources', async () => {
+  it('can be limited to subresources', async () => {
     const api = await userWith([{ apiGroups: [''], resources: ['namespaces/status'], verbs: ['get'] }], '');
     expect((await api.get(at('namespaces', '', ns, 'status'))).status).toBe(200);
     expect((await api.get(at('namespaces', '', ns))).status).toBe(403);
@@ -113,7 +113,7 @@ onEachBackend('access', (backend) => {
     expect((await any.get(at('namespaces', '', ns, 'status'))).status).toBe(200);
   });
 
-  it('goes by groups, accounts and everybody who is authenticated', async () => {
+  it('can be granted to groups, service accounts and all authenticated users', async () => {
     const name = freshName('binding');
     const path = at('configmaps', ns, 'a');
     const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get'] }];
@@ -132,7 +132,7 @@ onEachBackend('access', (backend) => {
     expect(await status(`system:serviceaccount:${ns}:default`)).toBe(403);
   });
 
-  it('gives a ClusterRole that a RoleBinding names in its namespace alone', async () => {
+  it('by a RoleBinding to a ClusterRole is limited to its namespace', async () => {
     const user = freshName('user');
     const bound = binding('RoleBinding', user, ['ClusterRole', 'view'], user);
     await backend.api.must(backend.api.create(at('rolebindings', ns), bound));
@@ -170,7 +170,7 @@ onEachBackend('access', (backend) => {
     await eventually(status).toBe(403);
   });
 
-  describe('in the name of others', () => {
+  describe('by impersonation', () => {
     const impersonate = (resource: string, ...resourceNames: readonly string[]): Rule => ({
       apiGroups: [''],
       resources: [resource],
@@ -180,7 +180,7 @@ onEachBackend('access', (backend) => {
     const whoAmI = async (api: Api): Promise<Reply> =>
       await api.create('/apis/authentication.k8s.io/v1/selfsubjectreviews', {});
 
-    it('needs the right to it, for the user and each group', async () => {
+    it('requires the right to impersonate the user and each group', async () => {
       const user = freshName('user');
       await grant(backend, user, [impersonate('users', 'ann'), impersonate('groups', 'ct-team')], '');
       const api = await backend.login(user);
@@ -196,7 +196,7 @@ onEachBackend('access', (backend) => {
       expect((await whoAmI(api.as('ann', 'system:masters'))).status).toBe(403);
     });
 
-    it('reaches service accounts by their own resource', async () => {
+    it('of a service account requires the right on serviceaccounts', async () => {
       const user = freshName('user');
       await grant(backend, user, [impersonate('serviceaccounts', 'default')], ns);
       const api = await backend.login(user);
@@ -215,7 +215,7 @@ onEachBackend('access', (backend) => {
   });
 
   describe('tokens', () => {
-    it('of service accounts', async () => {
+    it('of service accounts are accepted', async () => {
       const path = at('serviceaccounts', ns, 'default', 'token');
       await eventually(async () => (await backend.api.get(at('serviceaccounts', ns, 'default'))).status).toBe(
         200,
@@ -235,7 +235,7 @@ onEachBackend('access', (backend) => {
       );
     });
 
-    it('that nobody gave out are refused', async () => {
+    it('that were never issued are refused', async () => {
       const { status, body } = await backend.withToken('wrong').get('/api/v1');
       expect(status).toBe(401);
       expect(body).toMatchObject({
@@ -247,8 +247,8 @@ onEachBackend('access', (backend) => {
     });
   });
 
-  describe('questions', () => {
-    it('about oneself', async () => {
+  describe('access reviews', () => {
+    it('about the user who asks are answered', async () => {
       const user = freshName('user');
       await grant(backend, user, [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get'] }], ns);
       const ask = async (resourceAttributes: object): Promise<unknown> => {
@@ -263,7 +263,7 @@ onEachBackend('access', (backend) => {
       expect(await ask({ verb: 'get', resource: 'configmaps' })).toBe(false);
     });
 
-    it('about paths', async () => {
+    it('about paths are answered', async () => {
       const ask = async (path: string): Promise<unknown> => {
         const spec = { nonResourceAttributes: { verb: 'get', path } };
         const { body } = await backend
@@ -275,7 +275,7 @@ onEachBackend('access', (backend) => {
       expect(await ask('/metrics')).toBe(false);
     });
 
-    it('about others need the right to ask', async () => {
+    it('about other users require the right to ask', async () => {
       const spec = { user: 'ann', resourceAttributes: { verb: 'get', resource: 'secrets' } };
       const { status } = await backend.as('ct-nobody').create(`${reviews}/subjectaccessreviews`, { spec });
       expect(status).toBe(403);
@@ -286,7 +286,7 @@ onEachBackend('access', (backend) => {
       expect(answer.body.status).toMatchObject({ allowed: true });
     });
 
-    it('are whole', async () => {
+    it('that are incomplete are refused', async () => {
       const nobody = await backend.api.create(`${reviews}/subjectaccessreviews`, {
         spec: { resourceAttributes: { verb: 'get', resource: 'secrets' } },
       });
@@ -295,7 +295,7 @@ onEachBackend('access', (backend) => {
       expect(nothing.status).toBe(422);
     });
 
-    it('in a namespace', async () => {
+    it('in a namespace are answered', async () => {
       const user = freshName('user');
       await grant(backend, user, [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get'] }], ns);
       const spec = { user, resourceAttributes: { verb: 'get', resource: 'configmaps', namespace: ns } };
@@ -305,7 +305,7 @@ onEachBackend('access', (backend) => {
       expect(body.status).toMatchObject({ allowed: true });
     });
 
-    it('for all rules', async () => {
+    it('for all rules list them', async () => {
       const user = freshName('user');
       const rule = { apiGroups: [''], resources: ['configmaps'], verbs: ['get'], resourceNames: ['a'] };
       await grant(backend, user, [rule], ns);
@@ -323,8 +323,8 @@ onEachBackend('access', (backend) => {
       expect(JSON.stringify(answer.nonResourceRules)).toContain('/version');
     });
 
-    it('who one is, in whatever alphabet', async () => {
-      // A header is bytes, here of UTF-8: Node writes the head in the encoding of the text that follows it.
+    it('name the user in any alphabet', async () => {
+      // A header is bytes of UTF-8. Node writes the head in the encoding of the text that follows.
       const api = backend.api.with({ 'impersonate-user': 'müller', 'impersonate-group': ['größe'] });
       const { body } = await api.create('/apis/authentication.k8s.io/v1/selfsubjectreviews', {});
       expect(body.status).toMatchObject({
@@ -332,7 +332,7 @@ onEachBackend('access', (backend) => {
       });
     });
 
-    it('who one is, by what else is known', async () => {
+    it('name the uid and extra fields of the user', async () => {
       const api = backend.api.with({
         'impersonate-user': 'ann',
         'impersonate-uid': 'ct-uid',
@@ -344,7 +344,7 @@ onEachBackend('access', (backend) => {
       expect([{ userInfo: expect.objectContaining(known) as object }, 'Failure']).toContainEqual(body.status);
     });
 
-    it('who one is', async () => {
+    it('name the user who asks', async () => {
       const { status, body } = await backend
         .as('ann', 'ct-team')
         .create('/apis/authentication.k8s.io/v1/selfsubjectreviews', {});

@@ -1,4 +1,4 @@
-// ValidatingAdmissionPolicies: the guard that Reeve ships, as it is shipped.
+// Tests ValidatingAdmissionPolicies with the guard that Reeve ships.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ import { at, binding, configMap } from './support/objects.ts';
 const guardFile = join(import.meta.dirname, '..', '..', 'manifests', 'install', '40-guard.yaml');
 const marked = { labels: { 'app.kubernetes.io/managed-by': 'reeve' } };
 const reconciler = 'system:serviceaccount:reeve-system:reeve-reconciler';
-/** Whom the guard lets past, and the jail too, which an earlier test may have left. */
+/** Users whom the guard permits, and the jail too, which an earlier test may have left. */
 const administrator = ['ann', 'system:masters', 'reeve:break-glass'] as const;
 
 const plurals = {
@@ -67,7 +67,7 @@ onEachBackend('admission policies', (backend) => {
       expect(body.details).toMatchObject({ name: 'a', kind: 'configmaps' });
     });
 
-    it('names the owner', async () => {
+    it('names the provider in the refusal', async () => {
       const { path } = await kept('NamespacePolicy/base');
       const { status, body } = await guarded().delete(path);
       expect(status).toBe(403);
@@ -97,7 +97,7 @@ onEachBackend('admission policies', (backend) => {
       }
     });
 
-    it('holds for subresources that take over metadata, and lets them write their part', async () => {
+    it('applies to subresources that write metadata, and permits their own part', async () => {
       const ns = await backend.namespace();
       const quota = (metadata: object) => ({ metadata: { name: 'a', ...metadata }, spec: { hard: {} } });
       const quotas = at('resourcequotas', ns);
@@ -116,7 +116,7 @@ onEachBackend('admission policies', (backend) => {
       expect((await guarded().patch(mine, 'merge', used)).status).toBe(200);
     });
 
-    it('lets others be, and lets finalizers go, but not come', async () => {
+    it('permits other objects, and removing but not adding finalizers', async () => {
       const { ns, path } = await kept();
       expect((await guarded().create(at('configmaps', ns), configMap('b'))).status).toBe(201);
       const finalizers = { metadata: { finalizers: ['test.dev/one'] } };
@@ -125,7 +125,7 @@ onEachBackend('admission policies', (backend) => {
       expect((await guarded().patch(path, 'merge', { metadata: { finalizers: null } })).status).toBe(200);
     });
 
-    it('lets Reeve write, and whoever is called in an emergency', async () => {
+    it('permits Reeve, and users of the break-glass group', async () => {
       const { path } = await kept();
       const api = backend.as(reconciler, 'system:masters');
       expect((await api.patch(path, 'merge', { data: { b: 'c' } })).status).toBe(200);
@@ -134,13 +134,13 @@ onEachBackend('admission policies', (backend) => {
       expect((await emergency.delete(path)).status).toBe(200);
     });
 
-    it('lets a namespace end', async () => {
+    it('permits the deletion of a namespace', async () => {
       const { ns } = await kept();
       await backend.api.must(backend.api.delete(at('namespaces', '', ns)));
       await eventually(async () => (await backend.api.get(at('namespaces', '', ns))).status).toBe(404);
     });
 
-    it('comes after the question whether one may', async () => {
+    it('is judged after RBAC', async () => {
       const { path } = await kept();
       const { status, body } = await backend.as('ct-nobody').delete(path);
       expect(status).toBe(403);
@@ -155,7 +155,7 @@ onEachBackend('admission policies', (backend) => {
     });
   });
 
-  it('do not judge policies', async () => {
+  it('do not judge writes of policies', async () => {
     const name = freshName('policy');
     const policy = {
       apiVersion: 'admissionregistration.k8s.io/v1',
@@ -176,14 +176,17 @@ onEachBackend('admission policies', (backend) => {
     await backend.api.delete(`${path}/${name}`);
   });
 
-  it.each(['object.metadata.', 'nosuch == 1'])('%s is no expression, and not stored', async (expression) => {
-    const matchConstraints = {
-      resourceRules: [
-        { apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], operations: ['CREATE'] },
-      ],
-    };
-    const spec = { matchConstraints, validations: [{ expression }] };
-    const policy = { metadata: { name: freshName('wrong') }, spec };
-    expect((await backend.api.create(at('validatingadmissionpolicies', ''), policy)).status).toBe(422);
-  });
+  it.each(['object.metadata.', 'nosuch == 1'])(
+    'a policy with the invalid expression %s is not stored',
+    async (expression) => {
+      const matchConstraints = {
+        resourceRules: [
+          { apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], operations: ['CREATE'] },
+        ],
+      };
+      const spec = { matchConstraints, validations: [{ expression }] };
+      const policy = { metadata: { name: freshName('wrong') }, spec };
+      expect((await backend.api.create(at('validatingadmissionpolicies', ''), policy)).status).toBe(422);
+    },
+  );
 });

@@ -1,4 +1,4 @@
-// ClusterRoles that gather the rules of others by their labels.
+// Tests ClusterRoles that gather the rules of others by their labels.
 import { it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { freshName } from './support/backend.ts';
@@ -26,7 +26,7 @@ onEachBackend('aggregated roles', (backend) => {
     for (const made of [name, `${name}-part`]) await backend.api.delete(at('clusterroles', '', made));
   });
 
-  it('two ClusterRoles that gather each other come to rest', async () => {
+  it('two ClusterRoles that gather each other settle', async () => {
     const [one, other] = [freshName('one'), freshName('other')];
     const gathering = (name: string, of: string, rules: readonly Rule[]) => ({
       ...role('ClusterRole', name, rules),

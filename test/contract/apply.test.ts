@@ -1,4 +1,4 @@
-// Server-side apply: every manager says what it wants, owns it, and is told when another does.
+// Tests server-side apply: managers, the fields that they own, and conflicts.
 // https://kubernetes.io/docs/reference/using-api/server-side-apply/
 import { describe, expect, it } from 'vitest';
 import { freshName } from './support/backend.ts';
@@ -25,7 +25,7 @@ onEachBackend('server-side apply', (backend) => {
   ): Promise<ApiObject> =>
     await backend.api.must(backend.api.apply(at('configmaps', ns, 'a'), configMap('a', data), by(manager)));
 
-  it('creates what is not there, and says so', async () => {
+  it('creates a missing object and answers 201', async () => {
     const ns = await backend.namespace();
     const first = await backend.api.apply(at('configmaps', ns, 'a'), configMap('a', { b: 'c' }), by('one'));
     expect(first.status).toBe(201);
@@ -44,7 +44,7 @@ onEachBackend('server-side apply', (backend) => {
     expect(again.body.metadata.resourceVersion).toBe(first.body.metadata.resourceVersion);
   });
 
-  it('takes YAML', async () => {
+  it('accepts YAML', async () => {
     const ns = await backend.namespace();
     const { status, body } = await backend.api.send('PATCH', `${at('configmaps', ns, 'a')}?${by('one')}`, {
       text: 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata: {b: "c"}\n',
@@ -54,7 +54,7 @@ onEachBackend('server-side apply', (backend) => {
     expect(body.data).toEqual({ b: 'c' });
   });
 
-  it('removes what a manager no longer says, unless another owns it', async () => {
+  it('removes fields that a manager no longer sends, unless another manager owns them', async () => {
     const ns = await backend.namespace();
     await applyAs(ns, 'one', { mine: '1', ours: '2' });
     await applyAs(ns, 'two', { ours: '2', theirs: '3' });
@@ -63,7 +63,7 @@ onEachBackend('server-side apply', (backend) => {
     expect(ownedBy(after, 'two')).toEqual({ 'f:data': { 'f:ours': {}, 'f:theirs': {} } });
   });
 
-  it('leaves alone what nobody applied', async () => {
+  it('keeps fields without an owner', async () => {
     const ns = await backend.namespace();
     await backend.api.must(backend.api.create(at('configmaps', ns), configMap('a', { other: 'x' })));
     expect((await applyAs(ns, 'one', { mine: '1' })).data).toEqual({ other: 'x', mine: '1' });
@@ -92,7 +92,7 @@ onEachBackend('server-side apply', (backend) => {
       expect((await backend.api.get(at('configmaps', ns, 'a'))).body.data).toEqual({ b: '1', c: '1' });
     });
 
-    it('are won by force, and the other no longer owns it', async () => {
+    it('are overridden by force, and the other manager loses the field', async () => {
       const ns = await backend.namespace();
       await applyAs(ns, 'one', { b: '1', c: '1' });
       const forced = await backend.api.must(
@@ -103,7 +103,7 @@ onEachBackend('server-side apply', (backend) => {
       expect(ownedBy(forced, 'two')).toEqual({ 'f:data': { 'f:b': {} } });
     });
 
-    it('arise with who updated as well', async () => {
+    it('arise with a manager that updated, too', async () => {
       const ns = await backend.namespace();
       const created = backend.api.create(
         `${at('configmaps', ns)}?${by('writer')}`,
@@ -119,7 +119,7 @@ onEachBackend('server-side apply', (backend) => {
       expect(body.details.causes?.[0]?.message).toMatch(/^conflict with "writer" using v1/);
     });
 
-    it('do not arise between those who want the same', async () => {
+    it('do not arise between managers that send the same value', async () => {
       const ns = await backend.namespace();
       await applyAs(ns, 'one', { b: '1' });
       const shared = await applyAs(ns, 'two', { b: '1' });
@@ -129,7 +129,7 @@ onEachBackend('server-side apply', (backend) => {
   });
 
   describe('managedFields', () => {
-    it('name who created and who updated what', async () => {
+    it('name the managers that created and updated fields', async () => {
       const ns = await backend.namespace();
       const place = at('configmaps', ns);
       await backend.api.must(
@@ -143,7 +143,7 @@ onEachBackend('server-side apply', (backend) => {
       expect(ownedBy(patched, 'patcher')).toEqual({ 'f:data': { 'f:b': {} } });
     });
 
-    it('fall away with what they say', async () => {
+    it('disappear with their fields', async () => {
       const ns = await backend.namespace();
       const place = at('configmaps', ns);
       await applyAs(ns, 'one', { b: '1', c: '1' });
@@ -154,14 +154,14 @@ onEachBackend('server-side apply', (backend) => {
       expect(ownedBy(patched, 'patcher')).toBeUndefined();
     });
 
-    it('go by the name of the client where none is given', async () => {
+    it('have the name of the client when no manager is given', async () => {
       const ns = await backend.namespace();
       const client = backend.api.with({ 'user-agent': 'thing/1.0 (linux)' });
       const made = await backend.api.must(client.create(at('configmaps', ns), configMap('a', { b: 'c' })));
       expect(made.metadata.managedFields?.map(({ manager }) => manager)).toEqual(['thing']);
     });
 
-    it('go by the keys of lists, and by values in sets', async () => {
+    it('identify items by the keys of lists, and by values in sets', async () => {
       const ns = await backend.namespace();
       const applied = await backend.api.must(
         backend.api.apply(at('serviceaccounts', ns, 'a'), {
@@ -180,7 +180,7 @@ onEachBackend('server-side apply', (backend) => {
       });
     });
 
-    it('take a list without keys as one', async () => {
+    it('treat a list without keys as one field', async () => {
       const ns = await backend.namespace();
       const rules = [{ apiGroups: [''], resources: ['secrets'], verbs: ['get'] }];
       const applied = await backend.api.must(
@@ -189,7 +189,7 @@ onEachBackend('server-side apply', (backend) => {
       expect(ownedBy(applied, 'contract')).toEqual({ 'f:rules': {} });
     });
 
-    it('can be emptied by whoever updates', async () => {
+    it('can be emptied by an update', async () => {
       const ns = await backend.namespace();
       await applyAs(ns, 'one', { b: '1' });
       const patch = { metadata: { managedFields: [{}] } };
@@ -230,7 +230,7 @@ onEachBackend('server-side apply', (backend) => {
     expect((await backend.api.get(at('configmaps', ns, 'a'))).status).toBe(404);
   });
 
-  it('refuses a field that the kind does not have', async () => {
+  it('refuses an unknown field', async () => {
     const ns = await backend.namespace();
     const path = at('configmaps', ns, 'a');
     const query = 'fieldManager=contract&fieldValidation=Strict';
@@ -239,7 +239,7 @@ onEachBackend('server-side apply', (backend) => {
     expect((await backend.api.get(path)).status).toBe(404);
   });
 
-  it('is authorized as a patch, and where it creates as a create of that name', async () => {
+  it('is authorized as a patch, and a creating apply also as a create of that name', async () => {
     const ns = await backend.namespace();
     const user = freshName('user');
     const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['patch', 'get'] }];

@@ -1,4 +1,4 @@
-// Our own kinds as their definitions say: validated, pruned, defaulted, with a status apart and generations.
+// Tests the kinds of Reeve: validation, pruning, defaults, status and generation.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { causeFields } from './support/answers.ts';
 import { freshName } from './support/backend.ts';
@@ -87,13 +87,13 @@ onEachBackend('custom kinds', (backend) => {
         details: { name, group: 'reeve.dev', kind: 'SecretShare' },
       });
       expect(body.message).toMatch(new RegExp(`^SecretShare\\.reeve\\.dev "${name}" is invalid: `));
-      // The real one adds that it did not look at the rest.
+      // The real API server adds that it did not check the rest.
       const causes = (body.details.causes ?? []).filter(({ field }) => field !== '<nil>');
       expect(causes.map(({ field }) => field)).toEqual(fields);
       expect(causes[0]?.reason).toBe(reason);
     });
 
-    it('several things at once', async () => {
+    it('several problems at once', async () => {
       const spec = { source: { namespace: 'A', name: 'B' }, targets, deletionPolicy: 'Perhaps' };
       const { body } = await backend.api.create(shares, { ...share(freshName('wrong')), spec });
       expect(causeFields(body)).toEqual(
@@ -101,7 +101,7 @@ onEachBackend('custom kinds', (backend) => {
       );
     });
 
-    it('a name that is too long for them', async () => {
+    it('a name that is too long for the kind', async () => {
       const { status, body } = await backend.api.create(shares, share('a'.repeat(64)));
       expect(status).toBe(422);
       expect(causeFields(body)).toContain('metadata.name');
@@ -112,7 +112,7 @@ onEachBackend('custom kinds', (backend) => {
       expect(status).toBe(400);
     });
 
-    it('what their rules forbid', async () => {
+    it('values that their rules forbid', async () => {
       const spec = { source, targets: {} };
       const { status, body } = await backend.api.create(shares, { ...share(freshName('wrong')), spec });
       expect(status).toBe(422);
@@ -120,10 +120,10 @@ onEachBackend('custom kinds', (backend) => {
     });
   });
 
-  describe('fields that they do not have', () => {
+  describe('unknown fields', () => {
     const more = (name: string): object => ({ ...share(name), spec: { ...shareSpec, more: true }, other: 1 });
 
-    it('are dropped, and warned of', async () => {
+    it('are dropped with a warning', async () => {
       const name = freshName('share');
       const { status, body, warnings } = await backend.api.create(shares, more(name));
       expect(status).toBe(201);
@@ -133,7 +133,7 @@ onEachBackend('custom kinds', (backend) => {
       await backend.api.delete(`${shares}/${name}`);
     });
 
-    it('are dropped in silence when told so', async () => {
+    it('are dropped without a warning with fieldValidation=Ignore', async () => {
       const { status, warnings, body } = await backend.api.create(
         `${shares}?fieldValidation=Ignore&dryRun=All`,
         more(freshName('share')),
@@ -142,7 +142,7 @@ onEachBackend('custom kinds', (backend) => {
       expect(body['spec']).not.toHaveProperty('more');
     });
 
-    it('are refused where that is asked for', async () => {
+    it('are refused with fieldValidation=Strict', async () => {
       const { status, body } = await backend.api.create(
         `${shares}?fieldValidation=Strict`,
         more(freshName('share')),
@@ -152,7 +152,7 @@ onEachBackend('custom kinds', (backend) => {
       expect(body.message).toContain('unknown field "spec.more"');
     });
 
-    it('are named with the known field that is similar, by the sandbox alone', async () => {
+    it('come with the name of a similar field, in the sandbox only', async () => {
       const hint = backend.expects(differences.similarField);
       const object = { ...share(freshName('share')), spec: { ...shareSpec, suspended: true } };
       const warned = await backend.api.create(`${shares}?dryRun=All`, object);
@@ -163,7 +163,7 @@ onEachBackend('custom kinds', (backend) => {
       expect(strict.body.message.endsWith(`unknown field "spec.suspended"${hint}`)).toBe(true);
     });
 
-    it('are warned of in built-in kinds as well', async () => {
+    it('cause warnings in built-in kinds, too', async () => {
       const ns = await backend.namespace();
       const object = { metadata: { name: 'a', foo: 1 }, other: 1, data: { b: 'c' } };
       const strict = await backend.api.create(`${at('configmaps', ns)}?fieldValidation=Strict`, object);
@@ -177,7 +177,7 @@ onEachBackend('custom kinds', (backend) => {
   });
 
   describe('the generation', () => {
-    it('counts changes of what is wanted', async () => {
+    it('counts changes of the spec', async () => {
       const name = freshName('share');
       const path = `${shares}/${name}`;
       await backend.api.must(backend.api.create(shares, share(name)));
@@ -196,7 +196,7 @@ onEachBackend('custom kinds', (backend) => {
   });
 
   describe('the status', () => {
-    it('is written by its subresource alone, and nothing else is', async () => {
+    it('is written by its subresource only, which writes nothing else', async () => {
       const name = freshName('share');
       const path = `${shares}/${name}`;
       const created = await backend.api.must(

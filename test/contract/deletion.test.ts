@@ -1,4 +1,4 @@
-// Objects are deleted: at once, when the last finalizer goes, or only if they are the ones that are meant.
+// Tests deletion: at once, after the last finalizer, and with preconditions.
 import { describe, expect, it } from 'vitest';
 import { causeFields, type ApiObject } from './support/answers.ts';
 import { onEachBackend } from './support/backends.ts';
@@ -22,7 +22,7 @@ onEachBackend('deletion', (backend) => {
   };
   const isGone = async (path: string): Promise<boolean> => (await backend.api.get(path)).status === 404;
 
-  it('answers with a Status that names what is gone', async () => {
+  it('answers with a Status that names the deleted object', async () => {
     const { path, object } = await made();
     const { status, body } = await backend.api.delete(path);
     expect(status).toBe(200);
@@ -37,7 +37,7 @@ onEachBackend('deletion', (backend) => {
   });
 
   describe('with a finalizer', () => {
-    it('is only marked, and done when the last finalizer goes', async () => {
+    it('is only marked, and finishes when the last finalizer is removed', async () => {
       const { path, object } = await made({ finalizers: [finalizer, 'test.dev/two'] });
       const { status, body } = await backend.api.delete(path);
       expect(status).toBe(200);
@@ -56,7 +56,7 @@ onEachBackend('deletion', (backend) => {
       expect(await isGone(path)).toBe(true);
     });
 
-    it('lets the rest be changed meanwhile', async () => {
+    it('permits other changes in between', async () => {
       const { path } = await made({ finalizers: [finalizer] });
       await backend.api.must(backend.api.delete(path));
       const after = await backend.api.must(backend.api.patch(path, 'merge', { data: { b: 'd' } }));
@@ -65,7 +65,7 @@ onEachBackend('deletion', (backend) => {
       await finalizers(path);
     });
 
-    it('takes no further finalizers', async () => {
+    it('permits no new finalizers', async () => {
       const { path } = await made({ finalizers: [finalizer] });
       await backend.api.must(backend.api.delete(path));
       const patch = { metadata: { finalizers: [finalizer, 'test.dev/late'] } };
@@ -76,7 +76,7 @@ onEachBackend('deletion', (backend) => {
       await finalizers(path);
     });
 
-    it('cannot be taken back', async () => {
+    it('cannot be undone', async () => {
       const { path } = await made({ finalizers: [finalizer] });
       const { metadata } = await backend.api.must(backend.api.delete(path));
       const patch = { metadata: { deletionTimestamp: null } };
@@ -95,7 +95,7 @@ onEachBackend('deletion', (backend) => {
       await finalizers(path);
     });
 
-    it('tells watches once it is marked, and once it is gone', async () => {
+    it('sends watches one event for the mark and one for the deletion', async () => {
       const { path, object } = await made({ finalizers: [finalizer] });
       await using watch = await backend.api.watch(
         path.slice(0, -2),
@@ -107,7 +107,7 @@ onEachBackend('deletion', (backend) => {
     });
   });
 
-  describe('of what is meant', () => {
+  describe('with preconditions', () => {
     it.each(['uid', 'resourceVersion'] as const)('is refused for another %s', async (field) => {
       const { path } = await made();
       const wrong = field === 'uid' ? '5b5c3a52-7f0e-4a53-9d0b-000000000000' : '1';
@@ -117,7 +117,7 @@ onEachBackend('deletion', (backend) => {
       expect(await isGone(path)).toBe(false);
     });
 
-    it('is done for the right ones', async () => {
+    it('succeeds when they match', async () => {
       const { path, object } = await made();
       const { uid, resourceVersion } = object.metadata;
       const { status } = await backend.api.delete(path, { preconditions: { uid, resourceVersion } });
@@ -126,7 +126,7 @@ onEachBackend('deletion', (backend) => {
     });
   });
 
-  it.each(['Background', 'Foreground', 'Orphan'])('takes the propagation policy %s', async (policy) => {
+  it.each(['Background', 'Foreground', 'Orphan'])('accepts the propagation policy %s', async (policy) => {
     const { path } = await made();
     const options = { kind: 'DeleteOptions', apiVersion: 'v1', propagationPolicy: policy };
     const { status } = await backend.api.delete(path, options);
@@ -143,8 +143,8 @@ onEachBackend('deletion', (backend) => {
     expect(await isGone(path)).toBe(false);
   });
 
-  describe('of many', () => {
-    it('takes those that are selected, and leaves the others', async () => {
+  describe('of a collection', () => {
+    it('deletes the selected objects and keeps the others', async () => {
       const ns = await backend.namespace();
       const path = at('configmaps', ns);
       for (const [name, color] of [
@@ -180,7 +180,7 @@ onEachBackend('deletion', (backend) => {
       return configMap('dependent', {}, { ownerReferences });
     };
 
-    it('takes what only they own with them', async () => {
+    it('deletes objects whose only owners they are', async () => {
       const { path, object } = await made();
       const collection = path.slice(0, -2);
       await backend.api.must(backend.api.create(collection, dependent(object)));
@@ -188,7 +188,7 @@ onEachBackend('deletion', (backend) => {
       await expect.poll(() => isGone(`${collection}/dependent`), { timeout: 30_000 }).toBe(true);
     });
 
-    it('asks that owners are named whole', async () => {
+    it('requires complete ownerReferences', async () => {
       const { path, object } = await made();
       const { status, body } = await backend.api.create(path.slice(0, -2), dependent(object, { uid: '' }));
       expect(status).toBe(422);

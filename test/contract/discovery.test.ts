@@ -1,4 +1,4 @@
-// What is served, told in one answer for all groups and in one for each.
+// Tests discovery: the served kinds in one answer for all groups, and in one answer for each group.
 // https://kubernetes.io/docs/concepts/overview/kubernetes-api/#discovery-api
 import { beforeAll, describe, expect, it } from 'vitest';
 import { onEachBackend } from './support/backends.ts';
@@ -103,7 +103,7 @@ onEachBackend('discovery', (backend) => {
     expect(found?.shortNames ?? []).toEqual(rest.shortNames ?? []);
   });
 
-  describe('in one answer', () => {
+  describe('in one document', () => {
     const groups = async (path: string): Promise<readonly AggregatedGroup[]> => {
       const { body, type } = await backend.api.get(path, { accept: `${aggregated},application/json` });
       expect(type.replaceAll(' ', '')).toBe(aggregated);
@@ -118,7 +118,7 @@ onEachBackend('discovery', (backend) => {
       return its?.resources.find(({ resource }) => resource === plural);
     };
 
-    it('tells the same as in many', async () => {
+    it('holds the same as the documents of the groups', async () => {
       const all = [...(await groups('/api')), ...(await groups('/apis'))];
       for (const { at, plural, kind, singular, isNamespaced, ...rest } of kinds) {
         const found = resourceAt(all, at, plural);
@@ -133,7 +133,7 @@ onEachBackend('discovery', (backend) => {
       }
     });
 
-    it('names subresources with their resource', async () => {
+    it('lists subresources below their resource', async () => {
       const core = (await groups('/api'))[0]?.versions[0]?.resources ?? [];
       const namespaces = core.find(({ resource }) => resource === 'namespaces');
       const subresources = namespaces?.subresources?.map(({ subresource }) => subresource);
@@ -151,7 +151,7 @@ onEachBackend('discovery', (backend) => {
     expect([...(found?.verbs ?? [])].sort()).toEqual(verbs);
   });
 
-  it('names the category of our kinds', async () => {
+  it('names the category of the kinds of Reeve', async () => {
     const found = (await plain(reeve)).find(({ name }) => name === 'secretshares');
     expect(found?.categories).toEqual(['reeve']);
   });
@@ -178,11 +178,11 @@ onEachBackend('discovery', (backend) => {
     expect(body).toMatchObject({ major: '1', gitVersion: expect.stringMatching(/^v1\.\d+\.\d+/) as string });
   });
 
-  it.each(['/healthz', '/livez', '/readyz'])('%s says ok', async (path) => {
+  it.each(['/healthz', '/livez', '/readyz'])('%s answers ok', async (path) => {
     expect(await backend.api.get(path)).toMatchObject({ status: 200, text: 'ok' });
   });
 
-  it('is for all who are authenticated', async () => {
+  it('is permitted to all authenticated users', async () => {
     const somebody = backend.as('somebody');
     for (const path of ['/api', '/apis', '/api/v1', '/version']) {
       expect((await somebody.get(path)).status, path).toBe(200);

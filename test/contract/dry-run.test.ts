@@ -1,4 +1,4 @@
-// A dry run answers as if it had been done, and nothing is.
+// Tests dry runs: the answer is that of the write, and nothing is stored.
 import { expect, it } from 'vitest';
 import type { Api, Reply } from './support/api.ts';
 import { onEachBackend } from './support/backends.ts';
@@ -96,7 +96,7 @@ onEachBackend('dry runs', (backend) => {
     expect(first.metadata).not.toHaveProperty('resourceVersion');
   });
 
-  it('of a namespace leaves none', async () => {
+  it('of a namespace creates none', async () => {
     const { status } = await backend.api.create(`${at('namespaces', '')}?${all}`, {
       metadata: { name: 'ct-dry' },
     });

@@ -1,4 +1,4 @@
-// kubectl explain: what a person reads about our kinds and about the kinds of Kubernetes, from /openapi/v3.
+// Tests kubectl explain: the text about the kinds of Reeve and of Kubernetes, from /openapi/v3.
 // https://kubernetes.io/docs/reference/kubectl/generated/kubectl_explain/
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ interface Schema {
 
 const crds = join(import.meta.dirname, '..', '..', 'manifests', 'crds');
 
-/** The schema of one of our kinds as its manifest has it. */
+/** Returns the schema of a kind of Reeve from its manifest. */
 async function definedSchema(plural: string): Promise<Schema> {
   const definition = parse(await readFile(join(crds, `reeve.dev_${plural}.yaml`), 'utf8')) as {
     spec: { versions: readonly [{ schema: { openAPIV3Schema: Schema } }] };
@@ -47,7 +47,7 @@ function requiredOf({ required, items }: Schema): readonly string[] {
   return required ?? (items === undefined ? [] : requiredOf(items));
 }
 
-/** `spec <Object> -required-`, and the values of an enum. */
+/** Returns `spec <Object> -required-`, and the values of an enum. */
 function headline(name: string, field: Schema, parent: Schema): string {
   const required = requiredOf(parent).includes(name) ? ' -required-' : '';
   const values = field.enum === undefined ? '' : ` enum: ${field.enum.join(', ')}`;
@@ -114,7 +114,7 @@ onEachBackend('kubectl explain', (backend) => {
       expect(squeezed(text.slice(text.search(/^ {2}spec\t/m)))).toBe(squeezed(expected.join(' ')));
     });
 
-    it('apiVersion, kind and metadata have the text of all kinds', async () => {
+    it('apiVersion, kind and metadata have the texts of Kubernetes', async () => {
       const text = squeezed(await explain('sshare'));
       expect(text).toContain(
         'apiVersion <string> APIVersion defines the versioned schema of this representation of an object.',

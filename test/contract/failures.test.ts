@@ -1,4 +1,4 @@
-// What is asked wrongly is refused with a Status that says how.
+// Tests that an invalid request is refused with a Status that names the problem.
 import { expect, it } from 'vitest';
 import type { Sending } from './support/api.ts';
 import { onEachBackend } from './support/backends.ts';
@@ -208,12 +208,12 @@ onEachBackend('failures', (backend) => {
   it.each(wrong)('$what: $code', async ({ method, path, sending, code, reason }) => {
     const { status, text, body } = await backend.api.send(method, path, sending);
     expect(status, text).toBe(code);
-    // The real one answers some of these before it has a form for them.
+    // The real API server answers some of these before it chooses a form for them.
     if (body.kind === 'Status') expect(body).toMatchObject({ status: 'Failure', reason, code });
     else expect(text).not.toBe('');
   });
 
-  it('reads YAML where it reads JSON', async () => {
+  it('reads YAML wherever it reads JSON', async () => {
     const ns = await backend.namespace();
     const text = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  b: "c"\n';
     const { status, body } = await backend.api.send(
@@ -225,14 +225,14 @@ onEachBackend('failures', (backend) => {
     expect(body.data).toEqual({ b: 'c' });
   });
 
-  it('answers in YAML where it is asked to', async () => {
+  it('answers in YAML when the client asks for YAML', async () => {
     const { status, type, text } = await backend.api.get(patched, { accept: 'application/yaml' });
     expect(status).toBe(200);
     expect(type).toMatch(/^application\/yaml/);
     expect(text).toContain('\nkind: Namespace\n');
   });
 
-  it('falls back to JSON for who prefers protobuf', async () => {
+  it('falls back to JSON for a client that prefers protobuf', async () => {
     const accept = 'application/unknown;q=0.9, application/json';
     const { status, type } = await backend.api.get(patched, { accept });
     expect({ status, type }).toEqual({ status: 200, type: 'application/json' });

@@ -1,4 +1,4 @@
-// client-go against it, by a program in the Go module of test/cluster: typed, with an informer, and for our own kinds.
+// Runs client-go from the Go module of test/cluster: typed, with an informer, and dynamic for the kinds of Reeve.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
@@ -6,7 +6,7 @@ import { onEachBackend } from './support/backends.ts';
 
 const program = inject('goClient');
 
-/** Where there is no Go, as without a control plane. */
+/** Skipped where there is no Go, as without a control plane. */
 describe.skipIf(program === undefined)('client-go', () => {
   onEachBackend('scenarios', (backend) => {
     let ns = '';
@@ -20,7 +20,7 @@ describe.skipIf(program === undefined)('client-go', () => {
       return JSON.parse(stdout) as unknown;
     };
 
-    it('the typed client writes, is refused, and finds what is served', async () => {
+    it('the typed client writes, is refused, and discovers kinds', async () => {
       const found = (await seen('typed')) as { readonly groups: readonly string[] };
       expect(found).toMatchObject({
         created: 'ann',

@@ -1,4 +1,4 @@
-// The guard and who owns which field: what Reeve applies is owned by nobody beside it, and finalizers go but do not come.
+// Tests the guard with owners of fields: only Reeve owns what it applies; finalizers can be removed but not added.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
@@ -34,7 +34,7 @@ onEachBackend('the guard and the owners of fields', (backend) => {
     );
   });
 
-  /** Made by somebody with a finalizer, and then taken over by Reeve: an entry that says both. */
+  /** Another user creates it with a finalizer, then Reeve applies it: its entry holds both. */
   const adopted = async (): Promise<{ readonly path: string; readonly object: ApiObject }> => {
     const ns = await backend.namespace();
     const path = at('configmaps', ns, 'a');
@@ -49,7 +49,7 @@ onEachBackend('the guard and the owners of fields', (backend) => {
   const patched = async (path: string, metadata: object, manager = 'maker'): Promise<Reply> =>
     await tenant().patch(`${path}?fieldManager=${manager}`, 'merge', { metadata });
 
-  it('refuses whoever joins, strikes out or replaces an owner', async () => {
+  it('refuses a user who adds, removes or replaces an owner', async () => {
     const { path, object } = await adopted();
     const { managedFields = [] } = object.metadata;
     const renamed = managedFields.map((entry) => ({ ...entry, manager: 'thief' }));
@@ -67,7 +67,7 @@ onEachBackend('the guard and the owners of fields', (backend) => {
     expect((await tenant().get(path)).body.metadata).toEqual(object.metadata);
   });
 
-  it.each(['maker', 'other'])('lets finalizers go, and none come: %s', async (manager) => {
+  it.each(['maker', 'other'])('permits removing finalizers but not adding them: %s', async (manager) => {
     const { path } = await adopted();
     const applied = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { finalizers: ['test.dev/three'] } };
     for (const { status, text } of [
@@ -82,7 +82,7 @@ onEachBackend('the guard and the owners of fields', (backend) => {
     expect((await tenant().get(path)).body.metadata.finalizers).toBeUndefined();
   });
 
-  it('lets what changes nothing pass', async () => {
+  it('permits a write that changes nothing', async () => {
     const { path, object } = await adopted();
     expect((await tenant().replace(path, object)).status).toBe(200);
     expect((await patched(path, {})).status).toBe(200);

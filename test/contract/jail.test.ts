@@ -1,4 +1,4 @@
-// The jail that Reeve ships: whatever RBAC grants to its accounts, they do what they are for and nothing else.
+// Tests the jail that Reeve ships: whatever RBAC grants to Reeve's accounts, they do only their work.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -32,7 +32,7 @@ const plurals = {
 } as const;
 
 onEachBackend('the jail', (backend) => {
-  /** Whom RBAC refuses nothing, nor the guard, which an earlier test may have left. */
+  /** RBAC refuses these users nothing, nor does the guard, which an earlier test may have left. */
   const as = (user: string): Api => backend.as(user, 'system:masters', 'reeve:break-glass');
 
   beforeAll(async () => {
@@ -62,7 +62,7 @@ onEachBackend('the jail', (backend) => {
 
   it.concurrent.each(attempts(team))('refuses to $what', expectRefused);
 
-  it('refuses what a clause cannot read, too', async () => {
+  it('refuses an object that a clause cannot read, too', async () => {
     const path = at('validatingwebhookconfigurations', '', 'reeve');
     const { status, body } = await apply(path, hooksOf({ rules: undefined }))(as(accounts.webhook));
     expect(body.message).toContain(says);
@@ -76,7 +76,7 @@ onEachBackend('the jail', (backend) => {
     }
   });
 
-  it.each(['secret', 'configmap'] as const)('lets Reeve give up a large %s', async (kind) => {
+  it.each(['secret', 'configmap'] as const)('permits Reeve to release a large %s', async (kind) => {
     const place = at(`${kind}s`, team);
     await backend.api.must(
       as(accounts.reconciler).create(place, JSON.parse(largeManifest(kind, { name: 'large' }))),
@@ -97,7 +97,7 @@ onEachBackend('the jail', (backend) => {
       'system:serviceaccount:reeve-system:default',
       'system:serviceaccount:reeve-systems:reeve-webhook',
       'ann',
-    ])('such as %s are no prisoners', async (user) => {
+    ])('such as %s are not restricted', async (user) => {
       const { status } = await as(user).create(`${at('secrets', team)}?dryRun=All`, secretOf('new'));
       expect(status).toBe(201);
     });

@@ -1,4 +1,4 @@
-// kubectl as people use it: what it sends, and what it makes of the answers.
+// Tests kubectl as people use it: what it sends and what it prints.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { mayDo } from './support/grant.ts';
 import { eventually } from '../support/eventually.ts';
@@ -16,7 +16,7 @@ onEachBackend('kubectl', (backend) => {
     ns = await backend.namespace();
   });
 
-  /** The output without the spaces that align it. */
+  /** Returns the output without the spaces that align it. */
   const run = async (...args: readonly string[]): Promise<string> =>
     squeezed(await backend.mustKubectl(args));
   const refusal = async (args: readonly string[], input = ''): Promise<string> => {
@@ -28,7 +28,7 @@ onEachBackend('kubectl', (backend) => {
     squeezed(await backend.mustKubectl(['apply', '-n', ns, '-f', '-', ...args], { input: yaml(object) }));
 
   describe('create', () => {
-    it('makes what its generators know', async () => {
+    it('creates objects with its generators', async () => {
       const name = freshName('made');
       expect(await run('create', 'namespace', name)).toBe(`namespace/${name} created`);
       expect(await run('create', 'configmap', 'a', '-n', name, '--from-literal=b=c')).toBe(
@@ -52,14 +52,14 @@ onEachBackend('kubectl', (backend) => {
       expect(await run('delete', 'namespace', name, '--wait=false')).toBe(`namespace "${name}" deleted`);
     });
 
-    it('sees through what is misspelled', async () => {
+    it('refuses a misspelled field', async () => {
       const input = yaml({ ...share(freshName('share')), spec: { ...shareSpec, suspended: true } });
       expect(await refusal(['create', '-f', '-'], input)).toContain('unknown field "spec.suspended"');
     });
   });
 
   describe('apply', () => {
-    it('makes, leaves and changes', async () => {
+    it('creates, keeps and changes objects', async () => {
       expect(await applied(configMap('one', { a: 'b', c: 'd' }))).toBe('configmap/one created');
       expect(await applied(configMap('one', { a: 'b', c: 'd' }))).toBe('configmap/one unchanged');
       expect(await applied(configMap('one', { a: 'e' }))).toBe('configmap/one configured');
@@ -68,7 +68,7 @@ onEachBackend('kubectl', (backend) => {
       expect(body.metadata.annotations).toHaveProperty(['kubectl.kubernetes.io/last-applied-configuration']);
     });
 
-    it('does so for our kinds', async () => {
+    it('does so for the kinds of Reeve', async () => {
       const name = freshName('share');
       expect(await applied(share(name))).toBe(`secretshare.reeve.dev/${name} created`);
       const changed = share(name, { ...shareSpec, suspend: true });
@@ -79,7 +79,7 @@ onEachBackend('kubectl', (backend) => {
       expect(await run('delete', 'sshare', name)).toBe(`secretshare.reeve.dev "${name}" deleted`);
     });
 
-    it('works on the server', async () => {
+    it('works with --server-side', async () => {
       const serverSide = '--server-side';
       expect(await applied(configMap('two', { a: 'b' }), serverSide)).toBe(
         'configmap/two serverside-applied',
@@ -93,7 +93,7 @@ onEachBackend('kubectl', (backend) => {
       );
     });
 
-    it('takes over from the client to the server', async () => {
+    it('moves from client-side to server-side apply', async () => {
       await applied(configMap('three', { a: 'b', c: 'd' }));
       expect(await applied(configMap('three', { a: 'b' }), '--server-side')).toBe(
         'configmap/three serverside-applied',
@@ -136,7 +136,7 @@ onEachBackend('kubectl', (backend) => {
       );
     });
 
-    it('shows our columns, by short name and by category', async () => {
+    it('shows the columns of the kinds of Reeve, by short name and by category', async () => {
       const name = freshName('share');
       await applied(share(name));
       expect(await run('get', 'sshare', name)).toMatch(
@@ -147,7 +147,7 @@ onEachBackend('kubectl', (backend) => {
       await run('delete', 'sshare', name);
     });
 
-    it('sorts, chooses and prints', async () => {
+    it('sorts, selects and prints', async () => {
       for (const [name, value] of [
         ['sort-a', '2'],
         ['sort-b', '1'],
@@ -164,7 +164,7 @@ onEachBackend('kubectl', (backend) => {
       ).toBe('V\n2\n1');
     });
 
-    it('says that there is nothing', async () => {
+    it('reports that no objects were found', async () => {
       const { stderr } = await backend.kubectl(['get', 'leases', '-n', ns]);
       expect(stderr).toBe(`No resources found in ${ns} namespace.\n`);
       expect(await refusal(['get', 'cm', 'none', '-n', ns])).toBe(
@@ -175,7 +175,7 @@ onEachBackend('kubectl', (backend) => {
       );
     });
 
-    it('watches', async () => {
+    it('prints changes while it watches', async () => {
       await applied(configMap('watched', { a: '1' }));
       await using watch = await watchWithKubectl(backend, ['cm', 'watched', '-n', ns], '{.data.a}');
       await applied(configMap('watched', { a: '2' }));
@@ -184,7 +184,7 @@ onEachBackend('kubectl', (backend) => {
   });
 
   describe('the description', () => {
-    it('tells all of one', async () => {
+    it('shows everything about an object', async () => {
       await applied(configMap('told', { a: 'b' }, { labels: { told: 'yes' } }));
       const said = await run('describe', 'cm', 'told', '-n', ns);
       expect(said).toContain(`Name: told\nNamespace: ${ns}\nLabels: told=yes`);
@@ -220,7 +220,7 @@ onEachBackend('kubectl', (backend) => {
       expect(body.metadata.annotations).toMatchObject({ note: 'that' });
     });
 
-    it('replaces, and is late', async () => {
+    it('replaces objects, and is refused with an outdated version', async () => {
       const path = at('configmaps', ns);
       const { metadata } = await backend.api.must(
         backend.api.create(path, configMap('replaced', { a: 'b' })),
@@ -235,7 +235,7 @@ onEachBackend('kubectl', (backend) => {
       );
     });
 
-    it('of a status', async () => {
+    it('writes a status', async () => {
       const name = freshName('share');
       await applied(share(name));
       const patch = yaml({ status: { desired: 2 } });
@@ -248,7 +248,7 @@ onEachBackend('kubectl', (backend) => {
     });
   });
 
-  it('waits for conditions, for values and for the end', async () => {
+  it('waits for conditions, for values and for deletion', async () => {
     const name = freshName('waited');
     await run('create', 'namespace', name);
     expect(await run('wait', 'ns', name, '--for=jsonpath={.status.phase}=Active', '--timeout=30s')).toBe(
@@ -263,14 +263,14 @@ onEachBackend('kubectl', (backend) => {
     expect(['', `namespace/${name} condition met`]).toContain(waited);
   });
 
-  it('deletes by label, and what is not there', async () => {
+  it('deletes by label, and ignores missing objects when asked to', async () => {
     await applied(configMap('gone', {}, { labels: { going: 'yes' } }));
     expect(await run('delete', 'cm', '-n', ns, '-l', 'going=yes')).toBe('configmap "gone" deleted');
     expect(await run('delete', 'cm', 'gone', '-n', ns, '--ignore-not-found')).toBe('');
   });
 
   describe('auth', () => {
-    it('says who may do what', async () => {
+    it('prints what a user may do', async () => {
       const bound = binding('RoleBinding', 'viewers', ['ClusterRole', 'view'], 'ct-viewer');
       await backend.api.must(backend.api.create(at('rolebindings', ns), bound));
       const asks = { verb: 'get', resource: 'configmaps', namespace: ns };
@@ -283,20 +283,20 @@ onEachBackend('kubectl', (backend) => {
       expect(squeezed(await may('--list'))).toMatch(/^configmaps \[\] \[\] \[get list watch\]$/m);
     });
 
-    it('says who one is', async () => {
+    it('prints the user', async () => {
       const said = await run('auth', 'whoami', '--as=ann', '--as-group=ct-team');
       expect(said).toContain('Username ann');
       expect(said).toContain('ct-team');
     });
 
-    it('refuses in the words of RBAC', async () => {
+    it('prints the refusal of RBAC', async () => {
       expect(await refusal(['get', 'secrets', '-n', ns, '--as=ct-nobody'])).toBe(
         `Error from server (Forbidden): secrets is forbidden: User "ct-nobody" cannot list resource "secrets" in API group "" in the namespace "${ns}"\n`,
       );
     });
   });
 
-  it('knows the versions and the kinds', async () => {
+  it('prints the versions and the kinds', async () => {
     expect(await run('version')).toMatch(/^Server Version: v1\.\d+\.\d+/m);
     expect(await run('api-versions')).toContain('reeve.dev/v1alpha1');
     expect(await run('api-resources', '--api-group=reeve.dev', '--no-headers')).toContain(

@@ -1,4 +1,4 @@
-// Lists: in order, selected by labels and fields, in pages, and at a version.
+// Tests lists: their order, selectors, pages and resourceVersions.
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ApiObject } from './support/answers.ts';
 import { freshName } from './support/backend.ts';
@@ -36,17 +36,17 @@ onEachBackend('lists', (backend) => {
     expect(found).toMatchObject({ kind: 'ConfigMapList', apiVersion: 'v1' });
     expect(Number(found.metadata.resourceVersion)).toBeGreaterThan(0);
     expect(names(found)).toEqual(['a', 'b', 'c']);
-    // The kind stands in the list alone.
+    // Only the list has the kind.
     expect(found.items[0]).not.toHaveProperty('kind');
     expect(found.items[0]).not.toHaveProperty('apiVersion');
   });
 
-  it('over all namespaces', async () => {
+  it('can cover all namespaces', async () => {
     const found = await list(`labelSelector=run%3D${run}`, at('configmaps', ''));
     expect(found.items.map(({ metadata }) => metadata.namespace).sort()).toEqual([ns, ns, ns, other].sort());
   });
 
-  it('of nothing has no items, not null', async () => {
+  it('without objects have an empty list of items, not null', async () => {
     expect((await list(`labelSelector=run%3Dnone`)).items).toEqual([]);
     expect((await list('', at('configmaps', 'nowhere'))).items).toEqual([]);
   });
@@ -99,7 +99,7 @@ onEachBackend('lists', (backend) => {
   });
 
   describe('in pages', () => {
-    it('hold all items once, at the version of the first', async () => {
+    it('hold all items once, at the version of the first page', async () => {
       const pages: ApiObject[] = [];
       let token = '';
       do {
@@ -111,7 +111,7 @@ onEachBackend('lists', (backend) => {
       expect(new Set(pages.map(({ metadata }) => metadata.resourceVersion)).size).toBe(1);
     });
 
-    it('say how many are left where nothing is selected', async () => {
+    it('name the number of remaining items when there is no selector', async () => {
       const namespace = await backend.namespace();
       for (const name of ['a', 'b', 'c']) {
         await backend.api.must(backend.api.create(at('secrets', namespace), secret(name)));
@@ -122,12 +122,12 @@ onEachBackend('lists', (backend) => {
   });
 
   describe('at a version', () => {
-    it('of the past are at least as new', async () => {
+    it('at an earlier resourceVersion are at least as new', async () => {
       const found = await list(`labelSelector=run%3D${run}&resourceVersion=0`);
       expect(names(found)).toEqual(['a', 'b', 'c']);
     });
 
-    it('exactly', async () => {
+    it('at an exact resourceVersion show that version', async () => {
       const namespace = await backend.namespace();
       const path = at('secrets', namespace);
       const made = await backend.api.must(backend.api.create(path, secret('a')));
@@ -141,13 +141,13 @@ onEachBackend('lists', (backend) => {
       expect(body.metadata.resourceVersion).toBe(version);
     });
 
-    it('of the future are refused', async () => {
+    it('at a future resourceVersion are refused', async () => {
       const { status, body } = await backend.api.get(`${at('configmaps', ns)}?resourceVersion=999999999999`);
       expect({ status, reason: body.reason }).toEqual({ status: 504, reason: 'Timeout' });
       expect(body.details.causes?.[0]?.reason).toBe('ResourceVersionTooLarge');
     });
 
-    it('that is none are refused', async () => {
+    it('at an invalid resourceVersion are refused', async () => {
       const { status } = await backend.api.get(`${at('configmaps', ns)}?resourceVersion=yesterday`);
       expect(status).toBe(400);
       const match = await backend.api.get(`${at('configmaps', ns)}?resourceVersionMatch=Exact`);

@@ -1,4 +1,4 @@
-// The life of a Namespace: its label, its end, and what cannot be made without it.
+// Tests the life of a Namespace: its label, its deletion, and writes in a missing one.
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { until } from '../support/until.ts';
@@ -10,7 +10,7 @@ onEachBackend('namespaces', (backend) => {
   const isGone = async (name: string): Promise<boolean> =>
     (await backend.api.get(at('namespaces', '', name))).status === 404;
 
-  it('are active, and carry their name as a label', async () => {
+  it('are active and have a label with their name', async () => {
     const name = freshName('ns');
     const { status, body } = await backend.api.create(at('namespaces', ''), namespaceNamed(name));
     expect(status).toBe(201);
@@ -22,7 +22,7 @@ onEachBackend('namespaces', (backend) => {
     await backend.api.delete(at('namespaces', '', name));
   });
 
-  it('keep that label whatever is written', async () => {
+  it('keep that label whatever a write contains', async () => {
     const name = await backend.namespace();
     const label = 'kubernetes.io/metadata.name';
     const wrong = { metadata: { labels: { [label]: 'other', more: 'yes' } } };
@@ -54,7 +54,7 @@ onEachBackend('namespaces', (backend) => {
     expect(body.details.causes?.map(({ field }) => field)).toContain('metadata.name');
   });
 
-  it('do not let a write change their phase or their finalizers', async () => {
+  it('keep their phase and their finalizers in a write', async () => {
     const name = await backend.namespace();
     const { body } = await backend.api.get(at('namespaces', '', name));
     const changed = { ...body, spec: { finalizers: ['test.dev/a'] }, status: { phase: 'Terminating' } };
@@ -87,14 +87,14 @@ onEachBackend('namespaces', (backend) => {
     expect(types.sort()).toEqual(['test.dev/Other', 'test.dev/Ready']);
   });
 
-  it('get a service account', async () => {
+  it('get the service account default', async () => {
     const name = await backend.namespace();
     await eventually(async () => (await backend.api.get(at('serviceaccounts', name, 'default'))).status).toBe(
       200,
     );
   });
 
-  it('are needed for what is namespaced', async () => {
+  it('are required for namespaced objects', async () => {
     const { status, body } = await backend.api.create(at('configmaps', 'ct-nowhere'), configMap('a'));
     expect(status).toBe(404);
     expect(body).toMatchObject({
@@ -106,7 +106,7 @@ onEachBackend('namespaces', (backend) => {
     expect(applied.status).toBe(404);
   });
 
-  // A real controller comes by every few seconds.
+  // A real controller runs every few seconds.
   describe.concurrent('at their end', () => {
     const ending = async (object: ReturnType<typeof namespaceNamed>, content: object): Promise<void> => {
       const { name } = object.metadata;
@@ -124,7 +124,7 @@ onEachBackend('namespaces', (backend) => {
       );
     };
 
-    it('are marked, emptied and gone', async () => {
+    it('are marked, emptied and deleted', async () => {
       const name = freshName('ns');
       await ending(namespaceNamed(name), configMap('a'));
       await end(name);
@@ -132,7 +132,7 @@ onEachBackend('namespaces', (backend) => {
       expect(left.items).toEqual([]);
     });
 
-    it('stay until the last finalizer of their contents goes, and take nothing new', async () => {
+    it('stay until the last finalizer of their contents is removed, and accept no new objects', async () => {
       const name = freshName('ns');
       await ending(namespaceNamed(name), configMap('kept', {}, { finalizers: ['test.dev/one'] }));
       const kept = at('configmaps', name, 'kept');
@@ -163,7 +163,7 @@ onEachBackend('namespaces', (backend) => {
       expect((await backend.api.get(kept)).status).toBe(404);
     });
 
-    it('wait for those who hold them beside Kubernetes', async () => {
+    it('wait for other finalizers in their spec', async () => {
       const name = freshName('ns');
       const path = at('namespaces', '', name);
       const spec = { finalizers: ['kubernetes', 'test.dev/keep'] };
@@ -177,7 +177,7 @@ onEachBackend('namespaces', (backend) => {
       await end(name);
     });
 
-    it('wait for finalizers of their own', async () => {
+    it('wait for finalizers in their metadata', async () => {
       const name = freshName('ns');
       await ending(namespaceNamed(name, { finalizers: ['test.dev/one'] }), configMap('a'));
       const path = at('namespaces', '', name);
@@ -204,7 +204,7 @@ onEachBackend('namespaces', (backend) => {
     expect(removed).toMatchObject({ spec: { finalizers: ['kubernetes'] } });
   });
 
-  it('cannot be deleted all at once', async () => {
+  it('cannot be deleted as a collection', async () => {
     const { status } = await backend.api.delete(`${at('namespaces', '')}?labelSelector=none%3Dnone`);
     expect(status).toBe(405);
   });

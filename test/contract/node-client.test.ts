@@ -1,4 +1,4 @@
-// @kubernetes/client-node against it: lists, an informer, writes and refusals, as programs in JavaScript do them.
+// Tests @kubernetes/client-node: lists, an informer, writes and refusals.
 import {
   ApiException,
   CoreV1Api,
@@ -45,7 +45,7 @@ onEachBackend('@kubernetes/client-node', (backend) => {
     expect(status.status).toBe('Success');
   });
 
-  it('tells refusals by their codes', async () => {
+  it('reports refusals with their codes', async () => {
     const core = config.makeApiClient(CoreV1Api);
     const codeOf = async (call: Promise<unknown>): Promise<unknown> => {
       const error: unknown = await call.catch((thrown: unknown) => thrown);
@@ -59,7 +59,7 @@ onEachBackend('@kubernetes/client-node', (backend) => {
     expect(await codeOf(core.createNamespacedSecret({ namespace: ns, body: bad }))).toBe(422);
   });
 
-  it('patches, and applies', async () => {
+  it('patches and applies', async () => {
     const core = config.makeApiClient(CoreV1Api);
     await core.createNamespacedConfigMap({
       namespace: ns,
@@ -101,7 +101,7 @@ onEachBackend('@kubernetes/client-node', (backend) => {
     await objects.delete(made);
   });
 
-  it('is informed of every change', async () => {
+  it('receives every change through an informer', async () => {
     const core = config.makeApiClient(CoreV1Api);
     const path = at('configmaps', ns);
     const selector = 'informed=yes';

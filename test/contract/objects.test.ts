@@ -1,4 +1,4 @@
-// Objects are created, read and replaced, and whoever is late or wrong is told so.
+// Tests creating, reading and replacing objects, with refusals for outdated and invalid requests.
 import { describe, expect, it } from 'vitest';
 import { freshName } from './support/backend.ts';
 import { onEachBackend } from './support/backends.ts';
@@ -9,7 +9,7 @@ const uidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 onEachBackend('objects', (backend) => {
   describe('create', () => {
-    it('answers 201 with what the server sets itself', async () => {
+    it('answers 201 with the fields that the server sets', async () => {
       const ns = await backend.namespace();
       const { status, body } = await backend.api.create(
         at('configmaps', ns),
@@ -28,7 +28,7 @@ onEachBackend('objects', (backend) => {
       expect(body.metadata.generation).toBeUndefined();
     });
 
-    it('does not take from a client what the server sets itself', async () => {
+    it("ignores a client's values for fields that the server sets", async () => {
       const ns = await backend.namespace();
       const metadata = {
         uid: 'mine',
@@ -45,7 +45,7 @@ onEachBackend('objects', (backend) => {
       expect(made.metadata).not.toHaveProperty('deletionTimestamp');
     });
 
-    it('makes up the rest of a name', async () => {
+    it('completes a generateName', async () => {
       const ns = await backend.namespace();
       const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { generateName: 'some-' } };
       const first = await backend.api.must(backend.api.create(at('configmaps', ns), object));
@@ -71,7 +71,7 @@ onEachBackend('objects', (backend) => {
       });
     });
 
-    it('fills in the namespace of the path, and the kind', async () => {
+    it('adds the namespace of the path, and the kind', async () => {
       const ns = await backend.namespace();
       const { status, body } = await backend.api.create(at('configmaps', ns), { metadata: { name: 'a' } });
       expect(status).toBe(201);
@@ -103,7 +103,7 @@ onEachBackend('objects', (backend) => {
       expect(status).toBeGreaterThanOrEqual(400);
     });
 
-    it('says what is wrong with the metadata', async () => {
+    it('names the problems of the metadata', async () => {
       const ns = await backend.namespace();
       const metadata = { labels: { 'a b': 'c' }, annotations: { '/': 'c' } };
       const { body } = await backend.api.create(at('configmaps', ns), configMap('No', {}, metadata));
@@ -132,7 +132,7 @@ onEachBackend('objects', (backend) => {
     it.each([
       ['configmaps', '', 'configmaps "a" not found'],
       ['rolebindings', 'rbac.authorization.k8s.io', 'rolebindings.rbac.authorization.k8s.io "a" not found'],
-    ] as const)('says which of the %s is not there', async (plural, group, message) => {
+    ] as const)('names the missing one of the %s', async (plural, group, message) => {
       const { status, body } = await backend.api.get(at(plural, 'default', 'a'));
       expect(status).toBe(404);
       expect(body).toMatchObject({
@@ -146,7 +146,7 @@ onEachBackend('objects', (backend) => {
   });
 
   describe('update', () => {
-    it('replaces all, and counts the version on', async () => {
+    it('replaces the whole object with a new resourceVersion', async () => {
       const ns = await backend.namespace();
       const made = await backend.api.must(
         backend.api.create(at('configmaps', ns), configMap('a', { b: 'c' }, { labels: { d: 'e' } })),
@@ -163,7 +163,7 @@ onEachBackend('objects', (backend) => {
       expect(Number(body.metadata.resourceVersion)).toBeGreaterThan(Number(made.metadata.resourceVersion));
     });
 
-    it('without a resourceVersion replaces whatever is there', async () => {
+    it('without a resourceVersion replaces any version', async () => {
       const ns = await backend.namespace();
       await backend.api.must(backend.api.create(at('configmaps', ns), configMap('a')));
       const { status } = await backend.api.replace(at('configmaps', ns, 'a'), configMap('a', { b: 'c' }));
@@ -182,7 +182,7 @@ onEachBackend('objects', (backend) => {
       expect(after).toBe(before);
     });
 
-    it('is refused where another was faster', async () => {
+    it('is refused when another write came first', async () => {
       const ns = await backend.namespace();
       const made = await backend.api.must(backend.api.create(at('configmaps', ns), configMap('a')));
       const stale = { resourceVersion: made.metadata.resourceVersion };
@@ -213,7 +213,7 @@ onEachBackend('objects', (backend) => {
       expect(status).toBe(code);
     });
 
-    it('of many at once is done for one of those who have seen the same', async () => {
+    it('succeeds once when many clients send the same resourceVersion', async () => {
       const ns = await backend.namespace();
       const made = await backend.api.must(backend.api.create(at('configmaps', ns), configMap('a')));
       const { resourceVersion } = made.metadata;
@@ -229,7 +229,7 @@ onEachBackend('objects', (backend) => {
       expect(codes).toEqual([200, 409, 409, 409, 409, 409, 409, 409]);
     });
 
-    it.each(['configmaps', 'secrets'] as const)('of %s that are not there is refused', async (plural) => {
+    it.each(['configmaps', 'secrets'] as const)('of missing %s is refused', async (plural) => {
       const ns = await backend.namespace();
       const object = { metadata: { name: 'a' } };
       const { status, body } = await backend.api.replace(at(plural, ns, 'a'), object);

@@ -1,4 +1,4 @@
-// The kinds that Reeve keeps in namespaces, and those that go with them: what is filled in, and what is refused.
+// Tests the kinds that Reeve provides in namespaces, and related ones: their defaults and refusals.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { causeFields } from './support/answers.ts';
 import { freshName } from './support/backend.ts';
@@ -10,10 +10,10 @@ interface Case {
   readonly plural: Plural;
   readonly what: string;
   readonly object: object;
-  /** Stored for it, beside what was written. */
+  /** Fields that the server adds to the written ones. */
   readonly stored?: object;
   readonly fields?: readonly string[];
-  /** Numbers and times, which the sandbox stores as they are written. */
+  /** Numbers and times, which the sandbox stores as written. */
   readonly isAmount?: boolean;
 }
 
@@ -133,7 +133,7 @@ onEachBackend('other kinds', (backend) => {
     const { status, body } = await backend.api.create(at(plural, ns), { metadata: { name }, ...object });
     expect(status, body.message).toBe(201);
     expect(body).toMatchObject(stored);
-    // What the server has answered can be written again, and changes nothing.
+    // The answer of the server can be written again and changes nothing.
     const again = await backend.api.must(backend.api.replace(at(plural, ns, name), body));
     expect(again.metadata.resourceVersion).toBe(body.metadata.resourceVersion);
     expect((await backend.api.delete(at(plural, ns, name))).status).toBe(200);
@@ -156,7 +156,7 @@ onEachBackend('other kinds', (backend) => {
     ['secrets', { data: 'none' }],
     ['configmaps', { data: { a: 1 } }],
     ['roles', { rules: [{ verbs: 'get' }] }],
-  ] as const)('%s of other types are refused', async (plural, object) => {
+  ] as const)('%s with fields of other types are refused', async (plural, object) => {
     const { status, body } = await backend.api.create(at(plural, ns), {
       metadata: { name: freshName('other') },
       ...object,
@@ -167,7 +167,7 @@ onEachBackend('other kinds', (backend) => {
   it.each([
     ['resourcequotas', { spec: { hard: { pods: 'many' } } }],
     ['leases', { spec: { renewTime: 'now' } }],
-  ] as const)('%s with no such amount', async (plural, object) => {
+  ] as const)('%s with an invalid amount are refused', async (plural, object) => {
     const { status } = await backend.api.create(at(plural, ns), {
       metadata: { name: freshName('other') },
       ...object,
@@ -220,7 +220,7 @@ onEachBackend('other kinds', (backend) => {
       });
     });
 
-    it('are selected by what they are about', async () => {
+    it('are selected by the object they are about', async () => {
       const name = freshName('event');
       const about = freshName('about');
       const object = { ...core(name), involvedObject: { kind: 'ConfigMap', name: about, namespace: ns } };
@@ -230,7 +230,7 @@ onEachBackend('other kinds', (backend) => {
       expect(body.items.map(({ metadata }) => metadata.name)).toEqual([name]);
     });
 
-    it('are shown with what they are about', async () => {
+    it('are shown with the object they are about', async () => {
       await backend.api.must(backend.api.create(at('configmaps', ns), configMap('eventful')));
       const name = freshName('event');
       const { metadata } = (await backend.api.get(at('configmaps', ns, 'eventful'))).body;

@@ -1,4 +1,4 @@
-// Objects are changed in part: by RFC 6902, by RFC 7396, and by the strategic merge of Kubernetes.
+// Tests patches: RFC 6902, RFC 7396, and the strategic merge of Kubernetes.
 import { describe, expect, it } from 'vitest';
 import type { PatchKind } from './support/api.ts';
 import type { ApiObject } from './support/answers.ts';
@@ -117,15 +117,18 @@ onEachBackend('patches', (backend) => {
     expect((await backend.api.get(at('configmaps', ns, 'a'))).body).toEqual(made);
   });
 
-  it.each(['json', 'merge', 'strategic'] as const)('%s finds nothing to change', async (kind) => {
-    const ns = await backend.namespace();
-    const { status, body } = await backend.api.patch(
-      at('configmaps', ns, 'a'),
-      kind,
-      kind === 'json' ? [] : {},
-    );
-    expect({ status, reason: body.reason }).toEqual({ status: 404, reason: 'NotFound' });
-  });
+  it.each(['json', 'merge', 'strategic'] as const)(
+    'a %s patch of a missing object answers 404',
+    async (kind) => {
+      const ns = await backend.namespace();
+      const { status, body } = await backend.api.patch(
+        at('configmaps', ns, 'a'),
+        kind,
+        kind === 'json' ? [] : {},
+      );
+      expect({ status, reason: body.reason }).toEqual({ status: 404, reason: 'NotFound' });
+    },
+  );
 
   it('a patch without effect keeps the version', async () => {
     const ns = await backend.namespace();
@@ -136,7 +139,7 @@ onEachBackend('patches', (backend) => {
     expect(again.metadata.resourceVersion).toBe(first.metadata.resourceVersion);
   });
 
-  it('those of many at once are all done', async () => {
+  it('concurrent patches all succeed', async () => {
     const ns = await backend.namespace();
     await backend.api.must(backend.api.create(at('configmaps', ns), before));
     const keys = ['a', 'b', 'c', 'd'];
@@ -212,7 +215,7 @@ onEachBackend('patches', (backend) => {
     expect(body).not.toHaveProperty('stringData');
   });
 
-  it('a merge patch knows no directives', async () => {
+  it('a merge patch treats directives as plain members', async () => {
     const ns = await backend.namespace();
     const path = at('configmaps', ns, 'a');
     await backend.api.must(backend.api.create(at('configmaps', ns), configMap('a', { b: 'c' })));

@@ -1,4 +1,4 @@
-// The same objects as tables for people, and as their metadata alone for those who keep many.
+// Tests tables for people, and metadata alone for clients that watch many objects.
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#alternate-representations-of-resources
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ApiObject } from './support/answers.ts';
@@ -11,7 +11,7 @@ const partial = (kind: string): { accept: string } => ({
   accept: `application/json;as=${kind};g=meta.k8s.io;v=v1,application/json`,
 });
 
-/** What `kubectl get -o wide` shows, with `+` before what plain `get` leaves out. */
+/** The output of `kubectl get -o wide`, with `+` before columns that plain `get` leaves out. */
 const columns: readonly (readonly [Plural, readonly string[]])[] = [
   ['namespaces', ['Name', 'Status', 'Age']],
   ['secrets', ['Name', 'Type', 'Data', 'Age']],
@@ -80,7 +80,7 @@ onEachBackend('representations', (backend) => {
       expect(table.columnDefinitions[0]).toMatchObject({ name: 'Name', type: 'string', format: 'name' });
     });
 
-    /** All cells but the age. */
+    /** All cells except the age. */
     const cells = async (plural: Plural, namespace: string, name: string): Promise<readonly unknown[]> => {
       const table = await tableOf(at(plural, namespace, name));
       expect(table.rows).toHaveLength(1);
@@ -117,7 +117,7 @@ onEachBackend('representations', (backend) => {
       expect(await cells('leases', ns, 'a')).toEqual(['a', 'me']);
     });
 
-    it('have the cells of our kinds', async () => {
+    it('have the cells of the kinds of Reeve', async () => {
       const name = freshName('share');
       const { api } = backend;
       await api.must(api.create(at('secretshares', ''), share(name)));
@@ -163,7 +163,7 @@ onEachBackend('representations', (backend) => {
       expect(none.rows[0]?.object).toBeNull();
     });
 
-    it('come row by row in a watch', async () => {
+    it('have one row for each event of a watch', async () => {
       const ns = await backend.namespace();
       const path = at('configmaps', ns);
       const api = backend.api.with(asTable);
@@ -182,7 +182,7 @@ onEachBackend('representations', (backend) => {
   });
 
   describe('metadata alone', () => {
-    it('of one', async () => {
+    it('is returned for one object', async () => {
       const ns = await backend.namespace();
       await backend.api.must(backend.api.create(at('configmaps', ns), configMap('a', { b: 'c' })));
       const { body } = await backend.api.get(at('configmaps', ns, 'a'), partial('PartialObjectMetadata'));
@@ -194,7 +194,7 @@ onEachBackend('representations', (backend) => {
       expect(Object.keys(body).sort()).toEqual(['apiVersion', 'kind', 'metadata']);
     });
 
-    it('of a list', async () => {
+    it('is returned for a list', async () => {
       const ns = await backend.namespace();
       await backend.api.must(backend.api.create(at('secrets', ns), secret('a')));
       const { body } = await backend.api.get(at('secrets', ns), partial('PartialObjectMetadataList'));
@@ -203,7 +203,7 @@ onEachBackend('representations', (backend) => {
       expect(body.items[0]).not.toHaveProperty('data');
     });
 
-    it('of custom kinds, in a watch', async () => {
+    it('is returned for custom kinds, in a watch', async () => {
       const name = freshName('share');
       const api = backend.api.with(partial('PartialObjectMetadata'));
       await using watch = await api.watch(at('secretshares', ''), `fieldSelector=metadata.name%3D${name}`);

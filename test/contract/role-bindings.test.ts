@@ -1,4 +1,4 @@
-// Nobody gives rights that he does not have himself, unless he may bind or escalate.
+// Tests that a user grants only rights that the user holds, except with the verbs bind and escalate.
 // https://kubernetes.io/docs/reference/access-authn-authz/rbac/#privilege-escalation-prevention-and-bootstrapping
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Api } from './support/api.ts';
@@ -33,7 +33,7 @@ onEachBackend('role bindings', (backend) => {
     await backend.api.must(backend.api.create(at('roles', ns), role('Role', 'nothing', [])));
   });
 
-  /** A user who may do all with Roles and RoleBindings in the namespace, and more. */
+  /** A user who may do everything with Roles and RoleBindings in the namespace, and more. */
   const manager = async (...more: readonly Rule[]): Promise<Api> => {
     const user = freshName('manager');
     await grant(backend, user, [manage, ...more], ns);
@@ -44,7 +44,7 @@ onEachBackend('role bindings', (backend) => {
   const readerBinding = (): object => bind(['Role', 'reader']);
 
   describe('are refused', () => {
-    it('to who has none of the rights, with the rights', async () => {
+    it('to a user without the rights, and the refusal lists them', async () => {
       const api = await manager();
       const name = freshName('binding');
       const object = binding('RoleBinding', name, ['Role', 'reader'], 'somebody');
@@ -69,27 +69,27 @@ onEachBackend('role bindings', (backend) => {
       expect(status).toBe(403);
     });
 
-    it('to who has some of the rights', async () => {
+    it('to a user with some of the rights', async () => {
       const api = await manager({ ...readSecrets, verbs: ['get'] });
       const { status, body } = await api.create(at('rolebindings', ns), readerBinding());
       expect(status).toBe(403);
       expect(body.message).toContain('Verbs:["list"]');
     });
 
-    it('to who may bind another role', async () => {
+    it('to a user who may bind another role', async () => {
       const api = await manager(mayBindView);
       expect((await api.create(at('rolebindings', ns), bind(['ClusterRole', 'edit']))).status).toBe(403);
       expect((await api.create(at('rolebindings', ns), readerBinding())).status).toBe(403);
     });
 
-    it('for a role that is not there', async () => {
+    it('for a missing role', async () => {
       const api = await manager();
       const { status, body } = await api.create(at('rolebindings', ns), bind(['Role', 'missing']));
       expect(status).toBe(404);
       expect(body.message).toContain('"missing" not found');
     });
 
-    it('by an apply and by an update that adds somebody', async () => {
+    it('in an apply and in an update that adds a subject', async () => {
       const api = await manager();
       const name = freshName('binding');
       const path = at('rolebindings', ns, name);
@@ -98,40 +98,40 @@ onEachBackend('role bindings', (backend) => {
       await backend.api.must(backend.api.create(at('rolebindings', ns), object));
       const subjects = [{ apiGroup: rbac, kind: 'User', name: 'other' }];
       expect((await api.patch(path, 'merge', { subjects })).status).toBe(403);
-      // Who changes anything of it is taken to give the rights anew.
+      // A change of any part counts as granting the rights again.
       expect((await api.patch(path, 'merge', { metadata: { labels: { a: 'b' } } })).status).toBe(403);
       expect((await api.delete(path)).status).toBe(200);
     });
   });
 
-  describe('are made', () => {
-    it('by who has all of the rights', async () => {
+  describe('are created', () => {
+    it('by a user with all of the rights', async () => {
       const api = await manager(readSecrets);
       expect((await api.create(at('rolebindings', ns), readerBinding())).status).toBe(201);
     });
 
-    it('by who has more than that', async () => {
+    it('by a user with more rights', async () => {
       const api = await manager({ apiGroups: ['*'], resources: ['*'], verbs: ['*'] });
       expect((await api.create(at('rolebindings', ns), readerBinding())).status).toBe(201);
     });
 
-    it('by who may bind it', async () => {
+    it('by a user who may bind the role', async () => {
       const api = await manager(mayBindRoles);
       expect((await api.create(at('rolebindings', ns), readerBinding())).status).toBe(201);
       expect((await api.create(at('rolebindings', ns), bind(['Role', 'missing']))).status).toBe(201);
     });
 
-    it('by who may bind it by its name', async () => {
+    it('by a user who may bind the role by its name', async () => {
       const api = await manager(mayBindView);
       expect((await api.create(at('rolebindings', ns), bind(['ClusterRole', 'view']))).status).toBe(201);
     });
 
-    it('for a role that gives nothing', async () => {
+    it('for a role without rules', async () => {
       const api = await manager();
       expect((await api.create(at('rolebindings', ns), bind(['Role', 'nothing']))).status).toBe(201);
     });
 
-    it('by the administrator, whatever they give', async () => {
+    it('by the administrator, whatever they grant', async () => {
       const { status } = await backend.api.create(
         at('rolebindings', ns),
         bind(['ClusterRole', 'cluster-admin']),
@@ -141,7 +141,7 @@ onEachBackend('role bindings', (backend) => {
   });
 
   describe('roles', () => {
-    it('hold no rights that their author does not have', async () => {
+    it('cannot hold rights that their author lacks', async () => {
       const api = await manager();
       const { status, body } = await api.create(
         at('roles', ns),
@@ -156,7 +156,7 @@ onEachBackend('role bindings', (backend) => {
     it.each([
       ['has them', readSecrets],
       ['may escalate', mayEscalate],
-    ])('are made by who %s', async (_, rule) => {
+    ])('are created by a user who %s', async (_, rule) => {
       const api = await manager(rule);
       const { status } = await api.create(at('roles', ns), role('Role', freshName('role'), [readSecrets]));
       expect(status).toBe(201);
@@ -171,7 +171,7 @@ onEachBackend('role bindings', (backend) => {
         { nonResourceURLs: ['/a'], verbs: ['get'] },
         'rules[0].nonResourceURLs',
       ],
-    ])('with %s in a rule are none', async (_, rule, field) => {
+    ])('with %s in a rule are refused', async (_, rule, field) => {
       const { status, body } = await backend.api.create(
         at('roles', ns),
         role('Role', freshName('role'), [rule]),
@@ -181,7 +181,7 @@ onEachBackend('role bindings', (backend) => {
     });
   });
 
-  it('keep their role', async () => {
+  it('cannot change their role', async () => {
     const name = freshName('binding');
     await backend.api.must(
       backend.api.create(at('rolebindings', ns), binding('RoleBinding', name, ['Role', 'reader'], 'ann')),
@@ -211,7 +211,7 @@ onEachBackend('role bindings', (backend) => {
     expect(causeFields(body)).toEqual(expect.arrayContaining(fields));
   });
 
-  it('know the groups of their parts', async () => {
+  it('get the API groups of their role and subjects', async () => {
     const name = freshName('binding');
     const { body } = await backend.api.create(at('rolebindings', ns), {
       metadata: { name },

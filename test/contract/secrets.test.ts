@@ -1,4 +1,4 @@
-// Secrets: their data, their types, and what cannot be changed.
+// Tests Secrets: their data, their types, and the fields that cannot be changed.
 import { describe, expect, it } from 'vitest';
 import { causeFields } from './support/answers.ts';
 import { onEachBackend } from './support/backends.ts';
@@ -10,7 +10,7 @@ const base64 = (text: string): string => Buffer.from(text).toString('base64');
 interface Case {
   readonly what: string;
   readonly rest: object;
-  /** Of what is refused. */
+  /** The parts of a refusal that the tests compare. */
   readonly fields?: readonly string[];
 }
 
@@ -63,7 +63,7 @@ const cases: readonly Case[] = [
 ];
 
 onEachBackend('secrets', (backend) => {
-  it('are opaque, and their texts become data', async () => {
+  it('are Opaque by default, and stringData becomes data', async () => {
     const ns = await backend.namespace();
     const rest = { data: { user: base64('bob'), more: base64('x') }, stringData: { user: 'ann' } };
     const { status, body } = await backend.api.create(at('secrets', ns), secret('a', rest));
@@ -86,7 +86,7 @@ onEachBackend('secrets', (backend) => {
     expect(body.message).toContain('illegal base64');
   });
 
-  it('keep their type', async () => {
+  it('cannot change their type', async () => {
     const ns = await backend.namespace();
     await backend.api.must(backend.api.create(at('secrets', ns), secret('a')));
     const patch = { type: 'test.dev/token' };

@@ -1,4 +1,4 @@
-// Watches: every change once and in order, for those who select, from any version that is remembered.
+// Tests watches: every change once and in order, for selectors, from any version that is kept.
 import { describe, expect, it } from 'vitest';
 import { freshName } from './support/backend.ts';
 import { onEachBackend } from './support/backends.ts';
@@ -7,7 +7,7 @@ import { at, configMap, namespaceNamed, share } from './support/objects.ts';
 const labelled = (name: string, color: string): object => configMap(name, {}, { labels: { color } });
 
 onEachBackend('watch', (backend) => {
-  it('brings what is made, changed and deleted', async () => {
+  it('reports created, changed and deleted objects', async () => {
     const ns = await backend.namespace();
     const path = at('configmaps', ns);
     const { metadata } = await backend.api.must(backend.api.get(path));
@@ -26,11 +26,11 @@ onEachBackend('watch', (backend) => {
     const { type, object } = await watch.next();
     expect(type).toBe('DELETED');
     expect(object.metadata.uid).toBe(made.metadata.uid);
-    // A version of its own, so that who goes on from it does not see the deletion again.
+    // Needs a version of its own, so that a watch from it does not see the deletion again.
     expect(Number(object.metadata.resourceVersion)).toBeGreaterThan(Number(changed.metadata.resourceVersion));
   });
 
-  it('begins with what is there, where no version is given', async () => {
+  it('begins with the present objects when no version is given', async () => {
     const ns = await backend.namespace();
     const path = at('secrets', ns);
     for (const name of ['a', 'b']) await backend.api.must(backend.api.create(path, { metadata: { name } }));
@@ -40,7 +40,7 @@ onEachBackend('watch', (backend) => {
     }
   });
 
-  it('goes on after any version that is remembered', async () => {
+  it('continues after any version that is kept', async () => {
     const ns = await backend.namespace();
     const path = at('secrets', ns);
     const first = await backend.api.must(backend.api.create(path, { metadata: { name: 'a' } }));
@@ -50,7 +50,7 @@ onEachBackend('watch', (backend) => {
     expect(await watch.take(2)).toEqual(['ADDED b', 'DELETED a']);
   });
 
-  it('tells who selects by labels what comes in and what goes out', async () => {
+  it('reports objects that begin or stop to match a labelSelector', async () => {
     const ns = await backend.namespace();
     const path = at('configmaps', ns);
     await using watch = await backend.api.watch(path, 'labelSelector=color%3Dred');
@@ -72,7 +72,7 @@ onEachBackend('watch', (backend) => {
     expect(await watch.take(2)).toEqual(['ADDED b', 'DELETED b']);
   });
 
-  it('reaches over all namespaces, and over cluster-scoped kinds', async () => {
+  it('covers all namespaces, and cluster-scoped kinds', async () => {
     const name = freshName('watched');
     await using namespaces = await backend.api.watch(
       at('namespaces', ''),
@@ -105,7 +105,7 @@ onEachBackend('watch', (backend) => {
     expect(await watch.take(3)).toEqual([`ADDED ${name}`, `MODIFIED ${name}`, `DELETED ${name}`]);
   });
 
-  it('is not told of dry runs, nor of what changes nothing', async () => {
+  it('reports neither dry runs nor writes without changes', async () => {
     const ns = await backend.namespace();
     const path = at('secrets', ns);
     await using watch = await backend.api.watch(path);
@@ -135,37 +135,37 @@ onEachBackend('watch', (backend) => {
       expect(await watch.take(1)).toEqual(['ADDED b']);
     });
 
-    it('are asked for with what they end', async () => {
+    it('are required for a streamed list', async () => {
       const path = at('secrets', 'default');
       const { status } = await backend.api.get(`${path}?watch=true&sendInitialEvents=true`);
       expect(status).toBe(422);
     });
   });
 
-  describe('from versions that cannot be', () => {
-    it('the past that is forgotten', async () => {
+  describe('with an invalid request', () => {
+    it('a version that is no longer kept ends it with 410', async () => {
       await backend.installKinds();
-      // The real one remembers nothing of a custom kind from before it was defined.
+      // The real API server keeps no history of a custom kind from before its definition.
       expect(await backend.api.watchRefusal(at('secretshares', ''), 'resourceVersion=1')).toBe(410);
     });
 
-    it('no version at all', async () => {
+    it('an invalid version is refused', async () => {
       const code = await backend.api.watchRefusal(at('configmaps', 'default'), 'resourceVersion=now');
       expect(code).toBeGreaterThanOrEqual(400);
     });
 
-    it('a bad selector', async () => {
+    it('an invalid selector is refused', async () => {
       const query = `labelSelector=${encodeURIComponent('a b c')}`;
       expect(await backend.api.watchRefusal(at('configmaps', 'default'), query)).toBe(400);
     });
   });
 
-  it('ends when its time is over', async () => {
+  it('ends after its timeout', async () => {
     await using watch = await backend.api.watch(at('leases', 'kube-public'), 'timeoutSeconds=1');
     await expect(watch.next()).rejects.toThrow('the watch has ended');
   });
 
-  it('is refused to whoever may not', async () => {
+  it('is refused to a user without the right', async () => {
     const { status } = await backend.as(freshName('nobody')).get(`${at('secrets', 'default')}?watch=true`);
     expect(status).toBe(403);
   });

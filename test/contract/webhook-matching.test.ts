@@ -1,4 +1,4 @@
-// Which requests a webhook is asked about, and what happens when it does not answer as it should.
+// Tests which requests a webhook is called for, and what happens when it gives no verdict.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { issueCertificates } from '../../src/certs/issue/issue.ts';
 import { causeFields } from './support/answers.ts';
@@ -10,7 +10,7 @@ import { register, Webhook, type Verdict } from './support/webhook.ts';
 interface Selected {
   readonly what: string;
   readonly rest: object;
-  /** Of a ConfigMap `a` with the label color=red, made in a namespace with the label team=one. */
+  /** Creates a ConfigMap `a` with the label color=red in a namespace with the label team=one. */
   readonly isAsked: boolean;
 }
 
@@ -77,12 +77,12 @@ onEachBackend('webhook matching', (backend) => {
 
   const red = configMap('a', {}, { labels: { color: 'red' } });
 
-  it('chooses by rules, selectors and conditions', async () => {
+  it('follows rules, selectors and matchConditions', async () => {
     const ns = await backend.namespace({ team: 'one' });
     const clients = selections.map(() => webhook.client((): Verdict => ({ allowed: true })));
     const hooks = selections.flatMap(({ rest }, index) => {
       const config = clients[index]?.config ?? {};
-      // None of another test's requests.
+      // Ignores requests of other tests.
       const { namespaceSelector = {}, ...others } = rest as { namespaceSelector?: object };
       const own = { matchLabels: { 'kubernetes.io/metadata.name': ns }, ...namespaceSelector };
       return [
@@ -98,7 +98,7 @@ onEachBackend('webhook matching', (backend) => {
     expect(seen).toEqual(selections.map(({ what, isAsked }) => ({ what, isAsked })));
   });
 
-  it('looks at the old object too', async () => {
+  it('reads the old object too', async () => {
     const ns = await backend.namespace();
     const one = at('configmaps', ns, 'a');
     await backend.settled(backend.api.create(at('configmaps', ns), red), one);
@@ -110,7 +110,7 @@ onEachBackend('webhook matching', (backend) => {
     expect(webhook.asked(path).map(({ operation }) => operation)).toEqual(['UPDATE']);
   });
 
-  describe('when a condition fails', () => {
+  describe('when a condition ends with an error', () => {
     const rest = { matchConditions: [{ name: 'fails', expression: 'object.data.none == "x"' }] };
 
     it.each([
@@ -130,7 +130,7 @@ onEachBackend('webhook matching', (backend) => {
 
   const kinds = ['mutating', 'validating'] as const;
 
-  describe('when nobody answers as they should', () => {
+  describe('when a webhook gives no verdict', () => {
     const nobody = { url: 'https://127.0.0.1:1/nobody' };
 
     it.each(kinds)('%s: a failure refuses, and names the webhook', async (kind) => {
@@ -153,7 +153,7 @@ onEachBackend('webhook matching', (backend) => {
       expect(status).toBe(201);
     });
 
-    it('waits no longer than it was told to', async () => {
+    it('waits no longer than the timeout of the webhook', async () => {
       const ns = await backend.namespace();
       const { config } = webhook.client(() => undefined);
       await using _ = await register(backend, ns, [
@@ -182,7 +182,7 @@ onEachBackend('webhook matching', (backend) => {
     });
   });
 
-  it('does not ask webhooks about webhooks', async () => {
+  it('calls no webhook for webhook configurations', async () => {
     const { path, config } = webhook.client(() => ({ allowed: false }));
     const rules = [
       {
@@ -211,7 +211,7 @@ onEachBackend('webhook matching', (backend) => {
       rules: [rule],
     };
 
-    it('are filled with defaults', async () => {
+    it('get their defaults', async () => {
       const name = freshName('hooks');
       const { body } = await backend.api.create(`${at('mutatingwebhookconfigurations', '')}?dryRun=All`, {
         metadata: { name },

@@ -1,4 +1,4 @@
-// Admission webhooks: what they are asked, what they may change, and how they refuse.
+// Tests admission webhooks: the reviews they receive, their patches and their refusals.
 // https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Api, Reply } from './support/api.ts';
@@ -21,8 +21,8 @@ onEachBackend('webhooks', (backend) => {
   });
   afterAll(() => webhook[Symbol.asyncDispose]());
 
-  describe('are asked', () => {
-    it('about a create with all there is to know', async () => {
+  describe('receive reviews', () => {
+    it('of a create with all its fields', async () => {
       const ns = await backend.namespace();
       const { path, config } = webhook.client(allow);
       await using _ = await register(backend, ns, [{ kind: 'validating', config }]);
@@ -58,7 +58,7 @@ onEachBackend('webhooks', (backend) => {
       expect(request?.object?.metadata.creationTimestamp).not.toBeNull();
     });
 
-    it('about the user who is meant', async () => {
+    it('with the impersonated user', async () => {
       const ns = await backend.namespace();
       const { path, config } = webhook.client(allow);
       await using _ = await register(backend, ns, [{ kind: 'validating', config }]);
@@ -70,7 +70,7 @@ onEachBackend('webhooks', (backend) => {
       });
     });
 
-    it('about an update, a patch and a delete', async () => {
+    it('of an update, a patch and a delete', async () => {
       const ns = await backend.namespace();
       const { path, config } = webhook.client(allow);
       await using _ = await register(backend, ns, [{ kind: 'validating', config }]);
@@ -96,7 +96,7 @@ onEachBackend('webhooks', (backend) => {
       ]);
     });
 
-    it('about an apply that creates as about a create', async () => {
+    it('of an apply that creates, as of a create', async () => {
       const ns = await backend.namespace();
       const { path, config } = webhook.client(allow);
       await using _ = await register(backend, ns, [{ kind: 'validating', config }]);
@@ -110,7 +110,7 @@ onEachBackend('webhooks', (backend) => {
       });
     });
 
-    it('about each object of a deletecollection', async () => {
+    it('of each object of a deletecollection', async () => {
       const ns = await backend.namespace();
       for (const name of ['a', 'b']) {
         const labels = { labels: { ours: '' } };
@@ -125,7 +125,7 @@ onEachBackend('webhooks', (backend) => {
       expect([...asked].sort()).toEqual(['DELETE "" a', 'DELETE "" b']);
     });
 
-    it('about a name that is generated', async () => {
+    it('without a name when it is generated', async () => {
       const ns = await backend.namespace();
       const { path, config } = webhook.client(allow);
       await using _ = await register(backend, ns, [
@@ -141,7 +141,7 @@ onEachBackend('webhooks', (backend) => {
       expect(validated?.object?.metadata.name).toBe(made.metadata.name);
     });
 
-    it('about what is the same, but not about what is only read', async () => {
+    it('of writes without changes, but not of reads', async () => {
       const ns = await backend.namespace();
       await backend.api.must(backend.api.create(at('configmaps', ns), configMap('a')));
       const { path, config } = webhook.client(allow);
@@ -154,7 +154,7 @@ onEachBackend('webhooks', (backend) => {
   });
 
   describe('that mutate', () => {
-    it('change the object one after the other, before those that validate', async () => {
+    it('change the object in sequence, before validating webhooks', async () => {
       const ns = await backend.namespace();
       const order: string[] = [];
       const said = (name: string, verdict: Verdict) => (): Verdict => {
@@ -179,7 +179,7 @@ onEachBackend('webhooks', (backend) => {
       expect((await backend.api.get(at('configmaps', ns, 'a'))).body).toEqual(made);
     });
 
-    it('are asked again after a change by a later one, if they want to be', async () => {
+    it('are called again with IfNeeded after a later webhook changed the object', async () => {
       const ns = await backend.namespace();
       const again = webhook.client(allow);
       const never = webhook.client(allow);
@@ -198,7 +198,7 @@ onEachBackend('webhooks', (backend) => {
       expect(seen(never)).toEqual([{ b: 'c' }]);
     });
 
-    it('cannot leave an object that is none', async () => {
+    it('cannot leave an invalid object', async () => {
       const ns = await backend.namespace();
       const { config } = webhook.client(() => ({
         allowed: true,
@@ -221,7 +221,7 @@ onEachBackend('webhooks', (backend) => {
       expect((await backend.api.get(at('configmaps', ns, 'a'))).status).toBe(404);
     });
 
-    it('own nothing of what they change', async () => {
+    it('own no field that they change', async () => {
       const ns = await backend.namespace();
       const { config } = webhook.client(() => adding('extra', 'x'));
       await using _ = await register(backend, ns, [{ kind: 'mutating', config }]);
@@ -245,7 +245,7 @@ onEachBackend('webhooks', (backend) => {
       return { code: status, reason: body.reason, message: body.message };
     };
 
-    it('with their own words', async () => {
+    it('with their own message', async () => {
       const { code, message } = await refusal({ allowed: false, status: { message: 'not like this' } });
       expect(code).toBe(400);
       expect(message).toMatch(
@@ -263,14 +263,14 @@ onEachBackend('webhooks', (backend) => {
       expect(message).toMatch(/ denied the request: Because$/);
     });
 
-    it('without a word', async () => {
+    it('without a message', async () => {
       const { code, message } = await refusal({ allowed: false });
       expect(code).toBe(400);
       expect(message).toMatch(/ denied the request without explanation$/);
     });
   });
 
-  it('warn the person who asked, refused or not', async () => {
+  it('send warnings to the user, refused or not', async () => {
     const ns = await backend.namespace();
     const { config } = webhook.client(({ name }) => ({
       allowed: name === 'good',
@@ -287,8 +287,8 @@ onEachBackend('webhooks', (backend) => {
     }
   });
 
-  describe('while they think', () => {
-    /** Somebody else changes the ConfigMap while the first request of `ct-slow` is judged. */
+  describe('while they judge', () => {
+    /** Another user changes the ConfigMap while the first request of `ct-slow` is judged. */
     const overtaken = async (
       ns: string,
       write: (path: string, version: string) => Promise<Reply>,
@@ -311,7 +311,7 @@ onEachBackend('webhooks', (backend) => {
     };
     const slow = (): Api => backend.as('ct-slow', 'system:masters');
 
-    it('an update of a version that is no more is refused', async () => {
+    it('an update with an outdated resourceVersion is refused', async () => {
       const ns = await backend.namespace();
       const { status, body } = await overtaken(ns, (path, resourceVersion) =>
         slow().replace(path, configMap('a', { b: '3' }, { resourceVersion })),
@@ -320,7 +320,7 @@ onEachBackend('webhooks', (backend) => {
       expect((await backend.api.get(at('configmaps', ns, 'a'))).body.data).toEqual({ b: '1', other: '2' });
     });
 
-    it('a patch is done again, on what is there now', async () => {
+    it('a patch is applied again, to the present object', async () => {
       const ns = await backend.namespace();
       const { status, body } = await overtaken(ns, (path) =>
         slow().patch(path, 'merge', { data: { b: '3' } }),
@@ -329,7 +329,7 @@ onEachBackend('webhooks', (backend) => {
       expect(body.data).toEqual({ b: '3', other: '2' });
     });
 
-    it('an apply as well', async () => {
+    it('an apply is applied again, too', async () => {
       const ns = await backend.namespace();
       const { status, body } = await overtaken(ns, (path) => slow().apply(path, configMap('a', { c: '3' })));
       expect(status, body.message).toBe(200);
@@ -337,7 +337,7 @@ onEachBackend('webhooks', (backend) => {
     });
   });
 
-  it('judge subresources where their rules name them', async () => {
+  it('judge subresources that their rules name', async () => {
     const name = freshName('share');
     await backend.api.must(backend.api.create(at('secretshares', ''), share(name)));
     const plain = webhook.client(allow);
@@ -346,7 +346,7 @@ onEachBackend('webhooks', (backend) => {
       rules: [
         { apiGroups: ['reeve.dev'], apiVersions: ['*'], resources, operations: ['UPDATE'], scope: 'Cluster' },
       ],
-      // Cluster-scoped objects other than namespaces are in none.
+      // Cluster-scoped objects other than namespaces have no namespace.
       namespaceSelector: { matchLabels: { none: 'none' } },
       matchConditions: [{ name: 'ours', expression: `request.name == "${name}"` }],
     });
@@ -364,7 +364,7 @@ onEachBackend('webhooks', (backend) => {
     await backend.api.delete(path);
   });
 
-  it('are asked when a namespace is made and deleted, by its own labels', async () => {
+  it('are called when a namespace is created and deleted, selected by its own labels', async () => {
     const name = freshName('ns');
     const { path, config } = webhook.client(allow);
     const rest = {

@@ -1,4 +1,4 @@
-// What an API server answers, as loosely as tests read it: what is missing fails the test that looks at it.
+// Describes answers of an API server as loosely as tests read them. A missing part fails the test that reads it.
 import type { IncomingMessage } from 'node:http';
 
 export interface Metadata {
@@ -64,7 +64,7 @@ export interface Opened {
   readonly close: () => void;
 }
 
-/** Of a refusal that names what is wrong, in an order of its own. */
+/** Returns the fields of a refusal in a fixed order. */
 export function causeFields({ details }: ApiObject): readonly string[] {
   return (details.causes ?? []).map(({ field = '' }) => field).sort();
 }

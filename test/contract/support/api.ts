@@ -1,10 +1,10 @@
-// Requests to an API server, real or not, as one user: what is sent, and all that is answered.
+// Sends requests to an API server, real or not, as one user, and returns the whole answer.
 import { request, type Agent } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { Watch } from './watch.ts';
 import type { ApiObject, Opened } from './answers.ts';
 
-/** Where the server is, and how its administrator is known to it. */
+/** The address of the server, and the credentials of its administrator. */
 export interface Connection {
   readonly server: string;
   readonly agent: Agent;
@@ -18,7 +18,7 @@ export interface Reply {
   readonly warnings: readonly string[];
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly text: string;
-  /** Parsed; of what is no JSON, an empty object. */
+  /** Parsed; an empty object when the answer is not JSON. */
   readonly body: ApiObject;
 }
 
@@ -26,7 +26,7 @@ type Headers = Readonly<Record<string, string | readonly string[]>>;
 
 export interface Sending {
   readonly body?: unknown;
-  /** In the place of a body, as it stands. */
+  /** Sent as it is, in place of a body. */
   readonly text?: string;
   readonly headers?: Headers;
 }
@@ -78,7 +78,7 @@ export class Api {
     return await this.send('PATCH', path, { body, headers: { 'content-type': patchTypes[kind] } });
   }
 
-  /** Server-side; `query` names the manager, and may force. */
+  /** A server-side apply. `query` names the manager, and may force. */
   async apply(path: string, body: unknown, query = 'fieldManager=contract'): Promise<Reply> {
     const headers = { 'content-type': 'application/apply-patch+yaml' };
     return await this.send('PATCH', `${path}?${query}`, { body, headers });
@@ -88,7 +88,7 @@ export class Api {
     return await this.send('DELETE', path, options === undefined ? {} : { body: options });
   }
 
-  /** For the steps that only prepare a test: the object that is answered, or an error with what was said. */
+  /** For steps that prepare a test. Returns the object, or throws an error with the answer. */
   async must(reply: Promise<Reply>): Promise<ApiObject> {
     const { status, text: said, body } = await reply;
     if (status < 300) return body;
@@ -100,7 +100,7 @@ export class Api {
     return await replyOf(opened);
   }
 
-  /** Rejects where the watch is refused before its first event. */
+  /** Rejects when the watch is refused before its first event. */
   async watch(path: string, query = ''): Promise<Watch> {
     const opened = await this.#open('GET', `${path}?watch=true${query === '' ? '' : `&${query}`}`, {});
     if (opened.response.statusCode === 200) return new Watch(opened);
@@ -108,7 +108,7 @@ export class Api {
     throw new Error(`the watch was refused: ${status} ${said}`);
   }
 
-  /** The code with which a watch ends at once: as an answer, or as its first event. */
+  /** Returns the code with which a watch ends at once: of the answer, or of its first event. */
   async watchRefusal(path: string, query: string): Promise<number> {
     const opened = await this.#open('GET', `${path}?watch=true&${query}`, {});
     const { statusCode = 0 } = opened.response;
@@ -155,12 +155,15 @@ async function replyOf({ response }: Opened): Promise<Reply> {
   };
 }
 
-/** Of a DELETE, Node.js would send the content without its length. */
+/** For a DELETE, Node.js would send the content without its length. */
 function contentHeaders(content: string): Headers {
   return { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(content)) };
 }
 
-/** `299 - "text"`, with the quotes of the text escaped. https://www.rfc-editor.org/rfc/rfc7234#section-5.5 */
+/**
+ * Reads `299 - "text"`, in which the quotes of the text are escaped.
+ * https://www.rfc-editor.org/rfc/rfc7234#section-5.5
+ */
 function warningText(header: string): string {
   const [, quoted = ''] = /^299 \S+ "(.*)"$/.exec(header) ?? [];
   return quoted.replaceAll(/\\(.)/g, '$1');

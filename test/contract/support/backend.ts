@@ -1,4 +1,4 @@
-// One implementation of the Kubernetes API, as tests meet it: requests, watches, kubectl, and names nobody else has.
+// Wraps one implementation of the Kubernetes API for tests: requests, watches, kubectl and unique names.
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,9 +11,9 @@ import type { Difference } from './differences.ts';
 import { at } from './objects.ts';
 
 export interface Access {
-  /** As a member of system:masters. */
+  /** The connection of a member of system:masters. */
   readonly connection: Connection;
-  /** Without any credentials. */
+  /** A connection without credentials. */
   readonly anonymous: Connection;
   readonly kubeconfig: string;
   login(user: string, groups: readonly string[]): Promise<Connection>;
@@ -45,12 +45,12 @@ export class Backend {
     await this.#access.close();
   }
 
-  /** What is right here, where the two differ on purpose. */
+  /** Returns the expected value for this backend, where the two differ on purpose. */
   expects<T>(difference: Difference<T>): T {
     return difference[this.#kind];
   }
 
-  /** As the administrator. */
+  /** Sends requests as the administrator. */
   get api(): Api {
     return new Api(this.#open.connection);
   }
@@ -59,7 +59,7 @@ export class Backend {
     return this.api.as(user, ...groups);
   }
 
-  /** With credentials of that user: what impersonation cannot show is what it needs itself. */
+  /** Uses credentials of the user. Impersonation cannot show the rights that impersonation itself requires. */
   async login(user: string, ...groups: readonly string[]): Promise<Api> {
     return new Api(await this.#open.login(user, groups));
   }
@@ -80,7 +80,7 @@ export class Backend {
     return mustKubectl(args, { ...extras, kubeconfig: this.kubeconfig });
   }
 
-  /** Of a namespace that is deleted when the tests of the file are over. */
+  /** Returns the name of a new namespace, which is deleted after the tests of the file. */
   async namespace(labels: Readonly<Record<string, string>> = {}): Promise<string> {
     const name = freshName('ns');
     await this.api.must(
@@ -95,8 +95,9 @@ export class Backend {
   }
 
   /**
-   * The object, once the caches of the server know it as well: with an older one at hand, the real one first judges a
-   * write on that, webhooks included, and then again.
+   * Returns the object once the caches of the server have it.
+   * With an older object in its cache, the real API server judges a write on that first, webhooks included, and then
+   * again.
    */
   async settled(reply: Promise<Reply>, path: string): Promise<ApiObject> {
     const object = await this.api.must(reply);
@@ -109,7 +110,7 @@ export class Backend {
     return object;
   }
 
-  /** Our own kinds, served. */
+  /** Installs the kinds of Reeve and waits until they are served. */
   async installKinds(): Promise<void> {
     for (const file of (await readdir(crds)).filter((name) => name.endsWith('.yaml'))) {
       const definition = parse(await readFile(join(crds, file), 'utf8')) as unknown;
@@ -130,7 +131,7 @@ export class Backend {
   }
 }
 
-/** Begins with the given word, and is nobody else's. */
+/** Returns a unique name that begins with the given word. */
 export function freshName(word: string): string {
   return `ct-${word}-${randomBytes(4).toString('hex')}`;
 }

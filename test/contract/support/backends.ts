@@ -1,4 +1,4 @@
-// Runs the same tests against the sandbox and against a real control plane; the one file that knows how they differ.
+// Runs the same tests against the sandbox and a real control plane. The one file that knows how they are started.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { Agent } from 'node:https';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { describeControllers, sharedCluster } from '../../support/shared-cluster
 import type { Connection } from './api.ts';
 import { Backend, type Access } from './backend.ts';
 
-/** Each test finds objects of others there, and so goes by names of its own. */
+/** Each test uses names of its own, because the backends hold objects of other tests. */
 export function onEachBackend(behavior: string, define: (backend: Backend) => void): void {
   describeControllers(`${behavior}: real control plane`, () => {
     whileOpen(new Backend('real', realAccess), define);
@@ -30,7 +30,7 @@ function whileOpen(backend: Backend, define: (backend: Backend) => void): void {
 
 async function realAccess(): Promise<Access> {
   const cluster = sharedCluster();
-  // Tests of Reeve may have left them, and nobody answers any more.
+  // Earlier tests may have left webhooks that no longer answer.
   await removeWebhooks(cluster);
   const { caFile, caKey, adminCertificate, userKey } = layoutOf(cluster.folder);
   const [ca, authorityKey, cert, key] = await Promise.all([
@@ -77,7 +77,7 @@ async function sandboxAccess(): Promise<Access> {
       agent.destroy();
       await sandbox.close();
       await rm(folder, { recursive: true, force: true });
-      // It answered them with 500, or went on without: no test may have met them by accident.
+      // The sandbox met errors of its own while it served: no test may cause one by accident.
       if (faults.length > 0) throw new AggregateError(faults, String(faults[0]));
     },
   };

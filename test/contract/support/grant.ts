@@ -1,11 +1,11 @@
-// Gives a user rights by RBAC, and waits until the server goes by them.
+// Grants a user rights by RBAC, and waits until the server applies them.
 import { until } from '../../support/until.ts';
 import type { Backend } from './backend.ts';
 import { at, binding, role, type Rule } from './objects.ts';
 
 const marker = 'ct-rights-are-known';
 
-/** In one namespace, or with an empty name everywhere. The roles and bindings are called as the user. */
+/** In one namespace, or everywhere for an empty name. The roles and bindings have the name of the user. */
 export async function grant(
   backend: Backend,
   user: string,
@@ -14,7 +14,7 @@ export async function grant(
 ): Promise<void> {
   const { api } = backend;
   const isCluster = namespace === '';
-  // Known as the last rule of a role is known, all of them are.
+  // When the last rule of a role is in force, all its rules are.
   const known: Rule = { apiGroups: ['test.dev'], resources: [marker], verbs: ['get'] };
   const kind = isCluster ? 'ClusterRole' : 'Role';
   const roles = at(isCluster ? 'clusterroles' : 'roles', namespace);
@@ -30,7 +30,7 @@ export async function grant(
   );
 }
 
-/** What the server says when it is asked about another user. */
+/** Asks the server what another user may do. */
 export async function mayDo(backend: Backend, user: string, resourceAttributes: object): Promise<boolean> {
   const answer = await backend.api.must(
     backend.api.create('/apis/authorization.k8s.io/v1/subjectaccessreviews', {

@@ -1,4 +1,4 @@
-// Where the API has the kinds that the tests are about, and the smallest objects of them.
+// Knows the paths of the kinds under test, and minimal objects of these kinds.
 
 const rbac = '/apis/rbac.authorization.k8s.io/v1';
 const admission = '/apis/admissionregistration.k8s.io/v1';
@@ -27,7 +27,10 @@ const places = {
 
 export type Plural = keyof typeof places;
 
-/** Of a collection, an object in it, a subresource of that; without a namespace for cluster-scoped kinds, and for all. */
+/**
+ * Returns the path of a collection, an object or a subresource. Without a namespace: cluster-scoped kinds, or all
+ * namespaces.
+ */
 export function at(plural: Plural, namespace: string, ...rest: readonly string[]): string {
   const scope = namespace === '' ? [] : ['namespaces', namespace];
   return [places[plural], ...scope, plural, ...rest].join('/');

@@ -1,4 +1,4 @@
-// Reads the events of one watch, each as soon as a test asks for it.
+// Reads the events of one watch, each when a test asks for it.
 import { createInterface } from 'node:readline';
 import type { ApiObject, Opened } from './answers.ts';
 
@@ -15,7 +15,7 @@ export class Watch implements AsyncDisposable {
 
   constructor({ response, close }: Opened) {
     this.#close = close;
-    // Closed by us, it ends with an error that says so.
+    // A watch that the test closes ends with an error that says so.
     response.on('error', () => undefined);
     this.#lines = createInterface({ input: response })[Symbol.asyncIterator]();
   }
@@ -32,7 +32,7 @@ export class Watch implements AsyncDisposable {
     }
   }
 
-  /** `ADDED name`, for as many events as asked for; bookmarks, which may come at any time, are left out. */
+  /** Returns the given number of events as `ADDED name`. Bookmarks may come at any time and are left out. */
   async take(count: number): Promise<readonly string[]> {
     const seen: string[] = [];
     while (seen.length < count) {
@@ -42,7 +42,7 @@ export class Watch implements AsyncDisposable {
     return seen;
   }
 
-  /** The first event that fits, and what came before it is gone. */
+  /** Returns the first event that fits, and drops the events before it. */
   async find(fits: (event: WatchEvent) => boolean): Promise<WatchEvent> {
     for (;;) {
       const event = await this.next();

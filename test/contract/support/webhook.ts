@@ -1,4 +1,4 @@
-// An admission webhook on loopback whose answers a test writes, and its registration with a backend.
+// Runs an admission webhook on loopback whose answers a test decides, and registers it with a backend.
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
@@ -24,7 +24,10 @@ export interface AdmissionRequest {
   readonly [field: string]: unknown;
 }
 
-/** Of an AdmissionReview, without the uid; a JSON patch is given as it is. Undefined: it never answers. */
+/**
+ * The answer to an AdmissionReview without the uid, with a JSON patch as a list. Undefined: the webhook never
+ * answers.
+ */
 export interface Verdict {
   readonly allowed: boolean;
   readonly patch?: readonly object[];
@@ -34,7 +37,7 @@ export interface Verdict {
 
 type Judge = (request: AdmissionRequest) => Verdict | undefined | Promise<Verdict>;
 
-/** A controller writes this ConfigMap into every new namespace, at a time of its own. */
+/** A controller writes this ConfigMap into every new namespace, at any time. */
 const rootCertificate = 'kube-root-ca.crt';
 
 export class Webhook implements AsyncDisposable {
@@ -54,7 +57,7 @@ export class Webhook implements AsyncDisposable {
     await once(this.#server, 'listening');
   }
 
-  /** A client configuration for a path of its own, at which the judge decides. */
+  /** Returns a client configuration with its own path, at which the judge decides. */
   client(judge: Judge): { readonly path: string; readonly config: object } {
     const path = freshName('hook');
     this.#judges.set(path, judge);
@@ -63,7 +66,7 @@ export class Webhook implements AsyncDisposable {
     return { path, config: { url: `https://127.0.0.1:${port}/${path}`, caBundle } };
   }
 
-  /** What was asked there. */
+  /** The reviews that arrived there. */
   asked(path: string): readonly AdmissionRequest[] {
     return this.#asked.get(path) ?? [];
   }
@@ -98,7 +101,7 @@ export class Webhook implements AsyncDisposable {
 export interface Hook {
   readonly kind: 'mutating' | 'validating';
   readonly config: object;
-  /** Beside what every webhook must have. */
+  /** Fields beside the required ones of a webhook. */
   readonly rest?: object;
 }
 
@@ -107,7 +110,7 @@ const plurals = {
   validating: 'validatingwebhookconfigurations',
 } as const;
 
-/** All of the namespace's ConfigMaps unless the hook says otherwise. In force when it resolves. */
+/** Matches all ConfigMaps of the namespace unless the hook says otherwise. Resolves when it is in force. */
 export async function register(
   backend: Backend,
   namespace: string,
@@ -137,7 +140,9 @@ export async function register(
   };
 }
 
-/** The last webhook refuses what is called as the configuration: once it does, those before it are in force too. */
+/**
+ * The last webhook refuses an object with the name of the configuration. When it does, the earlier ones are in force.
+ */
 async function areInForce({ api }: Backend, name: string): Promise<boolean> {
   for (const kind of ['mutating', 'validating'] as const) {
     const object = configMap(`${name}-${kind}`, {}, { labels: { [name]: kind } });

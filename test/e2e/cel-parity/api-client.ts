@@ -1,4 +1,4 @@
-// Requests to the API server as anybody, over kept-alive connections, with the warnings that come with the answer.
+// Sends requests to the API server as any user over kept connections, and returns the warnings.
 import { readFile } from 'node:fs/promises';
 import { Agent, request } from 'node:https';
 import type { IncomingMessage } from 'node:http';
@@ -28,7 +28,7 @@ export class ApiClient {
     this.#agent = agent;
   }
 
-  /** As an administrator, who may act as anybody. */
+  /** As an administrator, who may impersonate any user. */
   static async open(cluster: ClusterAccess): Promise<ApiClient> {
     const layout = layoutOf(cluster.folder);
     const [ca, cert, key] = await Promise.all(
@@ -53,7 +53,7 @@ export class ApiClient {
     return { status: response.statusCode ?? 0, body: JSON.parse(content), warnings: warningsOf(response) };
   }
 
-  /** Rejects with the reason unless the answer is a good one. */
+  /** Rejects with the reason unless the request succeeded. */
   async mustSend(sent: ApiRequest): Promise<ApiAnswer> {
     const answer = await this.send(sent);
     if (answer.status < 300) return answer;
@@ -69,7 +69,7 @@ function copied(value: string | readonly string[]): string | string[] {
   return typeof value === 'string' ? value : [...value];
 }
 
-/** `299 - "text"`, once for each: https://www.rfc-editor.org/rfc/rfc7234#section-5.5 */
+/** Reads `299 - "text"`, one for each warning: https://www.rfc-editor.org/rfc/rfc7234#section-5.5 */
 function warningsOf({ rawHeaders }: IncomingMessage): readonly string[] {
   return rawHeaders.flatMap((value, index) => {
     if (index % 2 === 0 || rawHeaders[index - 1]?.toLowerCase() !== 'warning') return [];

@@ -1,11 +1,11 @@
-// The one namespace that is really there: the one that the subjects change, delete and fill.
+// Creates the one stored namespace, which the subjects change, delete and fill.
 import { vi } from 'vitest';
 import type { ClusterAccess } from '../../cluster/cluster-access.ts';
 import { existing, existingPath } from './subjects.ts';
 
 const patience = { timeout: 60_000, interval: 50 };
 
-/** Also when an earlier run has left one. */
+/** Works when an earlier run has left one. */
 export async function makeExisting(cluster: ClusterAccess): Promise<unknown> {
   const { admin } = cluster;
   await removeExisting(cluster);
@@ -17,6 +17,6 @@ export async function makeExisting(cluster: ClusterAccess): Promise<unknown> {
 
 export async function removeExisting({ admin, hasControllers }: ClusterAccess): Promise<void> {
   await admin.send('DELETE', existingPath);
-  // Without controllers the test itself confirms that the namespace is empty.
+  // Without controllers, the test itself confirms that the namespace is empty.
   if (!hasControllers) await admin.send('PUT', `${existingPath}/finalize`, { ...existing, spec: {} });
 }

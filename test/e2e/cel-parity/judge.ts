@@ -19,7 +19,7 @@ export interface Judge {
   readonly read: (warnings: ReadonlySet<string>, index: number) => string;
 }
 
-/** The warnings of an answer are cut off at 4096 characters together, and one without its message takes 85. */
+/** An answer holds at most 4096 characters of warnings; a warning without its message has 85. */
 const expressionsOfAJudge = 40;
 const messagesOfAJudge = 12;
 
@@ -30,7 +30,7 @@ export function judgesOf(expressions: readonly string[], messages: readonly stri
   ];
 }
 
-/** CEL that is true of the requests that `requestOf` makes for this judge. */
+/** A CEL expression that is true for the requests that `requestOf` makes for this judge. */
 export function askedFor(judge: string): string {
   return `request.userInfo.?extra[?'${judgeKey}'].orValue([]) == ['${judge}']`;
 }
@@ -51,12 +51,12 @@ function verdictOf(warnings: ReadonlySet<string>, index: number): string {
   return isTrue ? 'true' : 'error';
 }
 
-/** Quoted, a text comes over whole; unquoted, one of several lines or of spaces gives way to the fixed message. */
+/** A quoted text arrives whole. An unquoted text of several lines or spaces is replaced by the fixed message. */
 export function quotedSource(message: string): string {
   return `strings.quote(${message}\n)`;
 }
 
-/** What stands before each text tells whose it is. */
+/** The text before each result names its expression. */
 function messageJudge(name: string, messages: readonly string[]): Judge {
   const validations = messages.map((message, index) => ({
     expression: 'false',

@@ -1,4 +1,4 @@
-// The verdicts of Kubernetes: judges are appointed, asked and dismissed.
+// Gets verdicts from Kubernetes: stores judges, sends them requests, and deletes them.
 import type { ApiClient } from './api-client.ts';
 import { askedFor } from './judge.ts';
 import type { Judge, Validation } from './judge.ts';
@@ -19,7 +19,7 @@ export async function appoint(client: ApiClient, { name, validations }: Judge): 
   await client.mustSend({ method: 'POST', path: bindings, body: binding });
 }
 
-/** Also of what an earlier run has left. */
+/** Deletes those of earlier runs too. */
 export async function dismiss(client: ApiClient, { name }: Judge): Promise<void> {
   for (const path of [`${bindings}/${name}`, `${policies}/${name}`]) {
     const { status, body } = await client.send({ method: 'DELETE', path });
@@ -27,7 +27,7 @@ export async function dismiss(client: ApiClient, { name }: Judge): Promise<void>
   }
 }
 
-/** By question; undefined as long as the policy is not in force. */
+/** Returns verdicts by question; undefined while the policy is not in force. */
 export async function ask(
   client: ApiClient,
   judge: Judge,
@@ -41,7 +41,7 @@ export async function ask(
   return new Map(judge.questions.map((question, index) => [question, judge.read(warnings, index)]));
 }
 
-/** Which of the expressions the API server refuses to store. */
+/** Returns the expressions that the API server refuses to store. */
 export async function refusedThere(
   client: ApiClient,
   sources: readonly string[],
@@ -67,7 +67,7 @@ function indexOf(cause: Cause, field: string): number {
   return Number(index);
 }
 
-/** Judges only the requests that ask for it. */
+/** Judges only requests that name it. */
 function policyOf(name: string, validations: readonly Validation[]): unknown {
   const rule = {
     apiGroups: [''],

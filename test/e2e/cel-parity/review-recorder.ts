@@ -1,4 +1,4 @@
-// A real webhook that allows everything and keeps what it is sent, so that our engine sees what it sees in production.
+// Runs a webhook that allows everything and records reviews, so that src/cel sees what it sees in production.
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:https';
@@ -52,7 +52,7 @@ export class ReviewRecorder {
     await once(this.#server.close(), 'close');
   }
 
-  /** One at a time. undefined as long as the webhook is not in force. */
+  /** Sends one at a time. Undefined while the webhook is not in force. */
   async reviewOf(subject: Subject): Promise<AnyReview | undefined> {
     this.#last = undefined;
     await this.#client.mustSend(requestOf(subject, name));
@@ -69,7 +69,7 @@ export class ReviewRecorder {
     return allowanceOf(review);
   }
 
-  /** Also what an earlier run has left. */
+  /** Deletes what an earlier run has left, too. */
   async #unregister(): Promise<void> {
     const { status, body } = await this.#client.send({ method: 'DELETE', path: `${path}/${name}` });
     if (status !== 200 && status !== 404) throw new Error(JSON.stringify(body));

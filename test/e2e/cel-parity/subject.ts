@@ -1,4 +1,4 @@
-// What the expressions are judged on: a write, which is sent as a dry run for each policy that shall judge it.
+// Describes a subject: a write, sent as a dry run for each policy that judges it.
 import type { ApiRequest } from './api-client.ts';
 
 export interface Requester {
@@ -12,14 +12,14 @@ export interface Subject {
   readonly method: 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
   readonly body?: unknown;
-  /** For a namespaced object: the name of its namespace. */
+  /** The namespace of a namespaced object. */
   readonly namespace?: string;
   readonly requester?: Requester;
-  /** A write that changes nothing may be done in earnest. */
+  /** A write that changes nothing may be stored. */
   readonly inEarnest?: true;
 }
 
-/** Which policies judge a request stands where no expression looks. */
+/** The place of the policies' names is one that no expression reads. */
 export const judgeKey = 'cel-parity.reeve.dev/judge';
 
 const administrator: Requester = { user: 'cel-parity-administrator' };
@@ -33,7 +33,7 @@ export function requestOf(subject: Subject, judge: string): ApiRequest {
     body: subject.body,
     headers: {
       'impersonate-user': user,
-      // RBAC lets the group do everything.
+      // RBAC permits the group everything.
       'impersonate-group': [...groups, 'system:masters'],
       ...Object.fromEntries(
         extras.map(([key, values]) => [`impersonate-extra-${encodeURIComponent(key)}`, values]),

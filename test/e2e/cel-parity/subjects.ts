@@ -1,4 +1,4 @@
-// The writes that every expression is judged on: namespaces as people make them, and as they had better not.
+// Lists the writes on which every expression is judged: usual namespaces, and hostile ones.
 import type { Requester, Subject } from './subject.ts';
 
 type Texts = Readonly<Record<string, string>>;
@@ -12,7 +12,7 @@ interface Metadata {
 
 const collection = '/api/v1/namespaces';
 
-/** It exists, so that it can be changed and hold a Secret. */
+/** A stored namespace, so that it can be changed and hold a Secret. */
 export const existing = {
   apiVersion: 'v1',
   kind: 'Namespace',
@@ -31,7 +31,7 @@ function created(name: string, metadata: Metadata = {}, requester?: Requester): 
   return { name, method: 'POST', path: collection, body, ...(requester === undefined ? {} : { requester }) };
 }
 
-/** `undefined` takes it away. */
+/** `undefined` removes the field. */
 type Changes = Readonly<Record<string, string | undefined>>;
 
 function updated(
@@ -136,7 +136,7 @@ const empty = {
   annotations: Object.fromEntries(Object.keys(typical.annotations).map((key) => [key, ''])),
 };
 
-/** Names that objects of JavaScript have of their own. */
+/** Names of properties of every JavaScript object. */
 const inherited = ['constructor', 'toString', 'valueOf', 'hasOwnProperty', 'isPrototypeOf'];
 const withInheritedNames = {
   labels: Object.fromEntries(inherited.map((key) => [key, key])),
@@ -155,7 +155,7 @@ const owned = {
 const longest = 'cel-parity-longest-'.padEnd(63, 'x');
 const many = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`key-${index}`, `${index}`]));
 
-/** Object.fromEntries makes an own member of `__proto__`. */
+/** Object.fromEntries creates an own member for `__proto__`. */
 const secretData = Object.fromEntries(
   ['__proto__', 'constructor', 'password', 'empty'].map((key) => [key, key === 'empty' ? '' : 'dmFsdWU=']),
 );

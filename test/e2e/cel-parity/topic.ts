@@ -1,7 +1,7 @@
-// What the tables of cases are made of.
+// Defines the entries of the tables of cases.
 
 export interface Topic {
   readonly topic: string;
-  /** Each gives a bool, or an error, when it is evaluated. */
+  /** Each returns a bool or ends with an error. */
   readonly expressions: readonly string[];
 }

@@ -86,7 +86,7 @@ describe('changes', () => {
     store.subscribe((change) => {
       if (change.object.metadata.name !== 'a') return;
       put(store, 'team', 'follower');
-      // Subscribed after both changes, one of which is not yet announced.
+      // Subscribed after both changes, the second is not yet announced.
       store.subscribe((later) => seen.push(`late ${shown(later)}`));
     });
     const stop = store.subscribe((change) => seen.push(shown(change)));

@@ -1,4 +1,4 @@
-// Lists, maps and sets.
+// Cases of lists, maps and sets.
 import type { Topic } from '../topic.ts';
 
 export const collections: Topic = {

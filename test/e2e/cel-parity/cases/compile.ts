@@ -1,6 +1,6 @@
-// Expressions that both sides refuse when a policy is stored, and the few that only one side refuses.
+// Cases that both sides refuse when a policy is stored, and the few that only one side refuses.
 
-/** Neither stores these. */
+/** Neither side stores these. */
 export const refusedByBoth: readonly string[] = [
   '',
   ' ',
@@ -154,7 +154,7 @@ export const refusedByBoth: readonly string[] = [
   'cel.bind(x, 1, x == 1)',
 ];
 
-/** Here the result is judged when it is known: a template may then be nothing but a label. */
+/** Here the type of the result is checked at run time, so a template may be only a label. */
 export const storedHereOnly: readonly string[] = [
   'object.metadata.labels.flag',
   'object.metadata',
@@ -163,7 +163,7 @@ export const storedHereOnly: readonly string[] = [
   'has(object.metadata.labels) ? object.metadata.labels.flag : true',
 ];
 
-/** What an expression may cost is settled when it is loaded, and there are no time zones and no authorizer. */
+/** The cost is checked at run time, and there are no time zones and no authorizer. */
 export const storedThereOnly: readonly string[] = [
   '[1].all(a, [a].all(b, [b].all(c, c == 1)))',
   'timestamp("2026-01-31T12:30:45Z").getHours("Europe/Berlin") == 13',
@@ -171,7 +171,7 @@ export const storedThereOnly: readonly string[] = [
   'request == request',
 ];
 
-/** Neither takes these as a messageExpression. */
+/** Neither side accepts these as a messageExpression. */
 export const messagesRefusedByBoth: readonly string[] = [
   '1',
   'true',

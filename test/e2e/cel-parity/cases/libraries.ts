@@ -1,4 +1,4 @@
-// What Kubernetes adds to CEL: quantities, versions, addresses, URLs, named formats, and times.
+// Cases of what Kubernetes adds to CEL: quantities, versions, addresses, URLs, named formats, and times.
 import type { Topic } from '../topic.ts';
 
 export const libraries: Topic = {

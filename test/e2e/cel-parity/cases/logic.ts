@@ -1,4 +1,4 @@
-// Logic and errors: what absorbs an error, what is one, and how values of several types compare.
+// Cases of logic and errors: absorbed errors, other errors, and comparisons across types.
 import type { Topic } from '../topic.ts';
 
 export const logic: Topic = {

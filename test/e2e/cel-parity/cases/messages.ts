@@ -1,4 +1,4 @@
-// Texts as a messageExpression gives them: the same ones, letter by letter.
+// Cases of messageExpression, whose texts must be equal character by character.
 
 export const messages: readonly string[] = [
   'string(object.metadata.name.size())',

@@ -1,4 +1,4 @@
-// Present and absent values: has(), optional selection, `in`, absent maps, null, and names that objects inherit.
+// Cases of present and absent values: has(), optional selection, `in`, absent maps, null, and inherited names.
 import type { Topic } from '../topic.ts';
 
 export const presence: Topic = {

@@ -1,4 +1,4 @@
-// The fields of `request`: the user and the operation.
+// Cases of the fields of `request`: the user and the operation.
 import type { Topic } from '../topic.ts';
 
 export const request: Topic = {

@@ -1,4 +1,4 @@
-// Texts: the string functions, regular expressions and format().
+// Cases of strings: the string functions, regular expressions and format().
 import type { Topic } from '../topic.ts';
 
 export const strings: Topic = {
