@@ -1,7 +1,7 @@
 // Computes the wait before the next try: longer after each error, and spread by chance.
 import type { Clock } from './clock.ts';
 
-export interface BackoffBounds {
+interface BackoffBounds {
   readonly minMs: number;
   readonly maxMs: number;
 }

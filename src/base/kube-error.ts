@@ -1,6 +1,6 @@
 // The error of a call to the API server: what a caller needs to go on, and no content of any object.
 
-export interface KubeErrorDetails {
+interface KubeErrorDetails {
   /** The HTTP status; 0 when there was no answer. */
   readonly code: number;
   /** The reason of metav1.Status (`Conflict`, `NotFound`), or Node's code for a network error. */

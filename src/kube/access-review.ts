@@ -28,14 +28,14 @@ export interface ResourceAttributes {
 }
 
 /** `unknown`: the API server gave no answer, or could not evaluate all its authorizers. */
-export type RightAnswer = 'yes' | 'no' | 'unknown';
+type RightAnswer = 'yes' | 'no' | 'unknown';
 
 export interface AccessReviews {
   /** Rejects only when the signal aborts, and then with its reason. */
   mayDo(caller: Caller, right: ResourceAttributes, signal: AbortSignal): Promise<RightAnswer>;
 }
 
-export interface SelfReviews {
+interface SelfReviews {
   /** Rejects only when the signal aborts, and then with its reason. */
   mayDo(right: ResourceAttributes, signal: AbortSignal): Promise<RightAnswer>;
 }

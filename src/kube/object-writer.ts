@@ -12,7 +12,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface WriteOptions extends CallOptions {
+interface WriteOptions extends CallOptions {
   /** Asks for the result without changing anything. */
   readonly dryRun?: boolean;
   readonly subresource?: 'status';
@@ -148,7 +148,7 @@ function only(signal: AbortSignal | undefined): CallOptions {
   return signal === undefined ? {} : { signal };
 }
 
-export interface LiveNamespaces {
+interface LiveNamespaces {
   /** Returns undefined when the Namespace does not exist. Every other error rejects, because it answers nothing. */
   find(name: string, signal: AbortSignal): Promise<KubeObject | undefined>;
 }

@@ -7,7 +7,7 @@ import { errorCode } from '../../base/error-code.ts';
 import { connectionTo, CredentialError, type ApiServer, type CredentialSource } from './credentials.ts';
 import { kubeconfigSource } from './kubeconfig.ts';
 
-export interface PodEnvironment {
+interface PodEnvironment {
   readonly KUBERNETES_SERVICE_HOST?: string | undefined;
   readonly KUBERNETES_SERVICE_PORT?: string | undefined;
 }

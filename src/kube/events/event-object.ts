@@ -36,7 +36,7 @@ export interface EventSource {
 }
 
 /** How often an event happened, and when for the first and the last time. */
-export interface Occurrences {
+interface Occurrences {
   readonly count: number;
   readonly first: Date;
   readonly last: Date;

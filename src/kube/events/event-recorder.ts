@@ -10,9 +10,9 @@ import { eventBody, eventName, namespaceOf, seriesOf } from './event-object.ts';
 import type { EventSource, EventSubject, RecordedEvent } from './event-object.ts';
 
 /** The queue was full, the API server refused the Event, or it was unreachable for too long. */
-export type DropReason = 'overflow' | 'refused' | 'unreachable';
+type DropReason = 'overflow' | 'refused' | 'unreachable';
 
-export interface EventRecorderOptions extends EventSource {
+interface EventRecorderOptions extends EventSource {
   readonly clock: Clock;
   onDrop?(reason: DropReason): void;
 }

@@ -5,7 +5,7 @@ import type { KubeClient } from '../http/client.ts';
 import { claimedLease, emptyLease, readLease, releasedLease } from './lease-record.ts';
 import type { LeaseClaim, LeaseRecord } from './lease-record.ts';
 
-export interface LeaseCallOptions {
+interface LeaseCallOptions {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
 }

@@ -25,7 +25,7 @@ export interface LeaseOptions {
   onError?(error: { readonly code: number; readonly reason: string }): void;
 }
 
-export interface LeadListener {
+interface LeadListener {
   /** The signal aborts as soon as this process no longer leads. Every write of a leader must carry it. */
   onLead(signal: AbortSignal): void;
   /** Not called after `stop`. This process tries to lead again at once. */

@@ -63,7 +63,7 @@ async function withFurtherPages(
   return { objects, resourceVersion: first.resourceVersion };
 }
 
-export async function getPage(
+async function getPage(
   client: KubeClient,
   target: WatchTarget,
   query: Readonly<Record<string, string>>,

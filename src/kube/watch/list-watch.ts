@@ -16,7 +16,7 @@ import { watchStream } from './watch-stream.ts';
 import { watchRequest } from './watch-target.ts';
 import type { WatchTarget } from './watch-target.ts';
 
-export interface WatchInterruption {
+interface WatchInterruption {
   readonly phase: 'list' | 'watch';
   readonly error: { readonly code: number; readonly reason: string };
   readonly retryInMs: number;

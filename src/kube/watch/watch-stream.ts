@@ -7,7 +7,7 @@ import { kubeErrorOf, noAnswer, malformedAnswer } from '../http/answers.ts';
 import type { KubeClient, KubeRequest } from '../http/client.ts';
 import { readWatchEvent, type WatchEvent } from './watch-events.ts';
 
-export interface WatchOptions {
+interface WatchOptions {
   readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
   /** How long a watch may be silent. */
   readonly stallMs: number;
