@@ -1,4 +1,4 @@
-// What a review is answered, as data: the outcome of every path through admission.
+// Builds the answers to a review as data, and writes an answer as an AdmissionReview.
 import { providerId } from '../policy/terms/provider-id.ts';
 import type { JsonPatchOperation } from '../policy/terms/patch.ts';
 import {
@@ -16,7 +16,7 @@ import { group } from '../api/names.ts';
 import { reviewApiVersion, reviewKind } from './decode/decode-envelope.ts';
 import type { RequestSummary } from './decode/request-summary.ts';
 
-/** The part of metav1.Status that says why not. */
+/** The part of metav1.Status with the reason for a refusal. */
 export interface Refusal {
   readonly code: number;
   readonly reason: string;
@@ -76,7 +76,7 @@ function refusalOf(verdict: Verdict, review: AnyReview): Refusal {
     : { code: 403, reason: 'Forbidden', message, causes };
 }
 
-/** A share must not pass for a policy of its name. */
+/** A share must not look like a policy with the same name. */
 function brokenRule({ policy, by, rule }: Violation, action: BrokenRule['action']): BrokenRule {
   return { policy: by === 'share' ? providerId('SecretShare', policy) : policy, rule, action };
 }
@@ -95,15 +95,15 @@ export function unknownNamespace(shownName: string): Answer {
 export const outOfTime: Answer = refusing('unavailable', {
   code: 504,
   reason: 'Timeout',
-  message: 'the time for this request ran out before it was decided',
+  message: 'the timeout of this request expired before a decision',
   causes: [],
 });
 
-/** Whatever the error was, its text stays here: it may quote what somebody sent. */
+/** The text of the error is not in the answer: it may quote the request. */
 export const failedInside: Answer = refusing('error', {
   code: 500,
   reason: 'InternalError',
-  message: 'the policies could not be evaluated; the log of the webhook says more',
+  message: 'the policies could not be evaluated; see the log of the webhook',
   causes: [],
 });
 
@@ -120,7 +120,7 @@ export function renderReview(summary: RequestSummary, answer: Answer): string {
       uid: summary.uid,
       allowed: refusal === undefined,
       ...(refusal === undefined ? {} : { status: statusOf(refusal, summary) }),
-      // Patch and patchType come together or not at all: one without the other is a failed call.
+      // The API server treats patch without patchType, or the reverse, as a failed call.
       ...(patch.length === 0 ? {} : { patchType: 'JSONPatch', patch: base64(JSON.stringify(patch)) }),
       ...(warnings.length === 0 ? {} : { warnings }),
       ...(Object.keys(answer.auditAnnotations).length === 0
@@ -139,7 +139,7 @@ function statusOf({ code, reason, message, causes }: Refusal, summary: RequestSu
   return { metadata: {}, status: 'Failure', message, reason, code, details };
 }
 
-/** `kind` of the details is the resource, as in the answers of the API server itself. */
+/** In the details, `kind` is the resource, as in answers of the API server itself. */
 function kindOf({ resource }: RequestSummary): { readonly group?: string; readonly kind?: string } {
   const [kind = ''] = resource.split('/');
   switch (kind) {

@@ -1,4 +1,4 @@
-// Answers one HTTP request to one endpoint: reads, decodes, lets it be judged, responds; and the last place for errors.
+// Handles one HTTP request to one endpoint: reads, decodes, judges, responds, and catches every error.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
 import { allowed, failedInside, malformed, type Answer, renderReview } from './answer.ts';
@@ -18,13 +18,13 @@ export interface HandlerPorts extends JudgePorts {
   readonly observer: AdmissionObserver;
 }
 
-/** Of the time that the API server waits. An answer that gets there too late says less than one that says "too late". */
-const shareForUs = 0.9;
+/** The part of the API server's timeout that we use. An answer in time, even "too late", says more than a timeout. */
+const timeoutShare = 0.9;
 
 /** Its promise never rejects. */
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-type Outcome =
+type Handled =
   | { readonly kind: 'answered'; readonly summary: RequestSummary; readonly answer: Answer }
   | { readonly kind: 'refused'; readonly refusal: HttpRefusal }
   | { readonly kind: 'gone' };
@@ -58,9 +58,9 @@ class WebhookHandler {
     const lease = this.#bytes.open();
     observer.began();
     try {
-      const outcome = await this.#outcomeOf(request, response, lease);
-      respond(request, response, outcome);
-      this.#observe(outcome, clock.monotonic() - began);
+      const handled = await this.#handled(request, response, lease);
+      respond(request, response, handled);
+      this.#observe(handled, clock.monotonic() - began);
     } catch (error) {
       observer.failed(error);
       sendRefusal(request, response, serverError);
@@ -70,14 +70,14 @@ class WebhookHandler {
     }
   }
 
-  async #outcomeOf(request: IncomingMessage, response: ServerResponse, lease: ByteLease): Promise<Outcome> {
+  async #handled(request: IncomingMessage, response: ServerResponse, lease: ByteLease): Promise<Handled> {
     const head = readHead(request, this.#limits);
     if (!head.ok) return refused(head.refusal);
     const snapshot = this.#ports.snapshot();
     if (snapshot === undefined) return refused(notReady);
     if (!this.#bytes.hasRoomFor(head.contentLength ?? 0)) return refused(tooManyBytes);
-    const deadline = new Deadline(this.#ports.clock, head.timeoutMs * shareForUs);
-    // Whoever asks before sending is told to go on only now, when nothing in the head speaks against it.
+    const deadline = new Deadline(this.#ports.clock, head.timeoutMs * timeoutShare);
+    // A client with `Expect: 100-continue` sends its body only now, after the headers were accepted.
     if (request.headers.expect !== undefined) response.writeContinue();
     const received = await readReviewBody(request, lease, this.#limits.bodyBytes, deadline);
     if (received.kind !== 'body') return received;
@@ -85,7 +85,7 @@ class WebhookHandler {
     return await this.#answerTo(decodeReview(received.bytes, this.#endpoint), snapshot, deadline);
   }
 
-  async #answerTo(decoded: DecodedReview, snapshot: ClusterSnapshot, deadline: Deadline): Promise<Outcome> {
+  async #answerTo(decoded: DecodedReview, snapshot: ClusterSnapshot, deadline: Deadline): Promise<Handled> {
     switch (decoded.kind) {
       case 'unreadable':
         return refused(decoded.refusal);
@@ -100,12 +100,12 @@ class WebhookHandler {
     }
   }
 
-  /** An error of ours refuses inside the review: outside of it, a failurePolicy of Ignore would let the object in. */
+  /** An internal error is a refusal inside the review: an HTTP error under failurePolicy Ignore would allow the object. */
   async #judge(
     { summary, review }: DecodedReview & { kind: 'review' },
     snapshot: ClusterSnapshot,
     deadline: Deadline,
-  ): Promise<Outcome> {
+  ): Promise<Handled> {
     try {
       return answered(summary, await judgeReview(this.#endpoint, review, snapshot, this.#ports, deadline));
     } catch (error) {
@@ -114,21 +114,21 @@ class WebhookHandler {
     }
   }
 
-  #observe(outcome: Outcome, milliseconds: number): void {
+  #observe(handled: Handled, milliseconds: number): void {
     const { observer } = this.#ports;
-    switch (outcome.kind) {
+    switch (handled.kind) {
       case 'gone':
         observer.refusedTransport(499, 'ClientGone');
         return;
       case 'refused':
-        observer.refusedTransport(outcome.refusal.code, outcome.refusal.reason);
+        observer.refusedTransport(handled.refusal.code, handled.refusal.reason);
         return;
       case 'answered': {
-        const { decision, overBudget, policies, rules, refusal, warnings, patch } = outcome.answer;
+        const { decision, overBudget, policies, rules, refusal, warnings, patch } = handled.answer;
         const endpoint = this.#endpoint;
         observer.decided({
           endpoint,
-          ...outcome.summary,
+          ...handled.summary,
           decision,
           overBudget,
           policies,
@@ -139,22 +139,22 @@ class WebhookHandler {
         return;
       }
       default:
-        outcome satisfies never;
+        handled satisfies never;
     }
   }
 }
 
-function respond(request: IncomingMessage, response: ServerResponse, outcome: Outcome): void {
-  if (outcome.kind === 'refused') sendRefusal(request, response, outcome.refusal);
-  else if (outcome.kind === 'answered' && !response.destroyed) {
-    sendJson(response, renderReview(outcome.summary, outcome.answer));
+function respond(request: IncomingMessage, response: ServerResponse, handled: Handled): void {
+  if (handled.kind === 'refused') sendRefusal(request, response, handled.refusal);
+  else if (handled.kind === 'answered' && !response.destroyed) {
+    sendJson(response, renderReview(handled.summary, handled.answer));
   }
 }
 
-function answered(summary: RequestSummary, answer: Answer): Outcome {
+function answered(summary: RequestSummary, answer: Answer): Handled {
   return { kind: 'answered', summary, answer };
 }
 
-function refused(refusal: HttpRefusal): Outcome {
+function refused(refusal: HttpRefusal): Handled {
   return { kind: 'refused', refusal };
 }

@@ -1,4 +1,4 @@
-// Puts one decoded review before the engine: looks up what it needs, lets it decide, asks for the rights, settles.
+// Judges one decoded review: finds its Namespace, calls the engine, asks for rights, and settles the verdict.
 import { budgetUntil } from '../policy/terms/budget.ts';
 import type { Circumstances } from '../policy/terms/budget.ts';
 import { decide } from '../policy/decide/decide.ts';
@@ -21,7 +21,7 @@ export interface JudgePorts {
   readonly namespaces: NamespaceFinder;
   readonly access: AccessReviewer;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
-  /** How long the policies may take over one review. */
+  /** The evaluation budget of one review, in milliseconds. */
   readonly evaluationMs: number;
   readonly install: Install;
 }
@@ -60,7 +60,7 @@ async function judgeOther(
   }
 }
 
-/** However many namespaces there are, a policy must always be mendable: these take as long as the request may. */
+/** Has the whole request time as its budget: a policy must be repairable however many namespaces there are. */
 async function judgeProvider(
   endpoint: Endpoint,
   review: ProviderReview,

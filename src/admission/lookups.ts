@@ -1,4 +1,4 @@
-// Asks the rest of the program what a decision needs beyond the snapshot: a Namespace, and rights of a person.
+// Asks the cluster for what a decision needs beyond the snapshot: a Namespace, and the rights of a user.
 import { clipped } from '../base/text.ts';
 import type { KubeObject } from '../base/kube-object.ts';
 import type { Requester, Review } from '../policy/terms/review.ts';
@@ -12,7 +12,7 @@ import { namespaceNeeded } from '../policy/compile/applicable-rules.ts';
 type Completed =
   { readonly ok: true; readonly snapshot: ClusterSnapshot } | { readonly ok: false; readonly answer: Answer };
 
-/** The snapshot with the Namespace that the review is judged by; what nobody can find refuses. */
+/** Returns the snapshot with the Namespace of the review. A Namespace that cannot be found is a refusal. */
 export async function completeSnapshot(
   review: Review,
   snapshot: ClusterSnapshot,
@@ -27,7 +27,7 @@ export async function completeSnapshot(
   return { ok: true, snapshot: withNamespace(snapshot, name, found.value) };
 }
 
-/** A look-up that fails must never read as "no policy matches". */
+/** A failed lookup must never mean "no policy matches". */
 function orUndefined(found: Promise<KubeObject | undefined>): Promise<KubeObject | undefined> {
   return found.catch(() => undefined);
 }
@@ -40,7 +40,7 @@ function withNamespace(snapshot: ClusterSnapshot, name: string, found: KubeObjec
   };
 }
 
-/** All at once, each question once; undefined when the time ran out. */
+/** Asks for all rights in parallel, each once. Returns undefined when the deadline expires. */
 export async function askRights(
   requester: Requester,
   rights: readonly Right[],

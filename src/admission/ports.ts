@@ -1,4 +1,4 @@
-// What admission needs from the rest of the program; `wire` joins these to the edges that satisfy them.
+// The interfaces that admission needs from other rooms; `app` connects the implementations.
 import type { KubeObject } from '../base/kube-object.ts';
 import type { JsonPatchOperation } from '../policy/terms/patch.ts';
 import type { Requester } from '../policy/terms/review.ts';
@@ -9,29 +9,29 @@ import type { RequestSummary } from './decode/request-summary.ts';
 
 export type Endpoint = 'validate' | 'mutate';
 
-/** Policies and namespaces as they stand now; undefined until the policies have been loaded. */
+/** The current policies and namespaces. Undefined until the policies are loaded. */
 export type SnapshotSource = () => ClusterSnapshot | undefined;
 
-/** Asked once for a namespace that the snapshot does not know; undefined when nobody knows it. */
+/** Finds a namespace that the snapshot lacks. Undefined when it does not exist. */
 export interface NamespaceFinder {
   find(name: string, signal: AbortSignal): Promise<KubeObject | undefined>;
 }
 
-/** Says whether a person holds a right; 'unknown' (no answer) refuses like 'no'. */
+/** Answers whether a user has a right. 'unknown' (no answer) refuses like 'no'. */
 export interface AccessReviewer {
   mayDo(requester: Requester, right: Right, signal: AbortSignal): Promise<AccessAnswer>;
 }
 
 export type DecisionKind = 'allowed' | 'denied' | 'mutated' | 'malformed' | 'unavailable' | 'error';
 
-/** A rule that an object breaks, without anything of the object. */
+/** A rule that an object violates, without any part of the object. */
 export interface BrokenRule {
   readonly policy: string;
   readonly rule: string;
   readonly action: ValidationAction;
 }
 
-/** What was answered, in the words that the requester gets. It may hold labels and annotations, never more of an object. */
+/** The texts that the user gets. They may contain labels and annotations, but no other part of an object. */
 export interface Explanation {
   /** Undefined when the request is allowed. */
   readonly refusal: string | undefined;
@@ -39,7 +39,7 @@ export interface Explanation {
   readonly patch: readonly JsonPatchOperation[];
 }
 
-/** Everything that may be logged, counted and told of one answer. The log takes nothing of the explanation. */
+/** Everything about one answer that may be logged, counted or shown in the feed. The log omits the explanation. */
 export interface DecisionRecord extends RequestSummary {
   readonly endpoint: Endpoint;
   readonly decision: DecisionKind;
@@ -50,10 +50,10 @@ export interface DecisionRecord extends RequestSummary {
   readonly explanation: Explanation;
 }
 
-/** Told of everything that was answered; it logs and counts, and never sees an object. */
+/** Is notified of every answer, to log and count it. It never sees an object. */
 export interface AdmissionObserver {
   decided(record: DecisionRecord): void;
-  /** Answered by HTTP alone: 499 for clients that went away, 525 for failed TLS handshakes. */
+  /** A request that got only an HTTP error: 499 for a client that disconnected, 525 for a failed TLS handshake. */
   refusedTransport(code: number, reason: string): void;
   failed(error: unknown): void;
   began(): void;

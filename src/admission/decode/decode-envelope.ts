@@ -1,4 +1,4 @@
-// Reads the bytes of a body as an AdmissionReview, as far as its uid: without one, only HTTP itself can answer.
+// Parses a body as an AdmissionReview up to its uid. Without a uid, only an HTTP error can be the answer.
 import { isUtf8 } from 'node:buffer';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { badBody } from '../http/http-refusal.ts';
@@ -10,15 +10,15 @@ export const reviewKind = 'AdmissionReview';
 
 type Envelope =
   | { readonly kind: 'request'; readonly uid: string; readonly request: JsonObject }
-  /** Too many values to be parsed at all, but it can be answered. */
+  /** Has too many values to be parsed, but can be answered. */
   | { readonly kind: 'oversized'; readonly uid: string }
   | { readonly kind: 'unreadable'; readonly refusal: HttpRefusal };
 
-/** The API server's own are of 36 characters; the bound keeps a hostile one out of answer and log. */
-const longestUid = 128;
+/** A uid of the API server has 36 characters. The limit keeps a hostile one out of answer and log. */
+const maxUidLength = 128;
 
 export function decodeEnvelope(body: Buffer): Envelope {
-  // Node would replace what is not UTF-8, and two different bodies would become one.
+  // Node would replace invalid UTF-8, so that two different bodies would become equal.
   if (!isUtf8(body)) return unreadable('the body is not UTF-8');
   const { depth, values } = measureJson(body);
   if (depth > maxDepth) return unreadable(`the body is nested deeper than ${maxDepth} levels`);
@@ -28,12 +28,12 @@ export function decodeEnvelope(body: Buffer): Envelope {
     return unreadable(`the body is not an ${reviewKind} of ${reviewApiVersion}`);
   }
   const { request } = review;
-  if (!isJsonObject(request)) return unreadable('request: accepted is an object');
+  if (!isJsonObject(request)) return unreadable('request: must be an object');
   const { uid } = request;
   return isUid(uid) ? { kind: 'request', uid, request } : unreadableUid;
 }
 
-/** Undefined, which is nothing that JSON can hold, for a text that is not JSON: the parser's error would quote it. */
+/** Returns undefined for text that is not JSON. The error of the parser is dropped, because it quotes the text. */
 function parseJson(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));
@@ -43,8 +43,8 @@ function parseJson(body: Buffer): unknown {
 }
 
 function isUid(uid: unknown): uid is string {
-  // Half of a surrogate pair has no UTF-8, so it could not be echoed.
-  return typeof uid === 'string' && uid !== '' && uid.length <= longestUid && uid.isWellFormed();
+  // A lone surrogate has no UTF-8, so the answer could not repeat it.
+  return typeof uid === 'string' && uid !== '' && uid.length <= maxUidLength && uid.isWellFormed();
 }
 
 function oversized(uid: unknown): Envelope {
@@ -55,4 +55,4 @@ function unreadable(message: string): Envelope {
   return { kind: 'unreadable', refusal: badBody(message) };
 }
 
-const unreadableUid = unreadable(`request.uid: accepted is a text of 1 to ${longestUid} characters`);
+const unreadableUid = unreadable(`request.uid: must be a text of 1 to ${maxUidLength} characters`);

@@ -1,4 +1,4 @@
-// Finds the name and the namespace that a review is about, and refuses a request whose parts disagree about them.
+// Finds the name and namespace of a review, and refuses a request whose parts disagree about them.
 import type { JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { ReviewTarget } from './decode-target.ts';
@@ -31,11 +31,11 @@ export function decodeIdentity(
   if (!texts.ok) return texts;
   const all = [objects.object, objects.oldObject].filter((object) => object !== undefined);
   const names = all.map((object) => object.metadata.name ?? '');
-  // Only an object that is being created can be without a name: `generateName` gives it one later.
+  // Only an object that is being created may lack a name: `generateName` sets it later.
   if (target.operation !== 'CREATE' && names.includes('')) {
     return notDecoded(invalidReview('request', 'metadata.name of the object is missing'));
   }
-  // The request of a deletecollection is without the name, which is in the object alone.
+  // A deletecollection request has no name; only its object has one.
   const name = agreed([texts.value.name, ...names]);
   if (name === undefined) return notDecoded(mismatch('name', 'metadata.name'));
   const { namespace } = texts.value;
@@ -51,7 +51,7 @@ export function decodeIdentity(
 }
 
 /**
- * The API server gives the request for a Namespace its own name as the namespace.
+ * In a request for a Namespace, the API server sets its name as the namespace too.
  * https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/apiserver/pkg/endpoints/handlers/create.go
  */
 function namespaceIdentity(namespace: string, name: string): Decoding<Identity> {
@@ -66,7 +66,9 @@ function clusterIdentity(
 ): Decoding<Identity> {
   const isPlaced = namespace !== '' || objects.some(({ metadata }) => (metadata.namespace ?? '') !== '');
   if (isPlaced)
-    return notDecoded(invalidReview('request.namespace', 'accepted: none; the kind is cluster-scoped'));
+    return notDecoded(
+      invalidReview('request.namespace', 'must be empty, because the kind is cluster-scoped'),
+    );
   return decoded({ name, namespace: '' });
 }
 
@@ -78,7 +80,7 @@ function namespacedIdentity(
   const found = agreed([namespace, ...objects.map((object) => object.metadata.namespace ?? '')]);
   if (found === undefined) return notDecoded(mismatch('namespace', 'metadata.namespace'));
   if (found === '')
-    return notDecoded(invalidReview('request.namespace', 'accepted: the namespace of the object'));
+    return notDecoded(invalidReview('request.namespace', 'must be the namespace of the object'));
   return decoded({ name, namespace: found });
 }
 
@@ -93,7 +95,7 @@ function isText(value: unknown): value is string | undefined | null {
   return isAbsent(value) || typeof value === 'string';
 }
 
-/** The one text that all say which say something; empty when none does, undefined when they differ. */
+/** Returns the one text that all non-empty texts equal; "" when all are empty; undefined when they differ. */
 function agreed(texts: readonly string[]): string | undefined {
   const said = texts.filter((text) => text !== '');
   const [first = ''] = said;
@@ -101,10 +103,10 @@ function agreed(texts: readonly string[]): string | undefined {
 }
 
 function mismatch(field: string, other: string): ReviewProblem {
-  return invalidReview(`request.${field}`, `it is not the same as ${other} of every object`);
+  return invalidReview(`request.${field}`, `must be the same as ${other} of every object`);
 }
 
-/** A namespaced object without a namespace is stored in that of the request, so that is where rules see it. */
+/** Sets the namespace of the request on an object without one, because the API server stores it there. */
 export function placedIn(object: KubeObject, namespace: string): KubeObject {
   if (object.metadata.namespace !== undefined && object.metadata.namespace !== '') return object;
   return { ...object, metadata: { ...object.metadata, namespace } };

@@ -1,4 +1,4 @@
-// Reads the metadata of an object: every field that a rule looks at has the type that the API server gives it.
+// Reads the metadata of an object, and checks that each field a rule reads has the type of Kubernetes.
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { isDateTime } from '../../base/time.ts';
 import type { ObjectMeta } from '../../base/kube-object.ts';
@@ -38,7 +38,7 @@ export function textListProblem(value: unknown, path: string): ReviewProblem | u
   if (!Array.isArray(value)) return wrongType(path, value, 'a list of texts');
   return value.every((item) => typeof item === 'string')
     ? undefined
-    : invalidReview(path, 'accepted: texts only');
+    : invalidReview(path, 'must contain only texts');
 }
 
 function textMapProblem(value: unknown, path: string): ReviewProblem | undefined {
@@ -46,13 +46,13 @@ function textMapProblem(value: unknown, path: string): ReviewProblem | undefined
   if (!isJsonObject(value)) return wrongType(path, value, 'a map of texts');
   return Object.values(value).every((item) => typeof item === 'string')
     ? undefined
-    : invalidReview(path, 'accepted: a map whose values are all texts');
+    : invalidReview(path, 'must be a map whose values are all texts');
 }
 
 function timeProblem(value: unknown, path: string): ReviewProblem | undefined {
   return typeof value !== 'string' || isDateTime(value)
     ? undefined
-    : invalidReview(path, 'accepted: a time of RFC 3339');
+    : invalidReview(path, 'must be a time of RFC 3339');
 }
 
 function ownersProblem(value: unknown, path: string): ReviewProblem | undefined {
@@ -70,8 +70,8 @@ function finalizersProblem(value: unknown, path: string): ReviewProblem | undefi
 }
 
 /**
- * Fields that are null go, because Go reads null as absent: a deletionTimestamp of null does not delete anything, and
- * labels of null are none. The object is copied only when it has such a field.
+ * Removes fields that are null, because Go reads null as missing: a deletionTimestamp of null deletes nothing. The object
+ * is copied only when it has such a field.
  */
 function withoutNulls(metadata: JsonObject): ObjectMeta {
   const known: readonly string[] = [...texts, ...maps, ...lists];

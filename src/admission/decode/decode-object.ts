@@ -1,4 +1,4 @@
-// Reads what a Secret, Role or RoleBinding holds beside its metadata, as far as rules look at it.
+// Reads the old or the new object of a request, and checks the fields that rules read.
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import type { AnyReview } from '../../policy/terms/review.ts';
 import { textProblem, textListProblem, decodeMetadata } from './decode-metadata.ts';
@@ -26,7 +26,7 @@ export function decodePayload(
 ): Decoding<JsonObject> {
   switch (resource) {
     case 'namespaces':
-    // What is wrong with the spec of an object of ours is for its author to read, all at once: the engine says it.
+    // The engine reports problems in the spec of a provider, all at once, to its author.
     case 'namespacepolicies':
     case 'secretshares':
       return decoded(object);
@@ -46,7 +46,7 @@ export function decodePayload(
   }
 }
 
-/** Without those of its members that are null, which Go reads as absent. */
+/** Returns the object without these members where they are null, because Go reads null as missing. */
 function checked(
   object: JsonObject,
   members: readonly string[],
@@ -71,13 +71,13 @@ function decodeSecret(secret: JsonObject, path: string): Decoding<JsonObject> {
   return checked(filled, ['type', 'data', 'stringData'], textProblem(secret['type'], `${path}.type`));
 }
 
-/** A value of null becomes an empty one: Go reads it as no bytes, and writes no bytes as null. */
+/** Replaces a null value by an empty one: Go reads null as no bytes, and writes no bytes as null. */
 function decodeValues(values: unknown, path: string): Decoding<unknown> {
   if (isAbsent(values)) return decoded(values);
   if (!isJsonObject(values)) return notDecoded(wrongType(path, values, 'a map of texts'));
   const all = Object.values(values);
   if (!all.every((value) => value === null || typeof value === 'string')) {
-    return notDecoded(invalidReview(path, 'accepted: a map whose values are all texts'));
+    return notDecoded(invalidReview(path, 'must be a map whose values are all texts'));
   }
   if (!all.includes(null)) return decoded(values);
   // Object.fromEntries makes own members of all keys, `__proto__` too.
@@ -108,12 +108,12 @@ function roleRefProblem(roleRef: unknown, path: string): ReviewProblem | undefin
   if (!isJsonObject(roleRef)) return wrongType(path, roleRef, 'an object');
   const { kind, name, apiGroup } = roleRef;
   if (kind !== 'Role' && kind !== 'ClusterRole')
-    return invalidReview(`${path}.kind`, 'accepted: Role, ClusterRole');
+    return invalidReview(`${path}.kind`, 'must be Role or ClusterRole');
   if (typeof name !== 'string' || name === '')
-    return invalidReview(`${path}.name`, 'accepted: a text that is not empty');
-  // The API server fills in its group where none is given.
+    return invalidReview(`${path}.name`, 'must be a text that is not empty');
+  // The API server sets its group where none is given.
   if (!rbacGroups.includes(apiGroup))
-    return invalidReview(`${path}.apiGroup`, 'accepted: rbac.authorization.k8s.io');
+    return invalidReview(`${path}.apiGroup`, 'must be rbac.authorization.k8s.io');
   return undefined;
 }
 
@@ -128,14 +128,14 @@ export function decodeObject(value: unknown, target: ReviewTarget, path: string)
   return decoded({ ...payload.value, metadata: metadata.value });
 }
 
-/** The API server always says them, people with curl do not: the request has said what the object is. */
+/** A missing kind or version is accepted for people with curl, because the request states both. */
 function kindProblem(object: JsonObject, { kind }: ReviewTarget, path: string): ReviewProblem | undefined {
   const apiVersion = kind.group === '' ? kind.version : `${kind.group}/${kind.version}`;
   if (!isAbsent(object['kind']) && object['kind'] !== kind.kind) {
-    return invalidReview(`${path}.kind`, 'it is not the kind of the request');
+    return invalidReview(`${path}.kind`, 'must be the kind of the request');
   }
   if (!isAbsent(object['apiVersion']) && object['apiVersion'] !== apiVersion) {
-    return invalidReview(`${path}.apiVersion`, 'it is not the version of the request');
+    return invalidReview(`${path}.apiVersion`, 'must be the version of the request');
   }
   return undefined;
 }

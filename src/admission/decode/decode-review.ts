@@ -1,4 +1,4 @@
-// Turns the bytes of a body into a review that the engine can judge, or says why there is none.
+// Decodes the bytes of a body into a review for the engine, or into the problem with it.
 import { type JsonObject, isJsonObject } from '../../base/json.ts';
 import {
   isProviderResource,
@@ -28,7 +28,7 @@ import { decodeObject } from './decode-object.ts';
 
 export type DecodedReview =
   | { readonly kind: 'review'; readonly summary: RequestSummary; readonly review: AnyReview }
-  /** Nothing to judge here: a mutating hook has no opinion on it. */
+  /** Needs no decision, so it is allowed. */
   | { readonly kind: 'passed'; readonly summary: RequestSummary }
   | { readonly kind: 'malformed'; readonly summary: RequestSummary; readonly problem: ReviewProblem }
   | { readonly kind: 'unreadable'; readonly refusal: HttpRefusal };
@@ -39,7 +39,7 @@ export function decodeReview(body: Buffer, endpoint: Endpoint): DecodedReview {
     case 'unreadable':
       return envelope;
     case 'oversized': {
-      const problem = invalidReview('the review', `it holds more than ${maxValues} values`);
+      const problem = invalidReview('the review', `must have at most ${maxValues} values`);
       return { kind: 'malformed', summary: summaryOf(envelope.uid, {}), problem };
     }
     case 'request':
@@ -53,16 +53,16 @@ function decodeRequest(uid: string, request: JsonObject, endpoint: Endpoint): De
   const summary = summaryOf(uid, request);
   const target = decodeTarget(request);
   if (!target.ok) return { kind: 'malformed', summary, problem: target.problem };
-  if ('stray' in target.value) return decodeStray(summary, target.value, endpoint);
-  const review = decodeGuarded(uid, request, target.value, endpoint);
+  if ('isUnjudged' in target.value) return decodeUnjudged(summary, target.value, endpoint);
+  const review = decodeJudged(uid, request, target.value, endpoint);
   if (!review.ok) return { kind: 'malformed', summary, problem: review.problem };
   return review.value === undefined
     ? { kind: 'passed', summary }
     : { kind: 'review', summary, review: review.value };
 }
 
-/** The validating hook refuses what it cannot judge; the mutating one would only be in the way. */
-function decodeStray(
+/** The validating webhook refuses requests it cannot judge. The mutating webhook leaves that to it. */
+function decodeUnjudged(
   summary: RequestSummary,
   { problem }: UnjudgedTarget,
   endpoint: Endpoint,
@@ -70,8 +70,8 @@ function decodeStray(
   return endpoint === 'validate' ? { kind: 'malformed', summary, problem } : { kind: 'passed', summary };
 }
 
-/** Undefined when there is nothing to judge. */
-function decodeGuarded(
+/** Undefined when the request needs no decision. */
+function decodeJudged(
   uid: string,
   request: JsonObject,
   target: ReviewTarget,
@@ -81,7 +81,7 @@ function decodeGuarded(
   if (!requester.ok) return requester;
   const dryRun = request['dryRun'] ?? false;
   if (typeof dryRun !== 'boolean') return notDecoded(wrongType('request.dryRun', dryRun, 'true or false'));
-  // Nothing is ever set on objects of our own kinds.
+  // The webhook never sets a field on providers.
   if (endpoint === 'mutate' && isProviderResource(target.resource)) return decoded(undefined);
   // A patch on DELETE is an error of the hook, which refuses even where its failurePolicy is Ignore.
   // https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/apiserver/pkg/admission/plugin/webhook/mutating/dispatcher.go
@@ -103,7 +103,7 @@ function decodeGuarded(
   });
 }
 
-/** An object that the operation has no use for (the old one of a CREATE) is not read at all. */
+/** Does not read the object that the operation does not use, such as the old object of a CREATE. */
 function decodeObjects(request: JsonObject, target: ReviewTarget): Decoding<ReviewedObjects> {
   const object =
     target.operation === 'DELETE' ? none : decodeObject(request['object'], target, 'request.object');
@@ -127,7 +127,7 @@ function placedObjects(objects: ReviewedObjects, target: ReviewTarget, namespace
   };
 }
 
-/** As they came, without those that are null; `dryRun` always, because the API server always sends it. */
+/** Returns the attributes unchanged, without nulls. `dryRun` is always set, because the API server always sends it. */
 function attributesOf(request: JsonObject, dryRun: boolean): Readonly<Record<string, unknown>> {
   const attributes: Record<string, unknown> = { dryRun };
   for (const name of requestAttributes) {
@@ -136,15 +136,16 @@ function attributesOf(request: JsonObject, dryRun: boolean): Readonly<Record<str
   return attributes;
 }
 
+/** Reads the user. A request without a user is refused, because no rights could be checked. */
 export function decodeRequester(userInfo: unknown): Decoding<Requester> {
-  if (!isJsonObject(userInfo)) return unknownUser('', 'accepted: an object');
+  if (!isJsonObject(userInfo)) return unknownUser('', 'must be an object');
   const { username, groups, uid, extra } = userInfo;
   if (typeof username !== 'string' || username === '')
-    return unknownUser('.username', 'accepted: a text that is not empty');
-  if (!isAbsent(groups) && !isStrings(groups)) return unknownUser('.groups', 'accepted: a list of texts');
-  if (!isAbsent(uid) && typeof uid !== 'string') return unknownUser('.uid', 'accepted: a text');
+    return unknownUser('.username', 'must be a text that is not empty');
+  if (!isAbsent(groups) && !isStrings(groups)) return unknownUser('.groups', 'must be a list of texts');
+  if (!isAbsent(uid) && typeof uid !== 'string') return unknownUser('.uid', 'must be a text');
   const extras = decodeExtra(extra);
-  if (extras === undefined) return unknownUser('.extra', 'accepted: lists of texts by key');
+  if (extras === undefined) return unknownUser('.extra', 'must be a map of lists of texts');
   return decoded({
     username,
     groups: groups ?? [],
@@ -153,15 +154,15 @@ export function decodeRequester(userInfo: unknown): Decoding<Requester> {
   });
 }
 
-function unknownUser(field: string, problem: string): Decoding<Requester> {
-  return notDecoded(forbiddenReview(`request.userInfo${field}`, problem));
+function unknownUser(field: string, text: string): Decoding<Requester> {
+  return notDecoded(forbiddenReview(`request.userInfo${field}`, text));
 }
 
 function decodeExtra(extra: unknown): Requester['extra'] {
   if (isAbsent(extra)) return {};
   if (!isJsonObject(extra)) return undefined;
   const entries = Object.entries(extra).map(([key, value]) => [key, value ?? []] as const);
-  // Object.fromEntries makes own members of all keys, `__proto__` too.
+  // Object.fromEntries makes every key an own member, `__proto__` too.
   return entries.every(isExtraEntry) ? Object.fromEntries(entries) : undefined;
 }
 

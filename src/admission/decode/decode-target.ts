@@ -1,4 +1,4 @@
-// Reads what a request is about: which resource, which subresource, which operation.
+// Reads the target of a request: its resource, subresource and operation.
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { group as ourGroup, version as ourVersion } from '../../api/names.ts';
 import type { AnyReview, Operation, ProviderResource, Subresource } from '../../policy/terms/review.ts';
@@ -20,9 +20,9 @@ export interface ReviewTarget {
   readonly kind: GroupVersionKind;
 }
 
-/** A request that no policy can be about: sent here by mistake. */
+/** A request that no policy applies to, sent here by mistake. */
 export interface UnjudgedTarget {
-  readonly stray: true;
+  readonly isUnjudged: true;
   readonly problem: ReviewProblem;
 }
 
@@ -32,13 +32,13 @@ interface GroupVersionKind {
   readonly kind: string;
 }
 
-interface Guarded extends GroupVersionKind {
+interface JudgedResource extends GroupVersionKind {
   readonly resource: AnyReview['resource'];
   readonly subresources: readonly Subresource[];
 }
 
 const rbacGroup = 'rbac.authorization.k8s.io';
-const guarded: readonly Guarded[] = [
+const judgedResources: readonly JudgedResource[] = [
   {
     resource: 'namespaces',
     group: '',
@@ -53,25 +53,25 @@ const guarded: readonly Guarded[] = [
   ourKind('secretshares', 'SecretShare'),
 ];
 
-function ourKind(resource: ProviderResource, kind: string): Guarded {
+function ourKind(resource: ProviderResource, kind: string): JudgedResource {
   return { resource, group: ourGroup, version: ourVersion, kind, subresources: [''] };
 }
 
 export function decodeTarget(request: JsonObject): Decoding<ReviewTarget | UnjudgedTarget> {
   const { operation } = request;
   if (!isKnownOperation(operation)) {
-    return notDecoded(invalidReview('request.operation', 'accepted: CREATE, UPDATE, DELETE'));
+    return notDecoded(invalidReview('request.operation', 'must be CREATE, UPDATE or DELETE'));
   }
   const resource = decodeResource(request['resource']);
   if (!resource.ok) return resource;
   if (resource.value === undefined)
-    return stray(invalidReview('request.resource', 'no policy is about this resource'));
+    return unjudged(invalidReview('request.resource', 'no policy applies to this resource'));
   if (operation === 'CONNECT')
-    return stray(invalidReview('request.operation', 'accepted: CREATE, UPDATE, DELETE'));
+    return unjudged(invalidReview('request.operation', 'must be CREATE, UPDATE or DELETE'));
   const subresource = decodeSubresource(request['subResource'], resource.value);
   if (!subresource.ok) {
-    // The status of our own kinds is ours to write, and no hook of ours asks for it.
-    return resource.value.group === ourGroup ? stray(subresource.problem) : subresource;
+    // Only Reeve writes the status of providers, and its webhook configurations do not send it.
+    return resource.value.group === ourGroup ? unjudged(subresource.problem) : subresource;
   }
   const problem = kindProblem(request['kind'], resource.value);
   if (problem !== undefined) return notDecoded(problem);
@@ -83,16 +83,16 @@ export function decodeTarget(request: JsonObject): Decoding<ReviewTarget | Unjud
   });
 }
 
-function stray(problem: ReviewProblem): Decoding<UnjudgedTarget> {
-  return decoded({ stray: true, problem });
+function unjudged(problem: ReviewProblem): Decoding<UnjudgedTarget> {
+  return decoded({ isUnjudged: true, problem });
 }
 
 function isKnownOperation(value: unknown): value is Operation | 'CONNECT' {
   return value === 'CREATE' || value === 'UPDATE' || value === 'DELETE' || value === 'CONNECT';
 }
 
-/** Undefined for a resource that is not ours. */
-function decodeResource(value: unknown): Decoding<Guarded | undefined> {
+/** Undefined for a resource that no policy applies to. */
+function decodeResource(value: unknown): Decoding<JudgedResource | undefined> {
   if (!isJsonObject(value)) return notDecoded(wrongType('request.resource', value, 'an object'));
   const { group, version, resource } = value;
   if (
@@ -100,33 +100,32 @@ function decodeResource(value: unknown): Decoding<Guarded | undefined> {
     typeof version !== 'string' ||
     !(isAbsent(group) || typeof group === 'string')
   ) {
-    return notDecoded(invalidReview('request.resource', 'accepted: group, version and resource as texts'));
+    return notDecoded(invalidReview('request.resource', 'must have group, version and resource as texts'));
   }
   return decoded(
-    guarded.find(
+    judgedResources.find(
       (each) => each.resource === resource && each.group === (group ?? '') && each.version === version,
     ),
   );
 }
 
-function decodeSubresource(value: unknown, { subresources }: Guarded): Decoding<Subresource> {
+function decodeSubresource(value: unknown, { subresources }: JudgedResource): Decoding<Subresource> {
   if (!isAbsent(value) && typeof value !== 'string') {
     return notDecoded(wrongType('request.subResource', value, 'a text'));
   }
   const known = subresources.find((each) => each === (value ?? ''));
-  // Namespaces were taken over through subresources that nobody had thought of (CVE-2026-30963, CVE-2026-55636).
-  if (known === undefined)
-    return notDecoded(forbiddenReview('request.subResource', 'this subresource is not known'));
+  // Attackers took over namespaces through forgotten subresources (CVE-2026-30963, CVE-2026-55636).
+  if (known === undefined) return notDecoded(forbiddenReview('request.subResource', 'unknown subresource'));
   return decoded(known);
 }
 
-/** The resource already says the kind, so one that is not there is no doubt; another one is. */
-function kindProblem(value: unknown, expected: Guarded): ReviewProblem | undefined {
+/** The resource implies the kind, so a missing kind is accepted and a different one is a problem. */
+function kindProblem(value: unknown, expected: JudgedResource): ReviewProblem | undefined {
   if (isAbsent(value)) return undefined;
   if (!isJsonObject(value)) return wrongType('request.kind', value, 'an object');
   const isExpected =
     (value['group'] ?? '') === expected.group &&
     value['version'] === expected.version &&
     value['kind'] === expected.kind;
-  return isExpected ? undefined : invalidReview('request.kind', 'it is not the kind of request.resource');
+  return isExpected ? undefined : invalidReview('request.kind', 'must be the kind of request.resource');
 }

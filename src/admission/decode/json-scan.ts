@@ -1,8 +1,8 @@
-// Bounds what a JSON text can cost before it is parsed: its depth, and the number of values in it.
+// Measures JSON before it is parsed: its depth and its number of values limit the cost of parsing.
 
-/** Deeper than any object of Kubernetes, and far from what a recursive reader could not bear. */
+/** Deeper than any Kubernetes object, and far below the limit of a recursive reader. */
 export const maxDepth = 128;
-/** JSON.parse takes about a microsecond for each value, and nothing else runs meanwhile. */
+/** JSON.parse takes about a microsecond for each value and blocks the process meanwhile. */
 export const maxValues = 150_000;
 
 const quote = 0x22;
@@ -15,13 +15,13 @@ const closeBracket = 0x5d;
 
 interface JsonSize {
   readonly depth: number;
-  /** Members of objects and elements of lists, in the whole text. */
+  /** The number of object members and list items in the whole text. */
   readonly values: number;
 }
 
 /**
- * Reads the bytes of UTF-8, in which no part of another character looks like one of ASCII. A text that is not JSON gets
- * numbers that mean nothing, and JSON.parse refuses it afterwards.
+ * Measures UTF-8 bytes: in UTF-8, no byte of another character equals an ASCII character. For text that is not JSON the
+ * numbers mean nothing, and JSON.parse refuses it afterwards.
  */
 export function measureJson(bytes: Uint8Array): JsonSize {
   let depth = 0;
@@ -35,7 +35,7 @@ export function measureJson(bytes: Uint8Array): JsonSize {
       values++;
     } else if (byte === openBrace || byte === openBracket) {
       depth++;
-      // The first value of a container has no comma before it. An empty one counts for a value too: it costs as much.
+      // The first value of a container has no comma before it. An empty container costs as much as a value.
       values++;
       if (depth > deepest) deepest = depth;
     } else if (byte === closeBrace || byte === closeBracket) {
@@ -45,14 +45,14 @@ export function measureJson(bytes: Uint8Array): JsonSize {
   return { depth: deepest, values };
 }
 
-/** The index of the closing quote, or the end of the text. */
+/** Returns the index of the closing quote, or the end of the text. */
 function endOfString(bytes: Uint8Array, start: number): number {
   let index = start + 1;
   while (index < bytes.length && bytes[index] !== quote) index += bytes[index] === backslash ? 2 : 1;
   return index;
 }
 
-/** The text of `request.uid`, found without parsing the rest: for an answer to a document that is too large to parse. */
+/** Finds `request.uid` without parsing the rest, to answer a document that is too large to parse. */
 export function findUid(bytes: Uint8Array): unknown {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const path: string[] = [];
@@ -63,7 +63,7 @@ export function findUid(bytes: Uint8Array): unknown {
     depth += depthChange(byte);
     if (byte !== quote) continue;
     const end = endOfString(bytes, index);
-    // Deeper strings are never the uid, and may be megabytes.
+    // Deeper strings are never the uid, and can have megabytes.
     if (depth <= 2) {
       const token = text.toString('utf8', index, end + 1);
       if (isKey(bytes, end)) path[depth] = token;

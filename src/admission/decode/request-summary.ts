@@ -1,17 +1,17 @@
-// What may be said of a request in logs, metrics and answers, also when it could not be decoded: short texts only.
+// Summarizes a request for logs, metrics and answers in short texts, even if it could not be decoded.
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { clipped } from '../../base/text.ts';
 
 export interface RequestSummary {
   readonly uid: string;
-  /** One of those that exist, or `unknown`: a label of metrics must not grow with what people send. */
+  /** A known operation or `unknown`, because clients must not be able to add values of a metric label. */
   readonly operation: string;
   /** `secrets`, `namespaces/status`, or `other`. */
   readonly resource: string;
   readonly namespace: string;
   readonly name: string;
   readonly user: string;
-  /** Nothing comes of it, whatever is answered. */
+  /** Nothing is stored, whatever the answer is. */
   readonly isDryRun: boolean;
 }
 
@@ -45,15 +45,15 @@ function describeResource({ resource, subResource }: JsonObject): string {
   return subresources.includes(subResource) ? `${String(name)}/${String(subResource)}` : String(name);
 }
 
-/** The object of a deletecollection, or of a `generateName`, says what the request does not. */
+/** With a deletecollection or `generateName`, only the object has the name. */
 function nameOf(object: unknown): string {
   if (!isJsonObject(object) || !isJsonObject(object['metadata'])) return '';
   return describeText(object['metadata']['name']);
 }
 
-/** The longest name of Kubernetes; no line of a log grows with what somebody sends. */
-const longest = 253;
+/** The maximum length of a Kubernetes name. It also limits the lines of the log. */
+const maxLength = 253;
 
 function describeText(value: unknown): string {
-  return typeof value === 'string' ? clipped(value, longest) : '';
+  return typeof value === 'string' ? clipped(value, maxLength) : '';
 }

@@ -1,9 +1,9 @@
-// What makes a decoded AdmissionReview unanswerable: it is refused inside the review, where failurePolicy has no say.
+// States a problem of an AdmissionReview. The refusal is inside the review, where failurePolicy does not apply.
 
 export interface ReviewProblem {
-  /** 400: not what the API server sends; 403: something that nobody may do here. */
+  /** 400: the API server never sends this. 403: no user may do this. */
   readonly code: 400 | 403;
-  /** From the root of the AdmissionReview. Holds names of fields only: a key may be as secret as a value. */
+  /** From the root of the AdmissionReview. Contains field names only: a key can be as secret as a value. */
   readonly path: string;
   readonly text: string;
 }
@@ -16,12 +16,12 @@ export function forbiddenReview(path: string, text: string): ReviewProblem {
   return { code: 403, path, text };
 }
 
-/** `found a list; accepted: a map of texts`: the type of what stands there, never the value. */
+/** `found a list; accepted: a map of texts`: states the type of the value, never the value. */
 export function wrongType(path: string, value: unknown, accepted: string): ReviewProblem {
   return invalidReview(path, `found ${describeType(value)}; accepted: ${accepted}`);
 }
 
-/** A part of a review that was decoded, or the first thing that is wrong with it. */
+/** A decoded part of a review, or its first problem. */
 export type Decoding<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: ReviewProblem };
 
@@ -33,7 +33,7 @@ export function notDecoded<T>(problem: ReviewProblem): Decoding<T> {
   return { ok: false, problem };
 }
 
-/** The first problem of a list, asked one after the other. */
+/** Returns the first problem that `judge` finds in the list. */
 export function firstProblem<T>(
   values: readonly T[],
   judge: (value: T, index: number) => ReviewProblem | undefined,
@@ -49,12 +49,12 @@ export function isStrings(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
-/** Go reads `null` like a field that is not there: the zero value. */
+/** Go reads `null` like a missing field: as the zero value. */
 export function isAbsent(value: unknown): value is undefined | null {
   return value === undefined || value === null;
 }
 
-/** For messages: the kind of value that stands there. */
+/** Names the type of a value for messages. */
 export function describeType(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';

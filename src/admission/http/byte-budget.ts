@@ -1,4 +1,4 @@
-// Bounds how many bytes of bodies are held at once: many large reviews must not use up the memory of the process.
+// Limits the bytes of all bodies in memory, because many large reviews could exhaust the memory of the process.
 
 export class ByteBudget {
   readonly #total: number;
@@ -8,12 +8,12 @@ export class ByteBudget {
     this.#total = total;
   }
 
-  /** Whether that many bytes would fit now. Nothing is kept for them: a promise to send bytes is worth nothing. */
+  /** Returns whether that many bytes fit now. Nothing is reserved, because Content-Length is only a claim of the client. */
   hasRoomFor(bytes: number): boolean {
     return this.#used + bytes <= this.#total;
   }
 
-  /** One per request. */
+  /** Opens the lease of one request. */
   open(): ByteLease {
     return new ByteLease(this);
   }

@@ -1,4 +1,4 @@
-// Answers what never becomes a request: broken HTTP, requests that take too long, methods that Node does not know.
+// Answers bytes that never become a request: broken HTTP, slow requests, methods that Node does not know.
 import { STATUS_CODES } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
@@ -22,25 +22,25 @@ export function refusalOfClientError(error: unknown): HttpRefusal {
 }
 
 /**
- * A connection on which nothing was ever sent, where Node counts the time for the headers from its beginning. Go opens
- * more than it needs, and keeps them for later: https://pkg.go.dev/net/http#Transport. To turn it away is to fail the
- * request that may be on its way just then.
+ * Returns whether nothing was ever sent on this connection. Go opens spare connections and keeps them for later:
+ * https://pkg.go.dev/net/http#Transport. Node times them out like slow headers. Refusing such a connection could fail a
+ * request that is already on its way.
  */
 export function isUnused(error: unknown, socket: Duplex): socket is Socket {
   const isTooLate = errorCode(error) === 'ERR_HTTP_REQUEST_TIMEOUT';
   return isTooLate && socket instanceof Socket && socket.bytesRead === 0;
 }
 
-/** A request line with a method that Node has never heard of, as against bytes that are no HTTP at all. */
+/** Returns whether the bytes are a request line with a method unknown to Node, and not something other than HTTP. */
 function isForeignMethod(error: unknown): boolean {
   if (!(error instanceof Error) || !('rawPacket' in error) || !Buffer.isBuffer(error.rawPacket)) return false;
   return /^[A-Z]{1,32} \/\S* HTTP\/1\.[01]\r\n/.test(error.rawPacket.toString('latin1', 0, 2048));
 }
 
-/** Long enough for an answer to cross a network, short enough that nobody holds a connection with it. */
+/** Long enough for an answer to cross a network, short enough that a client cannot hold a connection open. */
 const lingerMs = 1000;
 
-/** For sockets that have no ServerResponse. Nothing is written into the middle of an answer that is under way. */
+/** Answers on a socket without a ServerResponse. It writes nothing into an answer that is already being sent. */
 export function answerOnSocket(
   socket: Duplex,
   refusal: HttpRefusal,
@@ -51,7 +51,7 @@ export function answerOnSocket(
     socket.destroy();
     return;
   }
-  // What still arrives is thrown away for a moment: closing at once could reset the connection before the answer is read.
+  // Later bytes are discarded for a moment: closing at once could reset the connection before the client reads the answer.
   socket.on('error', () => socket.destroy());
   socket.end(rawResponse(refusal));
   socket.resume();

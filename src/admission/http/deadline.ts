@@ -1,4 +1,4 @@
-// The moment by which a request must be answered, and how to wait no longer than that.
+// The time at which a request must be answered, and a way to wait for work until then.
 import type { Clock } from '../../base/clock.ts';
 
 type InTime<T> = { readonly inTime: true; readonly value: T } | { readonly inTime: false };
@@ -20,7 +20,7 @@ export class Deadline {
     return this.remaining === 0;
   }
 
-  /** Waits for the work until the deadline; the signal tells the work that nobody waits any longer. */
+  /** Waits for the work until the deadline, then aborts its signal. */
   async within<T>(work: (signal: AbortSignal) => Promise<T>): Promise<InTime<T>> {
     const controller = new AbortController();
     const { promise: over, resolve } = Promise.withResolvers<InTime<T>>();

@@ -1,15 +1,15 @@
-// Refusals below the level of a review: an HTTP status and a short reason that repeats nothing of the request.
+// The refusals below the review: an HTTP status and a short reason that repeats nothing of the request.
 
 export interface HttpRefusal {
   readonly code: number;
-  /** A reason of metav1.Status where Kubernetes has one. */
+  /** The reason of metav1.Status, where Kubernetes defines one. */
   readonly reason: string;
   readonly message: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /**
- * client-go calls again, POST included, when a 5xx names a whole number of seconds.
+ * client-go retries, POST included, when a 5xx answer states a whole number of seconds.
  * https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/client-go/rest/with_retry.go
  */
 const retrySoon = { 'Retry-After': '1' };
@@ -19,15 +19,15 @@ export function badBody(message: string): HttpRefusal {
 }
 
 export const emptyBody = badBody('the body is empty');
-export const malformedRequest = badBody('this is not an HTTP request that the server understands');
-export const missingHost = badBody('accepted is one Host header');
+export const malformedRequest = badBody('the request is not valid HTTP');
+export const missingHost = badBody('exactly one Host header is required');
 export const unknownTransferCoding = badBody('Transfer-Encoding: only chunked is accepted');
-export const badTimeout = badBody('timeout: accepted is one positive duration such as 10s');
+export const badTimeout = badBody('timeout: must be one positive duration such as 10s');
 
 export const unknownPath: HttpRefusal = {
   code: 404,
   reason: 'NotFound',
-  message: 'nothing is served here; reviews go to /validate and /mutate',
+  message: 'unknown path; send reviews to /validate or /mutate',
 };
 
 export function wrongMethod(allow: string): HttpRefusal {
@@ -78,7 +78,7 @@ export const headersTooLarge: HttpRefusal = {
 export const serverError: HttpRefusal = {
   code: 500,
   reason: 'InternalError',
-  message: 'the server failed; its log says more',
+  message: 'internal error; see the log of the webhook',
 };
 
 export const notReady: HttpRefusal = {
@@ -95,7 +95,7 @@ export const tooManyBytes: HttpRefusal = {
   headers: retrySoon,
 };
 
-/** A small metav1.Status: what a client of Kubernetes expects beside an error code. */
+/** Returns a small metav1.Status, which Kubernetes clients expect with an error code. */
 export function refusalBody({ code, reason, message }: HttpRefusal): string {
   return JSON.stringify({
     kind: 'Status',

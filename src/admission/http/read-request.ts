@@ -1,4 +1,4 @@
-// Judges a request by its head alone, so that nothing of a body is read that would be refused anyway.
+// Reads a request: first checks its headers, then reads its body within limits of size, time and memory.
 import type { IncomingMessage } from 'node:http';
 import {
   badTimeout,
@@ -39,18 +39,18 @@ function refused(refusal: HttpRefusal): Head {
   return { ok: false, refusal };
 }
 
-/** Without either header there is no body. https://www.rfc-editor.org/rfc/rfc9112#section-6.3 */
+/** Returns whether the request has a body: without either header there is none. https://www.rfc-editor.org/rfc/rfc9112#section-6.3 */
 export function hasBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || (contentLengthOf(request) ?? 0) > 0;
 }
 
-/** Node's parser has refused everything but digits already. */
+/** The parser of Node has already refused everything but digits. */
 function contentLengthOf({ headers }: IncomingMessage): number | undefined {
   const value = headers['content-length'];
   return value === undefined ? undefined : Number(value);
 }
 
-/** A compressed body could be a thousand times larger than it looks, and the API server sends none. */
+/** A compressed body could expand a thousandfold, and the API server never sends one. */
 function isPlain(coding: string | undefined): boolean {
   return coding === undefined || coding.trim().toLowerCase() === 'identity';
 }
@@ -63,26 +63,26 @@ function isJsonInUtf8(contentType: string | undefined): boolean {
   );
 }
 
-const usualTimeout = /^[^?]*\?timeout=([1-9]\d{0,2})s$/;
+const shortTimeout = /^[^?]*\?timeout=([1-9]\d{0,2})s$/;
 
-/** The API server says how long it waits: `?timeout=10s`. Undefined when that is no positive duration. */
-function timeoutOf(url: string, longest: number): number | undefined {
+/** Reads the timeout that the API server states: `?timeout=10s`. Undefined when it is not a positive duration. */
+function timeoutOf(url: string, maxMs: number): number | undefined {
   const start = url.indexOf('?');
-  if (start === -1) return longest;
-  // The form in which the API server says it needs no parsing of a query.
-  const [, seconds] = usualTimeout.exec(url) ?? [];
-  if (seconds !== undefined) return Math.min(Number(seconds) * 1000, longest);
+  if (start === -1) return maxMs;
+  // The form that the API server uses needs no query parser.
+  const [, seconds] = shortTimeout.exec(url) ?? [];
+  if (seconds !== undefined) return Math.min(Number(seconds) * 1000, maxMs);
   const values = new URLSearchParams(url.slice(start + 1)).getAll('timeout');
   const [value] = values;
-  if (value === undefined) return longest;
+  if (value === undefined) return maxMs;
   const milliseconds = values.length === 1 ? parseGoDuration(value) : undefined;
-  return milliseconds === undefined || milliseconds === 0 ? undefined : Math.min(milliseconds, longest);
+  return milliseconds === undefined || milliseconds === 0 ? undefined : Math.min(milliseconds, maxMs);
 }
 
 type Received =
   | { readonly kind: 'body'; readonly bytes: Buffer }
   | { readonly kind: 'refused'; readonly refusal: HttpRefusal }
-  /** The client went away: there is nobody to answer. */
+  /** The client disconnected, so there is no answer to send. */
   | { readonly kind: 'gone' };
 
 export function readReviewBody(
@@ -106,12 +106,12 @@ export function readReviewBody(
   const onEnd = (): void => finish({ kind: 'body', bytes: joined(chunks) });
   const onGone = (): void => finish({ kind: 'gone' });
   const timer = setTimeout(() => finish({ kind: 'refused', refusal: timedOut }), deadline.remaining);
-  // A request that was cut off emits an error before it closes; without a listener that would end the process.
+  // An interrupted request emits an error before it closes. Without a listener, that error would end the process.
   request.on('error', ignore).on('data', onData).on('end', onEnd).on('close', onGone);
   return promise;
 }
 
-/** The usual review arrives in one piece, which needs no copy. */
+/** A typical review arrives in one chunk, which needs no copy. */
 function joined(chunks: readonly Buffer[]): Buffer {
   const [only] = chunks;
   return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks);

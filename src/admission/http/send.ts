@@ -1,4 +1,4 @@
-// Sends answers: JSON with its length, and refusals in such a way that also a client in the middle of its body gets them.
+// Sends answers as JSON, and refusals so that a client that is still sending its body can read them.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { refusalBody } from './http-refusal.ts';
 import type { HttpRefusal } from './http-refusal.ts';
@@ -12,7 +12,7 @@ export function sendJson(response: ServerResponse, body: string): void {
 }
 
 export function sendRefusal(request: IncomingMessage, response: ServerResponse, refusal: HttpRefusal): void {
-  // A connection that broke meanwhile was answered by whoever noticed.
+  // A broken connection has already been handled where the error was seen.
   if (response.headersSent || response.destroyed) return;
   const body = refusalBody(refusal);
   const isUnread = hasBody(request) && !request.complete;
@@ -30,12 +30,12 @@ export function sendRefusal(request: IncomingMessage, response: ServerResponse, 
   lingerBeforeClose(request, response);
 }
 
-/** Long enough for an answer to cross a network, short enough that nobody holds a connection with it. */
+/** Long enough for an answer to cross a network, short enough that a client cannot hold a connection open. */
 const lingerMs = 1000;
 
 /**
- * Closing a connection on which unread bytes arrive resets it, and a reset can overtake the answer (RFC 9112, section
- * 9.6). So what still comes is read and thrown away for a moment; nothing of it is kept.
+ * Reads and discards later bytes for a moment, then closes. Closing a connection with unread bytes resets it, and the
+ * reset can overtake the answer (RFC 9112, section 9.6).
  */
 function lingerBeforeClose(request: IncomingMessage, response: ServerResponse): void {
   const timer = setTimeout(end, lingerMs);

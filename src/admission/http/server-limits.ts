@@ -1,8 +1,8 @@
-// How much a client may send and how long it may take; the numbers of one place.
+// The limits of the server: how much a client may send, and how long it may take.
 
 export interface ServerLimits {
   /**
-   * A review holds two objects of at most 3 MiB each (`MaxRequestBodyBytes`), and what surrounds them.
+   * A review contains two objects of at most 3 MiB each (`MaxRequestBodyBytes`), and some metadata.
    * https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/apiserver/pkg/server/config.go
    */
   readonly bodyBytes: number;
@@ -10,16 +10,16 @@ export interface ServerLimits {
   readonly headersMs: number;
   readonly requestMs: number;
   /**
-   * Longer than the 90 s after which the API server closes an idle connection: the one who sends must close first.
-   * They are Go's, https://pkg.go.dev/net/http#DefaultTransport, taken over by `SetOldTransportDefaults` in
+   * Longer than the 90 s after which the API server closes an idle connection: the client must close first.
+   * The 90 s are Go's, https://pkg.go.dev/net/http#DefaultTransport, copied by `SetOldTransportDefaults` in
    * https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/apimachinery/pkg/util/net/http.go
    */
   readonly keepAliveMs: number;
   readonly handshakeMs: number;
-  /** How often Node looks for requests that take too long. */
+  /** How often Node checks for slow requests. */
   readonly checkMs: number;
   readonly connections: number;
-  /** Of all bodies that are held at one time. */
+  /** The bytes of all bodies in memory. */
   readonly totalBodyBytes: number;
 }
 

@@ -1,4 +1,4 @@
-// The routes of the webhook; the only file that knows express.
+// Defines the routes of the webhook. This is the only file that imports express.
 import type { RequestListener } from 'node:http';
 import { Router } from 'express';
 import type { NextFunction, Request, Response } from 'express';
@@ -9,8 +9,8 @@ import { sendRefusal } from './send.ts';
 import type { HttpHandler } from '../handler.ts';
 
 /**
- * Paths match exactly, and nothing is ever redirected. Express's router alone is enough: its application would add
- * headers, parsers and a second prototype for each request, which costs more than all the routing.
+ * Paths match exactly, without redirects. Only the router of express is used: its application adds headers, parsers and
+ * a second prototype to each request, which costs more than the routing.
  */
 export function webhookApp(
   handlers: Readonly<Record<Endpoint, HttpHandler>>,
@@ -24,7 +24,7 @@ export function webhookApp(
       .all(refusing(wrongMethod('POST'), observer));
   }
   router.use(refusing(unknownPath, observer));
-  // Express knows an error handler by its four parameters.
+  // Express recognizes an error handler by its four parameters.
   router.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
     observer.failed(error);
     sendRefusal(request, response, serverError);

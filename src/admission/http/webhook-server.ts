@@ -1,4 +1,4 @@
-// The HTTPS server: TLS and the limits of Node, with an answer also for clients that speak neither TLS nor HTTP well.
+// The HTTPS server: TLS, connection limits, answers to broken clients, and a graceful end.
 import { constants } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
@@ -17,14 +17,14 @@ export interface TlsPair {
   readonly key: string;
 }
 
-// A new secure context starts from nothing, so these are given with every pair.
+// A new secure context has no settings, so these are set with every certificate.
 const tlsOptions = { minVersion: 'TLSv1.2', secureOptions: constants.SSL_OP_NO_RENEGOTIATION } as const;
 
 export class WebhookServer {
   readonly server: Server;
   readonly #app: RequestListener;
   readonly #observer: AdmissionObserver;
-  /** The answer that is being given on a connection, if any. */
+  /** The answer that is being sent on a connection, if any. */
   readonly #current = new WeakMap<Duplex, ServerResponse>();
   #inFlight = 0;
   #isLeaving = false;
@@ -38,17 +38,17 @@ export class WebhookServer {
     this.#listenToErrors(limits);
   }
 
-  /** Requests that have begun and are not answered. */
+  /** The number of requests without a complete answer. */
   get inFlight(): number {
     return this.#inFlight;
   }
 
-  /** From now on every answer closes its connection, so that clients go elsewhere. */
+  /** From now on every answer closes its connection, so that clients connect to another replica. */
   turnAway(): void {
     this.#isLeaving = true;
   }
 
-  /** For new connections; those that are open stay as they are. */
+  /** Sets the certificate for new connections. Open connections keep theirs. */
   usePair(pair: TlsPair): void {
     this.server.setSecureContext({ ...pair, ...tlsOptions });
   }
@@ -57,7 +57,7 @@ export class WebhookServer {
     const serve = (request: IncomingMessage, response: ServerResponse): void =>
       this.#serve(request, response);
     this.server.on('request', serve);
-    // Node would say "continue" to all; the handler says it once the head of the request is found good.
+    // Node would answer "continue" to all requests. The handler sends it after it has accepted the headers.
     this.server.on('checkContinue', serve);
     this.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
       this.#refuse(request, response, unknownExpectation),
@@ -67,7 +67,7 @@ export class WebhookServer {
     );
   }
 
-  /** Whether a whole request before the broken bytes is being answered still: its answer comes first, and is the last. */
+  /** Returns whether a complete request before the broken bytes still waits for its answer. Then that answer is the last one. */
   #isBusy(socket: Duplex): boolean {
     const response = this.#current.get(socket);
     if (response === undefined || response.writableEnded || !response.req.complete) return false;
@@ -82,7 +82,7 @@ export class WebhookServer {
       else if (isUnused(error, socket)) socket.setTimeout(keepAliveMs);
       else if (!this.#isBusy(socket)) this.#answer(socket, refusalOfClientError(error));
     });
-    // There is no way to answer before TLS is agreed on. Node's own listener would make a 'clientError' of it first.
+    // Without TLS no answer is possible. This listener runs before the one of Node, which would emit 'clientError'.
     this.server.prependListener('tlsClientError', (_error: Error, socket: Duplex) => {
       this.#observer.refusedTransport(525, 'TlsHandshake');
       socket.destroy();
@@ -114,9 +114,9 @@ export class WebhookServer {
   }
 }
 
-/** RFC 9112, section 3.2: none, or more than one, is refused; only HTTP/1.0 may do without. */
+/** RFC 9112, section 3.2: exactly one Host header; only HTTP/1.0 may omit it. */
 function hasOneHost({ httpVersion, rawHeaders }: IncomingMessage): boolean {
-  // Names stand at the even places.
+  // Header names are at even indices.
   const hosts = rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host').length;
   return hosts === 1 || (hosts === 0 && httpVersion !== '1.1');
 }
@@ -125,7 +125,7 @@ function optionsOf(pair: TlsPair, limits: ServerLimits): Parameters<typeof creat
   return {
     ...pair,
     ...tlsOptions,
-    // The API server would use HTTP/2 where it is offered, with all calls on one connection.
+    // With HTTP/2 the API server would send all calls on one connection.
     ALPNProtocols: ['http/1.1'],
     handshakeTimeout: limits.handshakeMs,
     maxHeaderSize: limits.headerBytes,
@@ -135,16 +135,19 @@ function optionsOf(pair: TlsPair, limits: ServerLimits): Parameters<typeof creat
     connectionsCheckingInterval: limits.checkMs,
     noDelay: true,
     insecureHTTPParser: false,
-    // Node would answer without a body of our form.
+    // The answer of Node would have no Status body.
     requireHostHeader: false,
   };
 }
 
-/** A connection that was accepted at the last moment, and whose request is still on its way, is given this long. */
+/** How long a connection that was accepted at the last moment may take to send its request. */
 const lateRequestMs = 1000;
 const lookMs = 50;
 
-/** Resolves once nothing is left; the signal ends the waiting at once. */
+/**
+ * Stops the server gracefully: tells clients to reconnect, closes the port, answers what is in flight. The signal stops
+ * it at once.
+ */
 export async function drain(
   webhook: WebhookServer,
   graceMs: number,
@@ -155,13 +158,13 @@ export async function drain(
   webhook.turnAway();
   await waitFor(graceMs, signal);
   const closed = Promise.withResolvers<boolean>();
-  // Takes the listener away and closes the connections on which nobody waits for anything.
+  // Stops listening, and closes idle connections.
   server.close(() => closed.resolve(true));
   await Promise.race([closed.promise, waitUntilIdle(webhook, limits, signal)]);
   server.closeAllConnections();
 }
 
-/** Until nothing has been in flight for a moment, and no longer than a request may take. */
+/** Waits until no request has been in flight for a moment, but not longer than one request may take. */
 async function waitUntilIdle(
   webhook: WebhookServer,
   limits: ServerLimits,
@@ -180,6 +183,6 @@ async function waitUntilIdle(
 
 async function waitFor(milliseconds: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
-  // Aborting is how the waiting ends early, not a failure.
+  // An abort ends the wait early. It is not an error.
   await sleep(milliseconds, undefined, { signal }).catch(() => undefined);
 }
