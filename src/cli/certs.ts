@@ -1,4 +1,4 @@
-// The command `reeve certs`: makes the webhook's certificates and prints the caBundle for its configuration.
+// The command `reeve certs`: creates the certificates of the webhook and prints the caBundle.
 import type { Clock } from '../base/clock.ts';
 import { isNamespaceName } from '../api/kubernetes-names.ts';
 import { existingCertificateFiles, writeCertificateFiles } from '../certs/files/files.ts';
@@ -15,17 +15,17 @@ export interface CertsOptions {
 export const certsDefaults = { namespace: 'reeve-system', force: false, caDays: 3650, days: 365 } as const;
 
 interface CertsIo {
-  /** Only the caBundle goes here, so that a script can take it as it is. */
+  /** Gets only the caBundle, so that a script can use it unchanged. */
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** Answers with the exit code: 0 done, 1 not written, 2 an option is wrong. */
+/** Returns the exit code: 0 written, 1 not written, 2 invalid option. */
 export async function runCerts(options: CertsOptions, io: CertsIo): Promise<number> {
   const problems = problemsOf(options);
   if (problems.length > 0) return say(io, problems, 2);
-  // Before the keys are made: they cost a moment, and a refusal needs none.
+  // Checked before the keys are created, because creating them takes a moment.
   const existing = options.force ? [] : await existingCertificateFiles(options.out);
   if (existing.length > 0) return say(io, refusal(existing), 1);
   const issued = await issueCertificates({

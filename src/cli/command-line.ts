@@ -1,4 +1,4 @@
-// The commands and their settings; the only file that reads the arguments and the environment of the process.
+// Reads the command and its settings. Only this file reads the arguments and environment of the process.
 import type { ApiServerChoice } from '../kube/auth/find-api-server.ts';
 import { maxLifetimeDays } from '../certs/issue/issue.ts';
 import { certsDefaults } from './certs.ts';
@@ -26,9 +26,9 @@ import {
 } from './settings.ts';
 
 export const certsSettings = {
-  out: requiredText({ ...folder, help: 'Where ca.crt, ca.key, tls.crt and tls.key go.' }),
+  out: requiredText({ ...folder, help: 'The folder for ca.crt, ca.key, tls.crt and tls.key.' }),
   namespace: installNamespace(certsDefaults.namespace),
-  force: switchSetting('Replace files that are there.'),
+  force: switchSetting('Replace existing files.'),
   caDays: integerSetting(certsDefaults.caDays, 1, maxLifetimeDays, {
     placeholder: 'DAYS',
     help: 'How long the authority is valid.',
@@ -41,7 +41,7 @@ export const certsSettings = {
 
 type CertsSettings = Values<typeof certsSettings>;
 
-/** Where kubectl and Pods find their cluster. */
+/** The variables that kubectl and Pods use to find their cluster. */
 type ClusterEnvironment = ApiServerChoice['environment'];
 
 export type Command =
@@ -62,14 +62,14 @@ export type Command =
   | { readonly kind: 'wrong'; readonly problems: readonly string[]; readonly hint: string };
 
 const summaries = {
-  up: 'Try it: Reeve on a sandbox in this process, with a feed of what it does.',
-  run: 'Run on a cluster: answer admission reviews, and keep what namespaces contain.',
+  up: 'Try Reeve on a sandbox in this process, with a feed of its decisions and writes.',
+  run: 'Run on a cluster: answer admission reviews, and create and keep the contents of namespaces.',
   serve: 'Answer admission reviews for a folder of policies, without a cluster.',
-  certs: 'Make a certificate authority and a serving certificate, and print the caBundle.',
-  uninstall: 'Take Reeve off a cluster, so that nothing of it blocks.',
+  certs: 'Create a certificate authority and a serving certificate, and print the caBundle.',
+  uninstall: 'Remove Reeve from a cluster, so that nothing of it blocks requests.',
 } as const;
 
-/** For commands of which the flags do not say enough. */
+/** More help for commands whose flags do not explain enough. */
 const details: Partial<Record<keyof typeof summaries, string>> = { uninstall: uninstallDetails };
 
 export function readCommand(
@@ -82,7 +82,7 @@ export function readCommand(
       return commandOf(name, upSettings, rest, env, checkedUp, (settings) => ({
         kind: 'up',
         settings,
-        // https://no-color.org: there, whatever it says unless it is empty.
+        // https://no-color.org: any value turns colors off, except an empty one.
         mayColor: (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb',
       }));
     case 'run':
@@ -113,7 +113,7 @@ export function readCommand(
   }
 }
 
-// oxlint-disable-next-line max-params -- a row of the table above: each says one thing of a command
+// oxlint-disable-next-line max-params -- the arguments are one row of the table above
 function commandOf<S extends Settings>(
   name: keyof typeof summaries,
   settings: S,
@@ -137,13 +137,13 @@ interface TlsSettings {
   readonly certsDir: string | undefined;
 }
 
-/** What no setting can say by itself. */
+/** Checks settings that depend on each other. */
 function checkedTls({ tlsCert, tlsKey, certsDir }: TlsSettings): readonly string[] {
   const problems: string[] = [];
   if ((tlsCert === undefined) !== (tlsKey === undefined))
     problems.push('--tls-cert and --tls-key go together');
   if (certsDir !== undefined && (tlsCert ?? tlsKey) !== undefined) {
-    problems.push('--certs-dir is in place of --tls-cert and --tls-key');
+    problems.push('--certs-dir replaces --tls-cert and --tls-key: give one of them');
   }
   return problems;
 }
@@ -163,23 +163,23 @@ function checkedRun(settings: RunFlags): readonly string[] {
   return role === 'reconciler' || hasFiles ? problems : [...problems, ...checkedAuthority(settings)];
 }
 
-/** Of the authority that the replicas make and share. */
+/** Checks the settings of the authority that the replicas create and share. */
 function checkedAuthority(settings: RunFlags): readonly string[] {
   const { manageWebhooks, caLifetime, certLifetime, caSettling } = settings;
   const problems: string[] = [];
   if (!manageWebhooks) {
     problems.push(
-      '--manage-webhooks=false needs --tls-cert and --tls-key, or --certs-dir: API servers learn of an authority that Reeve makes only from the webhook configurations that it writes',
+      '--manage-webhooks=false requires --tls-cert and --tls-key, or --certs-dir: API servers learn of an authority of Reeve only from the webhook configurations that Reeve writes',
     );
   }
   if (caLifetime < 3 * certLifetime) {
     problems.push(
-      '--ca-lifetime must be at least three times --cert-lifetime: the last certificate that an authority signs must not outlive it',
+      '--ca-lifetime must be at least three times --cert-lifetime: the last certificate of an authority must expire before the authority',
     );
   }
   if (caSettling > certLifetime / 6) {
     problems.push(
-      '--ca-settling must be at most a sixth of --cert-lifetime: after a lost authority nobody signs for that long, and a certificate is renewed only when a third of its life is left',
+      '--ca-settling must be at most a sixth of --cert-lifetime: after the loss of an authority no certificate is signed for that time, and a certificate is renewed when a third of its lifetime is left',
     );
   }
   return problems;

@@ -28,12 +28,12 @@ export const upSettings = {
   policies: policiesSetting(),
   apiPort: integerSetting(0, 0, 65_535, {
     ...port,
-    help: 'Where the API of the sandbox is; 0 takes any free port.',
+    help: 'The port for the API of the sandbox; 0 selects any free port.',
   }),
-  port: integerSetting(0, 0, 65_535, { ...port, help: 'Where reviews are answered; 0 takes any free port.' }),
+  port: integerSetting(0, 0, 65_535, { ...port, help: 'The port for reviews; 0 selects any free port.' }),
   probesPort: integerSetting(0, 0, 65_535, {
     ...port,
-    help: 'Where /livez, /readyz and /metrics are; 0 takes any.',
+    help: 'The port for /livez, /readyz and /metrics; 0 selects any free port.',
   }),
   demo: switchSetting('Play a demo, check that each scene goes as described, and exit.'),
   step: switchSetting('With --demo: wait for Enter before the next scene.'),
@@ -41,13 +41,13 @@ export const upSettings = {
   json: switchSetting('Print everything as lines of JSON, for programs.'),
   logLevel: choiceSetting('error', logLevels, {
     placeholder: 'LEVEL',
-    help: 'How much goes to standard error.',
+    help: 'The lowest level that is logged to standard error.',
   }),
 } satisfies Settings;
 
 export type UpFlags = Values<typeof upSettings>;
 
-/** The default lies in the package, wherever that is; what people read names it from the root of the repository. */
+/** The default is a folder of the package. The help shows its path from the root of the repository. */
 function policiesSetting(): Setting<string> {
   const setting = textSetting('', {
     ...folder,
@@ -76,36 +76,36 @@ const anHourMs = 3_600_000;
 export const uninstallSettings = {
   kubeconfig: optionalText({
     ...file,
-    help: 'How to reach the cluster, as an administrator. Without it: as kubectl does.',
+    help: 'The kubeconfig of an administrator. Without it, the cluster is found as kubectl finds it.',
   }),
   namespace: installSettings.namespace,
   sharedNamespace: {
     ...installSettings.sharedNamespace,
-    help: 'A namespace of Secrets that may be shared. May be given several times.',
+    help: 'A namespace with Secrets to share. May be given several times.',
   },
   keepContents: switchSetting(
-    'Keep all that policies and shares provide where it is: it loses the mark, and is yours.',
+    'Keep all objects that policies and shares provide. They lose the label and annotation of Reeve.',
   ),
   deleteShared: switchSetting(
-    'Delete the namespaces of --shared-namespace too, with all Secrets in them, if the install made them.',
+    'Also delete the namespaces of --shared-namespace with all Secrets in them, if the installation created them.',
   ),
-  yes: switchSetting('Do not ask.'),
+  yes: switchSetting('Do not ask for confirmation.'),
   timeout: durationSetting('2m', anHourMs, parsePositiveDuration, {
     ...durationPlaceholder,
-    help: 'How long each step waits for what is being deleted.',
+    help: 'How long each step waits for objects that are being deleted.',
     accepted: 'a duration such as 2m, more than 0 and up to 1h',
   }),
 } satisfies Settings;
 
 export type UninstallFlags = Values<typeof uninstallSettings>;
 
-export const uninstallDetails = `It says what will become of which objects, asks, and then goes in this order:
-the webhook configurations, so that nobody waits for an answer any more; the Deployments and the rights of
-Reeve's accounts; the guard; what policies and shares provide; the policies and shares; their kinds; the rest.
+export const uninstallDetails = `The command prints which objects it will delete or keep, asks for confirmation, and then deletes in this order:
+the webhook configurations, so that no request waits for an answer; the Deployments and the rights of Reeve's
+accounts; the guard; the objects that policies and shares provide; the policies and shares; their kinds; the rest.
 
-What is provided is deleted, whatever maxDeletions says: your answer confirms the number. It stays, without the
-mark, where deletionPolicy is Orphan, where the owner is suspended or does not load, and with --keep-contents.
+Provided objects are deleted, even if there are more than maxDeletions: your answer confirms the number. They stay,
+without the label and annotation of Reeve, if deletionPolicy is Orphan, if their policy or share is suspended or
+invalid, or with --keep-contents.
 
-It does not need Reeve to run, and does the same whether it runs or not. That is why the guard goes before the
-objects: after that, and until they are gone, anybody with the rights in a namespace can write them.
-Interrupted, it can be run again; nothing waits for anything meanwhile. At the end it says what is left.`;
+Reeve does not need to run. The guard is deleted before the objects, so until the objects are deleted, any user with
+rights in a namespace can change them. After an interruption, run the command again. At the end it prints what is left.`;

@@ -1,4 +1,4 @@
-// Rows that the tables of several commands share.
+// Settings that several commands have in common.
 import { isNamespaceName } from '../api/kubernetes-names.ts';
 import { logLevels } from '../observe/log.ts';
 import {
@@ -28,14 +28,14 @@ export function installNamespace(value: string): Setting<string> {
   return { ...textSetting(value, about), parse: parseNamespace };
 }
 
-/** Which namespaces no policy matches, beside those of Kubernetes. */
+/** The namespaces that no policy matches, in addition to those of Kubernetes. */
 export const installSettings = {
   namespace: installNamespace('reeve-system'),
   sharedNamespace: listSetting(
     isNamespaceName,
     {
       ...namespaceNames,
-      help: 'A namespace of Secrets that may be shared. Like the one of --namespace, no policy matches it. May be given several times.',
+      help: 'A namespace with Secrets to share. No policy matches it. May be given several times.',
     },
     ['reeve-shared'],
   ),
@@ -45,26 +45,26 @@ export const installSettings = {
   }),
 } satisfies Settings;
 
-/** How reviews are answered. */
+/** The settings of the webhook. */
 export const webhookSettings = {
   port: integerSetting(8443, 0, 65_535, {
     ...port,
-    help: 'Where reviews are answered; 0 takes any free port.',
+    help: 'The port for reviews; 0 selects any free port.',
   }),
   tlsCert: optionalText({ ...file, help: 'The serving certificate in PEM. Read again when it changes.' }),
-  tlsKey: optionalText({ ...file, help: 'Its key.' }),
+  tlsKey: optionalText({ ...file, help: 'The private key of the certificate.' }),
   certsDir: optionalText({
     ...folder,
     help: 'A folder with tls.crt and tls.key, as reeve certs writes it. Without any of these three, serve makes a pair in memory, and run shares an authority with the other replicas.',
   }),
   drainGrace: durationSetting('5s', tenMinutesMs, parseGoDuration, {
     ...durationPlaceholder,
-    help: 'How long requests are still served after SIGTERM.',
+    help: 'How long requests are still answered after SIGTERM.',
     accepted: 'a duration such as 5s, up to 10m',
   }),
   evaluationBudget: durationSetting('250ms', 30_000, parsePositiveDuration, {
     ...durationPlaceholder,
-    help: 'How long the policies may take over one review.',
+    help: 'How long policies may evaluate one review.',
     accepted: 'a duration such as 250ms, more than 0 and up to 30s',
   }),
 } satisfies Settings;
@@ -72,18 +72,18 @@ export const webhookSettings = {
 export const processSettings = {
   probesPort: integerSetting(8081, 0, 65_535, {
     ...port,
-    help: 'Where /livez, /readyz and /metrics are; 0 takes any.',
+    help: 'The port for /livez, /readyz and /metrics; 0 selects any free port.',
   }),
   logLevel: choiceSetting('info', logLevels, {
     placeholder: 'LEVEL',
-    help: 'How much goes to standard error.',
+    help: 'The lowest level that is logged to standard error.',
   }),
 } satisfies Settings;
 
 export function hostSetting(value: string): Setting<string> {
   return textSetting(value, {
     placeholder: 'ADDRESS',
-    help: 'The address to listen on; 0.0.0.0 for all.',
+    help: 'The address to listen on; 0.0.0.0 means all.',
     accepted: 'an address',
   });
 }

@@ -1,4 +1,4 @@
-// Puts an event of the live feed into words, with colors where they are wanted.
+// Writes events of the feed as text, with colors on a terminal, or as JSON.
 import { styleText } from 'node:util';
 import type { Clock } from '../base/clock.ts';
 import { clipped } from '../base/text.ts';
@@ -22,16 +22,16 @@ interface Told {
   readonly color: Color;
   readonly word: string;
   readonly text: string;
-  /** What more there is to say, a line each. */
+  /** More lines, printed below. */
   readonly more: readonly string[];
 }
 
 const wordWidth = 10;
 const timeWidth = 10;
-/** Longer than any line of ours. */
-const mostCharacters = 10_000;
+/** Longer than any line of the feed. */
+const maxCharacters = 10_000;
 
-/** One line, and below it, indented, what more there is to say. */
+/** Returns one line, and below it the details, indented. */
 export function feedText(event: FeedEvent, time: Date, paint: Paint): string {
   const { color, word, text, more } = printable(told(event));
   const first = `${paint('dim', clockTime(time))}  ${paint(color, word.padEnd(wordWidth))} ${text}`;
@@ -39,12 +39,12 @@ export function feedText(event: FeedEvent, time: Date, paint: Paint): string {
   return [first, ...more.map((line) => `${indent}${line}`)].map((line) => `${line}\n`).join('');
 }
 
-/** Names of users and texts of others must not move the cursor, or look like lines of ours. */
+/** Names and texts from requests must not move the cursor or look like lines of the feed. */
 function printable({ text, more, ...rest }: Told): Told {
   return {
     ...rest,
-    text: clipped(text, mostCharacters),
-    more: more.map((line) => clipped(line, mostCharacters)),
+    text: clipped(text, maxCharacters),
+    more: more.map((line) => clipped(line, maxCharacters)),
   };
 }
 

@@ -1,4 +1,4 @@
-// The live feed: takes what the parts of the program report, and hands it on as text or JSON, one event after the other.
+// The feed of `reeve up`: turns answers, refusals and writes into events for its listeners.
 import { ownMember } from '../base/json.ts';
 import type { RequestRecord } from '../sandbox/http/server.ts';
 import type { UpWitness } from '../app/up.ts';
@@ -25,18 +25,18 @@ export function witnessFor(listen: Listener): UpWitness {
   };
 }
 
-/** By our webhook, which tells of it itself. */
+/** A refusal by our webhook, which reports it itself. */
 const toldAlready = /^admission webhook "[a-z.]+\.reeve\.dev" denied /;
 const reading = ['get', 'list', 'watch'];
 
-/** Of a write, by the API itself or by a webhook of somebody else. */
+/** Returns the message of a refused write: refused by the API itself or by another webhook. */
 function refusalIn({ verb, code, answer }: RequestRecord): string | undefined {
   const message = ownMember(answer, 'message');
   if (code !== 403 || reading.includes(verb) || typeof message !== 'string') return undefined;
   return toldAlready.test(message) ? undefined : message;
 }
 
-/** What was written, or should have been. */
+/** The object of a write. */
 interface Target {
   readonly operation: string;
   readonly resource: string;
@@ -51,7 +51,7 @@ export type FeedEvent =
       readonly user: string;
       readonly isDryRun: boolean;
       readonly rules: readonly string[];
-      /** As the user is told; undefined when it is allowed. */
+      /** The message for the user. Undefined when the request is allowed. */
       readonly refusal: string | undefined;
       readonly warnings: readonly string[];
       readonly additions: readonly Addition[];
@@ -63,13 +63,13 @@ export type FeedEvent =
 
 export type Listener = (event: FeedEvent) => void;
 
-/** A label or an annotation that a default has set. */
+/** A label or annotation that a default has set. */
 export interface Addition {
   readonly path: string;
   readonly value: string;
 }
 
-/** Undefined for what nobody wants to read: a mutation that changed nothing, and what controllers may do. */
+/** Returns undefined for events of no interest: mutations without a change, and allowed requests of controllers. */
 export function decisionEvent(record: DecisionRecord): FeedEvent | undefined {
   const { endpoint, decision, user, explanation } = record;
   if (decision === 'allowed' && (endpoint === 'mutate' || user.startsWith('system:'))) return undefined;
@@ -89,7 +89,7 @@ export function decisionEvent(record: DecisionRecord): FeedEvent | undefined {
   };
 }
 
-/** Where there were no labels at all, the patch adds the whole map. */
+/** If the object had no labels, the patch adds the whole map. */
 function additionsOf({ path, value }: JsonPatchOperation): readonly Addition[] {
   const place = path.slice(1).split('/').map(unescaped);
   if (typeof value === 'string') return [{ path: place.slice(-2).join(' '), value }];

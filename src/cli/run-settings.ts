@@ -27,8 +27,8 @@ const aDayMs = 86_400_000;
 const tenYearsMs = 3650 * aDayMs;
 const aMinuteMs = 60_000;
 
-/** Kinds that give a namespace limits and a start, and that nobody but their author writes. */
-const usualKinds = [
+/** Kinds for limits and a first setup of a namespace, whose objects no other controller changes. */
+const defaultKinds = [
   'v1/ConfigMap',
   'v1/LimitRange',
   'v1/ResourceQuota',
@@ -39,64 +39,64 @@ const usualKinds = [
 export const runSettings = {
   role: choiceSetting('all', roles, {
     placeholder: 'ROLE',
-    help: 'What this process does: answer reviews, keep what namespaces contain, or both.',
+    help: 'What this process does: answer reviews, keep the contents of namespaces, or both.',
   }),
   kubeconfig: optionalText({
     ...file,
-    help: 'How to reach the cluster. Without it: as a pod of the cluster, else as kubectl does.',
+    help: 'The kubeconfig. Without it: the cluster of the Pod, otherwise as kubectl finds it.',
   }),
   host: hostSetting('0.0.0.0'),
   ...webhookSettings,
   tlsCa: optionalText({
     ...file,
-    help: 'With --tls-cert: the authority that API servers check it by; read again when it changes. Without it, somebody else writes the caBundle. In a --certs-dir it is ca.crt.',
+    help: 'With --tls-cert: the authority for the caBundle, read again when it changes. Without it, you write the caBundle yourself. In a --certs-dir it is ca.crt.',
   }),
   serviceName: textSetting('reeve-webhook', {
     placeholder: 'NAME',
-    help: 'The Service by which API servers reach the webhook.',
+    help: 'The Service of the webhook.',
     accepted: 'the name of a Service',
   }),
   servicePort: integerSetting(443, 1, 65_535, { placeholder: 'PORT', help: 'The port of that Service.' }),
   manageWebhooks: switchSetting(
-    'Whether to apply the webhook configurations; without it, apply manifests/webhooks yourself.',
+    'Apply the webhook configurations. If false, apply manifests/webhooks yourself.',
     true,
   ),
   caLifetime: durationSetting('8760h', tenYearsMs, parseLifetime, {
     ...durationPlaceholder,
-    help: 'How long the authority is valid that the replicas share; without files of a certificate. Renewed at two thirds.',
+    help: 'The lifetime of the authority that the replicas share, if no certificate files are given. Renewed after two thirds.',
     accepted: 'a duration such as 8760h, from 1m and up to 87600h',
   }),
   certLifetime: durationSetting('168h', tenYearsMs, parseLifetime, {
     ...durationPlaceholder,
-    help: 'How long a serving certificate is valid that it signs. Renewed at two thirds.',
+    help: 'The lifetime of a serving certificate of that authority. Renewed after two thirds.',
     accepted: 'a duration such as 168h, from 1m and up to 87600h',
   }),
   caSettling: durationSetting('30s', aDayMs, parsePositiveDuration, {
     ...durationPlaceholder,
-    help: 'How long API servers get to learn of a new authority before it signs.',
+    help: 'How long a new authority waits before it signs, so that API servers learn of it.',
     accepted: 'a duration such as 30s, more than 0 and up to 24h',
   }),
   secretsRbacFailurePolicy: choiceSetting('Ignore', hookModes, {
     placeholder: 'POLICY',
-    help: 'Whether Secrets, Roles and RoleBindings can be written while no webhook answers; Off: they are not reviewed at all. The same for all roles.',
+    help: 'The failurePolicy for Secrets, Roles and RoleBindings. Off: they are not reviewed at all. Use the same value for all roles.',
   }),
   ...installSettings,
   secretName: listSetting(isSubdomain, {
     placeholder: 'NAME',
-    help: 'The name of a Secret that shares may make. May be given several times; without any, all names.',
+    help: 'The name of a Secret that shares may create. May be given several times. Default: all names.',
     accepted: 'names of Secrets',
   }),
   leaderElect: switchSetting(
-    'Whether replicas agree on one that writes; without it there must be one.',
+    'Elect one replica to write, through a Lease. Turn it off only if exactly one replica runs.',
     true,
   ),
   concurrency: integerSetting(16, 1, 256, {
     placeholder: 'NUMBER',
-    help: 'How many namespaces are worked on at once.',
+    help: 'How many namespaces are reconciled at once.',
   }),
   resync: durationSetting('10m', aDayMs, parsePositiveDuration, {
     ...durationPlaceholder,
-    help: 'How often every namespace is looked at again, though nothing was heard of it.',
+    help: 'How often every namespace is reconciled without an event.',
     accepted: 'a duration such as 10m, more than 0 and up to 24h',
   }),
   resourceKind: listSetting(
@@ -106,14 +106,14 @@ export const runSettings = {
       help: 'A kind that policies may provide as contents.resources. May be given several times.',
       accepted: 'version/Kind or group/version/Kind, such as v1/ResourceQuota',
     },
-    usualKinds,
+    defaultKinds,
   ),
   ...processSettings,
 } satisfies Settings;
 
 export type RunFlags = Values<typeof runSettings>;
 
-/** Shorter ones could not be renewed in time. */
+/** A shorter lifetime would not leave enough time for renewal. */
 function parseLifetime(text: string): number | undefined {
   const value = parseGoDuration(text);
   return value === undefined || value < aMinuteMs ? undefined : value;

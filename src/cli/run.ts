@@ -1,9 +1,9 @@
-// The command `reeve run`: works on a cluster until it is told to stop.
+// The command `reeve run`: runs on a cluster until a signal stops it.
 import { findApiServer, type ApiServerChoice } from '../kube/auth/find-api-server.ts';
 import { startProgram, type RunSettings } from '../app/run.ts';
 import { runUntilStopped, type RunningIo, type RunningOptions } from './running.ts';
 
-/** Answers with the exit code. */
+/** Returns the exit code. */
 export async function runOnCluster(
   options: RunSettings & RunningOptions & Pick<ApiServerChoice, 'kubeconfig'>,
   environment: ApiServerChoice['environment'],

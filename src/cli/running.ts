@@ -1,44 +1,44 @@
-// What every command that runs until it is told to stop has in common: signals, and a log that is written to its end.
+// Runs a command until a signal stops it, and writes the log to its end.
 import type { Clock } from '../base/clock.ts';
 import { createLog, type Log, type LogLevel } from '../observe/log.ts';
 import { UnreadablePathError } from '../state/file-problem.ts';
 import { StartError } from '../base/start-error.ts';
 
-/** SIGHUP comes when the terminal is closed. */
+/** SIGHUP is sent when the terminal is closed. */
 export type StopSignal = 'SIGTERM' | 'SIGINT' | 'SIGHUP';
 
 export interface RunningIo {
-  /** One line, once it runs. */
+  /** Gets one line when the command is ready. */
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
   readonly onSignal: (listener: (signal: StopSignal) => void) => void;
-  /** Ends the process without waiting for anything. */
+  /** Ends the process immediately. */
   readonly endAtOnce: () => void;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
 export interface RunningOptions {
   readonly logLevel: LogLevel;
-  /** In milliseconds. */
+  /** Milliseconds. */
   readonly drainGrace: number;
 }
 
 export interface Running {
   readonly readyLine: string;
-  /** Rejects when the program can no longer be relied on; left out where that cannot be. */
+  /** Rejects after an error of the program itself. Omitted where there is none. */
   readonly failed?: Promise<never>;
-  /** Called once it runs, where it comes to an end by itself: answers with the exit code. */
+  /** Called when the program is ready, if it ends by itself. Resolves to the exit code. */
   readonly ended?: () => Promise<number>;
   stop(graceMs: number, signal: AbortSignal): Promise<void>;
 }
 
 const stderrFd = 2;
-/** A terminal signals every process of a group, and npm hands on to its child what it gets: both are one signal. */
+/** A terminal signals the whole process group and npm forwards its signal, so two signals within this time are one. */
 const echoMs = 500;
 
 /**
- * Answers with the exit code: 0 stopped as asked, 1 not started, or stopped by a second signal. A start that has to wait
- * rejects with the reason of its signal when it is to stop.
+ * Returns the exit code: 0 stopped by a signal; 1 not started, or stopped by a second signal. A waiting `start` rejects
+ * with the reason of its signal when the command must stop.
  */
 export async function runUntilStopped(
   options: RunningOptions,
@@ -57,7 +57,7 @@ export async function runUntilStopped(
     starting.abort();
   });
   const log = createLog(options.logLevel, stderrFd);
-  // What hangs before it runs, and does not heed its signal, cannot be stopped in order.
+  // A start that hangs and ignores its signal cannot be stopped gracefully.
   const beginning = started(start(log, starting.signal), starting.signal, io);
   const running = await Promise.race([beginning, aborted(hurry.signal)]);
   if (typeof running !== 'object') {
@@ -73,7 +73,7 @@ export async function runUntilStopped(
   log.info('stopping', { ending });
   await running.stop(ending === 'SIGTERM' ? options.drainGrace : 0, hurry.signal);
   log.info('stopped');
-  // A write that hangs in the kernel would keep the process from ending, and it must end.
+  // A write that hangs in the kernel would keep the process alive, and it must end.
   if (!(await log.close())) io.endAtOnce();
   if (hurry.signal.aborted) return 1;
   return typeof ending === 'number' ? ending : 0;
@@ -85,7 +85,7 @@ async function aborted(signal: AbortSignal): Promise<undefined> {
   return await promise;
 }
 
-/** Or the exit code. */
+/** Returns the running program, or the exit code if it did not start. */
 async function started(
   starting: Promise<Running>,
   signal: AbortSignal,

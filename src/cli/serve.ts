@@ -1,9 +1,9 @@
-// The command `reeve serve`: answers admission reviews for files, until it is told to stop.
+// The command `reeve serve`: answers admission reviews for policies in files until a signal stops it.
 import { renderFileProblem } from '../state/file-problem.ts';
 import { startWebhook, type RunningWebhook, type WebhookSettings } from '../app/serve.ts';
 import { runUntilStopped, type RunningIo, type RunningOptions } from './running.ts';
 
-/** Answers with the exit code. */
+/** Returns the exit code. */
 export async function runServe(options: WebhookSettings & RunningOptions, io: RunningIo): Promise<number> {
   return await runUntilStopped(options, io, async (log) => {
     const running = await startWebhook(options, log);

@@ -1,4 +1,4 @@
-// The kinds of values that settings take: texts, numbers, durations, choices, lists and switches.
+// The kinds of settings: texts, numbers, durations, choices, lists and switches.
 import type { Parsed, Setting } from './settings.ts';
 
 const wrong = { ok: false } as const;
@@ -8,7 +8,7 @@ interface About {
   readonly help: string;
 }
 
-/** Must be given. */
+/** A text without a default, which must be given. */
 export function requiredText(about: About & { readonly accepted: string }): Setting<string> {
   return { ...about, parse: lastText, fallback: undefined };
 }
@@ -47,7 +47,7 @@ export function integerSetting(
   };
 }
 
-/** In milliseconds. */
+/** A duration in milliseconds. */
 export function durationSetting(
   shown: string,
   highestMs: number,
@@ -76,7 +76,7 @@ export function choiceSetting<T extends string>(value: T, choices: readonly T[],
   };
 }
 
-/** Given several times, or once with commas. */
+/** A list, given by several flags or by one flag with commas. */
 export function listSetting(
   isItem: (text: string) => boolean,
   about: About & { readonly accepted: string },
@@ -92,7 +92,7 @@ export function listSetting(
   };
 }
 
-/** The flag alone means true; `--flag=false` turns off what is on by default. */
+/** A switch: the flag alone means true, `--flag=false` means false. */
 export function switchSetting(help: string, value = false): Setting<boolean> {
   return {
     placeholder: '',

@@ -1,17 +1,17 @@
-// Reads the settings of a command from flags, then environment, then defaults, and says all that is wrong at once.
+// Reads the settings of a command from flags, environment and defaults, reports all problems, and writes the help.
 import { nearest } from '../base/nearest.ts';
 
 export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false };
 
-/** One row of the table of a command; its key gives the flag (`--probes-port`) and the variable (`REEVE_PROBES_PORT`). */
+/** One row of the table of a command. Its key gives the flag (`--probes-port`) and the variable (`REEVE_PROBES_PORT`). */
 export interface Setting<T> {
-  /** What stands for the value in the help; empty for a switch. */
+  /** Stands for the value in the help. Empty for a switch. */
   readonly placeholder: string;
   readonly help: string;
   readonly accepted: string;
-  /** All values that were given; a setting that takes one takes the last. */
+  /** Gets all given values. A setting with one value uses the last. */
   readonly parse: (texts: readonly string[]) => Parsed<T>;
-  /** Undefined: it must be given. */
+  /** Undefined for a required setting. */
   readonly fallback: { readonly value: T; readonly shown: string } | undefined;
 }
 
@@ -38,7 +38,7 @@ export function readSettings<S extends Settings>(
     else values.set(key, outcome.value);
   }
   if (problems.length > 0) return { ok: false, problems };
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every key has got what its own setting parsed
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each key has the value that its own setting parsed
   return { ok: true, values: Object.fromEntries(values) as Values<S> };
 }
 
@@ -50,7 +50,7 @@ function valueOf(
   flags: readonly string[] | undefined,
   variable: string | undefined,
 ): Outcome {
-  // An empty variable is one that is not set: compose files and manifests cannot always leave it out.
+  // An empty variable counts as not set, because compose files and manifests cannot always omit it.
   const texts = flags ?? (variable === undefined || variable === '' ? undefined : [variable]);
   if (texts === undefined) {
     return setting.fallback ?? { problem: `${flagName(key)} is missing; accepted: ${setting.accepted}` };
@@ -59,7 +59,7 @@ function valueOf(
   if (parsed.ok) return { value: parsed.value };
   const source = flags === undefined ? variableName(key) : flagName(key);
   return {
-    problem: `${source}: ${JSON.stringify(texts.at(-1) ?? '')} is not accepted; accepted: ${setting.accepted}`,
+    problem: `${source}: ${JSON.stringify(texts.at(-1) ?? '')} is not valid; accepted: ${setting.accepted}`,
   };
 }
 
@@ -76,7 +76,8 @@ function readFlags(settings: Settings, args: readonly string[]): Flags {
   for (const { flag, value } of pairsOf(args, isSwitch)) {
     const known = byFlag.get(flag);
     if (known === undefined) problems.push(unknownText(flag, [...byFlag.keys()]));
-    else if (value === undefined) problems.push(`${flag} needs a value; accepted: ${known.setting.accepted}`);
+    else if (value === undefined)
+      problems.push(`${flag} requires a value; accepted: ${known.setting.accepted}`);
     else texts.set(known.key, [...(texts.get(known.key) ?? []), value]);
   }
   return { texts, problems };
@@ -87,7 +88,7 @@ interface Pair {
   readonly value: string | undefined;
 }
 
-/** A flag takes the argument that follows, also one that is not known: its value would be no second mistake. */
+/** An unknown flag takes its value too, so that the value is not reported as a second problem. */
 function pairsOf(args: readonly string[], isSwitch: (flag: string) => boolean): readonly Pair[] {
   const pairs: Pair[] = [];
   for (let index = 0; index < args.length; index++) {
@@ -133,14 +134,14 @@ function kebab(key: string): string {
   return key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-/** The known word that a person most likely meant: a quarter of its letters may be wrong, and two of a short one. */
+/** Returns the known word that was probably meant: a quarter of its letters may be wrong, or two of a short word. */
 export function likelyMeant(word: string, known: readonly string[]): string | undefined {
   return nearest(word, known, Math.max(2, Math.floor(word.length / 4)));
 }
 
 export function overviewOf(summaries: Readonly<Record<string, string>>): string {
   return [
-    'Reeve keeps namespaces in order: what they must look like, before they persist.',
+    'Reeve defines what namespaces must look like and contain, and keeps them that way.',
     '',
     'Usage: reeve COMMAND [--flag value ...]',
     '',
@@ -150,7 +151,7 @@ export function overviewOf(summaries: Readonly<Record<string, string>>): string 
   ].join('\n');
 }
 
-/** `details`: what a person has to know who runs it, where the summary and the flags do not say it. */
+/** `details`: what a user must know in addition to the summary and the flags. */
 export function helpOf(name: string, summary: string, settings: Settings, details?: string): string {
   return [
     summary,
@@ -159,7 +160,7 @@ export function helpOf(name: string, summary: string, settings: Settings, detail
     `Usage: reeve ${name} [--flag value ...]`,
     '',
     ...Object.entries(settings).flatMap(([key, setting]) => rowOf(key, setting)),
-    'A flag wins over its variable, a variable over the default. Of a flag that is given twice, the last one counts.',
+    'A flag overrides its variable, and a variable overrides the default. If a flag is given twice, the last one counts.',
   ].join('\n');
 }
 

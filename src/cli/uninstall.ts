@@ -1,4 +1,4 @@
-// The command `reeve uninstall`: says what will become of what, asks, takes Reeve off the cluster, and says what is left.
+// The command `reeve uninstall`: prints its plan, asks, removes Reeve from the cluster, and prints what is left.
 import { KubeError } from '../base/kube-error.ts';
 import { CredentialError } from '../kube/auth/credentials.ts';
 import { findApiServer, type ApiServerChoice } from '../kube/auth/find-api-server.ts';
@@ -12,13 +12,13 @@ import type { UninstallFlags } from './command-settings.ts';
 export interface UninstallIo {
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
-  /** The line that somebody types; undefined where nobody can be asked. */
+  /** Returns the line that the user types. Undefined without a terminal. */
   readonly ask: ((question: string) => Promise<string>) | undefined;
 }
 
 const concurrency = 16;
 
-/** Answers with the exit code: 0 nothing is left, 1 something is, or it could not be begun, 2 nobody has agreed. */
+/** Returns the exit code: 0 nothing is left; 1 something is left, or it did not start; 2 not confirmed. */
 export async function runUninstall(
   settings: UninstallFlags,
   environment: ApiServerChoice['environment'],
@@ -49,7 +49,7 @@ async function uninstalled(
   const uninstall = new Uninstall(settings, connection, (line) => io.stdout(`${line}\n`));
   io.stdout(planText(await uninstall.plan(), { ...settings, description: connection.description }));
   if (!settings.yes && !(await isAgreed(io))) {
-    io.stderr('nothing was changed: nobody has agreed; --yes does\n');
+    io.stderr('aborted, nothing was changed (--yes skips the question)\n');
     return 2;
   }
   const outcome = await uninstall.run();
@@ -62,9 +62,9 @@ async function isAgreed({ ask }: UninstallIo): Promise<boolean> {
 }
 
 export interface Intent {
-  /** Where the cluster is. */
+  /** The address of the cluster. */
   readonly description: string;
-  /** That Reeve is installed in. */
+  /** The namespace of the installation. */
   readonly namespace: string;
   readonly sharedNamespace: readonly string[];
   readonly deleteShared: boolean;
@@ -76,8 +76,8 @@ export function planText(plan: ContentsPlan, intent: Intent): string {
   return [
     `Reeve will be removed from ${description}.`,
     ...plan.owners.map(providerText),
-    `In all, ${counted(countOf(plan, 'delete'), 'object')} will be deleted, and ${counted(countOf(plan, 'release'), 'object')} will stay without the mark of Reeve.`,
-    `Namespace ${namespace} will be deleted, with everything in it, if the install made it.`,
+    `In all, ${counted(countOf(plan, 'delete'), 'object')} will be deleted, and ${counted(countOf(plan, 'release'), 'object')} will stay without the label and annotation of Reeve.`,
+    `Namespace ${namespace} will be deleted, with everything in it, if the installation created it.`,
     ...(shared === ''
       ? []
       : [deleteShared ? `ALL SECRETS in ${shared} will be deleted.` : `The Secrets in ${shared} will stay.`]),
@@ -100,8 +100,8 @@ export function outcomeText({ problems, left, notes }: UninstallResult): string 
     ...left.map((each) => `left: ${each}`),
     ...notes.map((note) => `note: ${note}`),
     isClean
-      ? 'Reeve is gone, and nothing of it is left that could block anything.'
-      : 'Reeve is not gone altogether: see above, and run this again.',
+      ? 'Reeve is removed. Nothing is left that could block a request.'
+      : 'Reeve is not completely removed: see above, and run this command again.',
     '',
   ].join('\n');
 }

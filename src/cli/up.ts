@@ -15,7 +15,7 @@ import { readyJson, readyText, type UpFacts } from './up-text.ts';
 
 export interface UpIo extends RunningIo {
   readonly isColored: boolean;
-  /** Whether a person reads standard output. */
+  /** True if standard output is a terminal. */
   readonly isTerminal: boolean;
   /** Resolves at the next line of standard input, and at once after its end. */
   readonly nextLine: () => Promise<unknown>;

@@ -13,7 +13,7 @@ import { runLine } from './support/shell.ts';
 import { UninstallScene } from './support/uninstall-scene.ts';
 import { uninstallSettings } from '../../src/cli/command-settings.ts';
 
-const clean = 'Reeve is gone, and nothing of it is left that could block anything.\n';
+const clean = 'Reeve is removed. Nothing is left that could block a request.\n';
 
 function times(count: number, value: string): readonly string[] {
   return Array.from({ length: count }, () => value);
@@ -70,8 +70,8 @@ describeControllers('an uninstall', () => {
           '  NamespacePolicy/un-all: 3 objects in 3 namespaces will be deleted',
           '  NamespacePolicy/un-all-orphan: 3 objects in 3 namespaces will stay (deletionPolicy: Orphan)',
           '  SecretShare/un-all: 3 objects in 3 namespaces will be deleted',
-          'In all, 6 objects will be deleted, and 3 objects will stay without the mark of Reeve.',
-          'Namespace reeve-system will be deleted, with everything in it, if the install made it.',
+          'In all, 6 objects will be deleted, and 3 objects will stay without the label and annotation of Reeve.',
+          'Namespace reeve-system will be deleted, with everything in it, if the installation created it.',
           'The Secrets in reeve-shared will stay.',
         ].join('\n'),
       );

@@ -60,7 +60,7 @@ export const scenes: readonly Scene[] = [
     play: async (session) => (await session.send('bob', requests.createConfigMap('settings'))).code === 200,
   },
   {
-    story: 'bob wants the password of the database: he sets the label by which its share selects namespaces.',
+    story: 'bob wants the password of the database: he sets the label that its share selects.',
     promise: 'It is refused: to bring a namespace under a share, a user needs the right to use that share.',
     play: async (session) => {
       const { code } = await session.send('bob', label({ database: 'orders' }));

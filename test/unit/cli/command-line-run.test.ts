@@ -88,36 +88,33 @@ describe('what is given', () => {
 
 describe('what is wrong', () => {
   test.each([
-    [['--role', 'leader'], '--role: "leader" is not accepted; accepted: all, webhook, reconciler'],
-    [['--concurrency', '0'], '--concurrency: "0" is not accepted; accepted: a whole number from 1 to 256'],
-    [
-      ['--service-port', '0'],
-      '--service-port: "0" is not accepted; accepted: a whole number from 1 to 65535',
-    ],
+    [['--role', 'leader'], '--role: "leader" is not valid; accepted: all, webhook, reconciler'],
+    [['--concurrency', '0'], '--concurrency: "0" is not valid; accepted: a whole number from 1 to 256'],
+    [['--service-port', '0'], '--service-port: "0" is not valid; accepted: a whole number from 1 to 65535'],
     [
       ['--resource-kind', 'ConfigMap'],
-      '--resource-kind: "ConfigMap" is not accepted; accepted: version/Kind or group/version/Kind, such as v1/ResourceQuota',
+      '--resource-kind: "ConfigMap" is not valid; accepted: version/Kind or group/version/Kind, such as v1/ResourceQuota',
     ],
     [
       ['--resync', '0s'],
-      '--resync: "0s" is not accepted; accepted: a duration such as 10m, more than 0 and up to 24h',
+      '--resync: "0s" is not valid; accepted: a duration such as 10m, more than 0 and up to 24h',
     ],
     [['--tls-ca', 'a'], '--tls-ca goes with --tls-cert'],
     [
       ['--manage-webhooks=false'],
-      '--manage-webhooks=false needs --tls-cert and --tls-key, or --certs-dir: API servers learn of an authority that Reeve makes only from the webhook configurations that it writes',
+      '--manage-webhooks=false requires --tls-cert and --tls-key, or --certs-dir: API servers learn of an authority of Reeve only from the webhook configurations that Reeve writes',
     ],
     [
       ['--ca-lifetime=167h', '--cert-lifetime=56h'],
-      '--ca-lifetime must be at least three times --cert-lifetime: the last certificate that an authority signs must not outlive it',
+      '--ca-lifetime must be at least three times --cert-lifetime: the last certificate of an authority must expire before the authority',
     ],
     [
       ['--cert-lifetime=1m', '--ca-settling=11s'],
-      '--ca-settling must be at most a sixth of --cert-lifetime: after a lost authority nobody signs for that long, and a certificate is renewed only when a third of its life is left',
+      '--ca-settling must be at most a sixth of --cert-lifetime: after the loss of an authority no certificate is signed for that time, and a certificate is renewed when a third of its lifetime is left',
     ],
     [
       ['--cert-lifetime', '59s'],
-      '--cert-lifetime: "59s" is not accepted; accepted: a duration such as 168h, from 1m and up to 87600h',
+      '--cert-lifetime: "59s" is not valid; accepted: a duration such as 168h, from 1m and up to 87600h',
     ],
   ])('%j', (args, problem) => {
     expect(run(args)).toEqual({ kind: 'wrong', problems: [problem], hint: 'reeve run --help' });

@@ -87,53 +87,53 @@ describe('a flag wins over the environment, and the environment over the default
 
 describe('what is wrong', () => {
   test.each([
-    [['--port', '65536'], '--port: "65536" is not accepted; accepted: a whole number from 0 to 65535'],
-    [['--port', '0x10'], '--port: "0x10" is not accepted; accepted: a whole number from 0 to 65535'],
-    [['--port', '-1'], '--port: "-1" is not accepted; accepted: a whole number from 0 to 65535'],
-    [['--port='], '--port: "" is not accepted; accepted: a whole number from 0 to 65535'],
-    [['--port'], '--port needs a value; accepted: a whole number from 0 to 65535'],
-    [['--port', '--host', 'x'], '--port needs a value; accepted: a whole number from 0 to 65535'],
+    [['--port', '65536'], '--port: "65536" is not valid; accepted: a whole number from 0 to 65535'],
+    [['--port', '0x10'], '--port: "0x10" is not valid; accepted: a whole number from 0 to 65535'],
+    [['--port', '-1'], '--port: "-1" is not valid; accepted: a whole number from 0 to 65535'],
+    [['--port='], '--port: "" is not valid; accepted: a whole number from 0 to 65535'],
+    [['--port'], '--port requires a value; accepted: a whole number from 0 to 65535'],
+    [['--port', '--host', 'x'], '--port requires a value; accepted: a whole number from 0 to 65535'],
     [['--prot', '1'], 'unknown flag --prot; did you mean --port?'],
     [['--probe-port=1'], 'unknown flag --probe-port; did you mean --probes-port?'],
     [['--entirely-different', 'x'], 'unknown flag --entirely-different'],
     [['more'], 'unexpected argument "more"'],
     [
       ['--log-level', 'loud'],
-      '--log-level: "loud" is not accepted; accepted: trace, debug, info, warn, error, silent',
+      '--log-level: "loud" is not valid; accepted: trace, debug, info, warn, error, silent',
     ],
-    [
-      ['--drain-grace', '5'],
-      '--drain-grace: "5" is not accepted; accepted: a duration such as 5s, up to 10m',
-    ],
+    [['--drain-grace', '5'], '--drain-grace: "5" is not valid; accepted: a duration such as 5s, up to 10m'],
     [
       ['--drain-grace', '11m'],
-      '--drain-grace: "11m" is not accepted; accepted: a duration such as 5s, up to 10m',
+      '--drain-grace: "11m" is not valid; accepted: a duration such as 5s, up to 10m',
     ],
     [
       ['--evaluation-budget', '0'],
-      '--evaluation-budget: "0" is not accepted; accepted: a duration such as 250ms, more than 0 and up to 30s',
+      '--evaluation-budget: "0" is not valid; accepted: a duration such as 250ms, more than 0 and up to 30s',
     ],
-    [['--namespace', 'Not_A'], '--namespace: "Not_A" is not accepted; accepted: the name of a namespace'],
+    [['--namespace', 'Not_A'], '--namespace: "Not_A" is not valid; accepted: the name of a namespace'],
     [
       ['--exclude-namespace', 'a,,b'],
-      '--exclude-namespace: "a,,b" is not accepted; accepted: names of namespaces',
+      '--exclude-namespace: "a,,b" is not valid; accepted: names of namespaces',
     ],
     [['--tls-cert', 'a'], '--tls-cert and --tls-key go together'],
     [['--tls-key', 'a'], '--tls-cert and --tls-key go together'],
-    [['--tls-key=a', '--tls-cert=b', '--certs-dir=c'], '--certs-dir is in place of --tls-cert and --tls-key'],
+    [
+      ['--tls-key=a', '--tls-cert=b', '--certs-dir=c'],
+      '--certs-dir replaces --tls-cert and --tls-key: give one of them',
+    ],
   ])('%j', (args, problem) => {
     expect(problemsOf(serve(args))).toEqual([problem]);
   });
 
   test('names the variable where the value came from', () => {
-    expect(problemsOf(serve([], { REEVE_PORT: 'x' }))[0]).toMatch(/^REEVE_PORT: "x" is not accepted/);
+    expect(problemsOf(serve([], { REEVE_PORT: 'x' }))[0]).toMatch(/^REEVE_PORT: "x" is not valid/);
   });
 
   test('is said all at once', () => {
     const problems = problemsOf(readCommand(['serve', '--prot', '1', '--log-level', 'x', '--host'], {}));
     expect(problems.map((problem) => problem.split(/[:;]/)[0])).toEqual([
       'unknown flag --prot',
-      '--host needs a value',
+      '--host requires a value',
       '--policies is missing',
       '--log-level',
     ]);
@@ -157,7 +157,7 @@ test('certs', () => {
     kind: 'wrong',
     problems: [
       expect.stringMatching(/^--out is missing/),
-      expect.stringMatching(/^--days: "0" is not accepted/),
+      expect.stringMatching(/^--days: "0" is not valid/),
     ],
   });
 });

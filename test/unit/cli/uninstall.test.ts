@@ -1,4 +1,4 @@
-// What `reeve uninstall` says: the numbers before it begins, and what is left at its end.
+// The texts of `reeve uninstall`: the numbers in its plan, and the list of what is left.
 import { describe, expect, test } from 'vitest';
 import { readCommand } from '../../../src/cli/command-line.ts';
 import { observeObject } from '../../../src/policy/plan/observed.ts';
@@ -33,8 +33,8 @@ describe('before', () => {
         'Reeve will be removed from https://x (context y).',
         '  NamespacePolicy/apps: 3 objects in 2 namespaces will be deleted',
         '  SecretShare/registry: 1 object in 1 namespace will stay (it is suspended)',
-        'In all, 3 objects will be deleted, and 1 object will stay without the mark of Reeve.',
-        'Namespace reeve-system will be deleted, with everything in it, if the install made it.',
+        'In all, 3 objects will be deleted, and 1 object will stay without the label and annotation of Reeve.',
+        'Namespace reeve-system will be deleted, with everything in it, if the installation created it.',
         'The Secrets in s, t will stay.',
         '',
       ].join('\n'),
@@ -52,13 +52,13 @@ describe('before', () => {
 describe('at the end', () => {
   test('nothing is left', () => {
     expect(outcomeText({ problems: [], left: [], notes: ['n'] })).toBe(
-      'note: n\nReeve is gone, and nothing of it is left that could block anything.\n',
+      'note: n\nReeve is removed. Nothing is left that could block a request.\n',
     );
   });
 
   test('something is', () => {
     expect(outcomeText({ problems: ['p'], left: ['l'], notes: [] })).toBe(
-      'not done: p\nleft: l\nReeve is not gone altogether: see above, and run this again.\n',
+      'not done: p\nleft: l\nReeve is not completely removed: see above, and run this command again.\n',
     );
   });
 });
@@ -80,10 +80,10 @@ describe('the command line', () => {
     });
   });
 
-  test('tells in its help what goes in which order, and that it does not need Reeve to run', () => {
+  test('the help states the order of the deletions, and that Reeve does not need to run', () => {
     const help = readCommand(['uninstall', '--help'], {});
     expect(help.kind === 'help' && help.text).toMatch(
-      /the webhook configurations.*the guard.*does not need Reeve to run/s,
+      /the webhook configurations.*the guard.*Reeve does not need to run/s,
     );
   });
 });
