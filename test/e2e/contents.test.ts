@@ -133,7 +133,7 @@ describeControllers('contents', () => {
       expect(
         await stage.apply(namesakes.policy('unlike', { resources: [budget, configMap('team', {})] })),
       ).toContain(
-        'provides kinds that this installation does not allow, and that will not be made: policy/v1/PodDisruptionBudget',
+        'provides kinds that this installation does not allow, so Reeve does not create them: policy/v1/PodDisruptionBudget',
       );
       await inTime(() => stage.failures(namesakes.refTo('unlike'))).toEqual([
         'ho-co-unlike PodDisruptionBudget team: KindNotAllowed, this installation does not allow policies to provide PodDisruptionBudget of policy/v1',
