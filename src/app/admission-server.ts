@@ -6,11 +6,11 @@ import { WebhookServer, type TlsPair, drain } from '../admission/http/webhook-se
 import type { ServerLimits } from '../admission/http/server-limits.ts';
 import type { Log } from '../observe/log.ts';
 import type { AdmissionMetrics } from '../observe/admission-metrics.ts';
-import { admissionObserver } from './admission-observer.ts';
+import { admissionObserver } from './observers.ts';
 import { listen, urlOf } from './listen.ts';
 import type { PairSource } from '../certs/pair-source.ts';
 import { systemClock } from '../base/clock.ts';
-import type { Witness } from './witness.ts';
+import type { ActivityObserver } from './observers.ts';
 
 export interface AdmissionSettings {
   readonly host: string;
@@ -34,7 +34,7 @@ export interface RunningAdmission {
 export interface AdmissionObservers {
   readonly log: Log;
   readonly metrics: AdmissionMetrics;
-  readonly witness: Witness;
+  readonly activity: ActivityObserver;
 }
 
 /** Closes the source of its pairs when it ends. Rejects with a StartError, whose text is for the operator. */
@@ -43,14 +43,14 @@ export async function startAdmission(
   settings: AdmissionSettings,
   pairs: PairSource,
   sources: AdmissionSources,
-  { log, metrics, witness }: AdmissionObservers,
+  { log, metrics, activity }: AdmissionObservers,
   limits: ServerLimits,
 ): Promise<RunningAdmission> {
   const ports: HandlerPorts = {
     ...sources,
     clock: systemClock,
     evaluationMs: settings.evaluationBudget,
-    observer: admissionObserver(log, metrics, witness),
+    observer: admissionObserver(log, metrics, activity),
   };
   let { pair } = pairs;
   const webhook = serverOf(pair, ports, limits);

@@ -13,15 +13,14 @@ import type { HookMode } from '../policy/compile/applicable-rules.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
 import { elect, type Election } from './election.ts';
-import { namesOfKinds } from './kind-names.ts';
-import { namesOrAny, objectTypeOf } from './object-type.ts';
+import { namesOfKinds, namesOrAny, objectTypeOf } from './kind-names.ts';
 import { systemClock } from '../base/clock.ts';
-import { reconcileObserver } from './reconcile-observer.ts';
 import { startWantedWatches } from './wanted-watches.ts';
 import type { WatchStarter } from './watches.ts';
-import type { Witness } from './witness.ts';
+import type { ActivityObserver } from './observers.ts';
 import { createSelfReviewer } from '../kube/access-review.ts';
 import { pagedObjects } from '../kube/watch/list-pages.ts';
+import { reconcileObserver } from './observers.ts';
 
 export interface ReconcilerSettings {
   readonly namespace: string;
@@ -43,7 +42,7 @@ export interface ReconcilerContext {
   readonly watches: WatchStarter;
   readonly log: Log;
   readonly registry: MetricsRegistry;
-  readonly witness: Witness;
+  readonly activity: ActivityObserver;
   /** Told of an error of the program itself. */
   readonly fail: (error: unknown) => void;
 }
@@ -60,7 +59,7 @@ const flushMs = 3000;
 
 export function startReconciler(
   settings: ReconcilerSettings,
-  { connection, cluster, watches, log, registry, witness, fail }: ReconcilerContext,
+  { connection, cluster, watches, log, registry, activity, fail }: ReconcilerContext,
 ): RunningReconciler {
   const { client } = connection;
   const roles: { election: Election | undefined; reconciler: Reconciler | undefined } = {
@@ -73,7 +72,7 @@ export function startReconciler(
     oldestUnreconciledMs: () => roles.reconciler?.health().oldestUnreconciledMs ?? 0,
   });
   const events = eventsOf(connection, log);
-  const observer = reconcileObserver(log, metrics, witness);
+  const observer = reconcileObserver(log, metrics, activity);
   const reconciler = reconcilerOf(settings, { connection, cluster, events, observer });
   roles.reconciler = reconciler;
   const wanted = startWantedWatches(reconciler.watches, connection, watches, log, fail);

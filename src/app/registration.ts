@@ -1,17 +1,17 @@
-// Elects one replica to keep the webhook configurations, and writes what it does to the log and the metrics.
+// Elects one replica, which keeps the two webhook configurations.
 import type { CaBundle } from '../certs/pair-source.ts';
 import { ConfigurationMetrics } from '../observe/configuration-metrics.ts';
 import type { Log } from '../observe/log.ts';
 import type { MetricsRegistry } from '../observe/registry.ts';
 import type { HookMode } from '../policy/compile/applicable-rules.ts';
-import { differenceText, faults } from '../registration/configuration-drift.ts';
+import { drifts } from '../registration/configuration-drift.ts';
 import { keepConfigurations } from '../registration/keep-configurations.ts';
-import type { RegistrationObserver } from '../registration/ports.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import { systemClock } from '../base/clock.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
 import { excludedNamespaces, type InstallSettings } from './cluster-view.ts';
 import { elect, type Election } from './election.ts';
+import { registrationObserver } from './observers.ts';
 import { reconcilerAccount } from './reconciler-role.ts';
 import { readProgramVersion, readWebhookTemplates } from './shipped-files.ts';
 
@@ -43,7 +43,7 @@ export function startRegistration(
 ): Election {
   const { client, writer, isOfPod } = connection;
   const { namespace, serviceName, servicePort, secretsRbacFailurePolicy } = settings;
-  const observer = registrationObserver(log, new ConfigurationMetrics(registry, kinds, faults));
+  const observer = registrationObserver(log, new ConfigurationMetrics(registry, kinds, drifts));
   const startedAt = systemClock.monotonic();
   const isReachable = (): boolean => !isOfPod || systemClock.monotonic() - startedAt >= endpointsMs;
   return elect(
@@ -64,22 +64,4 @@ export function startRegistration(
     },
     fail,
   );
-}
-
-export function registrationObserver(log: Log, metrics: ConfigurationMetrics): RegistrationObserver {
-  return {
-    applied: (kind) => log.info('webhook configuration applied', { kind }),
-    repaired: (kind, differences) => {
-      const found = differences.map(differenceText);
-      log.warn('webhook configuration was changed by others', { kind, found });
-      for (const fault of new Set(differences.map((each) => each.fault))) metrics.repaired(kind, fault);
-    },
-    notApplied: ({ code, reason }) => log.warn('webhook configurations not applied', { code, reason }),
-    roleMissing: (name) =>
-      log.warn('webhook configurations not applied: the install lacks a ClusterRole', { name }),
-    leftToNewer: (kind, version) =>
-      log.warn('webhook configuration left to a newer version', { kind, version }),
-    bundleMissing: (kind, webhooks) =>
-      log.warn('webhooks lack a caBundle, and refuse nothing until they have one', { kind, webhooks }),
-  };
 }

@@ -11,7 +11,7 @@ import { listen, urlOf } from './listen.ts';
 import { startReconciler, type ReconcilerSettings } from './reconciler-role.ts';
 import { Watches } from './watches.ts';
 import { startWebhookRole, type WebhookRoleSettings } from './webhook-role.ts';
-import { nobody, type Witness } from './witness.ts';
+import { noActivity, type ActivityObserver } from './observers.ts';
 
 export interface RunSettings extends InstallSettings, ReconcilerSettings, WebhookRoleSettings {
   readonly role: 'all' | 'webhook' | 'reconciler';
@@ -33,7 +33,7 @@ export interface RunningProgram {
 
 interface Told {
   readonly log: Log;
-  readonly witness: Witness;
+  readonly activity: ActivityObserver;
   readonly starting: AbortSignal;
 }
 
@@ -41,7 +41,7 @@ interface Told {
 type Ending = (graceMs: number, signal: AbortSignal) => Promise<void> | void;
 
 export interface StartOptions {
-  readonly witness?: Witness;
+  readonly activity?: ActivityObserver;
   /** Ends a start that has to wait. */
   readonly starting?: AbortSignal;
 }
@@ -54,14 +54,14 @@ export async function startProgram(
   settings: RunSettings,
   findServer: () => Promise<ApiServer>,
   log: Log,
-  { witness = nobody, starting = new AbortController().signal }: StartOptions = {},
+  { activity = noActivity, starting = new AbortController().signal }: StartOptions = {},
 ): Promise<RunningProgram> {
   const endings: Ending[] = [];
   const stop = async (graceMs: number, signal: AbortSignal): Promise<void> => {
     for (const end of endings.splice(0).toReversed()) await end(graceMs, signal);
   };
   try {
-    const started = await startParts(settings, findServer, { log, witness, starting }, endings);
+    const started = await startParts(settings, findServer, { log, activity, starting }, endings);
     return { ...started, stop };
   } catch (error) {
     await stop(0, AbortSignal.abort());
@@ -72,7 +72,7 @@ export async function startProgram(
 async function startParts(
   settings: RunSettings,
   findServer: () => Promise<ApiServer>,
-  { log, witness, starting }: Told,
+  { log, activity, starting }: Told,
   endings: Ending[],
 ): Promise<Omit<RunningProgram, 'stop'>> {
   const { promise: failed, reject: fail } = Promise.withResolvers<never>();
@@ -94,7 +94,7 @@ async function startParts(
     probes.closeAllConnections();
   });
   const cluster = watchCluster(settings, watches);
-  const context = { connection, cluster, watches, log, registry, witness, fail };
+  const context = { connection, cluster, watches, log, registry, activity, fail };
   const probesUrl = urlOf('http', settings.host, probesPort);
   let webhookUrl: string | undefined;
   if (settings.role !== 'webhook') {

@@ -12,10 +12,10 @@ import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
 import { startAdmission, type AdmissionSettings } from './admission-server.ts';
 import { listen, urlOf } from './listen.ts';
 import { makePair, openGivenPair, type PairSettings } from '../certs/files/pair-files.ts';
-import { certificateObserver } from './certificate-observer.ts';
-import { loadCluster, type ClusterSettings, type LoadedCluster } from './load-cluster.ts';
-import { nobody } from './witness.ts';
+import { loadCluster, type ClusterSettings, type LoadedCluster } from '../state/file-cluster.ts';
+import { noActivity } from './observers.ts';
 import { guessedPlural } from '../kube/discovery.ts';
+import { certificateObserver } from './observers.ts';
 
 export interface WebhookSettings extends ClusterSettings, AdmissionSettings, PairSettings {
   readonly probesPort: number;
@@ -60,7 +60,7 @@ export async function startWebhook(
   };
   const observer = certificateObserver(log, new CertificateMetrics(registry));
   const pairs = (await openGivenPair(settings, observer)) ?? (await makePair(settings.namespace, observer));
-  const admission = await startAdmission(settings, pairs, sources, { log, metrics, witness: nobody }, limits);
+  const admission = await startAdmission(settings, pairs, sources, { log, metrics, activity: noActivity }, limits);
   // Whoever calls before this is done is told to come again.
   const cluster = await loadCluster(settings);
   metrics.setPolicies({ loaded: cluster.loaded, stale: 0, refused: cluster.refused });

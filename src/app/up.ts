@@ -15,7 +15,7 @@ import { reconcilerAccount } from './reconciler-role.ts';
 import { startProgram, type RunningProgram, type RunSettings } from './run.ts';
 import { shippedFolder } from './shipped-files.ts';
 import { StartError } from '../base/start-error.ts';
-import type { Witness } from './witness.ts';
+import type { ActivityObserver } from './observers.ts';
 
 export interface UpSettings extends LocalSandboxSettings {
   /** What is loaded to begin with: a YAML file, or a folder of them. */
@@ -25,7 +25,7 @@ export interface UpSettings extends LocalSandboxSettings {
 }
 
 /** Whoever looks on, also at what the API itself refuses. */
-export interface UpWitness extends Witness, Pick<SandboxOptions, 'observer'> {}
+export interface UpObserver extends ActivityObserver, Pick<SandboxOptions, 'observer'> {}
 
 export interface RunningUp extends Pick<LocalSandbox, 'url' | 'kubeconfig' | 'caFile'> {
   readonly webhookUrl: string;
@@ -44,9 +44,9 @@ const hookPath =
   '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations?fieldSelector=metadata.name%3Dreeve';
 
 /** Rejects with a StartError or an UnreadablePathError. */
-export async function startUp(settings: UpSettings, log: Log, witness: UpWitness): Promise<RunningUp> {
+export async function startUp(settings: UpSettings, log: Log, activity: UpObserver): Promise<RunningUp> {
   const sandbox = await startLocalSandbox(settings, {
-    ...(witness.observer === undefined ? {} : { observer: witness.observer }),
+    ...(activity.observer === undefined ? {} : { observer: activity.observer }),
     onError: (error) => log.error('sandbox', { error: error instanceof Error ? error.name : 'unknown' }),
   });
   const clients: KubeClient[] = [];
@@ -66,7 +66,7 @@ export async function startUp(settings: UpSettings, log: Log, witness: UpWitness
   };
   try {
     const loaded = await install(settings, sandbox);
-    program = await startAsInstalled(settings, sandbox, log, witness);
+    program = await startAsInstalled(settings, sandbox, log, activity);
     await Promise.race([inForce(await clientWith(sandbox.adminToken)), program.failed]);
     return {
       ...sandbox,
@@ -106,11 +106,11 @@ async function startAsInstalled(
   { run }: UpSettings,
   sandbox: LocalSandbox,
   log: Log,
-  witness: Witness,
+  activity: ActivityObserver,
 ): Promise<Started> {
   const token = sandbox.tokenFor(serviceAccountIdentity(run.namespace, reconcilerAccount, reconcilerAccount));
   const settings = { ...run, certsDir: sandbox.folder, servicePort: 0 };
-  const program = await startProgram(settings, () => sandbox.serverFor(token), log, { witness });
+  const program = await startProgram(settings, () => sandbox.serverFor(token), log, { activity });
   return { ...program, webhookUrl: program.webhookUrl ?? '' };
 }
 

@@ -6,7 +6,6 @@ import type { WatchTarget } from '../kube/watch/watch-target.ts';
 import { WatchMetrics } from '../observe/connection-metrics.ts';
 import type { Log } from '../observe/log.ts';
 import type { MetricsRegistry } from '../observe/registry.ts';
-import { interruptionReason } from './interruption-reason.ts';
 import { systemClock } from '../base/clock.ts';
 
 /** Whoever starts watches, without being able to end them. */
@@ -69,4 +68,33 @@ export class Watches {
     for (const { watch } of this.#running) watch.stop();
     await Promise.allSettled(this.#running.map(({ watch }) => watch.stopped));
   }
+}
+
+/** Of this program, for what came without an answer of a server. */
+const ownWords: ReadonlySet<string> = new Set([
+  'Stalled',
+  'ClosedEarly',
+  'WentBack',
+  'Timeout',
+  'NoCredentials',
+]);
+
+const wordOfCode: ReadonlyMap<number, string> = new Map([
+  [200, 'MalformedAnswer'],
+  [401, 'Unauthorized'],
+  [403, 'Forbidden'],
+  [404, 'NotFound'],
+  [410, 'Expired'],
+  [429, 'TooManyRequests'],
+]);
+
+export function interruptionReason({
+  code,
+  reason,
+}: {
+  readonly code: number;
+  readonly reason: string;
+}): string {
+  if (code === 0) return ownWords.has(reason) ? reason : 'Disconnected';
+  return wordOfCode.get(code) ?? (code >= 500 ? 'ServerError' : 'Refused');
 }

@@ -6,19 +6,18 @@ import { CertificateMetrics } from '../observe/certificate-metrics.ts';
 import type { Log } from '../observe/log.ts';
 import type { MetricsRegistry } from '../observe/registry.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
-import { namesOfKinds } from './kind-names.ts';
-import { namesOrAny, objectTypeOf } from './object-type.ts';
+import { namesOfKinds, namesOrAny, objectTypeOf } from './kind-names.ts';
 import { startAdmission, type AdmissionSettings, type RunningAdmission } from './admission-server.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
 import { openSharedAuthority, type SharedAuthoritySettings } from '../certs/authority/shared-authority.ts';
 import { openGivenPair, type PairSettings } from '../certs/files/pair-files.ts';
 import type { SecretWatch } from '../certs/ports.ts';
 import { resourcePath } from '../kube/http/resource-paths.ts';
-import { certificateObserver } from './certificate-observer.ts';
 import { startRegistration, type RegistrationSettings } from './registration.ts';
 import type { Watches } from './watches.ts';
-import type { Witness } from './witness.ts';
+import type { ActivityObserver } from './observers.ts';
 import { createNamespaceFinder } from '../kube/object-writer.ts';
+import { certificateObserver } from './observers.ts';
 
 export interface WebhookRoleSettings
   extends AdmissionSettings, RegistrationSettings, PairSettings, SharedAuthoritySettings {
@@ -35,7 +34,7 @@ export interface WebhookContext {
   readonly log: Log;
   readonly metrics: AdmissionMetrics;
   readonly registry: MetricsRegistry;
-  readonly witness: Witness;
+  readonly activity: ActivityObserver;
   readonly limits: ServerLimits;
   readonly fail: (error: unknown) => void;
 }
@@ -51,7 +50,7 @@ export async function startWebhookRole(
   context: WebhookContext,
   starting: AbortSignal,
 ): Promise<RunningWebhookRole> {
-  const { connection, cluster, watches, log, metrics, registry, witness, limits, fail } = context;
+  const { connection, cluster, watches, log, metrics, registry, activity, limits, fail } = context;
   const resourceKinds = settings.resourceKind.map(objectTypeOf);
   const sources = {
     snapshot: () => (cluster.isSynced ? cluster.snapshot() : undefined),
@@ -69,7 +68,7 @@ export async function startWebhookRole(
   const ports = { store: connection.writer, watchSecret: secretWatch(watches), observer, fail };
   const pairs =
     (await openGivenPair(settings, observer)) ?? (await openSharedAuthority(settings, ports, starting));
-  const admission = await startAdmission(settings, pairs, sources, { log, metrics, witness }, limits);
+  const admission = await startAdmission(settings, pairs, sources, { log, metrics, activity }, limits);
   if (!settings.manageWebhooks) return admission;
   // 0: the port on which this process answers reviews.
   const servicePort = settings.servicePort === 0 ? admission.port : settings.servicePort;

@@ -1,12 +1,12 @@
 // The feed of `reeve up`: turns answers, refusals and writes into events for its listeners.
 import { ownMember } from '../base/json.ts';
 import type { RequestRecord } from '../sandbox/http/server.ts';
-import type { UpWitness } from '../app/up.ts';
+import type { UpObserver } from '../app/up.ts';
 import type { DecisionRecord, DecisionKind } from '../admission/ports.ts';
 import type { JsonPatchOperation } from '../policy/terms/patch.ts';
 import type { Place, WriteVerb } from '../reconcile/ports.ts';
 
-export function witnessFor(listen: Listener): UpWitness {
+export function observerFor(listen: Listener): UpObserver {
   return {
     decided: (record) => {
       const event = decisionEvent(record);

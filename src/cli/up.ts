@@ -5,7 +5,7 @@ import { startUp, type RunningUp } from '../app/up.ts';
 import { systemClock } from '../base/clock.ts';
 import type { Log } from '../observe/log.ts';
 import { playDemo, jsonPrinter, textPrinter } from './demo/demo.ts';
-import { witnessFor, type Listener } from './feed.ts';
+import { observerFor, type Listener } from './feed.ts';
 import { colored, jsonFeed, plain, textFeed, type Paint } from './feed-text.ts';
 import { runSettings, type RunFlags } from './run-settings.ts';
 import { runUntilStopped, type Running, type RunningIo } from './running.ts';
@@ -41,7 +41,7 @@ async function upOnSandbox(settings: UpFlags, log: Log, io: UpIo): Promise<Runni
   };
   const run = runOf(settings);
   const { apiPort, policies } = settings;
-  const up = await startUp({ apiPort, policies, run, namespace: run.namespace }, log, witnessFor(tell));
+  const up = await startUp({ apiPort, policies, run, namespace: run.namespace }, log, observerFor(tell));
   const facts = factsOf(up, settings);
   const running = {
     readyLine: settings.json ? readyJson(facts, io.processMs()) : readyText(facts, paint),

@@ -3,8 +3,8 @@ import { isJsonObject, ownMember, type JsonObject } from '../base/json.ts';
 import type { KubeObject } from '../base/kube-object.ts';
 import { canonicalText } from './configuration-seal.ts';
 
-/** What can be wrong with a configuration. */
-export const faults = [
+/** The ways in which a stored configuration can differ from the wanted one. */
+export const drifts = [
   'deleted',
   'emptied',
   'webhook-removed',
@@ -13,10 +13,10 @@ export const faults = [
   'webhook-changed',
   'metadata',
 ] as const;
-export type Fault = (typeof faults)[number];
+export type Drift = (typeof drifts)[number];
 
 export interface Difference {
-  readonly fault: Fault;
+  readonly drift: Drift;
   /** Empty where it is about the whole configuration. */
   readonly webhook: string;
   readonly fields: readonly string[];
@@ -24,18 +24,18 @@ export interface Difference {
 
 /** Nothing of what is in the values is in the result. The order of the webhooks does not matter. */
 export function differences(stored: KubeObject | undefined, wanted: KubeObject): readonly Difference[] {
-  if (stored === undefined) return [{ fault: 'deleted', webhook: '', fields: [] }];
+  if (stored === undefined) return [{ drift: 'deleted', webhook: '', fields: [] }];
   const [before, after] = [webhooksByName(stored), webhooksByName(wanted)];
   const fields = metadataFields.filter((field) => !holds(stored.metadata[field], wanted.metadata[field]));
   return [
-    ...(fields.length === 0 ? [] : [{ fault: 'metadata', webhook: '', fields } as const]),
+    ...(fields.length === 0 ? [] : [{ drift: 'metadata', webhook: '', fields } as const]),
     ...finalizerDifferences(stored),
     ...(before.size === 0
-      ? [{ fault: 'emptied', webhook: '', fields: [] } as const]
+      ? [{ drift: 'emptied', webhook: '', fields: [] } as const]
       : [...after].flatMap(([name, webhook]) => webhookDifferences(name, before.get(name), webhook))),
     ...[...before.keys()]
       .filter((name) => !after.has(name))
-      .map((webhook) => ({ fault: 'webhook-added', webhook, fields: [] }) as const),
+      .map((webhook) => ({ drift: 'webhook-added', webhook, fields: [] }) as const),
   ];
 }
 
@@ -45,12 +45,12 @@ export function differences(stored: KubeObject | undefined, wanted: KubeObject):
  */
 export function finalizerDifferences({ metadata: { finalizers } }: KubeObject): readonly Difference[] {
   const isHeld = Array.isArray(finalizers) && finalizers.length > 0;
-  return isHeld ? [{ fault: 'metadata', webhook: '', fields: ['finalizers'] }] : [];
+  return isHeld ? [{ drift: 'metadata', webhook: '', fields: ['finalizers'] }] : [];
 }
 
 /** `namespaces.validate.reeve.dev: rules, failurePolicy` */
-export function differenceText({ fault, webhook, fields }: Difference): string {
-  const what = fields.length === 0 ? fault : fields.join(', ');
+export function differenceText({ drift, webhook, fields }: Difference): string {
+  const what = fields.length === 0 ? drift : fields.join(', ');
   return webhook === '' ? what : `${webhook}: ${what}`;
 }
 
@@ -74,7 +74,7 @@ function webhookDifferences(
   stored: JsonObject | undefined,
   wanted: JsonObject,
 ): readonly Difference[] {
-  if (stored === undefined) return [{ fault: 'webhook-removed', webhook, fields: [] }];
+  if (stored === undefined) return [{ drift: 'webhook-removed', webhook, fields: [] }];
   const fields = differingFields(stored, wanted).flatMap((field) =>
     field === 'clientConfig'
       ? differingFields(stored[field], wanted[field]).map((part) => `clientConfig.${part}`)
@@ -82,8 +82,8 @@ function webhookDifferences(
   );
   const [bundle, others] = [fields.filter(isBundle), fields.filter((field) => !isBundle(field))];
   return [
-    ...(bundle.length === 0 ? [] : [{ fault: 'ca-bundle', webhook, fields: bundle } as const]),
-    ...(others.length === 0 ? [] : [{ fault: 'webhook-changed', webhook, fields: others } as const]),
+    ...(bundle.length === 0 ? [] : [{ drift: 'ca-bundle', webhook, fields: bundle } as const]),
+    ...(others.length === 0 ? [] : [{ drift: 'webhook-changed', webhook, fields: others } as const]),
   ];
 }
 

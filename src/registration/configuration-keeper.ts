@@ -145,7 +145,7 @@ export class ConfigurationKeeper {
   #alarm(kind: string, found: readonly Difference[]): void {
     if (found.length === 0) return;
     const { bundle, observer } = this.#ports;
-    if (found.some(({ fault }) => fault !== 'metadata')) bundle.doubted();
+    if (found.some(({ drift }) => drift !== 'metadata')) bundle.doubted();
     observer.repaired(kind, found);
   }
 
@@ -184,7 +184,7 @@ function foundBy(
   const isByEarlierRun = applied === undefined && (live === undefined || !isSealBroken(live));
   if (isByEarlierRun) return live === undefined ? [] : finalizerDifferences(live);
   const found = differences(live, applied?.wanted ?? wanted);
-  return isBundleOurs ? found : found.filter(({ fault }) => fault !== 'ca-bundle');
+  return isBundleOurs ? found : found.filter(({ drift }) => drift !== 'ca-bundle');
 }
 
 function versionOf(object: KubeObject | undefined): unknown {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { decide } from '../../src/policy/decide/decide.ts';
 import { settle } from '../../src/policy/decide/settle.ts';
-import { loadCluster } from '../../src/app/load-cluster.ts';
+import { loadCluster } from '../../src/state/file-cluster.ts';
 import { aNamespace, aReview, circumstances } from '../support/engine.ts';
 import { HttpsClient } from '../support/https-client.ts';
 import { namespaceObject, responseOf, reviewJson } from '../support/reviews.ts';

@@ -1,10 +1,10 @@
 // Makes the keys of a control plane: an authority, certificates it signs for servers and users, and a key for tokens.
+import forge from 'node-forge';
 import { generateKeyPair, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
-import forge from 'node-forge';
 import type { pki } from 'node-forge';
 import { privateKeyPem } from '../../src/certs/issue/keys.ts';
-import { positiveSerial, serialLength } from '../../src/certs/issue/serial.ts';
+import { positiveSerial, serialLength } from '../../src/certs/issue/encode.ts';
 
 export interface PemPair {
   readonly certPem: string;

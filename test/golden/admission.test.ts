@@ -13,16 +13,11 @@ import { mastersGroup, systemNamespaces } from '../../src/api/names.ts';
 import { RULES } from '../../src/api/namespace-policy/namespace-policy.ts';
 import { stringifyYaml } from '../../src/base/yaml.ts';
 import { type ClusterSnapshot, PolicySet, ShareSet } from '../../src/policy/compile/snapshot.ts';
-import { clusterSnapshot } from '../../src/state/cluster-snapshot.ts';
 import { loadNamespaceFiles } from '../../src/state/namespace-files.ts';
 import { loadPolicyFiles } from '../../src/state/policy-files.ts';
 import { testInstall } from '../support/engine.ts';
-import {
-  fixtureFolders,
-  reviewBody,
-  type CaseRequest,
-  type FixtureFolder,
-} from '../support/admission-case.ts';
+import { fixtureFolders, reviewBody, type CaseRequest, type FixtureFolder } from '../support/admission-case.ts';
+import { clusterSnapshot } from '../../src/state/file-cluster.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');
 const folders = fixtureFolders();

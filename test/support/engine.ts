@@ -11,7 +11,7 @@ import type { KubeObject, ObjectMeta } from '../../src/base/kube-object.ts';
 import type { Install } from '../../src/policy/compile/install.ts';
 import type { ProviderReview, Review } from '../../src/policy/terms/review.ts';
 import { type ClusterSnapshot, PolicySet, ShareSet } from '../../src/policy/compile/snapshot.ts';
-import { clusterSnapshot } from '../../src/state/cluster-snapshot.ts';
+import { clusterSnapshot } from '../../src/state/file-cluster.ts';
 
 export const circumstances: Circumstances = {
   now: new Date('2026-11-21T12:00:00Z'),

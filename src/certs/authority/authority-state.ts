@@ -1,8 +1,7 @@
 // What all replicas know of the authorities that they share: one that signs, perhaps the next one, and those still trusted.
 import { X509Certificate } from 'node:crypto';
 import { isJsonObject, ownMember } from '../../base/json.ts';
-import { backdatingMs } from '../issue/issue.ts';
-import type { PemPair } from '../issue/issued.ts';
+import { backdatingMs, type PemPair } from '../issue/issue.ts';
 import { parsePrivateKey } from '../issue/keys.ts';
 
 /** One that has its key. Times are in milliseconds since 1970. */

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { link, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '../../base/error-code.ts';
-import type { IssuedCertificates } from '../issue/issued.ts';
+import type { IssuedCertificates } from '../issue/issue.ts';
 
 export const certificateFileNames = ['ca.crt', 'ca.key', 'tls.crt', 'tls.key'] as const;
 export type CertificateFileName = (typeof certificateFileNames)[number];

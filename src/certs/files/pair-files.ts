@@ -4,10 +4,10 @@ import { StartError } from '../../base/start-error.ts';
 import { issueCertificates } from '../issue/issue.ts';
 import type { CaBundle, PairSource } from '../pair-source.ts';
 import type { CertificateObserver } from '../ports.ts';
-import { readAuthority } from './authority-file.ts';
 import { existingCertificateFiles } from './files.ts';
 import { watchServingPair } from './reload.ts';
 import { parseServingPair, readServingPair, type ServingPair } from './serving-pair.ts';
+import { readAuthority } from './pem-file.ts';
 
 export interface PairSettings {
   readonly tlsCert: string | undefined;

@@ -2,6 +2,7 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { errorCode } from '../../base/error-code.ts';
+import { X509Certificate } from 'node:crypto';
 
 export type Reading<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
@@ -28,4 +29,23 @@ export async function readPemFile(path: string): Promise<Reading<string>> {
 
 export function problem(text: string): Reading<never> {
   return { ok: false, problem: text };
+}
+
+const block = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
+
+/** One certificate or several, all of which must be authorities; nothing else of the file is taken over. */
+export async function readAuthority(path: string): Promise<Reading<string>> {
+  const file = await readPemFile(path);
+  if (!file.ok) return file;
+  const blocks = file.value.match(block) ?? [];
+  if (blocks.length > 0 && blocks.every(isAuthority)) return { ok: true, value: `${blocks.join('\n')}\n` };
+  return problem(`${path} must hold certificates of authorities in PEM`);
+}
+
+function isAuthority(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).ca;
+  } catch {
+    return false;
+  }
 }

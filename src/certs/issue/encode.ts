@@ -3,13 +3,11 @@
 // node-forge encodes names, dates and extensions. It knows RSA alone, so the two places of a certificate that speak of
 // keys are put in by us: the public key in the encoding of node:crypto, and the algorithm of the signature. Keys and
 // signatures come from node:crypto, and nothing from outside is ever parsed by node-forge.
-import { randomBytes } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
 import forge from 'node-forge';
+import { randomBytes, type KeyObject } from 'node:crypto';
 import type { asn1, pki } from 'node-forge';
 import type { Extension } from './extensions.ts';
 import { publicKeyInfo, signSha256 } from './keys.ts';
-import { positiveSerial, serialLength } from './serial.ts';
 
 declare module 'node-forge' {
   namespace pki {
@@ -87,4 +85,18 @@ function nameOf(commonName: string): pki.CertificateField[] {
     { name: 'organizationName', value: 'Reeve' },
     { name: 'commonName', value: commonName },
   ];
+}
+
+export const serialLength = 16;
+
+/**
+ * Makes a serial number, as hexadecimal text, of random bytes. The two top bits become 01: a set top bit would make
+ * the number negative, which Go refuses (https://go.dev/doc/go1.23#crypto/x509), and a first byte of zero would make
+ * it zero or an encoding that is not the shortest one (RFC 5280, section 4.1.2.2; X.690, section 8.3.2).
+ */
+export function positiveSerial(random: Uint8Array): string {
+  if (random.length !== serialLength) throw new RangeError(`a serial number takes ${serialLength} bytes`);
+  const bytes = Buffer.from(random);
+  bytes.writeUInt8((bytes.readUInt8(0) & 0x3f) | 0x40, 0);
+  return bytes.toString('hex');
 }

@@ -1,16 +1,9 @@
 // Makes certificate authorities and the serving certificates that they sign, each judged by node:crypto before it is used.
-import { createHash, createPublicKey, randomBytes, X509Certificate } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
+import { createHash, createPublicKey, randomBytes, X509Certificate, type KeyObject } from 'node:crypto';
 import { signedCertificate } from './encode.ts';
 import { authorityExtensions, servingExtensions } from './extensions.ts';
-import type { IssuedCertificates, PemPair } from './issued.ts';
-import { makeKeyPair, parsePrivateKey, privateKeyPem, publicKeyInfo } from './keys.ts';
-import type { KeyPair } from './keys.ts';
-import { servingNames, serviceName } from './names.ts';
-import type { ServingNames } from './names.ts';
-import { assertAuthority, assertServing } from './verify-issued.ts';
-
-export type { IssuedCertificates };
+import { makeKeyPair, parsePrivateKey, privateKeyPem, publicKeyInfo, type KeyPair } from './keys.ts';
+import { servingNames, serviceName, type ServingNames } from './names.ts';
 
 /** The longest lifetime in days: a hundred years, which keeps every date within the four-digit years of X.509. */
 export const maxLifetimeDays = 36_500;
@@ -108,4 +101,48 @@ function validityOf(lifetimeMs: number, now: Date): { readonly notBefore: Date; 
 /** The first method of RFC 5280, section 4.2.1.2, but over the whole SubjectPublicKeyInfo: any will do that is unique. */
 function keyIdentifier(key: KeyObject): Buffer {
   return createHash('sha1').update(publicKeyInfo(key)).digest();
+}
+
+/** Throws when a check fails, which only a fault of our own or of node-forge can bring about. */
+export function assertAuthority(authority: PemPair): void {
+  const ca = new X509Certificate(authority.certPem);
+  assertAll({
+    'the authority is one': ca.ca,
+    'the authority issued itself': ca.checkIssued(ca) && ca.verify(ca.publicKey),
+    'the key of the authority is its own': isKeyOf(ca, authority.keyPem),
+  });
+}
+
+/** As `assertAuthority`. */
+export function assertServing(pair: PemPair, authority: PemPair, names: ServingNames): void {
+  const ca = new X509Certificate(authority.certPem);
+  const serving = new X509Certificate(pair.certPem);
+  assertAll({
+    'the server is no authority': !serving.ca,
+    'the authority issued the server': serving.checkIssued(ca) && serving.verify(ca.publicKey),
+    'the key of the server is its own': isKeyOf(serving, pair.keyPem),
+    'the server has its DNS names': names.dns.every((name) => serving.checkHost(name) !== undefined),
+    'the server has its addresses': names.ips.every((ip) => serving.checkIP(ip) !== undefined),
+    'the serial numbers differ': ca.serialNumber !== serving.serialNumber,
+  });
+}
+
+function isKeyOf(certificate: X509Certificate, keyPem: string): boolean {
+  const key = parsePrivateKey(keyPem);
+  return key !== undefined && certificate.checkPrivateKey(key);
+}
+
+function assertAll(checks: Readonly<Record<string, boolean>>): void {
+  const failed = Object.keys(checks).filter((name) => checks[name] !== true);
+  if (failed.length > 0) throw new Error(`an issued certificate fails its own check: ${failed.join(', ')}`);
+}
+
+export interface PemPair {
+  readonly certPem: string;
+  readonly keyPem: string;
+}
+
+export interface IssuedCertificates {
+  readonly ca: PemPair;
+  readonly serving: PemPair;
 }

@@ -9,7 +9,7 @@ import { readSettings } from '../../../src/cli/settings.ts';
 import type { Log } from '../../../src/observe/log.ts';
 import { listen } from '../../../src/app/listen.ts';
 import { startUp, type RunningUp, type UpSettings } from '../../../src/app/up.ts';
-import { nobody } from '../../../src/app/witness.ts';
+import { noActivity } from '../../../src/app/observers.ts';
 import { freePorts } from '../../cluster/ports.ts';
 import { folderOf } from '../../support/serve-process.ts';
 
@@ -37,7 +37,7 @@ afterEach(() => {
 /** With a place of its own for temporary folders. */
 async function starting(up: UpSettings, place = temporary): Promise<RunningUp> {
   vi.stubEnv('TMPDIR', place);
-  return await startUp(up, noLog, nobody);
+  return await startUp(up, noLog, noActivity);
 }
 
 function settings(policies: string, probesPort = 0): UpSettings {

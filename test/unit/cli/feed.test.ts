@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { DecisionRecord } from '../../../src/admission/ports.ts';
 import { colored, feedText, jsonFeed, plain } from '../../../src/cli/feed-text.ts';
-import { witnessFor, decisionEvent, type FeedEvent } from '../../../src/cli/feed.ts';
+import { observerFor, decisionEvent, type FeedEvent } from '../../../src/cli/feed.ts';
 
 const record: DecisionRecord = {
   endpoint: 'validate',
@@ -122,7 +122,7 @@ describe('what the API refuses', () => {
   };
   const heard = (parts: object): readonly FeedEvent[] => {
     const events: FeedEvent[] = [];
-    witnessFor((event) => events.push(event)).observer?.answered({
+    observerFor((event) => events.push(event)).observer?.answered({
       ...request,
       answer: { kind: 'Status', message: 'not this one' },
       ...parts,

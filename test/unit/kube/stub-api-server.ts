@@ -6,12 +6,10 @@ import { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { TLSSocket } from 'node:tls';
 import { onTestFinished } from 'vitest';
-import { issueCertificates } from '../../../src/certs/issue/issue.ts';
-import type { IssuedCertificates } from '../../../src/certs/issue/issued.ts';
+import { issueCertificates, type IssuedCertificates } from '../../../src/certs/issue/issue.ts';
 import type { KubeClient } from '../../../src/kube/http/client.ts';
 import type { ApiServer, Credentials } from '../../../src/kube/auth/credentials.ts';
-import { createKubeClient } from '../../../src/kube/http/https-client.ts';
-import type { KubeClientOptions } from '../../../src/kube/http/https-client.ts';
+import { createKubeClient, type KubeClientOptions } from '../../../src/kube/http/https-client.ts';
 
 export interface SeenRequest {
   readonly method: string;

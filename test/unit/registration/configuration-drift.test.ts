@@ -123,13 +123,13 @@ describe('what differs', () => {
   it('is also what others have added to a configuration that is to have no authority', () => {
     const without = { ...secrets, clientConfig: { service } };
     const found = differences(withWebhooks(secrets, roles), { ...wanted, webhooks: [without, roles] });
-    expect(found).toEqual([{ fault: 'ca-bundle', webhook: secrets.name, fields: ['clientConfig.caBundle'] }]);
+    expect(found).toEqual([{ drift: 'ca-bundle', webhook: secrets.name, fields: ['clientConfig.caBundle'] }]);
   });
 
   it('takes no key of hostile objects for another', () => {
     const hostile = JSON.parse('{"name":"secrets.reeve.dev","__proto__":{"rules":[]}}') as object;
     const first = differences(withWebhooks(hostile, roles), wanted).find(
-      ({ fault }) => fault === 'webhook-changed',
+      ({ drift }) => drift === 'webhook-changed',
     );
     expect(first?.fields).toContain('__proto__');
     expect(first?.fields).toContain('rules');

@@ -2,10 +2,10 @@
 import { expect, it } from 'vitest';
 import { KubeError } from '../../../src/base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../../../src/base/kube-object.ts';
-import { registrationObserver } from '../../../src/app/registration.ts';
+import { registrationObserver } from '../../../src/app/observers.ts';
 import { ConfigurationMetrics } from '../../../src/observe/configuration-metrics.ts';
 import { MetricsRegistry } from '../../../src/observe/registry.ts';
-import { faults } from '../../../src/registration/configuration-drift.ts';
+import { drifts } from '../../../src/registration/configuration-drift.ts';
 import { isSealIntact, sealed } from '../../../src/registration/configuration-seal.ts';
 import type { ObjectStore } from '../../../src/registration/ports.ts';
 import { ConfigurationKeeper } from '../../../src/registration/configuration-keeper.ts';
@@ -81,7 +81,7 @@ function scene(): {
     doubted: () => confirmed?.push('doubted'),
     subscribe: () => () => undefined,
   };
-  const observer = registrationObserver(log, new ConfigurationMetrics(registry, kinds, faults));
+  const observer = registrationObserver(log, new ConfigurationMetrics(registry, kinds, drifts));
   const keeper = new ConfigurationKeeper(
     { store: stored.store, bundle, observer, isReachable: () => reach.isReachable },
     '1.0.0',

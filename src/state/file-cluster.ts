@@ -1,10 +1,10 @@
 // Loads policies, shares and namespaces from files into one snapshot, with all that is wrong with them.
 import { systemNamespaces } from '../api/names.ts';
 import { type ClusterSnapshot, PolicySet, ShareSet } from '../policy/compile/snapshot.ts';
-import { clusterSnapshot } from '../state/cluster-snapshot.ts';
-import type { FileProblem } from '../state/file-problem.ts';
-import { loadNamespaceFiles } from '../state/namespace-files.ts';
-import { loadPolicyFiles } from '../state/policy-files.ts';
+import type { FileProblem } from './file-problem.ts';
+import { loadNamespaceFiles } from './namespace-files.ts';
+import { loadPolicyFiles } from './policy-files.ts';
+import type { KubeObject } from '../base/kube-object.ts';
 
 export interface ClusterSettings {
   readonly policies: string;
@@ -56,4 +56,21 @@ export async function loadCluster(settings: ClusterSettings): Promise<LoadedClus
 /** A policy or share can have many problems; a file that is not YAML counts for one. */
 function refusedDocuments(problems: readonly FileProblem[]): number {
   return new Set(problems.map(({ file, document }) => `${file}#${document ?? 0}`)).size;
+}
+
+export function clusterSnapshot(
+  policies: PolicySet,
+  shares: ShareSet,
+  namespaces: Iterable<KubeObject>,
+): ClusterSnapshot {
+  // A Map, because a namespace may be called `constructor`.
+  const byName = new Map<string, KubeObject>();
+  for (const namespace of namespaces) byName.set(namespace.metadata.name ?? '', namespace);
+  return {
+    policies,
+    shares,
+    owners: new Map(),
+    namespace: (name) => byName.get(name),
+    namespaces: () => byName.values(),
+  };
 }

@@ -1,7 +1,7 @@
 // Serial numbers are positive whatever the random bytes are.
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { positiveSerial, serialLength } from '../../../../src/certs/issue/serial.ts';
+import { positiveSerial, serialLength } from '../../../../src/certs/issue/encode.ts';
 
 describe('positiveSerial', () => {
   test.for([

@@ -2,9 +2,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readAuthority } from '../../../../src/certs/files/authority-file.ts';
 import { folderOf } from '../../../support/serve-process.ts';
 import { makeTestIssuer } from './issuer.ts';
+import { readAuthority } from '../../../../src/certs/files/pem-file.ts';
 
 describe('an authority', () => {
   test('is read, and what else stands in the file is left out', async () => {

@@ -1,6 +1,6 @@
 // What the end of a watch is counted as, and that no word of a server gets into a label.
 import { expect, test } from 'vitest';
-import { interruptionReason } from '../../../src/app/interruption-reason.ts';
+import { interruptionReason } from '../../../src/app/watches.ts';
 
 test.each([
   [0, 'Stalled', 'Stalled'],

@@ -1,8 +1,8 @@
 // Namespaces by name, also where an object has that name by nature.
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../../../src/base/kube-object.ts';
-import { clusterSnapshot } from '../../../src/state/cluster-snapshot.ts';
 import { PolicySet, noShares } from '../../../src/policy/compile/snapshot.ts';
+import { clusterSnapshot } from '../../../src/state/file-cluster.ts';
 
 const policies = new PolicySet([], { excludedNamespaces: [] });
 const named = (name: string): KubeObject => ({ metadata: { name } });
