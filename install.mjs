@@ -1,7 +1,7 @@
-// Installs what package-lock.json names, unless it is there already; every npm script begins with this.
+// Installs the packages of package-lock.json if they are missing; every npm script starts with this.
 //
-// It is plain JavaScript for any Node from 20 on, because the Node that the project itself needs is one of the things
-// that it installs: the npm package `node`.
+// Plain JavaScript for Node 20 and newer, because this script installs the Node that the project needs: the npm package
+// `node`.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -14,7 +14,7 @@ function packagesOf(lockfile) {
   return JSON.parse(readFileSync(join(root, lockfile), 'utf8')).packages;
 }
 
-/** npm writes down what it has installed; packages for other platforms are not among it. */
+/** Compares with npm's own record, which leaves out packages for other platforms. */
 function isInstalled() {
   const installed = 'node_modules/.package-lock.json';
   if (!existsSync(join(root, installed)) || !existsSync(ownNode)) return false;
@@ -26,7 +26,7 @@ function isInstalled() {
 
 if (!isInstalled()) {
   process.stderr.write('installing the dependencies of package-lock.json\n');
-  // All output goes to stderr: what a command itself prints to stdout stays clean.
+  // All output goes to stderr, so that stdout contains only the output of the command.
   const options = { cwd: root, stdio: ['ignore', 2, 2] };
   const { status, error } = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], options);
   if (error !== undefined) process.stderr.write(`npm could not be run: ${error.message}\n`);
@@ -37,7 +37,7 @@ if (!isInstalled()) {
   if (process.exitCode === 0) compileOnce();
 }
 
-/** What Node makes of our modules is kept, so that already the first start is a fast one. Without it, it is slower. */
+/** Fills Node's compile cache, so that the first start is fast. Without the cache it is only slower. */
 function compileOnce() {
   const env = { ...process.env, NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node') };
   const load = `import('./src/cli/up.ts').then(() => import('./src/cli/command-line.ts'))`;

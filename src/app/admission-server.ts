@@ -1,4 +1,4 @@
-// Joins what answers reviews: the HTTPS server, its certificates, log and metrics; where policies come from is not its matter.
+// Starts the HTTPS server that answers reviews, with its certificates, log and metrics; callers bring the policies.
 import { ByteBudget } from '../admission/http/byte-budget.ts';
 import { webhookApp } from '../admission/http/webhook-app.ts';
 import { webhookHandler, type HandlerPorts } from '../admission/handler.ts';
@@ -19,15 +19,15 @@ export interface AdmissionSettings {
   readonly evaluationBudget: number;
 }
 
-/** What the server asks of the rest of the program. */
+/** The policies, namespaces and access reviews that the server needs. */
 export type AdmissionSources = Omit<HandlerPorts, 'clock' | 'evaluationMs' | 'observer'>;
 
 export interface RunningAdmission {
   readonly url: string;
   readonly port: number;
-  /** Not once its certificate has expired: others may have a better one. */
+  /** False once the certificate has expired: another replica may have a valid one. */
   readonly isTrustworthy: () => boolean;
-  /** Serves for the grace still, turning clients away, and lets those in flight finish; the signal ends it at once. */
+  /** Serves during the grace period, closes connections, and lets requests finish; the signal ends it at once. */
   stop(graceMs: number, signal: AbortSignal): Promise<void>;
 }
 
@@ -37,8 +37,8 @@ export interface AdmissionObservers {
   readonly activity: ActivityObserver;
 }
 
-/** Closes the source of its pairs when it ends. Rejects with a StartError, whose text is for the operator. */
-// oxlint-disable-next-line max-params -- what it is told to do, the three things it works with, and its bounds
+/** Closes the pair source when it stops. Rejects with a StartError. */
+// oxlint-disable-next-line max-params -- settings, three collaborators and limits
 export async function startAdmission(
   settings: AdmissionSettings,
   pairs: PairSource,

@@ -1,4 +1,4 @@
-// Opens the one way to the API server that the whole program shares.
+// Opens the connection to the API server that the whole program shares.
 import type { KubeClient } from '../kube/http/client.ts';
 import { CredentialError, type ApiServer } from '../kube/auth/credentials.ts';
 import { createDiscovery, type Discovery } from '../kube/discovery.ts';
@@ -9,7 +9,7 @@ import type { MetricsRegistry } from '../observe/registry.ts';
 import { StartError } from '../base/start-error.ts';
 
 export interface ClusterConnection {
-  /** For people: where the cluster is, and how it was found. */
+  /** Tells a person where the cluster is and how it was found. */
   readonly description: string;
   readonly isOfPod: boolean;
   readonly client: KubeClient;
@@ -27,7 +27,7 @@ export async function connect(
     const apiServer = await findServer();
     const metrics = registry && new ConnectionMetrics(registry);
     const client = createKubeClient(apiServer, {
-      // Beside the workers, access reviews and look-ups of the webhook want a connection at once.
+      // Access reviews and look-ups of the webhook must not wait for the workers.
       maxConnections: concurrency + 16,
       onRefused: (code) => metrics?.refused(code),
     });

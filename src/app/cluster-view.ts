@@ -1,13 +1,13 @@
-// Keeps the engine's view of the cluster up to date: the watches of policies, shares and Namespaces.
+// Starts the watches that keep the engine's view of the cluster up to date: policies, shares and Namespaces.
 import { apiVersion, systemNamespaces } from '../api/names.ts';
 import { resourcePath } from '../kube/http/resource-paths.ts';
 import { LiveCluster } from '../state/live-cluster.ts';
 import type { Watches } from './watches.ts';
 
 export interface InstallSettings {
-  /** Where Reeve itself is installed: never matched. */
+  /** The namespace of the install; no policy matches it. */
   readonly namespace: string;
-  /** Where the Secrets are that may be shared: never matched either. */
+  /** Namespaces of Secrets that may be shared; no policy matches them. */
   readonly sharedNamespace: readonly string[];
   readonly excludeNamespace: readonly string[];
 }
@@ -17,7 +17,7 @@ export function excludedNamespaces(settings: InstallSettings): readonly string[]
   return [...systemNamespaces, namespace, ...sharedNamespace, ...excludeNamespace];
 }
 
-/** What it shows before the watches are synced is not the whole cluster. */
+/** The view is incomplete until the watches have synced. */
 export function watchCluster(settings: InstallSettings, watches: Watches): LiveCluster {
   const cluster = new LiveCluster({ excludedNamespaces: excludedNamespaces(settings) });
   watches.start({ path: resourcePath({ apiVersion, plural: 'namespacepolicies' }) }, cluster.policies);

@@ -1,4 +1,4 @@
-// Lets one of several processes do a work: by a Lease, or at once where there is only one.
+// Runs a task in one of several processes, chosen through a Lease, or at once where only one process runs.
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { KubeClient } from '../kube/http/client.ts';
@@ -8,19 +8,19 @@ import { systemClock } from '../base/clock.ts';
 
 export interface ElectionSettings {
   readonly namespace: string;
-  /** Of the Lease. */
+  /** The name of the Lease. */
   readonly name: string;
-  /** Without it, this process leads from the start, and must be the only one. */
+  /** If false, this process leads from the start, and must be the only one. */
   readonly leaderElect: boolean;
 }
 
 export interface Election {
   readonly isLeader: boolean;
-  /** Ends the work, then leaves the lead to others. */
+  /** Ends the task, then releases the Lease. */
   stop(): Promise<void>;
 }
 
-/** The work lasts until its signal aborts, and is begun again when the lead is regained; its error is one of the program. */
+/** The task runs until its signal aborts, and starts again with the next lead. Its rejection is an error of the program. */
 export function elect(
   client: KubeClient,
   settings: ElectionSettings,
@@ -64,7 +64,7 @@ function leadInTurns(
     {
       onLead: (signal) => {
         log.info('leading', { lease: name });
-        // What was begun under an earlier lead has to be over first.
+        // The task of an earlier lead must end first.
         working = working.then(() => work(AbortSignal.any([signal, ending.signal]))).catch(fail);
       },
       onLost: () => log.warn('lead lost', { lease: name }),
@@ -76,7 +76,7 @@ function leadInTurns(
       return candidacy.isLeader;
     },
     stop: async () => {
-      // The next leader must find nothing of this one still under way.
+      // The task must end before the next leader starts.
       ending.abort();
       await working;
       await candidacy.stop();

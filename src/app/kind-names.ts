@@ -1,8 +1,8 @@
-// Under which name the API server keeps the objects of each kind, for whoever cannot wait for its answer.
+// Knows the resource name of each kind without waiting for the API server, and parses kinds in settings.
 import { type Discovery, guessedPlural } from '../kube/discovery.ts';
 import type { ObjectType } from '../policy/compile/object-key.ts';
 
-/** The guess of Kubernetes until the API server has told; asked from the beginning for the kinds that are allowed. */
+/** Returns a guess until the API server has answered. Asks at once for the allowed kinds. */
 export function namesOfKinds(
   allowed: readonly ObjectType[],
   discovery: Discovery,
@@ -10,10 +10,10 @@ export function namesOfKinds(
   const told = new Map<string, string>();
   const nameOf = ({ apiVersion, kind }: ObjectType): string => {
     const key = `${apiVersion}/${kind}`;
-    // Asked every time, because the answer may become another one; it is kept for a while, and costs nothing then.
+    // Each call asks again, because the answer may change. Discovery caches it, so this is cheap.
     discovery.find(apiVersion, kind).then(
       (served) => (served === undefined ? told.delete(key) : told.set(key, served.plural)),
-      // An API server that does not answer has not taken anything back.
+      // Without an answer the last one stays valid.
       () => undefined,
     );
     return told.get(key) ?? guessedPlural(kind);
@@ -28,7 +28,7 @@ export function objectTypeOf(text: string): ObjectType {
   return { apiVersion: text.slice(0, slash), kind: text.slice(slash + 1) };
 }
 
-/** The names of Secrets that shares may make; where none is given, undefined: any. */
+/** The names of Secrets that shares may create; undefined allows every name. */
 export function namesOrAny(names: readonly string[]): readonly string[] | undefined {
   return names.length === 0 ? undefined : names;
 }

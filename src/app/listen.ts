@@ -1,4 +1,4 @@
-// Opens the port of a server, and says plainly when it cannot be had.
+// Opens the port of a server, and explains in one sentence why it cannot.
 import type { Server } from 'node:net';
 import { errorCode } from '../base/error-code.ts';
 import { StartError } from '../base/start-error.ts';
@@ -10,7 +10,7 @@ const reasons: ReadonlyMap<string, string> = new Map([
   ['ENOTFOUND', 'no such address'],
 ]);
 
-/** The port that was opened, which the system chose if 0 was asked for. */
+/** Returns the open port; for port 0 the system chooses one. */
 export async function listen(server: Server, port: number, host: string): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   function onError(error: Error): void {
@@ -26,7 +26,7 @@ export async function listen(server: Server, port: number, host: string): Promis
   return promise;
 }
 
-/** An address of version 6 stands in brackets. */
+/** Puts an IPv6 address in brackets. */
 export function urlOf(scheme: 'http' | 'https', host: string, port: number): string {
   return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

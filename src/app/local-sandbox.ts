@@ -13,7 +13,7 @@ import type { User } from '../sandbox/access/users.ts';
 
 export interface LocalSandbox {
   readonly url: string;
-  /** Holds the serving pair too, which the webhook shares. */
+  /** Contains the serving pair, which the webhook uses too. */
   readonly folder: string;
   readonly kubeconfig: string;
   readonly caFile: string;
@@ -63,11 +63,11 @@ interface TemporaryFolder {
   remove(): void;
 }
 
-/** There are keys in it: it goes however the process comes to its end, unless it is killed. */
+/** The folder contains keys, so it is deleted at every end of the process except a kill. */
 async function temporaryFolder(): Promise<TemporaryFolder> {
   const place = tmpdir();
   try {
-    // Only its owner may enter what mkdtemp makes.
+    // mkdtemp creates a folder that only this user may enter.
     const path = await mkdtemp(join(place, 'reeve-'));
     const remove = (): void => {
       process.off('exit', remove);

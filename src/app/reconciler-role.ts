@@ -1,4 +1,4 @@
-// Joins the role "reconciler": its watches, who writes for it, who elects it, and what it tells log and metrics.
+// Starts the role "reconciler": watches, writer, election, log and metrics.
 import { hostname } from 'node:os';
 import { ownMember } from '../base/json.ts';
 import { group, managedByLabel, managedByReeve } from '../api/names.ts';
@@ -31,7 +31,7 @@ export interface ReconcilerSettings {
   readonly resync: number;
   /** `v1/ResourceQuota`, `networking.k8s.io/v1/NetworkPolicy` */
   readonly resourceKind: readonly string[];
-  /** Of the Secrets that shares may make; none: any. */
+  /** The names of Secrets that shares may create; an empty list allows every name. */
   readonly secretName: readonly string[];
   readonly secretsRbacFailurePolicy: HookMode;
 }
@@ -43,16 +43,16 @@ export interface ReconcilerContext {
   readonly log: Log;
   readonly registry: MetricsRegistry;
   readonly activity: ActivityObserver;
-  /** Told of an error of the program itself. */
+  /** Takes an error of the program itself. */
   readonly fail: (error: unknown) => void;
 }
 
 export interface RunningReconciler {
-  /** Ends the work in order: nothing is written any more, the events are out, the lead is free. */
+  /** Stops writing, sends the last events, and releases the Lease. */
   stop(): Promise<void>;
 }
 
-/** The account that it is installed with. */
+/** The service account of the install. */
 export const reconcilerAccount = 'reeve-reconciler';
 const leaseName = 'reeve-reconciler';
 const flushMs = 3000;
@@ -88,7 +88,7 @@ export function startReconciler(
     stop: async () => {
       wanted.stop();
       await election.stop();
-      // Events are a courtesy; nobody waits for them for long.
+      // Events are optional, so the wait for them is short.
       await Promise.race([events.flush(), systemClock.sleep(flushMs)]);
     },
   };
@@ -138,7 +138,7 @@ function ownSecretsOf({ client }: ClusterConnection, names: readonly string[] | 
     path: resourcePath({ apiVersion: 'v1', plural: 'secrets' }),
     labelSelector: `${managedByLabel}=${managedByReeve}`,
   };
-  // A list of one name is authorised by that name.
+  // RBAC can allow a list of one name by `resourceNames`.
   const targets =
     names === undefined ? [all] : names.map((name) => ({ ...all, fieldSelector: `metadata.name=${name}` }));
   return {

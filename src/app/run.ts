@@ -1,4 +1,4 @@
-// Joins `reeve run`: one connection and one view of the cluster, and on them the roles that this process has.
+// Starts `reeve run`: one connection, one view of the cluster, and the roles of this process.
 import { serverLimits } from '../admission/http/server-limits.ts';
 import type { ApiServer } from '../kube/auth/credentials.ts';
 import { AdmissionMetrics } from '../observe/admission-metrics.ts';
@@ -19,15 +19,15 @@ export interface RunSettings extends InstallSettings, ReconcilerSettings, Webhoo
 }
 
 export interface RunningProgram {
-  /** For people: what it works on, and where it can be reached. */
+  /** Tells a person the cluster and the addresses of this process. */
   readonly description: string;
-  /** Undefined where this process answers no reviews. */
+  /** Undefined in the role reconciler. */
   readonly webhookUrl: string | undefined;
   /** Serves /livez, /readyz and /metrics. */
   readonly probesUrl: string;
-  /** Rejects with an error of the program itself, after which it must end. */
+  /** Rejects with an error of the program itself. Then the process must end. */
   readonly failed: Promise<never>;
-  /** In order: no new work is taken on, what is under way ends, the lead is left to others, the connections close. */
+  /** Takes no new work, finishes the current work, releases the Leases and closes the connections, one after another. */
   stop(graceMs: number, signal: AbortSignal): Promise<void>;
 }
 
@@ -37,18 +37,17 @@ interface Told {
   readonly starting: AbortSignal;
 }
 
-/** Something that was started and ends in its turn, the last one first. */
+/** Stops one started part. The parts stop in reverse order of their start. */
 type Ending = (graceMs: number, signal: AbortSignal) => Promise<void> | void;
 
 export interface StartOptions {
   readonly activity?: ActivityObserver;
-  /** Ends a start that has to wait. */
+  /** Aborts a start that waits. */
   readonly starting?: AbortSignal;
 }
 
 /**
- * `findServer` may reject with a CredentialError. Rejects with a StartError, whose text is for the operator, or with the
- * reason of the signal.
+ * `findServer` may reject with a CredentialError. Rejects with a StartError, or with the reason of the signal.
  */
 export async function startProgram(
   settings: RunSettings,
@@ -76,7 +75,7 @@ async function startParts(
   endings: Ending[],
 ): Promise<Omit<RunningProgram, 'stop'>> {
   const { promise: failed, reject: fail } = Promise.withResolvers<never>();
-  // Whoever runs the program waits for it; until then it must not count as an error that nobody sees.
+  // The caller awaits it later; until then a rejection must not count as unhandled.
   failed.catch(() => undefined);
   const registry = new MetricsRegistry();
   const connection = await connect(findServer, settings.concurrency, registry);
@@ -98,7 +97,7 @@ async function startParts(
   const probesUrl = urlOf('http', settings.host, probesPort);
   let webhookUrl: string | undefined;
   if (settings.role !== 'webhook') {
-    // Who answers reviews too must go on answering them, whatever it may not watch.
+    // A process that also answers reviews must stay ready when a watch of the reconciler is forbidden.
     const starter = settings.role === 'all' ? watches.asOptional : watches;
     const reconciler = startReconciler(settings, { ...context, watches: starter });
     endings.push(() => reconciler.stop());
@@ -121,14 +120,14 @@ async function startParts(
 }
 
 /**
- * A webhook decides by what it knows, and goes on while the API server cannot be watched: an API server that is away
- * sends no reviews. A reconciler alone whose watches stall does not know what it is to do.
+ * A webhook stays ready while its watches stall: it decides by what it knows, and an unreachable API server sends no
+ * reviews. A reconciler with stalled watches does not know what to do.
  */
 function isReady({ role }: RunSettings, watches: Watches): boolean {
   return role === 'reconciler' ? watches.isHealthy : watches.isSynced;
 }
 
-/** The wait for a certificate would outlast an error of another part, and nobody would hear of that. */
+/** Without it, the wait for a certificate would hide an error of another part. */
 function abortedBy(failed: Promise<never>): AbortSignal {
   const ending = new AbortController();
   failed.catch((error: unknown) => ending.abort(error));

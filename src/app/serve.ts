@@ -1,4 +1,4 @@
-// Joins the role "webhook" without a cluster: policies, shares and namespaces from files.
+// Starts `reeve serve`: the webhook without a cluster, with policies, shares and namespaces from files.
 import type { AccessReviewer, NamespaceFinder } from '../admission/ports.ts';
 import { serverLimits, type ServerLimits } from '../admission/http/server-limits.ts';
 import { mastersGroup } from '../api/names.ts';
@@ -25,11 +25,11 @@ export interface RunningWebhook {
   readonly url: string;
   readonly probesUrl: string;
   readonly cluster: LoadedCluster;
-  /** Serves for the grace still, turning clients away, and lets those in flight finish; the signal ends it at once. */
+  /** Serves during the grace period, closes connections, and lets requests finish; the signal ends it at once. */
   stop(graceMs: number, signal: AbortSignal): Promise<void>;
 }
 
-/** Rejects with a StartError or an UnreadablePathError, whose texts are for the operator. */
+/** Rejects with a StartError or an UnreadablePathError. */
 export async function startWebhook(
   settings: WebhookSettings,
   log: Log,
@@ -41,16 +41,13 @@ export async function startWebhook(
   };
   const registry = new MetricsRegistry();
   const metrics = new AdmissionMetrics(registry);
-  const probes = createProbes({
-    isReady: () => state.isReady(),
-    metrics: registry,
-  });
+  const probes = createProbes({ isReady: () => state.isReady(), metrics: registry });
   const probesPort = await listen(probes, settings.probesPort, settings.host);
   const sources = {
     snapshot: () => state.snapshot,
     namespaces: nobodyElseKnows,
     access: mastersOnly,
-    // Files do not say what the reconciler of a cluster may make.
+    // Files do not say which kinds and Secrets the reconciler may create.
     install: {
       sourceNamespaces: settings.sharedNamespace,
       resourceKinds: undefined,
@@ -60,8 +57,9 @@ export async function startWebhook(
   };
   const observer = certificateObserver(log, new CertificateMetrics(registry));
   const pairs = (await openGivenPair(settings, observer)) ?? (await makePair(settings.namespace, observer));
-  const admission = await startAdmission(settings, pairs, sources, { log, metrics, activity: noActivity }, limits);
-  // Whoever calls before this is done is told to come again.
+  const observers = { log, metrics, activity: noActivity };
+  const admission = await startAdmission(settings, pairs, sources, observers, limits);
+  // Reviews before this line get 503 with Retry-After.
   const cluster = await loadCluster(settings);
   metrics.setPolicies({ loaded: cluster.loaded, stale: 0, refused: cluster.refused });
   state.snapshot = cluster.snapshot;
@@ -79,10 +77,10 @@ export async function startWebhook(
   };
 }
 
-/** Without a cluster, the files say all there is to know of namespaces. */
+/** Without a cluster, only the files know namespaces. */
 const nobodyElseKnows: NamespaceFinder = { find: () => Promise.resolve(undefined) };
 
-/** Without a cluster there is no RBAC to ask; the engine itself knows the requesters of a policy. */
+/** Without a cluster there is no RBAC, so only system:masters has rights. */
 const mastersOnly: AccessReviewer = {
   mayDo: ({ groups }) => Promise.resolve(groups.includes(mastersGroup) ? 'yes' : 'no'),
 };

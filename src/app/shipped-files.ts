@@ -1,11 +1,11 @@
-// What the program ships with beside its code: its version, and the templates of its webhook configurations.
+// Reads the files that ship beside the code: the version, and the templates of the webhook configurations.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isJsonObject, ownMember, type JsonObject } from '../base/json.ts';
 import { parseYaml } from '../base/yaml.ts';
 import type { WebhookTemplates } from '../registration/wanted-configurations.ts';
 
-/** The same from src/ and from dist/. */
+/** Works from src/ and from dist/. */
 const root = join(import.meta.dirname, '..', '..');
 
 /** A part of manifests/. */

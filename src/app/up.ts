@@ -1,4 +1,4 @@
-// Joins `reeve up`: a sandbox, Reeve as it is installed on a cluster, the objects to begin with, and on them the program.
+// Starts `reeve up`: a sandbox, an install of Reeve on it, the first objects, and the program.
 import { join } from 'node:path';
 import { namespacePolicyCrd, secretShareCrd } from '../api/crd.ts';
 import type { KubeObject } from '../base/kube-object.ts';
@@ -18,13 +18,13 @@ import { StartError } from '../base/start-error.ts';
 import type { ActivityObserver } from './observers.ts';
 
 export interface UpSettings extends LocalSandboxSettings {
-  /** What is loaded to begin with: a YAML file, or a folder of them. */
+  /** The first objects: a YAML file, or a folder of YAML files. */
   readonly policies: string;
-  /** Of the program; where it reaches the API is set here. */
+  /** Settings of the program, except for the address of the API. */
   readonly run: RunSettings;
 }
 
-/** Whoever looks on, also at what the API itself refuses. */
+/** Also gets what the API of the sandbox refuses. */
 export interface UpObserver extends ActivityObserver, Pick<SandboxOptions, 'observer'> {}
 
 export interface RunningUp extends Pick<LocalSandbox, 'url' | 'kubeconfig' | 'caFile'> {
@@ -38,7 +38,7 @@ export interface RunningUp extends Pick<LocalSandbox, 'url' | 'kubeconfig' | 'ca
 
 const pollMs = 10;
 const mostPolls = 3000;
-/** They run Pods, and lead to them: a sandbox has none. */
+/** Kinds that need Pods, which a sandbox does not have. */
 const needNodes = ['Service', 'Deployment', 'PodDisruptionBudget'];
 const hookPath =
   '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations?fieldSelector=metadata.name%3Dreeve';
@@ -83,11 +83,11 @@ export async function startUp(settings: UpSettings, log: Log, activity: UpObserv
   }
 }
 
-/** As the administrator of a cluster does. */
+/** Installs Reeve with the rights of an administrator. */
 async function install({ policies, run }: UpSettings, sandbox: LocalSandbox): Promise<readonly KubeObject[]> {
   const connection = await connect(() => sandbox.serverFor(sandbox.adminToken), run.concurrency);
   try {
-    // They are what manifests/crds is written from, and reading that takes a good part of the start.
+    // manifests/crds is generated from these, and reading those files would slow the start.
     for (const definition of [namespacePolicyCrd(), secretShareCrd()]) {
       await connection.writer.create(definition);
     }
@@ -114,7 +114,7 @@ async function startAsInstalled(
   return { ...program, webhookUrl: program.webhookUrl ?? '' };
 }
 
-/** From then on every write is reviewed. Rejects with a StartError when that does not come about. */
+/** Waits until the API server calls the webhook for every write. Rejects with a StartError when it never does. */
 async function inForce(client: KubeClient): Promise<void> {
   for (let poll = 0; poll < mostPolls; poll += 1) {
     const { items } = await client.request({ method: 'GET', path: hookPath });

@@ -1,4 +1,4 @@
-// Starts the watches that the reconciler wants, each as soon as the API server serves its kind.
+// Starts each watch of the reconciler as soon as the API server serves its kind.
 import { KubeError } from '../base/kube-error.ts';
 import { type ServedKind, guessedPlural } from '../kube/discovery.ts';
 import { resourcePath } from '../kube/http/resource-paths.ts';
@@ -9,11 +9,11 @@ import { systemClock } from '../base/clock.ts';
 import type { WatchStarter } from './watches.ts';
 
 export interface StartingWatches {
-  /** Those that have not been started are given up. */
+  /** Gives up the watches that have not started. */
   stop(): void;
 }
 
-/** Of an API server that does not answer, and of a kind that may still be installed. */
+/** The delays when the API server does not answer, and when it does not serve the kind yet. */
 const unansweredMs = 1000;
 const unservedMs = 30_000;
 
@@ -27,7 +27,7 @@ export function startWantedWatches(
   const ending = new AbortController();
   const { signal } = ending;
   for (const watch of wanted) {
-    // The kinds without which there is no work are built into every API server.
+    // Every API server has these kinds.
     if (watch.isOptional) startOnceServed(watch, connection, watches, log, signal).catch(fail);
     else watches.start(targetOf(watch, guessedPlural(watch.type.kind)), watch.sink);
   }
@@ -51,7 +51,7 @@ async function startOnceServed(
     }
     if (found === undefined && !isToldAbsent) {
       log.warn('kind not served', { apiVersion, kind });
-      // What is not served has no objects; that much is known now.
+      // A kind that is not served has no objects, so its initial sync is done.
       watch.sink.replaced([], '0');
       isToldAbsent = true;
     }
@@ -59,7 +59,7 @@ async function startOnceServed(
   }
 }
 
-/** An API server that cannot say is not one that says no. */
+/** Separates "no answer" from "not served". */
 async function answerOf(
   finding: Promise<ServedKind | undefined>,
   signal: AbortSignal,

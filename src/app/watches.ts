@@ -1,4 +1,4 @@
-// Runs the watches of the program: what each has trouble with is logged and counted, and what each means for readiness is summed up.
+// Runs the watches of the program, logs and counts their interruptions, and derives readiness from them.
 import type { WatchSink } from '../base/watch-sink.ts';
 import type { KubeClient } from '../kube/http/client.ts';
 import { listWatch, type WatchHealth } from '../kube/watch/list-watch.ts';
@@ -8,7 +8,7 @@ import type { Log } from '../observe/log.ts';
 import type { MetricsRegistry } from '../observe/registry.ts';
 import { systemClock } from '../base/clock.ts';
 
-/** Whoever starts watches, without being able to end them. */
+/** Starts watches, and cannot stop them. */
 export type WatchStarter = Pick<Watches, 'start'>;
 
 interface Running {
@@ -22,10 +22,10 @@ export class Watches {
   readonly #fail: (error: unknown) => void;
   readonly #metrics: WatchMetrics;
   readonly #running: Running[] = [];
-  /** Those without which the program can do its work. */
+  /** Watches without which the program is not ready. */
   readonly #needed: WatchHealth[] = [];
 
-  /** `fail` is told of an error of the program itself, after which nothing can be relied on. */
+  /** `fail` takes an error of the program itself, after which the process must end. */
   constructor(client: KubeClient, log: Log, registry: MetricsRegistry, fail: (error: unknown) => void) {
     this.#client = client;
     this.#log = log;
@@ -35,7 +35,7 @@ export class Watches {
     );
   }
 
-  /** One that is optional does not keep the program from being ready. */
+  /** The program is ready without an optional watch. */
   start(target: WatchTarget, sink: WatchSink, isOptional = false): WatchHealth {
     const { path } = target;
     const watch = listWatch(this.#client, target, sink, {
@@ -51,7 +51,7 @@ export class Watches {
     return watch;
   }
 
-  /** Starts watches without which the program is ready all the same. */
+  /** Starts optional watches only. */
   get asOptional(): WatchStarter {
     return { start: (target, sink) => this.start(target, sink, true) };
   }
@@ -70,7 +70,7 @@ export class Watches {
   }
 }
 
-/** Of this program, for what came without an answer of a server. */
+/** Reasons of this program, for interruptions without an answer of a server. */
 const ownWords: ReadonlySet<string> = new Set([
   'Stalled',
   'ClosedEarly',
@@ -88,6 +88,7 @@ const wordOfCode: ReadonlyMap<number, string> = new Map([
   [429, 'TooManyRequests'],
 ]);
 
+/** Returns a reason from a fixed list, because a server or proxy may send any text. */
 export function interruptionReason({
   code,
   reason,

@@ -1,4 +1,4 @@
-// Joins the role "webhook" on a cluster: the server, what it asks the API server, and its webhook configurations.
+// Starts the role "webhook" on a cluster: the server, its certificates and its webhook configurations.
 import type { ServerLimits } from '../admission/http/server-limits.ts';
 import { createAccessReviewer } from '../kube/access-review.ts';
 import type { AdmissionMetrics } from '../observe/admission-metrics.ts';
@@ -44,7 +44,7 @@ export interface RunningWebhookRole extends Pick<RunningAdmission, 'isTrustworth
   stop(graceMs: number, signal: AbortSignal): Promise<void>;
 }
 
-/** Rejects with a StartError, or with the reason of the signal, which ends the wait for a certificate. */
+/** Rejects with a StartError, or with the reason of the signal, which aborts the wait for a certificate. */
 export async function startWebhookRole(
   settings: WebhookRoleSettings,
   context: WebhookContext,
@@ -77,7 +77,7 @@ export async function startWebhookRole(
     url: admission.url,
     isTrustworthy: admission.isTrustworthy,
     stop: async (graceMs, signal) => {
-      // Who leaves tells its clients at once, also while the Lease cannot be given back.
+      // Clients learn of the end at once, even when the Lease cannot be released.
       await Promise.all([registration.stop(), admission.stop(graceMs, signal)]);
     },
   };

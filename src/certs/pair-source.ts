@@ -1,4 +1,4 @@
-// What the webhook serves with: a pair that changes over time, and the bundle by which API servers check it.
+// Declares what this room supplies: the serving pair over time, and the bundle by which API servers check it.
 import type { ServingPair } from './files/serving-pair.ts';
 
 export interface PairSource {
@@ -9,7 +9,7 @@ export interface PairSource {
   close(): Promise<void>;
 }
 
-/** The authorities by which API servers check the webhook. */
+/** Supplies the authorities by which API servers check the webhook. */
 export interface CaBundle {
   /** In PEM. Undefined: another program writes the bundle. Rejects with a KubeError while the bundle is unknown. */
   wanted(signal: AbortSignal): Promise<string | undefined>;

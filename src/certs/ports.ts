@@ -1,4 +1,4 @@
-// What the certificates need from the rest of the program; `app` satisfies these ports.
+// Declares what this room needs from the rest of the program; `app` satisfies these ports.
 import type { JsonObject } from '../base/json.ts';
 import type { KubeError } from '../base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../base/kube-object.ts';

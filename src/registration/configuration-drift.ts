@@ -1,4 +1,4 @@
-// Compares a webhook configuration as it is stored with what it should be: what differs, by names alone.
+// Compares a stored webhook configuration with the wanted one, and names the differences without their values.
 import { isJsonObject, ownMember, type JsonObject } from '../base/json.ts';
 import type { KubeObject } from '../base/kube-object.ts';
 import { canonicalText } from './configuration-seal.ts';
@@ -17,12 +17,12 @@ export type Drift = (typeof drifts)[number];
 
 export interface Difference {
   readonly drift: Drift;
-  /** Empty where it is about the whole configuration. */
+  /** Empty when the difference concerns the whole configuration. */
   readonly webhook: string;
   readonly fields: readonly string[];
 }
 
-/** Nothing of what is in the values is in the result. The order of the webhooks does not matter. */
+/** The result contains no values. The order of the webhooks does not matter. */
 export function differences(stored: KubeObject | undefined, wanted: KubeObject): readonly Difference[] {
   if (stored === undefined) return [{ drift: 'deleted', webhook: '', fields: [] }];
   const [before, after] = [webhooksByName(stored), webhooksByName(wanted)];
@@ -40,7 +40,8 @@ export function differences(stored: KubeObject | undefined, wanted: KubeObject):
 }
 
 /**
- * Reeve never writes any. One would keep the configuration when the install is gone, and API servers go on asking.
+ * Reeve never writes finalizers. A finalizer would keep the configuration after an uninstall, and API servers would
+ * still call the webhooks.
  * https://kubernetes.io/docs/concepts/overview/working-with-objects/finalizers/
  */
 export function finalizerDifferences({ metadata: { finalizers } }: KubeObject): readonly Difference[] {
@@ -56,7 +57,7 @@ export function differenceText({ drift, webhook, fields }: Difference): string {
 
 const metadataFields = ['labels', 'annotations', 'ownerReferences'] as const;
 
-/** Others may add labels and annotations; an owner more would keep the configuration when ours is gone. */
+/** Others may add labels and annotations. One more ownerReference would keep the configuration after an uninstall. */
 function holds(stored: unknown, wanted: unknown): boolean {
   if (Array.isArray(wanted)) return hasSameText(stored, wanted);
   return Object.entries(isJsonObject(wanted) ? wanted : {}).every(

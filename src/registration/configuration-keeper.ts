@@ -174,7 +174,7 @@ export class ConfigurationKeeper {
   }
 }
 
-/** What others changed since Reeve last wrote it, in this process or in an earlier one. */
+/** Returns what others changed since Reeve last wrote it, in this process or in an earlier one. */
 function foundBy(
   applied: Applied | undefined,
   live: KubeObject | undefined,

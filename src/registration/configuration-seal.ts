@@ -1,14 +1,14 @@
-// Marks what the program has written into a webhook configuration, so that a later run can tell whether others have changed it.
+// Seals a webhook configuration with a hash, so that a later run of the program sees whether others changed it.
 import { createHash } from 'node:crypto';
 import { isJsonObject, ownMember } from '../base/json.ts';
 import type { KubeObject } from '../base/kube-object.ts';
 import { group } from '../api/names.ts';
 import { versionAnnotation } from './wanted-configurations.ts';
 
-/** On a webhook configuration: the hash of the webhooks that the program has written, and of its version. */
+/** Annotation on a webhook configuration: the hash of its webhooks and of the program's version. */
 export const sealAnnotation = `${group}/sealed`;
 
-/** `isBundleOurs`: otherwise others may write the authorities, and the seal does not speak of them. */
+/** Leaves the bundles out of the seal when another program writes them. */
 export function sealed(configuration: KubeObject, isBundleOurs: boolean): KubeObject {
   const { metadata, webhooks } = configuration;
   const seal = sealOf(metadata, isBundleOurs ? webhooks : withoutBundles(webhooks));
@@ -16,12 +16,12 @@ export function sealed(configuration: KubeObject, isBundleOurs: boolean): KubeOb
   return { ...configuration, metadata: { ...metadata, annotations } };
 }
 
-/** It tells a change by others from one by an earlier run of ours; whoever removes it is not noticed, and nobody kept out. */
+/** True when others changed the configuration. The seal is no protection: anybody who may write can remove it. */
 export function isSealBroken(configuration: KubeObject): boolean {
   return sealOn(configuration) !== undefined && !isSealIntact(configuration);
 }
 
-/** Whether it is there, and fits what stands there as the work of that version. */
+/** True when the seal exists and matches the webhooks and the version. */
 export function isSealIntact(configuration: KubeObject): boolean {
   const { metadata, webhooks } = configuration;
   const seals = [webhooks, withoutBundles(webhooks)].map((each) => sealOf(metadata, each));
@@ -29,8 +29,8 @@ export function isSealIntact(configuration: KubeObject): boolean {
 }
 
 /**
- * The same text for the same value: in whatever order its members are, and with or without empty ones. Of itself, an
- * API server adds nothing but empty selectors.
+ * Returns the same text for equal values, whatever the order of members and with or without empty members: an API
+ * server adds empty selectors.
  */
 export function canonicalText(value: unknown): string {
   return JSON.stringify([canonical(value)]);
@@ -40,7 +40,7 @@ function sealOn({ metadata }: KubeObject): unknown {
   return ownMember(metadata.annotations, sealAnnotation);
 }
 
-/** Every version has to reckon it alike: an older one believes a newer one by it. */
+/** Every version must compute it the same way: an older version trusts a newer one by its seal. */
 function sealOf({ annotations }: KubeObject['metadata'], webhooks: unknown): string {
   const text = canonicalText([ownMember(annotations, versionAnnotation), webhooks]);
   return createHash('sha256').update(text).digest('base64url').slice(0, 22);

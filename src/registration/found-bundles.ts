@@ -1,10 +1,10 @@
-// The authorities in a webhook configuration as it is stored: whether they are ours, and keeping those that others have written.
+// Reads the bundles in a stored webhook configuration, and keeps bundles that another program wrote.
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, ownMember, type JsonObject } from '../base/json.ts';
 import type { KubeObject } from '../base/kube-object.ts';
 import { encodedBundle } from './wanted-configurations.ts';
 
-/** Whether API servers that know this configuration check every webhook of it by this bundle. */
+/** True when every webhook of the configuration carries this bundle. */
 export function carriesBundle(stored: KubeObject | undefined, pem: string): boolean {
   const webhooks = webhooksOf(stored);
   const wanted = encodedBundle(pem);
@@ -12,8 +12,8 @@ export function carriesBundle(stored: KubeObject | undefined, pem: string): bool
 }
 
 /**
- * With the authorities that others have written into what is stored. While a webhook has none, no API server can check
- * whom it asks, so that webhook must not be able to refuse.
+ * Copies the stored bundles into the wanted configuration. Without a bundle no API server can call the webhook, so the
+ * failure policy of such a webhook is Ignore.
  */
 export function withFoundBundles(wanted: KubeObject, stored: KubeObject | undefined): KubeObject {
   const found = new Map(webhooksOf(stored).map((webhook) => [webhook['name'], bundleOf(webhook)]));
@@ -21,7 +21,7 @@ export function withFoundBundles(wanted: KubeObject, stored: KubeObject | undefi
   return { ...wanted, webhooks };
 }
 
-/** What is stored, where the webhooks that lead to our Service have the authorities of those that are wanted. */
+/** Returns the stored configuration with the wanted bundle in each webhook that leads to our Service. */
 export function withWantedBundle(stored: KubeObject, wanted: KubeObject): KubeObject {
   const [ours] = webhooksOf(wanted);
   const bundle = ours === undefined ? undefined : bundleOf(ours);
@@ -32,7 +32,7 @@ export function withWantedBundle(stored: KubeObject, wanted: KubeObject): KubeOb
   return { ...stored, webhooks };
 }
 
-/** The names of the webhooks that have none. */
+/** Returns the names of the webhooks without a bundle. */
 export function webhooksWithoutBundle(configuration: KubeObject): readonly string[] {
   return webhooksOf(configuration)
     .filter((webhook) => bundleOf(webhook) === undefined)
@@ -51,7 +51,7 @@ function webhooksOf(configuration: KubeObject | undefined): readonly JsonObject[
   return Array.isArray(webhooks) ? webhooks.filter(isJsonObject) : [];
 }
 
-/** Paths differ between webhooks, and ports between versions. */
+/** Leaves out path and port: paths differ between webhooks, and ports between versions. */
 function placeOf({ clientConfig }: JsonObject): unknown {
   const service = ownMember(clientConfig, 'service');
   return [ownMember(service, 'namespace'), ownMember(service, 'name')];

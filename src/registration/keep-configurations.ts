@@ -10,7 +10,7 @@ import {
   type WebhookTemplates,
 } from './wanted-configurations.ts';
 
-/** What the settings of the install say; the rest depends on the cluster. */
+/** Options from the settings of the install; the other options depend on the cluster. */
 export type FixedOptions = Omit<WebhookOptions, 'caBundle' | 'judged' | 'owner'>;
 
 export interface RegistrationPorts extends KeeperPorts {

@@ -1,4 +1,4 @@
-// What keeping the webhook configurations needs from the rest of the program; `app` satisfies these ports.
+// Declares what this room needs from the rest of the program; `app` satisfies these ports.
 import type { JsonObject } from '../base/json.ts';
 import type { KubeError } from '../base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../base/kube-object.ts';
@@ -18,7 +18,7 @@ export interface ObjectStore {
   mergePatch(ref: ObjectRef, patch: JsonObject, options: CallOptions): Promise<KubeObject>;
 }
 
-/** The authorities by which API servers check the webhook. */
+/** Supplies the authorities by which API servers check the webhook. */
 export interface CaBundle {
   /** In PEM. Undefined: another program writes the bundle. Rejects with a KubeError while the bundle is unknown. */
   wanted(signal: AbortSignal): Promise<string | undefined>;

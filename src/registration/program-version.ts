@@ -1,6 +1,6 @@
-// Compares versions of the program, so that an older one leaves alone what a newer one has written.
+// Compares versions of the program, so that an older version leaves the work of a newer one alone.
 
-/** Whether what is annotated so comes from a newer program. What is no version is older than any. */
+/** True when the annotation names a newer version. Text that is no version is older than every version. */
 export function isNewer(annotation: string | undefined, ours: string): boolean {
   const other = parseVersion(annotation ?? '');
   const own = parseVersion(ours);
@@ -9,7 +9,7 @@ export function isNewer(annotation: string | undefined, ours: string): boolean {
 
 interface Version {
   readonly numbers: readonly number[];
-  /** Empty for a release. */
+  /** Empty in a release. */
   readonly prerelease: readonly string[];
 }
 

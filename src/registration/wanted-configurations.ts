@@ -1,10 +1,10 @@
-// Makes the two webhook configurations that suit an install and the policies in force, from their shipped templates.
+// Fills the two shipped templates with the settings of the install and the needs of the loaded policies.
 import { isJsonObject, ownMember, type JsonObject } from '../base/json.ts';
 import type { KubeObject } from '../base/kube-object.ts';
 import { configurationName, group, namespaceNameLabel, systemNamespaces } from '../api/names.ts';
 import type { HookMode, JudgedKinds } from '../policy/compile/applicable-rules.ts';
 
-/** On a webhook configuration: the version of the program that has written it. */
+/** Annotation on a webhook configuration: the version of the program that wrote it. */
 export const versionAnnotation = `${group}/version`;
 
 /** manifests/webhooks, as JSON. */
@@ -14,16 +14,16 @@ export interface WebhookTemplates {
 }
 
 export interface WebhookOptions {
-  /** In PEM: the authorities that API servers may check the serving certificate by. Undefined: others write them. */
+  /** In PEM. Undefined: another program writes the bundle. */
   readonly caBundle: string | undefined;
   readonly service: { readonly namespace: string; readonly name: string; readonly port: number };
-  /** Those of Kubernetes are left out in any case. */
+  /** In addition to the namespaces of Kubernetes itself. */
   readonly excludedNamespaces: readonly string[];
-  /** Its writes are not reviewed. */
+  /** The webhooks skip the requests of this user. */
   readonly reconcilerUsername: string;
   readonly secretsAndRbac: HookMode;
   readonly judged: JudgedKinds;
-  /** The ClusterRole with which the configurations go. */
+  /** The ClusterRole whose deletion deletes the configurations. */
   readonly owner: { readonly name: string; readonly uid: string };
   readonly version: string;
 }
@@ -48,7 +48,7 @@ function configuration(template: JsonObject, options: WebhookOptions): KubeObjec
   const entries = (Array.isArray(webhooks) ? webhooks.filter(isJsonObject) : []).filter((entry) =>
     isWanted(entry, options),
   );
-  // It would let everything past, and nobody would notice.
+  // An empty configuration would allow every request without a warning.
   if (entries.length === 0) throw new Error('a webhook configuration without webhooks');
   return {
     ...template,
@@ -62,17 +62,17 @@ function configuration(template: JsonObject, options: WebhookOptions): KubeObjec
   };
 }
 
-/** As it stands in a configuration. */
+/** Encodes a bundle as the API stores it. */
 export function encodedBundle(pem: string): string {
   return Buffer.from(pem).toString('base64');
 }
 
-/** The garbage collector deletes what it is on together with its owner. */
+/** The garbage collector deletes the configuration together with its owner. */
 function ownerReference({ name, uid }: WebhookOptions['owner']): JsonObject {
   return { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', name, uid };
 }
 
-/** The webhooks that are there only while some policy needs them; all others always are. */
+/** Webhooks that exist only while a policy needs them. All other webhooks always exist. */
 const conditional = new Map<unknown, keyof JudgedKinds>([
   [`secrets.validate.${group}`, 'secrets'],
   [`roles.validate.${group}`, 'roles'],
@@ -88,7 +88,7 @@ function isWanted({ name }: JsonObject, { judged, secretsAndRbac }: WebhookOptio
 function filledIn(webhook: JsonObject, options: WebhookOptions): JsonObject {
   const { namespaceSelector, matchConditions, clientConfig } = webhook;
   const need = conditional.get(webhook['name']);
-  // Defaults may always be missed: validation demands them.
+  // A default may be missed, because validation requires the value.
   const isOptional = need !== undefined && need !== 'secretDefaults';
   return {
     ...webhook,
@@ -102,7 +102,7 @@ function filledIn(webhook: JsonObject, options: WebhookOptions): JsonObject {
   };
 }
 
-/** By name alone: any other label of a Namespace could be set by whoever wants to get past. */
+/** Excludes by the name label only: a user could set any other label to escape the webhooks. */
 function otherNamespaces({ excludedNamespaces }: WebhookOptions): JsonObject {
   const values = [...new Set([...systemNamespaces, ...excludedNamespaces])];
   return { matchExpressions: [{ key: namespaceNameLabel, operator: 'NotIn', values }] };
@@ -112,7 +112,7 @@ function conditions(
   templates: readonly unknown[],
   { reconcilerUsername }: WebhookOptions,
 ): readonly unknown[] {
-  // A text of JSON is one of CEL.
+  // A JSON string is a CEL string.
   const expression = `request.userInfo.username != ${JSON.stringify(reconcilerUsername)}`;
   return templates.map((each) =>
     isJsonObject(each) && each['name'] === 'not-reeve' ? { ...each, expression } : each,

@@ -1,4 +1,4 @@
-// Loads policies, shares and namespaces from files into one snapshot, with all that is wrong with them.
+// Loads policies, shares and namespaces from files into one snapshot, with all problems of the files.
 import { systemNamespaces } from '../api/names.ts';
 import { type ClusterSnapshot, PolicySet, ShareSet } from '../policy/compile/snapshot.ts';
 import type { FileProblem } from './file-problem.ts';
@@ -9,16 +9,16 @@ import type { KubeObject } from '../base/kube-object.ts';
 export interface ClusterSettings {
   readonly policies: string;
   readonly clusterState: string | undefined;
-  /** Where Reeve itself is installed: never matched. */
+  /** The namespace of the install; no policy matches it. */
   readonly namespace: string;
-  /** Where the Secrets are that will be shared: never matched either. */
+  /** Namespaces of Secrets that may be shared; no policy matches them. */
   readonly sharedNamespace: readonly string[];
   readonly excludeNamespace: readonly string[];
 }
 
 export interface LoadedCluster {
   readonly snapshot: ClusterSnapshot;
-  /** How many policies. */
+  /** The number of policies. */
   readonly loaded: number;
   readonly shares: number;
   readonly refused: number;
@@ -63,7 +63,7 @@ export function clusterSnapshot(
   shares: ShareSet,
   namespaces: Iterable<KubeObject>,
 ): ClusterSnapshot {
-  // A Map, because a namespace may be called `constructor`.
+  // A Map, because the name of a namespace may be `constructor`.
   const byName = new Map<string, KubeObject>();
   for (const namespace of namespaces) byName.set(namespace.metadata.name ?? '', namespace);
   return {

@@ -1,4 +1,4 @@
-// What is wrong with a file that a person wrote, and where: file, line, column.
+// Describes a problem in a file that a person wrote, with file, line and column.
 import { clipped } from '../base/text.ts';
 
 export interface FileProblem {

@@ -12,14 +12,14 @@ export interface LiveClusterOptions {
   readonly excludedNamespaces: readonly string[];
 }
 
-/** One thing that is not as it was. `before` alone is given for what is gone, `after` alone for what is new. */
+/** One change. A deleted object has only `before`, a new object only `after`. */
 export type ClusterChange = NamespaceChange | ProviderChange;
 
 export interface NamespaceChange {
   readonly kind: 'namespace';
   readonly name: string;
   readonly before: KubeObject | undefined;
-  /** Of another UID than `before` when the namespace has been deleted and made again. */
+  /** Has another UID than `before` when the namespace was deleted and created again. */
   readonly after: KubeObject | undefined;
 }
 
@@ -50,7 +50,7 @@ export class LiveCluster {
     this.namespaces = this.#namespaces;
   }
 
-  /** Whether each of the watches has told once all that there is. */
+  /** True once the initial sync of every watch is done. */
   get isSynced(): boolean {
     return this.#owners.isSynced && this.#namespaces.isSynced;
   }

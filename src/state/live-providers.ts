@@ -16,7 +16,7 @@ export interface ProviderChange {
   readonly kind: 'owner';
   readonly id: ProviderId;
   readonly before: LoadedProvider | undefined;
-  /** Of another UID than `before` when it has been deleted and made again. */
+  /** Has another UID than `before` when the provider was deleted and created again. */
   readonly after: LoadedProvider | undefined;
 }
 

@@ -1,4 +1,4 @@
-// What loaders of files share: the first object of each name counts, and problems come in the order of the files.
+// Keeps the first object of each name, and sorts problems by file, for all loaders of files.
 import type { FileProblem } from './file-problem.ts';
 
 interface Place {

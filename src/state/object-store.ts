@@ -2,7 +2,7 @@
 import type { KubeObject } from '../base/kube-object.ts';
 import type { WatchSink } from '../base/watch-sink.ts';
 
-/** Only `after` is given for an object that is new, only `before` for one that is gone. */
+/** A new object has only `after`, a deleted object only `before`. */
 export interface StoreChange<T> {
   readonly name: string;
   readonly before: T | undefined;
@@ -34,7 +34,7 @@ export class ObjectStore<T> implements WatchSink {
     this.#options = options;
   }
 
-  /** Whether all that there is has been told once. */
+  /** True once the initial sync is done. */
   get isSynced(): boolean {
     return this.#isSynced;
   }

@@ -21,9 +21,9 @@ export type Standing = 'loaded' | 'last-good' | 'refused';
 export interface LoadedProvider {
   readonly state: ProviderState;
   readonly standing: Standing;
-  /** What is in force; undefined for one that is refused. */
+  /** The definition in force; undefined when none loads. */
   readonly definition: ProviderDefinition | undefined;
-  /** What is wrong with the stored version; none when it is loaded. */
+  /** The problems of the stored version; empty when it loads. */
   readonly problems: readonly Problem[];
   /** The spec as it is stored. */
   readonly spec: unknown;

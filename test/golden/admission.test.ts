@@ -16,7 +16,12 @@ import { type ClusterSnapshot, PolicySet, ShareSet } from '../../src/policy/comp
 import { loadNamespaceFiles } from '../../src/state/namespace-files.ts';
 import { loadPolicyFiles } from '../../src/state/policy-files.ts';
 import { testInstall } from '../support/engine.ts';
-import { fixtureFolders, reviewBody, type CaseRequest, type FixtureFolder } from '../support/admission-case.ts';
+import {
+  fixtureFolders,
+  reviewBody,
+  type CaseRequest,
+  type FixtureFolder,
+} from '../support/admission-case.ts';
 import { clusterSnapshot } from '../../src/state/file-cluster.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');

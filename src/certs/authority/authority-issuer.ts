@@ -1,4 +1,4 @@
-// Makes the authorities that replicas share, and the serving certificates that those sign.
+// Issues the shared authorities, and the serving certificates that they sign.
 import { authorityOf, type Authority } from './authority-state.ts';
 import { issueAuthority, issueServing } from '../issue/issue.ts';
 import { servingNames } from '../issue/names.ts';
@@ -14,7 +14,7 @@ export interface IssuerSettings {
 
 export interface AuthorityIssuer {
   authority(now: number): Promise<Authority>;
-  /** Undefined when this authority cannot sign. */
+  /** Returns undefined when this authority cannot sign. */
   serving(signer: Authority, now: number): Promise<ServingPair | undefined>;
 }
 
@@ -29,7 +29,7 @@ export function authorityIssuer(settings: IssuerSettings): AuthorityIssuer {
         const reading = parseServingPair(certPem, keyPem, { cert: 'memory', key: 'memory' }, new Date(now));
         return reading.ok ? reading.value : undefined;
       } catch {
-        // Somebody has put one of their own into the Secret: it looks right, but a certificate of it fails its check.
+        // A stranger's authority in the Secret: it parses, but the certificates that it signs fail their check.
         return undefined;
       }
     },

@@ -1,4 +1,4 @@
-// One replica's part in the shared authority: it takes the steps that are due, and has its own certificate signed.
+// One replica of the shared authority: takes the steps that are due, and renews its own certificate.
 import type { Clock } from '../../base/clock.ts';
 import { KubeError } from '../../base/kube-error.ts';
 import { bundleOf, withKeys, type AuthorityState } from './authority-state.ts';
@@ -17,7 +17,7 @@ export interface ReplicaSettings {
 
 export interface ReplicaObserver {
   stepped(kind: Step['kind'], cause: RecoveryCause | undefined): void;
-  /** What is known of the authorities may have changed. */
+  /** The authorities may have changed. */
   learned(state: AuthorityState): void;
   renewed(pair: ServingPair): void;
 }
@@ -25,17 +25,17 @@ export interface ReplicaObserver {
 export interface ReplicaPorts {
   readonly secret: Pick<AuthoritySecret, 'read' | 'write'>;
   readonly issuer: AuthorityIssuer;
-  /** Whether API servers are told to ask anybody. */
+  /** True when a webhook configuration exists, so API servers may call other replicas. */
   readonly isServed: (signal: AbortSignal) => Promise<boolean>;
   readonly clock: Omit<Clock, 'sleep'>;
   readonly observer: ReplicaObserver;
 }
 
-/** Somebody else is faster now and then, but not for ever. */
+/** Another replica may write first in some rounds, but not in this many. */
 const mostSteps = 8;
-/** Longer than it takes the keeper of the configurations to look again. */
+/** Longer than the interval between two checks of the configurations. */
 const confirmationMs = 20_000;
-/** Two who never agree must not write without end; after a quiet while the next recovery is at once again. */
+/** Two programs that overwrite each other must slow down. After this quiet time the next recovery is immediate again. */
 const quietMs = 300_000;
 
 interface Serving {
@@ -73,10 +73,10 @@ export class AuthorityReplica {
     return this.#serving?.pair;
   }
 
-  /** Until nothing is due. Rejects with a KubeError. */
+  /** Takes steps until none is due. Rejects with a KubeError. */
   async round(signal: AbortSignal): Promise<AuthorityState> {
     for (let steps = 0; steps < mostSteps; steps += 1) {
-      // Before it is read who signs: when another one has begun to sign since, this certificate ends the earlier.
+      // Before the read: if another authority starts to sign meanwhile, this certificate ends earlier, not later.
       const now = this.#ports.clock.now().getTime();
       const secret = await this.#read(signal);
       const { found } = secret;
@@ -87,7 +87,7 @@ export class AuthorityReplica {
     throw new KubeError({ code: 409, reason: 'Conflict', retryable: true });
   }
 
-  /** Both configurations were just found to carry it. Answers in how many ms that releases an authority, if it is seen then. */
+  /** Both configurations carry this bundle now. Returns after how many ms a further look would release an authority. */
   confirm(bundle: string): number | undefined {
     const now = this.#ports.clock.monotonic();
     const before = this.#confirmation;
@@ -98,7 +98,7 @@ export class AuthorityReplica {
     return Math.max(this.#settings.caSettling - this.#confirmedMs(state), 0);
   }
 
-  /** Some configuration carried another one in between. */
+  /** A configuration carried another bundle. */
   doubt(): void {
     this.#confirmation = undefined;
   }
@@ -133,13 +133,13 @@ export class AuthorityReplica {
     return { ...(state === undefined ? {} : { state }), ...(own === undefined ? {} : { own }) };
   }
 
-  /** From the first time that it was seen to the last one. */
+  /** The time from the first to the last confirmation of this bundle. */
   #confirmedMs(state: AuthorityState): number {
     const confirmation = this.#confirmation;
     return confirmation?.bundle === bundleOf(state) ? confirmation.last - confirmation.since : 0;
   }
 
-  /** What cannot be written, for want of a right or because the Secret is immutable, is no reason to end with a certificate. */
+  /** Renews the certificate even when the Secret cannot be written (a missing right, an immutable Secret). */
   async #takeOrRenew(step: Step, secret: FoundSecret, now: number, signal: AbortSignal): Promise<void> {
     try {
       await this.#take(step, secret, signal);
@@ -166,7 +166,7 @@ export class AuthorityReplica {
     this.#learn(state);
   }
 
-  /** Undefined for what belongs to the life of authorities, their beginning included. */
+  /** Returns undefined for the planned steps in the life of an authority. */
   #causeOf({ kind }: Step, found: FoundState): RecoveryCause | undefined {
     if (kind === 'restored') return 'foreign';
     if (kind !== 'created') return undefined;
@@ -192,7 +192,7 @@ export class AuthorityReplica {
     this.#ports.observer.learned(state);
   }
 
-  /** False when the authority that signs turns out to be of no use. */
+  /** Returns false when the signing authority turns out to be unusable. */
   async #renew(state: AuthorityState, now: number): Promise<boolean> {
     const { clock, issuer, observer } = this.#ports;
     const before = this.#serving;
@@ -210,7 +210,7 @@ export class AuthorityReplica {
   }
 }
 
-/** One that turned out to be of no use was put there by somebody else, and is not trusted any longer. */
+/** Removes an unusable authority, which a stranger wrote, from the trusted ones. */
 function withoutAuthority(
   state: AuthorityState | undefined,
   certPem: string | undefined,
@@ -220,7 +220,7 @@ function withoutAuthority(
   const [signing, next] = [state.signing, state.next].map((each) =>
     each?.certPem === certPem ? undefined : each,
   );
-  // Nothing else is known: there may have been others before.
+  // Nothing else is known, although older authorities may exist.
   if (signing === undefined && next === undefined && retired.length === 0) return undefined;
   return withKeys(signing, next, retired);
 }

@@ -1,4 +1,4 @@
-// Reads and writes the Secret of the shared authority; a write succeeds only if nobody wrote in between.
+// Reads and writes the Secret of the shared authority; a write fails when another replica wrote since the read.
 import { ownMember } from '../../base/json.ts';
 import { KubeError } from '../../base/kube-error.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
@@ -12,7 +12,7 @@ const dataKey = 'authorities.json';
 
 export interface FoundSecret {
   readonly found: FoundState;
-  /** Undefined when there is none. */
+  /** Undefined when the Secret is missing. */
   readonly object: KubeObject | undefined;
 }
 
@@ -34,7 +34,7 @@ export class AuthoritySecret {
     return { found: state === undefined ? { kind: 'corrupt' } : { kind: 'whole', state }, object };
   }
 
-  /** Answers whether it was written; false when somebody else was faster. */
+  /** Returns false when another replica wrote first. */
   async write({ object }: FoundSecret, state: AuthorityState, signal: AbortSignal): Promise<boolean> {
     const data = { [dataKey]: Buffer.from(encodeState(state)).toString('base64') };
     try {
@@ -48,8 +48,8 @@ export class AuthoritySecret {
   }
 
   /**
-   * RBAC can limit an apply to one name, where it cannot a POST. One that has a version changes nothing but the object of
-   * that version: where there is one already, somebody else was faster.
+   * An apply, because RBAC can limit it to one name, unlike a POST. The resourceVersion makes it fail with 409 when the
+   * Secret already exists.
    */
   async #create(data: Readonly<Record<string, string>>, signal: AbortSignal): Promise<void> {
     const { apiVersion, kind, name, namespace } = this.#ref;
@@ -58,7 +58,7 @@ export class AuthoritySecret {
     await this.#store.apply({ apiVersion, kind, metadata, type: 'Opaque', data }, { force: true, signal });
   }
 
-  /** Whatever else somebody has put there stays: a Secret of a type with keys of its own could not lose them. */
+  /** Keeps other keys: a Secret of another type may require them. */
   async #replace(
     object: KubeObject,
     data: Readonly<Record<string, string>>,

@@ -1,35 +1,35 @@
-// What all replicas know of the authorities that they share: one that signs, perhaps the next one, and those still trusted.
+// Reads and writes the state that replicas share: the signing authority, the next one, and the retired ones.
 import { X509Certificate } from 'node:crypto';
 import { isJsonObject, ownMember } from '../../base/json.ts';
 import { backdatingMs, type PemPair } from '../issue/issue.ts';
 import { parsePrivateKey } from '../issue/keys.ts';
 
-/** One that has its key. Times are in milliseconds since 1970. */
+/** An authority with its key. Times are in milliseconds since 1970. */
 export interface Authority extends PemPair {
   readonly createdAt: number;
   readonly notAfter: number;
 }
 
-/** Its key is gone; it is trusted until the last certificate that it can have signed has expired. */
+/** An authority without its key. It stays trusted until the last certificate it may have signed expires. */
 export interface RetiredAuthority {
   readonly certPem: string;
   readonly until: number;
 }
 
-/** There is a signing authority, or a next one, or both. */
+/** Has a signing authority, or a next one, or both. */
 export interface AuthorityState {
-  /** Left out while the first to trust is not yet known to all API servers. */
+  /** Missing while API servers still learn the first authority. */
   readonly signing?: Authority;
-  /** In the bundle already, and signs as soon as every API server has had the time to learn of it. */
+  /** Already in the bundle. Signs as soon as every API server had the time to learn it. */
   readonly next?: Authority;
   readonly retired: readonly RetiredAuthority[];
 }
 
-/** More than any one of them needs, and little enough to parse whatever somebody has put there. */
+/** More than a state needs, and little enough to parse safely. */
 const mostCharacters = 64 * 1024;
 export const mostRetired = 10;
 
-/** As the value of one key of a Secret, so that no write of it can be half of one. */
+/** Encodes the state as the value of one key of a Secret, so that no write stores a part of it. */
 export function encodeState({ signing, next, retired }: AuthorityState): string {
   return JSON.stringify({
     ...(signing === undefined ? {} : { signing: written(signing) }),
@@ -41,7 +41,7 @@ export function encodeState({ signing, next, retired }: AuthorityState): string 
   });
 }
 
-/** Undefined when any part of it is not as it was written. */
+/** Returns undefined when any part is invalid. */
 export function parseState(text: string): AuthorityState | undefined {
   const value = text.length <= mostCharacters ? parsedJson(text) : undefined;
   if (!isJsonObject(value)) return undefined;
@@ -54,7 +54,7 @@ export function parseState(text: string): AuthorityState | undefined {
   return withKeys(signing, next, retired);
 }
 
-/** Without those that are not there. */
+/** Leaves out undefined authorities. */
 export function withKeys(
   signing: Authority | undefined,
   next: Authority | undefined,
@@ -63,7 +63,7 @@ export function withKeys(
   return { ...(signing === undefined ? {} : { signing }), ...(next === undefined ? {} : { next }), retired };
 }
 
-/** In PEM, the same for the same authorities, whatever became of each. */
+/** Returns PEM that is the same for the same set of authorities, whatever the role of each. */
 export function bundleOf(state: AuthorityState): string {
   const all = [state.signing, state.next, ...state.retired].map((each) => each?.certPem);
   return [...new Set(all)]
@@ -100,11 +100,11 @@ function retiredAuthority(value: unknown): RetiredAuthority | 'broken' {
   const certPem = certificateIn(value);
   const until = Date.parse(String(ownMember(value, 'until')));
   if (certPem === undefined || Number.isNaN(until)) return 'broken';
-  // Whatever somebody has written there: what it signed can be checked for no longer than it lasts itself.
+  // Limits what a stranger may write: certificates cannot be checked after their authority expired.
   return { certPem, until: Math.min(until, new X509Certificate(certPem).validToDate.getTime()) };
 }
 
-/** One alone and nothing around it, because it goes into the bundle as it is. */
+/** Exactly one certificate and no other text, because it goes into the bundle unchanged. */
 const oneCertificate = /^-----BEGIN CERTIFICATE-----\n[A-Za-z0-9+/=\n]+\n-----END CERTIFICATE-----\n$/;
 
 function certificateIn(value: unknown): string | undefined {
@@ -113,7 +113,7 @@ function certificateIn(value: unknown): string | undefined {
   try {
     return new X509Certificate(pem).ca ? pem : undefined;
   } catch {
-    // The library's words may hold parts of it.
+    // The message of the library may contain parts of the text.
     return undefined;
   }
 }

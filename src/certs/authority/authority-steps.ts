@@ -1,4 +1,4 @@
-// Decides what is to become of the shared authorities next. Any replica may take any step; the first one to write wins.
+// Decides the next step for the shared authorities. Any replica may take it; the first write wins.
 import type { Authority, AuthorityState, RetiredAuthority } from './authority-state.ts';
 import { mostRetired, withKeys } from './authority-state.ts';
 
@@ -8,28 +8,28 @@ export type FoundState =
 /** All times are in milliseconds. */
 export interface Situation {
   readonly now: number;
-  /** How long a serving certificate lasts that is signed now. */
+  /** The lifetime of a serving certificate that is signed now. */
   readonly leafMs: number;
-  /** Within what time each API server learns of a bundle. */
+  /** The time within which each API server learns a bundle. */
   readonly settlingMs: number;
-  /** For how long both configurations are known to carry the bundle of this very state. */
+  /** How long both configurations have carried the bundle of this state. */
   readonly confirmedMs: number;
-  /** Whether API servers may be asking replicas that this process knows nothing of. */
+  /** True when API servers may call replicas that this process does not know. */
   readonly mayBeServed: boolean;
   readonly memory: Memory;
 }
 
-/** What this process knows by itself, also when the Secret is lost. */
+/** Knowledge of this process that survives the loss of the Secret. */
 export interface Memory {
-  /** As it was last seen whole. */
+  /** The last complete state. */
   readonly state?: AuthorityState;
-  /** Who signed the certificate that this process serves, and when that expires. */
+  /** The signer of the certificate that this process serves, until that certificate expires. */
   readonly own?: RetiredAuthority;
 }
 
 export interface Step {
   readonly kind: 'created' | 'restored' | 'added' | 'released' | 'dropped';
-  /** What it leads to; a new authority is still missing at the place that is named. */
+  /** The resulting state. `issue` names the place where the caller adds a new authority. */
   readonly state: AuthorityState;
   readonly issue?: 'signing' | 'next';
 }
@@ -37,7 +37,7 @@ export interface Step {
 /** Why a replica replaced the content of the Secret. */
 export type RecoveryCause = 'missing' | 'corrupt' | 'expired' | 'foreign';
 
-/** Undefined when all is well, which it only is when a state was found. */
+/** Returns undefined when no step is due. */
 export function nextStep(found: FoundState, situation: Situation): Step | undefined {
   const { memory, now } = situation;
   if (found.kind !== 'whole') return created(memory.state, situation);

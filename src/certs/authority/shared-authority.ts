@@ -61,7 +61,7 @@ class SharedAuthority implements CaBundle {
   readonly #pairListeners = new Set<(pair: ServingPair) => void>();
   readonly #working: Promise<void>;
   #bundle: string | undefined;
-  /** Of the last round that came to its end. */
+  /** The bundle of the last complete round. */
   #agreed: string | undefined;
   #signer: string | undefined;
   #hasPair = false;
@@ -81,7 +81,7 @@ class SharedAuthority implements CaBundle {
         renewed: (pair) => this.#renewed(pair),
       },
     });
-    // Nobody may be waiting for it.
+    // `open` may not be waiting, and then a rejection must not count as unhandled.
     this.#first.promise.catch(() => undefined);
     // The watch only saves time: each round reads the Secret, and there is a round every few seconds.
     ports.watchSecret(settings.namespace, authoritySecretName, () => this.#pause.interrupt());
@@ -98,7 +98,7 @@ class SharedAuthority implements CaBundle {
       bundle: this,
       watch: (apply) => {
         this.#pairListeners.add(apply);
-        // It may have changed since the server was made with it.
+        // The pair may have changed since the server started with it.
         if (this.#replica.pair !== undefined) apply(this.#replica.pair);
       },
       close: async () => await this.close(),
@@ -115,8 +115,8 @@ class SharedAuthority implements CaBundle {
     try {
       return bundleOf(await this.#round(signal));
     } catch (error) {
-      // What was agreed on last is better than whatever somebody may have put into the configurations meanwhile; what was
-      // merely found may lack the authority that this very process serves by.
+      // The last agreed bundle is safer than a stored one: a stranger may have written that, and it may lack the
+      // authority that signed the certificate of this process.
       if (error instanceof KubeError && this.#agreed !== undefined) return this.#agreed;
       throw error;
     }
@@ -126,7 +126,7 @@ class SharedAuthority implements CaBundle {
     const leftMs = this.#replica.confirm(bundle);
     clearTimeout(this.#settling);
     if (leftMs === 0) this.#pause.interrupt();
-    // Whoever keeps the configurations looks again then, rather than when the next look is due.
+    // Makes the keeper of the configurations check at that time instead of at its next interval.
     else if (leftMs !== undefined) this.#settling = setTimeout(() => this.#tellOfBundle(), leftMs).unref();
   }
 
@@ -159,7 +159,7 @@ class SharedAuthority implements CaBundle {
     }
   }
 
-  /** One at a time: two at once would sign twice. */
+  /** Runs one round at a time: two would sign twice. */
   async #round(signal: AbortSignal): Promise<AuthorityState> {
     const state = await this.#rounds.run(
       '',

@@ -1,4 +1,4 @@
-// Writes the four files of an issued pair into a folder: whole or not at all, and over nothing that is there.
+// Writes the four files of an issued pair into a folder, all or none, and overwrites nothing without `force`.
 import { randomBytes } from 'node:crypto';
 import { link, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ interface StagedFile {
   readonly content: string;
 }
 
-/** A symlink counts, wherever it leads. */
+/** Counts a symlink, wherever it leads. */
 export async function existingCertificateFiles(folder: string): Promise<readonly string[]> {
   const paths = certificateFileNames.map((name) => join(folder, name));
   const present = await Promise.all(paths.map(isPresent));
@@ -44,7 +44,7 @@ export async function writeCertificateFiles(
   } catch (error) {
     return await failure(folder, error);
   } finally {
-    // Whatever went wrong before is what matters; a leftover holds no more than the file it was meant to be.
+    // The first error matters more than an error of this cleanup.
     await Promise.allSettled(files.map((file) => rm(file.temporary, { force: true })));
   }
 }
@@ -69,7 +69,7 @@ async function isPresent(path: string): Promise<boolean> {
     await lstat(path);
     return true;
   } catch {
-    // Not there, or not to be looked at: then writing fails and says why.
+    // Missing, or unreadable: then the write fails with a reason.
     return false;
   }
 }

@@ -1,4 +1,4 @@
-// Reads a file of certificates or keys, whatever somebody put at its path.
+// Reads files of certificates, keys or authorities in PEM, and survives any other file at the path.
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { errorCode } from '../../base/error-code.ts';
@@ -7,12 +7,12 @@ import { X509Certificate } from 'node:crypto';
 export type Reading<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
 
-/** Far more than any chain takes, and little enough to hold in memory. */
+/** Much more than a chain needs, and little enough for memory. */
 const maxFileBytes = 1024 * 1024;
 
 export async function readPemFile(path: string): Promise<Reading<string>> {
   try {
-    // Without O_NONBLOCK, opening a named pipe would wait for a writer, perhaps for ever.
+    // Without O_NONBLOCK, opening a named pipe could wait for a writer forever.
     const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const stat = await handle.stat();
@@ -33,7 +33,7 @@ export function problem(text: string): Reading<never> {
 
 const block = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 
-/** One certificate or several, all of which must be authorities; nothing else of the file is taken over. */
+/** Returns one or more certificates, all of them authorities, and drops any other text of the file. */
 export async function readAuthority(path: string): Promise<Reading<string>> {
   const file = await readPemFile(path);
   if (!file.ok) return file;

@@ -1,4 +1,4 @@
-// Watches the two files of a serving pair and hands over every new good pair, keeping the last good one otherwise.
+// Watches the two files of a serving pair, and hands over each new valid pair; an invalid pair changes nothing.
 import { watch } from 'node:fs';
 import type { FSWatcher } from 'node:fs';
 import { dirname } from 'node:path';
@@ -11,14 +11,14 @@ export interface ReloadOptions {
   readonly keyPath: string;
   /** The pair that is in use now. */
   readonly current: ServingPair;
-  /** Puts a new pair into use; if it throws, the pair counts as a bad one. */
+  /** Puts a new pair into use. If it throws, the pair counts as invalid. */
   readonly apply: (pair: ServingPair) => void;
-  /** Told once of each distinct problem, and again only after a good pair. It must not throw. */
+  /** Gets each distinct problem once, and again only after a valid pair. Must not throw. */
   readonly onProblem: (text: string) => void;
   readonly clock?: Pick<Clock, 'now'>;
   /** Mounted Secrets change by a symlink that a watch may miss, so the files are also read at this interval. */
   readonly pollMilliseconds?: number;
-  /** How long after a change the files are read: they seldom change both at once. */
+  /** Delay between a change and the reading: the two files rarely change at the same time. */
   readonly settleMilliseconds?: number;
 }
 
@@ -122,7 +122,7 @@ class PairWatcher implements ServingPairReloader {
     }
   }
 
-  /** Half-written files are read again before anybody hears of them. */
+  /** Reads a pair twice before it reports a problem: the files may be half-written. */
   #refuse(problem: string): void {
     if (this.#reported.has(problem)) return;
     if (this.#suspected !== problem) {

@@ -13,7 +13,7 @@ export interface ServingPair {
   readonly fingerprint: string;
 }
 
-/** What the two parts are called in a problem: their paths, as a rule. */
+/** Names of the two parts in a problem, usually their paths. */
 export interface PairNames {
   readonly cert: string;
   readonly key: string;
@@ -30,7 +30,7 @@ export async function readServingPair(
   return parseServingPair(cert.value, key.value, { cert: certPath, key: keyPath }, now);
 }
 
-/** A certificate of the future passes: issuers do not backdate, and this machine's clock may be the one that is late. */
+/** Accepts a certificate that is not valid yet: the clock of this machine may be slow. */
 export function parseServingPair(
   cert: string,
   key: string,
@@ -59,7 +59,7 @@ function parseCertificate(pem: string): X509Certificate | undefined {
   try {
     return new X509Certificate(pem);
   } catch {
-    // The library's words may hold parts of the file.
+    // The message of the library may contain parts of the file.
     return undefined;
   }
 }
@@ -69,7 +69,7 @@ function keyProblem(pem: string, name: string): string {
   return isEncrypted ? `the private key in ${name} has a passphrase` : `${name} is not a PEM private key`;
 }
 
-/** The rest of the chain must parse as well, and OpenSSL must find the keys strong enough. */
+/** The rest of the chain must parse too, and OpenSSL must accept the strength of the keys. */
 function isUsableForTls(cert: string, key: string): boolean {
   try {
     createSecureContext({ cert, key });

@@ -33,7 +33,7 @@ export async function signedCertificate(content: CertificateContent, key: KeyObj
   const whole = node(asn1Type.SEQUENCE, [
     tbs,
     ecdsaWithSha256(),
-    // No bits of its last byte are left over.
+    // The first byte counts the unused bits of the last byte: none.
     node(asn1Type.BITSTRING, `\0${signature.toString('latin1')}`),
   ]);
   const body = forge.asn1.toDer(whole).getBytes();
@@ -53,7 +53,7 @@ function toBeSigned(content: CertificateContent): asn1.Asn1 {
   certificate.setSubject(nameOf(content.subject));
   certificate.setIssuer(nameOf(content.issuer));
   certificate.setExtensions([...content.extensions]);
-  // What stands for the key and the algorithm until the next lines.
+  // Placeholders for the key and the algorithm; the next lines replace them.
   const one = new forge.jsbn.BigInteger('1');
   certificate.publicKey = forge.pki.setRsaPublicKey(one, one);
   certificate.siginfo.algorithmOid = ecdsaWithSha256Oid;

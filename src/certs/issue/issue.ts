@@ -1,4 +1,4 @@
-// Makes certificate authorities and the serving certificates that they sign, each judged by node:crypto before it is used.
+// Issues certificate authorities and serving certificates, and checks each with node:crypto before it is used.
 import { createHash, createPublicKey, randomBytes, X509Certificate, type KeyObject } from 'node:crypto';
 import { signedCertificate } from './encode.ts';
 import { authorityExtensions, servingExtensions } from './extensions.ts';
@@ -10,10 +10,10 @@ export const maxLifetimeDays = 36_500;
 
 const secondMs = 1000;
 const dayMs = 24 * 60 * 60 * secondMs;
-/** A client whose clock is late would otherwise refuse a new certificate as one of the future. */
+/** A client with a slow clock would refuse a certificate that is valid from now. */
 export const backdatingMs = 60 * 60 * secondMs;
 
-/** Rejects with a RangeError when the lifetime, from now on, is not usable. */
+/** Rejects with a RangeError when the lifetime is out of range. */
 export async function issueAuthority(
   lifetimeMs: number,
   now: Date,
@@ -21,7 +21,7 @@ export async function issueAuthority(
 ): Promise<PemPair> {
   const validity = validityOf(lifetimeMs, now);
   const { publicKey, privateKey } = await makeKeys();
-  // Differs for every generation: clients look issuers up by name, and two of the same name would be mistaken.
+  // A new name for each authority: clients find issuers by name, and would confuse two with the same name.
   const subject = `Reeve CA ${randomBytes(8).toString('hex')}`;
   const extensions = authorityExtensions(keyIdentifier(publicKey));
   const content = { subject, issuer: subject, ...validity, publicKey, extensions };
@@ -33,7 +33,7 @@ export async function issueAuthority(
   return authority;
 }
 
-/** The authority must be one of `issueAuthority`. The certificate lasts no longer: it is worth nothing after its issuer. */
+/** The authority must come from `issueAuthority`. The certificate expires with the authority at the latest. */
 export async function issueServing(
   authority: PemPair,
   names: ServingNames,
@@ -71,7 +71,7 @@ export interface IssueRequest {
   readonly extraNames?: readonly string[];
 }
 
-/** Both at once. Rejects with a RangeError when a name or a lifetime of the request is not usable. */
+/** Issues both. Rejects with a RangeError when a name or a lifetime is invalid. */
 export async function issueCertificates(
   request: IssueRequest,
   makeKeys: () => Promise<KeyPair> = makeKeyPair,
@@ -93,7 +93,7 @@ function badLifetime(): RangeError {
 
 function validityOf(lifetimeMs: number, now: Date): { readonly notBefore: Date; readonly notAfter: Date } {
   if (!(lifetimeMs >= secondMs && lifetimeMs <= maxLifetimeDays * dayMs)) throw badLifetime();
-  // X.509 knows no parts of a second.
+  // X.509 has whole seconds only.
   const begin = Math.floor(now.getTime() / secondMs) * secondMs;
   return { notBefore: new Date(begin - backdatingMs), notAfter: new Date(begin + lifetimeMs) };
 }
@@ -103,7 +103,7 @@ function keyIdentifier(key: KeyObject): Buffer {
   return createHash('sha1').update(publicKeyInfo(key)).digest();
 }
 
-/** Throws when a check fails, which only a fault of our own or of node-forge can bring about. */
+/** Throws when a check fails. That is a bug of this program or of node-forge. */
 export function assertAuthority(authority: PemPair): void {
   const ca = new X509Certificate(authority.certPem);
   assertAll({
@@ -113,7 +113,7 @@ export function assertAuthority(authority: PemPair): void {
   });
 }
 
-/** As `assertAuthority`. */
+/** Throws when a check fails, like `assertAuthority`. */
 export function assertServing(pair: PemPair, authority: PemPair, names: ServingNames): void {
   const ca = new X509Certificate(authority.certPem);
   const serving = new X509Certificate(pair.certPem);

@@ -10,12 +10,12 @@ export interface KeyPair {
 
 const generate = promisify(generateKeyPair);
 
-/** A handshake takes the server a tenth of what it takes with an RSA key of the same strength. */
+/** With P-256 a handshake costs the server a tenth of one with RSA of the same strength. */
 export async function makeKeyPair(): Promise<KeyPair> {
   return generate('ec', { namedCurve: 'prime256v1' });
 }
 
-/** In DER, the signature of `ecdsa-with-SHA256`. */
+/** Returns the signature `ecdsa-with-SHA256` in DER. */
 export function signSha256(content: Buffer, key: KeyObject): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     sign('sha256', content, key, (error, signature) => {
@@ -29,7 +29,7 @@ export function privateKeyPem(key: KeyObject): string {
   return key.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
-/** Undefined when it is none. What a library says of it may quote it. */
+/** Returns undefined for an invalid key. The error of the library is dropped, because it may quote the key. */
 export function parsePrivateKey(pem: string): KeyObject | undefined {
   try {
     return createPrivateKey({ key: pem, format: 'pem' });

@@ -1,4 +1,4 @@
-// The DNS names and addresses that the webhook's serving certificate answers to.
+// Lists the DNS names and addresses in the webhook's serving certificate.
 import { isIP } from 'node:net';
 import { isNamespaceName as isDnsLabel } from '../../api/kubernetes-names.ts';
 
@@ -26,7 +26,7 @@ export function servingNames(namespace: string, extraNames: readonly string[]): 
   return { dns: unique([...own, ...extraDns]), ips: unique(['127.0.0.1', '::1', ...extraIps]) };
 }
 
-/** No wildcards: nothing that calls the webhook needs one. */
+/** Refuses wildcards, because no caller of the webhook needs one. */
 function isDnsName(name: string): boolean {
   return name.length <= 253 && name.split('.').every((part) => isDnsLabel(part));
 }

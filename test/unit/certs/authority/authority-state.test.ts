@@ -1,6 +1,13 @@
 // What stands in the Secret of the shared authority: it comes back as it was written, and anything else is not taken.
 import { beforeAll, describe, expect, test } from 'vitest';
-import { authorityOf, bundleOf, encodeState, parseState, type Authority, type AuthorityState } from '../../../../src/certs/authority/authority-state.ts';
+import {
+  authorityOf,
+  bundleOf,
+  encodeState,
+  parseState,
+  type Authority,
+  type AuthorityState,
+} from '../../../../src/certs/authority/authority-state.ts';
 import { issueAuthority, issueServing, type PemPair } from '../../../../src/certs/issue/issue.ts';
 import { servingNames } from '../../../../src/certs/issue/names.ts';
 import { testNow } from '../files/issuer.ts';

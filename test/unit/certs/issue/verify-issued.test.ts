@@ -1,6 +1,10 @@
 // The last check before certificates are handed out finds each fault.
 import { beforeAll, expect, test } from 'vitest';
-import { type IssuedCertificates, assertAuthority, assertServing } from '../../../../src/certs/issue/issue.ts';
+import {
+  type IssuedCertificates,
+  assertAuthority,
+  assertServing,
+} from '../../../../src/certs/issue/issue.ts';
 import { makeKeyPair, privateKeyPem } from '../../../../src/certs/issue/keys.ts';
 import { servingNames } from '../../../../src/certs/issue/names.ts';
 import { makeTestIssuer } from '../files/issuer.ts';
