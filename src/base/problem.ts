@@ -9,6 +9,8 @@ export interface Problem {
   readonly path: Path;
   readonly found: string;
   readonly accepted: string;
+  /** The problem in whole words, which the text shows in place of `found` and `accepted`. */
+  readonly message?: string;
   /** Set when the name of the last step is wrong, not its value. */
   readonly at?: 'key';
   /** For a problem inside a text such as an expression: the index of its first character. */
@@ -18,7 +20,7 @@ export interface Problem {
 /** Returns one line: `spec.match.names[0]: found 5; accepted: text`. */
 export function renderProblem(problem: Problem): string {
   const where = problem.path.length === 0 ? 'the object' : renderPath(problem.path);
-  return `${where}: found ${problem.found}; accepted: ${problem.accepted}`;
+  return `${where}: ${problem.message ?? `found ${problem.found}; accepted: ${problem.accepted}`}`;
 }
 
 /** Returns `spec.required.labels["example.com/team"]`: a step that is not a plain word is put in brackets. */

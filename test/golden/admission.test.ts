@@ -73,7 +73,7 @@ async function answerOf(
   }
 }
 
-/** The parts of an answer that a person would compare, without those that are empty. */
+/** Returns the parts of an answer that a person compares, without empty parts. */
 function shown(answer: Answer | 'passed'): unknown {
   if (answer === 'passed') return answer;
   const { refusal, patch, warnings, auditAnnotations } = answer;

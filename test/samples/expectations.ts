@@ -42,7 +42,7 @@ export const expectations: readonly Expectation[] = [
     answer: 'warned',
     warnings: [
       'policy every-namespace, namespaces.required: metadata.labels["tier"]: found nothing',
-      'policy every-namespace, validations/not-privileged: object: found ',
+      'policy every-namespace, validations/not-privileged: privileged pods are allowed',
     ],
   },
   {

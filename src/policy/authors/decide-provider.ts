@@ -84,7 +84,7 @@ function definitionIn(load: ProviderLoad | undefined): ProviderDefinition | unde
   return load?.ok === true ? load.value : undefined;
 }
 
-function specViolation({ path, found, accepted, offset }: Problem): JudgedViolation {
+function specViolation({ path, found, accepted, message, offset }: Problem): JudgedViolation {
   const where = offset === undefined ? '' : ` (character ${offset + 1} of the text)`;
   const violation = {
     policy: '',
@@ -93,6 +93,7 @@ function specViolation({ path, found, accepted, offset }: Problem): JudgedViolat
     path: renderPath(path),
     found: `${found}${where}`,
     accepted,
+    ...(message === undefined ? {} : { message: `${renderPath(path)}: ${message}${where}` }),
   } as const;
   return { violation, actions: ['Deny'] };
 }

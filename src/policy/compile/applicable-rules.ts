@@ -1,4 +1,4 @@
-// Picks the rules of a policy that judge the object of a review.
+// Selects what applies to a review: rules, the Namespace they need, and the policy that owns a default.
 import type { Review } from '../terms/review.ts';
 import type { Rule, OwnsDefault } from '../rules/rule.ts';
 import { helmReleaseType } from '../rules/secret-types.ts';
@@ -25,18 +25,18 @@ export function rulesFor(policy: CompiledPolicy, { resource, object }: Review): 
   }
 }
 
-/** Undefined when nothing beyond the request is needed: excluded namespaces and unruled objects cost no look-up. */
+/** Returns the Namespace that must be known to decide. Excluded namespaces and objects without rules need no lookup. */
 export function namespaceNeeded(review: Review, policies: PolicySet): string | undefined {
   const { resource, operation, namespace } = review;
-  // Only what is written is judged; whoever cleans up must not be held up.
+  // Deletions of these objects are not judged, so that cleaning up always works.
   if (resource === 'namespaces' || operation === 'DELETE') return undefined;
   return policies.isExcluded(namespace) || !policies.judges(resource) ? undefined : namespace;
 }
 
-/** Whether Secrets, Roles and RoleBindings are reviewed, and whether they can be written while nobody answers. */
+/** The failurePolicy of the webhooks for Secrets, Roles and RoleBindings. `Off`: without these webhooks. */
 export type HookMode = 'Off' | 'Ignore' | 'Fail';
 
-/** What some policy in force has rules or defaults for, beside Namespaces. */
+/** The kinds besides Namespaces for which a policy in force has rules or defaults. */
 export interface JudgedKinds {
   readonly secrets: boolean;
   readonly roles: boolean;
@@ -53,7 +53,7 @@ export function judgedKinds(policies: PolicySet): JudgedKinds {
   };
 }
 
-/** The parts of its spec that need a webhook which this install leaves out: of other writers, nobody demands them. */
+/** Returns the parts of the spec that need a webhook which this install leaves out. They apply only to our own writes. */
 export function partsWithoutHook(policy: CompiledPolicy, mode: HookMode): readonly ('secrets' | 'rbac')[] {
   if (mode !== 'Off') return [];
   const { secretRules, secretDefaults, roleRules, roleBindingRules } = policy;
@@ -75,7 +75,7 @@ const onNamespaces: Defaulting = {
 };
 const onSecrets: Defaulting = { rule: 'secrets.defaults', keysOf: (policy) => policy.secretDefaults };
 
-/** For matching policies in the order of their names. */
+/** Returns which policy sets each default. `matching` is sorted by name, and the first policy wins. */
 export function defaultOwners(
   kind: 'namespaces' | 'secrets',
   matching: readonly CompiledPolicy[],

@@ -1,4 +1,4 @@
-// Compiles what a policy provides and renders it for one namespace.
+// Compiles the contents of a policy, and renders them for one namespace.
 import { roleBindingType, type ObjectType } from './object-key.ts';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
@@ -11,15 +11,15 @@ import type { Budget } from '../terms/budget.ts';
 import { allOf, mapped, type CompileResult } from '../terms/compile-result.ts';
 import { compileValue, type Rendered } from './content-template.ts';
 
-/** An object as the policy writes it for one namespace, still without the namespace and the marks of its owner. */
+/** A rendered object, still without its namespace and the marks of its owner. */
 export interface RenderedContent {
   readonly name: string;
   readonly body: JsonObject;
-  /** Milliseconds since the epoch: from then on the object is not desired any more. */
+  /** Milliseconds since the epoch. From then on the object is not desired. */
   readonly expiresAt?: number;
 }
 
-/** One object that matched namespaces contain. */
+/** An object that each matched namespace gets. */
 export interface CompiledContent {
   readonly type: ObjectType;
   render(namespaceObject: KubeObject, budget: Budget): Rendered<RenderedContent>;
@@ -37,7 +37,7 @@ export function compileContents(
   ]);
 }
 
-/** Role, expiry and kinds of subjects are never templated: only what is text for people or names of theirs is. */
+/** Only the names of the binding and of its subjects are templates, never the role, the expiry or a kind. */
 function compileRoleBinding(binding: RoleBindingContent, path: Path): CompileResult<CompiledContent> {
   const { name, subjects, roleRef } = binding;
   const templated = compileValue({ name, subjects }, path, ['kind']);
@@ -67,7 +67,7 @@ function compileRoleBinding(binding: RoleBindingContent, path: Path): CompileRes
 
 const rbacGroup = 'rbac.authorization.k8s.io';
 
-/** With the group that the API server would fill in, so that what is wanted and what is stored can be compared. */
+/** Adds the group that the API server defaults, so that desired and stored subjects can be compared. */
 function subjectsOf(subjects: unknown): readonly unknown[] {
   return Array.isArray(subjects)
     ? subjects.map((subject: unknown) =>
@@ -78,7 +78,7 @@ function subjectsOf(subjects: unknown): readonly unknown[] {
     : [];
 }
 
-/** What a policy writes out is refused when it is written; what labels of a namespace make of it is known here only. */
+/** Names written out in the policy are checked when it is written. Names from templates are known only here. */
 const reservedSubject: Rendered<never> = {
   kind: 'error',
   message: `a subject has become a user or group whose name begins with ${reservedPrefix}, which Kubernetes keeps for itself`,
@@ -91,14 +91,14 @@ function isReserved(subject: unknown): boolean {
   });
 }
 
-/** As a segment of a path, which no name may leave. https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#path-segment-names */
+/** Names are segments of URL paths. https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#path-segment-names */
 function isObjectName(name: string): boolean {
   return name !== '' && name !== '.' && name !== '..' && !/[/%]/.test(name);
 }
 
 const noObjectName: Rendered<never> = {
   kind: 'error',
-  message: 'its name has become one that no object can have: empty, "." or "..", or with "/" or "%"',
+  message: 'its name has become invalid: empty, "." or "..", or with "/" or "%"',
 };
 
 function expiryOf(

@@ -32,14 +32,14 @@ export interface CompiledPolicy {
   readonly secretRules: readonly Rule[];
   readonly roleRules: readonly Rule[];
   readonly roleBindingRules: readonly Rule[];
-  /** Whether the rules on Secrets name Helm's own type. They leave it alone otherwise. */
+  /** True when the rules on Secrets name Helm's own type. They leave it alone otherwise. */
   readonly judgesHelmReleases: boolean;
   readonly requirements: readonly Requirement[];
   readonly namespaceDefaults: readonly DefaultKey[];
   readonly secretDefaults: readonly DefaultKey[];
   readonly requesters: RequestersSpec | undefined;
   readonly contents: readonly CompiledContent[];
-  /** Whether a template of the contents or defaults reads the Namespace. */
+  /** True when a template of the contents or defaults reads the Namespace. */
   readonly readsNamespace: boolean;
   /** While true, the contents are neither created, changed nor deleted. */
   readonly isSuspended: boolean;

@@ -1,4 +1,4 @@
-// Lists the rules of a policy by the kind of object that they judge.
+// Creates the rules of a policy for each kind of object.
 import type {
   NamespacePolicySpec,
   RbacRules,

@@ -1,4 +1,4 @@
-// Compiles a value in which every text may be a template over the Namespace, and renders it.
+// Compiles a value whose texts may be templates over the Namespace, and renders it.
 import { isJsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { Path } from '../../base/problem.ts';
@@ -9,7 +9,7 @@ import { compileTemplate } from '../terms/template.ts';
 
 export type Rendered<T = unknown> =
   | { readonly kind: 'present'; readonly value: T }
-  /** The namespace lacks something that the template reads: then the object is not desired. */
+  /** The namespace lacks a label or annotation that the template reads, so the object is not desired. */
   | { readonly kind: 'absent' }
   | { readonly kind: 'error'; readonly message: string };
 
@@ -19,7 +19,7 @@ const overBudget: Rendered<never> = { kind: 'error', message: 'the time for this
 
 const scope: ExpressionScope = { variables: ['namespaceObject'] };
 
-/** Every text in the value is a template, except the fields of the root (or of a subject) that say what it is. */
+/** Every text in the value is a template, except `fixedFields` of the root and the `kind` of subjects. */
 export function compileValue(
   value: unknown,
   path: Path,
@@ -37,7 +37,7 @@ export function compileValue(
   const names = Object.keys(value);
   const fields = names.map((name) => {
     if (fixedFields.includes(name)) return compiled(constant(value[name]));
-    // Below the first level, a field called `kind` is a text like any other.
+    // Below the first level, other fields called `kind` are templates too.
     return compileValue(value[name], [...path, name], name === 'subjects' ? ['kind'] : []);
   });
   return mapped(allOf(fields), (renderers) => (namespaceObject, budget) => {
@@ -68,7 +68,7 @@ function constant(value: unknown): Renderer {
   return () => ({ kind: 'present', value });
 }
 
-/** An error anywhere is an error; else something that is lacking anywhere makes the whole absent. */
+/** An error in any part wins, then an absent part. */
 function collect(
   renderers: readonly Renderer[],
   namespaceObject: KubeObject,
@@ -81,7 +81,7 @@ function collect(
   return values.length === parts.length ? { kind: 'present', value: values } : { kind: 'absent' };
 }
 
-/** Whether any text in the value holds an expression, or what looks like one. */
+/** True when a text in the value may hold an expression. */
 export function isTemplated(value: unknown): boolean {
   return JSON.stringify(value ?? null).includes('${');
 }

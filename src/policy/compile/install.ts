@@ -1,4 +1,4 @@
-// What the installation lets policies and shares do, whatever they say: where sources may be, and what is provided.
+// Limits of the installation on policies and shares: source namespaces, kinds of contents, names of copies.
 import { ownMember } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { Problem } from '../../base/problem.ts';
@@ -11,30 +11,30 @@ import type { ProviderDefinition } from './load-provider.ts';
 export interface Install {
   /** The namespaces of the Secrets that may be shared. */
   readonly sourceNamespaces: readonly string[];
-  /** What policies may provide as `contents.resources`; undefined where nobody has said: without a cluster. */
+  /** The kinds that policies may provide as `contents.resources`. Undefined without a cluster: all kinds. */
   readonly resourceKinds: readonly ObjectType[] | undefined;
-  /** The names of the Secrets that shares may make; undefined: any name. */
+  /** The names of the Secrets that shares may create. Undefined: any name. */
   readonly secretNames: readonly string[] | undefined;
-  /** Under which name the API server keeps the objects of a kind: `configmaps`. */
+  /** Returns the resource name of a kind: `configmaps`. */
   readonly resourceOf: (type: ObjectType) => string;
 }
 
-/** Read without the schema, so that an author learns of it together with all else that is wrong. */
+/** Reads the object without the schema, so that this problem is reported together with those of the schema. */
 export function sourceProblems(
   kind: ProviderKind,
   { spec }: Pick<KubeObject, string>,
   { sourceNamespaces }: Install,
 ): readonly Problem[] {
   const namespace = ownMember(ownMember(spec, 'source'), 'namespace');
-  // What is no text is a problem of the schema.
+  // The schema reports a value that is not text.
   if (kind !== 'SecretShare' || typeof namespace !== 'string' || sourceNamespaces.includes(namespace))
     return [];
   const names = alternatives(sourceNamespaces);
-  const accepted = names === '' ? 'nothing: the installation names no namespaces for sources' : names;
+  const accepted = names === '' ? 'nothing: the installation has no namespaces for sources' : names;
   return [{ path: ['spec', 'source', 'namespace'], found: quoted(namespace), accepted }];
 }
 
-/** The kinds of a policy's `contents.resources` that will not be made, each once. */
+/** Returns the kinds of `contents.resources` that the installation does not allow, each once. */
 export function kindsNotAllowed(definition: ProviderDefinition, install: Install): readonly ObjectType[] {
   if (definition.kind !== 'NamespacePolicy') return [];
   const unlike = new Map<string, ObjectType>();
@@ -45,14 +45,14 @@ export function kindsNotAllowed(definition: ProviderDefinition, install: Install
   return [...unlike.values()];
 }
 
-/** The name of the Secret that a share makes, where it will not be made. */
+/** Returns the name of the copies when the installation does not allow it. */
 export function nameNotAllowed(definition: ProviderDefinition, install: Install): string | undefined {
   if (definition.kind !== 'SecretShare') return undefined;
   const { name } = definition.compiled.copy;
   return mayMakeSecret(name, install) ? undefined : name;
 }
 
-/** In the version that is watched: in another one, what is wanted and what is there could not be compared. */
+/** Only the watched version is allowed: desired and stored objects of different versions cannot be compared. */
 export function isProvided(type: ObjectType, { resourceKinds }: Pick<Install, 'resourceKinds'>): boolean {
   return resourceKinds?.some((each) => isSameObjectType(each, type)) ?? true;
 }

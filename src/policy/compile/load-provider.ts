@@ -37,7 +37,7 @@ export function loadProvider(kind: ProviderKind, value: unknown): ProviderLoad {
   }
 }
 
-/** Loads an object of the API server, which has validated its metadata. Later versions of it may accept more than we know. */
+/** Loads an object of the API server. Its metadata is ignored, because a later API server may accept more of it. */
 export function loadSubmitted(kind: ProviderKind, { metadata, spec }: KubeObject): ProviderLoad {
   return loadProvider(kind, { apiVersion, kind, metadata: { name: metadata.name }, spec });
 }

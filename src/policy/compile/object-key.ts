@@ -38,12 +38,12 @@ export function kindOfKey(key: ObjectKey): string {
   return key.split('/', 2)[1] ?? '';
 }
 
-/** `dev-team` of it: no name of an object holds a slash. */
+/** `dev-team` of `rbac.authorization.k8s.io/RoleBinding/dev-team`. Names contain no slash. */
 export function nameOfKey(key: ObjectKey): string {
   return key.slice(key.lastIndexOf('/') + 1);
 }
 
-/** The version is only a view of a kind. */
+/** Leaves out the version, which is only a view of the kind. */
 export function groupKind({ apiVersion, kind }: ObjectType): string {
   return `${groupOf(apiVersion)}/${kind}`;
 }

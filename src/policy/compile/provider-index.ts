@@ -1,4 +1,4 @@
-// Finds the policies that can match a namespace without asking each: by exact name, name prefix or a label they need.
+// Finds the policies that can match a namespace: by its exact name, a prefix of it, or a label.
 import type { CompiledMatch } from '../terms/match.ts';
 import { labelsOf, nameOf } from '../../base/metadata.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
@@ -8,7 +8,7 @@ interface Indexed {
   readonly match: CompiledMatch;
 }
 
-/** Every policy stands under the one term that narrows it best; those without such a term are always looked at. */
+/** Indexes each policy by its narrowest term. Policies without such a term are always candidates. */
 export class PolicyIndex<T extends Indexed> {
   readonly #byName = new Map<string, T[]>();
   readonly #byPrefix = new Map<string, T[]>();
@@ -72,7 +72,7 @@ type Term =
   | { readonly kind: 'key'; readonly key: string }
   | { readonly kind: 'none' };
 
-/** The term that leaves the fewest namespaces: exact names, then a label with its value, a name prefix, a label. */
+/** Returns the narrowest term. The order is: exact names, a label with its value, a name prefix, a label. */
 function narrowestTerm({ names, selector }: CompiledMatch): Term {
   const need = selector?.needs;
   if (names?.every(({ exact }) => exact) === true) {
@@ -87,7 +87,7 @@ function narrowestTerm({ names, selector }: CompiledMatch): Term {
   return need?.kind === 'key' ? { kind: 'key', key: need.key } : { kind: 'none' };
 }
 
-/** A label key holds no `=`, so the pair can be read in one way only. */
+/** Unambiguous, because a label key contains no `=`. */
 function pairKey(key: string, value: string): string {
   return `${key}=${value}`;
 }

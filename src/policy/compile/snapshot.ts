@@ -1,4 +1,4 @@
-// What the engine knows of the cluster beyond the request: a view of one moment, fed by src/state.
+// The engine's view of the cluster at one moment: policies, shares and namespaces, built by src/state.
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { ProviderId, ProviderState } from '../terms/provider-id.ts';
 import { byName, PolicyIndex } from './provider-index.ts';
@@ -9,17 +9,18 @@ import type { CompiledShare } from './compile-share.ts';
 export interface ClusterSnapshot {
   readonly policies: PolicySet;
   readonly shares: ShareSet;
-  /** Every stored policy and share, those that do not load included; without a cluster there are none. */
+  /** Every stored policy and share, valid or not. Empty without a cluster. */
   readonly owners: ReadonlyMap<ProviderId, ProviderState>;
   namespace(name: string): KubeObject | undefined;
   namespaces(): Iterable<KubeObject>;
 }
 
 export interface PolicySetOptions {
-  /** Never matched, whatever a policy says: Kubernetes' own namespaces, ours, and those the install excludes. */
+  /** Namespaces that no policy matches: those of Kubernetes, of Reeve, and of the install's exclusions. */
   readonly excludedNamespaces: readonly string[];
 }
 
+/** The policies in force, indexed so that a request looks at few of them. */
 export class PolicySet {
   readonly policies: readonly CompiledPolicy[];
   readonly #excluded: ReadonlySet<string>;
@@ -49,17 +50,18 @@ export class PolicySet {
     return this.#excluded.has(namespace);
   }
 
-  /** Whether any policy has rules for objects of this resource. */
+  /** True when a policy has rules for this resource. */
   judges(resource: ReviewedResource): boolean {
     return this.#judged.has(resource);
   }
 
-  /** By name, the policies with rules for the resource that can match one of these Namespaces. */
+  /** Returns the policies with rules for the resource that can match one of these Namespaces, sorted by name. */
   candidates(resource: ReviewedResource, namespaceObjects: readonly KubeObject[]): readonly CompiledPolicy[] {
     return this.#indexes[resource].candidates(namespaceObjects);
   }
 }
 
+/** The shares in force, indexed in the same way. */
 export class ShareSet {
   readonly shares: readonly CompiledShare[];
   readonly #index: PolicyIndex<CompiledShare>;
@@ -69,7 +71,7 @@ export class ShareSet {
     this.#index = new PolicyIndex(this.shares);
   }
 
-  /** By name, the shares that can reach one of these Namespaces. */
+  /** Returns the shares that can match one of these Namespaces, sorted by name. */
   candidates(namespaceObjects: readonly KubeObject[]): readonly CompiledShare[] {
     return this.#index.candidates(namespaceObjects);
   }

@@ -1,4 +1,4 @@
-// What one namespace is to contain: the union of what all policies, then all shares, provide, in the order of their names.
+// Computes the desired objects of one namespace: those of all policies by name, then those of all shares.
 import type { KubeObject } from '../../base/kube-object.ts';
 import { unlimitedBudget, type Budget } from '../terms/budget.ts';
 import { matchNamespace } from '../terms/match.ts';
@@ -8,32 +8,32 @@ import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { objectKey, type ObjectKey } from '../compile/object-key.ts';
 import { policyProvider, shareProvider, type Provider, type Claim, type ProvidedObject } from './provider.ts';
 
-/** Why the objects of an owner in the namespace stay as they are, whatever it wants. */
+/** The reason why the objects of a provider stay as they are in the namespace. */
 export interface Freeze {
   readonly reason: 'Suspended' | 'MatchFailed' | 'RenderFailed';
   readonly message: string;
 }
 
 export interface Desired {
-  /** Who wants each object, the one that gets it first. */
+  /** All claims to each object. The first claim wins. */
   readonly claims: ReadonlyMap<ObjectKey, readonly Claim[]>;
   readonly frozen: ReadonlyMap<ProviderId, Freeze>;
-  /** What each owner wanted until its time was over. */
+  /** The expired objects of each provider. */
   readonly expired: ReadonlyMap<ProviderId, ReadonlySet<ObjectKey>>;
-  /** When the next object expires, in milliseconds since the epoch. */
+  /** The time when the next object expires, in milliseconds since the epoch. */
   readonly nextExpiry: number | undefined;
   /** The policies and shares that match the namespace and provide something. */
   readonly providers: readonly ProviderId[];
 }
 
-/** Nothing at all for a namespace that is excluded or on its way out: whatever is there is left alone. */
+/** Returns nothing for an excluded or terminating namespace, whose objects are left alone. */
 export function desired(
   namespaceObject: KubeObject,
   snapshot: ClusterSnapshot,
   now: Date,
   budget: Budget = unlimitedBudget,
 ): Desired {
-  const union = new Union(now.getTime());
+  const union = new DesiredUnion(now.getTime());
   if (!isManaged(namespaceObject, snapshot)) return union;
   for (const provider of providersOf(namespaceObject, snapshot)) {
     union.add(provider, namespaceObject, budget);
@@ -45,7 +45,7 @@ export function isManaged(namespaceObject: KubeObject, { policies }: ClusterSnap
   return !isTerminating(namespaceObject) && !policies.isExcluded(nameOf(namespaceObject));
 }
 
-/** One that does not load, or is being deleted, claims nothing; what becomes of its objects is decided for each of them. */
+/** Leaves out invalid providers and those being deleted. The fate of their objects is decided object by object. */
 function providersOf(namespaceObject: KubeObject, snapshot: ClusterSnapshot): readonly Provider[] {
   const objects = [namespaceObject];
   const providers = [
@@ -61,7 +61,7 @@ function providersOf(namespaceObject: KubeObject, snapshot: ClusterSnapshot): re
   });
 }
 
-class Union implements Desired {
+class DesiredUnion implements Desired {
   readonly claims = new Map<ObjectKey, Claim[]>();
   readonly frozen = new Map<ProviderId, Freeze>();
   readonly expired = new Map<ProviderId, Set<ObjectKey>>();
@@ -98,7 +98,7 @@ class Union implements Desired {
     }
     if (expiresAt !== undefined) this.nextExpiry = Math.min(this.nextExpiry ?? expiresAt, expiresAt);
     const claims = this.claims.get(key) ?? [];
-    // Two contents of one policy can come to the same name; the first one counts.
+    // Two contents of one policy can render the same name. The first wins.
     if (claims.some((claim) => claim.owner === owner)) return;
     this.claims.set(key, [...claims, { owner, key, ...wanted }]);
   }
@@ -106,17 +106,17 @@ class Union implements Desired {
 
 const suspended: Freeze = {
   reason: 'Suspended',
-  message: 'it is suspended: nothing is made, changed or deleted',
+  message: 'it is suspended: nothing is created, changed or deleted',
 };
 
-/** What one owner alone would want in the namespace; for comparing two versions of it. */
+/** Returns what one provider alone desires in the namespace, to compare two versions of the provider. */
 export function claimedKeys(
   provider: Provider,
   namespaceObject: KubeObject,
   now: Date,
   budget: Budget,
 ): Desired {
-  const union = new Union(now.getTime());
+  const union = new DesiredUnion(now.getTime());
   union.add(provider, namespaceObject, budget);
   return union;
 }

@@ -1,4 +1,4 @@
-// Policies and shares as providers: which namespaces they match, and what each of those gets.
+// Presents policies and shares as providers: the namespaces that they match, and the objects that they claim.
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { Budget } from '../terms/budget.ts';
 import type { CompiledMatch } from '../terms/match.ts';
@@ -17,6 +17,27 @@ export interface Provider {
   render(namespaceObject: KubeObject, budget: Budget): readonly Rendered<ProvidedObject>[];
 }
 
+/** An object that a provider has for a namespace. */
+export interface ProvidedObject {
+  readonly type: ObjectType;
+  readonly name: string;
+  readonly content: ClaimContent;
+  readonly expiresAt?: number;
+}
+
+/** A request of a provider for an object in the namespace. Of several claims to an object one wins. */
+export interface Claim {
+  readonly owner: ProviderId;
+  readonly key: ObjectKey;
+  readonly type: ObjectType;
+  readonly name: string;
+  readonly content: ClaimContent;
+}
+
+export type ClaimContent =
+  | { readonly kind: 'object'; readonly body: JsonObject }
+  | { readonly kind: 'copy'; readonly share: CompiledShare };
+
 export function policyProvider(policy: CompiledPolicy): Provider {
   return {
     id: providerId('NamespacePolicy', policy.name),
@@ -34,7 +55,7 @@ export function policyProvider(policy: CompiledPolicy): Provider {
 
 const absent = { kind: 'absent' } as const;
 
-/** A source is never its own target. */
+/** The source Secret is never replaced by its own copy. */
 function isSource({ source, copy }: CompiledShare, namespaceObject: KubeObject): boolean {
   return source.name === copy.name && source.namespace === nameOf(namespaceObject);
 }
@@ -52,24 +73,3 @@ export function shareProvider(share: CompiledShare): Provider {
     render: (namespaceObject) => [isSource(share, namespaceObject) ? absent : { kind: 'present', value }],
   };
 }
-
-/** What a policy or share has for a namespace. */
-export interface ProvidedObject {
-  readonly type: ObjectType;
-  readonly name: string;
-  readonly content: ClaimContent;
-  readonly expiresAt?: number;
-}
-
-/** That an owner wants an object in the namespace. */
-export interface Claim {
-  readonly owner: ProviderId;
-  readonly key: ObjectKey;
-  readonly type: ObjectType;
-  readonly name: string;
-  readonly content: ClaimContent;
-}
-
-export type ClaimContent =
-  | { readonly kind: 'object'; readonly body: JsonObject }
-  | { readonly kind: 'copy'; readonly share: CompiledShare };

@@ -1,4 +1,4 @@
-// namespaces.defaults and secrets.defaults: labels and annotations that are set where they are missing.
+// namespaces.defaults and secrets.defaults: labels and annotations that are added when missing.
 import type { DefaultsSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import type { Evaluation, ExpressionScope } from '../../cel/expression.ts';
 import { compiled, refused, type CompileResult } from '../terms/compile-result.ts';
@@ -15,7 +15,7 @@ export interface DefaultKey {
   readonly field: MetadataField;
   readonly key: string;
   readonly template: Template;
-  /** Such a default says who made the object: set on CREATE, demanded by value, and never changed afterwards. */
+  /** Such a default records the creator: set on CREATE, demanded by value, and never changed afterwards. */
   readonly readsRequest: boolean;
 }
 
@@ -49,7 +49,8 @@ export function defaultsRule(
   id: 'namespaces.defaults' | 'secrets.defaults',
   keys: readonly DefaultKey[],
 ): Rule {
-  // What a Secret holds is not shown, not even in its annotations: kubectl apply keeps the data there.
+  // Values on Secrets are not shown, not even of annotations: kubectl apply stores the data there.
+  // https://kubernetes.io/docs/reference/labels-annotations-taints/#kubectl-kubernetes-io-last-applied-configuration
   const reveal = id === 'namespaces.defaults' ? quoted : () => 'another value';
   return { shape: 'step', id, judge: (context) => keys.flatMap((key) => judgeKey(key, context, reveal)) };
 }
@@ -75,7 +76,7 @@ function judgeKey(
   return judgeValue(key, after, context, reveal);
 }
 
-/** Missing keys are demanded only where a policy denies; elsewhere they are set, and that is all. */
+/** Demands missing keys only for a policy with Deny. For others they are set, but not demanded. */
 function isDemanded(key: DefaultKey, before: string | undefined, context: StepContext): boolean {
   if (!context.actions.includes('Deny')) return false;
   if (context.review.operation === 'CREATE' || before !== undefined) return true;
@@ -90,7 +91,7 @@ function missing(key: DefaultKey, { namespaceObject, review }: StepContext): Rul
   return { path: keyPath(key.field, key.key), found: 'nothing', accepted, identity: undefined };
 }
 
-/** Only a default that reads the request demands its value, and only from the policy that sets it. */
+/** A value is demanded only when the default reads the request, and only by the policy that sets it. */
 function judgeValue(
   key: DefaultKey,
   value: string,

@@ -1,4 +1,4 @@
-// namespaces.deletion: a namespace is deleted only after it has been annotated with its own name.
+// namespaces.deletion: a namespace must be annotated with its own name before it can be deleted.
 import { allowDeletionAnnotation } from '../../api/names.ts';
 import { annotationsOf, isTerminating, keyPath, nameOf, valueOf } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
@@ -10,10 +10,10 @@ export const deletionProtectionRule: Rule = {
   shape: 'step',
   id: 'namespaces.deletion',
   judge: ({ review: { object, oldObject } }) =>
-    object === undefined ? judgeDeletion(oldObject) : judgeProviders(oldObject, object),
+    object === undefined ? judgeDeletion(oldObject) : judgeOwners(oldObject, object),
 };
 
-/** A namespace that is terminating already is past protecting, and the controllers must be able to finish it. */
+/** A terminating namespace is not protected, because controllers must be able to finish its deletion. */
 function judgeDeletion(namespace: KubeObject | undefined): readonly RuleViolation[] {
   if (namespace === undefined || isTerminating(namespace) || isReleased(namespace)) return [];
   return [
@@ -27,20 +27,20 @@ function judgeDeletion(namespace: KubeObject | undefined): readonly RuleViolatio
 }
 
 /**
- * The garbage collector deletes an object whose owner is gone, so an owner is a deletion in disguise.
+ * The garbage collector deletes an object after its owner, so adding an owner can delete the namespace later.
  * https://kubernetes.io/docs/concepts/architecture/garbage-collection/#owners-dependents
  */
-function judgeProviders(oldObject: KubeObject | undefined, object: KubeObject): readonly RuleViolation[] {
+function judgeOwners(oldObject: KubeObject | undefined, object: KubeObject): readonly RuleViolation[] {
   if (isReleased(object)) return [];
-  const before = new Set((oldObject?.metadata.ownerReferences ?? []).map(providerIdentity));
+  const before = new Set((oldObject?.metadata.ownerReferences ?? []).map(ownerIdentity));
   const owners = object.metadata.ownerReferences ?? [];
   return owners.flatMap((owner, index) => {
-    if (before.has(providerIdentity(owner))) return [];
+    if (before.has(ownerIdentity(owner))) return [];
     return [
       {
         path: `metadata.ownerReferences[${index}]`,
         found: clipped(`owner ${owner.kind ?? ''} ${owner.name ?? ''}`),
-        accepted: `no new owner, whose end would be the end of the namespace too, or one ${releaseHint(object)}`,
+        accepted: `no new owner, because deleting the owner deletes the namespace, or one ${releaseHint(object)}`,
         identity: undefined,
       },
     ];
@@ -57,7 +57,7 @@ function releaseHint(namespace: KubeObject): string {
   return `after kubectl annotate namespace ${name} --overwrite ${allowDeletionAnnotation}=${name}`;
 }
 
-function providerIdentity({ apiVersion, kind, name, uid }: OwnerReference): string {
+function ownerIdentity({ apiVersion, kind, name, uid }: OwnerReference): string {
   return JSON.stringify([apiVersion, kind, name, uid]);
 }
 

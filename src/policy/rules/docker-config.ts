@@ -1,14 +1,14 @@
-// Finds the registries that a Docker configuration names, as the kubelet will read it.
+// Returns the registries that a Docker configuration lists, as the kubelet reads it.
 import { isJsonObject } from '../../base/json.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Nobody pulls from more, and each one costs time. */
-const mostRegistries = 1000;
+/** More than any cluster pulls from. Each registry costs time. */
+const maxRegistries = 1000;
 
 /**
- * The hosts (undefined for an entry that is none), or undefined when the text is no Docker configuration.
- * `legacy` is the form of `.dockercfg`, where the registries stand at the top.
+ * Returns the hosts, undefined for an entry that is not a registry; undefined when the text is not a Docker configuration.
+ * `legacy` is the form of `.dockercfg`, which has the registries at the top level.
  */
 export function registriesOf(bytes: Buffer, legacy: boolean): readonly (string | undefined)[] | undefined {
   const config = parse(bytes);
@@ -16,12 +16,12 @@ export function registriesOf(bytes: Buffer, legacy: boolean): readonly (string |
   const maps = legacy ? [config] : sections(config);
   if (!maps.every(isJsonObject)) return undefined;
   const entries = maps.flatMap((map) => Object.keys(map));
-  return entries.length > mostRegistries ? undefined : entries.map(registryHost);
+  return entries.length > maxRegistries ? undefined : entries.map(registryHost);
 }
 
 /** `https://Registry.example.com:5000/v1/` -> `registry.example.com:5000` */
 export function registryHost(entry: string): string | undefined {
-  // The kubelet adds a scheme and parses a URL; what is not plainly host, port and path could mean two things.
+  // The kubelet adds a scheme and parses a URL. Only host, port and path have one meaning for both parsers.
   const parts =
     /^(?:https?:\/\/)?((?:[a-z0-9*][a-z0-9*._-]*|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?)(?:\/[^\\@]*)?$/i.exec(
       entry,
@@ -29,7 +29,7 @@ export function registryHost(entry: string): string | undefined {
   return parts?.[1]?.toLowerCase();
 }
 
-/** Go matches the names of fields in any case, so `Auths` is `auths`; the letters are folded as Go does. */
+/** Go matches field names in any case, so `Auths` is `auths`. https://pkg.go.dev/encoding/json#Unmarshal */
 function sections(config: Readonly<Record<string, unknown>>): readonly unknown[] {
   const named = ['AUTHS', 'CREDHELPERS'];
   return Object.entries(config)
@@ -41,14 +41,14 @@ function parse(bytes: Buffer): Readonly<Record<string, unknown>> | undefined {
   try {
     const text = decoder.decode(bytes);
     const value: unknown = JSON.parse(text);
-    // Of a repeated key JavaScript keeps the last and Go merges all, so such a text would hide registries from us.
+    // JavaScript keeps only the last of repeated keys, and Go merges them, so the text could hide registries from us.
     return isJsonObject(value) && !hasRepeatedKey(text) ? value : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** The text must be valid JSON: it has been parsed before. */
+/** JSON.parse accepts repeated keys in silence. The text must be valid JSON. */
 export function hasRepeatedKey(json: string): boolean {
   const objects: (Set<string> | undefined)[] = [];
   for (const token of tokensOf(json)) {
@@ -66,12 +66,12 @@ export function hasRepeatedKey(json: string): boolean {
   return false;
 }
 
-/** Only an escape makes a key differ from how it is written. */
+/** Without an escape, the key is the text between the quotes. */
 function keyOf(literal: string): string {
   return literal.includes('\\') ? String(JSON.parse(literal)) : literal.slice(1, -1);
 }
 
-/** Brackets, and strings that a colon follows; a string that is a value is passed over. */
+/** Returns brackets, and strings before a colon. Strings that are values are skipped. */
 function* tokensOf(json: string): Generator<string> {
   const pattern = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\]]/g;
   for (const match of json.matchAll(pattern)) {

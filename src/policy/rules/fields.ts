@@ -1,7 +1,7 @@
-// Reads fields of objects of which nothing is known yet.
+// Reads fields of unchecked objects.
 import { ownMember, type JsonObject } from '../../base/json.ts';
 
-/** The field if it is there and a string, else nothing. */
+/** Returns the field, or the empty string when it is missing or not a string. */
 export function stringField(object: JsonObject, field: string): string {
   const value = ownMember(object, field);
   return typeof value === 'string' ? value : '';

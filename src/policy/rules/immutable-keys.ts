@@ -1,4 +1,4 @@
-// namespaces.immutable: labels and annotations that, once set, are neither changed nor removed.
+// namespaces.immutable: labels and annotations that cannot be changed or removed once set.
 import type { ImmutableSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { keyPath, metadataMap, valueOf, type MetadataField } from '../../base/metadata.ts';
 import { quoted } from '../terms/wording.ts';
@@ -18,7 +18,7 @@ export function immutableKeysRule(spec: ImmutableSpec): Rule {
   };
 }
 
-/** A key that the old object has must have the same value on the new one. */
+/** A key of the old object must have the same value on the new object. */
 export function judgeKeptKey(
   field: MetadataField,
   key: string,

@@ -1,4 +1,4 @@
-// namespaces.name: the name of a namespace matches a pattern.
+// namespaces.name: the name of a namespace must match a pattern.
 import type { NameRule } from '../../api/namespace-policy/namespace-policy.ts';
 import { compiled, type CompileResult } from '../terms/compile-result.ts';
 import { nameOf } from '../../base/metadata.ts';

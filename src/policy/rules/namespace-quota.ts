@@ -1,10 +1,11 @@
-// namespaces.quota: at most so many namespaces of a policy share a value of a label.
+// namespaces.quota: limits how many matched namespaces may have the same value of a label.
 import type { QuotaSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { keyPath, labelsOf, valueOf } from '../../base/metadata.ts';
+import { clipped } from '../../base/text.ts';
 import { quoted } from '../terms/wording.ts';
 import type { Rule, StepContext } from './rule.ts';
 
-/** Best effort: two requests at once can both pass, and the reconciler reports the overshoot. */
+/** Best effort: two concurrent requests can both pass. The reconciler reports the overshoot. */
 export function namespaceQuotaRule(spec: QuotaSpec): Rule {
   return {
     shape: 'step',
@@ -16,8 +17,9 @@ export function namespaceQuotaRule(spec: QuotaSpec): Rule {
       return [
         {
           path: keyPath('labels', spec.label),
-          found: `${spec.max} other namespaces with ${quoted(value)} already`,
+          found: `${spec.max} other namespaces with ${quoted(value)}`,
           accepted: `at most ${spec.max} namespaces with one value`,
+          message: `${spec.label} ${clipped(value)} already has ${spec.max} of ${spec.max} namespaces`,
           identity: undefined,
         },
       ];
@@ -25,7 +27,7 @@ export function namespaceQuotaRule(spec: QuotaSpec): Rule {
   };
 }
 
-/** The value under which this write makes the namespace count where it did not count before. */
+/** Returns the label value for which this write adds the namespace to the count; undefined when it adds none. */
 function newlyCountedValue(
   spec: QuotaSpec,
   { review, matchesNew, matchedOld }: StepContext,

@@ -1,4 +1,4 @@
-// namespaces.requesters: the only ones who may create matched namespaces; they may `use` the policy without RBAC too.
+// namespaces.requesters: only these may create matched namespaces. They may `use` the policy without RBAC.
 import type { RequestersSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { quoted } from '../terms/wording.ts';
 import type { Requester } from '../terms/review.ts';
@@ -32,5 +32,5 @@ function describeRequesters(spec: RequestersSpec): string {
     ...(spec.users ?? []).map((user) => `user ${quoted(user)}`),
     ...(spec.serviceAccounts ?? []).map((account) => `service account ${quoted(account)}`),
   ];
-  return named.length === 0 ? 'nobody: the policy names no requesters' : named.join(', ');
+  return named.length === 0 ? 'no user, because the policy lists no requesters' : named.join(', ');
 }

@@ -1,4 +1,4 @@
-// namespaces.required: labels and annotations that a namespace must carry, with the values they may have.
+// namespaces.required: labels and annotations that a namespace must have, and their allowed values.
 import type { RequiredKey, RequiredSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { compiled, mapped, type CompileResult } from '../terms/compile-result.ts';
 import { keyPath, metadataMap, valueOf, type MetadataField } from '../../base/metadata.ts';

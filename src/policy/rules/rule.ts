@@ -18,7 +18,7 @@ export interface RuleViolation {
 export interface RuleContext {
   readonly review: Review;
   readonly now: Date;
-  /** The Namespace that the policy matched. For a review of a Namespace: the one that is written. */
+  /** The Namespace that the policy matched. In a review of a Namespace: the written Namespace. */
   readonly namespaceObject: KubeObject;
 }
 
@@ -33,14 +33,14 @@ export interface StateRule {
 export type OwnsDefault = (field: MetadataField, key: string) => boolean;
 
 export interface StepContext extends RuleContext {
-  /** Whether the policy matches the namespace after the write. */
+  /** True when the policy matches the namespace after the write. */
   readonly matchesNew: boolean;
-  /** Whether the policy matched the namespace before the write. */
+  /** True when the policy matched the namespace before the write. */
   readonly matchedOld: boolean;
   readonly actions: readonly ValidationAction[];
   /** Counts the other matched namespaces with this label and value, and stops at `enough`. */
   readonly countOthers: (label: string, value: string, enough: number) => number;
-  /** Whether the policy is the first by name that sets the default. Only the first demands its value. */
+  /** True when the policy is the first by name that sets the default. Only the first demands its value. */
   readonly ownsDefault: OwnsDefault;
 }
 

@@ -1,4 +1,4 @@
-// secrets.dockerConfig: image pull Secrets can be read and name only allowed registries.
+// secrets.dockerConfig: image pull Secrets must be readable and list only allowed registries.
 import type { DockerConfigRule } from '../../api/namespace-policy/namespace-policy.ts';
 import { compileGlob } from '../terms/patterns.ts';
 import { alternatives } from '../../base/text.ts';
@@ -27,7 +27,7 @@ export function secretDockerConfigRule(spec: DockerConfigRule): Rule {
       const path = `data[${JSON.stringify(key)}]`;
       const registries = value.kind === 'bytes' ? registriesOf(value.bytes, key === '.dockercfg') : undefined;
       if (registries === undefined) return [unreadable(path, value.kind, fingerprintOf(value))];
-      // Without a list, any registry will do, also one that is named in a way of its own.
+      // Without a list every entry is allowed, even when it is not a registry.
       if (allowed === undefined) return [];
       return registries
         .filter((host) => host === undefined || !allowed.some((glob) => glob.matches(host)))
@@ -48,6 +48,6 @@ function unreadable(path: string, kind: string, identity: string): RuleViolation
 
 function violation(path: string, host: string | undefined, accepted: string): RuleViolation {
   if (host !== undefined) return { path, found: `registry ${quoted(host)}`, accepted, identity: host };
-  // What is no host name is not shown: it could be part of a password that was put in the wrong place.
+  // Only host names are shown. Other text could be part of a password in the wrong place.
   return { path, found: 'an entry that is not a registry', accepted, identity: undefined };
 }

@@ -1,4 +1,4 @@
-// secrets.maxBytes: how large the values of a Secret may be in all.
+// secrets.maxBytes: limits the total size of the values of a Secret.
 import type { Rule } from './rule.ts';
 import { secretSize } from './secret-values.ts';
 

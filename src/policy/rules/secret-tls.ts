@@ -1,4 +1,4 @@
-// secrets.tls: the pair in a kubernetes.io/tls Secret belongs together, lasts a while and is strong enough.
+// secrets.tls: key and certificate of a kubernetes.io/tls Secret must match, remain valid and be strong enough.
 import type { X509Certificate } from 'node:crypto';
 import type { TlsRule } from '../../api/namespace-policy/namespace-policy.ts';
 import { parseDuration } from '../../base/time.ts';
@@ -65,7 +65,7 @@ function judgeRemaining(
   return [{ path: certificatePath, found, accepted: `at least ${minRemaining} left`, identity }];
 }
 
-/** Keys of other kinds, such as ECDSA, are strong at far fewer bits and are not counted. */
+/** Checks RSA only: keys of other kinds, such as ECDSA, are strong with far fewer bits. */
 function judgeStrength(
   minRsaBits: number | undefined,
   certificate: X509Certificate,

@@ -4,7 +4,7 @@ import { quoted } from '../terms/wording.ts';
 import type { Rule } from './rule.ts';
 import { secretType } from './secret-values.ts';
 
-/** Helm keeps its releases in Secrets of this type; judging them unasked would break every `helm upgrade`. */
+/** Helm stores its releases in Secrets of this type. Judging them by default would break every `helm upgrade`. */
 export const helmReleaseType = 'helm.sh/release.v1';
 
 export function forbiddenTypesRule(forbidden: readonly string[]): Rule {

@@ -11,7 +11,7 @@ export type SecretValue =
   | { readonly kind: 'bytes'; readonly bytes: Buffer };
 
 export function secretType(secret: KubeObject): string {
-  // https://kubernetes.io/docs/concepts/configuration/secret/#opaque-secrets: what a Secret without a type is.
+  // The type of a Secret without one: https://kubernetes.io/docs/concepts/configuration/secret/#opaque-secrets
   return stringField(secret, 'type') || 'Opaque';
 }
 
@@ -24,7 +24,7 @@ export function secretValue(secret: KubeObject, key: string): SecretValue {
   return { kind: 'bytes', bytes: Buffer.from(encoded, 'base64') };
 }
 
-/** The sum over all values, decoded: what the API server limits to 1 MiB. */
+/** Returns the total size of the decoded values, which the API server limits to 1 MiB. */
 export function secretSize(secret: KubeObject): number {
   const plain = stringEntries(secret['stringData']);
   const overridden = new Set(plain.map(([key]) => key));
@@ -35,7 +35,7 @@ export function secretSize(secret: KubeObject): number {
   );
 }
 
-/** Tells values apart without holding or showing them. */
+/** Returns a hash that distinguishes values without storing or showing them. */
 export function fingerprintOf(...values: readonly SecretValue[]): string {
   const hash = createHash('sha256');
   for (const value of values) {
@@ -47,7 +47,8 @@ export function fingerprintOf(...values: readonly SecretValue[]): string {
 }
 
 function isBase64(text: string): boolean {
-  // As Go decodes it: line breaks are skipped, everything else is of the standard alphabet, padded.
+  // As Go decodes it: line breaks are skipped, and the rest is the padded standard alphabet.
+  // https://pkg.go.dev/encoding/base64#Encoding.Decode
   const digits = text.replaceAll(/[\r\n]/g, '');
   return digits.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(digits);
 }

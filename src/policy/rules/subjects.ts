@@ -1,4 +1,4 @@
-// rbac.forbiddenSubjects: who may not be the subject of a RoleBinding, however it is spelled.
+// rbac.forbiddenSubjects: users, groups and accounts that RoleBindings must not grant to, in any spelling.
 import { compileGlob } from '../terms/patterns.ts';
 import { clipped } from '../../base/text.ts';
 import { quoted } from '../terms/wording.ts';
@@ -50,7 +50,7 @@ function subjectsOf(binding: KubeObject): readonly Subject[] {
 }
 
 /**
- * A service account is a user with a name of a fixed form; without a namespace it is one of the binding's.
+ * A service account is also a user with a name of a fixed form. Its default namespace is that of the binding.
  * https://kubernetes.io/docs/reference/access-authn-authz/rbac/#referring-to-subjects
  */
 function spellingsOf({ kind, name, namespace }: Subject, bindingNamespace: string): readonly string[] {
@@ -66,7 +66,7 @@ function spellingsOf({ kind, name, namespace }: Subject, bindingNamespace: strin
 function violationAt(index: number, found: string, accepted: string): RuleViolation {
   return {
     path: `subjects[${index}]`,
-    // A binding can have tens of thousands of subjects, of which few are shown.
+    // Computed on demand: a binding can have tens of thousands of subjects, and few are shown.
     get found() {
       return clipped(found);
     },

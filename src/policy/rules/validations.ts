@@ -1,4 +1,4 @@
-// validations: free rules on a Namespace, in CEL.
+// validations: the author's own rules on a Namespace, in CEL.
 import type { ValidationRule } from '../../api/namespace-policy/namespace-policy.ts';
 import { compileExpression, type Expression, type ExpressionScope } from '../../cel/expression.ts';
 import { compiled, refused, type CompileResult } from '../terms/compile-result.ts';
@@ -12,7 +12,7 @@ const scope: ExpressionScope = {
   variables: ['object', 'oldObject', 'request'],
   requestFields: requestAttributes,
 };
-const longestMessage = 1024;
+const maxMessageLength = 1024;
 
 export function compileValidation(rule: ValidationRule, index: number): CompileResult<Rule> {
   const expression = compile(rule.expression, 'bool', index, 'expression');
@@ -30,18 +30,19 @@ function validationRule(rule: ValidationRule, expression: Expression, message: E
   return {
     shape: 'state',
     id: `validations/${rule.name}`,
-    // A rule that compares with the old object, or asks who writes, says nothing about the old object alone.
+    // A rule that reads the old object or the request cannot judge the old object alone.
     graced: !expression.reads.has('oldObject') && !expression.reads.has('request'),
     judge(object, { review }) {
       const bindings = bindingsOf(object, review);
       const result = expression.evaluate(bindings);
       if (result.ok && result.value === true) return [];
-      const accepted = `an object for which ${clipped(rule.expression, longestMessage)} is true`;
+      const accepted = `an object for which ${clipped(rule.expression, maxMessageLength)} is true`;
       if (!result.ok) return [violation(`an error: ${result.message}`, accepted, undefined)];
       const text = messageOf(rule, message, bindings);
-      // Where the author says it in words, the expression would only be in the way of them.
-      if (text === undefined) return [violation('one for which it is false', accepted, 'false')];
-      return [violation(`one that breaks the rule: ${text}`, 'one that keeps it', 'false')];
+      if (text === undefined) return [violation('an object for which it is false', accepted, 'false')];
+      // The author's words explain more than the expression would.
+      const found = `an object that breaks the rule: ${text}`;
+      return [{ ...violation(found, 'an object that keeps the rule', 'false'), message: text }];
     },
   };
 }
@@ -56,7 +57,7 @@ function bindingsOf(object: KubeObject, review: Review): Bindings {
   return { object, oldObject: review.oldObject ?? null, request: review.attributes };
 }
 
-/** As in Kubernetes: a message that cannot be computed, is empty or has several lines gives way to the fixed one. */
+/** As in Kubernetes: the fixed message is used when the computed message errors, is empty or has several lines. */
 function messageOf(
   rule: ValidationRule,
   message: Expression | undefined,
@@ -65,9 +66,9 @@ function messageOf(
   const computed = message?.evaluate(bindings);
   if (computed?.ok === true && typeof computed.value === 'string') {
     const text = computed.value.trim();
-    if (text !== '' && !/[\r\n]/.test(text)) return clipped(text, longestMessage);
+    if (text !== '' && !/[\r\n]/.test(text)) return clipped(text, maxMessageLength);
   }
-  return rule.message === undefined ? undefined : clipped(rule.message, longestMessage);
+  return rule.message === undefined ? undefined : clipped(rule.message, maxMessageLength);
 }
 
 function violation(found: string, accepted: string, identity: string | undefined): RuleViolation {
@@ -80,14 +81,14 @@ function compile(
   index: number,
   field: 'expression' | 'messageExpression',
 ): CompileResult<Expression> {
-  const outcome = compileExpression(source, scope, result);
-  if (outcome.ok) return compiled(outcome.expression);
+  const compilation = compileExpression(source, scope, result);
+  if (compilation.ok) return compiled(compilation.expression);
   return refused([
     {
       path: ['spec', 'validations', index, field],
-      found: outcome.problem.message,
+      found: compilation.problem.message,
       accepted: `CEL over object, oldObject and request that gives a ${result}`,
-      offset: outcome.problem.offset,
+      offset: compilation.problem.offset,
     },
   ]);
 }

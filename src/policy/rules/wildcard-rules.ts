@@ -1,4 +1,4 @@
-// rbac.forbidWildcardRules: Roles name what they grant.
+// rbac.forbidWildcardRules: Roles must list what they grant, without wildcards.
 import { quoted } from '../terms/wording.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { RuleViolation, Rule } from './rule.ts';
@@ -30,13 +30,13 @@ function judgeField(
 ): readonly RuleViolation[] {
   const wildcard = stringsOf(rule[field]).find((value) => isWildcard(field, value));
   if (wildcard === undefined) return [];
-  // The whole rule makes the identity: a wildcard that a role had for one thing does not excuse one for another.
+  // The identity holds the whole rule: an old wildcard must not excuse a new one elsewhere in the rule.
   const identity = JSON.stringify([field, ...fields.map((each) => rule[each]), rule['resourceNames']]);
   return [{ path, found: quoted(wildcard), accepted: `${field} named one by one`, identity }];
 }
 
 /**
- * `*` alone is everything, and `*` before a slash that subresource of everything; nonResourceURLs end in `*`.
+ * `*` is everything, `*` before a slash is a subresource of everything, and nonResourceURLs may end in `*`.
  * https://kubernetes.io/docs/reference/access-authn-authz/rbac/#referring-to-resources
  */
 function isWildcard(field: Field, value: string): boolean {

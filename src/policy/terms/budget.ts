@@ -1,17 +1,17 @@
-// How much work one review may cost: checked between rules, so that no policy can hold up the server for long.
+// Limits the work of one review. The engine checks the budget between rules, so no policy can block the server.
 
-/** What decides beside the request and the cluster. */
+/** The inputs of a decision besides the request and the cluster. */
 export interface Circumstances {
   readonly now: Date;
   readonly budget: Budget;
 }
 
 export interface Budget {
-  /** True once the work that this review may cost is used up. */
+  /** True once the review has used up its budget. */
   isSpent(): boolean;
 }
 
-/** A budget that lasts until a moment of a monotonic clock (milliseconds). */
+/** Lasts until `deadline`, in milliseconds of the monotonic clock. */
 export function budgetUntil(deadline: number, monotonic: () => number): Budget {
   return { isSpent: () => monotonic() >= deadline };
 }

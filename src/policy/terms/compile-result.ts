@@ -1,4 +1,4 @@
-// The outcome of compiling a part of a policy: the part, or all that is wrong with it.
+// The result of compiling a part of a policy or share: the compiled part, or all problems of the part.
 import type { Problem } from '../../base/problem.ts';
 
 export type CompileResult<T> =
@@ -12,7 +12,7 @@ export function refused<T>(problems: readonly Problem[]): CompileResult<T> {
   return { ok: false, problems };
 }
 
-/** All values, or the problems of all that have some: an author learns everything at once. */
+/** Returns all values, or the problems of all parts, so that an author can fix them in one edit. */
 export function allOf<T>(parts: readonly CompileResult<T>[]): CompileResult<readonly T[]> {
   const problems = parts.flatMap((part) => (part.ok ? [] : part.problems));
   if (problems.length > 0) return refused(problems);

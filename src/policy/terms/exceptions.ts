@@ -1,11 +1,11 @@
-// Exceptions: namespaces that a policy lets off some of its rules, until a time.
+// Exceptions: namespaces to which some rules of a policy do not apply, optionally until a time.
 import type { PolicyException } from '../../api/namespace-policy/namespace-policy.ts';
 import { compileGlob, type Glob } from './patterns.ts';
 
 export interface CompiledException {
   readonly namespaces: readonly Glob[];
   readonly rules: ReadonlySet<string>;
-  /** Milliseconds since the epoch; undefined: it does not end. */
+  /** Milliseconds since the epoch. Undefined: the exception does not expire. */
   readonly expiresAt: number | undefined;
 }
 

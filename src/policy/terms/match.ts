@@ -1,22 +1,22 @@
-// Decides whether a policy matches a namespace: yes, no, or an error that is neither.
-import { unlimitedBudget, type Budget } from './budget.ts';
-import { type Expression, compileExpression } from '../../cel/expression.ts';
-import { type Glob, compileGlob } from './patterns.ts';
-import { labelsOf, nameOf } from '../../base/metadata.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
-import { type Selector, compileSelector } from '../../api/selector.ts';
+// Compiles the match of a policy, and decides whether it matches a namespace: yes, no, or an error.
 import type { MatchCondition, MatchSpec } from '../../api/namespace-policy/namespace-policy.ts';
+import { compileSelector, type Selector } from '../../api/selector.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import { labelsOf, nameOf } from '../../base/metadata.ts';
+import { compileExpression, type Expression } from '../../cel/expression.ts';
+import { unlimitedBudget, type Budget } from './budget.ts';
 import { allOf, compiled, mapped, refused, type CompileResult } from './compile-result.ts';
+import { compileGlob, type Glob } from './patterns.ts';
 
 export interface CompiledMatch {
   readonly selector: Selector | undefined;
-  /** Undefined when the policy names none: every name will do. */
+  /** Undefined when the policy lists no names: every name matches. */
   readonly names: readonly Glob[] | undefined;
   readonly excludeNames: readonly Glob[];
   readonly conditions: readonly CompiledCondition[];
 }
 
-export interface CompiledCondition {
+interface CompiledCondition {
   readonly name: string;
   readonly expression: Expression;
 }
@@ -29,7 +29,29 @@ export type MatchResult =
 const yes: MatchResult = { kind: 'yes' };
 const no: MatchResult = { kind: 'no' };
 
-/** One false term is a no even if another errors, as in Kubernetes; the cheap terms are asked first. */
+export function compileMatch(match: MatchSpec = {}): CompileResult<CompiledMatch> {
+  return mapped(allOf((match.matchConditions ?? []).map(compileCondition)), (conditions) => ({
+    selector: match.namespaceSelector === undefined ? undefined : compileSelector(match.namespaceSelector),
+    names: match.names?.map(compileGlob),
+    excludeNames: (match.excludeNames ?? []).map(compileGlob),
+    conditions,
+  }));
+}
+
+function compileCondition(condition: MatchCondition, index: number): CompileResult<CompiledCondition> {
+  const result = compileExpression(condition.expression, { variables: ['namespaceObject'] }, 'bool');
+  if (result.ok) return compiled({ name: condition.name, expression: result.expression });
+  return refused([
+    {
+      path: ['spec', 'match', 'matchConditions', index, 'expression'],
+      found: result.problem.message,
+      accepted: 'CEL over namespaceObject that gives a bool',
+      offset: result.problem.offset,
+    },
+  ]);
+}
+
+/** As in Kubernetes, one false term means no, even if another term errors. The cheap terms are evaluated first. */
 export function matchNamespace(
   match: CompiledMatch,
   namespaceObject: KubeObject,
@@ -54,7 +76,7 @@ function matchConditions(
 ): MatchResult {
   let firstError: MatchResult | undefined;
   for (const { name, expression } of conditions) {
-    // Who gave the budget refuses in the end, whatever the answer is here.
+    // A spent budget makes the caller refuse the review, whatever this returns.
     if (budget.isSpent())
       return { kind: 'error', condition: name, message: 'the time for this request ran out' };
     const result = expression.evaluate({ namespaceObject });
@@ -62,26 +84,4 @@ function matchConditions(
     else if (result.value !== true) return no;
   }
   return firstError ?? yes;
-}
-
-export function compileMatch(match: MatchSpec = {}): CompileResult<CompiledMatch> {
-  return mapped(allOf((match.matchConditions ?? []).map(compileCondition)), (conditions) => ({
-    selector: match.namespaceSelector === undefined ? undefined : compileSelector(match.namespaceSelector),
-    names: match.names?.map(compileGlob),
-    excludeNames: (match.excludeNames ?? []).map(compileGlob),
-    conditions,
-  }));
-}
-
-function compileCondition(condition: MatchCondition, index: number): CompileResult<CompiledCondition> {
-  const result = compileExpression(condition.expression, { variables: ['namespaceObject'] }, 'bool');
-  if (result.ok) return compiled({ name: condition.name, expression: result.expression });
-  return refused([
-    {
-      path: ['spec', 'match', 'matchConditions', index, 'expression'],
-      found: result.problem.message,
-      accepted: 'CEL over namespaceObject that gives a bool',
-      offset: result.problem.offset,
-    },
-  ]);
 }

@@ -1,4 +1,4 @@
-// The smallest JSON Patch that adds labels and annotations to an object.
+// Builds the smallest JSON Patch that adds labels and annotations to an object.
 import type { KubeObject, StringMap } from '../../base/kube-object.ts';
 
 export interface JsonPatchOperation {

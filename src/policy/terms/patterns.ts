@@ -1,10 +1,11 @@
-// Anchored globs: `*` stands for any run of characters, everything else for itself.
-import { compiled, refused, type CompileResult } from './compile-result.ts';
+// Compiles the patterns of policies: anchored globs, where `*` matches any text, and regular expressions.
 import { compileRegex, type Regex } from '../../cel/regex.ts';
+import { quoted } from './wording.ts';
+import { compiled, refused, type CompileResult } from './compile-result.ts';
 
 export interface Glob {
   readonly source: string;
-  /** What every match begins with: the text before the first `*`. */
+  /** The text before the first `*`, with which every match begins. */
   readonly prefix: string;
   /** True without a `*`: only the source itself matches. */
   readonly exact: boolean;
@@ -19,7 +20,7 @@ export function compileGlob(source: string): Glob {
   return { source, prefix, exact: false, matches: (text) => matchesParts(text, prefix, middles, suffix) };
 }
 
-/** The first place where each middle part fits is as good as any later one, so one pass over the text decides. */
+/** Takes the first place where each middle part fits. A later place is never better, so one pass is enough. */
 function matchesParts(text: string, prefix: string, middles: readonly string[], suffix: string): boolean {
   if (text.length < prefix.length + suffix.length) return false;
   if (!text.startsWith(prefix) || !text.endsWith(suffix)) return false;
@@ -33,8 +34,10 @@ function matchesParts(text: string, prefix: string, middles: readonly string[], 
   return true;
 }
 
+/** Compiles a regular expression, which may match anywhere in a text. */
 export function compilePattern(source: string, path: readonly (string | number)[]): CompileResult<Regex> {
   const result = compileRegex(source);
   if (result.ok) return compiled(result.regex);
-  return refused([{ path, found: result.problem, accepted: 'a regular expression in RE2 syntax' }]);
+  const found = `the pattern ${quoted(source)}`;
+  return refused([{ path, found, accepted: 'a regular expression (RE2 syntax)', message: result.problem }]);
 }

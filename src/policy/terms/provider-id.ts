@@ -1,17 +1,17 @@
-// Policies and shares as owners of the objects they provide, and what the reconciler has to know of each.
+// Identifies providers (policies and shares), and lists what the reconciler needs to know of each.
 import { group, useVerb } from '../../api/names.ts';
 
 export const providerKinds = ['NamespacePolicy', 'SecretShare'] as const;
 export type ProviderKind = (typeof providerKinds)[number];
 
-/** As it stands in the annotation of an object: `NamespacePolicy/team-namespaces`. */
+/** The text of the owner annotation: `NamespacePolicy/team-namespaces`. */
 export type ProviderId = `${ProviderKind}/${string}`;
 
 export function providerId(kind: ProviderKind, name: string): ProviderId {
   return `${kind}/${name}`;
 }
 
-/** Undefined for a text that names no owner of ours. */
+/** Returns undefined when the text names no policy or share. */
 export function parseProviderId(text: string | undefined): ProviderId | undefined {
   const kind = providerKinds.find((each) => text?.startsWith(`${each}/`));
   const name = kind === undefined ? '' : (text ?? '').slice(kind.length + 1);
@@ -26,29 +26,29 @@ export function nameOfProvider(id: ProviderId): string {
   return id.slice(id.indexOf('/') + 1);
 }
 
-/** The right to decide which namespaces it reaches, and what they get from it. */
+/** The right to decide which namespaces the provider matches, and what they get from it. */
 export function useOf(id: ProviderId) {
   const resource = kindOfProvider(id) === 'NamespacePolicy' ? 'namespacepolicies' : 'secretshares';
   return { verb: useVerb, group, resource, name: nameOfProvider(id) } as const;
 }
 
-/** One policy or share as it is stored, whether it loads or not. */
+/** The stored version of a policy or share, valid or not. */
 export interface ProviderState {
   readonly id: ProviderId;
   readonly uid: string;
   readonly generation: number;
   readonly resourceVersion: string;
-  /** One that does not load keeps everything it owns as it is. */
+  /** False for a version that does not load. All objects that the provider owns then stay as they are. */
   readonly isValid: boolean;
   readonly isDeleting: boolean;
   readonly hasFinalizer: boolean;
-  /** Whether it provides objects: has contents, or is a share. */
+  /** True for a policy with contents, and for a share. */
   readonly provides: boolean;
   readonly isSuspended: boolean;
   readonly deletionPolicy: 'Delete' | 'Orphan';
   readonly maxDeletions: number;
-  /** The annotation reeve.dev/confirm-deletions as it is written. */
+  /** The raw value of the annotation reeve.dev/confirm-deletions. */
   readonly confirmation: string | undefined;
-  /** `status.confirmationUsed` as it is stored. */
+  /** The stored `status.confirmationUsed`. */
   readonly confirmationUsed: string | undefined;
 }

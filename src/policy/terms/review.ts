@@ -1,9 +1,9 @@
-// What the engine is asked: one admission request, decoded and checked, as plain data.
+// Describes the input of the engine: one admission request, decoded and checked, as plain data.
 import type { KubeObject } from '../../base/kube-object.ts';
 
-/** What policies have rules for. */
+/** The resources that policies have rules for. */
 export type ReviewedResource = 'namespaces' | 'secrets' | 'roles' | 'rolebindings';
-/** Our own kinds: their writes decide what becomes of objects in namespaces. */
+/** Our own kinds. Their writes decide about objects in namespaces. */
 export type ProviderResource = 'namespacepolicies' | 'secretshares';
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE';
 export type Subresource = '' | 'status' | 'finalize';
@@ -21,17 +21,17 @@ interface AdmissionRequest {
   readonly operation: Operation;
   /** Empty before the API server has named an object that was sent with `generateName`. */
   readonly name: string;
-  /** For a Namespace: its own name; empty for everything else that is cluster-scoped. */
+  /** For a Namespace: its own name. Empty for all other cluster-scoped kinds. */
   readonly namespace: string;
   readonly requester: Requester;
   readonly dryRun: boolean;
-  /** What Reeve itself is about to write: there is no request that a default could read. */
+  /** Set for an object that Reeve itself will write. Defaults have no request to read then. */
   readonly isOwnWrite?: true;
   /** Absent on DELETE. */
   readonly object?: KubeObject;
   /** Absent on CREATE. */
   readonly oldObject?: KubeObject;
-  /** The fields of `request` that expressions may read: kind, resource, name, operation, userInfo, dryRun, options ... */
+  /** The fields of `request` that expressions may read. */
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
@@ -54,7 +54,7 @@ export function isProviderResource(resource: AnyReview['resource']): resource is
 }
 
 /**
- * What expressions may read of `request`, by the names that ValidatingAdmissionPolicy gives it.
+ * The fields of `request` that expressions may read, named as in ValidatingAdmissionPolicy.
  * https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/#validation-expression
  */
 export const requestAttributes = [

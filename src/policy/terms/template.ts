@@ -1,11 +1,11 @@
-// Text with `${ CEL }` in it: each expression must give a string; `$${` stands for `${` itself.
+// Compiles text with `${ CEL }`. Each expression must give a string, and `$${` is a literal `${`.
 import { compileExpression, findEnd, positionOf } from '../../cel/expression.ts';
 import type { Bindings, Evaluation, Expression } from '../../cel/expression.ts';
 import type { ExpressionProblem, ExpressionScope, Variable } from '../../cel/expression.ts';
 
 export interface Template {
   readonly source: string;
-  /** True when it holds no expression: it always renders the same text. */
+  /** True without an expression: the rendered text is always the same. */
   readonly literal: boolean;
   readonly reads: ReadonlySet<Variable>;
   render(bindings: Bindings): Evaluation<string>;

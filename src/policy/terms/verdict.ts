@@ -1,15 +1,15 @@
-// What the engine answers: violations, the rights that are still to be asked for, and the verdict they lead to.
+// Describes the output of the engine: violations, the rights that the requester needs, and the verdict.
 import type { ValidationAction } from '../../api/namespace-policy/namespace-policy.ts';
 
-/** One rule that an object breaks. Nothing in it is ever taken from the payload of a Secret. */
+/** A violation of a rule or guard. It never holds anything from the payload of a Secret. */
 export interface Violation {
-  /** The name of the policy or share whose rule or guard it is; empty where Reeve speaks for itself. */
+  /** The name of the policy or share. Empty for a guard on objects of our own kinds. */
   readonly policy: string;
-  /** Left out for a policy. `reeve`: a guard on objects of our own kinds. */
+  /** The kind of `policy`. Absent for a policy, `reeve` for a guard on objects of our own kinds. */
   readonly by?: 'share' | 'reeve';
   /** The path of the field that states the rule: `namespaces.required`, `secrets.tls`, `validations/short`. */
   readonly rule: string;
-  /** Where in the object. */
+  /** The path of the field in the object. */
   readonly path: string;
   readonly found: string;
   readonly accepted: string;
@@ -19,48 +19,48 @@ export interface Violation {
   readonly contact?: string;
 }
 
-/** A violation of a rule, with what the policy wants done about it. */
+/** A violation with the validationActions of its policy. */
 export interface JudgedViolation {
   readonly violation: Violation;
   readonly actions: readonly ValidationAction[];
 }
 
-/** A right of RBAC that the requester must hold, cluster-wide where no namespace is given. */
+/** An RBAC right that the requester must have, cluster-wide without a namespace. */
 export interface Right {
   readonly verb: string;
   readonly group: string;
   readonly resource: string;
-  /** Left out: the right to all of them. */
+  /** Absent: the right to all objects of the resource. */
   readonly name?: string;
   readonly namespace?: string;
-  /** What in the write needs the right, as the subject of a sentence: "label team=a". Left out: the write as a whole. */
+  /** The part of the write that needs the right, as the subject of a sentence: "label team=a". Absent: the whole write. */
   readonly cause?: string;
-  /** What the write would do, in the words of a message: "hand out ClusterRole edit". */
+  /** The effect of the write, in the words of a message: "hand out ClusterRole edit". */
   readonly effect: string;
-  /** The guard that asks for it. */
+  /** The guard that requires it. */
   readonly rule: 'steering' | 'authors';
-  /** Where in the object. */
+  /** The path of the field in the object. */
   readonly path: string;
-  /** The `spec.contact` of the policy or share that requires it. Left out: a cluster administrator. */
+  /** The `spec.contact` of the policy or share that requires it. Absent: ask a cluster administrator. */
   readonly contact?: string;
 }
 
-/** The same for two rights that are one question, whatever they are needed for. */
+/** Equal for two rights that one access review answers, whatever needs them. */
 export type RightKey = string;
 
 export function rightKey({ verb, group, resource, name, namespace }: Right): RightKey {
   return JSON.stringify([verb, group, resource, name, namespace]);
 }
 
-/** The pure part of a decision: what was found, and which rights the requester needs beyond it. */
+/** The pure part of a decision: the violations, and the rights that the requester needs. */
 export interface Decision {
   readonly violations: readonly JudgedViolation[];
   readonly rights: readonly Right[];
-  /** What the requester is told, allowed or not: what the write would do elsewhere. */
+  /** Warnings about the effects of the write elsewhere, shown whether or not it is allowed. */
   readonly notices: readonly string[];
   /** The policies that match the object, by name. */
   readonly policies: readonly string[];
-  /** Set when the evaluation budget ran out: the review is refused whatever was found. */
+  /** True when the evaluation budget ran out. The review is then refused in any case. */
   readonly overBudget: boolean;
 }
 

@@ -1,14 +1,14 @@
-// How a value is put into the sentences of a verdict.
+// Words values, numbers of things and lists of namespaces for the sentences of messages.
 import { clipped } from '../../base/text.ts';
 
-/** "text", short and fit to be shown. */
+const maxListed = 5;
+/** The API server cuts warnings at 256 characters, and the number at the end must not be lost. */
+const maxListLength = 160;
+
+/** Returns the text in quotes, shortened and printable. */
 export function quoted(text: string): string {
   return `"${clipped(text)}"`;
 }
-
-const mostListed = 5;
-/** Warnings of more than 256 characters are cut, and the number at the end must not be what is lost. */
-const longestList = 160;
 
 /** `1 namespace`, `3 namespaces`. */
 export function counted(count: number, thing: 'namespace' | 'object'): string {
@@ -19,12 +19,12 @@ export function plural(count: number, thing: 'namespace' | 'object'): string {
   return count === 1 ? thing : `${thing}s`;
 }
 
-/** `a, b, c`; of more than five, and of long names fewer, how many more there are. */
+/** `a, b, c`. Lists at most five names, fewer when they are long, and then the number of the others. */
 export function listed(names: readonly string[]): string {
   const sorted = names.toSorted();
   const shown: string[] = [];
-  for (const name of sorted.slice(0, mostListed)) {
-    if (shown.length > 0 && [...shown, name].join(', ').length > longestList) break;
+  for (const name of sorted.slice(0, maxListed)) {
+    if (shown.length > 0 && [...shown, name].join(', ').length > maxListLength) break;
     shown.push(name);
   }
   const more = sorted.length - shown.length;

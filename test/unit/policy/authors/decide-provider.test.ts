@@ -252,7 +252,7 @@ describe('the install', () => {
       { ...circumstances, install },
     );
     expect(violations.map(({ violation }) => violation.accepted)).toEqual([
-      'nothing: the installation names no namespaces for sources',
+      'nothing: the installation has no namespaces for sources',
     ]);
   });
 });

@@ -110,7 +110,7 @@ describe('what a policy provides is rendered for a namespace', () => {
       for (const content of contents)
         expect(content.render(aNamespace({ name: 'n', labels: { team } }), unlimitedBudget)).toMatchObject({
           kind: 'error',
-          message: expect.stringContaining('no object can have') as string,
+          message: expect.stringContaining('has become invalid') as string,
         });
       expect(contents).toHaveLength(2);
     },
