@@ -9,6 +9,15 @@ import type { AuditRecord } from './audit-record.ts';
 const markerPrefix = 'audit-marker-';
 const patienceMs = 10_000;
 
+/** One reader for each log: its records are many, and parsing all of them again for each question takes seconds. */
+const openLogs = new Map<string, AuditLog>();
+
+export function openAuditLog(path: string, admin: AdminClient): AuditLog {
+  const open = openLogs.get(path) ?? new AuditLog(path, admin);
+  openLogs.set(path, open);
+  return open;
+}
+
 export class AuditLog {
   readonly #path: string;
   readonly #admin: AdminClient;

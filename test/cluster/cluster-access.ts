@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AdminClient, send } from './admin-client.ts';
-import { AuditLog } from './audit-log.ts';
+import { openAuditLog, type AuditLog } from './audit-log.ts';
 import { kubeconfigOf } from './kubeconfig.ts';
 import type { Credentials } from './kubeconfig.ts';
 import { layoutOf, readState } from './layout.ts';
@@ -82,7 +82,7 @@ export class ClusterAccess {
 
   /** Reads the audit log from its beginning; needs a control plane that was started with `audit`. */
   auditLog(): AuditLog {
-    return new AuditLog(this.#layout.auditLog, this.admin);
+    return openAuditLog(this.#layout.auditLog, this.admin);
   }
 
   /**
