@@ -15,7 +15,7 @@ export interface ImportTables {
   readonly entrances: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What is wrong with it, or undefined. Paths are those of the repository: src/policy/decide/decide.ts. */
+/** Returns the problem, or undefined. Paths start at the repository: src/policy/decide/decide.ts. */
 export function importFault(file: string, specifier: string, tables: ImportTables): string | undefined {
   const name = packageOf(specifier);
   if (builtinModules.includes(name)) return `write node:${specifier}`;

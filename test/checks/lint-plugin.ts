@@ -69,7 +69,7 @@ function declarationOf(statement: Node): {
     : { declaration: statement, isExported: false };
 }
 
-/** Of `export { a, b }`. */
+/** Reads `export { a, b }`. */
 function exportedNames(statement: Node): readonly string[] {
   return statement.type === 'ExportNamedDeclaration'
     ? nodesOf(statement['specifiers']).map((specifier) => nameOf(specifier['local']))

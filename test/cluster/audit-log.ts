@@ -13,9 +13,9 @@ const patienceMs = 10_000;
 const openLogs = new Map<string, AuditLog>();
 
 export function openAuditLog(path: string, admin: AdminClient): AuditLog {
-  const open = openLogs.get(path) ?? new AuditLog(path, admin);
-  openLogs.set(path, open);
-  return open;
+  const log = openLogs.get(path) ?? new AuditLog(path, admin);
+  openLogs.set(path, log);
+  return log;
 }
 
 export class AuditLog {

@@ -91,7 +91,7 @@ describe('a namespace that the snapshot does not know', () => {
     });
   });
 
-  test('is not needed where it is excluded, or nobody has rules', async () => {
+  test('an excluded namespace, and one without rules, needs no lookup', async () => {
     await start(snapshotOf({ 'secret-rules': secretRules }), {
       namespaces: { find: () => Promise.reject(new Error('asked')) },
     });
@@ -174,7 +174,7 @@ describe('errors of our own', () => {
     };
   }
 
-  test('refuse inside the review, are counted, and tell nobody what was in them', async () => {
+  test('errors of our own refuse inside the review, are counted, and quote nothing', async () => {
     const { observer } = await start(broken());
     for (const path of ['/validate', '/mutate']) {
       const response = await ask(path, secret);

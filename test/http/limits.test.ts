@@ -110,7 +110,7 @@ describe('bytes of all requests together', () => {
 });
 
 describe('Expect: 100-continue', () => {
-  test('a client that asks is told to go on', async () => {
+  test('a client that sends Expect: 100-continue gets 100 Continue', async () => {
     const { port } = await start();
     const socket = await openTls(port);
     const answer = readAll(socket);

@@ -129,7 +129,7 @@ describe('not starting', () => {
     expect(stderr).toMatch(/^\/nowhere cannot be read: .*\n$/);
   });
 
-  test.each(['--port', '--probes-port'])('%s that somebody else has: one line, exit code 1', async (flag) => {
+  test.each(['--port', '--probes-port'])('%s that is in use gives one line and exit code 1', async (flag) => {
     const other = createServer().listen(0, '127.0.0.1');
     onTestFinished(() => void other.close());
     await once(other, 'listening');
@@ -210,7 +210,7 @@ describe('ending', () => {
     expect((await server.ended()).code).toBe(1);
   });
 
-  test('nobody has to read the log for it to end', async () => {
+  test('it ends although its log is not read', async () => {
     const args = ['src/main.ts', 'serve', '--policies', join(folder.path, 'policies'), ...anyPort];
     const child = spawn(process.execPath, [...args, '--drain-grace', '0s'], {
       stdio: ['ignore', 'pipe', 'pipe'],

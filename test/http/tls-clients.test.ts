@@ -1,4 +1,4 @@
-// TLS clients of every kind: whoever speaks it well is served, everybody else is refused, and the server lives.
+// TLS clients of every kind: a correct one is served, any other is refused, and the server goes on.
 import { once } from 'node:events';
 import { connect as connectPlain } from 'node:net';
 import { connect } from 'node:tls';

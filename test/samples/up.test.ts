@@ -11,7 +11,7 @@ import { copyProject } from './project-copy.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** What is killed cannot tidy up. */
+/** A killed process cannot tidy up. */
 let temporary = '';
 beforeAll(() => {
   temporary = mkdtempSync(join(tmpdir(), 'reeve-up-'));
@@ -56,7 +56,7 @@ describe('the tour', () => {
       expect(stdout).toContain(story);
       expect(stdout).toContain(`✔ ${promise}`);
     }
-    // What happened stands between what is told, and without colors where no person reads them.
+    // The feed stands between the texts of the tour, without colors where the output is no terminal.
     expect(stdout).toMatch(/refused +bob: create namespaces app-shop/);
     expect(stdout).toMatch(/defaulted +bob: create namespaces app-shop/);
     expect(stdout).toMatch(/created +Secret app-shop\/registry, for SecretShare\/registry/);

@@ -31,7 +31,7 @@ export interface Replica {
 export class AuthorityWorld {
   readonly time = new VirtualClock();
   readonly replicas: Replica[] = [];
-  /** Each problem found: `120 s: r1 serves <CA1>, of which api0 knows nothing`. */
+  /** Each problem found: `120 s: r1 serves <CA1>, which api0 does not know`. */
   readonly failures = new Set<string>();
   /** All authorities that ever signed a certificate. */
   readonly signers = new Set<string>();

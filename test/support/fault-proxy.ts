@@ -73,7 +73,7 @@ export class FaultProxy {
   }
 
   /**
-   * As when a gateway on the way has forgotten the connections: whatever is sent gets lost, and nobody is told. `new`
+   * As when a gateway on the way has forgotten the connections: all bytes get lost without an error. `new`
    * ones are not forgotten, unless it is for `all`.
    */
   silence(which: 'open' | 'all'): void {

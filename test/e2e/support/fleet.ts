@@ -4,7 +4,7 @@ import { Balancer } from '../../support/balancer.ts';
 import { spawnReeve, webhookIsAsked, type Reeve, type ReeveOptions } from '../../support/reeve.ts';
 import { until } from '../../support/until.ts';
 
-/** Gives a replica that is told to end the time in which requests still arrive. */
+/** Gives a replica that ends the time in which requests still arrive. */
 const drainGrace = '--drain-grace=1s';
 
 /** Four processes begin at once, and a busy machine takes long to load what each of them needs. */

@@ -5,7 +5,7 @@ import { roleBinding } from './objects.ts';
 import { changes, creations, finalizeChanges, removals, statusChanges, type Way } from './ways-to-tamper.ts';
 
 /**
- * `refused` by the guard; `absent`: no API server takes such a request, whoever sends it; `ignored`: it is taken, and
+ * `refused` by the guard; `absent`: no API server takes such a request from any user; `ignored`: it is taken, and
  * what matters is left out; `free`: nothing that this guard is about.
  */
 export type Outcome = 'refused' | 'absent' | 'ignored' | 'free';

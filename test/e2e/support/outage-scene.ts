@@ -87,7 +87,7 @@ export class OutageScene {
 
   /**
    * A namespace that has begun to end, with copies of ours in it, and a policy and a share that wait for their finalizers.
-   * Nobody finishes anything of it.
+   * No controller finishes it.
    */
   async leaveUnfinished(namespace: string, owner: string): Promise<void> {
     const going = [

@@ -99,7 +99,7 @@ export class Secrets {
     await this.#stage.inEmergency('patch', ...what);
   }
 
-  /** Those of our namespaces that have a Secret of that name. */
+  /** Returns those of our namespaces that have a Secret of that name. */
   async namespacesWith(name: string): Promise<readonly string[]> {
     return (await this.allNamespacesWith(name)).filter((namespace) => namespace.startsWith(this.#prefix));
   }

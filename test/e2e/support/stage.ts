@@ -87,7 +87,7 @@ export class Stage {
     return object;
   }
 
-  /** The owner of each object: `absent`, `nobody`, or the policy or share. */
+  /** The owner of each object: the policy or share, `nobody` for an object of others, `absent` for a missing one. */
   async ownersOf(...refs: readonly Ref[]): Promise<readonly string[]> {
     return await Promise.all(refs.map(async (ref) => ownerIn(await this.get(ref))));
   }

@@ -61,8 +61,8 @@ export class TrackedContents {
   }
 
   /**
-   * Of each object, how often it was to be written since it was made, and how often etcd says it was: the audit log does
-   * not know of a write whose answer nobody waited for any more.
+   * For each object: the writes it should have got since its creation, and the writes that etcd counted. The audit log
+   * misses a write whose client no longer waited for the answer.
    */
   async writeCounts(): Promise<{ readonly needed: WriteCounts; readonly done: WriteCounts }> {
     const needed: Record<string, number> = {};

@@ -32,8 +32,8 @@ export class UninstallScene implements AsyncDisposable {
   }
 
   /**
-   * Installs it, and waits until each of the namespaces has a RoleBinding and a copy of a Secret, of which no more than two
-   * may go at once, and a ConfigMap that is to stay.
+   * Installs it, and waits until each of the namespaces has a RoleBinding, a copy of a Secret (at most two of them
+   * may be deleted at once) and a ConfigMap that is to stay.
    */
   static async begin(cluster: ClusterAccess, name: string, count: number): Promise<UninstallScene> {
     await installReeve(cluster);

@@ -23,7 +23,7 @@ export function configurationWrites(records: readonly AuditRecord[]): readonly A
 }
 
 /**
- * Of each configuration that others have changed since then: how many milliseconds it took until a webhook had it written
+ * For each configuration that others have changed since then: how many milliseconds passed until a webhook had written it
  * again.
  */
 export function repairTimes(records: readonly AuditRecord[], since: number): readonly number[] {

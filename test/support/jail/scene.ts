@@ -193,7 +193,7 @@ export function hooksOf(changes: object = {}, name = 'reeve', kind = 'Validating
 
 /**
  * While Reeve does not run: its authority goes, so that another could take the place. Leaves alone what is there already.
- * Whoever asks must be let past the guard.
+ * The caller must be let past the guard.
  */
 export async function setScene(api: Api, namespace: string): Promise<void> {
   const make = async (path: string, body: object): Promise<void> => {

@@ -76,7 +76,7 @@ test('the next one when one has just gone', async () => {
   expect([await ask(port), await ask(port)]).toEqual(['b got x', 'b got x']);
 });
 
-test('nobody when none is ready', async () => {
+test('no backend is chosen when none is ready', async () => {
   using a = await new TestReplica('a').start();
   a.isReady = false;
   await using balancer = new Balancer([a]);
@@ -100,7 +100,7 @@ async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** The empty text when nobody answers. */
+/** The empty text when there is no answer. */
 async function ask(port: number): Promise<string> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   socket.end('x');

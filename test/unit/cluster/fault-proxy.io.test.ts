@@ -63,7 +63,7 @@ test('it hands on what both sides send, and their ends', async () => {
   await eventually(() => proxy.connections).toBe(0);
 });
 
-test('a cut resets those who are connected, and nobody else', async () => {
+test('a cut resets open connections, and no others', async () => {
   const proxy = await proxyToEcho();
   const client = await connected(proxy);
   proxy.cut();
