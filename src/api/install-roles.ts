@@ -1,6 +1,6 @@
 // Names the roles of the install, so that a status can say to which role a missing rule belongs.
 
-/** What rules of Reeve's account are for. The `named` purposes replace `secrets` in an install that names its Secrets. */
+/** Purposes of the rules of Reeve's account. The `named` purposes replace `secrets` in an install that names its Secrets. */
 export type RightsPurpose =
   'reconciler' | 'bind' | 'secrets' | 'named-secrets' | 'named-sources' | 'resources';
 

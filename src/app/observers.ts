@@ -20,7 +20,7 @@ export interface ActivityObserver {
   wrote(verb: WriteVerb, place: Place): void;
   failed(place: Place, reason: string): void;
   /** The provider has deletions that wait for a confirmation. */
-  held(owner: string, count: number, limit: number): void;
+  held(provider: string, count: number, limit: number): void;
 }
 
 export const noActivity: ActivityObserver = {
@@ -103,13 +103,13 @@ export function reconcileObserver(
       log.debug('namespace reconciled', { namespace, ms: Math.round(milliseconds), writes, willRetry });
     },
     wroteOwn: (what) => metrics.wroteOwn(what),
-    deletionsHeld: (owner, count, limit) => {
-      log.warn('deletions held', { owner, count, limit });
-      activity.held(owner, count, limit);
+    deletionsHeld: (provider, count, limit) => {
+      log.warn('deletions held', { owner: provider, count, limit });
+      activity.held(provider, count, limit);
     },
-    blocked: (owner, reason) => {
-      metrics.failed(kindOfProvider(owner), reason);
-      log.warn('policy or share not ready', { owner, reason });
+    blocked: (provider, reason) => {
+      metrics.failed(kindOfProvider(provider), reason);
+      log.warn('policy or share not ready', { owner: provider, reason });
     },
     initialSyncDone: ({ namespaces, milliseconds }) =>
       log.info('initial sync done', { namespaces, ms: Math.round(milliseconds) }),

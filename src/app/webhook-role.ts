@@ -103,6 +103,6 @@ function countPolicies(cluster: LiveCluster, metrics: AdmissionMetrics): void {
   };
   count();
   cluster.subscribe((change) => {
-    if (change.kind === 'owner') count();
+    if (change.kind === 'provider') count();
   });
 }

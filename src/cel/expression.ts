@@ -53,7 +53,7 @@ export interface Expression {
   evaluate(bindings: Bindings): Evaluation;
 }
 
-export type CompileResult =
+export type ExpressionResult =
   | { readonly ok: true; readonly expression: Expression }
   | { readonly ok: false; readonly problem: ExpressionProblem };
 
@@ -64,7 +64,11 @@ const RESULTS = {
   any: { type: DYN, wrong: evaluationError('the result is no value') },
 };
 
-export function compileExpression(source: string, scope: ExpressionScope, result: ResultKind): CompileResult {
+export function compileExpression(
+  source: string,
+  scope: ExpressionScope,
+  result: ResultKind,
+): ExpressionResult {
   try {
     return { ok: true, expression: compile(source, scope, result) };
   } catch (error) {

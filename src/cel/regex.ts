@@ -46,7 +46,7 @@ function compilePattern(source: string): RE2JS | string {
   }
 }
 
-/** What other languages have and RE2 does not: https://github.com/google/re2/wiki/Syntax */
+/** Syntax of other languages that RE2 does not support: https://github.com/google/re2/wiki/Syntax */
 const UNSUPPORTED: readonly (readonly [name: string, syntax: RegExp])[] = [
   ['lookahead', /^\(\?[=!]/],
   ['lookbehind', /^\(\?<[=!]/],

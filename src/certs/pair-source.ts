@@ -1,4 +1,4 @@
-// Declares what this room supplies: the serving pair over time, and the bundle by which API servers check it.
+// Declares the ports of this room: the current serving pair, and the bundle that API servers verify it with.
 import type { ServingPair } from './files/serving-pair.ts';
 
 export interface PairSource {
@@ -9,7 +9,7 @@ export interface PairSource {
   close(): Promise<void>;
 }
 
-/** Supplies the authorities by which API servers check the webhook. */
+/** Supplies the authorities that API servers verify the webhook's certificate with. */
 export interface CaBundle {
   /** In PEM. Undefined: another program writes the bundle. Rejects with a KubeError while the bundle is unknown. */
   wanted(signal: AbortSignal): Promise<string | undefined>;

@@ -14,7 +14,7 @@ export function observerFor(listen: Listener): UpObserver {
     },
     wrote: (verb, place) => listen({ type: 'written', verb, ...place }),
     failed: (place, reason) => listen({ type: 'not-written', ...place, reason }),
-    held: (owner, count, limit) => listen({ type: 'held', owner, count, limit }),
+    held: (provider, count, limit) => listen({ type: 'held', owner: provider, count, limit }),
     observer: {
       answered: (record) => {
         const message = refusalIn(record);

@@ -75,7 +75,7 @@ export function planText(plan: ContentsPlan, intent: Intent): string {
   const shared = sharedNamespace.join(', ');
   return [
     `Reeve will be removed from ${description}.`,
-    ...plan.owners.map(providerText),
+    ...plan.providers.map(providerText),
     `In all, ${counted(countOf(plan, 'delete'), 'object')} will be deleted, and ${counted(countOf(plan, 'release'), 'object')} will stay without the label and annotation of Reeve.`,
     `Namespace ${namespace} will be deleted, with everything in it, if the installation created it.`,
     ...(shared === ''
@@ -85,12 +85,12 @@ export function planText(plan: ContentsPlan, intent: Intent): string {
   ].join('\n');
 }
 
-function providerText({ owner, fate, reason, objects }: ProviderPlan): string {
+function providerText({ provider, fate, reason, objects }: ProviderPlan): string {
   const namespaces = counted(new Set(objects.map(({ namespace }) => namespace)).size, 'namespace');
   const what = `${counted(objects.length, 'object')} in ${namespaces}`;
   return fate === 'delete'
-    ? `  ${owner}: ${what} will be deleted`
-    : `  ${owner}: ${what} will stay (${reason})`;
+    ? `  ${provider}: ${what} will be deleted`
+    : `  ${provider}: ${what} will stay (${reason})`;
 }
 
 export function outcomeText({ problems, left, notes }: UninstallResult): string {

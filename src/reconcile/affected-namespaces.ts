@@ -19,7 +19,7 @@ export function affectedNamespaces(
   { cluster, ledger, objects }: AffectedScope,
 ): ReadonlySet<string> {
   const names = new Set<string>([...ledger.tallyOf(id).namespaces, ...objects.countsOf(id).keys()]);
-  const match: CompiledMatch | undefined = cluster.owner(id)?.definition?.compiled.match;
+  const match: CompiledMatch | undefined = cluster.provider(id)?.definition?.compiled.match;
   if (match === undefined) return names;
   const snapshot = cluster.snapshot();
   for (const namespaceObject of snapshot.namespaces()) {

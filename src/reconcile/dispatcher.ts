@@ -64,7 +64,7 @@ export class Dispatcher {
     const { cluster, namespaceQueue, providerQueue } = this.#options;
     for (const namespaceObject of cluster.snapshot().namespaces())
       namespaceQueue.add(nameOf(namespaceObject));
-    for (const { state } of cluster.owners()) providerQueue.add(state.id);
+    for (const { state } of cluster.providers()) providerQueue.add(state.id);
   }
 
   /** Enqueues a provider and all namespaces that it affects. */
@@ -81,7 +81,7 @@ export class Dispatcher {
     const { cluster, namespaceQueue, providerQueue } = this.#options;
     if (after !== undefined && !changesOnlyReadiness(before, after)) namespaceQueue.add(name);
     // Objects in a namespace that is being deleted no longer hold the finalizer of their provider.
-    for (const { state } of cluster.owners()) if (state.isDeleting) providerQueue.add(state.id);
+    for (const { state } of cluster.providers()) if (state.isDeleting) providerQueue.add(state.id);
   }
 
   #providerChanged(change: ProviderChange): void {
@@ -92,7 +92,7 @@ export class Dispatcher {
   #objectChanged({ namespace, key, before, after, from }: ObservedChange): void {
     const { cluster, desiredCache, namespaceQueue, providerQueue } = this.#options;
     // The last object of a provider that is being deleted frees its finalizer.
-    if (before?.owner !== undefined && cluster.owner(before.owner)?.state.isDeleting === true)
+    if (before?.owner !== undefined && cluster.provider(before.owner)?.state.isDeleting === true)
       providerQueue.add(before.owner);
     if (from === 'own') return;
     const namespaceObject = cluster.snapshot().namespace(namespace);

@@ -67,7 +67,7 @@ export class EventAnnouncer {
   }
 
   #providerObject(owner: ProviderId): EventObject {
-    const uid = this.#cluster.snapshot().owners.get(owner)?.uid;
+    const uid = this.#cluster.snapshot().providers.get(owner)?.uid;
     return withUid({ apiVersion, kind: kindOfProvider(owner), name: nameOfProvider(owner) }, uid);
   }
 

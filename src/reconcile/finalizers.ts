@@ -15,7 +15,7 @@ import { wasRestored } from './changes.ts';
 import type { ObjectWriter, ReconcileObserver } from './ports.ts';
 
 export interface FinalizersOptions {
-  readonly cluster: Pick<LiveCluster, 'owner' | 'subscribe'>;
+  readonly cluster: Pick<LiveCluster, 'provider' | 'subscribe'>;
   readonly writer: Pick<ObjectWriter, 'read' | 'mergePatch'>;
   readonly observer: Pick<ReconcileObserver, 'wroteOwn'>;
 }
@@ -76,7 +76,7 @@ export class Finalizers {
   }
 
   #stateOf(provider: ProviderId): ProviderState | undefined {
-    return this.#options.cluster.owner(provider)?.state;
+    return this.#options.cluster.provider(provider)?.state;
   }
 
   #mayHaveObjects(provider: ProviderId): boolean {

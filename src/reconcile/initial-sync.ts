@@ -84,7 +84,7 @@ export class InitialSync {
   /** The statuses then say how many namespaces have not reported yet. */
   #endIncomplete({ pending }: Progress): void {
     const { cluster, ledger } = this.#options;
-    for (const provider of cluster.owners()) {
+    for (const provider of cluster.providers()) {
       const names = [...pending].filter((name) => mayAffect(name, provider, this.#options));
       ledger.expectAny(provider.state.id, names);
     }
@@ -98,7 +98,7 @@ export class InitialSync {
     const { cluster, providerQueue, observer, clock } = this.#options;
     this.#progress = undefined;
     this.#isDone = true;
-    for (const { state } of cluster.owners()) providerQueue.add(state.id);
+    for (const { state } of cluster.providers()) providerQueue.add(state.id);
     observer.initialSyncDone({ namespaces, milliseconds: clock.monotonic() - began });
   }
 }

@@ -41,7 +41,7 @@ export async function keepConfigurations(
   const unsubscribe = [
     cluster.subscribe((each) => {
       // A new status of a policy does not change the kinds that policies have rules for.
-      if (each.kind === 'owner' && each.before?.definition !== each.after?.definition) pause.interrupt();
+      if (each.kind === 'provider' && each.before?.definition !== each.after?.definition) pause.interrupt();
     }),
     ports.bundle.subscribe(() => pause.interrupt()),
   ];

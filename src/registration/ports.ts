@@ -18,7 +18,7 @@ export interface ObjectStore {
   mergePatch(ref: ObjectRef, patch: JsonObject, options: CallOptions): Promise<KubeObject>;
 }
 
-/** Supplies the authorities by which API servers check the webhook. */
+/** Supplies the authorities that API servers verify the webhook's certificate with. */
 export interface CaBundle {
   /** In PEM. Undefined: another program writes the bundle. Rejects with a KubeError while the bundle is unknown. */
   wanted(signal: AbortSignal): Promise<string | undefined>;

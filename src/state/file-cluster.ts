@@ -69,7 +69,7 @@ export function clusterSnapshot(
   return {
     policies,
     shares,
-    owners: new Map(),
+    providers: new Map(),
     namespace: (name) => byName.get(name),
     namespaces: () => byName.values(),
   };

@@ -1,10 +1,10 @@
-// The engine's view of a cluster that changes: policies, shares and Namespaces, as their watches tell of them.
+// Keeps the policies, shares and Namespaces that the watches report, as the engine's view of the cluster.
 import type { KubeObject } from '../base/kube-object.ts';
 import type { WatchSink } from '../base/watch-sink.ts';
 import { nameOfProvider, type ProviderId } from '../policy/terms/provider-id.ts';
 import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
 import { LiveProviders, type ProviderChange, type ProviderCounts } from './live-providers.ts';
-import { ObjectStore } from './object-store.ts';
+import { ObjectCache } from './object-cache.ts';
 import type { LoadedProvider } from './stored-provider.ts';
 
 export interface LiveClusterOptions {
@@ -24,35 +24,35 @@ export interface NamespaceChange {
 }
 
 export class LiveCluster {
-  /** For the watches to tell what there is. */
+  /** Sinks for the watches. */
   readonly policies: WatchSink;
   readonly shares: WatchSink;
   readonly namespaces: WatchSink;
-  readonly #owners: LiveProviders;
-  readonly #namespaces: ObjectStore<KubeObject>;
+  readonly #providers: LiveProviders;
+  readonly #namespaces: ObjectCache<KubeObject>;
   readonly #listeners = new Set<(change: ClusterChange) => void>();
   #snapshot: ClusterSnapshot | undefined;
   #version = 0;
 
   constructor({ excludedNamespaces }: LiveClusterOptions) {
-    this.#owners = new LiveProviders(excludedNamespaces, (changes) => {
+    this.#providers = new LiveProviders(excludedNamespaces, (changes) => {
       this.#snapshot = undefined;
       this.#tell(changes);
     });
-    this.#namespaces = new ObjectStore<KubeObject>({
+    this.#namespaces = new ObjectCache<KubeObject>({
       apiVersion: 'v1',
       kind: 'Namespace',
       read: (object) => object,
       changed: (changes) => this.#tell(changes.map((change) => ({ kind: 'namespace', ...change }))),
     });
-    this.policies = this.#owners.policies;
-    this.shares = this.#owners.shares;
+    this.policies = this.#providers.policies;
+    this.shares = this.#providers.shares;
     this.namespaces = this.#namespaces;
   }
 
   /** True once the initial sync of every watch is done. */
   get isSynced(): boolean {
-    return this.#owners.isSynced && this.#namespaces.isSynced;
+    return this.#providers.isSynced && this.#namespaces.isSynced;
   }
 
   /** Counts up with every change that `snapshot()` can show. */
@@ -61,33 +61,33 @@ export class LiveCluster {
   }
 
   /**
-   * Policies, shares and owners stay as they are now. Namespaces are never copied: those that the snapshot shows
-   * change with the cluster, so a decision that has to see one state of them must not wait in between.
+   * The policies and shares of a snapshot never change. Namespaces are not copied, so they change with the cluster: a
+   * decision that must see one state of all namespaces must not wait in between.
    */
   snapshot(): ClusterSnapshot {
     this.#snapshot ??= {
-      ...this.#owners.view(),
+      ...this.#providers.view(),
       namespace: (name) => this.#namespaces.get(name),
       namespaces: () => this.#namespaces.values(),
     };
     return this.#snapshot;
   }
 
-  /** How a stored policy or share stands, and what is wrong with it. */
-  owner(id: ProviderId): LoadedProvider | undefined {
-    return this.#owners.of(id).get(nameOfProvider(id));
+  /** Returns the state and the problems of a stored policy or share. */
+  provider(id: ProviderId): LoadedProvider | undefined {
+    return this.#providers.of(id).get(nameOfProvider(id));
   }
 
-  owners(): Iterable<LoadedProvider> {
-    return this.#owners.all();
+  providers(): Iterable<LoadedProvider> {
+    return this.#providers.all();
   }
 
   /** For metrics. */
   providerCounts(): ProviderCounts {
-    return this.#owners.counts();
+    return this.#providers.counts();
   }
 
-  /** Told of each change after all the news that it came with has been taken in; the result ends that. */
+  /** Calls the listener for each change, once the whole watch event or list is stored. Returns the unsubscriber. */
   subscribe(listener: (change: ClusterChange) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);

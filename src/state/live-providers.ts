@@ -1,4 +1,4 @@
-// Policies and shares as their watches tell of them: how each stands, and all that are in force.
+// Keeps the policies and shares that the watches report: the state of each, and the sets in force.
 import { apiVersion } from '../api/names.ts';
 import {
   providerId,
@@ -6,14 +6,14 @@ import {
   type ProviderKind,
   type ProviderState,
 } from '../policy/terms/provider-id.ts';
-import { ObjectStore } from './object-store.ts';
+import { ObjectCache } from './object-cache.ts';
 import { loadStored, type LoadedProvider, type Standing } from './stored-provider.ts';
 import type { CompiledPolicy } from '../policy/compile/compile-policy.ts';
 import type { CompiledShare } from '../policy/compile/compile-share.ts';
 import { PolicySet, ShareSet } from '../policy/compile/snapshot.ts';
 
 export interface ProviderChange {
-  readonly kind: 'owner';
+  readonly kind: 'provider';
   readonly id: ProviderId;
   readonly before: LoadedProvider | undefined;
   /** Has another UID than `before` when the provider was deleted and created again. */
@@ -22,18 +22,18 @@ export interface ProviderChange {
 
 export type ProviderCounts = Readonly<Record<ProviderKind, Readonly<Record<Standing, number>>>>;
 
-interface OwnersView {
+interface ProvidersView {
   readonly policies: PolicySet;
   readonly shares: ShareSet;
-  readonly owners: ReadonlyMap<ProviderId, ProviderState>;
+  readonly providers: ReadonlyMap<ProviderId, ProviderState>;
 }
 
 export class LiveProviders {
-  readonly policies: ObjectStore<LoadedProvider>;
-  readonly shares: ObjectStore<LoadedProvider>;
+  readonly policies: ObjectCache<LoadedProvider>;
+  readonly shares: ObjectCache<LoadedProvider>;
   readonly #excludedNamespaces: readonly string[];
   readonly #changed: (changes: readonly ProviderChange[]) => void;
-  // Made when they are asked for: a burst of changes costs one of each.
+  // Built on first use, so that a burst of changes builds each set once.
   #policySet: PolicySet | undefined;
   #shareSet: ShareSet | undefined;
 
@@ -48,7 +48,7 @@ export class LiveProviders {
     return this.policies.isSynced && this.shares.isSynced;
   }
 
-  of(id: ProviderId): ObjectStore<LoadedProvider> {
+  of(id: ProviderId): ObjectCache<LoadedProvider> {
     return id.startsWith('NamespacePolicy/') ? this.policies : this.shares;
   }
 
@@ -57,21 +57,21 @@ export class LiveProviders {
     yield* this.shares.values();
   }
 
-  view(): OwnersView {
+  view(): ProvidersView {
     const excludedNamespaces = this.#excludedNamespaces;
     this.#policySet ??= new PolicySet(policiesIn(this.policies), { excludedNamespaces });
     this.#shareSet ??= new ShareSet(sharesIn(this.shares));
-    const owners = new Map([...this.all()].map(({ state }) => [state.id, state] as const));
-    return { policies: this.#policySet, shares: this.#shareSet, owners };
+    const providers = new Map([...this.all()].map(({ state }) => [state.id, state] as const));
+    return { policies: this.#policySet, shares: this.#shareSet, providers };
   }
 
   counts(): ProviderCounts {
     return { NamespacePolicy: countsOf(this.policies), SecretShare: countsOf(this.shares) };
   }
 
-  /** A set outlives everything but a change of what is in force: a status that is written, for one. */
-  #store(kind: ProviderKind, forgetSet: () => void): ObjectStore<LoadedProvider> {
-    return new ObjectStore<LoadedProvider>({
+  /** Only a changed definition discards the set; a written status, for one, does not. */
+  #store(kind: ProviderKind, forgetSet: () => void): ObjectCache<LoadedProvider> {
+    return new ObjectCache<LoadedProvider>({
       apiVersion,
       kind,
       read: (object, before) => loadStored(kind, object, before),
@@ -79,7 +79,7 @@ export class LiveProviders {
         if (changes.some(({ before, after }) => before?.definition !== after?.definition)) forgetSet();
         this.#changed(
           changes.map(({ name, before, after }) => ({
-            kind: 'owner',
+            kind: 'provider',
             id: providerId(kind, name),
             before,
             after,
@@ -90,19 +90,19 @@ export class LiveProviders {
   }
 }
 
-function policiesIn(store: ObjectStore<LoadedProvider>): readonly CompiledPolicy[] {
+function policiesIn(store: ObjectCache<LoadedProvider>): readonly CompiledPolicy[] {
   return [...store.values()].flatMap(({ definition }) =>
     definition?.kind === 'NamespacePolicy' ? [definition.compiled] : [],
   );
 }
 
-function sharesIn(store: ObjectStore<LoadedProvider>): readonly CompiledShare[] {
+function sharesIn(store: ObjectCache<LoadedProvider>): readonly CompiledShare[] {
   return [...store.values()].flatMap(({ definition }) =>
     definition?.kind === 'SecretShare' ? [definition.compiled] : [],
   );
 }
 
-function countsOf(store: ObjectStore<LoadedProvider>): Readonly<Record<Standing, number>> {
+function countsOf(store: ObjectCache<LoadedProvider>): Readonly<Record<Standing, number>> {
   const counts = { loaded: 0, 'last-good': 0, refused: 0 };
   for (const { standing } of store.values()) counts[standing] += 1;
   return counts;

@@ -1,4 +1,4 @@
-// A policy or share as it is stored in the cluster: its state, and what of it is in force.
+// Loads a policy or share from the cluster: its state, and the version of it that is in force.
 import { isDeepStrictEqual } from 'node:util';
 import { ownMember } from '../base/json.ts';
 import type { KubeObject } from '../base/kube-object.ts';
@@ -29,7 +29,7 @@ export interface LoadedProvider {
   readonly spec: unknown;
 }
 
-/** `before` is the same object as it was, with whatever was in force then; undefined for one that is new. */
+/** `before` is the previous state of the same object, with the version in force then; undefined for a new object. */
 export function loadStored(
   kind: ProviderKind,
   object: KubeObject,
@@ -43,7 +43,7 @@ export function loadStored(
   return { standing, definition, problems, spec, state: stateOf(kind, object, standing, definition) };
 }
 
-/** All that is wrong with the stored version, on one line; of a great many problems, as many as a condition holds. */
+/** Renders the problems of the stored version on one line, as many as fit into a condition. */
 export function problemsText(problems: readonly Problem[]): string {
   let text = '';
   for (const [index, problem] of problems.entries()) {
@@ -54,7 +54,7 @@ export function problemsText(problems: readonly Problem[]): string {
   return text;
 }
 
-/** Of the 32768 characters of a message, enough is left for what else is said. */
+/** A condition's message has at most 32768 characters; the rest is left for the text around the problems. */
 const longestText = 32_000;
 
 function inForce(
@@ -67,7 +67,7 @@ function inForce(
   return { standing, definition, problems: load.problems };
 }
 
-/** Read without the schema: an invalid one is deleted, suspended and confirmed as any other. */
+/** Reads the state without the schema, because an invalid provider can be deleted, suspended and confirmed as well. */
 function stateOf(
   kind: ProviderKind,
   object: KubeObject,

@@ -66,7 +66,7 @@ interface Place {
 
 function placeOf({ root, text }: Source, { path, at, offset }: Problem): Place {
   const { node, keyStart, complete } = follow(root, path);
-  // What is missing is missed at the name of the object that should have it.
+  // A missing field has no place, so its problem points to the key of the object that should have it.
   if (!complete || at === 'key') return { offset: keyStart ?? node.start, exact: true };
   if (offset === undefined) return { offset: node.start, exact: true };
   const exact = node.kind === 'scalar' ? sourceOffset(text, node, offset) : undefined;

@@ -60,8 +60,8 @@ async function factsOf({ facts }: Pick<ContentsRemoval, 'facts'>): Promise<Facts
 }
 
 /** Skips objects that are being deleted: they wait for finalizers of others. */
-function tasksOf({ owners }: ContentsPlan): readonly Task[] {
-  return owners.flatMap(({ fate, objects }) =>
+function tasksOf({ providers }: ContentsPlan): readonly Task[] {
+  return providers.flatMap(({ fate, objects }) =>
     objects.filter((live) => fate === 'release' || !live.isTerminating).map((live) => ({ fate, live })),
   );
 }
@@ -94,9 +94,9 @@ function withoutMark(uid: string) {
 export async function removeProviders({ facts, writer, say, ...rest }: ContentsRemoval): Promise<Problems> {
   const found = await factsOf({ facts });
   if (typeof found === 'string') return [found];
-  const { owners } = found;
-  const problems = await inParallel(owners, atOnce, (owner) =>
-    removeProvider(owner, { writer, say, ...rest }),
+  const { providers } = found;
+  const problems = await inParallel(providers, atOnce, (provider) =>
+    removeProvider(provider, { writer, say, ...rest }),
   );
   return problems.filter((problem) => problem !== undefined);
 }

@@ -10,7 +10,7 @@ import { inParallel, listObjects } from './removal.ts';
 import { ownMember } from '../base/json.ts';
 
 export interface Facts {
-  readonly owners: readonly ProviderState[];
+  readonly providers: readonly ProviderState[];
   /** The metadata of labeled objects of any namespaced kind. */
   readonly marked: readonly Observed[];
   /** Kinds that could not be listed, with the error: `pods.metrics.k8s.io (503 ServiceUnavailable)`. */
@@ -26,8 +26,8 @@ const listsAtOnce = 8;
 /** Rejects with a KubeError when the policies and shares cannot be listed. */
 export async function readFacts(client: KubeClient): Promise<Facts> {
   const [policies, shares, { resources, unseen }] = await Promise.all([
-    ownersOf('NamespacePolicy', client),
-    ownersOf('SecretShare', client),
+    providersOf('NamespacePolicy', client),
+    providersOf('SecretShare', client),
     servedKinds(client),
   ]);
   const marked: Observed[] = [];
@@ -38,10 +38,10 @@ export async function readFacts(client: KubeClient): Promise<Facts> {
       unlisted.push(`${nameOf(resources[index])} (${found.code} ${found.reason})`);
     else marked.push(...found);
   }
-  return { owners: [...policies, ...shares], marked, unseen: [...unseen, ...unlisted] };
+  return { providers: [...policies, ...shares], marked, unseen: [...unseen, ...unlisted] };
 }
 
-async function ownersOf(kind: ProviderKind, client: KubeClient): Promise<readonly ProviderState[]> {
+async function providersOf(kind: ProviderKind, client: KubeClient): Promise<readonly ProviderState[]> {
   const path = resourcePath({ apiVersion: ownVersion, plural: plurals[kind] });
   return (await listObjects(client, { path })).map((object) => loadStored(kind, object, undefined).state);
 }

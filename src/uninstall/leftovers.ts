@@ -24,7 +24,7 @@ const atOnce = 8;
 
 export async function findLeftovers(
   refs: readonly ObjectRef[],
-  { owners, marked, unseen }: Facts,
+  { providers, marked, unseen }: Facts,
   namespace: string,
   cluster: Cluster,
 ): Promise<Leftovers> {
@@ -34,7 +34,7 @@ export async function findLeftovers(
   return {
     left: [
       ...found.filter((each) => each !== undefined),
-      ...owners.map(({ id, hasFinalizer }) => (hasFinalizer ? `${id}, with the finalizer of Reeve` : id)),
+      ...providers.map(({ id, hasFinalizer }) => (hasFinalizer ? `${id}, with the finalizer of Reeve` : id)),
       ...staying.map((live) => `${nameOfMarked(live)}, which carries the mark of Reeve`),
       ...unseen.map((kind) => `what there is of ${kind}: it could not be looked at`),
     ],

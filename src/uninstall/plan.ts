@@ -5,7 +5,7 @@ import type { ProviderId, ProviderState } from '../policy/terms/provider-id.ts';
 import type { Facts } from './facts.ts';
 
 export interface ProviderPlan {
-  readonly owner: ProviderId;
+  readonly provider: ProviderId;
   readonly fate: 'delete' | 'release';
   /** Why the objects stay; empty where they are deleted. */
   readonly reason: string;
@@ -13,43 +13,44 @@ export interface ProviderPlan {
 }
 
 export interface ContentsPlan {
-  readonly owners: readonly ProviderPlan[];
+  readonly providers: readonly ProviderPlan[];
   /** Objects with the label that name no policy or share: a stranger's. */
   readonly foreign: readonly Observed[];
 }
 
 /** The administrator confirms the number in the plan, so `maxDeletions` of a policy does not count. */
-export function planContents({ owners, marked }: Facts, keepContents: boolean): ContentsPlan {
-  const states = new Map(owners.map((state) => [state.id, state]));
-  const byOwner = Map.groupBy(marked, ({ owner }) => owner);
+export function planContents({ providers, marked }: Facts, keepContents: boolean): ContentsPlan {
+  const states = new Map(providers.map((state) => [state.id, state]));
+  const byProvider = Map.groupBy(marked, ({ owner }) => owner);
   const plans: ProviderPlan[] = [];
-  for (const [owner, objects] of byOwner)
-    if (owner !== undefined) plans.push(planProvider(owner, states.get(owner), objects, keepContents));
+  for (const [provider, objects] of byProvider)
+    if (provider !== undefined)
+      plans.push(planProvider(provider, states.get(provider), objects, keepContents));
   return {
-    owners: plans.toSorted((a, b) => (a.owner < b.owner ? -1 : 1)),
-    foreign: byOwner.get(undefined) ?? [],
+    providers: plans.toSorted((a, b) => (a.provider < b.provider ? -1 : 1)),
+    foreign: byProvider.get(undefined) ?? [],
   };
 }
 
-export function countOf({ owners }: ContentsPlan, fate: ProviderPlan['fate']): number {
-  return owners.filter((plan) => plan.fate === fate).reduce((sum, { objects }) => sum + objects.length, 0);
+export function countOf({ providers }: ContentsPlan, fate: ProviderPlan['fate']): number {
+  return providers.filter((plan) => plan.fate === fate).reduce((sum, { objects }) => sum + objects.length, 0);
 }
 
 // oxlint-disable-next-line max-params -- the parts of one row of the plan
 function planProvider(
-  owner: ProviderId,
+  provider: ProviderId,
   state: ProviderState | undefined,
   objects: readonly Observed[],
   keepContents: boolean,
 ): ProviderPlan {
-  if (keepContents) return { owner, fate: 'release', reason: '--keep-contents', objects };
+  if (keepContents) return { provider, fate: 'release', reason: '--keep-contents', objects };
   // The verdict of the reconciler for a provider that is deleted with this number confirmed.
   const confirmation = String(objects.length);
   const deleted = state === undefined ? undefined : { ...state, isDeleting: true, confirmation };
   const verdict = judgeFuse(deleted, { outstanding: objects.length, recent: 0 }, false);
   return verdict.kind === 'delete'
-    ? { owner, fate: 'delete', reason: '', objects }
-    : { owner, fate: 'release', reason: reasonOf(state), objects };
+    ? { provider, fate: 'delete', reason: '', objects }
+    : { provider, fate: 'release', reason: reasonOf(state), objects };
 }
 
 function reasonOf(state: ProviderState | undefined): string {

@@ -98,7 +98,7 @@ export class Uninstall {
       return await this.#facts();
     } catch (error) {
       const what = `policies, shares and what they provided (${textOfError(error)})`;
-      return { owners: [], marked: [], unseen: [what] };
+      return { providers: [], marked: [], unseen: [what] };
     }
   }
 

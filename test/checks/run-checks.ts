@@ -1,4 +1,4 @@
-// `npm run check`: types, lint (with the import rules between folders), format and generated files; all are run.
+// `npm run check`: types, lint (with the import rules between folders), house rules, format and generated files.
 import { spawnSync } from 'node:child_process';
 
 interface Check {
@@ -11,6 +11,7 @@ const checks: readonly Check[] = [
   { name: 'types', command: 'tsc', args: ['--noEmit'] },
   { name: 'build', command: 'tsc', args: ['-p', 'tsconfig.build.json', '--noEmit'] },
   { name: 'lint', command: 'oxlint', args: ['--type-aware', '--deny-warnings'] },
+  { name: 'house rules', command: 'node', args: ['test/checks/house-rules.ts'] },
   { name: 'format', command: 'prettier', args: ['--check', '--log-level=warn', '.'] },
   { name: 'generated files', command: 'node', args: ['test/checks/generated-files.ts'] },
   { name: 'documents', command: 'node', args: ['test/checks/documents.ts'] },

@@ -124,7 +124,7 @@ describeControllers('replicas', () => {
       expect(await written.conditionsOf(namespaces)).toEqual([1, 1, 1, 1]);
     });
 
-    test('a leader that is told to end releases its Lease', async () => {
+    test('a leader that is stopped by a signal releases its Lease', async () => {
       const leader = await fleet.leader();
       const before = await leaseOf();
       fleet.takeAway(leader);

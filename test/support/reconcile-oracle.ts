@@ -59,9 +59,9 @@ function unwanted(
 }
 
 /** The object stays as it is: its provider is invalid or suspended, or its desired state has an error. */
-function isKept(live: KubeObject, { frozen }: Desired, { owners }: ClusterSnapshot): boolean {
+function isKept(live: KubeObject, { frozen }: Desired, { providers }: ClusterSnapshot): boolean {
   const owner = parseProviderId(live.metadata.annotations?.[ownerAnnotation]);
-  const state = owner === undefined ? undefined : owners.get(owner);
+  const state = owner === undefined ? undefined : providers.get(owner);
   return owner === undefined || frozen.has(owner) || state?.isSuspended === true || state?.isValid === false;
 }
 

@@ -1,4 +1,4 @@
-// Compiles macros: those that go through a list or map, and those on the value of an optional.
+// Compiles macros that loop over a list or map, and macros on the value of an optional.
 import type { Loop, Node, OptionalMap } from '../syntax/ast.ts';
 import { CompileProblem } from '../syntax/problem.ts';
 import {

@@ -44,7 +44,7 @@ function parseSpecial(text: string): number | undefined {
 /** The maximum of JavaScript; enough to see whether a number lies exactly between two texts. */
 const DIGITS = 100;
 
-/** Go's %.<precision>f. A number between two texts gets the one that ends in an even digit. */
+/** Formats like Go's %.<precision>f. A number halfway between two texts gets the text that ends in an even digit. */
 export function fixedText(value: number, precision: number): string {
   const magnitude = Math.abs(value);
   const sign = value < 0 || Object.is(value, -0) ? '-' : '';

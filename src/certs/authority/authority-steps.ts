@@ -52,15 +52,15 @@ export function nextStep(found: FoundState, situation: Situation): Step | undefi
   );
 }
 
-/** What is left of the life of a certificate suffices to notice, and to mend, whatever keeps it from being renewed. */
+/** Renews at two thirds of the lifetime. The last third is enough time to notice and fix a failing renewal. */
 export function renewalTime({ createdAt, notAfter }: Pick<Authority, 'createdAt' | 'notAfter'>): number {
   return createdAt + ((notAfter - createdAt) * 2) / 3;
 }
 
-/** After so long beyond the settling time, there is nobody who could still confirm and release it. */
+/** This long after the settling time, no replica is left that could confirm and release the next authority. */
 const patienceMs = 15_000;
 
-/** Who signs for a process that has been without a certificate for so long. */
+/** Returns the authority that signs for a process that has waited `waitedMs` for its first certificate. */
 export function signerFor(
   { signing, next }: AuthorityState,
   waitedMs: number,
@@ -69,7 +69,7 @@ export function signerFor(
   return signing ?? (waitedMs >= settlingMs + patienceMs ? next : undefined);
 }
 
-/** At once where nobody can serve a certificate of another one; else it has to become known first. */
+/** Lets the new authority sign at once if no other replica can serve; otherwise API servers must learn it first. */
 function created(known: Partial<AuthorityState> | undefined, situation: Situation): Step {
   const { now, mayBeServed, memory } = situation;
   const { signing, next, retired = [] } = known ?? {};
@@ -81,7 +81,7 @@ function created(known: Partial<AuthorityState> | undefined, situation: Situatio
   return { kind: 'created', state: { retired: trusted }, issue: isAlone ? 'signing' : 'next' };
 }
 
-/** Somebody who did not know our authority has replaced the state. Whatever they made has to become known as well. */
+/** Another writer has replaced the state without our authority. API servers must learn the new authority as well. */
 function restored(state: AuthorityState, situation: Situation): Step | undefined {
   const { own } = situation.memory;
   const all = [state.signing, state.next, ...state.retired];
@@ -104,12 +104,12 @@ function dropped(state: AuthorityState, { now, memory: { own } }: Situation): St
   const retired = state.retired.filter((each) => !isOver(each));
   const isSame = signing === state.signing && next === state.next && retired.length === state.retired.length;
   if (isSame) return undefined;
-  // The last certificate of the one that signed has expired with it: whom nobody serves need not become known.
+  // The certificates of the expired authority expired with it. No replica serves now, so the next one can sign at once.
   const isAlone = state.signing !== undefined && signing === undefined && retired.length === 0;
   return { kind: 'dropped', state: withKeys(isAlone ? next : signing, isAlone ? undefined : next, retired) };
 }
 
-/** When the signing one comes of age; or the next one, because nobody could release it all that time. */
+/** Adds a next authority when the signing one must be renewed, or when the next one did without being released. */
 function added(state: AuthorityState, situation: Situation): Step | undefined {
   const { signing, next } = state;
   const last = next ?? signing;
@@ -132,7 +132,7 @@ function released(state: AuthorityState, situation: Situation): Step | undefined
   };
 }
 
-/** Whoever has read just before that it signs may take this long to do it, or have a clock that is early. */
+/** A replica that has just read the old state may sign this much later, or its clock may be this slow. */
 const slackMs = 60_000;
 
 function retire({ certPem, notAfter }: Authority, { now, leafMs }: Situation): RetiredAuthority {
@@ -140,9 +140,9 @@ function retire({ certPem, notAfter }: Authority, { now, leafMs }: Situation): R
 }
 
 /**
- * Each once, and no more than API servers can take in the long run. The one that this process is served by stays in any
- * case. Where the Secret is lost again and again, those that others are served by are the first ones, while no new one
- * comes to sign, or else the last ones.
+ * Returns each authority once, and at most `mostRetired`, so that the bundle stays small. The signer of this process's
+ * certificate always stays. If the Secret is lost again and again, other replicas serve certificates of the first
+ * authorities while no new one signs, or else of the last ones; so half of each are kept.
  */
 function fewEnough(retired: readonly RetiredAuthority[], { own }: Memory): readonly RetiredAuthority[] {
   const sorted = retired.toSorted((a, b) => a.until - b.until);

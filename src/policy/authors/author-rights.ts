@@ -37,7 +37,7 @@ interface DefaultedKeys {
 function steeredByDefaults(id: ProviderId, keys: DefaultedKeys, snapshot: ClusterSnapshot): readonly Right[] {
   if (keys.labels.length + keys.annotations.length === 0) return [];
   const readers = readersIn(snapshot);
-  const others = new Set([...readers.map((each) => each.id), ...snapshot.owners.keys()]);
+  const others = new Set([...readers.map((each) => each.id), ...snapshot.providers.keys()]);
   others.delete(id);
   const byId = new Map(readers.map((each) => [each.id, each]));
   return [...others].flatMap((other) => {

@@ -10,7 +10,7 @@ export interface ClusterSnapshot {
   readonly policies: PolicySet;
   readonly shares: ShareSet;
   /** Every stored policy and share, valid or not. Empty without a cluster. */
-  readonly owners: ReadonlyMap<ProviderId, ProviderState>;
+  readonly providers: ReadonlyMap<ProviderId, ProviderState>;
   namespace(name: string): KubeObject | undefined;
   namespaces(): Iterable<KubeObject>;
 }

@@ -78,6 +78,6 @@ function candidatesFor(
   // A provider that is being deleted provides nothing, and its objects are removed whatever this write does.
   return [...policies, ...shares].filter(
     ([{ provider, isWorthReaching }, matchesAfter]) =>
-      (!matchesAfter || isWorthReaching) && snapshot.owners.get(provider.id)?.isDeleting !== true,
+      (!matchesAfter || isWorthReaching) && snapshot.providers.get(provider.id)?.isDeleting !== true,
   );
 }

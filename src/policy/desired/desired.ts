@@ -56,7 +56,7 @@ function providersOf(namespaceObject: KubeObject, snapshot: ClusterSnapshot): re
     ...snapshot.shares.candidates(objects).map(shareProvider),
   ];
   return providers.filter(({ id }) => {
-    const state = snapshot.owners.get(id);
+    const state = snapshot.providers.get(id);
     return state === undefined || (state.isValid && !state.isDeleting);
   });
 }

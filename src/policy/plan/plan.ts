@@ -132,7 +132,7 @@ function isFrozen(
   { snapshot, desired }: Pick<PlanInput, 'snapshot' | 'desired'>,
 ): boolean {
   if (desired.frozen.has(owner)) return true;
-  const state = snapshot.owners.get(owner);
+  const state = snapshot.providers.get(owner);
   // The fuse decides about the objects of a provider that is being deleted.
   return state !== undefined && !state.isDeleting && (!state.isValid || state.isSuspended);
 }

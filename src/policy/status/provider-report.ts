@@ -49,20 +49,20 @@ export function providerReports(
   results: readonly ObjectResult[],
 ): ReadonlyMap<ProviderId, ProviderReport> {
   const reports = new Map<ProviderId, ProviderReport>(
-    providers.map((owner) => [
-      owner,
-      { ...emptyReport, isMatched: frozen.get(owner)?.reason !== 'MatchFailed' },
+    providers.map((provider) => [
+      provider,
+      { ...emptyReport, isMatched: frozen.get(provider)?.reason !== 'MatchFailed' },
     ]),
   );
-  const add = (owner: ProviderId, change: (report: ProviderReport) => ProviderReport): void => {
-    reports.set(owner, change(reports.get(owner) ?? emptyReport));
+  const add = (provider: ProviderId, change: (report: ProviderReport) => ProviderReport): void => {
+    reports.set(provider, change(reports.get(provider) ?? emptyReport));
   };
   for (const result of results) add(result.owner, (report) => withResult(report, namespace, result));
-  for (const [owner, { reason, message }] of frozen) {
+  for (const [provider, { reason, message }] of frozen) {
     // Suspension is no failure. A match or template with an error counts as one failed object.
     if (reason === 'Suspended') continue;
     const failure = { namespace, reason, message };
-    add(owner, (report) => ({
+    add(provider, (report) => ({
       ...report,
       desired: report.desired + 1,
       failed: report.failed + 1,

@@ -49,7 +49,7 @@ export class Fuse {
     const asked = await Promise.allSettled(
       [...unasked].map(async ([kind, states]) => {
         const isTerminating = await this.#options.kinds.isKindTerminating(kind, signal);
-        const known = this.#options.cluster.snapshot().owners;
+        const known = this.#options.cluster.snapshot().providers;
         for (const { id, uid } of states)
           if (known.get(id)?.uid === uid) this.#kindTerminating.set(uid, isTerminating);
       }),
@@ -58,7 +58,7 @@ export class Fuse {
   }
 
   verdictOf(provider: ProviderId): FuseVerdict {
-    const state = this.#options.cluster.snapshot().owners.get(provider);
+    const state = this.#options.cluster.snapshot().providers.get(provider);
     if (state !== undefined && this.#released.has(state.uid)) return { kind: 'release' };
     const recent = this.#recent.count(provider) + this.#unansweredOf(provider);
     const count = { outstanding: this.outstanding(provider), recent };
@@ -99,7 +99,7 @@ export class Fuse {
 
   /** A definition is deleted before the objects of its kind, so only an answer from after that counts. */
   #unasked(providers: readonly ProviderId[]): readonly ProviderState[] {
-    const states = this.#options.cluster.snapshot().owners;
+    const states = this.#options.cluster.snapshot().providers;
     return providers
       .flatMap((id) => states.get(id) ?? [])
       .filter(({ uid, isDeleting }) => isDeleting && !this.#kindTerminating.has(uid));

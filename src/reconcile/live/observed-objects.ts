@@ -67,8 +67,8 @@ export class ObservedObjects {
     return this.#index.ours(namespace);
   }
 
-  countsOf(owner: ProviderId): ReadonlyMap<string, number> {
-    return this.#index.countsOf(owner);
+  countsOf(provider: ProviderId): ReadonlyMap<string, number> {
+    return this.#index.countsOf(provider);
   }
 
   /** Returns the namespaces with at least one object of ours. */

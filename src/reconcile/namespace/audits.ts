@@ -12,7 +12,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { CompiledPolicy } from '../../policy/compile/compile-policy.ts';
 
 export interface AuditsOptions {
-  readonly cluster: Pick<LiveCluster, 'snapshot' | 'owner'>;
+  readonly cluster: Pick<LiveCluster, 'snapshot' | 'provider'>;
   readonly clock: Pick<Clock, 'now'>;
 }
 
@@ -33,12 +33,12 @@ export class Audits {
   ): ReadonlyMap<ProviderId, ProviderReport> {
     const audited = new Map(parts);
     for (const policy of this.#candidates(namespaceObject)) {
-      const owner = providerId('NamespacePolicy', policy.name);
+      const provider = providerId('NamespacePolicy', policy.name);
       const { isMatched, violations } = this.#audit(policy, namespaceObject);
       if (!isMatched) continue;
-      const label = this.#specOf(owner)?.namespaces?.quota?.label;
+      const label = this.#specOf(provider)?.namespaces?.quota?.label;
       const quotaValue = label === undefined ? undefined : valueOf(labelsOf(namespaceObject), label);
-      audited.set(owner, { ...(parts.get(owner) ?? emptyReport), isMatched, violations, quotaValue });
+      audited.set(provider, { ...(parts.get(provider) ?? emptyReport), isMatched, violations, quotaValue });
     }
     return audited;
   }
@@ -52,11 +52,11 @@ export class Audits {
   }
 
   repairers(namespaceObject: KubeObject): readonly CompiledPolicy[] {
-    const { owners } = this.#cluster.snapshot();
+    const { providers } = this.#cluster.snapshot();
     return this.#candidates(namespaceObject).filter((policy) => {
       if (policy.namespaceDefaults.length === 0 || policy.isSuspended) return false;
       const id = providerId('NamespacePolicy', policy.name);
-      const state = owners.get(id);
+      const state = providers.get(id);
       return state?.isValid === true && !state.isDeleting && this.#specOf(id)?.existing === 'Repair';
     });
   }
@@ -80,8 +80,8 @@ export class Audits {
     return audit;
   }
 
-  #specOf(owner: ProviderId): NamespacePolicySpec | undefined {
-    const definition = this.#cluster.owner(owner)?.definition;
+  #specOf(provider: ProviderId): NamespacePolicySpec | undefined {
+    const definition = this.#cluster.provider(provider)?.definition;
     return definition?.kind === 'NamespacePolicy' ? definition.object.spec : undefined;
   }
 }

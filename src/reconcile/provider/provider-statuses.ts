@@ -41,8 +41,8 @@ export class ProviderStatuses {
     });
   }
 
-  forget(owner: ProviderId): void {
-    this.#known.delete(owner);
+  forget(provider: ProviderId): void {
+    this.#known.delete(provider);
   }
 
   /** Writes the result of `statusOf` when it differs from the stored status. Rejects with a KubeError. */

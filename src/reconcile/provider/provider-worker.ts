@@ -61,7 +61,7 @@ export class ProviderWorker {
 
   /** Handles one key of the provider queue. */
   async reconcile(provider: ProviderId, { signal }: Attempt): Promise<Handled> {
-    const loaded = this.#options.cluster.owner(provider);
+    const loaded = this.#options.cluster.provider(provider);
     if (loaded === undefined) {
       this.#forget(provider);
       return done;
@@ -137,10 +137,10 @@ export class ProviderWorker {
 
   async #keepStatus(provider: ProviderId, signal: AbortSignal): Promise<void> {
     const { cluster, statuses, blockers, clock } = this.#options;
-    const before = cluster.owner(provider);
+    const before = cluster.provider(provider);
     if (before === undefined) return;
     const blockerFacts = await blockers.of(before, signal);
-    const loaded = cluster.owner(provider);
+    const loaded = cluster.provider(provider);
     if (loaded === undefined) return;
     const wrote = await statuses.keep(
       loaded.state,

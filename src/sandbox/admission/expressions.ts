@@ -7,7 +7,7 @@ import {
   type Expression,
   type ResultKind,
   type Bindings,
-  type CompileResult,
+  type ExpressionResult,
 } from '../../cel/expression.ts';
 import type { StatusCause } from '../api-error.ts';
 import { memoized } from '../resource.ts';
@@ -81,7 +81,7 @@ function problemIn(policy: KubeObject): string | undefined {
 export const admissionVariables = ['object', 'oldObject', 'request', 'namespaceObject'] as const;
 
 export const compileConditions = memoized(
-  ({ matchConditions = [] }: WithMatchConditions): readonly CompileResult[] =>
+  ({ matchConditions = [] }: WithMatchConditions): readonly ExpressionResult[] =>
     matchConditions.map(({ expression }) =>
       compileExpression(expression, { variables: admissionVariables }, 'bool'),
     ),

@@ -87,7 +87,7 @@ export class Stage {
     return object;
   }
 
-  /** The owner of each object: the policy or share, `nobody` for an object of others, `absent` for a missing one. */
+  /** Returns the owner of each object: a policy or share, the word for a stranger's object, or `absent`. */
   async ownersOf(...refs: readonly Ref[]): Promise<readonly string[]> {
     return await Promise.all(refs.map(async (ref) => ownerIn(await this.get(ref))));
   }

@@ -130,7 +130,7 @@ export function eventsIn(namespace: string): string {
 
 export const admission = 'admissionregistration.k8s.io/v1';
 
-/** The selector by which every webhook of Reeve leaves out the excluded namespaces. */
+/** The selector with which every webhook of Reeve leaves out the excluded namespaces. */
 export const others = {
   key: 'kubernetes.io/metadata.name',
   operator: 'NotIn',

@@ -47,7 +47,7 @@ function settings(policies: string, probesPort = 0): UpSettings {
   return { apiPort, policies, namespace: run.namespace, run };
 }
 
-/** That it can be had is to say that nobody listens there. */
+/** The port can be bound again only if no server listens on it. */
 async function expectNothingLeft(): Promise<void> {
   expect(readdirSync(temporary)).toEqual([]);
   const server = createServer();

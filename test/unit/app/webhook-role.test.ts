@@ -1,4 +1,4 @@
-// The watch by which a replica learns of a change of the shared Secret.
+// Tests the watch of the shared Secret.
 import { expect, test } from 'vitest';
 import { secretWatch } from '../../../src/app/webhook-role.ts';
 import type { WatchSink } from '../../../src/base/watch-sink.ts';

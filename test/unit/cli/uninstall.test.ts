@@ -9,14 +9,19 @@ const object = (namespace: string) =>
 
 describe('before', () => {
   const plan = {
-    owners: [
+    providers: [
       {
-        owner: 'NamespacePolicy/apps',
+        provider: 'NamespacePolicy/apps',
         fate: 'delete',
         reason: '',
         objects: [object('a'), object('a'), object('b')],
       },
-      { owner: 'SecretShare/registry', fate: 'release', reason: 'it is suspended', objects: [object('a')] },
+      {
+        provider: 'SecretShare/registry',
+        fate: 'release',
+        reason: 'it is suspended',
+        objects: [object('a')],
+      },
     ],
     foreign: [],
   } as const;

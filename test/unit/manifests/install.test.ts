@@ -300,7 +300,7 @@ it('the guard is in force, for everything that is marked, and has no way around 
       objectSelector: { matchLabels: { 'app.kubernetes.io/managed-by': 'reeve' } },
       resourceRules: [
         { ...everything, resources: ['*'], operations: ['CREATE', 'UPDATE', 'DELETE'] },
-        // Of some kinds, a subresource takes over the metadata too.
+        // Some kinds have a subresource that also writes the metadata.
         { ...everything, resources: ['*/*'], operations: ['UPDATE'] },
         { ...everything, apiGroups: [''], resources: ['pods/binding'], operations: ['CREATE'] },
       ],

@@ -1,4 +1,4 @@
-// What is found to differ between a webhook configuration as it is stored and as it should be.
+// Tests the differences between a stored webhook configuration and the wanted one.
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../src/base/kube-object.ts';
 import { differences, differenceText } from '../../../src/registration/configuration-drift.ts';

@@ -1,4 +1,4 @@
-// One round of keeping the webhook configurations, when the API server refuses, when others write, and when it is told once.
+// Tests one round of the keeper: refusals of the API server, writes of others, and what is reported once.
 import { expect, it } from 'vitest';
 import { KubeError } from '../../../src/base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../../../src/base/kube-object.ts';

@@ -18,7 +18,7 @@ it.each<readonly [string | undefined, string, boolean]>([
   ['0.1.0-rc', '0.1.0-1', true],
   ['0.1.0-rc.1', '0.1.0-rc.1', false],
   ['0.1.0+build', '0.1.0', false],
-  // What is no version was written by nobody of ours.
+  // No release of Reeve writes an invalid version.
   [undefined, '0.1.0', false],
   ['', '0.1.0', false],
   ['latest', '0.1.0', false],

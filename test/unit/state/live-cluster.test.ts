@@ -1,4 +1,4 @@
-// The view that watches feed: what is in force at each moment, and what its listeners are told.
+// Tests the state that watches feed: the versions in force, and the changes that listeners see.
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../src/base/kube-object.ts';
 import { LiveCluster, type ClusterChange } from '../../../src/state/live-cluster.ts';
@@ -41,7 +41,7 @@ function watched() {
 
 function describeChange(change: ClusterChange): string {
   const { before, after } = change;
-  const what = change.kind === 'owner' ? change.id : `Namespace/${change.name}`;
+  const what = change.kind === 'provider' ? change.id : `Namespace/${change.name}`;
   return `${what} ${label(before)}->${label(after)}`;
 }
 
@@ -56,18 +56,18 @@ function names(cluster: LiveCluster): readonly string[] {
   return [...policies.policies, ...shares.shares].map(({ name }) => name);
 }
 
-describe('what is in force', () => {
-  it('is empty at first', () => {
+describe('the versions in force', () => {
+  it('nothing is in force at first', () => {
     const { cluster } = watched();
     const snapshot = cluster.snapshot();
     expect(names(cluster)).toEqual([]);
     expect([...snapshot.namespaces()]).toEqual([]);
-    expect(snapshot.owners.size).toBe(0);
+    expect(snapshot.providers.size).toBe(0);
     expect(snapshot.policies.isExcluded('kube-system')).toBe(true);
     expect(cluster).toMatchObject({ version: 0, isSynced: false });
   });
 
-  it('follows lists and changes', () => {
+  it('the versions in force follow lists and changes', () => {
     const { cluster } = watched();
     cluster.policies.replaced([policy('b'), policy('a')], '1');
     cluster.shares.replaced([share('s')], '1');
@@ -78,14 +78,14 @@ describe('what is in force', () => {
     expect(names(cluster)).toEqual(['b', 's', 't']);
     expect(cluster.snapshot().namespace('constructor')?.metadata.name).toBe('constructor');
     expect(cluster.snapshot().namespace('toString')).toBeUndefined();
-    expect([...cluster.snapshot().owners.keys()]).toEqual([
+    expect([...cluster.snapshot().providers.keys()]).toEqual([
       'NamespacePolicy/b',
       'SecretShare/s',
       'SecretShare/t',
     ]);
   });
 
-  it('is known once each list has come', () => {
+  it('the state is synced once each list has arrived', () => {
     const { cluster } = watched();
     cluster.policies.replaced([], '1');
     cluster.shares.replaced([], '1');
@@ -95,19 +95,19 @@ describe('what is in force', () => {
     expect(cluster.isSynced).toBe(true);
   });
 
-  it('stays as it was in a snapshot that was taken before, Namespaces aside', () => {
+  it('an earlier snapshot keeps its policies and shares, but not its Namespaces', () => {
     const { cluster } = watched();
     cluster.policies.replaced([policy('a')], '1');
     const before = cluster.snapshot();
     cluster.policies.replaced([], '2');
     cluster.namespaces.changed(namespace('x'));
     expect(before.policies.policies).toHaveLength(1);
-    expect(before.owners.size).toBe(1);
+    expect(before.providers.size).toBe(1);
     expect(before.namespace('x')).toBeDefined();
     expect(cluster.snapshot().policies.policies).toEqual([]);
   });
 
-  it('is not made again for Namespaces, nor the sets for what is written beside a spec', () => {
+  it('a changed Namespace does not rebuild the snapshot, and a change outside a spec does not rebuild the sets', () => {
     const { cluster } = watched();
     cluster.policies.replaced([policy('a')], '1');
     cluster.shares.replaced([share('s')], '1');
@@ -116,7 +116,7 @@ describe('what is in force', () => {
     expect(cluster.snapshot()).toBe(first);
     cluster.policies.changed(policy('a', { version: '2', status: { confirmationUsed: '7' } }));
     const second = cluster.snapshot();
-    expect(second.owners.get('NamespacePolicy/a')?.confirmationUsed).toBe('7');
+    expect(second.providers.get('NamespacePolicy/a')?.confirmationUsed).toBe('7');
     expect(second.policies).toBe(first.policies);
     cluster.shares.changed(share('s', { version: '2', spec: { ...broken } }));
     expect(cluster.snapshot().shares).toBe(first.shares);
@@ -126,25 +126,25 @@ describe('what is in force', () => {
 });
 
 describe('a policy that does not load', () => {
-  it('is refused while no version of it was good', () => {
+  it('a policy is refused while no version of it has loaded', () => {
     const { cluster } = watched();
     cluster.policies.changed(policy('a', broken));
     expect(names(cluster)).toEqual([]);
-    expect(cluster.snapshot().owners.get('NamespacePolicy/a')).toMatchObject({ isValid: false });
-    expect(cluster.owner('NamespacePolicy/a')).toMatchObject({
+    expect(cluster.snapshot().providers.get('NamespacePolicy/a')).toMatchObject({ isValid: false });
+    expect(cluster.provider('NamespacePolicy/a')).toMatchObject({
       standing: 'refused',
       definition: undefined,
       problems: [{ path: ['spec', 'suspend'], found: '"yes"' }],
     });
   });
 
-  it('stays in its last good version, however often it is written', () => {
+  it('the last good version stays in force, however often a bad version is written', () => {
     const { cluster, news } = watched();
     cluster.policies.changed(policy('a', { spec: { contents: contentsOf('x') } }));
     cluster.policies.changed(policy('a', { ...broken, version: '2' }));
     cluster.policies.changed(policy('a', { spec: { validations: 3 }, version: '3' }));
     expect(cluster.snapshot().policies.policies).toMatchObject([{ contents: [{}] }]);
-    expect(cluster.snapshot().owners.get('NamespacePolicy/a')).toMatchObject({
+    expect(cluster.snapshot().providers.get('NamespacePolicy/a')).toMatchObject({
       isValid: false,
       provides: true,
       resourceVersion: '3',
@@ -159,21 +159,21 @@ describe('a policy that does not load', () => {
     ]);
   });
 
-  it('keeps it over a new list', () => {
+  it('the last good version survives a new list', () => {
     const { cluster } = watched();
     cluster.policies.replaced([policy('a')], '1');
     cluster.policies.replaced([policy('a', { ...broken, version: '2' })], '2');
     expect(names(cluster)).toEqual(['a']);
   });
 
-  it('has none from another policy of its name', () => {
+  it('a policy does not inherit a good version from an earlier policy of the same name', () => {
     const { cluster } = watched();
     cluster.policies.changed(policy('a'));
     cluster.policies.changed(policy('a', { ...broken, uid: 'another', version: '2' }));
     expect(names(cluster)).toEqual([]);
   });
 
-  it('is counted', () => {
+  it('a policy that does not load is counted', () => {
     const { cluster } = watched();
     cluster.policies.replaced([policy('a'), policy('b'), policy('c', broken)], '1');
     cluster.policies.changed(policy('b', { ...broken, version: '2' }));
@@ -182,7 +182,7 @@ describe('a policy that does not load', () => {
       NamespacePolicy: { loaded: 1, 'last-good': 1, refused: 1 },
       SecretShare: { loaded: 0, 'last-good': 0, refused: 1 },
     });
-    expect([...cluster.owners()].map(({ state, standing }) => `${state.id} ${standing}`)).toEqual([
+    expect([...cluster.providers()].map(({ state, standing }) => `${state.id} ${standing}`)).toEqual([
       'NamespacePolicy/a loaded',
       'NamespacePolicy/b last-good',
       'NamespacePolicy/c refused',
@@ -196,7 +196,7 @@ function contentsOf(name: string): object {
 }
 
 describe('a policy that is being deleted', () => {
-  it('stays until it is gone', () => {
+  it('a policy that is being deleted stays in force until it is deleted', () => {
     const { cluster } = watched();
     cluster.policies.changed(policy('a'));
     const deleting = policy('a', {
@@ -205,19 +205,19 @@ describe('a policy that is being deleted', () => {
     });
     cluster.policies.changed(deleting);
     expect(names(cluster)).toEqual(['a']);
-    expect(cluster.snapshot().owners.get('NamespacePolicy/a')).toMatchObject({
+    expect(cluster.snapshot().providers.get('NamespacePolicy/a')).toMatchObject({
       isDeleting: true,
       hasFinalizer: true,
       isValid: true,
     });
     cluster.policies.removed(deleting);
     expect(names(cluster)).toEqual([]);
-    expect(cluster.snapshot().owners.size).toBe(0);
+    expect(cluster.snapshot().providers.size).toBe(0);
   });
 });
 
 describe('listeners', () => {
-  it('are told of each change, once, when all of it has been taken in', () => {
+  it('listeners get each change once, after the whole list or event is stored', () => {
     const { cluster, news } = watched();
     const seen: number[] = [];
     cluster.subscribe(() => seen.push([...cluster.snapshot().namespaces()].length));
@@ -230,7 +230,7 @@ describe('listeners', () => {
     expect(cluster.version).toBe(4);
   });
 
-  it('learn from a list what is gone, new or other, and nothing else', () => {
+  it('listeners get the deleted, new and changed objects of a list only', () => {
     const { cluster, news } = watched();
     cluster.namespaces.replaced([namespace('a'), namespace('b'), namespace('c')], '1');
     cluster.shares.replaced([share('s')], '1');
@@ -249,7 +249,7 @@ describe('listeners', () => {
     expect(cluster.version).toBe(version);
   });
 
-  it('see that a namespace is another one of its name', () => {
+  it('listeners see that a namespace was replaced by another one of the same name', () => {
     const { cluster } = watched();
     const uids: unknown[] = [];
     cluster.namespaces.changed(namespace('a', { uid: 'first' }));
@@ -262,13 +262,15 @@ describe('listeners', () => {
     expect(cluster.snapshot().namespace('a')?.metadata.uid).toBe('second');
   });
 
-  it('learn how an owner was and is', () => {
+  it('listeners get a provider before and after its change', () => {
     const { cluster } = watched();
     const matches: unknown[] = [];
     cluster.subscribe((change) => {
-      if (change.kind !== 'owner') return;
+      if (change.kind !== 'provider') return;
       matches.push(
-        ...[change.before, change.after].map((owner) => owner?.definition?.compiled.match.names?.[0]?.source),
+        ...[change.before, change.after].map(
+          (provider) => provider?.definition?.compiled.match.names?.[0]?.source,
+        ),
       );
     });
     cluster.policies.changed(policy('a', { spec: { match: { names: ['x'] } } }));
@@ -276,7 +278,7 @@ describe('listeners', () => {
     expect(matches).toEqual([undefined, 'x', 'x', 'y']);
   });
 
-  it('are not told of what is no object of ours', () => {
+  it('listeners get no objects of other kinds', () => {
     const { cluster, news } = watched();
     cluster.policies.changed(policy('a'));
     cluster.namespaces.replaced([namespace('a')], '1');

@@ -37,7 +37,7 @@ it('a shipped binding is left over, and any other binding of an account of Reeve
     read: ({ kind, name }) =>
       Promise.resolve(kind === 'ClusterRoleBinding' ? { kind, metadata: { name } } : undefined),
   };
-  const found = await findLeftovers(shipped, { owners: [], marked: [], unseen: [] }, 'reeve-system', {
+  const found = await findLeftovers(shipped, { providers: [], marked: [], unseen: [] }, 'reeve-system', {
     client: client as KubeClient,
     writer: writer as ObjectWriter,
   });

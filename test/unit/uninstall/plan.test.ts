@@ -50,23 +50,23 @@ describe('the plan', () => {
     ['releases objects of a deleted policy', undefined, false, 'release', 'it no longer exists'],
     ['releases all objects with --keep-contents', {}, true, 'release', '--keep-contents'],
   ])('%s', ([, parts, keepContents, fate, reason]) => {
-    const owners = parts === undefined ? [] : [{ ...state, ...parts }];
-    const plan = planContents({ owners, marked: three, unseen: [] }, keepContents);
-    expect(plan).toEqual({ owners: [{ owner: state.id, fate, reason, objects: three }], foreign: [] });
+    const providers = parts === undefined ? [] : [{ ...state, ...parts }];
+    const plan = planContents({ providers, marked: three, unseen: [] }, keepContents);
+    expect(plan).toEqual({ providers: [{ provider: state.id, fate, reason, objects: three }], foreign: [] });
     expect(countOf(plan, fate)).toBe(3);
   });
 
   test('leaves objects alone that name no provider', () => {
     const others = [marked('x'), marked('y', 'Deployment/z')];
-    const facts = { owners: [state], marked: [...others, ...three], unseen: [] };
-    expect(planContents(facts, false)).toMatchObject({ owners: [{ objects: three }], foreign: others });
+    const facts = { providers: [state], marked: [...others, ...three], unseen: [] };
+    expect(planContents(facts, false)).toMatchObject({ providers: [{ objects: three }], foreign: others });
   });
 
   test('lists the providers by name', () => {
     const share = { ...state, id: 'SecretShare/s' } as const;
-    const facts = { owners: [state, share], marked: [marked('s', share.id), ...three], unseen: [] };
+    const facts = { providers: [state, share], marked: [marked('s', share.id), ...three], unseen: [] };
     const plan = planContents(facts, false);
-    expect(plan.owners.map(({ owner }) => owner)).toEqual([state.id, share.id]);
+    expect(plan.providers.map(({ provider }) => provider)).toEqual([state.id, share.id]);
     expect([countOf(plan, 'delete'), countOf(plan, 'release')]).toEqual([4, 0]);
   });
 });

@@ -278,11 +278,11 @@ describe('the mutating endpoint', () => {
     ['CONNECT', namespace, { operation: 'CONNECT' }],
     ['DELETE', namespace, { operation: 'DELETE', object: null, oldObject: namespace }],
   ];
-  test.each(rows)('has no opinion on %s', (_name, object, changes) => {
+  test.each(rows)('it passes %s', (_name, object, changes) => {
     expect(decodeRequest(object, changes, 'mutate').kind).toBe('passed');
   });
 
-  test('refuses what nobody sends', () => {
+  test('it refuses malformed requests', () => {
     expect(decodeRequest(namespace, { operation: 'create' }, 'mutate').kind).toBe('malformed');
     expect(decodeRequest(namespace, { userInfo: null }, 'mutate').kind).toBe('malformed');
   });

@@ -1,4 +1,4 @@
-// What is said of a request: short, of known words, and nothing that could steer a terminal.
+// Tests the summary of a request: short, printable, and free of control characters.
 import { expect, test } from 'vitest';
 import { summaryOf } from '../../../../src/admission/decode/request-summary.ts';
 

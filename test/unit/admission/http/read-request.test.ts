@@ -7,7 +7,7 @@ const limits = { bodyBytes: 1000, requestMs: 30_000 };
 const good = { 'content-length': '10', 'content-type': 'application/json' };
 
 function head(headers: Record<string, string | undefined>, url = '/validate') {
-  // Of a request, its head is all that is looked at.
+  // `readHead` reads only these two fields of a request.
   return readHead({ headers, url } as IncomingMessage, limits);
 }
 

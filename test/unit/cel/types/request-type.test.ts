@@ -1,7 +1,7 @@
 // Tests that a misspelled or misused part of `request` is found when a policy is loaded.
 import { expect, test } from 'vitest';
 import { compileExpression } from '../../../../src/cel/expression.ts';
-import type { CompileResult } from '../../../../src/cel/expression.ts';
+import type { ExpressionResult } from '../../../../src/cel/expression.ts';
 import { requestAttributes } from '../../../../src/policy/terms/review.ts';
 
 const request = {
@@ -13,7 +13,7 @@ const request = {
   userInfo: { username: 'jane', groups: ['dev', 'ops'], extra: { constructor: ['own'] } },
 };
 
-function compile(source: string): CompileResult {
+function compile(source: string): ExpressionResult {
   return compileExpression(source, { variables: ['request'], requestFields: requestAttributes }, 'bool');
 }
 

@@ -22,7 +22,7 @@ class Bench {
   readonly replica: AuthorityReplica;
   found: FoundState = { kind: 'missing' };
   isAway = false;
-  /** As when somebody has made it immutable. */
+  /** False as if a user had made the Secret immutable. */
   isWritable = true;
   /** Authorities that cannot sign. */
   readonly unusable = new Set<string>();
@@ -81,14 +81,14 @@ class Bench {
   }
 }
 
-test('the first one makes an authority and a certificate, and then there is nothing to do', async () => {
+test('the first replica creates an authority and a certificate once', async () => {
   const bench = new Bench();
   expect(await bench.round()).toEqual(['created: in time', 'signed by <1>']);
   expect(await bench.round()).toEqual([]);
 });
 
-describe('its certificate', () => {
-  test('is renewed when two thirds of its life are over', async () => {
+describe('the certificate of a replica', () => {
+  test('a certificate is renewed at two thirds of its lifetime', async () => {
     const bench = new Bench();
     await bench.round();
     await bench.time.advance(40 * minute - 1);
@@ -97,7 +97,7 @@ describe('its certificate', () => {
     expect(await bench.round()).toEqual(['signed by <1>']);
   });
 
-  test('is renewed as soon as another one signs', async () => {
+  test('a certificate is renewed as soon as another authority signs', async () => {
     const bench = new Bench();
     await bench.round();
     const [signing, old] = [bench.authority(), bench.state.signing?.certPem ?? ''];
@@ -106,7 +106,7 @@ describe('its certificate', () => {
     expect(await bench.round()).toEqual(['signed by <2>']);
   });
 
-  test('stays while the API server is away, and is renewed when that is back', async () => {
+  test('a due renewal waits while the API server is unreachable, and the old certificate stays in use', async () => {
     const bench = new Bench();
     await bench.round();
     await bench.time.advance(50 * minute);
@@ -117,7 +117,7 @@ describe('its certificate', () => {
     expect(await bench.round()).toEqual(['signed by <1>']);
   });
 
-  test('is made and renewed though the Secret cannot be written, as long as its authority lasts', async () => {
+  test('a certificate is issued and renewed until its authority expires, although the Secret cannot be written', async () => {
     const bench = new Bench();
     const signing = bench.authority();
     const over = { certPem: '<over>', until: begin };
@@ -140,7 +140,7 @@ describe('its certificate', () => {
   });
 });
 
-describe('a next authority is released', () => {
+describe('the release of the next authority', () => {
   const withNext = async (): Promise<Bench> => {
     const bench = new Bench();
     await bench.round();
@@ -149,7 +149,7 @@ describe('a next authority is released', () => {
     return bench;
   };
 
-  test('when its bundle was confirmed for the settling time, from the first look to the last', async () => {
+  test('the next authority signs once all checks during the settling time have found its bundle', async () => {
     const bench = await withNext();
     const bundle = bundleOf(bench.state);
     expect(bench.replica.confirm(bundle)).toBe(minute);
@@ -166,7 +166,7 @@ describe('a next authority is released', () => {
     expect(bench.replica.confirm(bundleOf(bench.state))).toBeUndefined();
   });
 
-  test('not by a look after a long time in which nobody looked', async () => {
+  test('a check after a long gap starts the settling time again', async () => {
     const bench = await withNext();
     const bundle = bundleOf(bench.state);
     bench.replica.confirm(bundle);
@@ -175,7 +175,7 @@ describe('a next authority is released', () => {
     expect(await bench.round()).toEqual([]);
   });
 
-  test('not by looks before and after one that found another bundle', async () => {
+  test('a check that finds another bundle starts the settling time again', async () => {
     const bench = await withNext();
     const bundle = bundleOf(bench.state);
     bench.replica.confirm(bundle);
@@ -184,7 +184,7 @@ describe('a next authority is released', () => {
     expect(bench.replica.confirm(bundle)).toBe(minute);
   });
 
-  test('not by looks that found another bundle', async () => {
+  test('checks that find another bundle never release the next authority', async () => {
     const bench = await withNext();
     for (let looks = 0; looks < 20; looks += 1) {
       expect(bench.replica.confirm('<1>')).toBeUndefined();
@@ -194,8 +194,8 @@ describe('a next authority is released', () => {
   });
 });
 
-describe('somebody who breaks the Secret again and again', () => {
-  test('is followed ever more slowly, and at once again after a quiet while', async () => {
+describe('a Secret that is corrupted again and again', () => {
+  test('each repair waits twice as long as the last, and after a quiet time the next repair is immediate', async () => {
     const bench = new Bench();
     await bench.round();
     const broken: FoundState = { kind: 'corrupt' };
@@ -221,7 +221,7 @@ describe('somebody who breaks the Secret again and again', () => {
   });
 });
 
-test('an authority that turns out to be unable to sign is replaced', async () => {
+test('a signing authority that cannot sign is replaced', async () => {
   const bench = new Bench();
   bench.isServed = true;
   bench.unusable.add('<1>');
@@ -229,12 +229,12 @@ test('an authority that turns out to be unable to sign is replaced', async () =>
   expect(await bench.round()).toEqual(['created: corrupt']);
   expect(bench.state).toMatchObject({ next: { certPem: '<2>' }, retired: [] });
   expect(bench.replica.pair).toBeUndefined();
-  // There may be others who serve, so the new one has to become known; nobody is there who could release it.
+  // Other replicas may serve, so API servers must learn the new authority first; no replica can release it.
   await bench.time.advance(settings.caSettling + 15_000);
   expect(await bench.round()).toEqual(['signed by <2>']);
 });
 
-test('so is one that was only to be the next, once somebody needs it', async () => {
+test('a next authority that cannot sign is replaced once it has to sign', async () => {
   const bench = new Bench();
   bench.isServed = true;
   bench.unusable.add('<1>');

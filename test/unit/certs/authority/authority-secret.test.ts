@@ -1,4 +1,4 @@
-// The Secret of the shared authority: read for what it is, and written only as long as nobody else has.
+// Tests the Secret of the shared authority: what it reads as, and that a write fails after a write of another replica.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { KubeError } from '../../../../src/base/kube-error.ts';
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
@@ -56,7 +56,7 @@ const secretOf = (data: unknown): KubeObject => ({
 const encoded = (text: string): string => Buffer.from(text).toString('base64');
 const stored = (): KubeObject => secretOf({ 'authorities.json': encoded(encodeState(state)) });
 
-describe('what is found', () => {
+describe('reading the Secret', () => {
   test.each<[string, () => KubeObject | undefined, object]>([
     ['no Secret', () => undefined, { kind: 'missing' }],
     ['no data', () => secretOf(undefined), { kind: 'corrupt' }],
@@ -68,14 +68,14 @@ describe('what is found', () => {
     expect((await secret.read(signal)).found).toEqual(found);
   });
 
-  test('a state', async () => {
+  test('a stored state is read as it was written', async () => {
     const secret = new AuthoritySecret(new StubStore(stored()), 'reeve-system');
     expect((await secret.read(signal)).found).toEqual({ kind: 'whole', state });
   });
 });
 
-describe('what is written', () => {
-  test('where there is none: a new one, which fails when somebody else was faster', async () => {
+describe('writing the Secret', () => {
+  test('a missing Secret is created with a resource version that fails if the Secret exists by then', async () => {
     const writer = new StubStore(undefined);
     const secret = new AuthoritySecret(writer, 'reeve-system');
     expect(await secret.write(await secret.read(signal), state, signal)).toBe(true);
@@ -91,7 +91,7 @@ describe('what is written', () => {
     });
   });
 
-  test('over one that was read: in that version only, and whatever else is in it stays', async () => {
+  test('an existing Secret is patched at the version that was read, and its other keys stay', async () => {
     const writer = new StubStore(secretOf({ other: encoded('x'), 'authorities.json': encoded('y') }));
     const secret = new AuthoritySecret(writer, 'reeve-system');
     expect(await secret.write(await secret.read(signal), state, signal)).toBe(true);
@@ -100,12 +100,12 @@ describe('what is written', () => {
     expect(writer.writes).toEqual([{ ref, patch: { metadata: { resourceVersion: '17' }, data } }]);
   });
 
-  test.each([409, 404])('answered with %d, it was not written', async (code) => {
+  test.each([409, 404])('an answer of %d means that the state was not written', async (code) => {
     const secret = new AuthoritySecret(new StubStore(stored(), code), 'reeve-system');
     expect(await secret.write(await secret.read(signal), state, signal)).toBe(false);
   });
 
-  test('any other answer is a failure', async () => {
+  test('any other error answer rejects the write', async () => {
     const secret = new AuthoritySecret(new StubStore(stored(), 403), 'reeve-system');
     await expect(secret.write(await secret.read(signal), state, signal)).rejects.toBeInstanceOf(KubeError);
   });

@@ -27,7 +27,7 @@ beforeAll(async () => {
   state = { signing, next, retired: [{ certPem: retired.certPem, until: testNow.getTime() + hourMs }] };
 });
 
-test('comes back as it was written', () => {
+test('an encoded state decodes to the same state', () => {
   expect(parseState(encodeState(state))).toEqual(state);
   const { signing, next } = state;
   const others: readonly AuthorityState[] = [
@@ -37,18 +37,18 @@ test('comes back as it was written', () => {
   for (const other of others) expect(parseState(encodeState(other))).toEqual(other);
 });
 
-test('an authority knows from when until when it is used: it begins earlier, for clients whose clock is late', () => {
+test('a new authority is valid from before its creation, for clients whose clock is slow', () => {
   const begin = Math.floor(testNow.getTime() / 1000) * 1000;
   expect(state.signing).toMatchObject({ createdAt: begin, notAfter: begin + 3 * hourMs });
 });
 
-test('the key of one that is retired is not written', () => {
+test('the key of a retired authority is not written', () => {
   const { keyPem = '', certPem = '' } = authorities[2] ?? {};
   expect(encodeState(state)).toContain(JSON.stringify(certPem));
   expect(encodeState(state)).not.toContain(JSON.stringify(keyPem));
 });
 
-test('the bundle has each once, in the same order whatever became of them', () => {
+test('the bundle lists each authority once, in an order that does not depend on their states', () => {
   const bundle = bundleOf(state);
   expect(bundle.match(/BEGIN CERTIFICATE/g)).toHaveLength(3);
   expect(bundle).not.toContain('PRIVATE KEY');
@@ -58,7 +58,7 @@ test('the bundle has each once, in the same order whatever became of them', () =
   expect(bundleOf({ signing: next, retired: later })).toBe(bundle);
 });
 
-test('one that is retired is trusted no longer than it lasts, whatever is written', () => {
+test('a retired authority is never trusted beyond its expiry, even if the state says so', () => {
   const [forever] = state.retired.map(({ certPem }) => ({
     certPem,
     until: Date.parse('9999-12-31T00:00:00Z'),
@@ -68,7 +68,7 @@ test('one that is retired is trusted no longer than it lasts, whatever is writte
   expect(parseState(encodeState({ ...state, retired: [forever] }))?.retired).toEqual([{ ...forever, until }]);
 });
 
-describe('is not taken', () => {
+describe('an invalid state', () => {
   interface Written {
     signing?: { certificate?: unknown; key?: unknown };
     next?: unknown;
@@ -118,7 +118,7 @@ describe('is not taken', () => {
     expect(parseState(text())).toBeUndefined();
   });
 
-  test('what later versions add does no harm', () => {
+  test('fields of later versions are ignored', () => {
     const added = { ...(JSON.parse(encodeState(state)) as object), version: 2, history: [{ key: 'x' }] };
     expect(parseState(JSON.stringify(added))).toEqual(state);
   });

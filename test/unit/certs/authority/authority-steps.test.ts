@@ -12,7 +12,7 @@ const minute = 60_000;
 const hour = 60 * minute;
 const lifeMs = 30 * hour;
 const leafMs = 6 * hour;
-/** Of the clock of whoever decides; authorities were made at their own times. */
+/** The time at which the step is decided; authorities may have been created at other times. */
 const noon = Date.parse('2026-06-01T12:00:00Z');
 
 function authority(name: string, createdAt = noon): Authority {
@@ -40,28 +40,28 @@ function step(
 
 /** As at a later, or an earlier, time. */
 const at = (afterNoonMs: number): Pick<Situation, 'now'> => ({ now: noon + afterNoonMs });
-/** A leaf lasts so long, and whoever signs one may take a minute for it. */
+/** The lifetime of a leaf, and a minute that a replica may take to sign it. */
 const untilLeaf = leafMs + minute;
 
-test('nothing is due as long as the one that signs is young', () => {
+test('no step is due while the signing authority is young', () => {
   for (const now of [0, hour, 20 * hour - 1])
     expect(step({ signing: a, retired: [] }, at(now))).toBeUndefined();
 });
 
 describe('without a state', () => {
   test.each(['missing', 'corrupt'] as const)(
-    '%s, and nobody knows another: the new one signs at once',
+    'a new authority signs at once if the state is %s and no other authority is known',
     (found) => {
       expect(step(found)).toEqual({ kind: 'created', state: { retired: [] }, issue: 'signing' });
     },
   );
 
-  test('while others may serve whom this process does not know, the new one has to become known', () => {
+  test('a new authority does not sign yet if unknown replicas may be serving', () => {
     const expected = { kind: 'created', state: { retired: [] }, issue: 'next' };
     expect(step('missing', { mayBeServed: true })).toEqual(expected);
   });
 
-  test('what this process remembers stays trusted, as long as certificates of it can be out there', () => {
+  test('remembered authorities stay trusted as long as certificates of them can be in use', () => {
     const memory: Memory = {
       state: { signing: a, next: b, retired: [retired('c'), retired('d', noon - 1)] },
       own: retired('c', noon + 2 * hour),
@@ -79,13 +79,13 @@ describe('without a state', () => {
     });
   });
 
-  test('when all that it remembers has expired, the new one signs at once', () => {
+  test('a new authority signs at once if all remembered authorities have expired', () => {
     const memory: Memory = { state: { signing: a, retired: [] }, own: retired('a', noon + lifeMs) };
     const expected = { kind: 'created', state: { retired: [] }, issue: 'signing' };
     expect(step('missing', { memory, mayBeServed: true, ...at(lifeMs) })).toEqual(expected);
   });
 
-  test('however long the list is, who this process is served by stays in it', () => {
+  test('the signer of the own certificate stays trusted, however long the list is', () => {
     const state: AuthorityState = {
       signing: a,
       retired: Array.from({ length: 10 }, (_, index) => retired(`${index}`, noon + hour + index)),
@@ -99,17 +99,17 @@ describe('without a state', () => {
     expect(step(restored, { memory })).toBeUndefined();
   });
 
-  test('however often it is lost, the bundle stays small', () => {
+  test('the bundle stays small, however often the state is lost', () => {
     const many = Array.from({ length: 10 }, (_, index) => retired(`${index}`, noon + hour + index));
     const found = step('missing', { memory: { state: { signing: a, retired: many } } });
     const lost = retired('a', noon + untilLeaf);
-    // Who serves is among the first ones or, where new ones came to sign meanwhile, among the last ones.
+    // Authorities of served certificates are among the first or, if new ones have signed meanwhile, among the last.
     expect(found?.state.retired).toEqual([...many.slice(0, 5), ...many.slice(6), lost]);
   });
 });
 
-describe('an authority that comes of age', () => {
-  test('is joined by the next one at two thirds of its life', () => {
+describe('an authority that is due for renewal', () => {
+  test('a next authority is added at two thirds of the lifetime', () => {
     expect(renewalTime(a)).toBe(noon + 20 * hour);
     expect(step({ signing: a, retired: [] }, at(20 * hour))).toEqual({
       kind: 'added',
@@ -123,24 +123,27 @@ describe('an authority that comes of age', () => {
     [0, false],
     [minute - 1, false],
     [minute, true],
-  ])('the next one, confirmed for %d ms, signs: %s', (confirmedMs, isReleased) => {
-    expect(step(both, { ...at(20 * hour), confirmedMs })?.kind).toBe(isReleased ? 'released' : undefined);
-  });
+  ])(
+    'it is decided for a next authority confirmed for %d ms whether it signs: %s',
+    (confirmedMs, isReleased) => {
+      expect(step(both, { ...at(20 * hour), confirmedMs })?.kind).toBe(isReleased ? 'released' : undefined);
+    },
+  );
 
-  test('loses its key then, and is trusted until the last certificate of it has expired', () => {
+  test('a replaced authority loses its key, and stays trusted until its last certificate expires', () => {
     expect(step(both, { ...at(21 * hour), confirmedMs: minute })?.state).toEqual({
       signing: both.next,
       retired: [retired('a', noon + 21 * hour + untilLeaf)],
     });
   });
 
-  test('is not trusted any longer than it is valid', () => {
+  test('a replaced authority is never trusted beyond its own expiry', () => {
     expect(step(both, { ...at(29 * hour), confirmedMs: minute })?.state.retired).toEqual([
       retired('a', noon + lifeMs),
     ]);
   });
 
-  test('a next one that nobody releases is replaced when it comes of age itself', () => {
+  test('a next authority that is never released is replaced at two thirds of its own lifetime', () => {
     const forgotten = { signing: authority('a', noon + 19 * hour), next: b, retired: [] };
     expect(step(forgotten, at(20 * hour))).toEqual({
       kind: 'added',
@@ -150,8 +153,8 @@ describe('an authority that comes of age', () => {
   });
 });
 
-describe('what is over', () => {
-  test('is dropped', () => {
+describe('expired authorities', () => {
+  test('an expired retired authority is dropped', () => {
     const state = { signing: a, retired: [retired('c', noon), retired('d', noon + 1)] };
     expect(step(state)).toEqual({
       kind: 'dropped',
@@ -159,13 +162,13 @@ describe('what is over', () => {
     });
   });
 
-  test('is not dropped by whoever serves a certificate of it', () => {
+  test('a process that serves a certificate of an expired authority keeps that authority', () => {
     const state = { signing: a, retired: [retired('c', noon)] };
     expect(step(state, { memory: { own: retired('c', noon + 1) } })).toBeUndefined();
     expect(step(state, { memory: { own: retired('c', noon) } })?.kind).toBe('dropped');
   });
 
-  test('the next one signs at once when the one that signed has expired, and with it all its certificates', () => {
+  test('the next authority signs at once when the signing one has expired', () => {
     const next = authority('b', noon + 20 * hour);
     expect(step({ signing: a, next, retired: [] }, at(lifeMs))?.state).toEqual({
       signing: next,
@@ -173,13 +176,13 @@ describe('what is over', () => {
     });
   });
 
-  test('but not while another one is trusted still', () => {
+  test('the next authority does not sign at once while a retired one is trusted', () => {
     const next = authority('b', noon + 20 * hour);
     const left = [retired('c', noon + lifeMs + 1)];
     expect(step({ signing: a, next, retired: left }, at(lifeMs))?.state).toEqual({ next, retired: left });
   });
 
-  test('when nobody is left who could sign, a new one does', () => {
+  test('a new authority signs when both others have expired', () => {
     const state = { signing: a, next: b, retired: [retired('c')] };
     expect(step(state, { ...at(lifeMs), mayBeServed: true })).toEqual({
       kind: 'created',
@@ -189,16 +192,16 @@ describe('what is over', () => {
   });
 });
 
-describe('a state that somebody made who did not know our authority', () => {
+describe('a state that lacks the signer of the own certificate', () => {
   const memory: Memory = { own: retired('ours', noon + hour) };
-  test('gets it back, and what signs there has to become known first', () => {
+  test('the signer is restored, and the signing authority of the state becomes the next one', () => {
     expect(step({ signing: a, retired: [retired('c')] }, { memory })).toEqual({
       kind: 'restored',
       state: { next: a, retired: [retired('c'), retired('ours')] },
     });
   });
 
-  test('of two with keys, the next one stays that', () => {
+  test('the next authority of the state stays the next one, and the signing one retires', () => {
     expect(step({ signing: a, next: b, retired: [] }, { memory })?.state).toEqual({
       next: b,
       retired: [retired('ours'), retired('a', noon + untilLeaf)],
@@ -209,22 +212,22 @@ describe('a state that somebody made who did not know our authority', () => {
     ['signs', { signing: authority('ours'), retired: [] }],
     ['is the next one', { signing: a, next: authority('ours'), retired: [] }],
     ['is retired', { signing: a, retired: [retired('ours', noon + 1)] }],
-  ])('is left as it is when ours %s', (_, state) => {
+  ])('the state stays as it is if the own signer %s', (_, state) => {
     expect(step(state, { memory })).toBeUndefined();
   });
 
-  test('is left as it is when our certificate has expired', () => {
+  test('the state stays as it is if the own certificate has expired', () => {
     expect(step({ signing: a, retired: [] }, { memory, ...at(hour) })).toBeUndefined();
   });
 });
 
 describe('a clock that jumps', () => {
-  test('back: what is of the future is as good as what is new', () => {
+  test('after a jump back, authorities of the future count as new', () => {
     const state = { signing: a, next: b, retired: [retired('c')] };
     for (const back of [minute, 1000 * hour]) expect(step(state, at(-back))).toBeUndefined();
   });
 
-  test('forward: what is replaced stays trusted by those who serve it, whose clock is right', () => {
+  test('after a jump forward, a replaced authority stays trusted by the processes that serve its certificates', () => {
     const jumped = step({ signing: a, retired: [] }, at(2 * lifeMs));
     expect(jumped).toMatchObject({ kind: 'created', issue: 'signing' });
     const made = { signing: authority('b', noon + 2 * lifeMs), retired: [] };
@@ -235,8 +238,8 @@ describe('a clock that jumps', () => {
   });
 });
 
-describe('who signs', () => {
-  test('is the one that may; the next one only for who has waited in vain for its release', () => {
+describe('the signer of a first certificate', () => {
+  test('the next authority signs only for a process that has waited in vain for its release', () => {
     expect(signerFor({ signing: a, next: b, retired: [] }, 10 * hour, minute)).toBe(a);
     const unreleased = { next: b, retired: [] };
     expect(signerFor(unreleased, minute + 14_999, minute)).toBeUndefined();

@@ -39,7 +39,7 @@ async function modeOf(path: string): Promise<string> {
 }
 
 describe('writeCertificateFiles', () => {
-  test('writes four files that only their owner reads, into a folder that only its owner enters', async () => {
+  test('it writes four files and a folder that only their owner can read', async () => {
     await using temp = await makeTestFolder();
     const folder = join(temp.path, 'deep', 'certs');
     const outcome = await writeCertificateFiles(folder, first, false);
@@ -52,7 +52,7 @@ describe('writeCertificateFiles', () => {
     expect(await modeOf(folder)).toBe('700');
   });
 
-  test('leaves the mode and the other files of a folder alone', async () => {
+  test('it leaves the mode and the other files of an existing folder alone', async () => {
     await using temp = await makeTestFolder();
     await chmod(temp.path, 0o755);
     await writeFile(join(temp.path, 'README.md'), 'read me');
@@ -61,7 +61,7 @@ describe('writeCertificateFiles', () => {
     expect(await modeOf(temp.path)).toBe('755');
   });
 
-  test.for(certificateFileNames)('writes nothing when %s exists', async (name) => {
+  test.for(certificateFileNames)('it writes nothing if %s exists', async (name) => {
     await using temp = await makeTestFolder();
     await writeFile(join(temp.path, name), 'precious');
     const outcome = await writeCertificateFiles(temp.path, first, false);
@@ -69,7 +69,7 @@ describe('writeCertificateFiles', () => {
     expect(await contentsOf(temp.path)).toEqual({ [name]: 'precious' });
   });
 
-  test('counts a symlink to nowhere as existing, and does not write through one', async () => {
+  test('it counts a dangling symlink as existing, and does not write through it', async () => {
     await using temp = await makeTestFolder();
     await symlink('nowhere', join(temp.path, 'tls.key'));
     expect(await existingCertificateFiles(temp.path)).toEqual([join(temp.path, 'tls.key')]);
@@ -79,7 +79,7 @@ describe('writeCertificateFiles', () => {
     expect(await contentsOf(temp.path)).toEqual(expectedContents(first));
   });
 
-  test('replaces all four with force, whatever their modes were', async () => {
+  test('it replaces all four files with force, whatever their modes were', async () => {
     await using temp = await makeTestFolder();
     await writeCertificateFiles(temp.path, first, false);
     await chmod(join(temp.path, 'tls.key'), 0o644);
@@ -88,7 +88,7 @@ describe('writeCertificateFiles', () => {
     for (const name of certificateFileNames) expect(await modeOf(join(temp.path, name))).toBe('600');
   });
 
-  test('gives two writers at the same time one winner, whose files are never mixed', async () => {
+  test('one of two concurrent writers wins, and their files are never mixed', async () => {
     await using temp = await makeTestFolder();
     const outcomes = await Promise.all(
       [first, second].map((issued) => writeCertificateFiles(temp.path, issued, false)),
@@ -99,7 +99,7 @@ describe('writeCertificateFiles', () => {
     expect(await contentsOf(temp.path)).toEqual(winners.map(expectedContents)[0]);
   });
 
-  test('says why it cannot write, and leaves nothing behind', async () => {
+  test('it reports why it cannot write, and leaves no files behind', async () => {
     await using temp = await makeTestFolder();
     const file = join(temp.path, 'file');
     await writeFile(file, '');

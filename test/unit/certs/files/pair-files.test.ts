@@ -24,7 +24,7 @@ async function opened(content: string) {
   return { path, warnings, bundle: await openFileBundle(path, { notReloaded }) };
 }
 
-test('follows the file, and stays while that is no good, of which it warns once', async () => {
+test('the bundle follows its file, and keeps the last good content of a bad file with one warning', async () => {
   const [first = '', second = ''] = authorities;
   const { bundle, path, warnings } = await opened(first);
   expect(await bundle.wanted(signal)).toBe(first);
@@ -38,10 +38,10 @@ test('follows the file, and stays while that is no good, of which it warns once'
   expect(await bundle.wanted(signal)).toBe(second);
 });
 
-test('a file that is no good from the beginning is no start', async () => {
+test('a bundle file that is bad at the start prevents the start', async () => {
   await expect(opened('rubbish')).rejects.toBeInstanceOf(StartError);
 });
 
-test('of somebody else, nothing is wanted', async () => {
+test('a bundle that another program writes has no wanted content', async () => {
   expect(await foreignBundle.wanted(signal)).toBeUndefined();
 });

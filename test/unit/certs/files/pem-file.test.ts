@@ -6,8 +6,8 @@ import { folderOf } from '../../../support/serve-process.ts';
 import { makeTestIssuer } from './issuer.ts';
 import { readAuthority } from '../../../../src/certs/files/pem-file.ts';
 
-describe('an authority', () => {
-  test('is read, and what else stands in the file is left out', async () => {
+describe('a file with an authority', () => {
+  test('the certificate is read, and other content of the file is left out', async () => {
     const { ca } = await (await makeTestIssuer())();
     await using folder = await folderOf({});
     const path = join(folder.path, 'ca.crt');
@@ -20,7 +20,7 @@ describe('an authority', () => {
     expect(JSON.stringify(reading)).not.toContain('PRIVATE KEY');
   });
 
-  test('is no serving certificate', async () => {
+  test('a serving certificate is refused as an authority', async () => {
     const { serving } = await (await makeTestIssuer())();
     await using folder = await folderOf({ 'ca.crt': serving.certPem });
     const path = join(folder.path, 'ca.crt');

@@ -54,7 +54,7 @@ async function call(server: Server, agent: Agent): Promise<Call> {
   return found;
 }
 
-test('new connections see the new certificate, and old ones live on', async () => {
+test('new connections get the new certificate, and old connections stay open', async () => {
   // The client judges the certificates by the real clock, so they are issued by it.
   const now = new Date();
   const [issue, issueOther] = await Promise.all([makeTestIssuer(), makeTestIssuer()]);

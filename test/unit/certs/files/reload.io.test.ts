@@ -70,7 +70,7 @@ describe('a change of the files', () => {
   test.for([
     ['by the watch alone', { pollMilliseconds: 2_000_000_000 }],
     ['by the poll alone', { settleMilliseconds: 2_000_000_000 }],
-  ] as const)('is taken %s', async ([, timing]) => {
+  ] as const)('a change is noticed %s', async ([, timing]) => {
     await using folder = await makeTestFolder();
     folder.put(first);
     const { reloader, applied, problems } = watchFolder(folder, timing);
@@ -81,7 +81,7 @@ describe('a change of the files', () => {
     expect([applied.at(-1), ...problems]).toEqual([third]);
   });
 
-  test('is taken when it came before the watch', async () => {
+  test('a change before the watch began is applied', async () => {
     await using folder = await makeTestFolder();
     folder.put(second);
     const { applied } = watchFolder(folder, { pollMilliseconds: 2_000_000_000 });
@@ -89,7 +89,7 @@ describe('a change of the files', () => {
     expect(applied).toEqual([second]);
   });
 
-  test('is applied once, and not at all when the content is the same', async () => {
+  test('a change is applied once, and a write of the same content is not applied', async () => {
     await using folder = await makeTestFolder();
     const readings = countReadings();
     folder.put(first);
@@ -102,7 +102,7 @@ describe('a change of the files', () => {
     expect(applied).toEqual([third]);
   });
 
-  test('is seen in a mounted Secret, whose files change by one symlink', async () => {
+  test('a change of a mounted Secret, which moves one symlink, is applied', async () => {
     await using folder = await makeTestFolder();
     const publish = async (version: string, pair: ServingPair): Promise<void> => {
       await mkdir(join(folder.path, version));
@@ -121,7 +121,7 @@ describe('a change of the files', () => {
     expect(problems).toEqual([]);
   });
 
-  test('is found in a folder that did not exist at first', async () => {
+  test('files in a folder that is created later are applied', async () => {
     await using folder = await makeTestFolder();
     const late = join(folder.path, 'late');
     const paths = { certPath: join(late, 'tls.crt'), keyPath: join(late, 'tls.key') };
@@ -137,7 +137,7 @@ describe('a change of the files', () => {
 });
 
 describe('a bad pair', () => {
-  test('leaves the last good one in use, and is told once', async () => {
+  test('the last good pair stays in use, and each problem is reported once', async () => {
     await using folder = await makeTestFolder();
     const readings = countReadings();
     folder.put(first);
@@ -166,7 +166,7 @@ describe('a bad pair', () => {
     expect(reloader.current).toEqual(second);
   });
 
-  test('is told again after a good one', async () => {
+  test('the same problem is reported again after a good pair', async () => {
     await using folder = await makeTestFolder();
     const readings = countReadings();
     folder.put(first);
@@ -180,7 +180,7 @@ describe('a bad pair', () => {
     expect(problems).toEqual(Array.from({ length: 2 }, () => `${folder.key} is not a PEM private key`));
   });
 
-  test('that is only half written at first is not heard of', async () => {
+  test('a pair that is half written at first is not reported', async () => {
     await using folder = await makeTestFolder();
     folder.put({ cert: second.cert, key: first.key });
     let readings = 0;
@@ -199,7 +199,7 @@ describe('a bad pair', () => {
     expect(problems).toEqual([]);
   });
 
-  test('is also one that the server does not take', async () => {
+  test('a pair that the server rejects is reported', async () => {
     await using folder = await makeTestFolder();
     const readings = countReadings();
     folder.put(second);
@@ -212,7 +212,7 @@ describe('a bad pair', () => {
     expect(reloader.current).toEqual(first);
   });
 
-  test('is also the pair in use on the day it expires', async () => {
+  test('the pair in use is reported when it expires', async () => {
     await using folder = await makeTestFolder();
     folder.put(first);
     let now = testNow;
@@ -225,7 +225,7 @@ describe('a bad pair', () => {
 });
 
 describe('close', () => {
-  test('ends all reading', async () => {
+  test('the files are not read after close', async () => {
     await using folder = await makeTestFolder();
     const [closed, open] = [countReadings(), countReadings()];
     folder.put(first);
@@ -237,7 +237,7 @@ describe('close', () => {
     expect(closed.count()).toBe(0);
   });
 
-  test('is not needed for the process to end', async () => {
+  test('the process can end without close', async () => {
     const program = `
       const { watchServingPair } = await import(${JSON.stringify(new URL('../../../../src/certs/files/reload.ts', import.meta.url).href)});
       const current = { cert: '', key: '', notAfter: new Date(), fingerprint: '' };

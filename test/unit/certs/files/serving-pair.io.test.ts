@@ -37,7 +37,7 @@ function keyOf(algorithm: 'ec' | 'ed25519' | 'rsa' | 'rsa-pss' | 'x25519'): stri
 }
 
 describe('a good pair', () => {
-  test('is read with its expiry and its fingerprint', async () => {
+  test('a good pair is read with its expiry and its fingerprint', async () => {
     await using folder = await makeTestFolder();
     const { certPem, keyPem } = issued.serving;
     folder.put({ cert: certPem, key: keyPem });
@@ -52,7 +52,7 @@ describe('a good pair', () => {
     });
   });
 
-  test('may have a chain, text around it, Windows line ends and a SEC 1 key', () => {
+  test('a chain, text around it, Windows line ends and a SEC 1 key are accepted', () => {
     const { certPem, keyPem } = issued.serving;
     const sec1 = createPrivateKey(keyPem).export({ type: 'sec1', format: 'pem' }).toString();
     expect(parse(certPem + issued.ca.certPem, keyPem).ok).toBe(true);
@@ -60,7 +60,7 @@ describe('a good pair', () => {
     expect(parse(certPem.replaceAll('\n', '\r\n'), keyPem.replaceAll('\n', '\r\n')).ok).toBe(true);
   });
 
-  test('may begin in the future: the clock of this machine may be late', () => {
+  test('a certificate that begins in the future is accepted, because the clock of this machine may be slow', () => {
     expect(parse(issued.serving.certPem, issued.serving.keyPem, new Date('2020-01-01T00:00:00Z')).ok).toBe(
       true,
     );
@@ -150,7 +150,7 @@ describe('a bad pair', () => {
 });
 
 describe('a file that cannot be read', () => {
-  test('is named with the reason, and never waited for', async () => {
+  test('an unreadable file is reported with the reason, and the reader never blocks', async () => {
     await using folder = await makeTestFolder();
     folder.put({ cert: issued.serving.certPem, key: issued.serving.keyPem });
     const pipe = join(folder.path, 'pipe');

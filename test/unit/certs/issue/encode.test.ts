@@ -12,19 +12,19 @@ describe('positiveSerial', () => {
     expect(positiveSerial(bytes)).toBe(serial);
   });
 
-  test('is positive, 16 bytes long and never the same', () => {
+  test('a serial number is positive, 16 bytes long and never repeats', () => {
     const serials = Array.from({ length: 5000 }, () => positiveSerial(randomBytes(serialLength)));
     expect(serials.filter((serial) => !/^[4-7][0-9a-f]{31}$/.test(serial))).toEqual([]);
     expect(new Set(serials).size).toBe(5000);
   });
 
-  test('leaves the given bytes alone', () => {
+  test('it leaves the given bytes alone', () => {
     const bytes = Buffer.alloc(serialLength, 0xff);
     positiveSerial(bytes);
     expect(bytes).toEqual(Buffer.alloc(serialLength, 0xff));
   });
 
-  test.for([0, 15, 17])('refuses %d bytes', (length) => {
+  test.for([0, 15, 17])('it refuses %d bytes', (length) => {
     expect(() => positiveSerial(Buffer.alloc(length))).toThrow(RangeError);
   });
 });

@@ -23,13 +23,13 @@ beforeAll(async () => {
   serving = new X509Certificate(issued.serving.certPem);
 });
 
-/** Whether an extension stands in the certificate with exactly this encoding: OID, criticality and value in hex. */
+/** Returns true if the certificate has an extension with exactly this encoding: OID, criticality and value in hex. */
 function holds(certificate: X509Certificate, hex: string): boolean {
   return certificate.raw.toString('hex').includes(hex.replaceAll(' ', ''));
 }
 
 describe('the keys', () => {
-  test('are two on the curve P-256', () => {
+  test('the authority and the server have different keys on the curve P-256', () => {
     const keys = [issued.ca, issued.serving].map(({ keyPem }) => createPrivateKey(keyPem));
     for (const key of keys) {
       expect(key.asymmetricKeyType).toBe('ec');
@@ -39,7 +39,7 @@ describe('the keys', () => {
     expect(issued.ca.keyPem).toMatch(/^-----BEGIN PRIVATE KEY-----\n/);
   });
 
-  test('belong to their certificates, and the authority signed both', () => {
+  test('each key belongs to its certificate, and the authority signed both certificates', () => {
     expect(ca.checkPrivateKey(createPrivateKey(issued.ca.keyPem))).toBe(true);
     expect(serving.checkPrivateKey(createPrivateKey(issued.serving.keyPem))).toBe(true);
     expect(serving.checkIssued(ca) && serving.verify(ca.publicKey) && ca.verify(ca.publicKey)).toBe(true);
@@ -47,14 +47,14 @@ describe('the keys', () => {
 });
 
 describe('the authority', () => {
-  test('may sign certificates of servers, and nothing else', () => {
+  test('the authority may sign certificates of servers only', () => {
     expect(ca.ca).toBe(true);
     // basicConstraints, critical: cA TRUE, pathLen 0; keyUsage, critical: keyCertSign | cRLSign
     expect(holds(ca, '0603551d13 0101ff 0408 3006 0101ff 020100')).toBe(true);
     expect(holds(ca, '0603551d0f 0101ff 0404 03020106')).toBe(true);
   });
 
-  test('has a name of its own in every generation, in characters of PrintableString', async () => {
+  test('the name of an authority is unique and a valid PrintableString', async () => {
     const others = await Promise.all(Array.from({ length: 5 }, () => issue()));
     const subjects = [issued, ...others].map((each) => new X509Certificate(each.ca.certPem).subject);
     expect(new Set(subjects).size).toBe(6);
@@ -63,7 +63,7 @@ describe('the authority', () => {
 });
 
 describe('the serving certificate', () => {
-  test('answers to the names of the Service and of this machine', () => {
+  test('the certificate is valid for the names of the Service and of this machine', () => {
     expect(serving.subjectAltName).toBe(
       [
         'DNS:reeve-webhook',
@@ -78,7 +78,7 @@ describe('the serving certificate', () => {
     expect(serving.checkHost('reeve-webhook.other.svc')).toBeUndefined();
   });
 
-  test('is for servers, and no authority', () => {
+  test('the certificate is for servers and cannot sign', () => {
     expect(serving.ca).toBe(false);
     expect(serving.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1']);
     // basicConstraints, critical, empty; keyUsage, critical: digitalSignature
@@ -86,7 +86,7 @@ describe('the serving certificate', () => {
     expect(holds(serving, '0603551d0f 0101ff 0404 03020780')).toBe(true);
   });
 
-  test('names the key of the authority, and its own', () => {
+  test('the certificate has the key identifiers of the authority and of itself', () => {
     const identifier = /0603551d0e04160414([0-9a-f]{40})/;
     const [, authorityKey = ''] = identifier.exec(ca.raw.toString('hex')) ?? [];
     const [, ownKey = ''] = identifier.exec(serving.raw.toString('hex')) ?? [];
@@ -96,7 +96,7 @@ describe('the serving certificate', () => {
     expect(holds(serving, `0603551d23 0418 3016 8014 ${authorityKey}`)).toBe(true);
   });
 
-  test('takes more names, and a namespace of full length', async () => {
+  test('more names and a namespace of maximum length are accepted', async () => {
     const namespace = 'n'.repeat(63);
     const { serving: pair } = await issue({ namespace, extraNames: ['reeve.example.com', 'fd00::7'] });
     const certificate = new X509Certificate(pair.certPem);
@@ -108,7 +108,7 @@ describe('the serving certificate', () => {
 });
 
 describe('both certificates', () => {
-  test('are signed with SHA-256, the algorithm without parameters in both its places', () => {
+  test('both signatures use SHA-256, and both algorithm fields have no parameters', () => {
     for (const certificate of [ca, serving]) {
       expect(certificate.signatureAlgorithm).toBe('ecdsa-with-SHA256');
       const [, ...places] = certificate.raw.toString('hex').split('300a06082a8648ce3d040302');
@@ -116,7 +116,7 @@ describe('both certificates', () => {
     }
   });
 
-  test('begin an hour ago and last as long as asked', () => {
+  test('certificates begin one hour before their issue and last as long as requested', () => {
     for (const certificate of [ca, serving]) {
       expect(certificate.validFromDate).toEqual(new Date('2026-06-01T11:00:00Z'));
     }
@@ -124,7 +124,7 @@ describe('both certificates', () => {
     expect(ca.validToDate).toEqual(new Date('2036-05-29T12:00:00Z'));
   });
 
-  test('last no longer than the authority, also beyond 2050', async () => {
+  test('the serving certificate never outlives the authority, also beyond 2050', async () => {
     const short = await issue({ caLifetimeDays: 10, leafLifetimeDays: 365 });
     const long = await issue({ caLifetimeDays: 36_500, leafLifetimeDays: 36_500 });
     const end = (pem: string): Date => new X509Certificate(pem).validToDate;
@@ -133,7 +133,7 @@ describe('both certificates', () => {
     expect(end(long.ca.certPem)).toEqual(new Date('2126-05-08T12:00:00Z'));
   });
 
-  test('have positive serial numbers that never repeat', async () => {
+  test('serial numbers are positive and never repeat', async () => {
     const all = await Promise.all(Array.from({ length: 40 }, () => issue()));
     const certificates = all
       .flatMap((each) => [each.ca, each.serving])
@@ -155,7 +155,7 @@ test.for([0, -1, 1.5, Number.NaN, 36_501, Number.POSITIVE_INFINITY])(
   },
 );
 
-test('a name that cannot be one is refused', async () => {
+test('an invalid name is refused', async () => {
   await expect(issue({ namespace: 'No Namespace' })).rejects.toThrow(RangeError);
   await expect(issue({ extraNames: ['a_b'] })).rejects.toThrow(RangeError);
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { servingNames } from '../../../../src/certs/issue/names.ts';
 
 describe('servingNames', () => {
-  test('are the names of the Service and of this machine', () => {
+  test('the default names are those of the Service and of this machine', () => {
     expect(servingNames('reeve-system', [])).toEqual({
       dns: [
         'reeve-webhook',
@@ -16,7 +16,7 @@ describe('servingNames', () => {
     });
   });
 
-  test('take more names and addresses, each once and in lower case', () => {
+  test('more names and addresses are added once, in lower case', () => {
     const names = servingNames('a', ['Reeve.Example.COM', 'localhost', '10.0.0.7', '127.0.0.1', 'fd00::7']);
     expect(names.dns.slice(5)).toEqual(['reeve.example.com']);
     expect(names.ips).toEqual(['127.0.0.1', '::1', '10.0.0.7', 'fd00::7']);
@@ -37,7 +37,7 @@ describe('servingNames', () => {
     expect(() => servingNames('a', [name])).toThrow(RangeError);
   });
 
-  test('refuse a namespace that cannot be one', () => {
+  test('an invalid namespace is refused', () => {
     expect(() => servingNames('Reeve', [])).toThrow(RangeError);
   });
 });

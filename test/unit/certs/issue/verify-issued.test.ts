@@ -26,11 +26,11 @@ beforeAll(async () => {
   foreignKey = privateKeyPem((await makeKeyPair()).privateKey);
 });
 
-test('passes what was issued', () => {
+test('an issued pair passes', () => {
   expect(() => assertIssuedWell(good)).not.toThrow();
 });
 
-test('finds every fault', () => {
+test('every defect is reported', () => {
   const faults: readonly (readonly [IssuedCertificates, string])[] = [
     [{ ...good, ca: other.ca }, 'the authority issued the server'],
     [{ ...good, ca: good.serving }, 'the authority is one'],
@@ -42,7 +42,7 @@ test('finds every fault', () => {
   for (const [issued, fault] of faults) expect(() => assertIssuedWell(issued)).toThrow(fault);
 });
 
-test('misses an address', () => {
+test('a missing address is reported', () => {
   expect(() => assertIssuedWell(good, { ...names, ips: ['10.0.0.1'] })).toThrow(
     'the server has its addresses',
   );

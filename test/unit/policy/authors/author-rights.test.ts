@@ -86,13 +86,13 @@ test('a share needs a right if its selector reads the label', () => {
 
 test('a provider that has never loaded always needs a right', () => {
   const state = (id: ProviderId): readonly [ProviderId, ProviderState] => [id, { id } as ProviderState];
-  const owners = new Map([
+  const providers = new Map([
     state('NamespacePolicy/p'),
     state('NamespacePolicy/known'),
     state('NamespacePolicy/unknown'),
     state('SecretShare/unknown'),
   ]);
-  const snapshot = { ...aSnapshot([aPolicy('known', { match: nowhere })]), owners };
+  const snapshot = { ...aSnapshot([aPolicy('known', { match: nowhere })]), providers };
   expect(asked(label, snapshot)).toEqual([
     `use namespacepolicies unknown: ${at}`,
     `use secretshares unknown: ${at}`,

@@ -60,9 +60,9 @@ describe('another provider of the same object', () => {
     ...defaultProviderState,
     id: 'SecretShare/other',
   };
-  const withProviders = (owners: readonly ProviderState[]) => ({
+  const withProviders = (providers: readonly ProviderState[]) => ({
     ...aSnapshot([], namespaces, [other('other')]),
-    owners: new Map<ProviderId, ProviderState>(owners.map((each) => [each.id, each])),
+    providers: new Map<ProviderId, ProviderState>(providers.map((each) => [each.id, each])),
   });
 
   test.for([

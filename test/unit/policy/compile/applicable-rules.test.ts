@@ -63,7 +63,7 @@ describe('what policies judge', () => {
   });
 });
 
-describe('what nobody is asked about', () => {
+describe('rules without a hook', () => {
   it.each(rows)('of %s', (_, spec, _judged, parts) => {
     const policy = aPolicy('p', spec);
     expect(partsWithoutHook(policy, 'Off')).toEqual(parts);

@@ -266,16 +266,16 @@ describe('shares', () => {
   });
 
   test('a share that is being deleted needs no right', () => {
-    const owners = new Map([[state.id, { ...state, isDeleting: true }]]);
+    const providers = new Map([[state.id, { ...state, isDeleting: true }]]);
     for (const review of [into, outOf]) {
-      expect(decide(review, { ...snapshot, owners }, circumstances).rights).toEqual([]);
+      expect(decide(review, { ...snapshot, providers }, circumstances).rights).toEqual([]);
     }
   });
 
   test('an invalid share counts with its last valid version, and a suspended share counts as well', () => {
     for (const change of [{ isValid: false }, { isSuspended: true }]) {
-      const owners = new Map([[state.id, { ...state, ...change }]]);
-      expect(decide(into, { ...snapshot, owners }, circumstances).rights).toHaveLength(1);
+      const providers = new Map([[state.id, { ...state, ...change }]]);
+      expect(decide(into, { ...snapshot, providers }, circumstances).rights).toHaveLength(1);
     }
   });
 

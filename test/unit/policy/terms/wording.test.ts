@@ -1,4 +1,4 @@
-// What is quoted in a verdict.
+// Tests the quotes and lists in a verdict.
 import { expect, test } from 'vitest';
 import { quoted, counted, listed } from '../../../../src/policy/terms/wording.ts';
 

@@ -1,21 +1,21 @@
-// Keeps the objects that one watch tells of, by name, and finds out what each piece of news changes.
+// Caches the objects of one watch by name, and reports what each event or list has changed.
 import type { KubeObject } from '../base/kube-object.ts';
 import type { WatchSink } from '../base/watch-sink.ts';
 
 /** A new object has only `after`, a deleted object only `before`. */
-export interface StoreChange<T> {
+export interface CacheChange<T> {
   readonly name: string;
   readonly before: T | undefined;
   readonly after: T | undefined;
 }
 
-export interface StoreOptions<T> {
+export interface CacheOptions<T> {
   readonly apiVersion: string;
   readonly kind: string;
-  /** What is kept of an object; `before` is what was kept of the same one, not of another one of its name. */
+  /** Returns the entry to keep for an object. `before` is the entry of the object with the same uid. */
   read(object: KubeObject, before: T | undefined): T;
-  /** Called once the whole of the news has been taken in. */
-  changed(changes: readonly StoreChange<T>[]): void;
+  /** Called once the whole event or list is stored. */
+  changed(changes: readonly CacheChange<T>[]): void;
 }
 
 interface Entry<T> {
@@ -24,13 +24,13 @@ interface Entry<T> {
   readonly value: T;
 }
 
-export class ObjectStore<T> implements WatchSink {
-  readonly #options: StoreOptions<T>;
+export class ObjectCache<T> implements WatchSink {
+  readonly #options: CacheOptions<T>;
   // A Map, because an object may be called `constructor`.
   readonly #entries = new Map<string, Entry<T>>();
   #isSynced = false;
 
-  constructor(options: StoreOptions<T>) {
+  constructor(options: CacheOptions<T>) {
     this.#options = options;
   }
 
@@ -61,7 +61,7 @@ export class ObjectStore<T> implements WatchSink {
 
   removed(object: KubeObject): void {
     const { name = '', uid } = object.metadata;
-    // The end of an object that another one of its name has already followed is no news.
+    // A deletion that arrives after a new object of the same name is stale.
     if (this.#isOurs(object) && this.#entries.get(name)?.uid === uid) this.#tell([this.#drop(name)]);
   }
 
@@ -70,8 +70,8 @@ export class ObjectStore<T> implements WatchSink {
     return apiVersion === this.#options.apiVersion && kind === this.#options.kind && name !== '';
   }
 
-  /** Undefined when it is known in this very version. */
-  #take(object: KubeObject): StoreChange<T> | undefined {
+  /** Returns undefined if exactly this version is stored already. */
+  #take(object: KubeObject): CacheChange<T> | undefined {
     const { name = '', uid, resourceVersion } = object.metadata;
     const known = this.#entries.get(name);
     const same = known?.uid === uid ? known : undefined;
@@ -81,14 +81,14 @@ export class ObjectStore<T> implements WatchSink {
     return { name, before: known?.value, after: value };
   }
 
-  #drop(name: string): StoreChange<T> | undefined {
+  #drop(name: string): CacheChange<T> | undefined {
     const known = this.#entries.get(name);
     if (known === undefined) return undefined;
     this.#entries.delete(name);
     return { name, before: known.value, after: undefined };
   }
 
-  #tell(changes: readonly (StoreChange<T> | undefined)[]): void {
+  #tell(changes: readonly (CacheChange<T> | undefined)[]): void {
     const real = changes.filter((change) => change !== undefined);
     if (real.length > 0) this.#options.changed(real);
   }
