@@ -13,7 +13,12 @@ import { violationLine } from '../terms/message.ts';
 import type { CopyPayload } from './copy.ts';
 import type { CompiledShare } from '../compile/compile-share.ts';
 import type { Claim } from '../desired/provider.ts';
-import { roleBindingType, isSameObjectType, secretObjectType } from '../compile/object-key.ts';
+import {
+  roleBindingType,
+  isSameObjectType,
+  secretObjectType,
+  type ObjectType,
+} from '../compile/object-key.ts';
 
 /** Returns the object with its namespace, our label and annotations and, for a Secret, the defaults of policies. */
 export function desiredObject(
@@ -25,7 +30,7 @@ export function desiredObject(
 ): KubeObject {
   if (claim.content.kind === 'copy') {
     const copy = marked(claim, namespace, copyBody(payload), claim.content.share.copy.labels, {});
-    const defaulted = withSecretDefaults(reviewOf(copy, namespace), copy, snapshot, now);
+    const defaulted = withSecretDefaults(reviewOf(copy, 'secrets', namespace), copy, snapshot, now);
     return withForm(defaulted, claim.content.share);
   }
   const { body } = claim.content;
@@ -98,13 +103,14 @@ function hashOf(body: JsonObject): string {
 
 /** Returns the denials of the policies of the namespace, or undefined if they allow the object. */
 export function refusalOf(
-  object: KubeObject,
+  { claim, object }: { readonly claim: Claim; readonly object: KubeObject },
   namespace: string,
   snapshot: ClusterSnapshot,
   now: Date,
 ): string | undefined {
-  const review = reviewOf(object, namespace);
-  if (!snapshot.policies.judges(review.resource)) return undefined;
+  const resource = judgedResource(claim.type);
+  if (resource === undefined || !snapshot.policies.judges(resource)) return undefined;
+  const review = reviewOf(object, resource, namespace);
   const { violations } = decide(review, snapshot, { now, budget: unlimitedBudget });
   const denials = violations.filter(({ actions }) => actions.includes('Deny'));
   return denials.length === 0
@@ -112,16 +118,17 @@ export function refusalOf(
     : denials.map(({ violation }) => violationLine(violation)).join('; ');
 }
 
-const reviewed: Readonly<Record<string, ReviewedResource>> = {
-  Secret: 'secrets',
-  RoleBinding: 'rolebindings',
-};
+/** Returns undefined for types that no policy has rules for. */
+function judgedResource(type: ObjectType): ReviewedResource | undefined {
+  if (isSameObjectType(type, secretObjectType)) return 'secrets';
+  return isSameObjectType(type, roleBindingType) ? 'rolebindings' : undefined;
+}
 
-function reviewOf(object: KubeObject, namespace: string): Review & { readonly resource: ReviewedResource } {
+function reviewOf(object: KubeObject, resource: ReviewedResource, namespace: string): Review {
   const name = object.metadata.name ?? '';
   return {
     uid: '',
-    resource: reviewed[object.kind ?? ''] ?? 'roles',
+    resource,
     subresource: '',
     operation: 'CREATE',
     name,

@@ -105,7 +105,7 @@ function allowedWrite(step: WriteStep, input: PlanInput): ClaimStep | ObjectResu
   const { desired, namespaceObject, snapshot, now } = input;
   const freeze = desired.frozen.get(step.claim.owner);
   if (freeze !== undefined) return failedResult(step.claim, freeze.reason, freeze.message);
-  const refusal = refusalOf(step.object, nameOf(namespaceObject), snapshot, now);
+  const refusal = refusalOf(step, nameOf(namespaceObject), snapshot, now);
   return refusal === undefined ? step : failedResult(step.claim, 'RefusedByPolicy', refusal);
 }
 

@@ -10,7 +10,7 @@ import type { PlanInput } from '../../../../src/policy/plan/plan-input.ts';
 import { planNamespace } from '../../../../src/policy/plan/plan.ts';
 import { LiveCluster } from '../../../../src/state/live-cluster.ts';
 import { knownNamespace } from '../../../support/engine.ts';
-import { bindingPolicy, shareOf, team } from '../../../support/provided.ts';
+import { bindingPolicy, quotaPolicy, shareOf, team } from '../../../support/provided.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');
 const type = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'RoleBinding' };
@@ -166,6 +166,19 @@ describe('an object that a provider wants', () => {
       'an object that another policy refuses is not written',
       { policies: { ...p, rules: { match: {}, rbac: { allowedRoleRefs: ['ClusterRole/view'] } } } },
       ['failed RefusedByPolicy for NamespacePolicy/p'],
+    ],
+    [
+      'an object of a kind without rules is written although the match of a policy on Roles returns an error',
+      {
+        policies: {
+          p: quotaPolicy(),
+          rules: {
+            match: { matchConditions: [{ name: 'broken', expression: 'namespaceObject.absent == 1' }] },
+            rbac: { forbidWildcardRules: true },
+          },
+        },
+      },
+      ['create for NamespacePolicy/p'],
     ],
   ])('%s', (_what, situation, expected) => {
     expect(planOf(situation)).toEqual(expected);
