@@ -35,10 +35,10 @@ export async function judgeReview(
 ): Promise<Answer> {
   return isProviderReview(review)
     ? await judgeProvider(endpoint, review, snapshot, ports, deadline)
-    : await judgeOther(endpoint, review, snapshot, ports, deadline);
+    : await judgeObject(endpoint, review, snapshot, ports, deadline);
 }
 
-async function judgeOther(
+async function judgeObject(
   endpoint: Endpoint,
   review: Review,
   known: ClusterSnapshot,

@@ -47,4 +47,4 @@ export const useVerb = 'use';
 export const systemNamespaces: readonly string[] = ['kube-system', 'kube-public', 'kube-node-lease'];
 
 /** Stands for the previous name of a Namespace that is being created. It is not a valid name, so no Namespace has it. */
-export const nobodysName = '_any_';
+export const placeholderName = '_any_';

@@ -31,7 +31,7 @@ export interface RunningProgram {
   stop(graceMs: number, signal: AbortSignal): Promise<void>;
 }
 
-interface Told {
+interface StartContext {
   readonly log: Log;
   readonly activity: ActivityObserver;
   readonly starting: AbortSignal;
@@ -71,7 +71,7 @@ export async function startProgram(
 async function startParts(
   settings: RunSettings,
   findServer: () => Promise<ApiServer>,
-  { log, activity, starting }: Told,
+  { log, activity, starting }: StartContext,
   endings: Ending[],
 ): Promise<Omit<RunningProgram, 'stop'>> {
   const { promise: failed, reject: fail } = Promise.withResolvers<never>();

@@ -37,7 +37,7 @@ export interface RunningUp extends Pick<LocalSandbox, 'url' | 'kubeconfig' | 'ca
 }
 
 const pollMs = 10;
-const mostPolls = 3000;
+const maxPolls = 3000;
 /** Kinds that need Pods, which a sandbox does not have. */
 const needNodes = ['Service', 'Deployment', 'PodDisruptionBudget'];
 const hookPath =
@@ -116,7 +116,7 @@ async function startAsInstalled(
 
 /** Waits until the API server calls the webhook for every write. Rejects with a StartError when it never does. */
 async function inForce(client: KubeClient): Promise<void> {
-  for (let poll = 0; poll < mostPolls; poll += 1) {
+  for (let poll = 0; poll < maxPolls; poll += 1) {
     const { items } = await client.request({ method: 'GET', path: hookPath });
     if (Array.isArray(items) && items.length > 0) return;
     await systemClock.sleep(pollMs);

@@ -18,7 +18,7 @@ export function jsonFeed(write: (text: string) => void, clock: Pick<Clock, 'now'
   return (event) => write(`${JSON.stringify({ time: clock.now().toISOString(), ...event })}\n`);
 }
 
-interface Told {
+interface FeedLine {
   readonly color: Color;
   readonly word: string;
   readonly text: string;
@@ -33,14 +33,14 @@ const maxCharacters = 10_000;
 
 /** Returns one line, and below it the details, indented. */
 export function feedText(event: FeedEvent, time: Date, paint: Paint): string {
-  const { color, word, text, more } = printable(told(event));
+  const { color, word, text, more } = printable(feedLine(event));
   const first = `${paint('dim', clockTime(time))}  ${paint(color, word.padEnd(wordWidth))} ${text}`;
   const indent = ' '.repeat(timeWidth + wordWidth + 1);
   return [first, ...more.map((line) => `${indent}${line}`)].map((line) => `${line}\n`).join('');
 }
 
 /** Names and texts from requests must not move the cursor or look like lines of the feed. */
-function printable({ text, more, ...rest }: Told): Told {
+function printable({ text, more, ...rest }: FeedLine): FeedLine {
   return {
     ...rest,
     text: clipped(text, maxCharacters),
@@ -48,10 +48,10 @@ function printable({ text, more, ...rest }: Told): Told {
   };
 }
 
-function told(event: FeedEvent): Told {
+function feedLine(event: FeedEvent): FeedLine {
   switch (event.type) {
     case 'decision':
-      return toldDecision(event);
+      return decisionLine(event);
     case 'refused':
       return {
         color: 'red',
@@ -90,7 +90,7 @@ const past = {
 
 type Decision = Extract<FeedEvent, { readonly type: 'decision' }>;
 
-function toldDecision(event: Decision): Told {
+function decisionLine(event: Decision): FeedLine {
   const suffix = event.isDryRun ? ' (dry run)' : '';
   const text = `${event.user}: ${event.operation.toLowerCase()} ${targetText(event)}${suffix}`;
   const warnings = event.warnings.map((warning) => `warning: ${warning}`);

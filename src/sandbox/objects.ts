@@ -65,9 +65,9 @@ function deletedAnswer({ resource, name = '' }: ObjectRequest, { object, isGone 
   return { kind: 'object', code: 200, object: success };
 }
 
-const usualSeconds = 3600;
-const fewestSeconds = 600;
-const mostSeconds = 2 ** 32;
+const defaultSeconds = 3600;
+const minSeconds = 600;
+const maxSeconds = 2 ** 32;
 
 export function tokenFor(
   { store, now }: WriteContext,
@@ -97,8 +97,8 @@ export function tokenFor(
 }
 
 function secondsIn(body: unknown): number {
-  const seconds = ownMember(ownMember(body, 'spec'), 'expirationSeconds') ?? usualSeconds;
-  const isTime = typeof seconds === 'number' && seconds >= fewestSeconds && seconds <= mostSeconds;
+  const seconds = ownMember(ownMember(body, 'spec'), 'expirationSeconds') ?? defaultSeconds;
+  const isTime = typeof seconds === 'number' && seconds >= minSeconds && seconds <= maxSeconds;
   if (isTime) return seconds;
   const message = 'Invalid value: may not specify a duration less than 10 minutes';
   const cause = { reason: 'FieldValueInvalid', message, field: 'spec.expirationSeconds' };

@@ -19,7 +19,7 @@ const maxTurns = 1000;
 export type HarnessOptions = Partial<ReconcilerOptions>;
 
 /** Everything that left the reconciler except writes. Tests search it for payloads. */
-export interface Told {
+export interface Recorded {
   readonly events: RecordedEvent[];
   readonly observed: (readonly [string, ...unknown[]])[];
   readonly errors: { readonly where: string; readonly error: unknown }[];
@@ -28,7 +28,7 @@ export interface Told {
 export class Harness {
   readonly clock = new VirtualClock({ start, chance: 0.5 });
   readonly memory: MemoryCluster;
-  readonly told: Told = { events: [], observed: [], errors: [] };
+  readonly told: Recorded = { events: [], observed: [], errors: [] };
   terminatingKinds: readonly ProviderKind[] = [];
   /** Rights that the account of the reconciler lacks: `bind clusterroles view`, `create secrets`. */
   readonly rights = new Map<string, 'no' | 'unknown'>();

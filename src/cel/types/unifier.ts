@@ -40,7 +40,7 @@ export class Unifier {
   /** Returns the common type of a literal's elements so far and one more; undefined when they differ. */
   join(soFar: Type | undefined, next: Type): Type | undefined {
     if (soFar === undefined) return next;
-    return this.assign(soFar, next) ? mostGeneral(soFar, next) : undefined;
+    return this.assign(soFar, next) ? moreGeneral(soFar, next) : undefined;
   }
 
   resolve(type: Type): Type {
@@ -103,7 +103,7 @@ class Attempt {
     }
     if (areSameType(type, bound)) return 'fits';
     if (!this.isAssignable(type, bound)) return 'conflicts';
-    const general = mostGeneral(type, bound);
+    const general = moreGeneral(type, bound);
     if (!this.#occurs(parameter, general)) this.#bind(parameter, general);
     return 'fits';
   }
@@ -120,7 +120,7 @@ class Attempt {
   }
 }
 
-function mostGeneral(a: Type, b: Type): Type {
+function moreGeneral(a: Type, b: Type): Type {
   return isAtMostAsSpecific(a, b) ? a : b;
 }
 

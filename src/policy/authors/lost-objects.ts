@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { Circumstances } from '../terms/budget.ts';
-import { claimedKeys, desired, type Desired } from '../desired/desired.ts';
+import { desiredByProvider, desired, type Desired } from '../desired/desired.ts';
 import { type ObjectKey, secretObjectType, type ObjectType, groupKind } from '../compile/object-key.ts';
 import { policyProvider, shareProvider, type Provider } from '../desired/provider.ts';
 import type { MatchResult } from '../terms/match.ts';
@@ -53,7 +53,7 @@ export class LostObjects {
 
   #wanted(provider: Provider, namespaceObject: KubeObject): Desired {
     const { now, budget } = this.#circumstances;
-    return claimedKeys(provider, namespaceObject, now, budget);
+    return desiredByProvider(provider, namespaceObject, now, budget);
   }
 }
 

@@ -1,4 +1,4 @@
-// Finds the policies that can match a namespace: by its exact name, a prefix of it, or a label.
+// Finds the providers that can match a namespace: by its exact name, a prefix of it, or a label.
 import type { CompiledMatch } from '../terms/match.ts';
 import { labelsOf, nameOf } from '../../base/metadata.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
@@ -8,8 +8,8 @@ interface Indexed {
   readonly match: CompiledMatch;
 }
 
-/** Indexes each policy by its narrowest term. Policies without such a term are always candidates. */
-export class PolicyIndex<T extends Indexed> {
+/** Indexes each provider by its narrowest term. Providers without such a term are always candidates. */
+export class ProviderIndex<T extends Indexed> {
   readonly #byName = new Map<string, T[]>();
   readonly #byPrefix = new Map<string, T[]>();
   readonly #prefixLengths = new Set<number>();
@@ -17,37 +17,37 @@ export class PolicyIndex<T extends Indexed> {
   readonly #byKey = new Map<string, T[]>();
   readonly #always: T[] = [];
 
-  constructor(policies: readonly T[]) {
-    for (const policy of policies) this.#add(policy);
+  constructor(providers: readonly T[]) {
+    for (const provider of providers) this.#add(provider);
   }
 
-  /** The policies that can match any of these objects, in the order of their names, each once. */
+  /** The providers that can match any of these objects, in the order of their names, each once. */
   candidates(objects: readonly KubeObject[]): readonly T[] {
     const found = new Set<T>(this.#always);
     for (const object of objects) this.#collect(object, found);
     return found.size < 2 ? [...found] : [...found].sort(byName);
   }
 
-  #add(policy: T): void {
-    const term = narrowestTerm(policy.match);
+  #add(provider: T): void {
+    const term = narrowestTerm(provider.match);
     switch (term.kind) {
       case 'names':
-        for (const name of term.values) append(this.#byName, name, policy);
+        for (const name of term.values) append(this.#byName, name, provider);
         break;
       case 'pairs':
-        for (const pair of term.values) append(this.#byPair, pair, policy);
+        for (const pair of term.values) append(this.#byPair, pair, provider);
         break;
       case 'prefixes':
         for (const prefix of term.values) {
-          append(this.#byPrefix, prefix, policy);
+          append(this.#byPrefix, prefix, provider);
           this.#prefixLengths.add(prefix.length);
         }
         break;
       case 'key':
-        append(this.#byKey, term.key, policy);
+        append(this.#byKey, term.key, provider);
         break;
       case 'none':
-        this.#always.push(policy);
+        this.#always.push(provider);
         break;
       default:
         term satisfies never;
@@ -92,15 +92,15 @@ function pairKey(key: string, value: string): string {
   return `${key}=${value}`;
 }
 
-function append<T>(index: Map<string, T[]>, key: string, policy: T): void {
+function append<T>(index: Map<string, T[]>, key: string, provider: T): void {
   const list = index.get(key);
-  if (list === undefined) index.set(key, [policy]);
-  else list.push(policy);
+  if (list === undefined) index.set(key, [provider]);
+  else list.push(provider);
 }
 
-function addAll<T>(found: Set<T>, policies: readonly T[] | undefined): void {
-  if (policies === undefined) return;
-  for (const policy of policies) found.add(policy);
+function addAll<T>(found: Set<T>, providers: readonly T[] | undefined): void {
+  if (providers === undefined) return;
+  for (const provider of providers) found.add(provider);
 }
 
 export function byName(a: { readonly name: string }, b: { readonly name: string }): number {

@@ -1,7 +1,7 @@
 // The engine's view of the cluster at one moment: policies, shares and namespaces, built by src/state.
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { ProviderId, ProviderState } from '../terms/provider-id.ts';
-import { byName, PolicyIndex } from './provider-index.ts';
+import { byName, ProviderIndex } from './provider-index.ts';
 import type { ReviewedResource } from '../terms/review.ts';
 import type { CompiledPolicy } from './compile-policy.ts';
 import type { CompiledShare } from './compile-share.ts';
@@ -24,7 +24,7 @@ export interface PolicySetOptions {
 export class PolicySet {
   readonly policies: readonly CompiledPolicy[];
   readonly #excluded: ReadonlySet<string>;
-  readonly #indexes: Readonly<Record<ReviewedResource, PolicyIndex<CompiledPolicy>>>;
+  readonly #indexes: Readonly<Record<ReviewedResource, ProviderIndex<CompiledPolicy>>>;
   readonly #judged: ReadonlySet<ReviewedResource>;
 
   constructor(policies: readonly CompiledPolicy[], options: PolicySetOptions) {
@@ -39,10 +39,10 @@ export class PolicySet {
     const resources = ['namespaces', 'secrets', 'roles', 'rolebindings'] as const;
     this.#judged = new Set(resources.filter((resource) => rulesOn[resource].length > 0));
     this.#indexes = {
-      namespaces: new PolicyIndex(rulesOn.namespaces),
-      secrets: new PolicyIndex(rulesOn.secrets),
-      roles: new PolicyIndex(rulesOn.roles),
-      rolebindings: new PolicyIndex(rulesOn.rolebindings),
+      namespaces: new ProviderIndex(rulesOn.namespaces),
+      secrets: new ProviderIndex(rulesOn.secrets),
+      roles: new ProviderIndex(rulesOn.roles),
+      rolebindings: new ProviderIndex(rulesOn.rolebindings),
     };
   }
 
@@ -64,11 +64,11 @@ export class PolicySet {
 /** The shares in force, indexed in the same way. */
 export class ShareSet {
   readonly shares: readonly CompiledShare[];
-  readonly #index: PolicyIndex<CompiledShare>;
+  readonly #index: ProviderIndex<CompiledShare>;
 
   constructor(shares: readonly CompiledShare[]) {
     this.shares = shares.toSorted(byName);
-    this.#index = new PolicyIndex(this.shares);
+    this.#index = new ProviderIndex(this.shares);
   }
 
   /** Returns the shares that can match one of these Namespaces, sorted by name. */

@@ -1,7 +1,7 @@
 // Compares a Namespace before and after a write, as far as it matters to one policy or share.
 import { isDeepStrictEqual } from 'node:util';
 import type { RequestersSpec } from '../../api/namespace-policy/namespace-policy.ts';
-import { namespaceNameLabel, nobodysName } from '../../api/names.ts';
+import { namespaceNameLabel, placeholderName } from '../../api/names.ts';
 import type { Budget } from '../terms/budget.ts';
 import { policyProvider, shareProvider, type Provider } from '../desired/provider.ts';
 import { matchNamespace, type CompiledMatch } from '../terms/match.ts';
@@ -40,7 +40,11 @@ export interface SteeringSides {
  */
 export function steeringSides(review: Review, after: KubeObject): SteeringSides {
   if (review.oldObject !== undefined) return { before: review.oldObject, contained: review.oldObject, after };
-  return { before: bareNamespace(nobodysName, after), contained: bareNamespace(nameOf(after), after), after };
+  return {
+    before: bareNamespace(placeholderName, after),
+    contained: bareNamespace(nameOf(after), after),
+    after,
+  };
 }
 
 /** Adds to the old side the keys whose value a default sets: the author of the default answers for them, not the user. */

@@ -110,7 +110,7 @@ const suspended: Freeze = {
 };
 
 /** Returns what one provider alone desires in the namespace, to compare two versions of the provider. */
-export function claimedKeys(
+export function desiredByProvider(
   provider: Provider,
   namespaceObject: KubeObject,
   now: Date,

@@ -63,7 +63,7 @@ function field(text: string) {
 const magic = Buffer.from('k8s\0');
 const nothing = Buffer.alloc(0);
 /** The limit for one body. Each part takes far more memory than its two bytes. */
-const mostParts = 100_000;
+const maxParts = 100_000;
 
 /** `number` holds a varint; `bytes` holds a value with a length: a text, bytes or a message. */
 interface Part {
@@ -83,7 +83,7 @@ function unreadable(why: string): ApiError {
 }
 
 class Reader {
-  #partsLeft = mostParts;
+  #partsLeft = maxParts;
 
   object(bytes: Buffer): JsonObject {
     const [type, object] = this.#pair(bytes);

@@ -10,7 +10,7 @@ import { age, column, keysAt, sizeColumn, textAt } from './column.ts';
 import { define } from './define.ts';
 import { anyText, flag, textMap, ruled } from './shape.ts';
 
-const mostBytes = 1024 * 1024;
+const maxDataBytes = 1024 * 1024;
 const accepted = "a key of alphanumeric characters, '-', '_' or '.', which does not start with '..'";
 const pattern = '^(?!\\.$|\\.\\.)[-._a-zA-Z0-9]+$';
 const dataKey = text({ description: '', maxLength: 253, pattern, accepted });
@@ -20,9 +20,9 @@ const base64 = ruled(anyText, 'illegal base64 data', (given) =>
 );
 
 function dataOf(values: TextSchema, encoding: BufferEncoding): MapSchema<string> {
-  return ruled(textMap(dataKey, values), `must have at most ${mostBytes} bytes`, (data) => {
+  return ruled(textMap(dataKey, values), `must have at most ${maxDataBytes} bytes`, (data) => {
     const sizes = Object.values(data).map((value) => Buffer.byteLength(value, encoding));
-    return sizes.reduce((sum, size) => sum + size, 0) > mostBytes ? [] : undefined;
+    return sizes.reduce((sum, size) => sum + size, 0) > maxDataBytes ? [] : undefined;
   });
 }
 

@@ -7,10 +7,10 @@ import { patchedObject } from './merge-patch.ts';
 
 const maxLength = 3 * 2 ** 20;
 /** The limit of the API server. */
-const mostOperations = 10_000;
+const maxOperations = 10_000;
 /** A copy takes as long as the whole document is large. */
-const mostCopies = 100;
-const longestShown = 100;
+const maxCopies = 100;
+const maxShownLength = 100;
 
 /**
  * Throws an ApiError: 422 when an operation does not apply or a test fails, 400 for a value that is not a JSON patch.
@@ -20,7 +20,7 @@ export function jsonPatched(object: KubeObject, patch: unknown): KubeObject {
     throw badRequestError('error decoding patch: a JSON patch is a list of operations');
   }
   const copies = patch.filter(({ op }) => op === 'copy').length;
-  if (patch.length > mostOperations || copies > mostCopies) throw tooMany(patch.length);
+  if (patch.length > maxOperations || copies > maxCopies) throw tooMany(patch.length);
   // Changes one clone in place: a clone for each operation would take quadratic time.
   const document = structuredClone(object);
   for (const operation of patch) perform(document, operation);
@@ -72,7 +72,7 @@ function existing(document: unknown, keys: readonly string[]): unknown {
   let value = document;
   for (const key of keys) {
     value = memberOf(value, key);
-    if (value === undefined) throw doesNotApply(`there is nothing at ${key.slice(0, longestShown)}`);
+    if (value === undefined) throw doesNotApply(`there is nothing at ${key.slice(0, maxShownLength)}`);
   }
   return value;
 }
@@ -106,13 +106,13 @@ function insert(document: unknown, keys: readonly string[], value: unknown): voi
   const list: unknown[] | undefined = Array.isArray(holder) ? holder : undefined;
   const index = key === '-' ? (list?.length ?? 0) : indexOf(key);
   if (list === undefined || !(index <= list.length)) {
-    throw doesNotApply(`there is nothing at ${key.slice(0, longestShown)}`);
+    throw doesNotApply(`there is nothing at ${key.slice(0, maxShownLength)}`);
   }
   list.splice(index, 0, value);
 }
 
 function tooMany(count: number): ApiError {
-  const message = `The allowed maximum operations in a JSON patch is ${mostOperations}, got ${count}`;
+  const message = `The allowed maximum operations in a JSON patch is ${maxOperations}, got ${count}`;
   return new ApiError({ code: 413, reason: 'RequestEntityTooLarge', message });
 }
 

@@ -13,7 +13,7 @@ import { type ObjectAnswer, type SandboxWatchEvent, forbiddenOption, revisionOf 
 const highWaterMark = 10_000;
 const bookmarkMilliseconds = 60_000;
 /** The maximum delay of a timer. */
-const longestTimeout = 2 ** 31 - 1;
+const maxTimeoutMs = 2 ** 31 - 1;
 
 interface Watch {
   readonly store: SandboxStore;
@@ -76,7 +76,7 @@ function feed(subject: Watch, changes: ReadableStreamDefaultController<SandboxWa
   const unsubscribe = store.subscribe((change) => eventsFor(subject, change).forEach(put));
   const marking = setInterval(() => bookmarks(subject).forEach(put), bookmarkMilliseconds).unref();
   const seconds = Number(request.query.get('timeoutSeconds'));
-  const timeout = seconds > 0 ? Math.min(seconds * 1000, longestTimeout) : longestTimeout;
+  const timeout = seconds > 0 ? Math.min(seconds * 1000, maxTimeoutMs) : maxTimeoutMs;
   const ending = setTimeout(close, timeout).unref();
   request.signal.addEventListener('abort', close);
   if (request.signal.aborted) close();

@@ -16,7 +16,7 @@ export interface Deleted {
   readonly isGone: boolean;
 }
 
-const mostTries = 5;
+const maxTries = 5;
 
 /** `name` is given for an object of a collection, which the request does not name. */
 export async function deleteObject(
@@ -39,7 +39,7 @@ export async function deleteObject(
       if (propagationPolicyOf(request) === 'Orphan' && !isDryRun(request)) orphan(context, stored);
       return deleted;
     }
-    if (tries === mostTries) throw conflictError(resource, name, 'it is changed again and again');
+    if (tries === maxTries) throw conflictError(resource, name, 'it is changed again and again');
   }
 }
 

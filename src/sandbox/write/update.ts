@@ -11,7 +11,7 @@ import { admitObject } from './admit.ts';
 import { submittedObject } from './submitted.ts';
 
 /** An update without a resourceVersion is tried again when another write came first. */
-const mostTries = 5;
+const maxTries = 5;
 const modified =
   'the object has been modified; please apply your changes to the latest version and try again';
 
@@ -63,7 +63,7 @@ export async function changeObject(
     const settledObject = await admitObject(context, request, { object, stored, options });
     const written = keep(context, request, settledObject, stored);
     if (written !== undefined) return written;
-    if (tries === mostTries || isTiedToVersion(object, stored, patchType)) {
+    if (tries === maxTries || isTiedToVersion(object, stored, patchType)) {
       throw conflictError(resource, name, modified);
     }
   }

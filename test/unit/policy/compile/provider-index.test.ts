@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { compileGlob } from '../../../../src/policy/terms/patterns.ts';
 import { matchNamespace, type CompiledMatch } from '../../../../src/policy/terms/match.ts';
-import { PolicyIndex } from '../../../../src/policy/compile/provider-index.ts';
+import { ProviderIndex } from '../../../../src/policy/compile/provider-index.ts';
 import { compileSelector } from '../../../../src/api/selector.ts';
 
 type Selector = Parameters<typeof compileSelector>[0];
@@ -27,7 +27,7 @@ function namespace(name: string, labels: Readonly<Record<string, string>> = {}) 
 }
 
 describe('it looks only where a match is possible', () => {
-  const index = new PolicyIndex([
+  const index = new ProviderIndex([
     policy('exact', ['a', 'b']),
     policy('prefix', ['team-*', 'squad-*']),
     policy('pair', undefined, { matchLabels: { tier: 'team' } }),
@@ -58,7 +58,7 @@ test('of 1000 policies that each select another label, a namespace meets one', (
   const many = Array.from({ length: 1000 }, (_, i) =>
     policy(`p${i}`, undefined, { matchLabels: { tenant: `t${i}` } }),
   );
-  const index = new PolicyIndex(many);
+  const index = new ProviderIndex(many);
   expect(index.candidates([namespace('x', { tenant: 't7' })])).toEqual([many[7]]);
 });
 
@@ -84,7 +84,7 @@ test('no policy that matches is ever left out', () => {
     fc.property(policies, word, fc.dictionary(word, word), (specs, name, labels) => {
       const all = specs.map(([names, matching], i) => policy(`p${i}`, names, matching));
       const object = namespace(name, labels);
-      const candidates = new PolicyIndex(all).candidates([object]);
+      const candidates = new ProviderIndex(all).candidates([object]);
       const matching = all.filter(({ match }) => matchNamespace(match, object).kind === 'yes');
       expect(candidates).toEqual(expect.arrayContaining(matching));
     }),
