@@ -108,16 +108,16 @@ describe.each(kinds)('%s', (kind, crd, expected) => {
     return ours.filter(([, node]) => !check(node)).map(([path]) => path);
   }
 
-  describe('the schema is structural', () => {
-    it('with a type on every node', () => {
+  describe('a structural schema', () => {
+    it('every node has a type', () => {
       expect(nodes.filter(([, node]) => typeof node['type'] !== 'string')).toEqual([]);
     });
 
-    it('without additionalProperties beside properties', () => {
+    it('no node has both additionalProperties and properties', () => {
       expect(breaches((node) => !('properties' in node && 'additionalProperties' in node))).toEqual([]);
     });
 
-    it('with items on every list, and fields or values on every object', () => {
+    it('every list has items, and every object has fields or values', () => {
       expect(breaches((node) => node['type'] !== 'array' || 'items' in node)).toEqual([]);
       expect(
         breaches(
@@ -126,13 +126,13 @@ describe.each(kinds)('%s', (kind, crd, expected) => {
       ).toEqual([]);
     });
 
-    it('with nothing but known keywords', () => {
+    it('the schema has only known keywords', () => {
       expect(breaches((node) => Object.keys(node).every((keyword) => keywords.includes(keyword)))).toEqual(
         [],
       );
     });
 
-    it('with required fields that exist, and list keys that are required', () => {
+    it('required fields exist, and list keys are required', () => {
       const names = (node: Node): readonly string[] => Object.keys(asNode(node['properties'] ?? {}));
       const required = (node: Node): readonly unknown[] => (node['required'] ?? []) as readonly unknown[];
       expect(breaches((node) => required(node).every((name) => names(node).includes(String(name))))).toEqual(
@@ -145,7 +145,7 @@ describe.each(kinds)('%s', (kind, crd, expected) => {
       ).toEqual([]);
     });
 
-    it('keeps unknown fields in resources alone', () => {
+    it('unknown fields are kept in resources only', () => {
       const open = ours
         .filter(([, node]) => node['x-kubernetes-preserve-unknown-fields'] === true)
         .map(([path]) => path);
@@ -153,8 +153,8 @@ describe.each(kinds)('%s', (kind, crd, expected) => {
     });
   });
 
-  describe('the schema is bounded', () => {
-    it('with a limit for every list, map and text', () => {
+  describe('a bounded schema', () => {
+    it('every list, map and text has a limit', () => {
       expect(breaches((node) => node['type'] !== 'array' || typeof node['maxItems'] === 'number')).toEqual(
         [],
       );
@@ -168,7 +168,7 @@ describe.each(kinds)('%s', (kind, crd, expected) => {
       ).toEqual([]);
     });
 
-    it('with patterns that RE2 and JavaScript read alike', () => {
+    it('RE2 and JavaScript read every pattern in the same way', () => {
       const patterns = ours.flatMap(([, node]) =>
         typeof node['pattern'] === 'string' ? [node['pattern']] : [],
       );
@@ -177,12 +177,12 @@ describe.each(kinds)('%s', (kind, crd, expected) => {
     });
   });
 
-  describe('the schema is documentation', () => {
-    it('with a description on every field, in whole sentences', () => {
+  describe('a documented schema', () => {
+    it('every field has a description in whole sentences', () => {
       expect(breaches((node) => /^[A-Z$].*[.)]$/s.test(String(node['description'])))).toEqual([]);
     });
 
-    it('naming each default in the description', () => {
+    it('the description of a field names its default', () => {
       const silent = ours.filter(
         ([, node]) =>
           'default' in node &&
@@ -191,7 +191,7 @@ describe.each(kinds)('%s', (kind, crd, expected) => {
       expect(silent.map(([path]) => path)).toEqual([]);
     });
 
-    it('with a message on every rule', () => {
+    it('every rule has a message', () => {
       const rules = ours.flatMap(([, node]) => (node['x-kubernetes-validations'] ?? []) as readonly Node[]);
       expect(rules.length).toBeGreaterThan(expected.rules);
       expect(
@@ -203,7 +203,7 @@ describe.each(kinds)('%s', (kind, crd, expected) => {
   });
 
   describe('the definition', () => {
-    it('has the names that people type', () => {
+    it('the definition has the names that users type', () => {
       expect(at(crd, 'metadata', 'name')).toBe(`${expected.plural}.reeve.dev`);
       expect(at(crd, 'spec', 'scope')).toBe('Cluster');
       expect(at(crd, 'spec', 'names')).toEqual({
@@ -216,7 +216,7 @@ describe.each(kinds)('%s', (kind, crd, expected) => {
       });
     });
 
-    it('has print columns that lead to fields', () => {
+    it('the print columns lead to fields', () => {
       const columns = at(crd, 'spec', 'versions', 0, 'additionalPrinterColumns') as readonly Node[];
       const names = (wide: boolean): readonly unknown[] =>
         columns.filter(({ priority }) => (priority === 1) === wide).map(({ name }) => name);
@@ -229,22 +229,22 @@ describe.each(kinds)('%s', (kind, crd, expected) => {
       expect(lost).toEqual([]);
     });
 
-    it('says its own kind', () => {
+    it('the definition names its own kind', () => {
       expect(at(root, 'properties', 'kind', 'description')).toBe(`The kind of this object: ${kind}.`);
     });
 
-    it('has the status subresource', () => {
+    it('the definition has the status subresource', () => {
       expect(at(crd, 'spec', 'versions', 0, 'subresources')).toEqual({ status: {} });
     });
   });
 });
 
 describe('the committed files', () => {
-  it('are what the definitions generate', async () => {
+  it('the committed files equal the generated ones', async () => {
     expect(await staleGeneratedFiles()).toEqual([]);
   });
 
-  it('mean the definitions when they are read', async () => {
+  it('the committed files parse to the definitions', async () => {
     const texts = await Promise.all(generatedCrds().map(({ path }) => readFile(path, 'utf8')));
     expect(texts.map((text) => parseYaml(text).documents)).toMatchObject([
       [{ kind: 'data', value: namespacePolicyCrd() }],

@@ -27,7 +27,7 @@ test.for([
   expect(compileSelector(selector).matches(labels)).toBe(matches);
 });
 
-test('it names the keys that it looks at, and what must be there for it to match', () => {
+test('it returns the keys that a selector reads, and the requirements for a match', () => {
   expect(compileSelector({ matchExpressions: [notDev, hasTeam] })).toMatchObject({
     keys: new Set(['env', 'team']),
     needs: { kind: 'key', key: 'team' },

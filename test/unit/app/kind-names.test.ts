@@ -7,7 +7,7 @@ import { namesOfKinds } from '../../../src/app/kind-names.ts';
 
 const octopus = { apiVersion: 'example.com/v1', kind: 'Octopus' };
 
-test('the answer counts as soon as it is there, and until there is another one', async () => {
+test('an answer is used as soon as it arrives, until the next one arrives', async () => {
   let answer: () => Promise<ServedKind | undefined> = () =>
     Promise.resolve({ plural: 'octopodes', namespaced: true });
   const nameOf = namesOfKinds([octopus], { find: () => answer() });

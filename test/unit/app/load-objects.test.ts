@@ -38,7 +38,7 @@ async function load(
 }
 
 describe('the objects of a folder', () => {
-  it('are created by file and document, and given as they are then', async () => {
+  it('objects are created in the order of files and documents, and returned as created', async () => {
     const loaded = await load({
       'b.yaml': configMap('three'),
       'a.yaml': `${configMap('one')}\n---\n${configMap('two')}`,
@@ -47,7 +47,7 @@ describe('the objects of a folder', () => {
     expect(loaded.map(({ metadata }) => metadata.uid)).toEqual(['one', 'two', 'three']);
   });
 
-  it('are left out by kind', async () => {
+  it('objects of given kinds are left out', async () => {
     const files = {
       'a.yaml': `{apiVersion: v1, kind: Service, metadata: {name: s}}\n---\n${configMap('one')}`,
     };
@@ -55,7 +55,7 @@ describe('the objects of a folder', () => {
     expect(created).toEqual(['one']);
   });
 
-  it('are not created at all when one file is wrong: all problems come at once', async () => {
+  it('no object is created if one file is invalid, and all problems are reported at once', async () => {
     const policy =
       'apiVersion: reeve.dev/v1alpha1\nkind: NamespacePolicy\nmetadata: {name: p}\nspec: {mtch: {}}\n';
     const loading = load({ 'a.yaml': configMap('one'), 'b.yaml': 'a: [', 'c.yaml': policy });
@@ -67,7 +67,7 @@ describe('the objects of a folder', () => {
   it.each([
     ['what the API refuses', configMap('taken'), 'a.yaml:1: the API server answered 409 (AlreadyExists)'],
     ['what is no object', '- one\n', 'a.yaml:1: this is no object of Kubernetes'],
-  ])('say where %s stands', async (_, text, message) => {
+  ])('a problem names the place of %s', async (_, text, message) => {
     refused = 'taken';
     await expect(load({ 'a.yaml': text })).rejects.toThrow(message);
   });

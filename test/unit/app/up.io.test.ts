@@ -55,13 +55,13 @@ async function expectNothingLeft(): Promise<void> {
   expect(await listen(server, apiPort, '127.0.0.1')).toBe(apiPort);
 }
 
-it('because of the files that it is to begin with', async () => {
+it('an invalid file prevents the start, and nothing is left behind', async () => {
   await using folder = await folderOf({ 'a.yaml': 'a: [' });
   await expect(starting(settings(folder.path))).rejects.toThrow('a.yaml:1:');
   await expectNothingLeft();
 });
 
-it('because there is nowhere to put its keys', async () => {
+it('a missing folder for keys prevents the start, and nothing is left behind', async () => {
   await using folder = await folderOf({});
   const place = join(temporary, 'none');
   const message = `cannot make a folder in ${place} (ENOENT)`;
@@ -69,7 +69,7 @@ it('because there is nowhere to put its keys', async () => {
   await expectNothingLeft();
 });
 
-it('because of a port of the program', async () => {
+it('a port in use prevents the start, and nothing is left behind', async () => {
   await using folder = await folderOf({});
   const other = createServer();
   onTestFinished(() => void other.close());
@@ -80,7 +80,7 @@ it('because of a port of the program', async () => {
   await expectNothingLeft();
 });
 
-it('and when it did run, everything goes with it', async () => {
+it('nothing is left behind after a stop', async () => {
   await using folder = await folderOf({});
   const up = await starting(settings(folder.path));
   expect(readdirSync(temporary)).toHaveLength(1);

@@ -14,6 +14,6 @@ test.each([
   [500, 'InternalError', 'ServerError'],
   [599, 'Whatever', 'ServerError'],
   [418, 'Whatever', 'Refused'],
-])('%d %s is counted as %s', (code, reason, counted) => {
+])('a watch error %d %s is counted as %s', (code, reason, counted) => {
   expect(interruptionReason({ code, reason })).toBe(counted);
 });

@@ -33,7 +33,7 @@ async function makeFolder(): Promise<string> {
 }
 
 describe('reeve certs', () => {
-  test('prints the caBundle on one line, and nothing else on stdout', async () => {
+  test('stdout is the caBundle on one line', async () => {
     const out = join(await makeFolder(), 'certs');
     const { exitCode, stdout, stderr } = await run({ out });
     expect(exitCode).toBe(0);
@@ -43,7 +43,7 @@ describe('reeve certs', () => {
     expect(stderr).not.toContain('-----BEGIN');
   });
 
-  test('writes a pair that serves, for the namespace and the days that were asked for', async () => {
+  test('the pair can serve, with the given namespace and lifetime', async () => {
     const out = await makeFolder();
     await run({ out, namespace: 'platform', days: 30, caDays: 60 });
     const reading = await readServingPair(join(out, 'tls.crt'), join(out, 'tls.key'), now);
@@ -55,7 +55,7 @@ describe('reeve certs', () => {
     expect(serving.checkIssued(ca)).toBe(true);
   });
 
-  test('never overwrites without --force, and says which files are there', async () => {
+  test('existing files are listed and not overwritten without --force', async () => {
     const out = await makeFolder();
     await writeFile(join(out, 'ca.key'), 'precious');
     const { exitCode, stdout, stderr } = await run({ out });
@@ -68,7 +68,7 @@ describe('reeve certs', () => {
     expect(await readFile(join(out, 'ca.key'), 'utf8')).toBe('precious');
   });
 
-  test('replaces everything with --force', async () => {
+  test('--force replaces all files', async () => {
     const out = await makeFolder();
     const first = await run({ out });
     const second = await run({ out, force: true });
@@ -79,7 +79,7 @@ describe('reeve certs', () => {
     );
   });
 
-  test('says where it cannot write', async () => {
+  test('an error names the folder that cannot be written', async () => {
     const out = join(await makeFolder(), 'file');
     await writeFile(out, '');
     const { exitCode, stdout, stderr } = await run({ out });
@@ -87,7 +87,7 @@ describe('reeve certs', () => {
     expect(stderr).toBe(`cannot write certificates into ${out} (EEXIST)\n`);
   });
 
-  test('names every wrong option at once, and writes nothing', async () => {
+  test('all wrong options are reported at once, and nothing is written', async () => {
     const out = await makeFolder();
     const { exitCode, stdout, stderr } = await run({ out, namespace: 'No!', caDays: 0, days: 1.5 });
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });

@@ -6,7 +6,7 @@ function run(args: readonly string[], env: Readonly<Record<string, string>> = {}
   return readCommand(['run', ...args], env);
 }
 
-test('defaults: everything in one process, on the cluster that is found', () => {
+test('by default one process has both roles, and the cluster is found from the environment', () => {
   expect(run([])).toEqual({
     kind: 'run',
     environment: {},
@@ -75,7 +75,7 @@ describe('what is given', () => {
     expect(run(args, env)).toMatchObject({ kind: 'run', settings });
   });
 
-  test('where the cluster is, the environment says as it does to kubectl and to Pods', () => {
+  test('the cluster is found as kubectl and Pods find it', () => {
     const environment = {
       KUBECONFIG: '/k',
       HOME: '/h',

@@ -19,7 +19,7 @@ describe('colors', () => {
 });
 
 describe('the demo', () => {
-  it('does not go with --policies', () => {
+  it('--demo cannot be combined with --policies', () => {
     const problem = '--demo uses policies of its own: leave out --policies';
     const command = up(['--demo', '--policies', 'p']);
     expect(command).toEqual({ kind: 'wrong', problems: [problem], hint: 'reeve up --help' });
@@ -27,12 +27,12 @@ describe('the demo', () => {
   });
 });
 
-it('--step goes with --demo only', () => {
+it('--step requires --demo', () => {
   expect(up(['--demo', '--step'])).toMatchObject({ kind: 'up', settings: { demo: true, step: true } });
   expect(up(['--step'])).toMatchObject({ kind: 'wrong', problems: ['--step goes with --demo'] });
 });
 
-it('uses the sandbox, whatever the environment of kubectl says, and takes no cluster', () => {
+it('up uses the sandbox whatever KUBECONFIG says, and has no flag for a cluster', () => {
   expect(up([], { KUBECONFIG: '/home/ann/.kube/config' }).kind).toBe('up');
   expect(up(['--kubeconfig', 'k']).kind).toBe('wrong');
 });

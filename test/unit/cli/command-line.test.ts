@@ -15,7 +15,7 @@ function problemsOf(command: Command): readonly string[] {
   return command.kind === 'wrong' ? command.problems : [];
 }
 
-test('defaults', () => {
+test('each flag has its default', () => {
   expect(settingsOf(serve([]))).toEqual({
     policies: 'p',
     clusterState: undefined,
@@ -34,7 +34,7 @@ test('defaults', () => {
   });
 });
 
-test('every flag', () => {
+test('every flag is read', () => {
   const args = [
     ['--cluster-state', 'c'],
     ['--host', '::1'],
@@ -68,7 +68,7 @@ test('every flag', () => {
   });
 });
 
-describe('a flag wins over the environment, and the environment over the default', () => {
+describe('a flag overrides the environment, and the environment overrides the default', () => {
   test.each([
     [[], {}, 8443],
     [[], { REEVE_PORT: '1' }, 1],
@@ -79,7 +79,7 @@ describe('a flag wins over the environment, and the environment over the default
     expect(settingsOf(serve(args, env)).port).toBe(port);
   });
 
-  test('lists come from the environment with commas', () => {
+  test('a list in the environment is separated by commas', () => {
     const env = { REEVE_EXCLUDE_NAMESPACE: 'a, b', REEVE_POLICIES: 'unused' };
     expect(settingsOf(serve([], env))).toMatchObject({ policies: 'p', excludeNamespace: ['a', 'b'] });
   });
@@ -125,11 +125,11 @@ describe('what is wrong', () => {
     expect(problemsOf(serve(args))).toEqual([problem]);
   });
 
-  test('names the variable where the value came from', () => {
+  test('a problem names the environment variable of the value', () => {
     expect(problemsOf(serve([], { REEVE_PORT: 'x' }))[0]).toMatch(/^REEVE_PORT: "x" is not valid/);
   });
 
-  test('is said all at once', () => {
+  test('all problems are reported at once', () => {
     const problems = problemsOf(readCommand(['serve', '--prot', '1', '--log-level', 'x', '--host'], {}));
     expect(problems.map((problem) => problem.split(/[:;]/)[0])).toEqual([
       'unknown flag --prot',
@@ -170,7 +170,7 @@ describe('help', () => {
     });
   });
 
-  test('of a command lists every flag with its variable and its default', () => {
+  test('the help of a command lists every flag with its variable and its default', () => {
     const command = readCommand(['serve', '--help'], {});
     const text = command.kind === 'help' ? command.text : '';
     for (const key of Object.keys(settingsOf(serve([])))) {

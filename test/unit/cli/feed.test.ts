@@ -28,22 +28,22 @@ function textOf(parts: Partial<DecisionRecord>): string | undefined {
 }
 
 describe('a decision', () => {
-  it('that allows says who did what', () => {
+  it('an allowed request is shown with the user, the verb and the object', () => {
     expect(textOf({})).toBe('09:05:07  allowed    bob: create namespaces app-shop\n');
   });
 
-  it('on a dry run says that nothing comes of it', () => {
+  it('a dry run is shown as one', () => {
     expect(textOf({ isDryRun: true })).toBe(
       '09:05:07  allowed    bob: create namespaces app-shop (dry run)\n',
     );
   });
 
-  it('on an object in a namespace names both', () => {
+  it('a namespaced object is shown with its namespace', () => {
     const parts = { resource: 'secrets', name: 'registry', operation: 'UPDATE' };
     expect(textOf(parts)).toBe('09:05:07  allowed    bob: update secrets app-shop/registry\n');
   });
 
-  it('that refuses says why, a line each', () => {
+  it('a refusal is shown with one line for each reason', () => {
     const explanation = {
       refusal: 'Namespace app-shop is refused:\n- one\n- two',
       warnings: ['w'],
@@ -70,7 +70,7 @@ describe('a decision', () => {
       { op: 'add', path: '/metadata/annotations', value: { a: 'b', c: 'd' } } as const,
       ['annotations a = b', 'annotations c = d'],
     ],
-  ])('that sets %s says what', (_, operation, lines) => {
+  ])('a mutation that sets %s lists the additions', (_, operation, lines) => {
     const explanation = { refusal: undefined, warnings: [], patch: [operation] };
     const text = textOf({ endpoint: 'mutate', decision: 'mutated', explanation }) ?? '';
     const [first, ...more] = text.trimEnd().split('\n');
@@ -81,7 +81,7 @@ describe('a decision', () => {
   it.each([
     ['mutated nothing', { endpoint: 'mutate' } as const],
     ['lets a controller work', { user: 'system:serviceaccount:kube-system:namespace-controller' }],
-  ])('that %s is not told', (_, parts) => {
+  ])('a decision that %s is not shown', (_, parts) => {
     expect(decisionEvent({ ...record, ...parts })).toBeUndefined();
   });
 });
@@ -111,7 +111,7 @@ describe('the work of the reconciler', () => {
   });
 });
 
-describe('what the API refuses', () => {
+describe('refusals of the API', () => {
   const request = {
     user: 'ann',
     impersonatedUser: 'bob',
@@ -130,11 +130,11 @@ describe('what the API refuses', () => {
     return events;
   };
 
-  it('is told with the one who counts', () => {
+  it('a refusal of the API is shown with the user', () => {
     expect(heard({})).toEqual([{ type: 'refused', user: 'bob', message: 'not this one' }]);
   });
 
-  it('is told of a webhook of somebody else as well', () => {
+  it('a refusal of another webhook is shown as well', () => {
     const message = 'admission webhook "x.example.com" denied the request: no';
     expect(heard({ answer: { message } })).toEqual([{ type: 'refused', user: 'bob', message }]);
   });
@@ -147,25 +147,25 @@ describe('what the API refuses', () => {
     ],
     ['what a controller may not', { impersonatedUser: undefined, user: 'system:serviceaccount:a:b' }],
     ['another failure', { code: 404 }],
-  ])('but not %s', (_, parts) => {
+  ])('an answer is not shown for %s', (_, parts) => {
     expect(heard(parts)).toEqual([]);
   });
 });
 
-it('lets nobody write lines or move the cursor by a name', () => {
+it('a name cannot add lines or move the cursor', () => {
   const event: FeedEvent = { type: 'refused', user: 'bob\n09:05:07  allowed\u001B[2J', message: 'a\u001B[A' };
   const text = feedText(event, time, plain);
   expect(text.trimEnd().split('\n')).toHaveLength(2);
   expect(text).not.toContain('\u001B');
 });
 
-it('colors a word, and only where that is wanted', () => {
+it('a word is colored only if colors are on', () => {
   const event: FeedEvent = { type: 'refused', user: 'bob', message: 'no' };
   expect(feedText(event, time, colored)).toContain('\u001B[31mrefused');
   expect(feedText(event, time, plain)).not.toContain('\u001B');
 });
 
-it('is one line of JSON for each event', () => {
+it('JSON output has one line for each event', () => {
   const lines: string[] = [];
   jsonFeed((line) => lines.push(line), { now: () => time })({
     type: 'refused',

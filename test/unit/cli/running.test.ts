@@ -41,12 +41,12 @@ function running(parts: Partial<Running> = {}): {
   return { stops, running: { readyLine: 'ready', stop, ...parts } };
 }
 
-describe('what runs until it is stopped', () => {
+describe('a running program', () => {
   it.each([
     ['SIGTERM', 5000],
     ['SIGINT', 0],
     ['SIGHUP', 0],
-  ] as const)('ends in order with %s, after a grace of %d ms', async (signal, graceMs) => {
+  ] as const)('the program stops in order on %s, after a grace of %d ms', async (signal, graceMs) => {
     const terminal = new Terminal();
     const { running: program, stops } = running();
     const exit = runUntilStopped(options, terminal.io, () => Promise.resolve(program));
@@ -56,28 +56,28 @@ describe('what runs until it is stopped', () => {
     expect(terminal.stdout).toBe('ready\n');
   });
 
-  it('ends by itself with the exit code that it gives', async () => {
+  it('a program that ends by itself sets the exit code', async () => {
     const { running: program, stops } = running({ ended: () => Promise.resolve(3) });
     expect(await runUntilStopped(options, new Terminal().io, () => Promise.resolve(program))).toBe(3);
     expect(stops).toEqual([{ graceMs: 0, isHurried: false }]);
   });
 
-  it('throws through what it fails with', async () => {
+  it('an error of the program reaches the caller', async () => {
     const { running: program } = running({ failed: Promise.reject(new TypeError('broken')) });
     const exit = runUntilStopped(options, new Terminal().io, () => Promise.resolve(program));
     await expect(exit).rejects.toThrow('broken');
   });
 });
 
-describe('what does not come to run', () => {
-  it('says why', async () => {
+describe('a program that does not start', () => {
+  it('the reason is printed to stderr, with exit code 1', async () => {
     const terminal = new Terminal();
     const start = (): Promise<Running> => Promise.reject(new StartError('no port'));
     expect(await runUntilStopped(options, terminal.io, start)).toBe(1);
     expect(terminal).toMatchObject({ stdout: '', stderr: 'no port\n' });
   });
 
-  it('ends at the first signal where it heeds that', async () => {
+  it('a start that observes the signal ends at the first signal', async () => {
     const terminal = new Terminal();
     const { promise, reject } = Promise.withResolvers<Running>();
     const exit = runUntilStopped(options, terminal.io, async (_, starting) => {
@@ -89,7 +89,7 @@ describe('what does not come to run', () => {
     expect(terminal).toMatchObject({ stdout: '', stderr: '' });
   });
 
-  it('ends at the second signal, the echo of the first not counted', async () => {
+  it('a start ends at the second signal, and an echo of the first one does not count', async () => {
     const terminal = new Terminal();
     const hanging = Promise.withResolvers<Running>();
     const exit = runUntilStopped(options, terminal.io, () => hanging.promise);

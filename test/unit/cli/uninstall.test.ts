@@ -7,7 +7,7 @@ import { outcomeText, planText } from '../../../src/cli/uninstall.ts';
 const object = (namespace: string) =>
   observeObject({ apiVersion: 'v1', kind: 'ConfigMap' }, { metadata: { name: 'c', namespace } });
 
-describe('before', () => {
+describe('the plan', () => {
   const plan = {
     providers: [
       {
@@ -32,7 +32,7 @@ describe('before', () => {
     deleteShared: false,
   };
 
-  test('each owner with its number, and the sum', () => {
+  test('the plan lists each provider with its number of objects, and the sum', () => {
     expect(planText(plan, intent)).toBe(
       [
         'Reeve will be removed from https://x (context y).',
@@ -46,7 +46,7 @@ describe('before', () => {
     );
   });
 
-  test('that Secrets of people go is not to be overlooked', () => {
+  test('the plan announces in capitals that Secrets of users will be deleted', () => {
     expect(planText(plan, { ...intent, deleteShared: true })).toContain(
       '\nALL SECRETS in s, t will be deleted.\n',
     );
@@ -54,14 +54,14 @@ describe('before', () => {
   });
 });
 
-describe('at the end', () => {
-  test('nothing is left', () => {
+describe('the result', () => {
+  test('the result says that nothing is left', () => {
     expect(outcomeText({ problems: [], left: [], notes: ['n'] })).toBe(
       'note: n\nReeve is removed. Nothing is left that could block a request.\n',
     );
   });
 
-  test('something is', () => {
+  test('the result lists problems and leftovers', () => {
     expect(outcomeText({ problems: ['p'], left: ['l'], notes: [] })).toBe(
       'not done: p\nleft: l\nReeve is not completely removed: see above, and run this command again.\n',
     );
@@ -69,7 +69,7 @@ describe('at the end', () => {
 });
 
 describe('the command line', () => {
-  test('has defaults that keep the Secrets of people and ask', () => {
+  test('by default uninstall keeps the Secrets of users and asks before it deletes', () => {
     expect(readCommand(['uninstall'], { KUBECONFIG: 'k' })).toEqual({
       kind: 'uninstall',
       settings: {

@@ -24,7 +24,7 @@ function reachOf(object: KubeObject): string {
   return line.trim();
 }
 
-describe('what is in force', () => {
+describe('the policies and shares in force', () => {
   it.each([
     [undefined, 'every namespace'],
     [{}, 'every namespace'],
@@ -39,12 +39,12 @@ describe('what is in force', () => {
     expect(reachOf(policy(match))).toBe(`NamespacePolicy/p: ${reach}`);
   });
 
-  it('of a share are its targets', () => {
+  it('a share is described by its targets', () => {
     const share = { kind: 'SecretShare', metadata: { name: 's' }, spec: { targets: { names: ['*'] } } };
     expect(reachOf(share)).toBe('SecretShare/s: namespaces called *');
   });
 
-  it('leaves out what is no policy and no share', () => {
+  it('other objects are left out', () => {
     const loaded = [{ kind: 'Secret', metadata: { name: 's' } }];
     expect(JSON.parse(readyJson({ ...facts, loaded }, 5))).toMatchObject({ inForce: [], processMs: 5 });
   });
@@ -64,7 +64,7 @@ it('the text says that kubectl apply works, and where the metrics are', () => {
   expect(text).toContain('\nMetrics: http://127.0.0.1:3/metrics\n');
 });
 
-it('with other policies than the first steps there is no command about them', () => {
+it('commands about the first steps are left out with other policies', () => {
   const text = readyText({ ...facts, samples: undefined, loaded: [] }, plain);
   expect(text).not.toMatch(/app-shop|app-without-owner|curl/);
   expect(text).toContain('kubectl get namespacepolicies,secretshares');

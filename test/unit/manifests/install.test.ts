@@ -70,7 +70,7 @@ const rules = roles.flatMap(({ name, object }) =>
 );
 
 describe('the files', () => {
-  it('come in the order in which their objects need each other', () => {
+  it('an object comes after the objects that it needs', () => {
     const firstOf = (kind: string): number => install.findIndex((each) => each.kind === kind);
     const order = [
       'Namespace',
@@ -84,12 +84,12 @@ describe('the files', () => {
     expect(order.map(firstOf)).not.toContain(-1);
   });
 
-  it('hold no object twice', () => {
+  it('no object occurs twice', () => {
     const ids = all.map(({ kind, name, object }) => `${kind}/${namespaceOf(object)}/${name}`);
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('never carry the mark of what Reeve owns, which would give them to the reconciler', () => {
+  it('no shipped object carries the label of objects that the reconciler owns', () => {
     const labels = all.map(({ object }) => (object['metadata'] as { labels: Record<string, string> }).labels);
     const pods = deployments.map((each) => templateOf(each).metadata.labels);
     for (const each of [...labels, ...pods]) {
@@ -98,7 +98,7 @@ describe('the files', () => {
     }
   });
 
-  it('name namespaces and objects of their own only', () => {
+  it('the files name only namespaces and objects of Reeve', () => {
     const namespaces = new Set(all.map(({ object }) => namespaceOf(object)));
     expect([...namespaces].toSorted()).toEqual(['', 'reeve-system']);
     expect(all.map(({ name }) => name).filter((name) => !name.startsWith('reeve'))).toEqual([]);
@@ -110,14 +110,14 @@ function namespaceOf(object: ManifestObject['object']): string {
 }
 
 describe('the roles', () => {
-  it.each(rules)('of $name name all that they give', ({ rule }) => {
+  it.each(rules)('the rules of $name have no wildcards', ({ rule }) => {
     const named = [...rule.apiGroups, ...rule.resources, ...rule.verbs, ...(rule.resourceNames ?? [])];
     expect(named.filter((each) => each.includes('*'))).toEqual([]);
     const known = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'bind'];
     expect(rule.verbs.filter((verb) => !known.includes(verb))).toEqual([]);
   });
 
-  it.each(rules)('of $name give no way to more rights', ({ rule }) => {
+  it.each(rules)('the rules of $name do not allow escalation', ({ rule }) => {
     if (rule.apiGroups.includes('rbac.authorization.k8s.io')) {
       expect(['clusterroles', 'rolebindings']).toEqual(expect.arrayContaining([...rule.resources]));
     }
@@ -139,12 +139,12 @@ describe('the roles', () => {
     expect(rule.resources).not.toContain('serviceaccounts/token');
   });
 
-  it('hand out view and edit, and nothing else', () => {
+  it('the reconciler may bind only view and edit', () => {
     const bound = rules.filter(({ rule }) => rule.verbs.includes('bind'));
     expect(bound.map(({ rule }) => rule.resourceNames)).toEqual([['view', 'edit']]);
   });
 
-  it('are bound to the two accounts alone', () => {
+  it('the roles are bound only to the two accounts', () => {
     const accounts = new Set(ofKind('ServiceAccount').map(({ name }) => name));
     for (const { object } of ofKind('ClusterRoleBinding', 'RoleBinding')) {
       const { roleRef, subjects } = object as { roleRef?: Reference; subjects?: readonly Reference[] };
@@ -155,7 +155,7 @@ describe('the roles', () => {
     }
   });
 
-  it('let whoever has it ask for the emergency group, and give that to nobody', () => {
+  it('the emergency role is bound to no subject', () => {
     const breakGlass = ofKind('ClusterRole').find(({ name }) => name === 'reeve-break-glass');
     expect(breakGlass?.object['rules']).toEqual([
       {
@@ -168,7 +168,7 @@ describe('the roles', () => {
     expect(JSON.stringify(ofKind('ClusterRoleBinding'))).not.toContain('break-glass');
   });
 
-  it('let the webhook write nothing of the tenants, and of Secrets see its own authority alone', () => {
+  it('the webhook cannot write objects of tenants, and can read only the Secret of its authority', () => {
     const ofWebhook = rules.filter(({ name }) => name === 'reeve-webhook');
     const written = ofWebhook.filter(({ rule }) =>
       rule.verbs.some((verb) => !['get', 'list', 'watch'].includes(verb)),
@@ -191,7 +191,7 @@ describe('the roles', () => {
     ]);
   });
 
-  it('cover the kinds that policies may provide by default, and no others', () => {
+  it('the roles cover exactly the kinds that policies may provide by default', () => {
     const given = rules
       .filter(({ name }) => name === 'reeve-reconciler-resources')
       .flatMap(({ rule }) => rule.resources);
@@ -209,7 +209,7 @@ describe.each(deployments)('the Deployment $name', (deployment) => {
   const container = containerOf(deployment);
   const template = templateOf(deployment);
 
-  it('gives the program flags that it knows', () => {
+  it('the program knows all the flags', () => {
     const known = new Set(Object.keys(runSettings).map(flagName));
     const [command, ...flags] = container.args;
     expect(command).toBe('run');
@@ -220,14 +220,14 @@ describe.each(deployments)('the Deployment $name', (deployment) => {
     });
   });
 
-  it('runs as the account of its role', () => {
+  it('the Pods run as the account of their role', () => {
     const role = container.args.find((arg) => arg.startsWith('--role='))?.slice('--role='.length);
     expect(template.spec.serviceAccountName).toBe(role === 'webhook' ? 'reeve-webhook' : 'reeve-reconciler');
     expect(template.metadata.labels['app.kubernetes.io/component']).toBe(role);
     expect('reeve.dev/answers-reviews' in template.metadata.labels).toBe(role !== 'reconciler');
   });
 
-  it('asks for as little as the restricted Pod Security Standard demands, and less', () => {
+  it('the Pods satisfy the restricted Pod Security Standard', () => {
     expect(template.spec.securityContext).toMatchObject({
       runAsNonRoot: true,
       runAsUser: 65532,
@@ -242,7 +242,7 @@ describe.each(deployments)('the Deployment $name', (deployment) => {
     expect(JSON.stringify(deployment.object)).not.toMatch(/host(Network|PID|IPC|Path|Port)|privileged/);
   });
 
-  it('is asked for its health where the program answers', () => {
+  it('the probes call the ports and paths that the program serves', () => {
     const { startupProbe, readinessProbe, livenessProbe, ports } = container;
     expect([startupProbe, readinessProbe, livenessProbe].map(({ httpGet }) => httpGet)).toEqual([
       { path: '/livez', port: 'probes' },
@@ -254,7 +254,7 @@ describe.each(deployments)('the Deployment $name', (deployment) => {
     expect([undefined, runSettings.port.fallback?.value]).toContain(numbers['webhook']);
   });
 
-  it('outlives its drain, and is scheduled before what it judges', () => {
+  it('the grace period is longer than the drain, and the priority is that of the cluster', () => {
     const { terminationGracePeriodSeconds, priorityClassName } = template.spec;
     const command = readCommand(container.args, {});
     const drainMs = command.kind === 'run' ? command.settings.drainGrace : Number.NaN;
@@ -264,7 +264,7 @@ describe.each(deployments)('the Deployment $name', (deployment) => {
     expect(container.resources.limits).toHaveProperty('memory');
   });
 
-  it('keeps a replica at work while it is replaced', () => {
+  it('a rolling update keeps all replicas available', () => {
     const spec = deployment.object['spec'] as { replicas: number; strategy: { rollingUpdate: object } };
     expect(spec.strategy.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 });
     if (deployment.name === 'reeve') return;
@@ -274,7 +274,7 @@ describe.each(deployments)('the Deployment $name', (deployment) => {
   });
 });
 
-it('the Service leads to the Pods that answer reviews, and to nothing else', () => {
+it('the Service selects only the Pods that answer reviews', () => {
   const [service] = ofKind('Service');
   const spec = service?.object['spec'] as { selector: Record<string, string>; ports: readonly object[] };
   expect(spec.ports).toEqual([
@@ -288,7 +288,7 @@ it('the Service leads to the Pods that answer reviews, and to nothing else', () 
   expect(selected.map(({ name }) => name)).toEqual(['reeve-webhook', 'reeve']);
 });
 
-it('the guard is in force, for everything that is marked, and has no way around it but the emergency', () => {
+it('the guard denies writes to all marked objects, except by Reeve and in emergencies', () => {
   const [guard, binding] = ofKind('ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding').filter(
     ({ name }) => name === 'reeve-guard',
   );

@@ -52,7 +52,7 @@ function conditionsIn(file: string): readonly Condition[] {
 }
 
 describe('the jail', () => {
-  it('is asked about every write of the two accounts, and refuses what it cannot judge', () => {
+  it('the jail matches every write of the two accounts, and refuses a write that it cannot evaluate', () => {
     const everything = {
       apiGroups: ['*'],
       apiVersions: ['*'],
@@ -76,24 +76,24 @@ describe('the jail', () => {
     });
   });
 
-  it('is evaluated by the sandbox too', () => {
+  it('the sandbox can evaluate the jail', () => {
     expect(whyNotEvaluated(jail)).toBeUndefined();
   });
 
-  it('says in its own words what Reeve may not do', () => {
+  it('every refusal has a message of its own that names Reeve', () => {
     for (const { reason, message, messageExpression } of spec.validations) {
       expect(reason).toBe('Forbidden');
       expect(message ?? messageExpression).toContain('Reeve');
     }
   });
 
-  it('lists the ClusterRoles that the reconciler may bind', () => {
+  it('the jail lists the same ClusterRoles as the role of the reconciler', () => {
     const [rule] = rulesOf(named('ClusterRole', 'reeve-reconciler-bind'));
     expect(rule?.verbs).toEqual(['bind']);
     expect(listIn('bindableRoles')).toEqual(rule?.resourceNames);
   });
 
-  it('keeps out of the namespaces of the system and of Reeve, which no webhook is asked about', () => {
+  it('the jail excludes the same namespaces as the webhooks', () => {
     const own = install.filter(({ kind }) => kind === 'Namespace').map(({ name }) => name);
     expect(listIn('excludedNamespaces')).toEqual([...systemNamespaces, ...own]);
     for (const file of ['validating.yaml', 'mutating.yaml']) {
@@ -103,7 +103,7 @@ describe('the jail', () => {
     }
   });
 
-  it('knows the conditions by which emergencies pass, and the end of namespaces, policies and shares', () => {
+  it('the jail has the same conditions for emergencies and deletions as the guard', () => {
     const conditions = ['validating', 'mutating'].flatMap((name) => conditionsIn(`webhooks/${name}.yaml`));
     for (const [name, variable] of [
       ['no-emergency', 'noEmergency'],
@@ -117,17 +117,17 @@ describe('the jail', () => {
     }
   });
 
-  it('knows the types of Secrets that are never copied', () => {
+  it('the jail lists the types of Secrets that are never copied', () => {
     expect(JSON.stringify(spec)).toContain(
       uncopiedTypes.map((type) => JSON.stringify(JSON.stringify(type)).slice(1, -1)).join(', '),
     );
   });
 });
 
-describe('the rights where the install names the Secrets', () => {
+describe('the rights in an install that names its Secrets', () => {
   const objects = manifestObjects('named-secrets');
 
-  it('are in place of those to all', () => {
+  it('the named rights replace the rights on all Secrets', () => {
     const instead = install.filter(({ file }) => file.endsWith('/22-reconciler-secrets.yaml'));
     for (const { kind, name } of instead) expect(named(kind, name, objects)).toBeDefined();
     expect(new Set(objects.map(({ file }) => file.split('/').at(-1)))).toEqual(
@@ -135,7 +135,7 @@ describe('the rights where the install names the Secrets', () => {
     );
   });
 
-  it('name each Secret that is written, and let sources be read in their namespace alone', () => {
+  it('the rights name each written Secret, and sources can be read only in their namespace', () => {
     const [everywhere, ...more] = rulesOf(named('ClusterRole', 'reeve-reconciler-secrets', objects));
     expect(more).toEqual([]);
     expect(everywhere?.resourceNames).toHaveLength(1);
@@ -147,7 +147,7 @@ describe('the rights where the install names the Secrets', () => {
     ]);
   });
 
-  it('are for the reconciler', () => {
+  it('the rights are bound to the reconciler', () => {
     const bindings = objects.filter(({ kind }) => kind.endsWith('Binding'));
     expect(bindings.map(({ object }) => object['subjects'])).toEqual([
       [{ kind: 'ServiceAccount', name: 'reeve-reconciler', namespace: 'reeve-system' }],

@@ -25,7 +25,7 @@ const mutating = manifestObject('webhooks/mutating.yaml')['webhooks'] as readonl
 const guard = manifestObjects('install').find(({ kind }) => kind === 'ValidatingAdmissionPolicy');
 
 describe.each([...validating, ...mutating])('$name', (webhook) => {
-  it('has no side effects, is quick, and hears of every version', () => {
+  it('the webhook has no side effects, a short timeout, and matches every version', () => {
     expect(webhook).toMatchObject({
       sideEffects: 'None',
       matchPolicy: 'Equivalent',
@@ -34,7 +34,7 @@ describe.each([...validating, ...mutating])('$name', (webhook) => {
     expect(webhook.timeoutSeconds).toBeLessThanOrEqual(5);
   });
 
-  it('names what it asks about, and never its own configuration', () => {
+  it('the rules name every resource, and never webhook configurations', () => {
     const { rules } = webhook;
     expect(
       rules.flatMap(({ apiGroups, resources, operations }) => [...apiGroups, ...resources, ...operations]),
@@ -42,7 +42,7 @@ describe.each([...validating, ...mutating])('$name', (webhook) => {
     expect(rules.flatMap(({ apiGroups }) => apiGroups)).not.toContain('admissionregistration.k8s.io');
   });
 
-  it('leaves out the namespaces of Kubernetes and of Reeve by their names alone', () => {
+  it('the namespaces of Kubernetes and of Reeve are excluded by name only', () => {
     if (webhook.rules.some(({ apiGroups }) => apiGroups.includes('reeve.dev'))) {
       expect(webhook.namespaceSelector).toBeUndefined();
       return;
@@ -57,7 +57,7 @@ describe.each([...validating, ...mutating])('$name', (webhook) => {
     expect(webhook).not.toHaveProperty('objectSelector');
   });
 
-  it('knows Reeve and the emergency as the guard does', () => {
+  it('the match conditions for Reeve and for emergencies are those of the guard', () => {
     const { matchConditions } = (guard?.object ?? {})['spec'] as Pick<Webhook, 'matchConditions'>;
     const shared = webhook.matchConditions.filter(({ name }) => ['not-reeve', 'no-emergency'].includes(name));
     expect(matchConditions).toEqual(expect.arrayContaining([...shared]));
@@ -66,7 +66,7 @@ describe.each([...validating, ...mutating])('$name', (webhook) => {
 });
 
 describe('together', () => {
-  it('they refuse nothing by being away but what is about Namespaces, policies and shares', () => {
+  it('an unavailable webhook blocks only writes of Namespaces, policies and shares', () => {
     const failing = [...validating, ...mutating].filter(({ failurePolicy }) => failurePolicy === 'Fail');
     expect(failing.map(({ name }) => name)).toEqual([
       'namespaces.validate.reeve.dev',
@@ -75,11 +75,11 @@ describe('together', () => {
     ]);
   });
 
-  it('they are asked again after other mutations', () => {
+  it('the mutating webhooks are called again after other mutations', () => {
     expect(mutating.map(({ reinvocationPolicy }) => reinvocationPolicy)).toEqual(['IfNeeded', 'IfNeeded']);
   });
 
-  it('they see every way to write the labels of a Namespace', () => {
+  it('the rules match every way to write the labels of a Namespace', () => {
     const rules = validating[0]?.rules.map(({ resources, operations }) => ({ resources, operations }));
     expect(rules).toEqual([
       { resources: ['namespaces'], operations: ['CREATE', 'UPDATE', 'DELETE'] },
@@ -87,14 +87,14 @@ describe('together', () => {
     ]);
   });
 
-  it.each(['validating', 'mutating'])('they say that this version has written them: %s', (which) => {
+  it.each(['validating', 'mutating'])('the version annotation is that of this version: %s', (which) => {
     const { metadata } = manifestObject(`webhooks/${which}.yaml`) as { metadata?: { annotations?: object } };
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string };
     expect(metadata?.annotations).toEqual({ 'reeve.dev/version': version });
   });
 });
 
-it('the image holds them beside the program, and runs as a number', () => {
+it('the image contains the webhook configurations, and runs as a numeric user', () => {
   const dockerfile = readFileSync('Dockerfile', 'utf8');
   expect(dockerfile).toContain('COPY manifests/webhooks ./manifests/webhooks');
   expect(dockerfile).toMatch(/^USER 65532:65532$/m);

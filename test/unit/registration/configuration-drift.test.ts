@@ -31,7 +31,7 @@ const withWebhooks = (...webhooks: readonly object[]): KubeObject => ({ ...wante
 const withMetadata = (changes: object): KubeObject => ({ ...wanted, metadata: { ...metadata, ...changes } });
 const changed = (changes: object): KubeObject => withWebhooks({ ...secrets, ...changes }, roles);
 
-describe('what differs', () => {
+describe('the differences', () => {
   it.each<readonly [string, KubeObject | undefined, readonly string[]]>([
     ['nothing', wanted, []],
     ['nothing in another order', withWebhooks(roles, secrets), []],
@@ -120,13 +120,13 @@ describe('what differs', () => {
     expect(differences(stored, wanted).map(differenceText)).toEqual(expected);
   });
 
-  it('is also what others have added to a configuration that is to have no authority', () => {
+  it('an authority that others added to a configuration without one is a difference', () => {
     const without = { ...secrets, clientConfig: { service } };
     const found = differences(withWebhooks(secrets, roles), { ...wanted, webhooks: [without, roles] });
     expect(found).toEqual([{ drift: 'ca-bundle', webhook: secrets.name, fields: ['clientConfig.caBundle'] }]);
   });
 
-  it('takes no key of hostile objects for another', () => {
+  it('keys that objects inherit in JavaScript are compared like others', () => {
     const hostile = JSON.parse('{"name":"secrets.reeve.dev","__proto__":{"rules":[]}}') as object;
     const first = differences(withWebhooks(hostile, roles), wanted).find(
       ({ drift }) => drift === 'webhook-changed',
@@ -173,13 +173,13 @@ describe('the seal', () => {
       true,
       true,
     ],
-  ])('when %s', (_, change, ours, others) => {
+  ])('the differences are found when %s', (_, change, ours, others) => {
     const [withBundle, withoutBundle] = [change(sealed(wanted, true)), change(sealed(wanted, false))];
     expect([withBundle, withoutBundle].map(isSealBroken)).toEqual([ours, others]);
     expect([withBundle, withoutBundle].map(isSealIntact)).toEqual([!ours, !others]);
   });
 
-  it('is neither broken nor intact when it is taken away', () => {
+  it('a missing seal is neither broken nor intact', () => {
     expect([isSealBroken(wanted), isSealIntact(wanted)]).toEqual([false, false]);
   });
 });

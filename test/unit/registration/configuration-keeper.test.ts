@@ -100,7 +100,7 @@ function scene(): {
   };
 }
 
-it('makes both, confirms what it has read back, and then writes nothing more', async () => {
+it('the first round creates and confirms both configurations, and the second round writes nothing', async () => {
   const { stored, said, confirmed, round } = scene();
   for (const _ of [1, 2]) expect(await round()).toBe(true);
   expect(stored.writes).toEqual(kinds.map((kind) => `apply ${kind}`));
@@ -108,7 +108,7 @@ it('makes both, confirms what it has read back, and then writes nothing more', a
   expect(said).toEqual([]);
 });
 
-it('writes nothing while the ClusterRole is missing or goes, and says so once', async () => {
+it('nothing is written while the ClusterRole is missing or being deleted, and one warning is logged', async () => {
   const { stored, said, confirmed, round } = scene();
   const role = { metadata: { name: 'reeve-webhook', uid: '1', deletionTimestamp: '2026-01-01T00:00:00Z' } };
   stored.put(roleKind, role);
@@ -119,7 +119,7 @@ it('writes nothing while the ClusterRole is missing or goes, and says so once', 
   expect(said).toEqual(['webhook configurations not applied: the install lacks a ClusterRole']);
 });
 
-it('tells of a change by others once it is put right, however often that fails before', async () => {
+it('a change by others is reported once, after its repair succeeds', async () => {
   const { stored, said, confirmed, metrics, round } = scene();
   await round();
   stored.put(kinds[1] ?? '', { ...validating, metadata: { name: 'reeve' }, webhooks: [] });
@@ -134,14 +134,14 @@ it('tells of a change by others once it is put right, however often that fails b
   expect(confirmed).toEqual(['pem', 'doubted', 'pem']);
 });
 
-it('says nothing when somebody else was faster, and looks again', async () => {
+it('a conflict is not reported, and the round is repeated', async () => {
   const { stored, said, round } = scene();
   stored.refusal = new KubeError({ code: 409, reason: 'Conflict', retryable: true });
   expect(await round()).toBe(false);
   expect(said).toEqual([]);
 });
 
-it('writes once against what an API server adds by itself', async () => {
+it('a field that the API server adds is overwritten once only', async () => {
   const { stored, said, round } = scene();
   await round();
   const live = stored.objects.get(kinds[1] ?? '');
@@ -157,7 +157,7 @@ it('writes once against what an API server adds by itself', async () => {
 
 const hold = { finalizers: ['example.com/hold'] };
 
-it('takes the finalizers of others away, and tells of them', async () => {
+it('finalizers of others are removed and reported', async () => {
   const { stored, said, metrics, round } = scene();
   await round();
   const live = stored.objects.get(kinds[1] ?? '');
@@ -169,7 +169,7 @@ it('takes the finalizers of others away, and tells of them', async () => {
   expect(await metrics()).toContain(`{kind="${kinds[1]}",found="metadata"} 1`);
 });
 
-it('tells of finalizers also on what an earlier run has written, for none ever writes any', async () => {
+it('finalizers on a configuration of an earlier run are reported too', async () => {
   const { stored, said, metrics, round } = scene();
   const earlier = sealed(validating as KubeObject, true);
   stored.put(kinds[1] ?? '', { ...earlier, metadata: { ...earlier.metadata, ...hold } });
@@ -178,7 +178,7 @@ it('tells of finalizers also on what an earlier run has written, for none ever w
   expect(await metrics()).toContain(`{kind="${kinds[1]}",found="metadata"} 1`);
 });
 
-it('lets go what is being deleted and held by others, and makes it anew in the next round', async () => {
+it('a configuration that is being deleted loses its finalizers, and is created again in the next round', async () => {
   const { stored, confirmed, round } = scene();
   await round();
   const live = stored.objects.get(kinds[1] ?? '');
@@ -219,7 +219,7 @@ it.each<readonly [string, KubeObject, isLeft: boolean]>([
     },
     false,
   ],
-])('believes a newer version only by its seal: %s', async (_, claimed, isLeft) => {
+])('a newer version is left alone only with its own seal: %s', async (_, claimed, isLeft) => {
   const { stored, said, round } = scene();
   await round();
   const { resourceVersion } = stored.put(kinds[1] ?? '', claimed).metadata;
@@ -231,7 +231,7 @@ it.each<readonly [string, KubeObject, isLeft: boolean]>([
   expect(metadata['resourceVersion'] === resourceVersion).toBe(isLeft);
 });
 
-it('keeps the authorities of what a newer version has written, and its seal', async () => {
+it('a configuration of a newer version gets the current bundle and keeps an intact seal', async () => {
   const { stored, confirmed, round } = scene();
   await round();
   const [kind = ''] = kinds;
@@ -250,7 +250,7 @@ it('keeps the authorities of what a newer version has written, and its seal', as
   expect(confirmed).toHaveLength(3);
 });
 
-it('makes none before the Service leads to it, and keeps meanwhile what is there', async () => {
+it('before the Service is reachable, existing configurations are repaired and none is created', async () => {
   const { stored, reach, round } = scene();
   reach.isReachable = false;
   const [mutatingKind = '', validatingKind = ''] = kinds;

@@ -30,7 +30,7 @@ describe('a bundle', () => {
     ['there are no webhooks', configuration({}), false],
     ['there is no list', { metadata: {} }, false],
     ['there is no configuration', undefined, false],
-  ])('is carried or not when %s', (_, stored, expected) => {
+  ])('it is decided whether a configuration carries the bundle when %s', (_, stored, expected) => {
     expect(carriesBundle(stored, pem)).toBe(expected);
   });
 });
@@ -38,7 +38,7 @@ describe('a bundle', () => {
 describe('bundles of others', () => {
   const wanted = configuration({ a: undefined, b: undefined });
 
-  it('are kept, and what has none can refuse nothing', () => {
+  it('a bundle of another writer is kept, and a webhook without a bundle is listed', () => {
     const made = withFoundBundles(wanted, configuration({ b: theirs, c: theirs }));
     expect(made['webhooks']).toEqual([
       { name: 'a', failurePolicy: 'Ignore', clientConfig: { service: { name: 'front' } } },
@@ -50,13 +50,13 @@ describe('bundles of others', () => {
   it.each([
     ['nothing is stored', undefined],
     ['they are empty', configuration({ a: '', b: '' })],
-  ])('are missing everywhere when %s', (_, stored) => {
+  ])('every webhook lacks a bundle when %s', (_, stored) => {
     const made = withFoundBundles(wanted, stored);
     expect(webhooksWithoutBundle(made)).toEqual(['a', 'b']);
   });
 });
 
-it('a bundle of ours goes to the webhooks that lead to our Service, and to no others', () => {
+it('our bundle is set only on webhooks that call our Service', () => {
   const elsewhere = { name: 'c', clientConfig: { service: { name: 'other' }, caBundle: theirs } };
   const stored = configuration({ a: theirs, b: undefined });
   const webhooks = [...(stored['webhooks'] as readonly object[]), elsewhere];

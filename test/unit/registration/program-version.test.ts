@@ -27,6 +27,6 @@ it.each<readonly [string | undefined, string, boolean]>([
   ['1.0.0 ', '0.1.0', false],
   ['99999999999999999999.0.0', '0.1.0', false],
   ['0.1.0', 'no version', true],
-])('%s on the cluster, and we are %s: %s', (annotation, ours, expected) => {
+])('with version %s on the cluster, version %s steps back: %s', (annotation, ours, expected) => {
   expect(isNewer(annotation, ours)).toBe(expected);
 });

@@ -61,14 +61,14 @@ describe('the entries', () => {
     ['Roles', { roles: true }, ['roles.validate.reeve.dev']],
     ['RoleBindings', { rolebindings: true }, ['rolebindings.validate.reeve.dev']],
     ['defaults of Secrets', { secretDefaults: true }, ['secrets.mutate.reeve.dev']],
-  ])('with policies that judge %s', (_, judged, more) => {
+  ])('the entries are right for policies that judge %s', (_, judged, more) => {
     const { validating, mutating } = made({ judged: { ...nothing, ...judged } });
     const names = [...validating, ...mutating].map(({ name }) => name);
     expect(names.toSorted()).toEqual([...always.validating, ...always.mutating, ...more].toSorted());
   });
 
   it.each(['Ignore', 'Fail'] as const)(
-    'fail as the install says for Secrets and RBAC alone: %s',
+    'only the entries for Secrets and RBAC have the failure policy of the install: %s',
     (policy) => {
       const { validating, mutating } = made({ secretsAndRbac: policy });
       const policies = [...validating, ...mutating].map(({ name, failurePolicy }) => [name, failurePolicy]);
@@ -85,25 +85,25 @@ describe('the entries', () => {
     },
   );
 
-  it('for Secrets and RBAC are left out when the install wants none, whatever policies say', () => {
+  it('an install can leave out the entries for Secrets and RBAC, whatever policies say', () => {
     const { validating, mutating } = made({ secretsAndRbac: 'Off' });
     expect(validating.map(({ name }) => name)).toEqual(always.validating);
     expect(mutating.map(({ name }) => name)).toEqual(always.mutating);
   });
 
-  it('say nothing of authorities that others write', () => {
+  it('no entry has a bundle if another program writes it', () => {
     const { validating, mutating } = made({ caBundle: undefined });
     const clients = [...validating, ...mutating].map(({ clientConfig }) => Object.keys(clientConfig));
     expect(new Set(clients.flat())).toEqual(new Set(['service']));
   });
 
-  it('take five seconds at most', () => {
+  it('every timeout is at most five seconds', () => {
     const { validating, mutating } = made();
     const seconds = [...validating, ...mutating].map(({ timeoutSeconds }) => timeoutSeconds);
     expect(Math.max(...seconds)).toBeLessThanOrEqual(5);
   });
 
-  it('lead to the service of the install, each on its path', () => {
+  it('every entry calls the Service of the install on its path', () => {
     const clients = (path: string): object => ({
       service: { namespace: 'ours', name: 'front', port: 8443, path },
       caBundle: Buffer.from('-----BEGIN CERTIFICATE-----\n').toString('base64'),
@@ -117,7 +117,7 @@ describe('the entries', () => {
     ]);
   });
 
-  it('leave out the namespaces of Kubernetes and those of the install, by their names alone', () => {
+  it('the namespaces of Kubernetes and of the install are excluded by name only', () => {
     const { validating, mutating } = made();
     const selectors = [...validating, ...mutating].map((each) => each.namespaceSelector);
     const values = ['kube-system', 'kube-public', 'kube-node-lease', 'ours', 'ours-shared'];
@@ -130,7 +130,7 @@ describe('the entries', () => {
     expect(withoutOne.map(({ name }) => name)).toEqual(always.validating.slice(1));
   });
 
-  it('do not ask about what Reeve writes, except on its own kinds', () => {
+  it('writes of Reeve are reviewed only on its own kinds', () => {
     const { validating, mutating } = made();
     for (const { name, matchConditions } of [...validating, ...mutating]) {
       const found = matchConditions
@@ -144,7 +144,7 @@ describe('the entries', () => {
 
 describe('the configurations', () => {
   it.each(['validating', 'mutating'] as const)(
-    'say who has written them and what they go with: %s',
+    'the metadata has the label, the version and the owner reference: %s',
     (which) => {
       const { metadata, apiVersion } = webhookConfigurations(templates, options)[which];
       expect(apiVersion).toBe('admissionregistration.k8s.io/v1');
@@ -164,7 +164,7 @@ describe('the configurations', () => {
     },
   );
 
-  it('are the shipped files, for the install that those are written for', () => {
+  it('the configurations equal the shipped files for the default install', () => {
     const shipped = webhookConfigurations(templates, {
       ...options,
       service: { namespace: 'reeve-system', name: 'reeve-webhook', port: 443 },
@@ -182,7 +182,7 @@ describe('the configurations', () => {
     }
   });
 
-  it('are never made without webhooks, which would let everything past', () => {
+  it('a configuration without webhooks is never created, because it would allow every request', () => {
     const empty = { ...templates, mutating: { ...templates.mutating, webhooks: [] } };
     expect(() => webhookConfigurations(empty, options)).toThrow('without webhooks');
   });

@@ -7,7 +7,7 @@ import { clusterSnapshot } from '../../../src/state/file-cluster.ts';
 const policies = new PolicySet([], { excludedNamespaces: [] });
 const named = (name: string): KubeObject => ({ metadata: { name } });
 
-test('finds namespaces by name, whatever JavaScript knows by that name', () => {
+test('namespaces are found by name, also by names that JavaScript objects inherit', () => {
   const known = ['team-a', 'constructor'].map(named);
   const snapshot = clusterSnapshot(policies, noShares, known);
   expect(snapshot.policies).toBe(policies);

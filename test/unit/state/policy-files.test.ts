@@ -30,7 +30,7 @@ function policyText(name: string, spec = '{}'): string {
 }
 
 describe('the valid fixtures', () => {
-  it('all load, with nothing to say', async () => {
+  it('all valid fixtures load without a problem', async () => {
     const { policies, problems } = await loadPolicyFiles(join(fixtures, 'valid'));
     expect(problems).toEqual([]);
     expect(
@@ -50,7 +50,7 @@ describe('the valid fixtures', () => {
     ]);
   });
 
-  it('come with what was compiled from them', async () => {
+  it('each loaded policy has its compiled form', async () => {
     const { policies } = await loadPolicyFiles(join(fixtures, 'valid/minimal.yaml'));
     expect(policies).toMatchObject([
       { compiled: { name: 'minimal' }, policy: { spec: { maxDeletions: 20 } } },
@@ -61,7 +61,7 @@ describe('the valid fixtures', () => {
 describe('the invalid fixtures', async () => {
   const names = await readdir(join(fixtures, 'invalid'));
 
-  it.each(names)('%s says what its comments say', async (name) => {
+  it.each(names)('%s has the problems that its comments name', async (name) => {
     const file = join(fixtures, 'invalid', name);
     const { policies, problems } = await loadPolicyFiles(file);
     const expected = [...(await readFile(file, 'utf8')).matchAll(/^# expect (.*)$/gm)].map(
@@ -74,7 +74,7 @@ describe('the invalid fixtures', async () => {
 });
 
 describe('a bad document', () => {
-  it('leaves the others alone, whatever is wrong with it', async () => {
+  it('a bad document does not stop the others from loading', async () => {
     const text = [
       policyText('first'),
       policyText('second', '{ suspend: 3 }'),
@@ -93,14 +93,14 @@ describe('a bad document', () => {
     });
   });
 
-  it('is named with its number', async () => {
+  it('a problem names the number of its document', async () => {
     const file = join(folder, 'numbered.yaml');
     await writeFile(file, `${policyText('one')}---\n---\n${policyText('Two')}`);
     const { problems } = await loadPolicyFiles(file);
     expect(problems).toMatchObject([{ file, document: 3, policy: 'Two', line: 9, column: 19 }]);
   });
 
-  it('in a List leaves the other items alone', async () => {
+  it('a bad item of a List does not stop the other items from loading', async () => {
     const item = (name: string): string => `- ${policyText(name).trimEnd().replaceAll('\n', '\n  ')}\n`;
     const text = `apiVersion: v1\nkind: List\nitems:\n${item('one')}${item('Two')}- 5\n${item('three')}`;
     expect(await load(text)).toEqual({
@@ -115,20 +115,20 @@ describe('a bad document', () => {
   });
 });
 
-describe('a second policy of a name', () => {
-  it('is refused, naming both places', async () => {
+describe('two policies with the same name', () => {
+  it('the second policy is refused with both places', async () => {
     expect(await load(`${policyText('twin')}---\n${policyText('other')}---\n${policyText('twin')}`)).toEqual({
       names: ['twin', 'other'],
       problems: ['policies.yaml:11:1: policy twin: the name twin is taken by the one at policies.yaml:1:1'],
     });
   });
 
-  it('counts when the first one is not valid', async () => {
+  it('the second policy loads if the first one is invalid', async () => {
     const { names } = await load(`${policyText('twin', '{ suspend: 3 }')}---\n${policyText('twin')}`);
     expect(names).toEqual(['twin']);
   });
 
-  it('is called so though it has a name that objects have by nature', async () => {
+  it('a policy may have a name that objects inherit in JavaScript', async () => {
     expect((await load(`${policyText('constructor')}---\n${policyText('valueof')}`)).names).toEqual([
       'constructor',
       'valueof',
@@ -149,7 +149,7 @@ describe('shares', () => {
     return loadPolicyFiles(file);
   }
 
-  it('load beside policies, which may have the same names', async () => {
+  it('a share and a policy may have the same name', async () => {
     const text = [shareText('a'), policyText('a'), shareText('b')].join('---\n');
     const { policies, shares, problems } = await loadBoth(text);
     expect(problems).toEqual([]);
@@ -160,7 +160,7 @@ describe('shares', () => {
     ]);
   });
 
-  it('are named as such in problems', async () => {
+  it('a problem of a share says that it is a share', async () => {
     const text = [shareText('a'), shareText('b', '{ source: {} }'), shareText('a')].join('---\n');
     const { shares, problems } = await loadBoth(text);
     expect(shares.map(({ share }) => share.metadata.name)).toEqual(['a']);
@@ -173,12 +173,12 @@ describe('shares', () => {
     expect(problems.map(({ policy, share }) => policy ?? share)).toEqual(['b', 'b', 'b', 'a']);
   });
 
-  it('are no policies', async () => {
+  it('a share is not listed as a policy', async () => {
     expect((await load(`${shareText('a')}---\n${policyText('b')}`)).names).toEqual(['b']);
   });
 });
 
-describe('problems of the second step', () => {
+describe('problems of compilation', () => {
   function validation(expression: string): string {
     return `apiVersion: reeve.dev/v1alpha1\nkind: NamespacePolicy\nmetadata: { name: x }\nspec:\n  validations:\n    - name: x\n      expression: ${expression}\n`;
   }
@@ -191,21 +191,21 @@ describe('problems of the second step', () => {
     ['single quotes', "'''a'' @'", '7:26'],
     ['double quotes', '"\\"a\\" @"', '7:26'],
     ['a literal block', '|\n        a ==\n          @\n', '9:11'],
-  ])('stand at the character in %s', async (_title, expression, place) => {
+  ])('a problem points to the character in %s', async (_title, expression, place) => {
     expect(await load(validation(expression))).toEqual({
       names: [],
       problems: [`policies.yaml:${place}: policy x: spec.validations[0].expression: ${problem}`],
     });
   });
 
-  it('state the character where lines are folded', async () => {
+  it('a problem in a folded text points to the right character', async () => {
     const { problems } = await load(validation('>\n        a ==\n        @\n'));
     expect(problems).toEqual([
       `policies.yaml:7:19: policy x: spec.validations[0].expression: ${problem} (character 6 of the text)`,
     ]);
   });
 
-  it('stand where the value comes from when that is an alias', async () => {
+  it('a problem in an alias points to the anchor', async () => {
     const text = policyText(
       'x',
       '\n  match: { matchConditions: [{ name: a, expression: &e "a @" }] }\n  validations: [{ name: a, expression: *e }]',
@@ -217,7 +217,7 @@ describe('problems of the second step', () => {
     ]);
   });
 
-  it('come all at once, and in order', async () => {
+  it('all problems are reported at once, in order', async () => {
     // Matching is compiled first, and stands last.
     const text = policyText(
       'x',
@@ -232,7 +232,7 @@ describe('problems of the second step', () => {
 });
 
 describe('a path that cannot be read', () => {
-  it('is thrown for the operator', async () => {
+  it('an unreadable path is thrown as an error with a message for the operator', async () => {
     await expect(loadPolicyFiles(join(folder, 'no-such'))).rejects.toThrow(UnreadablePathError);
     await expect(loadPolicyFiles('no-such')).rejects.toThrow(
       'no-such cannot be read: there is no such file or folder',

@@ -16,8 +16,8 @@ const binding = {
   subjects: [{ kind: 'User', name: 'jane' }],
 };
 
-describe('the state of an owner', () => {
-  it('comes from all parts of the object', () => {
+describe('the state of a provider', () => {
+  it('the state is read from metadata, spec and status', () => {
     const metadata = {
       uid: 'u',
       generation: 3,
@@ -60,7 +60,7 @@ describe('the state of an owner', () => {
     ],
     ['numbers that are no counts', { maxDeletions: -1, suspend: 1, contents: [] }],
     ['a fraction', { maxDeletions: 1.5 }],
-  ])('has its defaults where the spec is %s', (_title, spec) => {
+  ])('the state has its defaults if the spec is %s', (_title, spec) => {
     const { state, standing } = loadStored('NamespacePolicy', object('NamespacePolicy', spec), undefined);
     expect(standing).toBe('refused');
     expect(state).toEqual({
@@ -96,7 +96,7 @@ describe('the state of an owner', () => {
     expect(loadStored(kind, object(kind, spec), undefined).state.provides).toBe(provides);
   });
 
-  it('reads what a broken version still says', () => {
+  it('the state is read from a version that does not load', () => {
     const spec = { deletionPolicy: 'Orphan', maxDeletions: 3, suspend: true };
     const { state } = loadStored('SecretShare', object('SecretShare', spec), undefined);
     expect(state).toMatchObject({
@@ -108,8 +108,8 @@ describe('the state of an owner', () => {
   });
 });
 
-describe('what is in force', () => {
-  it('is compiled again only when the spec is another one', () => {
+describe('the version in force', () => {
+  it('a provider is compiled again only if its spec has changed', () => {
     const first = loadStored('NamespacePolicy', object('NamespacePolicy', { suspend: false }), undefined);
     const same = loadStored('NamespacePolicy', object('NamespacePolicy', { suspend: false }), first);
     const other = loadStored('NamespacePolicy', object('NamespacePolicy', { suspend: true }), same);
@@ -118,13 +118,13 @@ describe('what is in force', () => {
     expect(other.definition?.compiled.isSuspended).toBe(true);
   });
 
-  it('does not depend on metadata that the API server takes and we would not', () => {
+  it('metadata that only the API server accepts does not stop a provider from loading', () => {
     const metadata = { annotations: { 'Example.COM/Note': 'x' }, labels: { 'x!': 'y' } };
     const { standing } = loadStored('SecretShare', object('SecretShare', goodShare, {}, metadata), undefined);
     expect(standing).toBe('loaded');
   });
 
-  it('is nothing where the expressions do not compile', () => {
+  it('a provider whose expressions do not compile is not in force', () => {
     const spec = { validations: [{ name: 'x', expression: 'a ==' }] };
     const { standing, problems } = loadStored('NamespacePolicy', object('NamespacePolicy', spec), undefined);
     expect(standing).toBe('refused');
@@ -135,14 +135,14 @@ describe('what is in force', () => {
 describe('problemsText', () => {
   const problem = { path: ['spec', 'a'], found: 'nothing', accepted: 'text' };
 
-  it('names all of them', () => {
+  it('the text names every problem', () => {
     expect(problemsText([problem, { ...problem, path: ['spec', 'b'] }])).toBe(
       'spec.a: found nothing; accepted: text; spec.b: found nothing; accepted: text',
     );
     expect(problemsText([])).toBe('');
   });
 
-  it('fits into a condition', () => {
+  it('a long text is cut so that it fits into a condition', () => {
     const text = problemsText(Array.from({ length: 2000 }, () => problem));
     expect(text.length).toBeLessThan(32_768);
     expect(text).toMatch(/; and \d+ more$/);

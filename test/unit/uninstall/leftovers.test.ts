@@ -16,7 +16,7 @@ const binding = (name: string, account: string, namespace = 'reeve-system'): obj
   subjects: [{ kind: 'ServiceAccount', name: account, namespace }],
 });
 
-it('a shipped binding is left over, and any other binding of an account of Reeve is yours', async () => {
+it('a shipped binding counts as left over, and another binding of an account of Reeve belongs to the user', async () => {
   const items = [
     binding('reeve-webhook', 'reeve-webhook'),
     binding('by-hand', 'reeve-webhook'),

@@ -56,13 +56,13 @@ describe('the plan', () => {
     expect(countOf(plan, fate)).toBe(3);
   });
 
-  test('leaves objects alone that name no provider', () => {
+  test('it leaves objects alone that name no provider', () => {
     const others = [marked('x'), marked('y', 'Deployment/z')];
     const facts = { providers: [state], marked: [...others, ...three], unseen: [] };
     expect(planContents(facts, false)).toMatchObject({ providers: [{ objects: three }], foreign: others });
   });
 
-  test('lists the providers by name', () => {
+  test('it lists the providers by name', () => {
     const share = { ...state, id: 'SecretShare/s' } as const;
     const facts = { providers: [state, share], marked: [marked('s', share.id), ...three], unseen: [] };
     const plan = planContents(facts, false);

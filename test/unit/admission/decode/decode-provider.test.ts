@@ -17,7 +17,7 @@ function reviewFrom(decoded: DecodedReview): AnyReview {
   return decoded.review;
 }
 
-test('an UPDATE of a policy, which stands in no namespace', () => {
+test('an UPDATE of a policy, which is cluster-scoped, is decoded', () => {
   const policy = policyObject({ match: { names: ['a'] } });
   const review = reviewFrom(
     decodeRequest(policy, { operation: 'UPDATE', oldObject: policyObject(), namespace: '' }),
@@ -32,14 +32,14 @@ test('an UPDATE of a policy, which stands in no namespace', () => {
   });
 });
 
-test('a DELETE of a share, whose name is in the object alone when many are deleted at once', () => {
+test('a DELETE of a share by deletecollection is decoded with the name from the old object', () => {
   const changes = { operation: 'DELETE', name: '', object: null, oldObject: shareObject() };
   const review = reviewFrom(decodeRequest(shareObject(), changes));
   expect(review).toMatchObject({ resource: 'secretshares', name: 'regcred', oldObject: shareObject() });
   expect(review.object).toBeUndefined();
 });
 
-test('a policy or share never comes to the mutating hook', () => {
+test('the mutating endpoint passes policies and shares', () => {
   for (const object of [policyObject(), shareObject()]) {
     expect(decodeRequest(object, {}, 'mutate').kind).toBe('passed');
   }

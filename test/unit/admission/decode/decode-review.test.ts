@@ -33,8 +33,8 @@ function reviewFrom(decoded: DecodedReview): AnyReview {
 
 const namespace = namespaceObject('team-a');
 
-describe('what a review becomes', () => {
-  test('a CREATE of a Namespace', () => {
+describe('a decoded review', () => {
+  test('a CREATE of a Namespace is decoded', () => {
     const review = reviewFrom(decodeRequest(namespace));
     expect(review).toMatchObject({
       uid: testUid,
@@ -50,7 +50,7 @@ describe('what a review becomes', () => {
     expect(review.oldObject).toBeUndefined();
   });
 
-  test('what expressions may read: the fields of the request but the objects, without those that are null', () => {
+  test('expressions can read the request without its objects and without fields that are null', () => {
     const review = reviewFrom(
       decodeRequest(namespace, { dryRun: undefined, options: null, subResource: 'status' }),
     );
@@ -69,34 +69,34 @@ describe('what a review becomes', () => {
     expect(review.attributes['dryRun']).toBe(false);
   });
 
-  test('a deletecollection: the name is in the old object alone', () => {
+  test('a deletecollection is decoded with the name from the old object', () => {
     const changes = { operation: 'DELETE', name: '', object: null, oldObject: secretObject() };
     const review = reviewFrom(decodeRequest(secretObject(), changes));
     expect(review).toMatchObject({ operation: 'DELETE', name: 'credentials', namespace: 'team-a' });
     expect(review.object).toBeUndefined();
   });
 
-  test('an object without a namespace is in that of the request', () => {
+  test('an object without a namespace gets the namespace of the request', () => {
     const object = secretObject({}, { namespace: undefined });
     const review = reviewFrom(decodeRequest(object, { namespace: 'team-a' }));
     expect(review.object?.metadata.namespace).toBe('team-a');
   });
 
-  test('the old object of a CREATE and the new one of a DELETE are not looked at', () => {
+  test('the old object of a CREATE and the new object of a DELETE are ignored', () => {
     expect(reviewFrom(decodeRequest(namespace, { oldObject: 'x' })).oldObject).toBeUndefined();
     const changes = { operation: 'DELETE', object: 'x', oldObject: namespace };
     expect(reviewFrom(decodeRequest(namespace, changes)).object).toBeUndefined();
   });
 
   test.each(['labels', 'annotations', 'ownerReferences', 'finalizers', 'deletionTimestamp', 'generateName'])(
-    'metadata.%s of null is none',
+    'a null metadata.%s is absent',
     (field) => {
       const review = reviewFrom(decodeRequest(namespaceObject('team-a', { [field]: null })));
       expect(Object.keys(review.object?.metadata ?? {})).not.toContain(field);
     },
   );
 
-  test('a value of null in a Secret is an empty one, and maps of null are none', () => {
+  test('a null value in a Secret is empty, and a null map is absent', () => {
     const review = reviewFrom(
       decodeRequest(secretObject({ data: { a: null, b: 'Yg==' }, stringData: null, type: null })),
     );
@@ -105,7 +105,7 @@ describe('what a review becomes', () => {
     expect(Object.keys(review.object ?? {})).not.toContain('type');
   });
 
-  test('keys that JavaScript knows otherwise are plain keys', () => {
+  test('keys that objects inherit in JavaScript are plain keys', () => {
     const keys = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'];
     const map = `{${keys.map((key) => `"${key}":"eA=="`).join(',')},"n":null}`;
     const object = JSON.stringify(secretObject({ data: 'MAP' }, { labels: 'MAP' }));
@@ -135,7 +135,7 @@ function withCode([name, object, changes, code = 400]: Row): readonly [string, J
   return [name, object, changes, code];
 }
 
-describe('what is refused inside the review', () => {
+describe('requests that are refused inside the review', () => {
   const update = { operation: 'UPDATE', oldObject: namespace };
   const metadata = (fields: Json): Json => namespaceObject('team-a', fields);
   const rows: readonly Row[] = [
@@ -242,7 +242,7 @@ describe('what is refused inside the review', () => {
   });
 });
 
-describe('what is let through to the engine', () => {
+describe('requests that reach the engine', () => {
   const rows: readonly (readonly [string, Json, Json])[] = [
     ['no kind in the request', namespace, { kind: undefined }],
     [
@@ -288,7 +288,7 @@ describe('the mutating endpoint', () => {
   });
 });
 
-describe('what only HTTP can answer', () => {
+describe('bodies that are refused by an HTTP status', () => {
   const good = JSON.stringify(reviewOf(requestFor(namespace)));
   const rows: readonly (readonly [string, string | Buffer])[] = [
     ['null', 'null'],
@@ -335,7 +335,7 @@ describe('what only HTTP can answer', () => {
     });
   });
 
-  test('128 levels are read', () => {
+  test('an object with 128 levels is decoded', () => {
     const body = good.replace('false', '['.repeat(126) + ']'.repeat(126));
     expect(decodeReview(Buffer.from(body), 'validate').kind).toBe('malformed');
   });
@@ -355,7 +355,7 @@ test('200,000 members that look like indices are refused without being parsed', 
   });
 });
 
-test('a decoding problem never repeats what was sent', () => {
+test('a decoding problem never quotes the request', () => {
   const canary = 'c4n4ry';
   const objects = [
     namespaceObject('team-a', { labels: { [canary]: 5 } }),

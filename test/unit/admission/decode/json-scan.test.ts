@@ -37,7 +37,7 @@ describe('findUid', () => {
     expect(findUid(Buffer.from(text))).toBe(uid);
   });
 
-  test('reads a view into a larger buffer', () => {
+  test('it reads a view into a larger buffer', () => {
     const text = '{"request":{"uid":"a"}}';
     const whole = Buffer.from(`xxxx${text}yyyy`);
     expect(findUid(whole.subarray(4, 4 + text.length))).toBe('a');

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { ByteBudget } from '../../../../src/admission/http/byte-budget.ts';
 
-test('holds no more than its total, over all requests', () => {
+test('all requests together never hold more bytes than the total', () => {
   const budget = new ByteBudget(10);
   const first = budget.open();
   const second = budget.open();
@@ -15,7 +15,7 @@ test('holds no more than its total, over all requests', () => {
   expect(budget.hasRoomFor(7)).toBe(false);
 });
 
-test('gives back once, however often it is closed', () => {
+test('bytes are released once, however often a request is closed', () => {
   const budget = new ByteBudget(10);
   const lease = budget.open();
   lease.take(4);

@@ -6,7 +6,7 @@ function clockAt(time: { ms: number }) {
   return { now: () => new Date(0), monotonic: () => time.ms };
 }
 
-test('counts down on the clock that it was given', () => {
+test('the remaining time follows the given clock', () => {
   const time = { ms: 100 };
   const deadline = new Deadline(clockAt(time), 50);
   expect(deadline.remaining).toBe(50);
@@ -18,12 +18,12 @@ test('counts down on the clock that it was given', () => {
   expect(deadline.remaining).toBe(0);
 });
 
-test('hands over what comes in time', async () => {
+test('a result in time is returned', async () => {
   const deadline = new Deadline(clockAt({ ms: 0 }), 60_000);
   expect(await deadline.within(() => Promise.resolve(7))).toEqual({ inTime: true, value: 7 });
 });
 
-test('stops waiting for what never comes, and tells it so', async () => {
+test('at the deadline the wait ends, and the work is aborted', async () => {
   const deadline = new Deadline(clockAt({ ms: 0 }), 1);
   const seen: AbortSignal[] = [];
   const outcome = await deadline.within((signal) => {
@@ -34,7 +34,7 @@ test('stops waiting for what never comes, and tells it so', async () => {
   expect(seen[0]?.aborted).toBe(true);
 });
 
-test('passes an error on, and one that comes too late nowhere', async () => {
+test('an error in time is thrown, and a late error is ignored', async () => {
   const deadline = new Deadline(clockAt({ ms: 0 }), 60_000);
   await expect(deadline.within(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
   const late = new Deadline(clockAt({ ms: 0 }), 1);

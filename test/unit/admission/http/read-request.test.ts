@@ -22,7 +22,7 @@ describe('the media type', () => {
     'application/json; charset=utf-8',
     'application/json;charset=UTF-8',
     'application/json ; charset="utf-8"',
-  ])('takes %s', (type) => {
+  ])('%s is accepted', (type) => {
     expect(codeOf(head({ ...good, 'content-type': type }))).toBe(200);
   });
 
@@ -42,7 +42,7 @@ describe('the media type', () => {
     'application/merge-patch+json',
     'multipart/form-data; boundary=x',
     'application/vnd.kubernetes.protobuf',
-  ])('refuses %s', (type) => {
+  ])('%s is refused', (type) => {
     expect(codeOf(head({ ...good, 'content-type': type }))).toBe(415);
   });
 });
@@ -86,7 +86,7 @@ test.each([
 });
 
 test.each(['', '10', '0', '0s', '-1s', 'soon', '1s&timeout=1s', '%31%30'])(
-  'refuses timeout=%s',
+  'timeout=%s is refused',
   (timeout) => {
     expect(codeOf(head(good, `/validate?timeout=${timeout}`))).toBe(400);
   },

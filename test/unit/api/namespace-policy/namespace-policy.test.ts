@@ -33,7 +33,7 @@ const binding = {
 const rulesText = RULES.join(', ');
 
 describe('parseNamespacePolicy', () => {
-  it('sets the defaults', () => {
+  it('it sets the defaults', () => {
     expect(parseNamespacePolicy(policyWith({}))).toEqual({
       ok: true,
       policy: policyWith({
@@ -46,7 +46,7 @@ describe('parseNamespacePolicy', () => {
     });
   });
 
-  it('sets the defaults of blocks only where the block is given', () => {
+  it('it sets the defaults of a block only if the block is given', () => {
     const parsed = parseNamespacePolicy(
       policyWith({ secrets: { tls: {} }, rbac: {}, namespaces: { deletion: {} } }),
     );
@@ -62,7 +62,7 @@ describe('parseNamespacePolicy', () => {
     });
   });
 
-  it('parses its own result to the same', () => {
+  it('parsing the result again returns the same', () => {
     const once = parseNamespacePolicy(
       policyWith({ match: { names: ['a'] }, contents: { roleBindings: [binding] } }),
     );
@@ -71,13 +71,13 @@ describe('parseNamespacePolicy', () => {
   });
 
   it.each([undefined, null, 5, 'text', [], {}, Object.create(null)])(
-    'refuses %o without throwing',
+    'it refuses %o without throwing',
     (value) => {
       expect(parseNamespacePolicy(value).ok).toBe(false);
     },
   );
 
-  it('keeps a good status and passes over an odd one', () => {
+  it('it keeps a valid status and drops an invalid one', () => {
     const good = parseNamespacePolicy(policyWith({}, { status: { matched: 3 } }));
     const odd = parseNamespacePolicy(policyWith({}, { status: { matched: 'three' } }));
     expect(good).toMatchObject({ ok: true, policy: { status: { matched: 3 } } });
@@ -85,7 +85,7 @@ describe('parseNamespacePolicy', () => {
     expect(odd.ok).toBe(true);
   });
 
-  it('keeps the metadata that it does not know', () => {
+  it('it keeps unknown metadata', () => {
     const parsed = parseNamespacePolicy(
       policyWith({}, { metadata: { name: 'test', generation: 3, uid: 'u' } }),
     );
@@ -302,7 +302,7 @@ describe('what is refused', () => {
 });
 
 describe('the types', () => {
-  it('say what is always there', () => {
+  it('fields with a default are never undefined in the type', () => {
     expectTypeOf<NamespacePolicySpec['validationActions']>().toEqualTypeOf<readonly ValidationAction[]>();
     expectTypeOf<NamespacePolicySpec['existing']>().toEqualTypeOf<'Report' | 'Repair'>();
     expectTypeOf<NamespacePolicySpec['maxDeletions']>().toEqualTypeOf<number>();

@@ -88,7 +88,7 @@ describe('toOpenApi', () => {
     expect(toOpenApi(schema)).toEqual({ description: 'T.', ...shape });
   });
 
-  it('states the form of the keys of a map as a rule, escaped for CEL', () => {
+  it('the pattern for keys of a map becomes a rule, escaped for CEL', () => {
     const keys = text({
       description: 'A key.',
       maxLength: 9,
@@ -107,7 +107,7 @@ describe('toOpenApi', () => {
     });
   });
 
-  it('leaves out rules that CEL cannot say', () => {
+  it('rules that CEL cannot express are left out', () => {
     const silent = { accepted: 'm', offender: () => undefined };
     const spoken = { accepted: 'n', cel: 'true', offender: () => undefined };
     expect(toOpenApi(text({ description: 'T.', maxLength: 3, rules: [silent] }))).not.toHaveProperty(

@@ -63,7 +63,7 @@ function problemsOf(schema: Schema, input: unknown): readonly string[] {
   return outcome.ok ? [] : outcome.problems.map(renderProblem);
 }
 
-describe('what is taken', () => {
+describe('valid values', () => {
   it.each<readonly [string, Schema, unknown, unknown]>([
     ['a text', word, 'abc', 'abc'],
     ['a text as long as may be, in characters', text({ description: 'x', maxLength: 2 }), '😀😀', '😀😀'],
@@ -90,14 +90,14 @@ describe('what is taken', () => {
     expect(validate(schema, input)).toEqual({ ok: true, value });
   });
 
-  it('does not change what it was given', () => {
+  it('validation does not change its input', () => {
     const input = Object.freeze({ name: 'eve' });
     expect(validate(person, input)).toMatchObject({ ok: true, value: { alive: true } });
     expect(input).toEqual({ name: 'eve' });
   });
 });
 
-describe('what is refused', () => {
+describe('invalid values', () => {
   it.each<readonly [string, Schema, unknown, readonly string[]]>([
     ['a number for a text', word, 5, ['the object: found 5; accepted: a word']],
     ['an empty text', word, '', ['the object: found empty text; accepted: a word']],
@@ -238,12 +238,12 @@ describe('what is refused', () => {
     expect(problemsOf(schema, input)).toEqual(problems);
   });
 
-  it('says so when nesting has no end in sight', () => {
+  it('nesting that is too deep is a problem', () => {
     const [problem] = problemsOf(anything, { name: 'a', x: nested(5000) });
     expect(problem).toMatch(/found deeper nesting; accepted: at most 64 levels$/);
   });
 
-  it('reports no more problems than anybody reads', () => {
+  it('the number of reported problems is limited', () => {
     const many = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`x${index}`, 1]));
     expect(problemsOf(person, { name: 'a', ...many })).toHaveLength(200);
   });
@@ -252,7 +252,7 @@ describe('what is refused', () => {
 describe('hostile keys', () => {
   const parsed: unknown = JSON.parse('{"name":"a","__proto__":{"age":3},"constructor":1,"toString":2}');
 
-  it('are unknown fields like others', () => {
+  it('hostile keys are unknown fields like others', () => {
     expect(problemsOf(person, parsed)).toEqual([
       '__proto__: found an unknown field; accepted: name, age, alive',
       'constructor: found an unknown field; accepted: name, age, alive',
@@ -260,7 +260,7 @@ describe('hostile keys', () => {
     ]);
   });
 
-  it('are kept as plain keys where all fields are kept', () => {
+  it('hostile keys are kept as plain keys where unknown fields are kept', () => {
     const outcome = validate(anything, parsed);
     if (!outcome.ok) throw new Error('refused');
     expect(Object.keys(outcome.value)).toEqual(['name', '__proto__', 'constructor', 'toString']);
@@ -268,14 +268,14 @@ describe('hostile keys', () => {
     expect(outcome.value['age']).toBeUndefined();
   });
 
-  it('never stand for a field that is missing', () => {
+  it('hostile keys never stand in for a missing field', () => {
     const inherited: unknown = Object.create({ name: 'eve' });
     expect(problemsOf(person, inherited)).toEqual(['name: found nothing; accepted: a word']);
   });
 });
 
 describe('the inferred type', () => {
-  it('has what is required or defaulted always, the rest perhaps', () => {
+  it('required and defaulted fields are always present in the type, and others are optional', () => {
     expectTypeOf<Infer<typeof person>>().toEqualTypeOf<{
       readonly name: string;
       readonly alive: boolean;
@@ -285,7 +285,7 @@ describe('the inferred type', () => {
     expectTypeOf<Infer<typeof scores>>().toEqualTypeOf<Readonly<Record<string, number>>>();
   });
 
-  it('knows the words of a choice', () => {
+  it('a choice is a union of its words in the type', () => {
     const color = choice('A color.', ['red', 'green']);
     expectTypeOf<Infer<typeof color>>().toEqualTypeOf<'red' | 'green'>();
   });

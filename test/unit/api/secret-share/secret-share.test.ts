@@ -18,7 +18,7 @@ function problemsOf(value: unknown): readonly string[] {
 }
 
 describe('parseSecretShare', () => {
-  it('sets the defaults', () => {
+  it('it sets the defaults', () => {
     expect(parseSecretShare(shareWith({ ...minimalShare, target: {} }))).toEqual({
       ok: true,
       share: shareWith({
@@ -31,12 +31,12 @@ describe('parseSecretShare', () => {
     });
   });
 
-  it('makes no target where none is given', () => {
+  it('it adds no target if none is given', () => {
     const parsed = parseSecretShare(shareWith(minimalShare));
     expect(parsed.ok && Object.hasOwn(parsed.share.spec, 'target')).toBe(false);
   });
 
-  it('parses its own result to the same', () => {
+  it('parsing the result again returns the same', () => {
     for (const [, spec] of acceptedShares) {
       const once = parseSecretShare(shareWith(spec));
       expect(once.ok && parseSecretShare(once.share)).toEqual(once);
@@ -44,13 +44,13 @@ describe('parseSecretShare', () => {
   });
 
   it.each([undefined, null, 5, 'text', [], {}, Object.create(null)])(
-    'refuses %o without throwing',
+    'it refuses %o without throwing',
     (value) => {
       expect(parseSecretShare(value).ok).toBe(false);
     },
   );
 
-  it('keeps a good status and passes over an odd one', () => {
+  it('it keeps a valid status and drops an invalid one', () => {
     const status = {
       observedGeneration: 2,
       desired: 3,
@@ -78,7 +78,7 @@ describe('parseSecretShare', () => {
     expect(odd.ok).toBe(true);
   });
 
-  it('keeps the metadata that it does not know', () => {
+  it('it keeps unknown metadata', () => {
     const metadata = { name: 'test', generation: 3, uid: 'u' };
     expect(parseSecretShare(shareWith(minimalShare, { metadata }))).toMatchObject({ share: { metadata } });
   });
@@ -89,11 +89,11 @@ describe('parseSecretShare', () => {
     ['a long name', { metadata: { name: 'n'.repeat(64) } }, 'metadata.name: found 64 characters'],
     ['no name', { metadata: {} }, 'metadata.name: found nothing; accepted: a name of at most 63'],
     ['an unknown part', { data: {} }, 'data: found an unknown field'],
-  ])('refuses %s', (_title, more, part) => {
+  ])('it refuses %s', (_title, more, part) => {
     expect(problemsOf(shareWith(minimalShare, more))).toEqual([expect.stringContaining(part)]);
   });
 
-  it('refuses a share without a spec', () => {
+  it('it refuses a share without a spec', () => {
     expect(problemsOf(shareWith(undefined))).toEqual([expect.stringContaining('spec: found nothing')]);
   });
 });
@@ -111,7 +111,7 @@ describe('what is refused', () => {
 });
 
 describe('the types', () => {
-  it('say what is always there', () => {
+  it('fields with a default are never undefined in the type', () => {
     expectTypeOf<SecretShareSpec['source']['namespace']>().toEqualTypeOf<string>();
     expectTypeOf<SecretShareSpec['deletionPolicy']>().toEqualTypeOf<'Delete' | 'Orphan'>();
     expectTypeOf<SecretShareSpec['maxDeletions']>().toEqualTypeOf<number>();

@@ -34,7 +34,7 @@ describe('a file with an authority', () => {
     ['test/fixtures/pki/README.md', 'must hold certificates of authorities in PEM'],
     ['test/fixtures/pki', 'not a regular file'],
     ['test/fixtures/pki/none', 'ENOENT'],
-  ])('is not %s', async (path, problem) => {
+  ])('an authority is not read from %s', async (path, problem) => {
     expect(await readAuthority(path)).toEqual({
       ok: false,
       problem: expect.stringContaining(problem) as unknown,

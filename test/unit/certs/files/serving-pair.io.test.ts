@@ -122,12 +122,12 @@ describe('a bad pair', () => {
           'the key in tls.key does not belong to the certificate in tls.crt',
         ] as const,
     ),
-  ] as const)('%s is a problem in our words', ([, texts, problem]) => {
+  ] as const)('%s is reported as a problem in our words', ([, texts, problem]) => {
     const [cert = '', key = ''] = texts();
     expect(parse(cert, key)).toEqual({ ok: false, problem });
   });
 
-  test.for(['pkcs8', 'sec1'] as const)('with a passphrase is one (%s)', (type) => {
+  test.for(['pkcs8', 'sec1'] as const)('a key with a passphrase is a bad pair (%s)', (type) => {
     const key = createPrivateKey(issued.serving.keyPem)
       .export({ type, format: 'pem', cipher: 'aes-256-cbc', passphrase: 'canary' })
       .toString();
@@ -141,7 +141,7 @@ describe('a bad pair', () => {
     ['2027-06-01T11:59:59.999Z', true],
     ['2027-06-01T12:00:00.000Z', false],
     ['2030-01-01T00:00:00.000Z', false],
-  ] as const)('is expired or not at %s', ([now, ok]) => {
+  ] as const)('it is decided whether a certificate has expired at %s', ([now, ok]) => {
     const reading = parse(issued.serving.certPem, issued.serving.keyPem, new Date(now));
     expect(reading.ok).toBe(ok);
     if (!reading.ok)

@@ -8,7 +8,7 @@ describe('positiveSerial', () => {
     ['all zeros', Buffer.alloc(serialLength, 0x00), `40${'00'.repeat(15)}`],
     ['all ones', Buffer.alloc(serialLength, 0xff), `7f${'ff'.repeat(15)}`],
     ['only the top bit', Buffer.concat([Buffer.of(0x80), Buffer.alloc(15)]), `40${'00'.repeat(15)}`],
-  ] as const)('of %s is positive and in its shortest encoding', ([, bytes, serial]) => {
+  ] as const)('the serial number of %s is positive and in its shortest encoding', ([, bytes, serial]) => {
     expect(positiveSerial(bytes)).toBe(serial);
   });
 

@@ -33,7 +33,7 @@ describe('servingNames', () => {
     '10.0.0.7/8',
     `${'a'.repeat(64)}.b`,
     'a\n',
-  ])('refuse the name %j', (name) => {
+  ])('the name %j is refused', (name) => {
     expect(() => servingNames('a', [name])).toThrow(RangeError);
   });
 

@@ -43,13 +43,13 @@ const rows: readonly Row[] = [
   ],
 ];
 
-describe('what policies judge', () => {
+describe('the judged kinds', () => {
   it.each(rows)('%s', (_, spec, judged) => {
     const set = new PolicySet([aPolicy('p', spec)], { excludedNamespaces: [] });
     expect(judgedKinds(set)).toEqual({ ...nothing, ...judged });
   });
 
-  it('is that of all together', () => {
+  it('the judged kinds are those of all policies together', () => {
     const policies = [
       aPolicy('a', { secrets: { maxBytes: 1 } }),
       aPolicy('b', { rbac: { forbidWildcardRules: true } }),
@@ -64,7 +64,7 @@ describe('what policies judge', () => {
 });
 
 describe('rules without a hook', () => {
-  it.each(rows)('of %s', (_, spec, _judged, parts) => {
+  it.each(rows)('the rules without a hook are found for %s', (_, spec, _judged, parts) => {
     const policy = aPolicy('p', spec);
     expect(partsWithoutHook(policy, 'Off')).toEqual(parts);
     expect(partsWithoutHook(policy, 'Ignore')).toEqual([]);

@@ -29,7 +29,7 @@ const namespace = aNamespace({
 const rbac = 'rbac.authorization.k8s.io';
 
 describe('what a policy provides is rendered for a namespace', () => {
-  test('a RoleBinding: its name and the names of its subjects', () => {
+  test('in a RoleBinding its name and the names of its subjects are rendered', () => {
     expect(roleBinding?.render(namespace, unlimitedBudget)).toEqual({
       kind: 'present',
       value: {
@@ -46,7 +46,7 @@ describe('what a policy provides is rendered for a namespace', () => {
     });
   });
 
-  test('a resource: every text in it, and no key', () => {
+  test('in a resource every text is rendered, and no key', () => {
     expect(resource?.render(namespace, unlimitedBudget)).toEqual({
       kind: 'present',
       value: {
@@ -60,7 +60,7 @@ describe('what a policy provides is rendered for a namespace', () => {
     });
   });
 
-  test('a service account keeps no group, which the API server does not give it either', () => {
+  test('a subject of kind ServiceAccount has no API group, as in the API server', () => {
     const [content] = aPolicy('p', {
       contents: {
         roleBindings: [
@@ -76,7 +76,7 @@ describe('what a policy provides is rendered for a namespace', () => {
     });
   });
 
-  test('what the namespace lacks makes the object not desired', () => {
+  test('an object that needs a missing value of the namespace is not desired', () => {
     expect(roleBinding?.render(aNamespace({ name: 'n', labels: {} }), unlimitedBudget)).toEqual({
       kind: 'absent',
     });

@@ -6,7 +6,7 @@ test('a policy with nothing in it is a policy for every namespace', () => {
   expect(aPolicy('p', {})).toMatchObject({ name: 'p', actions: ['Deny'], contents: [], namespaceRules: [] });
 });
 
-describe('a policy that cannot be meant is refused, with every reason', () => {
+describe('a contradictory policy is refused with every reason', () => {
   test.for([
     [
       'a default for a label of its own selector',
@@ -121,7 +121,7 @@ describe('a policy that cannot be meant is refused, with every reason', () => {
   });
 });
 
-test('a default for an annotation, or one whose value is known only later, contradicts nothing yet', () => {
+test('a default for an annotation, and a default with an expression, contradict nothing at compile time', () => {
   expect(
     problemsOf('p', {
       match: { namespaceSelector: { matchLabels: { tier: 'a' } } },

@@ -52,7 +52,7 @@ describe('the copies', () => {
     expect(share.copy).toEqual(copy);
   });
 
-  it('are left alone while the share is suspended', () => {
+  it('copies are left alone while the share is suspended', () => {
     expect(compile({ suspend: true }).isSuspended).toBe(true);
   });
 });

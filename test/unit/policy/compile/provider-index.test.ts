@@ -26,7 +26,7 @@ function namespace(name: string, labels: Readonly<Record<string, string>> = {}) 
   return { metadata: { name, labels } };
 }
 
-describe('it looks only where a match is possible', () => {
+describe('the index tries only policies that can match', () => {
   const index = new ProviderIndex([
     policy('exact', ['a', 'b']),
     policy('prefix', ['team-*', 'squad-*']),
@@ -54,7 +54,7 @@ describe('it looks only where a match is possible', () => {
   });
 });
 
-test('of 1000 policies that each select another label, a namespace meets one', () => {
+test('a namespace is compared with one of 1000 policies that each select another label', () => {
   const many = Array.from({ length: 1000 }, (_, i) =>
     policy(`p${i}`, undefined, { matchLabels: { tenant: `t${i}` } }),
   );
@@ -62,7 +62,7 @@ test('of 1000 policies that each select another label, a namespace meets one', (
   expect(index.candidates([namespace('x', { tenant: 't7' })])).toEqual([many[7]]);
 });
 
-test('no policy that matches is ever left out', () => {
+test('the index never misses a policy that matches', () => {
   const word = fc.constantFrom('a', 'b', 'team-a', 'team-b', 'x');
   const glob = fc.constantFrom('a', 'team-*', '*', '*-a', 'te*m-b', 'x*');
   const requirement = fc.oneof(

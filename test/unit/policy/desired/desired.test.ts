@@ -38,7 +38,7 @@ const binding = 'rbac.authorization.k8s.io/RoleBinding/devs';
 describe('what a namespace is to contain', () => {
   const a = knownNamespace('a', team);
 
-  test('is the union over policies by name, then shares by name', () => {
+  test('the desired objects are those of policies by name, then those of shares by name', () => {
     const copies = (name: string) => stored('SecretShare', name, shareOf());
     expect(owners(desiredIn(a, [policy('q'), policy('p')], [copies('z'), copies('b')]))).toEqual({
       [binding]: ['NamespacePolicy/p', 'NamespacePolicy/q'],
@@ -50,7 +50,7 @@ describe('what a namespace is to contain', () => {
     ['excluded', knownNamespace('kube-system', team)],
     ['on its way out', { ...a, metadata: { ...a.metadata, deletionTimestamp: '2026-11-21T11:00:00Z' } }],
     ['not matched', knownNamespace('a', {})],
-  ])('is nothing for one that is %s', (_what, namespaceObject) => {
+  ])('a namespace that is %s has no desired objects', (_what, namespaceObject) => {
     const { claims, frozen, providers } = desiredIn(namespaceObject, [policy('p')]);
     expect([claims.size, frozen.size, providers]).toEqual([0, 0, []]);
   });
@@ -61,11 +61,11 @@ describe('what a namespace is to contain', () => {
       stored('NamespacePolicy', 'p', bindingPolicy(), { deletionTimestamp: '2026-11-21T11:00:00Z' }),
     ],
     ['does not load', stored('NamespacePolicy', 'p', { nonsense: 1 })],
-  ])('is not what a policy says that %s', (_what, object) => {
+  ])('a policy that %s provides no desired objects', (_what, object) => {
     expect(owners(desiredIn(a, [object]))).toEqual({});
   });
 
-  test('an object whose time is over is not desired, and known as such', () => {
+  test('an expired object is not desired, and is recorded as expired', () => {
     const late = policy('p', {}, { expiresAt: '2026-11-21T12:00:00Z' });
     const { claims, expired, nextExpiry } = desiredIn(a, [late]);
     expect([claims.size, [...(expired.get('NamespacePolicy/p') ?? [])], nextExpiry]).toEqual([
@@ -75,7 +75,7 @@ describe('what a namespace is to contain', () => {
     ]);
   });
 
-  test('the next time that is over is known', () => {
+  test('the time of the next expiry is known', () => {
     const created = { ...a, metadata: { ...a.metadata, creationTimestamp: '2026-11-21T11:00:00Z' } };
     const policies = [
       policy('p', {}, { expiresAfter: '8h' }),
@@ -84,7 +84,7 @@ describe('what a namespace is to contain', () => {
     expect(desiredIn(created, policies).nextExpiry).toBe(Date.parse('2026-11-21T15:00:00Z'));
   });
 
-  test('an error freezes what its owner has, a lack does not', () => {
+  test('an error freezes the objects of its provider, and a missing value does not', () => {
     const failing = policy('p', {}, { name: '${string(1 / (size(namespaceObject.metadata.name) - 1))}' });
     const lacking = policy('q', {}, { name: "${namespaceObject.metadata.labels['x']}" });
     const { claims, frozen } = desiredIn(a, [failing, lacking]);
@@ -94,7 +94,7 @@ describe('what a namespace is to contain', () => {
     ]);
   });
 
-  test('one name twice in a policy counts once', () => {
+  test('a name that occurs twice in a policy counts once', () => {
     const twice = {
       ...bindingPolicy(),
       contents: {
@@ -110,7 +110,7 @@ describe('what a namespace is to contain', () => {
     });
   });
 
-  test('a share wants no copy where its source is', () => {
+  test('a share wants no copy in the namespace of its source', () => {
     const share = stored('SecretShare', 's', shareOf({ source: { namespace: 'a', name: 'regcred' } }));
     expect(owners(desiredIn(a, [], [share]))).toEqual({});
   });

@@ -49,32 +49,32 @@ test('four reasons are three and one more, and three are all', () => {
 describe('the contact', () => {
   const from = (contact: string) => ({ ...violation('1'), contact });
 
-  test('ends a refusal, on a line of its own', () => {
+  test('the contact ends a refusal, on a line of its own', () => {
     expect(refusalMessage(verdict({ denials: [from('platform@example.com')] }), review)).toBe(
       'Namespace n is refused: policy p, namespaces.required: metadata.labels["a"]: found 1; accepted: x\nContact: platform@example.com',
     );
   });
 
-  test('is named once for several reasons, and those of the hidden reasons count too', () => {
+  test('a contact is named once for several reasons, and contacts of hidden reasons count too', () => {
     const denials = [from('a'), violation('2'), from('a'), violation('4'), from('b')];
     expect(refusalMessage(verdict({ denials }), review)).toMatch(/\n- and 2 more\nContact: a, b$/);
   });
 
-  test('of the fourth policy is left out', () => {
+  test('the contact of the fourth policy is left out', () => {
     expect(contactLine(['a', 'b', 'c', 'd'].map(from))).toBe('Contact: a, b, c');
   });
 
-  test('is cut and printable', () => {
+  test('a contact is cut and printable', () => {
     expect(contactLine([from('\u001b[2J\n')])).toBe('Contact: \uFFFD[2J\uFFFD');
     expect(contactLine([from('é'.repeat(300))])).toBe(`Contact: ${'é'.repeat(199)}…`);
   });
 
-  test('is left out where no policy has one', () => {
+  test('a refusal has no contact if no policy has one', () => {
     expect(contactLine([violation('1')])).toBeUndefined();
     expect(refusalMessage(verdict({ denials: [violation('1')] }), review)).not.toContain('Contact');
   });
 
-  test('of a policy that only warns is not named', () => {
+  test('the contact of a policy that only warns is not named', () => {
     const text = refusalMessage(verdict({ denials: [violation('1')], warnings: [from('a')] }), review);
     expect(text).not.toContain('Contact');
   });
@@ -125,7 +125,7 @@ test('notices come first, and count among the warnings', () => {
   expect(lines.at(-1)).toBe('and 8 more warnings');
 });
 
-test('a share is called one, and Reeve does not name itself', () => {
+test('a message names a share as a share, and does not name Reeve itself', () => {
   const share = { ...violation('nothing'), by: 'share' as const };
   const own = { ...violation('nothing'), policy: '', by: 'reeve' as const, rule: 'spec' };
   expect(violationLine(share)).toMatch(/^share p, namespaces.required: metadata/);
@@ -136,7 +136,7 @@ test('a share is called one, and Reeve does not name itself', () => {
   ]);
 });
 
-test('audited violations become one annotation, and none none', () => {
+test('audited violations become one annotation, and without violations there is none', () => {
   expect(auditAnnotations(verdict({}))).toEqual({});
   expect(auditAnnotations(verdict({ audits: [violation('1'), violation('2')] }))['violations']).toMatch(
     /found 1.* \| .*found 2/,

@@ -65,7 +65,7 @@ test('a problem has its line and column in the whole text', () => {
 });
 
 describe('what a template needs', () => {
-  test('reads are those of all its expressions', () => {
+  test('a template needs the fields that its expressions read', () => {
     expect(template('${request.userInfo.username}-${namespaceObject.metadata.name}').reads).toEqual(
       new Set(['request', 'namespaceObject']),
     );
