@@ -48,24 +48,24 @@ describe.each(['/validate', '/mutate'])('POST %s', (path) => {
       JSON.stringify(reviewOf(requestFor(namespaceObject('a'), { uid: 'x'.repeat(1e6) }))),
     ],
   ];
-  test.each(bodies)('%s: 400', async (_name, body) => {
+  test.each(bodies)('%s gets 400', async (_name, body) => {
     expect(refusalCode(await target.client.post(path, body, json))).toBe(400);
   });
 
-  test('an empty body without any header: 400', async () => {
+  test('an empty body without any header gets 400', async () => {
     expect(refusalCode(await target.client.call({ method: 'POST', path }))).toBe(400);
   });
 
   const types = ['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=utf-16', ''];
-  test.each(types)('Content-Type %j: 415', async (type) => {
+  test.each(types)('Content-Type %j gets 415', async (type) => {
     expect(refusalCode(await target.client.post(path, good, { 'Content-Type': type }))).toBe(415);
   });
 
-  test('no Content-Type: 415', async () => {
+  test('a request without Content-Type gets 415', async () => {
     expect(refusalCode(await target.client.post(path, good, {}))).toBe(415);
   });
 
-  test('a compressed body: 415, and it is not inflated', async () => {
+  test('a compressed body gets 415 and is not inflated', async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000, 0x20));
     expect(refusalCode(await target.client.post(path, bomb, { ...json, 'Content-Encoding': 'gzip' }))).toBe(
       415,
@@ -73,22 +73,22 @@ describe.each(['/validate', '/mutate'])('POST %s', (path) => {
   });
 
   test.each(['application/json; charset=utf-8', 'application/json;charset="UTF-8"', 'APPLICATION/JSON'])(
-    'Content-Type %s: as usual',
+    'Content-Type %s is accepted',
     async (type) => {
       expect((await target.client.post(path, good, { 'Content-Type': type })).code).toBe(200);
     },
   );
 
-  test.each(['', '10', 'soon', '0s', '-5s', '1s&timeout=2s'])('?timeout=%s: 400', async (timeout) => {
+  test.each(['', '10', 'soon', '0s', '-5s', '1s&timeout=2s'])('?timeout=%s gets 400', async (timeout) => {
     expect(refusalCode(await target.client.post(`${path}?timeout=${timeout}`, good))).toBe(400);
   });
 
-  test.each(['?timeout=10s', '?timeout=1h', '?other=%zz', '?'])('%s: as usual', async (query) => {
+  test.each(['?timeout=10s', '?timeout=1h', '?other=%zz', '?'])('the query %s is accepted', async (query) => {
     expect((await target.client.post(`${path}${query}`, good)).code).toBe(200);
   });
 
   test.each(['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY'])(
-    '%s: 405',
+    'the method %s gets 405',
     async (method) => {
       const answer = await target.client.call({ method, path });
       expect(refusalCode(answer)).toBe(405);
@@ -96,7 +96,7 @@ describe.each(['/validate', '/mutate'])('POST %s', (path) => {
     },
   );
 
-  test('HEAD: 405 without a body', async () => {
+  test('HEAD gets 405 without a body', async () => {
     const answer = await target.client.call({ method: 'HEAD', path });
     expect(answer).toMatchObject({ code: 405, body: '', headers: { allow: 'POST' } });
   });
@@ -111,7 +111,7 @@ describe.each(['/validate', '/mutate'])('POST %s', (path) => {
     path.toUpperCase(),
   ];
   test.each([...paths, `${path}%20`, `${path}%00`, `${path}/x`, `${path};a`, path.replace('a', '%61')])(
-    '%s: 404, never a redirect',
+    'the path %s gets 404, never a redirect',
     async (other) => {
       const answer = await target.client.post(other, good);
       expect(refusalCode(answer)).toBe(404);
@@ -160,25 +160,25 @@ describe('requests that no HTTP library sends', () => {
     expect(headers.get('connection')).toBe('close');
   });
 
-  test('a target with a host is one path like another', async () => {
+  test('a request target with a host is served like a path', async () => {
     const body = `Content-Length: ${good.length}\r\n${close}\r\n${good}`;
     const answer = await exchange(target.port, head.replace('/validate', 'https://x/validate'), body);
     expect(parseAnswer(answer).code).toBe(200);
   });
 
-  test('a header named __proto__ is one header like another', async () => {
+  test('a header named __proto__ is treated like any other', async () => {
     const bytes = `${head}__proto__: x\r\nconstructor: y\r\nContent-Length: ${good.length}\r\n${close}\r\n${good}`;
     expect(parseAnswer(await exchange(target.port, bytes)).code).toBe(200);
   });
 
-  test('two requests in one packet are answered in their order', async () => {
+  test('two requests in one packet are answered in order', async () => {
     const first = `${head}Content-Length: ${good.length}\r\n\r\n${good}`;
     const second = `GET /none HTTP/1.1\r\nHost: x\r\n${close}\r\n`;
     const answer = await exchange(target.port, first + second);
     expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 404']);
   });
 
-  test('bytes behind a request that mean nothing do not take its answer away', async () => {
+  test('meaningless bytes after a request do not prevent its answer', async () => {
     const first = `${head}Content-Length: ${good.length}\r\n\r\n${good}`;
     for (const garbage of ['GARBAGE\r\n\r\n', 'FOO / HTTP/1.1\r\nHost: x\r\n\r\n', '\u0000\u0001']) {
       const answer = await exchange(target.port, first + garbage);
@@ -187,7 +187,7 @@ describe('requests that no HTTP library sends', () => {
     }
   });
 
-  test('a body in many small pieces is read like one', async () => {
+  test('a body in many small pieces is read as one body', async () => {
     const parts = Array.from(good, (character) => `1\r\n${character}\r\n`);
     const answer = await exchange(
       target.port,
@@ -199,7 +199,7 @@ describe('requests that no HTTP library sends', () => {
   });
 });
 
-test('the server has noticed all of it, failed at nothing, and still answers', async () => {
+test('the server has counted every refusal, has no internal error, and still answers', async () => {
   await eventually(() => target.observer.inFlight).toBe(0);
   // A client may or may not count as disconnected before its request is refused: that is a matter of timing.
   const codes = target.observer.refusals.map(({ code }) => code).filter((code) => code !== 499);

@@ -109,13 +109,13 @@ describe('refused inside the review', () => {
     });
   });
 
-  test('200,000 keys that look like numbers', async () => {
+  test('200,000 keys that look like numbers are refused', async () => {
     const data = Object.fromEntries(Array.from({ length: 200_000 }, (_, index) => [String(index), '']));
     expect((await ask('/validate', secretObject({ data }))).status?.code).toBe(400);
   });
 });
 
-describe('what is none of our business: refused by /validate, passed by /mutate', () => {
+describe('other resources are refused by /validate and passed by /mutate', () => {
   test.each([
     ['another resource', { resource: { group: '', version: 'v1', resource: 'pods' } }],
     ['CONNECT', { operation: 'CONNECT' }],
@@ -125,7 +125,7 @@ describe('what is none of our business: refused by /validate, passed by /mutate'
   });
 });
 
-describe('odd, and allowed', () => {
+describe('odd requests that are allowed', () => {
   const rows: readonly (readonly [string, Json, Json])[] = [
     ['unknown fields', { ...namespace, more: [1] }, { more: {} }],
     ['labels of null', labels(null), {}],
@@ -175,23 +175,23 @@ describe('odd, and allowed', () => {
   });
 
   test.each([namespaceObject('UPPER'), namespaceObject('x'.repeat(300)), namespaceObject('a/b')])(
-    'a name that is no name is left to the API server',
+    'an invalid name is left to the API server',
     async (object) => {
       expect((await ask('/validate', object)).allowed).toBe(true);
     },
   );
 
-  test('a review of 6.9 MiB', async () => {
+  test('a review of 6.9 MiB is answered', async () => {
     const object = namespaceObject('team-a', { annotations: { big: 'x'.repeat(6.9 * 1024 * 1024) } });
     expect((await ask('/validate', object)).allowed).toBe(true);
   });
 
-  test('a long annotation before a pattern that backtracks elsewhere', async () => {
+  test('a long annotation is judged in time by a pattern that backtracks in other engines', async () => {
     const object = namespaceObject('patterned', { annotations: { note: `${'a'.repeat(256 * 1024)}!` } });
     expect((await ask('/validate', object)).status?.code).toBe(403);
   });
 
-  test('an answer that came along is ignored', async () => {
+  test('a response inside the request is ignored', async () => {
     const body = JSON.parse(reviewJson(secretObject({ type: 'example.com/forbidden' }))) as Json;
     const forged = JSON.stringify({ ...body, response: { uid: 'x', allowed: true } });
     expect(responseOf((await target.client.post('/validate', forged)).body)).toMatchObject({
@@ -210,7 +210,7 @@ describe('rules see through spellings', () => {
     { kind: 'User', name: 'system:serviceaccount:team-a:robot' },
     { kind: 'Robot', name: 'x' },
   ];
-  test.each(subjects)('subject %j', async (subject) => {
+  test.each(subjects)('the subject %j is refused', async (subject) => {
     const { allowed, status } = await ask('/validate', bindingObject({ subjects: [subject] }));
     expect({ allowed, code: status?.code, reason: status?.reason }).toEqual({
       allowed: false,
@@ -227,7 +227,7 @@ describe('rules see through spellings', () => {
 });
 
 describe('patches', () => {
-  test('a namespace without labels gets the map first', async () => {
+  test('a patch adds the map of labels first if a namespace has none', async () => {
     const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'defaulted' } };
     const { patch, patchType } = await ask('/mutate', object);
     expect(patchType).toBe('JSONPatch');
@@ -236,14 +236,14 @@ describe('patches', () => {
     ]);
   });
 
-  test('a key with a slash is escaped', async () => {
+  test('a patch escapes a key with a slash', async () => {
     const { patch } = await ask('/mutate', namespaceObject('defaulted'));
     expect(JSON.parse(Buffer.from(patch ?? '', 'base64').toString())).toEqual([
       { op: 'add', path: '/metadata/labels/example.com~1a', value: 'x' },
     ]);
   });
 
-  test('what has been set already is left alone, and a DELETE is never patched', async () => {
+  test('existing values are left alone, and a DELETE is never patched', async () => {
     const object = namespaceObject('defaulted', { labels: { 'example.com/a': 'y' } });
     expect(await ask('/mutate', object)).toEqual({ uid: testUid, allowed: true });
     const removal = { operation: 'DELETE', object: null, oldObject: namespaceObject('defaulted') };
@@ -254,6 +254,6 @@ describe('patches', () => {
   });
 });
 
-test('nothing of it was an error of the server', () => {
+test('no request caused an internal error', () => {
   expect(target.observer.errors).toEqual([]);
 });

@@ -117,7 +117,7 @@ const secrets: readonly Json[] = [
 /** How many lines of the log have this message. */
 const linesSaying = (message: string): number => server.stderr.split(`"msg":"${message}"`).length - 1;
 
-test('through every path', async () => {
+test('no answer, metric or log line repeats the content of a request', async () => {
   for (const secret of secrets) {
     await send(reviewJson(secret));
     await send(reviewJson(secret, { operation: 'UPDATE', oldObject: secret }));

@@ -61,7 +61,7 @@ function put(name: string, content: string): void {
   renameSync(`${path}.new`, path);
 }
 
-test('a changed pair is served to new connections, and kept ones go on', async () => {
+test('new connections get the changed pair, and open connections stay open', async () => {
   const sockets = new Set<unknown>();
   const agent = new Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false });
   agent.on('free', (socket: TLSSocket) => sockets.add(socket));
@@ -89,7 +89,7 @@ test('a changed pair is served to new connections, and kept ones go on', async (
   expect(await servedFingerprint()).toBe(new X509Certificate(renewed.cert).fingerprint256);
 });
 
-test('an expired certificate takes its replica out of the Service, until there is a new one', async () => {
+test('an expired certificate makes its replica not ready until there is a new one', async () => {
   const ready = async (): Promise<number> => (await fetch(`${running.probesUrl}/readyz`)).status;
   const authority = await issueAuthority(3_600_000, new Date());
   const { certPem, keyPem } = await issueServing(
@@ -108,7 +108,7 @@ test('an expired certificate takes its replica out of the Service, until there i
   await expect.poll(ready, { timeout: 30_000 }).toBe(200);
 });
 
-test('a new pair keeps old TLS versions out', async () => {
+test('old TLS versions are still refused after a reload', async () => {
   await expect(
     openTls(client.port, { maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' }),
   ).rejects.toBeInstanceOf(Error);

@@ -50,7 +50,7 @@ const secretRules = {
 const secret = reviewJson(secretObject({ type: 'example.com/forbidden' }));
 
 describe('a namespace that the snapshot does not know', () => {
-  test('is found', async () => {
+  test('a namespace that the snapshot does not know is read from the cluster', async () => {
     const asked: string[] = [];
     await start(snapshotOf({ 'secret-rules': secretRules }), {
       namespaces: {
@@ -68,7 +68,7 @@ describe('a namespace that the snapshot does not know', () => {
   test.each([
     ['is unknown to all', () => Promise.resolve(undefined)],
     ['cannot be looked up', () => Promise.reject(new Error('c4n4ry'))],
-  ])('%s: 503 inside the review', async (_name, find) => {
+  ])('%s gets 503 inside the review', async (_name, find) => {
     await start(snapshotOf({ 'secret-rules': secretRules }), { namespaces: { find } });
     for (const path of ['/validate', '/mutate']) {
       expect((await ask(path, secret)).status).toMatchObject({
@@ -83,7 +83,7 @@ describe('a namespace that the snapshot does not know', () => {
     ]);
   });
 
-  test('takes too long: 504 inside the review', async () => {
+  test('a lookup that takes too long gets 504 inside the review', async () => {
     await start(snapshotOf({ 'secret-rules': secretRules }), { namespaces: { find: () => never } });
     expect((await ask('/validate?timeout=1s', secret)).status).toMatchObject({
       code: 504,
@@ -91,7 +91,7 @@ describe('a namespace that the snapshot does not know', () => {
     });
   });
 
-  test('an excluded namespace, and one without rules, needs no lookup', async () => {
+  test('an excluded namespace and a namespace without rules need no lookup', async () => {
     await start(snapshotOf({ 'secret-rules': secretRules }), {
       namespaces: { find: () => Promise.reject(new Error('asked')) },
     });
@@ -150,20 +150,20 @@ describe('rights', () => {
     );
   });
 
-  test('an answer that fails is no answer, and none is a no', async () => {
+  test('a failed access review counts as no answer, and no answer means no right', async () => {
     await start(snapshotOf({ provides }), { access: { mayDo: () => Promise.reject(new Error('c4n4ry')) } });
     const { status } = await ask('/validate', steering);
     expect(status?.code).toBe(403);
     expect(JSON.stringify(status)).not.toContain('c4n4ry');
   });
 
-  test('an answer that does not come in time: 504', async () => {
+  test('an access review that takes too long gets 504', async () => {
     await start(snapshotOf({ provides }), { access: { mayDo: () => never } });
     expect((await ask('/validate?timeout=1s', steering)).status?.code).toBe(504);
   });
 });
 
-describe('errors of our own', () => {
+describe('internal errors', () => {
   function broken(): ClusterSnapshot {
     const snapshot = snapshotOf({ 'secret-rules': secretRules });
     return {
@@ -174,7 +174,7 @@ describe('errors of our own', () => {
     };
   }
 
-  test('errors of our own refuse inside the review, are counted, and quote nothing', async () => {
+  test('an internal error refuses inside the review, is counted, and quotes nothing', async () => {
     const { observer } = await start(broken());
     for (const path of ['/validate', '/mutate']) {
       const response = await ask(path, secret);
@@ -185,7 +185,7 @@ describe('errors of our own', () => {
     expect(observer.decisions).toMatchObject([{ decision: 'error' }, { decision: 'error' }]);
   });
 
-  test('also outside of a review', async () => {
+  test('an internal error before a review is decoded gets 500, is counted, and quotes nothing', async () => {
     const { client, observer } = await start(undefined, {
       snapshot: () => {
         throw new TypeError('c4n4ry');
@@ -198,7 +198,7 @@ describe('errors of our own', () => {
   });
 });
 
-test('before the policies are loaded: 503 with Retry-After', async () => {
+test('a request before the policies are loaded gets 503 with Retry-After', async () => {
   const { client } = await start(undefined);
   expect(await client.post('/validate', secret)).toMatchObject({
     code: 503,
@@ -206,7 +206,7 @@ test('before the policies are loaded: 503 with Retry-After', async () => {
   });
 });
 
-test('policies that take too long refuse, and are counted', async () => {
+test('policies that take too long refuse the request and are counted', async () => {
   const { observer } = await start(
     snapshotOf({ 'secret-rules': secretRules }, [knownNamespace('team-a', { tier: 'team' })]),
     {
@@ -218,8 +218,8 @@ test('policies that take too long refuse, and are counted', async () => {
   expect(observer.decisions).toMatchObject([{ overBudget: true }, { overBudget: true }]);
 });
 
-describe('what people read', () => {
-  test('a refusal names every violation, in one Status', async () => {
+describe('the texts for users', () => {
+  test('a refusal lists every violation in one Status', async () => {
     await start(
       snapshotOf({
         strict: { namespaces: { required: { labels: { team: {}, env: { values: ['dev'] } } } } },

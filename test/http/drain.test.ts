@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterEach(() => target.close());
 
-test('under load, on kept connections, every request is answered until the listener is gone', async () => {
+test('under load on kept connections, every request is answered until the listener closes', async () => {
   target = await startTestWebhook(pair, snapshotOf({}));
   const { client, webhook, limits } = target;
   const state = { isLeaving: false };
@@ -51,7 +51,7 @@ test('under load, on kept connections, every request is answered until the liste
   expect([...codes.keys()]).toEqual([200]);
 });
 
-test('a request that is being judged, and one whose body is still coming, are answered after the listener closed', async () => {
+test('requests in progress and requests whose body is incomplete are answered after the listener closes', async () => {
   const found = Promise.withResolvers<KubeObject | undefined>();
   const snapshot = snapshotOf({ secrets: { secrets: { maxBytes: 1 } } });
   target = await startTestWebhook(pair, snapshot, { namespaces: { find: () => found.promise } });
@@ -73,7 +73,7 @@ test('a request that is being judged, and one whose body is still coming, are an
   expect(observer.errors).toEqual([]);
 });
 
-test('idle connections are closed, and connections that never ask anything hold nothing up', async () => {
+test('idle connections are closed, and connections without a request do not delay the drain', async () => {
   target = await startTestWebhook(pair, snapshotOf({}));
   const idle = await openTls(target.port);
   const closed = readAll(idle);
@@ -81,7 +81,7 @@ test('idle connections are closed, and connections that never ask anything hold 
   expect(await closed).toBe('');
 });
 
-test('a signal ends the waiting', async () => {
+test('a signal ends the drain', async () => {
   const snapshot = snapshotOf({ secrets: { secrets: { maxBytes: 1 } } });
   target = await startTestWebhook(pair, snapshot, {
     namespaces: { find: () => new Promise(() => undefined) },

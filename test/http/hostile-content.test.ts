@@ -64,13 +64,13 @@ function patchOf({ patch = '' }: Response): unknown {
   return JSON.parse(Buffer.from(patch, 'base64').toString());
 }
 
-describe('names that look like those of the requesters', () => {
+describe('names that resemble those of the requesters', () => {
   const created = namespaceObject('requested');
 
   test.each([
     ['the user', { username: 'alice@example.com' }],
     ['a member of the group', { username: 'bob', groups: ['platform'] }],
-  ])('%s may create it', async (_name, userInfo) => {
+  ])('%s may create the namespace', async (_name, userInfo) => {
     expect((await ask('/validate', created, { userInfo })).allowed).toBe(true);
   });
 
@@ -85,7 +85,7 @@ describe('names that look like those of the requesters', () => {
     ['a NUL and more', 'alice@example.com\u0000.evil', 'platform\u0000.evil'],
     ['an invisible letter', 'alice\u200b@example.com', 'plat\u200bform'],
     ['two in one', 'alice@example.com,bob', 'platform,other'],
-  ])('%s: refused', async (_name, username, groupName) => {
+  ])('%s is refused', async (_name, username, groupName) => {
     const { allowed, status } = await ask('/validate', created, {
       userInfo: { username, groups: [groupName] },
     });
@@ -97,22 +97,22 @@ describe('names that look like those of the requesters', () => {
 });
 
 describe.each(['__proto__', 'constructor', 'toString'])('the key %s', (key) => {
-  test.each(endpoints)('POST %s takes it as a label and an annotation', async (path) => {
+  test.each(endpoints)('POST %s accepts the key as a label and an annotation', async (path) => {
     const metadata = { labels: keyed(key, 'a'), annotations: keyed(key, 'b') };
     expect((await ask(path, namespaceObject('team-a', metadata))).allowed).toBe(true);
   });
 
-  test.each(endpoints)('POST %s takes it as a key of a Secret', async (path) => {
+  test.each(endpoints)('POST %s accepts the key in a Secret', async (path) => {
     const secret = secretObject({ data: keyed(key, 'MDEyMzQ1Njc4') }, { namespace: 'defaulted' });
     expect((await ask(path, secret)).allowed).toBe(true);
   });
 
-  test.each(['data', 'stringData'])('counts the bytes of it in %s', async (field) => {
+  test.each(['data', 'stringData'])('the bytes of the key are counted in %s', async (field) => {
     const secret = secretObject({ [field]: keyed(key, 'MDEyMzQ1Njc4OQ==') }, { namespace: 'defaulted' });
     expect((await ask('/validate', secret)).status).toMatchObject({ code: 403, reason: 'Forbidden' });
   });
 
-  test.each(endpoints)('POST %s refuses what is no text in it', async (path) => {
+  test.each(endpoints)('POST %s refuses a value of the key that is not text', async (path) => {
     const bad = keyed(key, { polluted: true });
     for (const metadata of [{ labels: bad }, { annotations: bad }]) {
       expect((await ask(path, namespaceObject('team-a', metadata))).status?.code).toBe(400);
@@ -121,7 +121,7 @@ describe.each(['__proto__', 'constructor', 'toString'])('the key %s', (key) => {
     expect({}).not.toHaveProperty('polluted');
   });
 
-  test('stays beside what a default adds', async () => {
+  test('the key stays when a default adds another key', async () => {
     const metadata = { labels: keyed(key, 'a'), annotations: keyed(key, 'b') };
     const response = await ask('/mutate', namespaceObject('defaulted', metadata));
     const added =
@@ -137,7 +137,7 @@ describe.each(['__proto__', 'constructor', 'toString'])('the key %s', (key) => {
 });
 
 describe('a rule on the key constructor', () => {
-  test('is not kept by what every object inherits', async () => {
+  test('an inherited property does not satisfy the rule', async () => {
     const { status } = await ask('/validate', namespaceObject('inherited'));
     expect(status?.details['causes']).toMatchObject([
       { field: 'metadata.labels["constructor"]', reason: 'FieldValueRequired' },
@@ -145,7 +145,7 @@ describe('a rule on the key constructor', () => {
     ]);
   });
 
-  test('is kept by a key of that name', async () => {
+  test('a key named constructor satisfies the rule', async () => {
     const metadata = { labels: { constructor: 'yes' }, annotations: { constructor: 'b' } };
     expect((await ask('/validate', namespaceObject('inherited', metadata))).allowed).toBe(true);
   });
@@ -173,25 +173,25 @@ describe('very many small items', () => {
     ['60,000 annotations', 'namespaces.required', (namespace) => namespaceObject(namespace, { annotations })],
   ];
 
-  test.each(rows)('%s: refused where the policy denies', async (_name, rule, make) => {
+  test.each(rows)('%s are refused if the policy denies', async (_name, rule, make) => {
     const { allowed, status } = await ask('/validate', make('denied'));
     expect(allowed).toBe(false);
     expect(status).toMatchObject({ code: 403, reason: 'Forbidden' });
     expect(status?.message).toContain(`policy denied, ${rule}: `);
   });
 
-  test.each(rows)('%s: allowed and noted where it audits', async (_name, rule, make) => {
+  test.each(rows)('%s are allowed and audited if the policy audits', async (_name, rule, make) => {
     const { allowed, status, auditAnnotations } = await ask('/validate', make('audited'));
     expect({ allowed, status }).toEqual({ allowed: true, status: undefined });
     expect(auditAnnotations?.['violations']).toContain(rule);
   });
 
-  test.each(rows)('%s: let through where it is mutated', async (_name, _rule, make) => {
+  test.each(rows)('%s pass the mutating endpoint', async (_name, _rule, make) => {
     const { allowed, patch } = await ask('/mutate', make('denied'));
     expect({ allowed, patch }).toEqual({ allowed: true, patch: undefined });
   });
 
-  test('none of them was an error of ours', () => {
+  test('no request caused an internal error', () => {
     expect(target.observer.errors).toEqual([]);
   });
 });

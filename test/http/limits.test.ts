@@ -35,13 +35,13 @@ async function start(
 }
 
 describe('size', () => {
-  test('8 MiB that a client announces are refused with 413, also while it sends them', async () => {
+  test('an announced body of 8 MiB gets 413, also while the client sends it', async () => {
     const { client, observer } = await start();
     expect((await client.post('/validate', Buffer.alloc(8 * mebibyte, 0x20))).code).toBe(413);
     expect(observer.refusals).toEqual([{ code: 413, reason: 'RequestEntityTooLarge' }]);
   });
 
-  test('413 comes before anything of the body was sent', async () => {
+  test('413 is sent before the client sends any of the body', async () => {
     const { port } = await start();
     const socket = await openTls(port);
     socket.write(`${head}Content-Length: ${8 * mebibyte}\r\n\r\n`);
@@ -49,7 +49,7 @@ describe('size', () => {
     socket.destroy();
   });
 
-  test('chunks that never end are cut at 7 MiB', async () => {
+  test('endless chunks are cut at 7 MiB', async () => {
     const { port } = await start();
     const socket = await openTls(port);
     const answer = readUntil(socket, /\r\n\r\n.+}$/);
@@ -67,7 +67,7 @@ describe('size', () => {
     socket.destroy();
   });
 
-  test('exactly as many bytes as are allowed are read', async () => {
+  test('a body of exactly the maximum size is read', async () => {
     const { client } = await start({ bodyBytes: good.length });
     expect((await client.post('/validate', good)).code).toBe(200);
     expect((await client.post('/validate', `${good} `)).code).toBe(413);
@@ -75,7 +75,7 @@ describe('size', () => {
 });
 
 describe('bytes of all requests together', () => {
-  test('beyond the limit: 503 with Retry-After, until they are answered', async () => {
+  test('requests beyond the limit of bytes get 503 with Retry-After until others are answered', async () => {
     const { client, port, observer } = await start({ totalBodyBytes: good.length + 10 });
     const slow = await openTls(port);
     slow.write(`${head}${close}Content-Length: ${good.length}\r\n\r\n${good.slice(0, 100)}`);
@@ -89,7 +89,7 @@ describe('bytes of all requests together', () => {
     expect(observer.errors).toEqual([]);
   });
 
-  test('announcing bytes without sending them takes nothing from others', async () => {
+  test('announced bytes that are not sent do not count', async () => {
     const { client, port } = await start({ totalBodyBytes: 2 * good.length });
     const idle = await Promise.all(Array.from({ length: 20 }, () => openTls(port)));
     for (const socket of idle) socket.write(`${head}Content-Length: ${good.length}\r\n\r\n`);
@@ -97,7 +97,7 @@ describe('bytes of all requests together', () => {
     for (const socket of idle) socket.destroy();
   });
 
-  test('bytes of clients that went away are given back', async () => {
+  test('bytes of disconnected clients are released', async () => {
     const { client, port, observer } = await start({ totalBodyBytes: good.length + 10 });
     const socket = await openTls(port);
     socket.write(`${head}Content-Length: ${good.length}\r\n\r\n${good.slice(0, 100)}`);
@@ -123,13 +123,13 @@ describe('Expect: 100-continue', () => {
   test.each([
     ['a body that is too large', `Content-Length: ${8 * mebibyte}\r\n`, 413],
     ['another media type', 'Content-Length: 10\r\nContent-Encoding: gzip\r\n', 415],
-  ])('%s is refused without it', async (_name, headers, code) => {
+  ])('%s is refused without 100 Continue', async (_name, headers, code) => {
     const { port } = await start();
     const answer = await exchange(port, `${head}${close}Expect: 100-continue\r\n${headers}\r\n`);
     expect(parseAnswer(answer).code).toBe(code);
   });
 
-  test('another path is refused without it', async () => {
+  test('another path is refused without 100 Continue', async () => {
     const { port } = await start();
     const asking = `${head.replace('/validate', '/none')}${close}Expect: 100-continue\r\nContent-Length: 10\r\n\r\n`;
     expect(parseAnswer(await exchange(port, asking)).code).toBe(404);
@@ -139,13 +139,13 @@ describe('Expect: 100-continue', () => {
 describe('time', () => {
   const quick = { headersMs: 100, requestMs: 200, checkMs: 20 };
 
-  test('headers that do not come: 408', async () => {
+  test('headers that do not arrive get 408', async () => {
     const { port, observer } = await start(quick);
     expect(parseAnswer(await exchange(port, 'POST /validate HTTP/1.1\r\nHost: x\r\n')).code).toBe(408);
     expect(observer.refusals).toEqual([{ code: 408, reason: 'Timeout' }]);
   });
 
-  test('a connection that is not used yet is no slow request: it is kept as long as one that was', async () => {
+  test('a new connection without a request stays open as long as an idle one', async () => {
     const { client, port, observer } = await start(quick);
     const unused = await openTls(port);
     // Begun later, so that its time is over later too.
@@ -156,13 +156,13 @@ describe('time', () => {
     expect((await client.post('/validate', good)).code).toBe(200);
   });
 
-  test('a connection that is never used ends like one that is not used any more', async () => {
+  test('a connection that is never used is closed like an idle one', async () => {
     const { port, observer } = await start({ ...quick, keepAliveMs: 100 });
     expect(await exchange(port)).toBe('');
     expect(observer.refusals).toEqual([]);
   });
 
-  test('what begins on a connection late is to come in time from then on', async () => {
+  test('a late first request must complete in time from its first byte', async () => {
     const { port } = await start(quick);
     const unused = await openTls(port);
     await exchange(port, 'POST /validate HTTP/1.1\r\nHost: x\r\n');
@@ -170,18 +170,18 @@ describe('time', () => {
     expect(parseAnswer(await readAll(unused)).code).toBe(408);
   });
 
-  test('a body that does not come: 408', async () => {
+  test('a body that does not arrive gets 408', async () => {
     const { port } = await start(quick);
     expect(parseAnswer(await exchange(port, `${head}Content-Length: 10\r\n\r\n{`)).code).toBe(408);
   });
 
-  test('a body that does not come within ?timeout: 408', async () => {
+  test('a body that does not arrive within ?timeout gets 408', async () => {
     const { port } = await start();
     const asking = head.replace('/validate', '/validate?timeout=50ms');
     expect(parseAnswer(await exchange(port, `${asking}Content-Length: 10\r\n\r\n{`)).code).toBe(408);
   });
 
-  test('a handshake that does not come ends the connection', async () => {
+  test('a handshake that does not complete ends the connection', async () => {
     const { port, observer } = await start({ handshakeMs: 100 });
     const { connect } = await import('node:net');
     const socket = connect(port, '127.0.0.1');
@@ -189,7 +189,7 @@ describe('time', () => {
     expect(observer.refusals).toEqual([{ code: 525, reason: 'TlsHandshake' }]);
   });
 
-  test('slow clients do not hold up others', async () => {
+  test('slow clients do not delay others', async () => {
     const { client, port } = await start();
     const slow = await Promise.all(Array.from({ length: 100 }, () => openTls(port)));
     for (const socket of slow) socket.write('POST /validate HTTP/1.1\r\nHost:');
@@ -199,8 +199,8 @@ describe('time', () => {
   });
 });
 
-describe('clients that go away', () => {
-  test('in the middle of a body, or before the answer', async () => {
+describe('clients that disconnect', () => {
+  test('a client that disconnects in the middle of a body or before the answer causes no error', async () => {
     const found = Promise.withResolvers<undefined>();
     const snapshot = snapshotOf({ secrets: { secrets: { maxBytes: 1 } } });
     const { client, port, observer } = await start(
@@ -224,7 +224,7 @@ describe('clients that go away', () => {
   });
 });
 
-test('more connections than allowed are not taken', async () => {
+test('connections beyond the maximum are closed', async () => {
   const { port } = await start({ connections: 3 });
   const open = await Promise.all(Array.from({ length: 3 }, () => openTls(port)));
   await expect(openTls(port)).rejects.toBeInstanceOf(Error);

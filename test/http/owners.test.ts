@@ -53,7 +53,7 @@ function withCode([name, object, changes, code = 400]: Row): readonly [string, J
   return [name, object, changes, code];
 }
 
-describe('of our own kinds, refused by /validate, passed by /mutate, where nothing is ever set on them', () => {
+describe('reviews of our own kinds that /validate refuses and /mutate passes', () => {
   const rows: readonly Row[] = [
     ['object null on CREATE', policy, { object: null }],
     ['oldObject null on UPDATE', share, { operation: 'UPDATE', oldObject: null }],
@@ -95,7 +95,7 @@ describe('of our own kinds, refused by /validate, passed by /mutate, where nothi
     ['no user', share, { userInfo: undefined }],
     ['dryRun as text', policy, { dryRun: 'yes' }],
     ['a kind that is not that of the resource', policy, { kind: { group: '', version: 'v1', kind: 'Pod' } }],
-  ])('%s: refused by both', async (_name, object, changes) => {
+  ])('%s is refused by both endpoints', async (_name, object, changes) => {
     for (const path of ['/validate', '/mutate'])
       expect((await ask(path, reviewJson(object, changes))).allowed).toBe(false);
   });
@@ -109,7 +109,7 @@ describe('of our own kinds, refused by /validate, passed by /mutate, where nothi
     expect(status?.message).toContain('spec.__proto__: found an unknown field');
   });
 
-  test('the details say which group and resource', async () => {
+  test('the details name the group and resource', async () => {
     const { status } = await ask('/validate', reviewJson(shareObject({ maxDeletions: -1 })));
     expect(status?.details).toMatchObject({
       name: 'regcred',
@@ -124,7 +124,7 @@ describe('policies and shares that are written', () => {
   const namespaces = Array.from({ length: 30 }, (_, index) => knownNamespace(`team-${index}`));
   const access = { mayDo: () => Promise.resolve('yes' as const) };
 
-  test('answer with warnings, and are counted by the rule alone', async () => {
+  test('a written share is answered with warnings, and counted by its rule only', async () => {
     const { observer } = await start(snapshotOf({}, namespaces), { access });
     const created = await ask('/validate', reviewJson(shareObject()));
     expect(created).toEqual({
@@ -149,12 +149,12 @@ describe('policies and shares that are written', () => {
     ]);
   });
 
-  test('may take as long as the request, whatever the policies of other reviews may take', async () => {
+  test('a review of a policy is not bound by the limit for evaluating policies', async () => {
     await start(snapshotOf({}, namespaces), { evaluationMs: 0, access });
     expect((await ask('/validate', reviewJson(policyObject()))).allowed).toBe(true);
   });
 
-  test('that take longer than the request are refused', async () => {
+  test('a review of a policy that takes longer than the request is refused', async () => {
     let time = 0;
     const clock = { now: () => new Date(), monotonic: () => (time += 400) };
     await start(snapshotOf({}, namespaces), { clock });
@@ -175,6 +175,6 @@ describe('policies and shares that are written', () => {
   });
 });
 
-test('nothing of it was an error of the server', () => {
+test('no request caused an internal error', () => {
   expect(errors).toEqual([]);
 });

@@ -42,7 +42,7 @@ async function probe(port: number, path: string): Promise<number> {
 }
 
 describe('starting', () => {
-  test('prints one line when it answers, and the problems of policies beside it', async () => {
+  test('it prints one line when it is ready, and the problems of policies', async () => {
     const server = serve('--cluster-state', join(folder.path, 'cluster'));
     const { port, probesPort } = await server.ready();
     expect(server.stdout).toBe(
@@ -63,7 +63,7 @@ describe('starting', () => {
     client.close();
   });
 
-  test('logs one line of JSON for a decision, with nothing of the object', async () => {
+  test('it logs one line of JSON for a decision, without content of the object', async () => {
     const server = serve();
     const client = new HttpsClient((await server.ready()).port);
     await client.post(
@@ -91,7 +91,7 @@ describe('starting', () => {
     });
   });
 
-  test('serves with the certificates that reeve certs wrote into the folder', async () => {
+  test('it serves with the certificates that reeve certs has written', async () => {
     const certs = join(folder.path, 'certs');
     const written = await reeve(['certs', '--out', certs]).ended();
     expect(written.code).toBe(0);
@@ -102,7 +102,7 @@ describe('starting', () => {
     expect((await client.post('/validate', 'no review')).code).toBe(400);
   });
 
-  test('takes settings from the environment', async () => {
+  test('it reads settings from the environment', async () => {
     const env = {
       REEVE_POLICIES: join(folder.path, 'policies'),
       REEVE_PORT: '0',
@@ -115,15 +115,15 @@ describe('starting', () => {
   });
 });
 
-describe('not starting', () => {
-  test('a folder without certificates: one line that says how to make them, exit code 1', async () => {
+describe('a start that fails', () => {
+  test('a folder without certificates gives one line with the command that creates them, and exit code 1', async () => {
     const certs = join(folder.path, 'none');
     const { code, stdout, stderr } = await serve('--certs-dir', certs).ended();
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toBe(`${certs} holds no certificates; reeve certs --out ${certs} makes them\n`);
   });
 
-  test('a folder that is not there: one line, exit code 1', async () => {
+  test('a missing folder gives one line and exit code 1', async () => {
     const { code, stdout, stderr } = await reeve(['serve', '--policies', '/nowhere', ...anyPort]).ended();
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/^\/nowhere cannot be read: .*\n$/);
@@ -143,19 +143,19 @@ describe('not starting', () => {
     );
   });
 
-  test('certificate files that are not there: one line, exit code 1', async () => {
+  test('missing certificate files give one line and exit code 1', async () => {
     const { code, stderr } = await serve('--tls-cert', '/nowhere/a', '--tls-key', '/nowhere/b').ended();
     expect(code).toBe(1);
     expect(stderr).toMatch(/^cannot read file \/nowhere\/a \(ENOENT\)\n$/);
   });
 
-  test('wrong flags: all of them, exit code 2', async () => {
+  test('all wrong flags are listed, with exit code 2', async () => {
     const { code, stdout, stderr } = await reeve(['serve', '--prot', '1', '--log-level', 'x']).ended();
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr.split('\n')).toHaveLength(5);
   });
 
-  test('help goes to standard output', async () => {
+  test('help is printed to standard output', async () => {
     expect(await reeve(['serve', '--help']).ended()).toMatchObject({ code: 0, stderr: '' });
     expect((await reeve(['--help']).ended()).stdout).toContain('Usage: reeve COMMAND');
   });
@@ -175,7 +175,7 @@ async function requestUnderWay(port: number): Promise<{ finish: () => void; answ
 }
 
 describe('ending', () => {
-  test('SIGTERM: not ready at once, what is under way is answered and its connection closed, exit code 0', async () => {
+  test('SIGTERM makes it not ready at once, and it ends with exit code 0 after the open requests are answered', async () => {
     const server = serve('--drain-grace', '0s');
     const { port, probesPort } = await server.ready();
     const { finish, answer } = await requestUnderWay(port);
@@ -190,14 +190,14 @@ describe('ending', () => {
     expect((await server.ended()).code).toBe(0);
   });
 
-  test('SIGINT: at once, exit code 0', async () => {
+  test('SIGINT ends it at once with exit code 0', async () => {
     const server = serve('--drain-grace', '10m');
     await server.ready();
     server.kill('SIGINT');
     expect((await server.ended()).code).toBe(0);
   });
 
-  test('a second signal ends the waiting', async () => {
+  test('a second signal ends the drain', async () => {
     const server = serve('--drain-grace', '10m');
     const { probesPort } = await server.ready();
     server.kill('SIGTERM');
@@ -210,7 +210,7 @@ describe('ending', () => {
     expect((await server.ended()).code).toBe(1);
   });
 
-  test('it ends although its log is not read', async () => {
+  test('it ends even if its log is not read', async () => {
     const args = ['src/main.ts', 'serve', '--policies', join(folder.path, 'policies'), ...anyPort];
     const child = spawn(process.execPath, [...args, '--drain-grace', '0s'], {
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -227,7 +227,7 @@ describe('ending', () => {
     await exited;
   });
 
-  test('a signal that arrives twice, from the terminal and from npm, is one signal', async () => {
+  test('a signal that arrives twice, from the terminal and from npm, counts once', async () => {
     const server = serve('--drain-grace', '0s');
     const { port, probesPort } = await server.ready();
     const { finish, answer } = await requestUnderWay(port);

@@ -33,7 +33,7 @@ async function handshakeError(options: ConnectionOptions): Promise<unknown> {
   return error;
 }
 
-describe('served', () => {
+describe('clients that are served', () => {
   const rows: readonly (readonly [string, ConnectionOptions])[] = [
     ['the name of the service', { servername: 'reeve-webhook.reeve-system.svc' }],
     ['another name', { servername: 'somebody.else.example.com' }],
@@ -52,7 +52,7 @@ describe('served', () => {
     expect(parseAnswer(await answer).code).toBe(200);
   });
 
-  test('the certificate is good for the name of the service and for localhost', async () => {
+  test('the certificate is valid for the name of the Service and for localhost', async () => {
     const socket = await openTls(target.port);
     const { subjectaltname } = socket.getPeerCertificate();
     expect(subjectaltname).toContain('DNS:reeve-webhook.reeve-system.svc');
@@ -61,7 +61,7 @@ describe('served', () => {
   });
 });
 
-describe('refused', () => {
+describe('clients that are refused', () => {
   const rows: readonly (readonly [string, ConnectionOptions])[] = [
     ['TLS 1.0', { minVersion: 'TLSv1', maxVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' }],
     ['TLS 1.1', { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' }],
@@ -95,7 +95,7 @@ describe('refused', () => {
     await eventually(() => target.observer.refusals.length).toBeGreaterThan(0);
   });
 
-  test('renegotiation', async () => {
+  test('renegotiation is refused', async () => {
     const socket = await openTls(target.port, { maxVersion: 'TLSv1.2' });
     const outcome = Promise.withResolvers<unknown>();
     socket.renegotiate({ rejectUnauthorized: false }, outcome.resolve);
@@ -105,7 +105,7 @@ describe('refused', () => {
   });
 });
 
-describe('half of a connection', () => {
+describe('half-open connections', () => {
   test('a client that closes its side still gets its answer', async () => {
     const socket = await openTls(target.port);
     const answer = readAll(socket);
@@ -113,7 +113,7 @@ describe('half of a connection', () => {
     expect(parseAnswer(await answer).code).toBe(200);
   });
 
-  test('a client that is gone in the middle of the handshake', async () => {
+  test('a client that disconnects during the handshake causes no error', async () => {
     const socket = connectPlain(target.port, '127.0.0.1');
     await once(socket, 'connect');
     socket.write(Buffer.from([0x16, 0x03, 0x01]));
@@ -123,7 +123,7 @@ describe('half of a connection', () => {
   });
 });
 
-test('the server lives', async () => {
+test('the server still answers', async () => {
   expect((await target.client.post('/validate', good)).code).toBe(200);
   expect(target.observer.errors).toEqual([]);
 });

@@ -37,7 +37,7 @@ describe('the curl commands', () => {
     expect(blocksOf(byHand).map(({ text }) => text.trimEnd())).toContain(reeve?.readyLine);
   });
 
-  it('every curl command of README.md and docs/ is among them', () => {
+  it('every curl command of README.md and docs/ is tested', () => {
     expect(examples.length).toBeGreaterThan(5);
     const pages = globSync('{*.md,docs/**/*.md}', { cwd: root }).map(textOf);
     const lines = pages.flatMap((page) => page.split('\n').filter((line) => line.startsWith('curl ')));
@@ -54,11 +54,11 @@ describe('the curl commands', () => {
 describe('the policy of docs/getting-started.md', () => {
   const example = blocksOf(gettingStarted).find(({ language }) => language === 'yaml')?.text ?? '';
 
-  it('loads without a problem', async () => {
+  it('the policy loads without a problem', async () => {
     expect(await problemsOf(example)).toEqual([]);
   });
 
-  it('with each of two mistakes gives the problem that is shown', async () => {
+  it('each of the two mistakes gives the problem that is shown', async () => {
     const misspelt = await problemsOf(example.replace('required:', 'requird:'));
     const unfinished = await problemsOf(example.replace('size()', 'size('));
     const shown = blocksOf(gettingStarted).find(({ text }) => text.startsWith('my-policies/'));
@@ -67,7 +67,7 @@ describe('the policy of docs/getting-started.md', () => {
 });
 
 describe('the table of dependencies in README.md', () => {
-  it('has a row for each dependency of package.json', () => {
+  it('the table has a row for each dependency of package.json', () => {
     const manifest: unknown = JSON.parse(textOf('package.json'));
     const dependencies =
       isJsonObject(manifest) && isJsonObject(manifest['dependencies']) ? manifest['dependencies'] : {};

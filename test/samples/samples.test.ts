@@ -68,7 +68,7 @@ describe('the files', () => {
     expect(new Set(uids).size).toBe(files.length);
   });
 
-  it.each(files)('%s has what the API server sends', (file) => {
+  it.each(files)('%s has the fields that the API server sends', (file) => {
     const sent = readRequest(file);
     expect(sent['requestKind']).toEqual(sent['kind']);
     expect(sent['requestResource']).toEqual(sent['resource']);
@@ -107,7 +107,7 @@ describe('the answers', () => {
     return responseOf(answer?.body ?? '');
   }
 
-  it('the ready line says that nothing was refused', () => {
+  it('the ready line reports no refused policies', () => {
     expect(reeve?.stdout).toMatch(/10 policies loaded, 0 refused, \d+ namespaces\n$/);
   });
 
@@ -122,7 +122,7 @@ describe('the answers', () => {
   });
 
   it.each(expectations.filter(({ patch }) => patch !== undefined))(
-    '$review: what was patched is allowed',
+    '$review: the patched object is allowed',
     async ({ review, patch }) => {
       const sent = structuredClone(readRequest(`${review}.json`));
       expect(applyPatch(sent['object'], patch as Operation[])).toEqual(patch?.map(() => null));

@@ -47,7 +47,7 @@ describe('the tour', () => {
     if (copy !== '') rmSync(copy, { recursive: true });
   });
 
-  test('npm start -- --demo tells the whole story, and it comes out as told', () => {
+  test('npm start -- --demo plays all scenes, and each goes as described', () => {
     const options = { cwd: copy, encoding: 'utf8' } as const;
     const { stdout, status } = spawnSync('npm', ['start', '--', '--demo'], options);
     expect(stdout).toContain(`${scenes.length} of ${scenes.length} scenes went as described.`);
@@ -77,7 +77,7 @@ test('--demo --step waits for a line of standard input before each scene', () =>
   expect(status).toBe(0);
 });
 
-test('--demo --json is one document a line, and the same in events', async () => {
+test('--demo --json prints one event a line, and every scene goes as described', async () => {
   const { code, stdout } = await up(['--demo', '--json']).ended();
   expect(code).toBe(0);
   const events = stdout
@@ -92,7 +92,7 @@ test('--demo --json is one document a line, and the same in events', async () =>
   expect(events.at(-1)).toEqual({ type: 'tour', kept: length, all: length });
 });
 
-test('--quiet tells how to begin, and nothing else', async () => {
+test('--quiet prints only how to begin', async () => {
   const reeve = up(['--quiet']);
   await eventually(() => reeve.stdout).toContain('SecretShare/registry: namespaces called app-*');
   const before = reeve.stdout;
@@ -102,7 +102,7 @@ test('--quiet tells how to begin, and nothing else', async () => {
 
 describe('what it prints', () => {
   test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
-    'leads to files that are for its user alone, and gone when %s ends it',
+    'the files are readable by their user only, and deleted when %s ends the program',
     async (signal) => {
       const reeve = up(['--json']);
       const { kubeconfig, caFile } = await ready(reeve);
@@ -115,7 +115,7 @@ describe('what it prints', () => {
     },
   );
 
-  test('says what is in force', async () => {
+  test('it prints the policies and shares in force', async () => {
     const { inForce } = await ready(up(['--json']));
     expect(inForce).toEqual([
       { kind: 'SecretShare', name: 'orders-db', reach: 'namespaces labeled database=orders' },
@@ -124,7 +124,7 @@ describe('what it prints', () => {
     ]);
   });
 
-  test('has a line for curl, which is refused as it says', async () => {
+  test('the curl command that it prints is refused as announced', async () => {
     const reeve = up([]);
     await eventually(() => reeve.stdout).toContain('In force:');
     const curl = /^ {2}(curl .*)$/m.exec(reeve.stdout)?.[1] ?? '';
@@ -137,7 +137,7 @@ describe('what it prints', () => {
   });
 });
 
-describe('it does not start', () => {
+describe('a start that fails', () => {
   test.each([
     ['an unknown flag', ['--dmeo'], 2, 'did you mean --demo?'],
     ['a cluster', ['--kubeconfig', 'x'], 2, 'unknown'],
@@ -149,7 +149,7 @@ describe('it does not start', () => {
     expect(output.stdout).toBe('');
   });
 
-  test('with a policy that is wrong, and says where', async () => {
+  test('an invalid policy prevents the start, and its place is printed', async () => {
     const wrong = `apiVersion: reeve.dev/v1alpha1\nkind: NamespacePolicy\nmetadata: {name: wrong}\nspec: {match: {names: [1]}}\n`;
     await using folder = await folderOf({ 'wrong.yaml': wrong });
     const { code, stderr } = await up(['--policies', folder.path]).ended();
@@ -157,7 +157,7 @@ describe('it does not start', () => {
     expect(stderr).toMatch(/wrong\.yaml:4:\d+: policy wrong: spec\.match\.names\[0\]/);
   });
 
-  test('on a port that is taken', async () => {
+  test('a port in use prevents the start', async () => {
     const first = up(['--json']);
     const port = new URL((await ready(first)).url).port;
     const { code, stderr } = await up(['--api-port', port]).ended();

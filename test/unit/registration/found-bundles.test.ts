@@ -30,7 +30,7 @@ describe('a bundle', () => {
     ['there are no webhooks', configuration({}), false],
     ['there is no list', { metadata: {} }, false],
     ['there is no configuration', undefined, false],
-  ])('it is decided whether a configuration carries the bundle when %s', (_, stored, expected) => {
+  ])('a configuration carries the bundle or not when %s', (_, stored, expected) => {
     expect(carriesBundle(stored, pem)).toBe(expected);
   });
 });

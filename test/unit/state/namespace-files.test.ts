@@ -27,7 +27,7 @@ function namespace(name: string): string {
 }
 
 describe('loadNamespaceFiles', () => {
-  it('it keeps every field of a Namespace', async () => {
+  it('the reader keeps every field of a Namespace', async () => {
     const text = JSON.stringify({
       apiVersion: 'v1',
       kind: 'Namespace',
@@ -55,13 +55,13 @@ describe('loadNamespaceFiles', () => {
       'other kinds among them',
       `${namespace('a')}\n---\nkind: ConfigMap\n---\n5\n---\n{ apiVersion: x.io/v1, kind: Namespace }\n---\n${namespace('b')}\n`,
     ],
-  ])('it reads %s', async (_title, text) => {
+  ])('the reader reads %s', async (_title, text) => {
     const { namespaces, problems } = await load(text);
     expect(namespaces.map(({ metadata }) => metadata.name)).toEqual(['a', 'b']);
     expect(problems).toEqual([]);
   });
 
-  it('it accepts as many labels and annotations as a cluster does', async () => {
+  it('the reader accepts as many labels and annotations as a cluster does', async () => {
     const many = Object.fromEntries(
       Array.from({ length: 500 }, (_, index) => [`example.com/k${index}`, 'v']),
     );
@@ -73,7 +73,7 @@ describe('loadNamespaceFiles', () => {
     expect((await load(text)).problems).toEqual([]);
   });
 
-  it('it reports invalid documents, and loads the others', async () => {
+  it('the reader reports invalid documents, and loads the others', async () => {
     const text = [
       namespace('a'),
       namespace('B'),

@@ -29,7 +29,7 @@ async function read(path = '') {
 }
 
 describe('readYamlFiles', () => {
-  it('it reads YAML and JSON files in the order of their names, subfolders included', async () => {
+  it('the reader reads YAML and JSON files in the order of their names, subfolders included', async () => {
     await write('b.yaml', 'a.yml', 'c/z.json', 'c/d/e.YAML', 'notes.txt', 'yaml', 'Z.yaml');
     expect(await read()).toEqual({
       files: ['Z.yaml', 'a.yml', 'b.yaml', 'c/d/e.YAML', 'c/z.json'],
@@ -37,28 +37,28 @@ describe('readYamlFiles', () => {
     });
   });
 
-  it('it reads a file that is given by path, whatever its extension', async () => {
+  it('the reader reads a file that is given by path, whatever its extension', async () => {
     await write('policy.txt');
     expect(await read('policy.txt')).toEqual({ files: ['policy.txt'], problems: [] });
   });
 
-  it('it reads nothing from an empty folder', async () => {
+  it('the reader reads nothing from an empty folder', async () => {
     expect(await read()).toEqual({ files: [], problems: [] });
   });
 
-  it('it skips hidden files and folders', async () => {
+  it('the reader skips hidden files and folders', async () => {
     await write('.hidden.yaml', '.git/config.yaml', 'a.yaml');
     expect((await read()).files).toEqual(['a.yaml']);
   });
 
-  it('it reads a mounted ConfigMap once', async () => {
+  it('the reader reads a mounted ConfigMap once', async () => {
     await write('..2026_01_01/policy.yaml');
     await symlink('..2026_01_01', join(folder, '..data'));
     await symlink('..data/policy.yaml', join(folder, 'policy.yaml'));
     expect((await read()).files).toEqual(['policy.yaml']);
   });
 
-  it('it follows links to folders, and reads each folder once', async () => {
+  it('the reader follows links to folders, and reads each folder once', async () => {
     await write('real/a.yaml');
     await symlink('real', join(folder, 'alias'));
     await symlink('..', join(folder, 'real/up'));
@@ -86,13 +86,13 @@ describe('readYamlFiles', () => {
       (path) => writeFile(path, '').then(() => truncate(path, 33 * 1024 * 1024)),
       'the file is longer than 32 MiB',
     ],
-  ])('it reports %s and reads the rest', async (_title, make, message) => {
+  ])('the reader reports %s and reads the rest', async (_title, make, message) => {
     await write('a.yaml', 'z.yaml');
     await make(join(folder, 'bad.yaml'));
     expect(await read()).toEqual({ files: ['a.yaml', 'z.yaml'], problems: [`bad.yaml:1:1 ${message}`] });
   });
 
-  it('it does not wait for a device', async () => {
+  it('the reader does not wait for a device', async () => {
     await symlink('/dev/zero', join(folder, 'zero.yaml'));
     expect((await read()).problems).toEqual(['zero.yaml:1:1 this is not a file']);
   });
@@ -100,7 +100,7 @@ describe('readYamlFiles', () => {
   it.each([
     ['missing', 'missing cannot be read: there is no such file or folder'],
     ['a.yaml/below', 'a.yaml/below cannot be read: a part of the path is not a folder'],
-  ])('it throws for a missing path: %s', async (path, message) => {
+  ])('the reader throws for a missing path: %s', async (path, message) => {
     await write('a.yaml');
     await expect(readYamlFiles(join(folder, path))).rejects.toThrow(message);
   });

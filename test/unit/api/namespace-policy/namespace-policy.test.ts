@@ -33,7 +33,7 @@ const binding = {
 const rulesText = RULES.join(', ');
 
 describe('parseNamespacePolicy', () => {
-  it('it sets the defaults', () => {
+  it('the parser sets the defaults', () => {
     expect(parseNamespacePolicy(policyWith({}))).toEqual({
       ok: true,
       policy: policyWith({
@@ -46,7 +46,7 @@ describe('parseNamespacePolicy', () => {
     });
   });
 
-  it('it sets the defaults of a block only if the block is given', () => {
+  it('the parser sets the defaults of a block only if the block is given', () => {
     const parsed = parseNamespacePolicy(
       policyWith({ secrets: { tls: {} }, rbac: {}, namespaces: { deletion: {} } }),
     );
@@ -71,13 +71,13 @@ describe('parseNamespacePolicy', () => {
   });
 
   it.each([undefined, null, 5, 'text', [], {}, Object.create(null)])(
-    'it refuses %o without throwing',
+    'the parser refuses %o without throwing',
     (value) => {
       expect(parseNamespacePolicy(value).ok).toBe(false);
     },
   );
 
-  it('it keeps a valid status and drops an invalid one', () => {
+  it('the parser keeps a valid status and drops an invalid one', () => {
     const good = parseNamespacePolicy(policyWith({}, { status: { matched: 3 } }));
     const odd = parseNamespacePolicy(policyWith({}, { status: { matched: 'three' } }));
     expect(good).toMatchObject({ ok: true, policy: { status: { matched: 3 } } });
@@ -85,7 +85,7 @@ describe('parseNamespacePolicy', () => {
     expect(odd.ok).toBe(true);
   });
 
-  it('it keeps unknown metadata', () => {
+  it('the parser keeps unknown metadata', () => {
     const parsed = parseNamespacePolicy(
       policyWith({}, { metadata: { name: 'test', generation: 3, uid: 'u' } }),
     );

@@ -18,7 +18,7 @@ function problemsOf(value: unknown): readonly string[] {
 }
 
 describe('parseSecretShare', () => {
-  it('it sets the defaults', () => {
+  it('the parser sets the defaults', () => {
     expect(parseSecretShare(shareWith({ ...minimalShare, target: {} }))).toEqual({
       ok: true,
       share: shareWith({
@@ -31,7 +31,7 @@ describe('parseSecretShare', () => {
     });
   });
 
-  it('it adds no target if none is given', () => {
+  it('the parser adds no target if none is given', () => {
     const parsed = parseSecretShare(shareWith(minimalShare));
     expect(parsed.ok && Object.hasOwn(parsed.share.spec, 'target')).toBe(false);
   });
@@ -44,13 +44,13 @@ describe('parseSecretShare', () => {
   });
 
   it.each([undefined, null, 5, 'text', [], {}, Object.create(null)])(
-    'it refuses %o without throwing',
+    'the parser refuses %o without throwing',
     (value) => {
       expect(parseSecretShare(value).ok).toBe(false);
     },
   );
 
-  it('it keeps a valid status and drops an invalid one', () => {
+  it('the parser keeps a valid status and drops an invalid one', () => {
     const status = {
       observedGeneration: 2,
       desired: 3,
@@ -78,7 +78,7 @@ describe('parseSecretShare', () => {
     expect(odd.ok).toBe(true);
   });
 
-  it('it keeps unknown metadata', () => {
+  it('the parser keeps unknown metadata', () => {
     const metadata = { name: 'test', generation: 3, uid: 'u' };
     expect(parseSecretShare(shareWith(minimalShare, { metadata }))).toMatchObject({ share: { metadata } });
   });
@@ -89,11 +89,11 @@ describe('parseSecretShare', () => {
     ['a long name', { metadata: { name: 'n'.repeat(64) } }, 'metadata.name: found 64 characters'],
     ['no name', { metadata: {} }, 'metadata.name: found nothing; accepted: a name of at most 63'],
     ['an unknown part', { data: {} }, 'data: found an unknown field'],
-  ])('it refuses %s', (_title, more, part) => {
+  ])('the parser refuses %s', (_title, more, part) => {
     expect(problemsOf(shareWith(minimalShare, more))).toEqual([expect.stringContaining(part)]);
   });
 
-  it('it refuses a share without a spec', () => {
+  it('the parser refuses a share without a spec', () => {
     expect(problemsOf(shareWith(undefined))).toEqual([expect.stringContaining('spec: found nothing')]);
   });
 });

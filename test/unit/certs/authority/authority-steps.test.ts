@@ -123,12 +123,9 @@ describe('an authority that is due for renewal', () => {
     [0, false],
     [minute - 1, false],
     [minute, true],
-  ])(
-    'it is decided for a next authority confirmed for %d ms whether it signs: %s',
-    (confirmedMs, isReleased) => {
-      expect(step(both, { ...at(20 * hour), confirmedMs })?.kind).toBe(isReleased ? 'released' : undefined);
-    },
-  );
+  ])('a next authority confirmed for %d ms signs: %s', (confirmedMs, isReleased) => {
+    expect(step(both, { ...at(20 * hour), confirmedMs })?.kind).toBe(isReleased ? 'released' : undefined);
+  });
 
   test('a replaced authority loses its key, and stays trusted until its last certificate expires', () => {
     expect(step(both, { ...at(21 * hour), confirmedMs: minute })?.state).toEqual({

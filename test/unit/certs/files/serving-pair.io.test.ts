@@ -141,7 +141,7 @@ describe('a bad pair', () => {
     ['2027-06-01T11:59:59.999Z', true],
     ['2027-06-01T12:00:00.000Z', false],
     ['2030-01-01T00:00:00.000Z', false],
-  ] as const)('it is decided whether a certificate has expired at %s', ([now, ok]) => {
+  ] as const)('a certificate is valid or expired at %s', ([now, ok]) => {
     const reading = parse(issued.serving.certPem, issued.serving.keyPem, new Date(now));
     expect(reading.ok).toBe(ok);
     if (!reading.ok)
