@@ -250,7 +250,7 @@ describeCluster('authors of policies and shares', () => {
       proxy.silence('all');
       const { code, stderr } = await dryRun(create(everything), who);
       // Either side may notice first that the time is over.
-      const inTime = /the time for this request ran out|context deadline exceeded/;
+      const inTime = /the timeout of this request expired|context deadline exceeded/;
       expect([code, stderr]).toEqual([1, expect.stringMatching(inTime)]);
       // A write that needs no right passes without an answer.
       expect((await dryRun(create(policy('au-rules-too', {})), who)).code).toBe(0);
