@@ -33,8 +33,9 @@ export const texts = several(anyText);
 /** `offender` returns the path, below the value, of the part that breaks the rule. */
 export function ruled<S extends Schema>(
   schema: S,
-  message: string,
+  accepted: string,
   offender: SchemaRule<Infer<S>>['offender'],
 ): S {
-  return { ...schema, rules: [{ message, offender }] };
+  const rule: SchemaRule<Infer<S>> = { accepted, offender };
+  return { ...schema, rules: [rule] };
 }
