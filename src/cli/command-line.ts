@@ -1,10 +1,9 @@
 // Reads the command and its settings. Only this file reads the arguments and environment of the process.
 import type { ApiServerChoice } from '../kube/auth/find-api-server.ts';
-import { maxLifetimeDays } from '../certs/issue/issue.ts';
-import { certsDefaults } from './certs.ts';
-import { folder, installNamespace } from './common-settings.ts';
 import { runSettings, type RunFlags } from './run-settings.ts';
 import {
+  certsSettings,
+  type CertsFlags,
   upSettings,
   type UpFlags,
   serveSettings,
@@ -13,7 +12,6 @@ import {
   uninstallSettings,
   type UninstallFlags,
 } from './command-settings.ts';
-import { integerSetting, requiredText, switchSetting } from './setting-kinds.ts';
 import {
   likelyMeant,
   readSettings,
@@ -24,22 +22,6 @@ import {
   helpOf,
   overviewOf,
 } from './settings.ts';
-
-export const certsSettings = {
-  out: requiredText({ ...folder, help: 'The folder for ca.crt, ca.key, tls.crt and tls.key.' }),
-  namespace: installNamespace(certsDefaults.namespace),
-  force: switchSetting('Replace existing files.'),
-  caDays: integerSetting(certsDefaults.caDays, 1, maxLifetimeDays, {
-    placeholder: 'DAYS',
-    help: 'How long the authority is valid.',
-  }),
-  days: integerSetting(certsDefaults.days, 1, maxLifetimeDays, {
-    placeholder: 'DAYS',
-    help: 'How long the serving certificate is valid.',
-  }),
-} satisfies Settings;
-
-type CertsSettings = Values<typeof certsSettings>;
 
 /** The variables that kubectl and Pods use to find their cluster. */
 type ClusterEnvironment = ApiServerChoice['environment'];
@@ -52,7 +34,7 @@ export type Command =
     }
   | { readonly kind: 'run'; readonly settings: RunFlags; readonly environment: ClusterEnvironment }
   | { readonly kind: 'serve'; readonly settings: ServeFlags }
-  | { readonly kind: 'certs'; readonly settings: CertsSettings }
+  | { readonly kind: 'certs'; readonly settings: CertsFlags }
   | {
       readonly kind: 'uninstall';
       readonly settings: UninstallFlags;

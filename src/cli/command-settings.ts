@@ -1,10 +1,13 @@
-// Defines the flags of `reeve up`, `reeve serve` and `reeve uninstall`.
+// Defines the flags of `reeve up`, `reeve serve`, `reeve certs` and `reeve uninstall`.
+import { maxLifetimeDays } from '../certs/issue/issue.ts';
 import { logLevels } from '../observe/log.ts';
 import { shippedFolder } from '../app/shipped-files.ts';
+import { certsDefaults } from './certs.ts';
 import {
   file,
   folder,
   hostSetting,
+  installNamespace,
   installSettings,
   processSettings,
   webhookSettings,
@@ -70,6 +73,22 @@ export const serveSettings = {
 } satisfies Settings;
 
 export type ServeFlags = Values<typeof serveSettings>;
+
+export const certsSettings = {
+  out: requiredText({ ...folder, help: 'The folder for ca.crt, ca.key, tls.crt and tls.key.' }),
+  namespace: installNamespace(certsDefaults.namespace),
+  force: switchSetting('Replace existing files.'),
+  caDays: integerSetting(certsDefaults.caDays, 1, maxLifetimeDays, {
+    placeholder: 'DAYS',
+    help: 'How long the authority is valid.',
+  }),
+  days: integerSetting(certsDefaults.days, 1, maxLifetimeDays, {
+    placeholder: 'DAYS',
+    help: 'How long the serving certificate is valid.',
+  }),
+} satisfies Settings;
+
+export type CertsFlags = Values<typeof certsSettings>;
 
 const anHourMs = 3_600_000;
 

@@ -1,4 +1,4 @@
-// The flags of `reeve run`.
+// Defines the flags of `reeve run`.
 import { isSubdomain } from '../api/kubernetes-names.ts';
 import {
   durationPlaceholder,
@@ -103,7 +103,7 @@ export const runSettings = {
     (text) => /^([a-z0-9.-]+\/)?v[a-z0-9]+\/[A-Z][A-Za-z0-9]*$/.test(text),
     {
       placeholder: 'KIND',
-      help: 'A kind that policies may provide as contents.resources. May be given several times.',
+      help: 'A kind that policies may provide as contents.resources. May be given several times, and replaces the default list: name all kinds, in the Deployments of both roles.',
       accepted: 'version/Kind or group/version/Kind, such as v1/ResourceQuota',
     },
     defaultKinds,

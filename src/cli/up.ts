@@ -1,4 +1,4 @@
-// The command `reeve up`: Reeve on a sandbox of its own, or on a cluster, with a feed of what it does.
+// The command `reeve up`: Reeve on a sandbox of its own, with a feed of what it does.
 import { relative } from 'node:path';
 import { shippedFolder } from '../app/shipped-files.ts';
 import { startUp, type RunningUp } from '../app/up.ts';

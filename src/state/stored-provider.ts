@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ownMember } from '../base/json.ts';
 import type { KubeObject } from '../base/kube-object.ts';
+import { contents } from '../api/namespace-policy/contents.ts';
 import { cleanupFinalizer, confirmDeletionsAnnotation } from '../api/names.ts';
 import { renderProblem, type Problem } from '../base/problem.ts';
 import { annotationsOf, isTerminating, nameOf, valueOf } from '../base/metadata.ts';
@@ -100,9 +101,9 @@ function isCount(value: unknown): value is number {
 }
 
 function hasContents(spec: unknown): boolean {
-  const contents = ownMember(spec, 'contents');
-  return ['roleBindings', 'resources'].some((field) => {
-    const items = ownMember(contents, field);
+  const value = ownMember(spec, 'contents');
+  return Object.keys(contents.fields).some((field) => {
+    const items = ownMember(value, field);
     return Array.isArray(items) && items.length > 0;
   });
 }

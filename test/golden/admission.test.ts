@@ -10,7 +10,7 @@ import { decodeReview } from '../../src/admission/decode/decode-review.ts';
 import { judgeReview } from '../../src/admission/judge-review.ts';
 import type { Endpoint } from '../../src/admission/ports.ts';
 import { mastersGroup, systemNamespaces } from '../../src/api/names.ts';
-import { RULES } from '../../src/api/namespace-policy/namespace-policy.ts';
+import { ruleIds } from '../../src/api/namespace-policy/rule-ids.ts';
 import { stringifyYaml } from '../../src/base/yaml.ts';
 import { type ClusterSnapshot, PolicySet, ShareSet } from '../../src/policy/compile/snapshot.ts';
 import { loadNamespaceFiles } from '../../src/state/namespace-files.ts';
@@ -158,9 +158,9 @@ describe.each(folders)('$name', (folder) => {
 
 test('every rule has a folder, and each further folder is listed here', () => {
   const names = folders.map(({ name }) => name);
-  expect(names).toEqual(expect.arrayContaining([...RULES, 'validations']));
+  expect(names).toEqual(expect.arrayContaining([...ruleIds, 'validations']));
   const others = names.filter(
-    (name) => !(RULES as readonly string[]).includes(name) && name !== 'validations',
+    (name) => !(ruleIds as readonly string[]).includes(name) && name !== 'validations',
   );
   expect(others.toSorted()).toEqual([
     'actions',

@@ -4,7 +4,6 @@ import {
   type validationAction,
   existing,
   policyException,
-  ruleIds,
   validationActions,
   validationRule,
 } from './validations.ts';
@@ -82,8 +81,6 @@ export const namespacePolicySchemas = {
   spec,
   status: policyStatus,
 };
-
-export const RULES = ruleIds;
 
 export type ValidationAction = Infer<typeof validationAction>;
 export type LabelSelector = Infer<typeof labelSelector>;

@@ -1,6 +1,7 @@
 // Fields that cover all rules of a policy: validations in CEL, validationActions, existing and exceptions.
 import { namespaceGlob, time, expression, itemName } from '../common-fields.ts';
 import { choice, list, object, text, withDefault } from '../schema/build.ts';
+import { ruleIds } from './rule-ids.ts';
 
 export const validationAction = choice(
   'Deny refuses the request. Warn allows it and warns the user. Audit allows it and records the violation in the audit log and the metrics.',
@@ -35,26 +36,6 @@ export const existing = withDefault(
   ),
   'Report',
 );
-
-/** The rules that an exception can name, in addition to `validations/<name>`. */
-export const ruleIds = [
-  'namespaces.name',
-  'namespaces.required',
-  'namespaces.defaults',
-  'namespaces.immutable',
-  'namespaces.requesters',
-  'namespaces.quota',
-  'namespaces.deletion',
-  'secrets.forbiddenTypes',
-  'secrets.allowedTypes',
-  'secrets.maxBytes',
-  'secrets.tls',
-  'secrets.dockerConfig',
-  'secrets.defaults',
-  'rbac.allowedRoleRefs',
-  'rbac.forbiddenSubjects',
-  'rbac.forbidWildcardRules',
-] as const;
 
 const ruleNames = ruleIds.map((rule) => rule.replace('.', '\\.')).join('|');
 

@@ -8,7 +8,7 @@ import type {
 import type { Problem } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
 import { compileDefaults, type DefaultKey } from '../rules/default-keys.ts';
-import { compileRequirements, type Requirement } from '../rules/required-keys.ts';
+import { compileRequirements, type Requirement } from '../rules/namespace-required.ts';
 import type { Rule } from '../rules/rule.ts';
 import { helmReleaseType } from '../rules/secret-types.ts';
 import { compiled, mapped, refused, type CompileResult } from '../terms/compile-result.ts';

@@ -12,7 +12,7 @@ import { immutableKeysRule } from '../rules/immutable-keys.ts';
 import { compileNameRule } from '../rules/namespace-name.ts';
 import { namespaceQuotaRule } from '../rules/namespace-quota.ts';
 import { requestersRule } from '../rules/requesters.ts';
-import { requiredKeysRule, type Requirement } from '../rules/required-keys.ts';
+import { requiredKeysRule, type Requirement } from '../rules/namespace-required.ts';
 import { allowedRoleRefsRule } from '../rules/role-refs.ts';
 import { secretDockerConfigRule } from '../rules/secret-docker-config.ts';
 import { maxBytesRule } from '../rules/secret-size.ts';

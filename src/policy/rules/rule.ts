@@ -1,5 +1,6 @@
 // Defines the two shapes of a rule: it judges a state of an object, or the step between two states.
 import type { ValidationAction } from '../../api/namespace-policy/namespace-policy.ts';
+import type { RuleId } from '../../api/namespace-policy/rule-ids.ts';
 import type { MetadataField } from '../../base/metadata.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { Review } from '../terms/review.ts';
@@ -25,7 +26,7 @@ export interface RuleContext {
 /** Judges an object as it stands. With `graced`, a violation of the old object does not block a write. */
 export interface StateRule {
   readonly shape: 'state';
-  readonly id: string;
+  readonly id: RuleId;
   readonly graced: boolean;
   judge(object: KubeObject, context: RuleContext): readonly RuleViolation[];
 }
@@ -47,7 +48,7 @@ export interface StepContext extends RuleContext {
 /** Judges a write: from `review.oldObject`, if any, to `review.object`, if any. */
 export interface StepRule {
   readonly shape: 'step';
-  readonly id: string;
+  readonly id: RuleId;
   judge(context: StepContext): readonly RuleViolation[];
 }
 

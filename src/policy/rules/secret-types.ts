@@ -1,4 +1,5 @@
 // secrets.forbiddenTypes and secrets.allowedTypes: the types that Secrets may have.
+import type { RuleId } from '../../api/namespace-policy/rule-ids.ts';
 import { alternatives } from '../../base/text.ts';
 import { quoted } from '../terms/wording.ts';
 import type { Rule } from './rule.ts';
@@ -20,7 +21,7 @@ export function allowedTypesRule(allowed: readonly string[]): Rule {
 }
 
 function typeRule(
-  id: string,
+  id: RuleId,
   isAccepted: (type: string) => boolean,
   text: { readonly accepted: string },
 ): Rule {

@@ -1,5 +1,6 @@
 // Exceptions: namespaces to which some rules of a policy do not apply, optionally until a time.
 import type { PolicyException } from '../../api/namespace-policy/namespace-policy.ts';
+import type { RuleId } from '../../api/namespace-policy/rule-ids.ts';
 import { compileGlob, type Glob } from './patterns.ts';
 
 export interface CompiledException {
@@ -20,7 +21,7 @@ export function compileException(exception: PolicyException): CompiledException 
 
 export function isExcepted(
   exceptions: readonly CompiledException[],
-  rule: string,
+  rule: RuleId,
   namespace: string,
   now: Date,
 ): boolean {

@@ -1,10 +1,13 @@
 // Writes the reference page of all flags from the settings tables of the commands.
-import { certsSettings, readCommand } from '../../../src/cli/command-line.ts';
+import { readCommand } from '../../../src/cli/command-line.ts';
+import {
+  certsSettings,
+  serveSettings,
+  uninstallSettings,
+  upSettings,
+} from '../../../src/cli/command-settings.ts';
 import { runSettings } from '../../../src/cli/run-settings.ts';
-import { serveSettings } from '../../../src/cli/command-settings.ts';
 import { flagName, variableName, type Setting, type Settings } from '../../../src/cli/settings.ts';
-import { uninstallSettings } from '../../../src/cli/command-settings.ts';
-import { upSettings } from '../../../src/cli/command-settings.ts';
 import { code, page, prose, table } from './markdown.ts';
 
 const commands: Readonly<Record<string, Settings>> = {

@@ -1,4 +1,6 @@
 // Writes the reference page of all metrics: it has the classes of src/observe define them, and records each definition.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { AdmissionMetrics } from '../../../src/observe/admission-metrics.ts';
 import { CertificateMetrics } from '../../../src/observe/certificate-metrics.ts';
 import { ConfigurationMetrics } from '../../../src/observe/configuration-metrics.ts';
@@ -66,6 +68,9 @@ const programs: readonly (readonly [string, (registry: MetricsRegistry) => void]
 ];
 
 export function metricsPage(): string {
+  const unlisted = metricsClasses().filter((name) => !ownSource.includes(`new ${name}(`));
+  if (unlisted.length > 0)
+    throw new Error(`add ${unlisted.join(', ')} to the programs of test/checks/reference/metrics-page.ts`);
   return page('Metrics', [
     'Every process serves its metrics in the format of Prometheus on `/metrics`, at the port of `--probes-port` (8081), beside `/livez` and `/readyz`. The metrics of Node itself (`process_*`, `nodejs_*`) are there too. [Faults](../faults.md#alerts) says which ones deserve an alert.',
     ...metricGroups().flatMap(([title, definitions]) => [
@@ -73,6 +78,16 @@ export function metricsPage(): string {
       table(['Metric', 'Type', 'Labels', 'Meaning'], definitions.map(rowOf)),
     ]),
   ]);
+}
+
+const ownSource = readFileSync(import.meta.filename, 'utf8');
+
+function metricsClasses(): readonly string[] {
+  const folder = join(import.meta.dirname, '..', '..', '..', 'src', 'observe');
+  const source = readdirSync(folder)
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => readFileSync(join(folder, name), 'utf8'));
+  return [...source.join('\n').matchAll(/^export class (\w+Metrics)\b/gmu)].map(([, name = '']) => name);
 }
 
 export function metricGroups(): readonly (readonly [string, readonly Definition[]])[] {

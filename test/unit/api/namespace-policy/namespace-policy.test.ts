@@ -2,12 +2,12 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import {
   parseNamespacePolicy,
-  RULES,
   type DefaultsSpec,
   type NamespacePolicySpec,
   type PolicyException,
   type ValidationAction,
 } from '../../../../src/api/namespace-policy/namespace-policy.ts';
+import { ruleIds } from '../../../../src/api/namespace-policy/rule-ids.ts';
 import { renderProblem } from '../../../../src/base/problem.ts';
 
 function policyWith(spec: unknown, more: object = {}): unknown {
@@ -30,7 +30,7 @@ const binding = {
   roleRef: { kind: 'ClusterRole', name: 'edit' },
   subjects: [{ kind: 'User', name: 'jane' }],
 };
-const rulesText = RULES.join(', ');
+const rulesText = ruleIds.join(', ');
 
 describe('parseNamespacePolicy', () => {
   it('the parser sets the defaults', () => {
@@ -116,7 +116,7 @@ describe('what is accepted', () => {
     ['all actions that go together', { validationActions: ['Warn', 'Audit'] }],
     [
       'every rule in an exception',
-      { exceptions: [{ namespaces: ['*'], rules: [...RULES, 'validations/example.com/x'] }] },
+      { exceptions: [{ namespaces: ['*'], rules: [...ruleIds, 'validations/example.com/x'] }] },
     ],
     [
       'a resource with anything in it',
