@@ -3,7 +3,7 @@
 FROM node:24-bookworm-slim AS build
 WORKDIR /reeve
 COPY package.json package-lock.json .npmrc ./
-# No script of a package runs, neither here nor below.
+# No install script of a package runs.
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
@@ -20,12 +20,12 @@ WORKDIR /reeve
 COPY --from=build /reeve/package.json ./
 COPY --from=build /reeve/node_modules ./node_modules
 COPY --from=build /reeve/dist ./dist
-# What the program applies once it serves.
+# The program applies these webhook configurations once it is ready.
 COPY manifests/webhooks ./manifests/webhooks
 ENV NODE_ENV=production REEVE_HOST=0.0.0.0
-# A number, so that Kubernetes can see that it is not root (runAsNonRoot).
+# A numeric user, so that Kubernetes can verify that it is not root (runAsNonRoot).
 USER 65532:65532
 EXPOSE 8443 8081
-# Nothing is written to disk. The flags take away what no part of the program uses.
+# The program writes nothing to disk. The flags disable features of Node that it does not use.
 ENTRYPOINT ["node", "--disable-proto=delete", "--disallow-code-generation-from-strings", "--no-addons", "dist/main.js"]
 CMD ["run"]

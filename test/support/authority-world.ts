@@ -1,4 +1,4 @@
-// A cluster in virtual time, as far as the shared authority has to do with one: a Secret, a configuration that API servers learn late.
+// Simulates the cluster of the shared authority in virtual time: a Secret, and API servers that learn a bundle late.
 import { KubeError } from '../../src/base/kube-error.ts';
 import { bundleOf, type AuthorityState } from '../../src/certs/authority/authority-state.ts';
 import type { FoundState } from '../../src/certs/authority/authority-steps.ts';
@@ -7,8 +7,8 @@ import type { FoundSecret } from '../../src/certs/authority/authority-secret.ts'
 import { VirtualClock } from './virtual-clock.ts';
 
 export const settings = { certLifetime: 360_000, caSettling: 20_000, caLifetime: 1_080_000 };
-/** In ms: how late news and answers are at most. API servers must learn within the settling time. */
-const most = { lag: 19_000, news: 3000, latency: 300 };
+/** Delays in ms. API servers must learn a bundle within the settling time. */
+const maxDelays = { lag: 19_000, news: 3000, latency: 300 };
 const pollMs = 5000;
 const never = new AbortController().signal;
 const begin = Date.parse('2026-06-01T12:00:00Z');
@@ -24,7 +24,7 @@ export interface Replica {
   /** The authority that signed the serving certificate. */
   signer: string;
   isAlive: boolean;
-  /** Nothing that it asks is answered. */
+  /** True if no request of the replica gets an answer. */
   isCutOff: boolean;
 }
 
@@ -62,7 +62,7 @@ export class AuthorityWorld {
     return this.#secret?.value.kind === 'whole' ? this.#secret.value.state : undefined;
   }
 
-  /** Its clock may be wrong by so much. */
+  /** Starts a replica whose clock is wrong by `skewMs`. */
   start(skewMs: number): Replica {
     const name = `r${this.replicas.length}`;
     const replica: Replica = {
@@ -108,7 +108,7 @@ export class AuthorityWorld {
     if (this.#leader === replica) this.#leader = undefined;
   }
 
-  /** Another replica leads from now on. */
+  /** Makes another replica the leader. */
   changeLeader(): void {
     const others = this.serving.filter((each) => each !== this.#leader);
     this.#leader = others[Math.floor(this.#random() * others.length)] ?? this.#leader;
@@ -120,7 +120,7 @@ export class AuthorityWorld {
     this.#secret = value === undefined ? undefined : { version: this.#versions, value };
   }
 
-  /** Lets time pass, and looks all the while whether every API server can check whomever it asks. */
+  /** Lets time pass, and checks twice a second that every API server can verify every replica. */
   async pass(milliseconds: number): Promise<void> {
     for (let left = milliseconds; left > 0; left -= 500) {
       await this.time.advance(500);
@@ -159,18 +159,18 @@ export class AuthorityWorld {
     }
   }
 
-  /** The poll, or the watch, which may be late. */
+  /** Waits for the next poll, or for a watch event, which may be late. */
   async #untilNews(): Promise<void> {
     const before = this.#secret?.version;
     for (let waited = 0; waited < pollMs; waited += 500) {
       await this.time.sleep(500);
       if (this.#secret?.version === before) continue;
-      await this.time.sleep(this.#random() * most.news);
+      await this.time.sleep(this.#random() * maxDelays.news);
       return;
     }
   }
 
-  /** As the keeper of the configurations does it. */
+  /** Applies and confirms the bundle like the keeper of the configurations. */
   async #keep(replica: Replica): Promise<void> {
     const { authority } = replica;
     const wanted = bundleOf(await authority.round(never));
@@ -181,13 +181,13 @@ export class AuthorityWorld {
     if (stored?.value === wanted && this.#leader === replica) authority.confirm(wanted);
   }
 
-  /** A request may take effect early or late, and its answer may be late as well. */
+  /** Sends a request. Both the request and its answer may be delayed. */
   async #ask<T>(replica: Replica, work: () => T): Promise<T> {
-    await this.time.sleep(this.#random() * most.latency);
+    await this.time.sleep(this.#random() * maxDelays.latency);
     if (replica.isCutOff || !replica.isAlive)
       throw new KubeError({ code: 0, reason: 'ECONNREFUSED', retryable: true });
     const done = work();
-    await this.time.sleep(this.#random() * most.latency);
+    await this.time.sleep(this.#random() * maxDelays.latency);
     return done;
   }
 
@@ -211,8 +211,8 @@ export class AuthorityWorld {
     this.#versions += 1;
     this.#configuration = { version: this.#versions, value };
     for (const server of this.#apiServers) {
-      // One watch tells things in their order.
-      const at = Math.max(server.nextAt, this.time.monotonic() + this.#random() * most.lag);
+      // A watch delivers its events in order.
+      const at = Math.max(server.nextAt, this.time.monotonic() + this.#random() * maxDelays.lag);
       server.nextAt = at;
       void this.time.sleep(at - this.time.monotonic()).then(() => (server.known = value));
     }
