@@ -18,6 +18,13 @@ test('a folder without a README is a problem', () => {
   ]);
 });
 
+test('a folder without a README is a problem, even if it holds only folders', () => {
+  const inner: SourceFile = { ...readme, path: 'src/room/inner/README.md' };
+  expect(houseProblems([inner, code('src/room/inner/a.ts')])).toEqual([
+    'src/room: README.md is missing, with 15 to 30 lines',
+  ]);
+});
+
 test('a README that is too long is a problem', () => {
   const long = { ...readme, text: 'line\n'.repeat(31) };
   expect(houseProblems([long, code('src/room/a.ts')])).toEqual([

@@ -30,8 +30,13 @@ export function houseProblems(files: readonly SourceFile[]): readonly string[] {
 function folderProblems(files: readonly SourceFile[]): readonly string[] {
   const folders = Map.groupBy(
     files.filter(({ path }) => path.startsWith('src/')),
-    ({ path }) => path.slice(0, path.lastIndexOf('/')),
+    ({ path }) => parentOf(path),
   );
+  // A folder that holds only folders needs a README, too. The loop also visits the folders that it adds.
+  for (const folder of folders.keys()) {
+    const above = parentOf(folder);
+    if (above.startsWith('src/') && !folders.has(above)) folders.set(above, []);
+  }
   return [...folders].flatMap(([folder, inside]) => {
     const code = inside.filter(({ path }) => path.endsWith('.ts'));
     const readme = inside.find(({ path }) => path === `${folder}/README.md`);
@@ -39,9 +44,13 @@ function folderProblems(files: readonly SourceFile[]): readonly string[] {
       ...(code.length <= maxFilesBesideEachOther
         ? []
         : [`${folder}: ${code.length} files beside each other, at most ${maxFilesBesideEachOther}`]),
-      ...(folder === 'src' || code.length === 0 ? [] : readmeProblems(folder, readme)),
+      ...(folder === 'src' ? [] : readmeProblems(folder, readme)),
     ];
   });
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/'));
 }
 
 function readmeProblems(folder: string, readme: SourceFile | undefined): readonly string[] {
