@@ -29,46 +29,46 @@ export class EventAnnouncer {
 
   /** `object` is the current object, or its last state when it was deleted. */
   wrote(step: DoneStep, object: EventObject): void {
-    const owner = ownerOf(step);
+    const provider = ownerOf(step);
     const [reason, action] = reasonOf(step);
     const what: Change = { type: 'Normal', reason, action };
     const why = step.kind === 'delete' && step.isExpired ? ': it has expired' : '';
     const where = `${object.kind} ${object.name} in namespace ${object.namespace ?? ''}`;
-    this.#recordBoth(owner, object, what, [`${reason} ${where}${why}`, `${reason} for ${owner}${why}`]);
+    this.#recordBoth(provider, object, what, [`${reason} ${where}${why}`, `${reason} for ${provider}${why}`]);
   }
 
   /** Records a failure that was not known before. */
   failed(
-    owner: ProviderId,
+    provider: ProviderId,
     { namespace, reason, message }: UnsyncedObject,
     object: EventObject | undefined,
   ): void {
     const what: Change = { type: 'Warning', reason, action: 'Reconcile' };
     const concerned = object ?? this.#namespaceObject(namespace);
     const where = `${concerned.kind} ${concerned.name} in namespace ${namespace}`;
-    this.#recordBoth(owner, concerned, what, [`${where}: ${message}`, `${owner}: ${message}`]);
+    this.#recordBoth(provider, concerned, what, [`${where}: ${message}`, `${provider}: ${message}`]);
   }
 
   /** Records a warning about the provider alone. */
-  provider(owner: ProviderId, reason: string, note: string): void {
-    const regarding = this.#providerObject(owner);
+  provider(provider: ProviderId, reason: string, note: string): void {
+    const regarding = this.#providerObject(provider);
     this.#events.record({ regarding, type: 'Warning', reason, action: 'Reconcile', note });
   }
 
   #recordBoth(
-    owner: ProviderId,
+    provider: ProviderId,
     object: EventObject,
     change: Change,
     [onProvider, onObject]: readonly [string, string],
   ): void {
-    const providerObject = this.#providerObject(owner);
+    const providerObject = this.#providerObject(provider);
     this.#events.record({ regarding: providerObject, related: object, ...change, note: onProvider });
     this.#events.record({ regarding: object, related: providerObject, ...change, note: onObject });
   }
 
-  #providerObject(owner: ProviderId): EventObject {
-    const uid = this.#cluster.snapshot().providers.get(owner)?.uid;
-    return withUid({ apiVersion, kind: kindOfProvider(owner), name: nameOfProvider(owner) }, uid);
+  #providerObject(provider: ProviderId): EventObject {
+    const uid = this.#cluster.snapshot().providers.get(provider)?.uid;
+    return withUid({ apiVersion, kind: kindOfProvider(provider), name: nameOfProvider(provider) }, uid);
   }
 
   /** Has itself as its namespace, so that the event is stored there. */
@@ -79,7 +79,7 @@ export class EventAnnouncer {
 }
 
 export function ownerOf(step: PlanStep): ProviderId {
-  return step.kind === 'delete' || step.kind === 'release' ? step.owner : step.claim.owner;
+  return step.kind === 'delete' || step.kind === 'release' ? step.owner : step.claim.provider;
 }
 
 export function eventSubject(
@@ -113,5 +113,5 @@ function reasonOf(step: DoneStep): readonly [reason: string, action: string] {
 
 function updateReasonOf({ live, claim }: WriteStep): readonly [reason: string, action: string] {
   if (live?.owner === undefined) return ['Adopted', 'Adopt'];
-  return live.owner === claim.owner ? ['Updated', 'Update'] : ['HandedOver', 'HandOver'];
+  return live.owner === claim.provider ? ['Updated', 'Update'] : ['HandedOver', 'HandOver'];
 }

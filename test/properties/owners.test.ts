@@ -111,7 +111,7 @@ function countLost(owner: ProviderId, before: ClusterSnapshot, after: ClusterSna
     if (frozen.has(owner)) return 0;
     return [...desired(namespaceObject, before, circumstances.now).claims.values()]
       .flat()
-      .filter((claim) => claim.owner === owner && !claims.has(claim.key)).length;
+      .filter((claim) => claim.provider === owner && !claims.has(claim.key)).length;
   };
   return [...before.namespaces()]
     .filter((each) => isManaged(each, before))

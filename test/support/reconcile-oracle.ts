@@ -36,7 +36,7 @@ function missing(
   snapshot: ClusterSnapshot,
 ): readonly string[] {
   return [...wanted.claims].flatMap(([key, [winner]]) => {
-    if (winner === undefined || wanted.frozen.has(winner.owner)) return [];
+    if (winner === undefined || wanted.frozen.has(winner.provider)) return [];
     const live = memory.get({ ...winner.type, namespace, name: winner.name });
     if (live !== undefined && (!isOurs(live) || isTerminating(live) || isKept(live, wanted, snapshot)))
       return [];
@@ -68,7 +68,7 @@ function isKept(live: KubeObject, { frozen }: Desired, { providers }: ClusterSna
 function deviationOf(
   memory: MemoryCluster,
   live: KubeObject | undefined,
-  { content, type, owner }: Claim,
+  { content, type, provider }: Claim,
 ): string | undefined {
   const copy = content.kind === 'copy' ? copyFrom(memory, content.share, type) : undefined;
   // Without a source, copies stay as they are, and none are created.
@@ -79,7 +79,7 @@ function deviationOf(
     (field) => !isDeepStrictEqual(live[field], ownMember(wanted, field)),
   );
   if (differing !== undefined) return `has another ${differing}`;
-  return live.metadata.annotations?.[ownerAnnotation] === owner ? undefined : 'names another provider';
+  return live.metadata.annotations?.[ownerAnnotation] === provider ? undefined : 'names another provider';
 }
 
 function copyFrom(memory: MemoryCluster, share: CompiledShare, type: ObjectType): CopyState | undefined {

@@ -90,17 +90,17 @@ class DesiredUnion implements Desired {
     if (provider.isSuspended) this.frozen.set(provider.id, suspended);
   }
 
-  #claim(owner: ProviderId, { expiresAt, ...wanted }: ProvidedObject): void {
+  #claim(provider: ProviderId, { expiresAt, ...wanted }: ProvidedObject): void {
     const key = objectKey(wanted.type, wanted.name);
     if (expiresAt !== undefined && expiresAt <= this.#now) {
-      this.expired.set(owner, (this.expired.get(owner) ?? new Set()).add(key));
+      this.expired.set(provider, (this.expired.get(provider) ?? new Set()).add(key));
       return;
     }
     if (expiresAt !== undefined) this.nextExpiry = Math.min(this.nextExpiry ?? expiresAt, expiresAt);
     const claims = this.claims.get(key) ?? [];
     // Two contents of one policy can render the same name. The first wins.
-    if (claims.some((claim) => claim.owner === owner)) return;
-    this.claims.set(key, [...claims, { owner, key, ...wanted }]);
+    if (claims.some((claim) => claim.provider === provider)) return;
+    this.claims.set(key, [...claims, { provider, key, ...wanted }]);
   }
 }
 

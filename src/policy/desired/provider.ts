@@ -27,7 +27,7 @@ export interface ProvidedObject {
 
 /** A request of a provider for an object in the namespace. Of several claims to an object one wins. */
 export interface Claim {
-  readonly owner: ProviderId;
+  readonly provider: ProviderId;
   readonly key: ObjectKey;
   readonly type: ObjectType;
   readonly name: string;

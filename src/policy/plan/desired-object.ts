@@ -64,7 +64,7 @@ function copyBody(payload: CopyPayload | undefined): JsonObject {
 }
 
 function marked(
-  { type, name, owner }: Claim,
+  { type, name, provider }: Claim,
   namespace: string,
   body: JsonObject,
   labels: StringMap,
@@ -79,7 +79,7 @@ function marked(
       name,
       namespace,
       labels: { ...labels, [managedByLabel]: managedByReeve },
-      annotations: { ...annotations, [ownerAnnotation]: owner },
+      annotations: { ...annotations, [ownerAnnotation]: provider },
     },
   };
 }

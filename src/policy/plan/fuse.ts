@@ -16,22 +16,22 @@ export interface FuseCount {
   readonly recent: number;
 }
 
-/** `owner` is undefined for a provider that this process has never seen: its objects are not deleted. */
+/** `provider` is undefined for a provider that this process has never seen: its objects are not deleted. */
 export function judgeFuse(
-  owner: ProviderState | undefined,
+  provider: ProviderState | undefined,
   { outstanding, recent }: FuseCount,
   isKindTerminating: boolean,
 ): FuseVerdict {
-  if (owner === undefined) return { kind: 'release' };
-  if (owner.deletionPolicy === 'Orphan') return { kind: 'release' };
+  if (provider === undefined) return { kind: 'release' };
+  if (provider.deletionPolicy === 'Orphan') return { kind: 'release' };
   // Deleting the CRD deletes all providers of the kind, without a check by the webhook.
-  if (owner.isDeleting && (owner.isSuspended || !owner.isValid || isKindTerminating))
+  if (provider.isDeleting && (provider.isSuspended || !provider.isValid || isKindTerminating))
     return { kind: 'release' };
   const count = outstanding + recent;
   // At a deletion, the webhook named the number of existing objects. That number confirms the deletion of all of them.
-  const toConfirm = owner.isDeleting ? outstanding : count;
-  if (count <= owner.maxDeletions || confirmedCount(owner) >= toConfirm) return { kind: 'delete' };
-  return owner.isDeleting ? { kind: 'release' } : { kind: 'hold', count, limit: owner.maxDeletions };
+  const toConfirm = provider.isDeleting ? outstanding : count;
+  if (count <= provider.maxDeletions || confirmedCount(provider) >= toConfirm) return { kind: 'delete' };
+  return provider.isDeleting ? { kind: 'release' } : { kind: 'hold', count, limit: provider.maxDeletions };
 }
 
 /** A used confirmation does not count again, except at a deletion, where the annotation must be set before. */

@@ -3,7 +3,7 @@ import type { ProviderId } from '../terms/provider-id.ts';
 import type { ObjectKey } from '../compile/object-key.ts';
 
 export interface ObjectResult {
-  readonly owner: ProviderId;
+  readonly provider: ProviderId;
   readonly key: ObjectKey;
   /** `undesired`: the object still exists but is no longer wanted. It does not count as desired. */
   readonly state: 'synced' | 'conflict' | 'failed' | 'undesired';
@@ -14,25 +14,25 @@ export interface ObjectResult {
   readonly isMissing: boolean;
 }
 
-type About = Pick<ObjectResult, 'owner' | 'key'>;
+type About = Pick<ObjectResult, 'provider' | 'key'>;
 
-export function syncedResult({ owner, key }: About): ObjectResult {
-  return { owner, key, state: 'synced', reason: 'Synced', message: '', isMissing: false };
+export function syncedResult({ provider, key }: About): ObjectResult {
+  return { provider, key, state: 'synced', reason: 'Synced', message: '', isMissing: false };
 }
 
 export function conflictResult(
-  { owner, key }: About,
+  { provider, key }: About,
   reason: string,
   message: string,
   isMissing = true,
 ): ObjectResult {
-  return { owner, key, state: 'conflict', reason, message, isMissing };
+  return { provider, key, state: 'conflict', reason, message, isMissing };
 }
 
-export function failedResult({ owner, key }: About, reason: string, message: string): ObjectResult {
-  return { owner, key, state: 'failed', reason, message, isMissing: true };
+export function failedResult({ provider, key }: About, reason: string, message: string): ObjectResult {
+  return { provider, key, state: 'failed', reason, message, isMissing: true };
 }
 
-export function undesiredResult({ owner, key }: About, reason: string, message: string): ObjectResult {
-  return { owner, key, state: 'undesired', reason, message, isMissing: false };
+export function undesiredResult({ provider, key }: About, reason: string, message: string): ObjectResult {
+  return { provider, key, state: 'undesired', reason, message, isMissing: false };
 }

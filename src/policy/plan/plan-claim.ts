@@ -97,13 +97,13 @@ function withoutSource(
   live: Observed | undefined,
   { reason, message }: CopyState & { kind: 'unavailable' },
 ): ObjectResult {
-  return live?.owner === claim.owner ? syncedResult(claim) : failedResult(claim, reason, message);
+  return live?.owner === claim.provider ? syncedResult(claim) : failedResult(claim, reason, message);
 }
 
 /** Returns the step, unless its provider is frozen or a policy of the namespace refuses the object. */
 function allowedWrite(step: WriteStep, input: PlanInput): ClaimStep | ObjectResult {
   const { desired, namespaceObject, snapshot, now } = input;
-  const freeze = desired.frozen.get(step.claim.owner);
+  const freeze = desired.frozen.get(step.claim.provider);
   if (freeze !== undefined) return failedResult(step.claim, freeze.reason, freeze.message);
   const refusal = refusalOf(step, nameOf(namespaceObject), snapshot, now);
   return refusal === undefined ? step : failedResult(step.claim, 'RefusedByPolicy', refusal);

@@ -35,7 +35,7 @@ export function planNamespace(input: PlanInput): Plan {
     const [winner, ...losers] = byPrecedence(claims, live, input);
     if (winner === undefined) continue;
     take(planWinner(winner, live, input));
-    for (const loser of losers) results.push(providedBy(loser, winner.owner));
+    for (const loser of losers) results.push(providedBy(loser, winner.provider));
   }
   for (const live of input.ours) {
     if (input.desired.claims.has(live.key)) continue;
@@ -51,15 +51,15 @@ function byPrecedence(
   live: Observed | undefined,
   { desired: { frozen } }: PlanInput,
 ): readonly Claim[] {
-  const rank = ({ owner }: Claim): number => {
-    if (!frozen.has(owner)) return 1;
-    return owner === live?.owner ? 0 : 2;
+  const rank = ({ provider }: Claim): number => {
+    if (!frozen.has(provider)) return 1;
+    return provider === live?.owner ? 0 : 2;
   };
   return claims.toSorted((a, b) => rank(a) - rank(b));
 }
 
 function planWinner(claim: Claim, live: Observed | undefined, input: PlanInput): PlanStep | ObjectResult {
-  if (live === undefined || live.owner === claim.owner) return planClaim(claim, live, input);
+  if (live === undefined || live.owner === claim.provider) return planClaim(claim, live, input);
   if (live.owner === undefined) {
     return live.isOffered ? planClaim(claim, live, input) : notOurs(claim, live);
   }
@@ -92,11 +92,11 @@ function planUnclaimed(live: Observed, input: PlanInput): PlanStep | ObjectResul
       return { kind: 'release', owner, live };
     case 'hold': {
       const message = `${verdict.count} objects would be deleted, and maxDeletions is ${verdict.limit}`;
-      return undesiredResult({ owner, key }, 'TooManyDeletions', message);
+      return undesiredResult({ provider: owner, key }, 'TooManyDeletions', message);
     }
     case 'unknown':
       return undesiredResult(
-        { owner, key },
+        { provider: owner, key },
         'ApiError',
         'the API server gave no answer, so Reeve cannot decide whether to delete it',
       );

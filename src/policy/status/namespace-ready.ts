@@ -14,11 +14,11 @@ export function namespaceReadiness(
 ): Condition {
   const missing = firstMissing(results);
   if (missing !== undefined) {
-    const { owner, key, reason, message } = missing;
-    return notReady(reason, `${kindOfKey(key)} ${nameOfKey(key)} of ${owner}: ${message}`);
+    const { provider, key, reason, message } = missing;
+    return notReady(reason, `${kindOfKey(key)} ${nameOfKey(key)} of ${provider}: ${message}`);
   }
-  for (const [owner, { reason, message }] of frozen)
-    if (reason !== 'Suspended') return notReady(reason, `${owner}: ${message}`);
+  for (const [provider, { reason, message }] of frozen)
+    if (reason !== 'Suspended') return notReady(reason, `${provider}: ${message}`);
   // The message holds no count, so that a new share does not cost a write in every namespace.
   return claims.size === 0
     ? ready('NothingProvided', 'no policy or share provides objects here')

@@ -57,7 +57,7 @@ export function providerReports(
   const add = (provider: ProviderId, change: (report: ProviderReport) => ProviderReport): void => {
     reports.set(provider, change(reports.get(provider) ?? emptyReport));
   };
-  for (const result of results) add(result.owner, (report) => withResult(report, namespace, result));
+  for (const result of results) add(result.provider, (report) => withResult(report, namespace, result));
   for (const [provider, { reason, message }] of frozen) {
     // Suspension is no failure. A match or template with an error counts as one failed object.
     if (reason === 'Suspended') continue;

@@ -56,7 +56,7 @@ export class DefaultsRepairer {
     const key = objectKey({ apiVersion: 'v1', kind: 'Namespace' }, namespaceObject.metadata.name ?? '');
     const message = `cannot add missing defaults: ${error.message}`;
     const outcomes = this.#options.audits.repairers(namespaceObject).map((policy): ObjectResult => {
-      const about = { owner: providerId('NamespacePolicy', policy.name), key };
+      const about = { provider: providerId('NamespacePolicy', policy.name), key };
       return { ...failedResult(about, error.reason, message), isMissing: false };
     });
     return { error, outcomes };

@@ -85,17 +85,17 @@ export class NamespacePlanner {
       objects
         .ours(name)
         .flatMap(({ owner }) => owner ?? [])
-        .filter((owner) => !unjudged.has(owner) && !fuse.isPrepared([owner]));
-    for (let owners = unasked(); owners.length > 0; owners = unasked()) {
-      const writeError = await this.#ask(owners, signal);
+        .filter((provider) => !unjudged.has(provider) && !fuse.isPrepared([provider]));
+    for (let providers = unasked(); providers.length > 0; providers = unasked()) {
+      const writeError = await this.#ask(providers, signal);
       if (writeError === undefined) continue;
-      for (const owner of unasked()) if (owners.includes(owner)) unjudged.set(owner, writeError);
+      for (const provider of unasked()) if (providers.includes(provider)) unjudged.set(provider, writeError);
     }
   }
 
-  async #ask(owners: readonly ProviderId[], signal: AbortSignal): Promise<WriteError | undefined> {
+  async #ask(providers: readonly ProviderId[], signal: AbortSignal): Promise<WriteError | undefined> {
     try {
-      await this.#options.fuse.prepare(owners, signal);
+      await this.#options.fuse.prepare(providers, signal);
       return undefined;
     } catch (error) {
       if (signal.aborted) throw error;
@@ -119,7 +119,7 @@ export class NamespacePlanner {
       ours: objects.ours(name),
       liveOf: (key) => objects.get(name, key),
       copyStateOf: (share) => sources.copyStateOf(share),
-      fuseOf: (owner) => (unjudged.has(owner) ? { kind: 'unknown' } : fuse.verdictOf(owner)),
+      fuseOf: (provider) => (unjudged.has(provider) ? { kind: 'unknown' } : fuse.verdictOf(provider)),
       scopeOf: (claim) => scopeOf(claim, this.#options, objects),
       now: clock.now(),
     });

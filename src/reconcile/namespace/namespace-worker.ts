@@ -139,24 +139,24 @@ export class NamespaceWorker {
     const { nextExpiry } = plan.desired;
     if (nextExpiry !== undefined)
       namespaceQueue.addAfter(name, Math.max(1, nextExpiry - clock.now().getTime()));
-    for (const { owner, reason } of plan.outcomes) {
-      const lapse = reason === 'TooManyDeletions' ? fuse.nextLapse(owner) : undefined;
+    for (const { provider, reason } of plan.outcomes) {
+      const lapse = reason === 'TooManyDeletions' ? fuse.nextLapse(provider) : undefined;
       if (lapse !== undefined) namespaceQueue.addAfter(name, Math.max(1, lapse));
     }
   }
 
   #announce(name: string, plan: NamespacePlan, reports: ProviderReports): void {
     const before = this.#options.ledger.reportsOf(name);
-    for (const [owner, { failures }] of reports) {
-      const known = before.get(owner)?.failures ?? [];
+    for (const [provider, { failures }] of reports) {
+      const known = before.get(provider)?.failures ?? [];
       for (const failure of failures) {
-        if (!known.some((each) => isSameFailure(each, failure))) this.#announceOne(owner, failure, plan);
+        if (!known.some((each) => isSameFailure(each, failure))) this.#announceOne(provider, failure, plan);
       }
     }
   }
 
   #announceOne(
-    owner: ProviderId,
+    provider: ProviderId,
     failure: UnsyncedObject,
     { desired, namespaceObject }: NamespacePlan,
   ): void {
@@ -169,7 +169,7 @@ export class NamespaceWorker {
       claim === undefined
         ? undefined
         : eventSubject({ type: claim.type, namespace, name: claim.name }, live?.uid);
-    this.#options.announcer.failed(owner, failure, object);
+    this.#options.announcer.failed(provider, failure, object);
   }
 }
 

@@ -99,7 +99,7 @@ export class StepExecutor {
     if (againMs > 0) return this.#rewriteLimited(step, againMs);
     if (isOwnedAlready(step)) return await this.#keep(step, id, fingerprint, signal);
     let result = nothingDone;
-    await finalizers.holding(step.claim.owner, signal, async () => {
+    await finalizers.holding(step.claim.provider, signal, async () => {
       result = await this.#keep(step, id, fingerprint, signal);
     });
     return result;
@@ -187,7 +187,7 @@ function fingerprintOf({ object }: WriteStep): string {
 
 /** The object names this provider already, so the finalizer is there. */
 function isOwnedAlready({ claim, live }: WriteStep): boolean {
-  return live?.owner === claim.owner;
+  return live?.owner === claim.provider;
 }
 
 function retrying({ minDelayMs, isUnanswered }: WriteError & { kind: 'transient' }): Partial<StepResult> {
@@ -201,7 +201,7 @@ function operationOf(step: DoneStep): WriteOperation {
 
 function outcomeOf(step: DoneStep, reason: string, message: string): ObjectResult {
   return step.kind === 'delete' || step.kind === 'release'
-    ? undesiredResult({ owner: step.owner, key: step.live.key }, reason, message)
+    ? undesiredResult({ provider: step.owner, key: step.live.key }, reason, message)
     : failedResult(step.claim, reason, message);
 }
 

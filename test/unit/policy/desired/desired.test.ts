@@ -31,8 +31,8 @@ function desiredIn(
 
 const policy = (name: string, fields: object = {}, binding: object = {}) =>
   stored('NamespacePolicy', name, bindingPolicy(fields, binding));
-const owners = ({ claims }: Desired) =>
-  Object.fromEntries([...claims].map(([key, all]) => [key, all.map(({ owner }) => owner)]));
+const providersOf = ({ claims }: Desired) =>
+  Object.fromEntries([...claims].map(([key, all]) => [key, all.map(({ provider }) => provider)]));
 const binding = 'rbac.authorization.k8s.io/RoleBinding/devs';
 
 describe('what a namespace is to contain', () => {
@@ -40,7 +40,7 @@ describe('what a namespace is to contain', () => {
 
   test('the desired objects are those of policies by name, then those of shares by name', () => {
     const copies = (name: string) => stored('SecretShare', name, shareOf());
-    expect(owners(desiredIn(a, [policy('q'), policy('p')], [copies('z'), copies('b')]))).toEqual({
+    expect(providersOf(desiredIn(a, [policy('q'), policy('p')], [copies('z'), copies('b')]))).toEqual({
       [binding]: ['NamespacePolicy/p', 'NamespacePolicy/q'],
       '/Secret/regcred': ['SecretShare/b', 'SecretShare/z'],
     });
@@ -62,7 +62,7 @@ describe('what a namespace is to contain', () => {
     ],
     ['does not load', stored('NamespacePolicy', 'p', { nonsense: 1 })],
   ])('a policy that %s provides no desired objects', (_what, object) => {
-    expect(owners(desiredIn(a, [object]))).toEqual({});
+    expect(providersOf(desiredIn(a, [object]))).toEqual({});
   });
 
   test('an expired object is not desired, and is recorded as expired', () => {
@@ -105,13 +105,13 @@ describe('what a namespace is to contain', () => {
         })),
       },
     };
-    expect(owners(desiredIn(a, [stored('NamespacePolicy', 'p', twice)]))).toEqual({
+    expect(providersOf(desiredIn(a, [stored('NamespacePolicy', 'p', twice)]))).toEqual({
       'rbac.authorization.k8s.io/RoleBinding/x': ['NamespacePolicy/p'],
     });
   });
 
   test('a share wants no copy in the namespace of its source', () => {
     const share = stored('SecretShare', 's', shareOf({ source: { namespace: 'a', name: 'regcred' } }));
-    expect(owners(desiredIn(a, [], [share]))).toEqual({});
+    expect(providersOf(desiredIn(a, [], [share]))).toEqual({});
   });
 });

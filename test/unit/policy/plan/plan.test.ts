@@ -75,8 +75,8 @@ function planOf({
     now,
   });
   return [
-    ...steps.map((step) => `${step.kind} for ${'claim' in step ? step.claim.owner : step.owner}`),
-    ...results.map(({ owner, state, reason }) => `${state} ${reason} for ${owner}`),
+    ...steps.map((step) => `${step.kind} for ${'claim' in step ? step.claim.provider : step.owner}`),
+    ...results.map(({ provider, state, reason }) => `${state} ${reason} for ${provider}`),
   ];
 }
 

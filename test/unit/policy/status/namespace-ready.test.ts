@@ -9,7 +9,7 @@ import {
 } from '../../../../src/policy/plan/object-result.ts';
 import { namespaceReadiness } from '../../../../src/policy/status/namespace-ready.ts';
 
-const about = (name: string) => ({ owner: 'NamespacePolicy/p', key: `/Secret/${name}` }) as const;
+const about = (name: string) => ({ provider: 'NamespacePolicy/p', key: `/Secret/${name}` }) as const;
 const wanted = (...names: readonly string[]): Pick<Desired, 'claims' | 'frozen'> => ({
   claims: new Map(names.map((name) => [`/Secret/${name}` as const, []])),
   frozen: new Map(),
