@@ -123,7 +123,7 @@ const DEFAULT_PRECISION = 6;
 const MAX_PRECISION = 100;
 const CLAUSE = /%(?:%|(?:\.(?<precision>\d+))?(?<verb>[bdefosxX]))/y;
 
-/** Returns the parts in order, or a text that describes the problem of the format. */
+/** Returns the parts in order, or a message if the format is invalid. */
 export function parseFormat(format: string): readonly (string | Clause)[] | string {
   const parts: (string | Clause)[] = [];
   const pattern = new RegExp(CLAUSE.source, 'y');

@@ -48,7 +48,7 @@ test('by default one process has both roles, and the cluster is found from the e
   });
 });
 
-describe('what is given', () => {
+describe('given values', () => {
   test.each([
     [['--leader-elect=false'], {}, { leaderElect: false }],
     [['--leader-elect'], { REEVE_LEADER_ELECT: 'false' }, { leaderElect: true }],
@@ -86,7 +86,7 @@ describe('what is given', () => {
   });
 });
 
-describe('what is wrong', () => {
+describe('wrong values', () => {
   test.each([
     [['--role', 'leader'], '--role: "leader" is not valid; accepted: all, webhook, reconciler'],
     [['--concurrency', '0'], '--concurrency: "0" is not valid; accepted: a whole number from 1 to 256'],

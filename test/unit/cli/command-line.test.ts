@@ -85,7 +85,7 @@ describe('a flag overrides the environment, and the environment overrides the de
   });
 });
 
-describe('what is wrong', () => {
+describe('wrong command lines', () => {
   test.each([
     [['--port', '65536'], '--port: "65536" is not valid; accepted: a whole number from 0 to 65535'],
     [['--port', '0x10'], '--port: "0x10" is not valid; accepted: a whole number from 0 to 65535'],

@@ -96,7 +96,7 @@ describe('parseNamespacePolicy', () => {
   });
 });
 
-describe('what is accepted', () => {
+describe('accepted policies', () => {
   it.each<readonly [string, unknown]>([
     ['a selector of everything', { match: { namespaceSelector: {} } }],
     ['a key with the longest prefix', { namespaces: { immutable: { labels: [`${'a.'.repeat(126)}a/b`] } } }],
@@ -169,7 +169,7 @@ describe('what is accepted', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('refused policies', () => {
   it.each<readonly [string, unknown, string]>([
     [
       'a prefix that is too long',

@@ -98,13 +98,13 @@ describe('parseSecretShare', () => {
   });
 });
 
-describe('what is accepted', () => {
+describe('accepted shares', () => {
   it.each(acceptedShares)('%s', (_title, spec) => {
     expect(problemsOf(shareWith(spec))).toEqual([]);
   });
 });
 
-describe('what is refused', () => {
+describe('refused shares', () => {
   it.each(refusedShares)('%s', (_title, spec, part) => {
     expect(problemsOf(shareWith(spec))).toEqual([expect.stringContaining(part)]);
   });

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { quoted, counted, listed } from '../../../../src/policy/terms/wording.ts';
 
-test('what is quoted is short and cannot steer a terminal', () => {
+test('a quote is short and cannot steer a terminal', () => {
   expect(quoted('a\u001b[31m\n\u202Eb')).toBe('"a\uFFFD[31m\uFFFD\uFFFDb"');
   expect(quoted('😀'.repeat(1000))).toBe(`"${'😀'.repeat(79)}…"`);
 });
