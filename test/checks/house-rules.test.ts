@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { houseProblems, type SourceFile } from './house-rules.ts';
 
-const readme: SourceFile = { path: 'src/room/README.md', text: 'line\n'.repeat(20) };
+const readme: SourceFile = { path: 'src/room/README.md', text: 'Read `a.ts`, then `b.ts`.\n'.repeat(20) };
 
 function code(path: string, text = ''): SourceFile {
   return { path, text };
@@ -26,15 +26,25 @@ test('a folder without a README is a problem, even if it holds only folders', ()
 });
 
 test('a README that is too long is a problem', () => {
-  const long = { ...readme, text: 'line\n'.repeat(31) };
+  const long = { ...readme, text: 'Read `a.ts`.\n'.repeat(31) };
   expect(houseProblems([long, code('src/room/a.ts')])).toEqual([
     'src/room/README.md: 31 lines, must have 15 to 30',
   ]);
 });
 
+test('a file that the README of its folder does not name is a problem', () => {
+  expect(houseProblems([readme, code('src/room/a.ts'), code('src/room/new.ts')])).toEqual([
+    'src/room/README.md: new.ts is not named',
+  ]);
+});
+
 test('26 files beside each other are a problem', () => {
-  const files = Array.from({ length: 26 }, (_, index) => code(`src/room/f${index}.ts`));
-  expect(houseProblems([readme, ...files])).toEqual(['src/room: 26 files beside each other, at most 25']);
+  const names = Array.from({ length: 26 }, (_, index) => `f${index}.ts`);
+  const text = `${names.map((name) => `\`${name}\``).join(', ')}\n`.repeat(20);
+  const files = names.map((name) => code(`src/room/${name}`));
+  expect(houseProblems([{ ...readme, text }, ...files])).toEqual([
+    'src/room: 26 files beside each other, at most 25',
+  ]);
 });
 
 test('more than 20 names that two files export are a problem', () => {

@@ -44,7 +44,7 @@ function folderProblems(files: readonly SourceFile[]): readonly string[] {
       ...(code.length <= maxFilesBesideEachOther
         ? []
         : [`${folder}: ${code.length} files beside each other, at most ${maxFilesBesideEachOther}`]),
-      ...(folder === 'src' ? [] : readmeProblems(folder, readme)),
+      ...(folder === 'src' ? [] : readmeProblems(folder, readme, code)),
     ];
   });
 }
@@ -53,13 +53,20 @@ function parentOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/'));
 }
 
-function readmeProblems(folder: string, readme: SourceFile | undefined): readonly string[] {
+/** The reading order of a README must name each file of its folder. */
+function readmeProblems(
+  folder: string,
+  readme: SourceFile | undefined,
+  code: readonly SourceFile[],
+): readonly string[] {
   const { min, max } = readmeLines;
   if (readme === undefined) return [`${folder}: README.md is missing, with ${min} to ${max} lines`];
   const count = readme.text.trimEnd().split('\n').length;
-  return count >= min && count <= max
-    ? []
-    : [`${folder}/README.md: ${count} lines, must have ${min} to ${max}`];
+  const names = code.map(({ path }) => path.slice(folder.length + 1));
+  return [
+    ...(count >= min && count <= max ? [] : [`${count} lines, must have ${min} to ${max}`]),
+    ...names.filter((name) => !readme.text.includes(`\`${name}\``)).map((name) => `${name} is not named`),
+  ].map((problem) => `${folder}/README.md: ${problem}`);
 }
 
 const exported =
