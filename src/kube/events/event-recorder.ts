@@ -7,10 +7,9 @@ import { kubeErrorOf } from '../http/answers.ts';
 import type { KubeClient } from '../http/client.ts';
 import { Backoff } from '../../base/backoff.ts';
 import { eventBody, eventName, namespaceOf, seriesOf } from './event-object.ts';
-import type { EventSource, EventSubject, RecordedEvent } from './event-object.ts';
-
-/** The queue was full, the API server refused the Event, or it was unreachable for too long. */
-type DropReason = 'overflow' | 'refused' | 'unreachable';
+import type { EventSource, RecordedEvent } from './event-object.ts';
+import { EventQueue, eventKeyOf, subjectKeyOf } from './event-queue.ts';
+import type { DropReason, QueuedEvent } from './event-queue.ts';
 
 interface EventRecorderOptions extends EventSource {
   readonly clock: Clock;
@@ -28,11 +27,6 @@ export function createEventRecorder(client: KubeClient, options: EventRecorderOp
   return new Recorder(client, options);
 }
 
-/**
- * Three limits bound the load on the API server: the recorder sends one request at a time, an event is in the queue at
- * most once however often it is repeated, and the queue drops new events when it is full.
- */
-const maxQueued = 1000;
 /** A repeat of an event that is no longer remembered becomes a new Event. */
 const maxRemembered = 4096;
 const requestTimeoutMs = 5000;
@@ -41,24 +35,12 @@ const giveUpMs = 120_000;
 
 const query = { fieldManager };
 
-/** One Event of the API server, and how often it has happened. */
-interface Entry {
-  readonly key: string;
-  readonly event: RecordedEvent;
-  readonly first: Date;
-  name: string;
-  count: number;
-  last: Date;
-  isStored: boolean;
-}
-
 class Recorder implements EventRecorder {
   readonly #client: KubeClient;
   readonly #options: EventRecorderOptions;
   /** The least recently repeated entry is first. */
-  readonly #remembered = new Map<string, Entry>();
-  /** Entries to create or patch, by key, and since when they wait. */
-  readonly #queue = new Map<string, { readonly entry: Entry; readonly since: number }>();
+  readonly #remembered = new Map<string, QueuedEvent>();
+  readonly #queue = new EventQueue();
   readonly #backoff: Backoff;
   #resumeAt = -Infinity;
   #flushing = new AbortController();
@@ -72,9 +54,11 @@ class Recorder implements EventRecorder {
   }
 
   record(event: RecordedEvent): void {
-    const key = keyOf(event);
+    const key = eventKeyOf(event);
     const queued = this.#queue.get(key)?.entry;
-    if (queued === undefined && this.#queue.size >= maxQueued) return this.#options.onDrop?.('overflow');
+    const room = queued === undefined ? this.#queue.roomFor(event) : {};
+    if (room.problem !== undefined) return this.#options.onDrop?.(room.problem);
+    if (room.evicts !== undefined) this.#drop(room.evicts, 'overflow');
     const entry = queued ?? this.#remembered.get(key) ?? this.#newEntry(key, event);
     entry.count += 1;
     entry.last = this.#options.clock.now();
@@ -90,9 +74,10 @@ class Recorder implements EventRecorder {
     this.#flushing = new AbortController();
   }
 
-  #newEntry(key: string, event: RecordedEvent): Entry {
+  #newEntry(key: string, event: RecordedEvent): QueuedEvent {
     const first = this.#options.clock.now();
-    return { key, event, first, last: first, name: this.#newName(event), count: 0, isStored: false };
+    const subject = subjectKeyOf(event.regarding);
+    return { key, subject, event, first, last: first, name: this.#newName(event), count: 0, isStored: false };
   }
 
   /** Includes a random number, because several processes write Events. */
@@ -103,20 +88,20 @@ class Recorder implements EventRecorder {
     return eventName(event, `${clock.now().getTime().toString(16)}${this.#named.toString(16)}${chance}`);
   }
 
-  #remember(entry: Entry): void {
+  #remember(entry: QueuedEvent): void {
     this.#remembered.delete(entry.key);
     this.#remembered.set(entry.key, entry);
     const [oldest] = this.#remembered.keys();
     if (this.#remembered.size > maxRemembered && oldest !== undefined) this.#remembered.delete(oldest);
   }
 
-  #enqueue(entry: Entry): void {
-    this.#queue.set(entry.key, { entry, since: this.#options.clock.monotonic() });
+  #enqueue(entry: QueuedEvent): void {
+    this.#queue.add(entry, this.#options.clock.monotonic());
   }
 
   async #work(): Promise<void> {
     const { clock } = this.#options;
-    for (let [next] = this.#queue.values(); next !== undefined; [next] = this.#queue.values()) {
+    for (let next = this.#queue.first; next !== undefined; next = this.#queue.first) {
       const waitMs = this.#resumeAt - clock.monotonic();
       const { signal } = this.#flushing;
       if (waitMs > 0 && !signal.aborted) await pause(clock, waitMs, signal);
@@ -125,9 +110,10 @@ class Recorder implements EventRecorder {
     this.#working = undefined;
   }
 
-  async #write(entry: Entry, since: number): Promise<void> {
+  async #write(entry: QueuedEvent, since: number): Promise<void> {
     const { count } = entry;
     const sentAt = this.#options.clock.monotonic();
+    this.#queue.sending = entry;
     try {
       await (entry.isStored ? this.#patch(entry) : this.#create(entry));
       entry.isStored = true;
@@ -140,10 +126,12 @@ class Recorder implements EventRecorder {
       if (error.retryable) this.#postpone(entry, error, sentAt - since);
       else if (entry.isStored && error.code === 404) this.#createAgain(entry);
       else this.#drop(entry, 'refused');
+    } finally {
+      this.#queue.sending = undefined;
     }
   }
 
-  async #create({ event, name, ...occurrences }: Entry): Promise<void> {
+  async #create({ event, name, ...occurrences }: QueuedEvent): Promise<void> {
     const path = eventsPath(event);
     const body = eventBody(event, name, this.#options, occurrences);
     try {
@@ -155,7 +143,7 @@ class Recorder implements EventRecorder {
   }
 
   /** https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/event-v1/: `series` */
-  async #patch({ event, name, ...occurrences }: Entry): Promise<void> {
+  async #patch({ event, name, ...occurrences }: QueuedEvent): Promise<void> {
     await this.#client.request({
       method: 'PATCH',
       query,
@@ -167,22 +155,24 @@ class Recorder implements EventRecorder {
   }
 
   /** All entries wait, because the server is the cause. At the end of the process there is no later. */
-  #postpone(entry: Entry, { retryAfterMs }: KubeError, waitedMs: number): void {
+  #postpone(entry: QueuedEvent, { retryAfterMs }: KubeError, waitedMs: number): void {
     if (this.#flushing.signal.aborted) {
-      for (const queued of this.#queue.values()) this.#drop(queued.entry, 'unreachable');
+      for (const each of this.#queue.entries()) this.#drop(each, 'unreachable');
       return;
     }
     this.#resumeAt = this.#options.clock.monotonic() + this.#backoff.next(retryAfterMs);
     if (waitedMs >= giveUpMs) this.#drop(entry, 'unreachable');
   }
 
-  /** The Event expired or was deleted; the entry stays in the queue. */
-  #createAgain(entry: Entry): void {
+  /** The Event expired or was deleted; the entry stays in the queue. The new Event does not count what the old one did. */
+  #createAgain(entry: QueuedEvent): void {
     entry.isStored = false;
+    entry.count = 1;
+    entry.first = entry.last;
     entry.name = this.#newName(entry.event);
   }
 
-  #drop(entry: Entry, reason: DropReason): void {
+  #drop(entry: QueuedEvent, reason: DropReason): void {
     this.#queue.delete(entry.key);
     if (!entry.isStored) this.#remembered.delete(entry.key);
     this.#options.onDrop?.(reason);
@@ -191,14 +181,4 @@ class Recorder implements EventRecorder {
 
 function eventsPath(event: RecordedEvent): string {
   return `/apis/events.k8s.io/v1/namespaces/${encodeURIComponent(namespaceOf(event))}/events`;
-}
-
-/** Two events with the same key are the same event. */
-function keyOf({ regarding, related, type, reason, action, note, namespace }: RecordedEvent): string {
-  const about = [identityOf(regarding), related && identityOf(related)];
-  return JSON.stringify([...about, type, reason, action, note, namespace]);
-}
-
-function identityOf({ apiVersion, kind, namespace, name, uid }: EventSubject): readonly unknown[] {
-  return [apiVersion, kind, namespace, name, uid];
 }

@@ -1,50 +1,9 @@
-// An Event is created once and patched for each repeat, its queue is bounded, and callers never wait.
-import { describe, expect, onTestFinished, test } from 'vitest';
-import type { JsonObject } from '../../../../src/base/json.ts';
+// An Event is created once and patched for each repeat, and callers never wait.
+import { describe, expect, test } from 'vitest';
 import type { KubeRequest } from '../../../../src/kube/http/client.ts';
 import type { RecordedEvent } from '../../../../src/kube/events/event-object.ts';
-import { createEventRecorder } from '../../../../src/kube/events/event-recorder.ts';
-import type { EventRecorder } from '../../../../src/kube/events/event-recorder.ts';
-import { FakeApiServer, json, networkError, refusal, silence } from '../../../support/fake-api-server.ts';
-import type { Script } from '../../../support/fake-api-server.ts';
-import { VirtualClock } from '../../../support/virtual-clock.ts';
-
-const share = { apiVersion: 'reeve.dev/v1alpha1', kind: 'SecretShare', name: 'regcred', uid: 'u1' };
-const secret = { apiVersion: 'v1', kind: 'Secret', name: 'regcred', namespace: 'team-a', uid: 'u2' };
-const restored: RecordedEvent = {
-  regarding: secret,
-  related: share,
-  type: 'Normal',
-  reason: 'Restored',
-  action: 'Restore',
-  note: 'Put back what SecretShare/regcred provides.',
-};
-const aboutShare: RecordedEvent = { ...restored, regarding: share };
-
-interface Running {
-  readonly time: VirtualClock;
-  readonly server: FakeApiServer;
-  readonly recorder: EventRecorder;
-  readonly drops: string[];
-}
-
-function begin(script: Script = () => json({})): Running {
-  const time = new VirtualClock({ start: new Date('2030-01-01T00:00:00Z'), chance: 0.5 });
-  const server = new FakeApiServer(time, script);
-  const drops: string[] = [];
-  const recorder = createEventRecorder(server, {
-    component: 'reeve',
-    instance: 'reeve-0',
-    clock: time,
-    onDrop: (reason) => drops.push(reason),
-  });
-  onTestFinished(() => recorder.flush());
-  return { time, server, recorder, drops };
-}
-
-function bodies(server: FakeApiServer): readonly JsonObject[] {
-  return server.requests.map(({ body }) => body as JsonObject);
-}
+import { json, networkError, refusal } from '../../../support/fake-api-server.ts';
+import { aboutSecret, aboutShare, begin, bodies, restored, secret, share } from './event-recorder-harness.ts';
 
 function nameIn({ body }: KubeRequest): string {
   const { metadata } = body as { metadata: { name: string } };
@@ -184,14 +143,14 @@ describe('a repeated event', () => {
     const record = async (from: number, to: number): Promise<void> => {
       for (let index = from; index < to; index += 500) {
         for (let each = index; each < Math.min(index + 500, to); each += 1)
-          recorder.record({ ...restored, note: `note ${each}` });
+          recorder.record(aboutSecret(each));
         await recorder.flush();
       }
     };
     await record(0, 4096);
     await record(0, 1);
     await record(4096, 4097);
-    // The repeat made "note 0" the most recent, so "note 1" was forgotten.
+    // The repeat made event 0 the most recent, so event 1 was forgotten.
     await record(0, 2);
     expect(server.requests.slice(4096).map(({ method }) => method)).toEqual([
       'PATCH',
@@ -220,45 +179,6 @@ describe('a repeated event', () => {
       expect(server.requests.map(({ method }) => method)).toEqual(['POST', 'POST']);
     },
   );
-});
-
-describe('a flood of events', () => {
-  test('the recorder sends one request at a time', async () => {
-    let [running, most] = [0, 0];
-    const { time, server, recorder, drops } = begin(async () => {
-      running += 1;
-      most = Math.max(most, running);
-      await time.sleep(10);
-      running -= 1;
-      return json({});
-    });
-    for (let index = 0; index < 100; index += 1) recorder.record({ ...restored, note: `note ${index}` });
-    await time.advance(2000);
-    expect([most, server.requests.length, drops]).toEqual([1, 100, []]);
-  });
-
-  test('the queue has at most 1000 events, and further events are dropped', async () => {
-    const { time, server, recorder, drops } = begin(() => silence);
-    for (let index = 0; index < 5000; index += 1) {
-      recorder.record({ ...restored, regarding: { ...secret, uid: `uid-${index}` } });
-    }
-    await time.settle();
-    expect([server.requests.length, drops.length, new Set(drops)]).toEqual([1, 4000, new Set(['overflow'])]);
-    const flushed = recorder.flush();
-    await time.advance(5000);
-    await flushed;
-    expect([drops.length, time.sleeping]).toEqual([5000, []]);
-  });
-
-  test('a repeat of an event in a full queue is not dropped', async () => {
-    let isUp = false;
-    const { time, server, recorder, drops } = begin(() => (isUp ? json({}) : refusal(0, 'ECONNREFUSED')));
-    for (let index = 0; index < 1000; index += 1) recorder.record({ ...restored, note: `note ${index}` });
-    recorder.record({ ...restored, note: 'note 999' });
-    isUp = true;
-    await time.advance(60_000);
-    expect([drops, bodies(server).at(-1)]).toMatchObject([[], { note: 'note 999', series: { count: 2 } }]);
-  });
 });
 
 test('flush writes the events that were recorded, and nothing without an event', async () => {
@@ -318,16 +238,17 @@ describe('errors of the API server', () => {
     ]);
   });
 
-  test('an Event that expired on the server is created again, under another name', async () => {
+  test('an Event that expired on the server is created again, under another name and with its own count', async () => {
     const { time, server, recorder, drops } = begin(({ method }) =>
       method === 'PATCH' ? refusal(404, 'NotFound') : json({}),
     );
     recorder.record(restored);
-    await time.settle();
+    await time.advance(1000);
     recorder.record(restored);
     await time.settle();
     expect(server.requests.map(({ method }) => method)).toEqual(['POST', 'PATCH', 'POST']);
-    expect(bodies(server).at(-1)).toMatchObject({ series: { count: 2 } });
+    expect(bodies(server).at(-1)).toMatchObject({ eventTime: '2030-01-01T00:00:01.000000Z' });
+    expect(bodies(server).at(-1)).not.toHaveProperty('series');
     const created = server.requests.filter(({ method }) => method === 'POST').map(nameIn);
     expect([new Set(created).size, drops]).toEqual([2, []]);
   });
