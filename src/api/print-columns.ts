@@ -26,7 +26,8 @@ export const sharedColumns = {
     name: 'Conflicts',
     type: 'integer',
     jsonPath: '.status.conflicts',
-    description: 'How many of these objects have the name of an object that Reeve does not own for it.',
+    description:
+      'How many of these objects have the name of an object that Reeve does not own for this policy or share.',
   },
   failed: {
     name: 'Failed',

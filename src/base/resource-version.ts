@@ -4,9 +4,13 @@
  * Returns whether `version` is newer than `than`, another version of the same kind. Versions are decimal numbers of any
  * length that grow: https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions
  * Two different versions that are not both numbers cannot be compared; `ifIncomparable` is the answer then. It is true
- * unless given, because a needless update does less harm than a missed one.
+ * by default, because a needless update does less harm than a missed one.
  */
-export function isNewerVersion(version: string, than: string, ifIncomparable = true): boolean {
+export function isNewerResourceVersion(
+  version: string,
+  than: string,
+  { ifIncomparable = true }: { readonly ifIncomparable?: boolean } = {},
+): boolean {
   if (version === than) return false;
   if (!isNumber(version) || !isNumber(than)) return ifIncomparable;
   const [a, b] = [withoutLeadingZeros(version), withoutLeadingZeros(than)];

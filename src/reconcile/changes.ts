@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { readyCondition } from '../api/names.ts';
 import { isJsonObject, ownMember } from '../base/json.ts';
 import type { KubeObject } from '../base/kube-object.ts';
-import { isNewerVersion } from '../base/resource-version.ts';
+import { isNewerResourceVersion } from '../base/resource-version.ts';
 import type { NamespaceChange } from '../state/live-cluster.ts';
 import type { ProviderChange } from '../state/live-providers.ts';
 import type { LoadedProvider } from '../state/stored-provider.ts';
@@ -50,7 +50,7 @@ export function wasRestored(change: ProviderChange | NamespaceChange): boolean {
     ownMember(before, 'uid') === ownMember(after, 'uid') &&
     typeof old === 'string' &&
     typeof now === 'string' &&
-    isNewerVersion(old, now)
+    isNewerResourceVersion(old, now)
   );
 }
 

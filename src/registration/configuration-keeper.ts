@@ -5,7 +5,7 @@ import type { KubeObject, ObjectRef } from '../base/kube-object.ts';
 import { differences, finalizerDifferences, type Difference } from './configuration-drift.ts';
 import { isSealBroken, isSealIntact, sealed } from './configuration-seal.ts';
 import { carriesBundle, webhooksWithoutBundle, withFoundBundles, withWantedBundle } from './found-bundles.ts';
-import { isNewer } from './program-version.ts';
+import { isNewerProgram } from './program-version.ts';
 import { versionAnnotation, type WebhookConfigurations } from './wanted-configurations.ts';
 import type { CaBundle, ObjectStore, RegistrationObserver } from './ports.ts';
 
@@ -152,7 +152,7 @@ export class ConfigurationKeeper {
   #isLeftAlone(kind: string, live: KubeObject): boolean {
     const { [versionAnnotation]: version = '' } = live.metadata.annotations ?? {};
     // Without the seal, anybody could freeze the configuration with an annotation.
-    const isLeft = isNewer(version, this.#version) && isSealIntact(live);
+    const isLeft = isNewerProgram(version, this.#version) && isSealIntact(live);
     const subject = `version of ${kind}`;
     if (isLeft) this.#reportOnce(subject, version, () => this.#ports.observer.leftToNewer(kind, version));
     else this.#reports.delete(subject);

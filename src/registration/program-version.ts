@@ -1,7 +1,7 @@
 // Compares versions of the program, so that an older version leaves the work of a newer one alone.
 
 /** True when the annotation names a newer version. Text that is no version is older than every version. */
-export function isNewer(annotation: string | undefined, ours: string): boolean {
+export function isNewerProgram(annotation: string | undefined, ours: string): boolean {
   const other = parseVersion(annotation ?? '');
   const own = parseVersion(ours);
   return other !== undefined && (own === undefined || compareVersions(other, own) > 0);

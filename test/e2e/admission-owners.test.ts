@@ -106,7 +106,7 @@ describeCluster('policies and shares at admission', () => {
         expect(said).toContain(`* ${path}: `);
       }
       const both = policy('ad-ow-wrong', { match: {}, validationActions: ['Deny', 'Warn'] });
-      expect(await refused(create(both), author)).toContain('Deny or Warn, but not both');
+      expect(await refused(create(both), author)).toContain('must not have both Deny and Warn');
     });
 
     it('each of several objects in one file is refused by itself', async () => {

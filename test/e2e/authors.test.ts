@@ -219,13 +219,13 @@ describeCluster('authors of policies and shares', () => {
       await cluster.admin.mustSend('PUT', role, { ...stored, rules });
       try {
         const who = person(cluster, 'au-unanswered');
-        const says = 'did not answer whether user "au-unanswered" has verb "bind" on ';
+        const says = 'did not answer whether user "au-unanswered" has the right (verb "bind" on ';
         await until(
           async () => (await dryRun(create(everything), who)).stderr.includes(says),
           async () => (await dryRun(create(everything), who)).stderr,
         );
         expect(await refused(create(sharing), who)).toContain(
-          'did not answer whether user "au-unanswered" has verb "get" on ',
+          'did not answer whether user "au-unanswered" has the right (verb "get" on ',
         );
         expect((await dryRun(create(everything), emergency(cluster))).code).toBe(0);
       } finally {

@@ -16,7 +16,7 @@ import {
 const texts = ['name', 'generateName', 'namespace', 'uid', 'deletionTimestamp'] as const;
 const maps = ['labels', 'annotations'] as const;
 const lists = ['ownerReferences', 'finalizers'] as const;
-const providerTexts = ['apiVersion', 'kind', 'name', 'uid'] as const;
+const ownerReferenceTexts = ['apiVersion', 'kind', 'name', 'uid'] as const;
 
 export function decodeMetadata(value: unknown, path: string): Decoding<ObjectMeta> {
   if (!isJsonObject(value)) return notDecoded(wrongType(path, value, 'an object'));
@@ -60,7 +60,7 @@ function ownersProblem(value: unknown, path: string): ReviewProblem | undefined 
   if (!Array.isArray(value)) return wrongType(path, value, 'a list of objects');
   return firstProblem(value, (owner: unknown, index) =>
     isJsonObject(owner)
-      ? firstProblem(providerTexts, (field) => textProblem(owner[field], `${path}[${index}].${field}`))
+      ? firstProblem(ownerReferenceTexts, (field) => textProblem(owner[field], `${path}[${index}].${field}`))
       : wrongType(`${path}[${index}]`, owner, 'an object'),
   );
 }

@@ -6,8 +6,8 @@ import type { SchemaRule } from '../schema/schema.ts';
 
 /** A policy must not set these keys: they control Reeve itself, or the API server sets them. */
 const notOurs: SchemaRule<Readonly<Record<string, string>>> = {
-  accepted: `keys other than ${namespaceNameLabel} and those of ${group}/`,
-  must: 'have',
+  accepted: 'another key',
+  mustNot: `set ${namespaceNameLabel} or keys of ${group}/`,
   cel: `self.all(key, !key.startsWith('${group}/') && key != '${namespaceNameLabel}')`,
   offender: (values) => {
     const key = Object.keys(values).find(
@@ -17,9 +17,10 @@ const notOurs: SchemaRule<Readonly<Record<string, string>>> = {
   },
 };
 
+/** The label marks the objects of Reeve. */
 const notManaged: SchemaRule<Readonly<Record<string, string>>> = {
-  accepted: `a fixed value other than ${managedByReeve} for ${managedByLabel}, because ${managedByReeve} marks the objects of Reeve`,
-  must: 'have',
+  accepted: `a fixed value other than ${managedByReeve}`,
+  mustNot: `set ${managedByLabel} to ${managedByReeve} or to a template`,
   cel: `!('${managedByLabel}' in self) || (self['${managedByLabel}'] != '${managedByReeve}' && !self['${managedByLabel}'].contains('\${'))`,
   offender: (values) => {
     const value = Object.hasOwn(values, managedByLabel) ? values[managedByLabel] : undefined;

@@ -114,8 +114,8 @@ const allowedKind: SchemaRule<Typed> = {
 
 /** Pods created from such a template would have our label, and the guard would refuse writes to them by everyone else. */
 const noMarkInTemplates: SchemaRule<Typed> = {
-  accepted: `pod templates without the label ${managedByLabel}: ${managedByReeve}, also not as a template`,
-  must: 'have',
+  accepted: `a fixed value other than ${managedByReeve}`,
+  mustNot: `set ${managedByLabel} to ${managedByReeve} or to a template in a pod template`,
   offender: (object) => markedTemplate(object, []),
 };
 

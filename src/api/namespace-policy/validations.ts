@@ -18,8 +18,8 @@ export const validationActions = withDefault(
     unique: 'set',
     rules: [
       {
-        accepted: 'Deny or Warn, but not both',
-        must: 'have',
+        accepted: 'at most one of Deny and Warn',
+        mustNot: 'have both Deny and Warn',
         cel: "!('Deny' in self && 'Warn' in self)",
         offender: (actions) =>
           actions.includes('Deny') && actions.includes('Warn') ? [actions.indexOf('Warn')] : undefined,

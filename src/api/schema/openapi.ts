@@ -1,14 +1,7 @@
 // Writes a schema as the structural OpenAPI v3 of a CustomResourceDefinition.
 // https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema
-import type {
-  IntegerSchema,
-  ListSchema,
-  MapSchema,
-  ObjectSchema,
-  Schema,
-  SchemaRule,
-  TextSchema,
-} from './schema.ts';
+import type { IntegerSchema, ListSchema, MapSchema, ObjectSchema, Schema, TextSchema } from './schema.ts';
+import { ruleMessage } from './report.ts';
 
 export type OpenApi = Readonly<Record<string, unknown>>;
 
@@ -83,14 +76,6 @@ function objectShape({ fields, required, open }: ObjectSchema): OpenApi {
 
 function given(shape: OpenApi): OpenApi {
   return Object.fromEntries(Object.entries(shape).filter(([, value]) => value !== undefined));
-}
-
-/** The message of the API server for an object that breaks the rule. */
-export function ruleMessage({
-  must = 'be',
-  accepted,
-}: Pick<SchemaRule<unknown>, 'must' | 'accepted'>): string {
-  return `must ${must} ${accepted}`;
 }
 
 function celRules(schema: Schema): readonly CelRule[] {

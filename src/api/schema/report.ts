@@ -2,7 +2,7 @@
 import { ownMember } from '../../base/json.ts';
 import type { Path, Problem } from '../../base/problem.ts';
 import { describeValue, alternatives, clipped } from '../../base/text.ts';
-import type { Schema, IntegerSchema, ListSchema, ObjectSchema, TextSchema } from './schema.ts';
+import type { Schema, IntegerSchema, ListSchema, ObjectSchema, SchemaRule, TextSchema } from './schema.ts';
 import { nearest } from '../../base/nearest.ts';
 
 /** Replaces a value whose problem has been reported. */
@@ -25,6 +25,15 @@ export function valueAt(value: unknown, path: Path): unknown {
     if (Array.isArray(current) && typeof step === 'number') return current[step] as unknown;
     return ownMember(current, step);
   }, value);
+}
+
+/** The message of the API server for an object that breaks the rule. */
+export function ruleMessage({
+  must = 'be',
+  mustNot,
+  accepted,
+}: Pick<SchemaRule<unknown>, 'must' | 'mustNot' | 'accepted'>): string {
+  return mustNot === undefined ? `must ${must} ${accepted}` : `must not ${mustNot}`;
 }
 
 export function describeSchema(schema: Schema): string {

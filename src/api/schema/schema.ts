@@ -10,6 +10,8 @@ export interface SchemaRule<T> {
   readonly accepted: string;
   /** 'be' by default; 'have' when the rule looks at the parts of the value. */
   readonly must?: 'be' | 'have';
+  /** Completes "must not ", for a prohibition. Messages then show it in place of `accepted`. */
+  readonly mustNot?: string;
   /** The rule for the API server. Omitted only where a structural schema hides these fields from CEL. */
   readonly cel?: string;
   /** Returns the path of the part that breaks the rule, or undefined when the rule holds. */

@@ -2,7 +2,15 @@
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import type { Path, Problem } from '../../base/problem.ts';
 import { describeValue } from '../../base/text.ts';
-import { assembleObject, invalidValue, refuse, valueAt, type Report, describeFields } from './report.ts';
+import {
+  assembleObject,
+  invalidValue,
+  refuse,
+  ruleMessage,
+  valueAt,
+  type Report,
+  describeFields,
+} from './report.ts';
 import type {
   BooleanSchema,
   Infer,
@@ -44,6 +52,7 @@ function check(schema: Schema, input: unknown, path: Path, report: Report): unkn
       path: [...path, ...offender],
       found: describeValue(valueAt(value, offender)),
       accepted: rule.accepted,
+      ...(rule.mustNot === undefined ? {} : { message: ruleMessage(rule) }),
     });
   }
   return holds ? value : invalidValue;

@@ -40,8 +40,8 @@ const copiedType: SchemaRule<string> = {
 
 /** These labels say which provider owns a copy, and how Reeve treats it. */
 const notOurs: SchemaRule<Readonly<Record<string, string>>> = {
-  accepted: `keys other than ${managedByLabel} and those of ${group}/`,
-  must: 'have',
+  accepted: 'another key',
+  mustNot: `set ${managedByLabel} or keys of ${group}/`,
   cel: `self.all(key, !key.startsWith('${group}/') && key != '${managedByLabel}')`,
   offender: (labels) => {
     const key = Object.keys(labels).find((name) => name.startsWith(`${group}/`) || name === managedByLabel);

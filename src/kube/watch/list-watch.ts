@@ -4,7 +4,7 @@ import { isAborted } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { KubeError } from '../../base/kube-error.ts';
 import { pause } from '../../base/pause.ts';
-import { isNewerVersion } from '../../base/resource-version.ts';
+import { isNewerResourceVersion } from '../../base/resource-version.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
 import { kubeErrorOf, noAnswer } from '../http/answers.ts';
 import type { KubeClient } from '../http/client.ts';
@@ -204,7 +204,8 @@ class ListWatch implements WatchHealth {
       if (event.kind === 'failed') return end(event.error);
       // After etcd was restored from a backup, versions begin again lower down, and a watch from a later version is silent
       // until then. A version that cannot be compared is no sign of that.
-      if (isNewerVersion(this.#version, event.resourceVersion, false)) return end(noAnswer(wentBack));
+      if (isNewerResourceVersion(this.#version, event.resourceVersion, { ifIncomparable: false }))
+        return end(noAnswer(wentBack));
       this.#deliver(event);
       hadProgress = true;
     }

@@ -98,7 +98,7 @@ function refusalText(
   isDoubtful: boolean,
 ): string {
   if (isDoubtful) {
-    const reason = `the API server did not answer whether ${user} has ${missing}`;
+    const reason = `the API server did not answer whether ${user} has the right (${missing})`;
     return rule === 'steering'
       ? `${cause} would ${effect}, and ${reason}`
       : `${path}: this write would ${effect}, and ${reason}`;

@@ -1,7 +1,7 @@
 // Tracks one watch of live objects: which objects it covers, and up to which version it has reported.
 import { type ObjectType, groupOf } from '../../policy/compile/object-key.ts';
 import type { Observed } from '../../policy/plan/observed.ts';
-import { isNewerVersion } from '../../base/resource-version.ts';
+import { isNewerResourceVersion } from '../../base/resource-version.ts';
 
 export class ObjectFeed {
   readonly type: ObjectType;
@@ -34,13 +34,13 @@ export class ObjectFeed {
   }
 
   reported(resourceVersion: string): void {
-    if (this.#highest === '' || isNewerVersion(resourceVersion, this.#highest))
+    if (this.#highest === '' || isNewerResourceVersion(resourceVersion, this.#highest))
       this.#highest = resourceVersion;
   }
 
   /** Returns whether the watch has reported a newer version. */
   isPast(resourceVersion: string): boolean {
-    return this.#highest !== '' && isNewerVersion(this.#highest, resourceVersion);
+    return this.#highest !== '' && isNewerResourceVersion(this.#highest, resourceVersion);
   }
 
   /** Forgets the reported versions, after a restore of etcd. */
@@ -50,6 +50,6 @@ export class ObjectFeed {
 
   /** Returns whether the watch has reported everything up to this version. */
   hasReported(resourceVersion: string): boolean {
-    return this.#highest !== '' && !isNewerVersion(resourceVersion, this.#highest);
+    return this.#highest !== '' && !isNewerResourceVersion(resourceVersion, this.#highest);
   }
 }

@@ -6,7 +6,7 @@ import type { Observed } from '../../policy/plan/observed.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import { ObjectFeed } from './object-feed.ts';
 import { ObjectIndex } from './object-index.ts';
-import { isNewerVersion } from '../../base/resource-version.ts';
+import { isNewerResourceVersion } from '../../base/resource-version.ts';
 
 export interface ObservedChange {
   readonly namespace: string;
@@ -106,7 +106,7 @@ export class ObservedObjects {
 
   #isNews(observed: Observed, known: Observed): boolean {
     if (observed.resourceVersion !== known.resourceVersion)
-      return isNewerVersion(observed.resourceVersion, known.resourceVersion);
+      return isNewerResourceVersion(observed.resourceVersion, known.resourceVersion);
     return known.content.kind === 'unread' && observed.content.kind !== 'unread';
   }
 
@@ -116,7 +116,7 @@ export class ObservedObjects {
     if (observed.isTerminating) this.#deleted.delete(observed.uid);
     if (this.#deleted.has(observed.uid)) return;
     const known = this.get(observed.namespace, observed.key);
-    if (known === undefined || isNewerVersion(observed.resourceVersion, known.resourceVersion))
+    if (known === undefined || isNewerResourceVersion(observed.resourceVersion, known.resourceVersion))
       this.#put(observed, 'watch');
   }
 
@@ -134,7 +134,7 @@ export class ObservedObjects {
     const known = this.get(observed.namespace, observed.key);
     if (known === undefined) return;
     // The event may be about an older object of the same name. Then the newer object stays.
-    if (known.uid === observed.uid || isNewerVersion(observed.resourceVersion, known.resourceVersion))
+    if (known.uid === observed.uid || isNewerResourceVersion(observed.resourceVersion, known.resourceVersion))
       this.#drop(known, 'watch');
   }
 
@@ -150,7 +150,11 @@ export class ObservedObjects {
       if (feed.covers(gone) && (isRestored || !present.has(uid))) this.#ended(uid);
     }
     if (!isFirst) {
-      this.#dropMissing(feed, present, (known) => isRestored || !isNewerVersion(known, resourceVersion));
+      this.#dropMissing(
+        feed,
+        present,
+        (known) => isRestored || !isNewerResourceVersion(known, resourceVersion),
+      );
     }
     for (const observed of objects) {
       // After a restore, the same version can belong to another state.

@@ -7,7 +7,7 @@ import { copyOf, unavailable, type CopyState } from '../../policy/plan/copy.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
 import { affectsNamespaces } from '../changes.ts';
 import type { ObjectWriter } from '../ports.ts';
-import { isNewerVersion } from '../../base/resource-version.ts';
+import { isNewerResourceVersion } from '../../base/resource-version.ts';
 
 export type SourceId = `${string}/${string}`;
 
@@ -127,7 +127,8 @@ export class Sources {
     const version = versionOf(secret);
     const watched = this.#versions.get(id);
     // Deleted during the read, or the answer is older than the watch and has to be read again.
-    if (watched === undefined || isNewerVersion(watched.resourceVersion, version.resourceVersion)) return;
+    if (watched === undefined || isNewerResourceVersion(watched.resourceVersion, version.resourceVersion))
+      return;
     this.#versions.set(id, version);
     if (this.#isNamed(id))
       this.#payloads.set(id, { ...version, secret: copyable(secret), copies: new WeakMap() });
@@ -144,7 +145,7 @@ export class Sources {
 
   #reported(namespace: string, resourceVersion: string): void {
     const heard = this.#newest.get(namespace);
-    if (heard === undefined || isNewerVersion(resourceVersion, heard))
+    if (heard === undefined || isNewerResourceVersion(resourceVersion, heard))
       this.#newest.set(namespace, resourceVersion);
   }
 
@@ -152,7 +153,8 @@ export class Sources {
     const id = sourceId(secret.metadata.namespace ?? '', secret.metadata.name ?? '');
     const version = versionOf(secret);
     const known = this.#versions.get(id);
-    if (known !== undefined && !isNewerVersion(version.resourceVersion, known.resourceVersion)) return;
+    if (known !== undefined && !isNewerResourceVersion(version.resourceVersion, known.resourceVersion))
+      return;
     this.#versions.set(id, version);
     this.#notify(id);
   }
@@ -179,7 +181,7 @@ export class Sources {
   #replaced(namespace: string, secrets: readonly KubeObject[], resourceVersion: string): void {
     const heard = this.#newest.get(namespace);
     // A list is never older than the events of its watch, unless etcd was restored from a backup.
-    if (heard !== undefined && isNewerVersion(heard, resourceVersion)) this.#forget(namespace);
+    if (heard !== undefined && isNewerResourceVersion(heard, resourceVersion)) this.#forget(namespace);
     this.#reported(namespace, resourceVersion);
     const present = new Set(secrets.map(({ metadata }) => sourceId(namespace, metadata.name ?? '')));
     for (const id of this.#versions.keys())

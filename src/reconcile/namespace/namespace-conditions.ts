@@ -5,7 +5,7 @@ import { readyCondition } from '../../api/names.ts';
 import { conditionOf, isSameCondition, stamped, type Condition } from '../../policy/status/condition.ts';
 import type { StampedCondition } from '../../policy/status/condition.ts';
 import type { Clock } from '../../base/clock.ts';
-import { isNewerVersion } from '../../base/resource-version.ts';
+import { isNewerResourceVersion } from '../../base/resource-version.ts';
 import type { LiveCluster, NamespaceChange } from '../../state/live-cluster.ts';
 import { changesOnlyReadiness, wasRestored } from '../changes.ts';
 import type { ObjectWriter, ReconcileObserver } from '../ports.ts';
@@ -146,7 +146,10 @@ export class NamespaceConditions {
     const written = this.#written.get(name);
     if (watched === undefined) return undefined;
     const { uid, resourceVersion } = watched.metadata;
-    if (written?.uid === uid && isNewerVersion(written?.resourceVersion ?? '', String(resourceVersion)))
+    if (
+      written?.uid === uid &&
+      isNewerResourceVersion(written?.resourceVersion ?? '', String(resourceVersion))
+    )
       return written?.condition;
     this.#written.delete(name);
     return conditionOf(watched['status'], readyCondition);

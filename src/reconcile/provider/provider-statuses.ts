@@ -11,7 +11,7 @@ import {
 } from '../../policy/terms/provider-id.ts';
 import { statusPatch } from '../../policy/status/provider-status.ts';
 import type { ObjectWriter, ReconcileObserver } from '../ports.ts';
-import { isNewerVersion } from '../../base/resource-version.ts';
+import { isNewerResourceVersion } from '../../base/resource-version.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
 import { wasRestored } from '../changes.ts';
 
@@ -52,7 +52,7 @@ export class ProviderStatuses {
     signal: AbortSignal,
   ): Promise<boolean> {
     const known = this.#known.get(id);
-    const isCurrent = known?.uid === uid && !isNewerVersion(resourceVersion, known.resourceVersion);
+    const isCurrent = known?.uid === uid && !isNewerResourceVersion(resourceVersion, known.resourceVersion);
     const stored = isCurrent ? known : await this.#read(id, signal);
     if (stored?.uid !== uid) return false;
     const patch = statusPatch(stored.status, statusOf(stored.status));

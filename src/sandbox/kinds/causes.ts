@@ -17,18 +17,23 @@ export function cause(type: keyof typeof words, field: string, ...why: readonly 
   return { reason: `FieldValue${type}`, message: [words[type], ...why].join(': '), field };
 }
 
-export function causeOf(root: Schema, object: unknown, { path, at, accepted }: Problem): StatusCause {
+export function causeOf(
+  root: Schema,
+  object: unknown,
+  { path, at, accepted, message }: Problem,
+): StatusCause {
   const isKey = at === 'key';
+  const why = message ?? accepted;
   const value = isKey ? path.at(-1) : valueAt(object, path);
   const field = fieldOf(root, path, value !== undefined);
-  if (value === undefined || value === null) return cause('Required', field, accepted);
+  if (value === undefined || value === null) return cause('Required', field, why);
   const schema = isKey ? undefined : schemaAt(root, path);
-  if (schema !== undefined && !isOfType(schema, value)) return cause('TypeInvalid', field, accepted);
+  if (schema !== undefined && !isOfType(schema, value)) return cause('TypeInvalid', field, why);
   // A value under `data` may be secret.
   const isQuotable = typeof value !== 'object' && !/data$/i.test(String(path[0]));
-  const why = isQuotable ? [JSON.stringify(value), accepted] : [accepted];
+  const parts = isQuotable ? [JSON.stringify(value), why] : [why];
   const isChoice = schema?.kind === 'text' && schema.values !== undefined;
-  return cause(isChoice ? 'NotSupported' : 'Invalid', field, ...why);
+  return cause(isChoice ? 'NotSupported' : 'Invalid', field, ...parts);
 }
 
 /**

@@ -1,5 +1,5 @@
 // Writes the reference page of a kind from its schema: each field with its value, limits, default and meaning.
-import { ruleMessage } from '../../../src/api/schema/openapi.ts';
+import { ruleMessage } from '../../../src/api/schema/report.ts';
 import type { PrintColumn } from '../../../src/api/print-columns.ts';
 import type {
   IntegerSchema,

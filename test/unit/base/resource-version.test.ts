@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isNewerVersion } from '../../../src/base/resource-version.ts';
+import { isNewerResourceVersion } from '../../../src/base/resource-version.ts';
 
 test.each([
   ['2', '1', true],
@@ -15,7 +15,7 @@ test.each([
   ['abc', 'abc', false],
   ['5', '', true],
 ])('"%s is newer than %s" is %s', (version, than, expected) => {
-  expect(isNewerVersion(version, than)).toBe(expected);
+  expect(isNewerResourceVersion(version, than)).toBe(expected);
 });
 
 test.each([
@@ -24,5 +24,5 @@ test.each([
   ['abc', 'abc', false],
   ['2', '1', true],
 ])('where incomparable versions are not newer, "%s is newer than %s" is %s', (version, than, expected) => {
-  expect(isNewerVersion(version, than, false)).toBe(expected);
+  expect(isNewerResourceVersion(version, than, { ifIncomparable: false })).toBe(expected);
 });

@@ -1,6 +1,6 @@
 // Which version of the program is newer.
 import { expect, it } from 'vitest';
-import { isNewer } from '../../../src/registration/program-version.ts';
+import { isNewerProgram } from '../../../src/registration/program-version.ts';
 
 it.each<readonly [string | undefined, string, boolean]>([
   ['0.1.0', '0.1.0', false],
@@ -28,5 +28,5 @@ it.each<readonly [string | undefined, string, boolean]>([
   ['99999999999999999999.0.0', '0.1.0', false],
   ['0.1.0', 'no version', true],
 ])('with version %s on the cluster, version %s steps back: %s', (annotation, ours, expected) => {
-  expect(isNewer(annotation, ours)).toBe(expected);
+  expect(isNewerProgram(annotation, ours)).toBe(expected);
 });

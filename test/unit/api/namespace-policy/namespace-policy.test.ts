@@ -193,7 +193,7 @@ describe('refused policies', () => {
           defaults: { labels: { 'app.kubernetes.io/managed-by': '${namespaceObject.metadata.name}' } },
         },
       },
-      'because reeve marks the objects of Reeve',
+      'must not set app.kubernetes.io/managed-by to reeve or to a template',
     ],
     [
       'an expression of 4097 characters',

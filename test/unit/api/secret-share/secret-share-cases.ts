@@ -163,12 +163,12 @@ export const refusedShares: readonly (readonly [title: string, spec: unknown, pr
   [
     'our mark',
     withTarget({ labels: { 'app.kubernetes.io/managed-by': 'helm' } }),
-    'spec.target.labels["app.kubernetes.io/managed-by"]: found "helm"; accepted: keys other than',
+    'spec.target.labels["app.kubernetes.io/managed-by"]: must not set app.kubernetes.io/managed-by or keys of reeve.dev/',
   ],
   [
     'a label of ours',
     withTarget({ labels: { 'reeve.dev/adopt': 'true' } }),
-    'spec.target.labels["reeve.dev/adopt"]: found "true"; accepted: keys other than',
+    'spec.target.labels["reeve.dev/adopt"]: must not set app.kubernetes.io/managed-by or keys of reeve.dev/',
   ],
   [
     'a label value that cannot be',

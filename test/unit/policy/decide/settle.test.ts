@@ -48,11 +48,11 @@ describe('a right', () => {
       found: 'user "alice" without verb "use" on namespacepolicies/p (the API server gave no answer)',
       message:
         'label team=a would bring namespace n under NamespacePolicy p, and ' +
-        'the API server did not answer whether user "alice" has verb "use" on namespacepolicies/p',
+        'the API server did not answer whether user "alice" has the right (verb "use" on namespacepolicies/p)',
     });
     expect(refusalsFor([{ ...use, rule: 'authors', path: 'spec.x' }])[0]?.message).toBe(
       'spec.x: this write would bring namespace n under NamespacePolicy p, and ' +
-        'the API server did not answer whether user "alice" has verb "use" on namespacepolicies/p',
+        'the API server did not answer whether user "alice" has the right (verb "use" on namespacepolicies/p)',
     );
   });
 
