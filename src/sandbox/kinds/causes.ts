@@ -17,13 +17,10 @@ export function cause(type: keyof typeof words, field: string, ...why: readonly 
   return { reason: `FieldValue${type}`, message: [words[type], ...why].join(': '), field };
 }
 
-export function causeOf(
-  root: Schema,
-  object: unknown,
-  { path, at, accepted, message }: Problem,
-): StatusCause {
+export function causeOf(root: Schema, object: unknown, problem: Problem): StatusCause {
+  const { path, at } = problem;
   const isKey = at === 'key';
-  const why = message ?? accepted;
+  const why = whyOf(problem);
   const value = isKey ? path.at(-1) : valueAt(object, path);
   const field = fieldOf(root, path, value !== undefined);
   if (value === undefined || value === null) return cause('Required', field, why);
@@ -34,6 +31,10 @@ export function causeOf(
   const parts = isQuotable ? [JSON.stringify(value), why] : [why];
   const isChoice = schema?.kind === 'text' && schema.values !== undefined;
   return cause(isChoice ? 'NotSupported' : 'Invalid', field, ...parts);
+}
+
+function whyOf({ message, accepted }: Problem): string {
+  return message ?? accepted;
 }
 
 /**
