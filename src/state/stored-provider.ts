@@ -49,14 +49,14 @@ export function problemsText(problems: readonly Problem[]): string {
   let text = '';
   for (const [index, problem] of problems.entries()) {
     const next = `${index === 0 ? '' : '; '}${renderProblem(problem)}`;
-    if (text.length + next.length > longestText) return `${text}; and ${problems.length - index} more`;
+    if (text.length + next.length > maxMessageLength) return `${text}; and ${problems.length - index} more`;
     text += next;
   }
   return text;
 }
 
 /** A condition's message has at most 32768 characters; the rest is left for the text around the problems. */
-const longestText = 32_000;
+const maxMessageLength = 32_000;
 
 function inForce(
   load: ProviderLoad,

@@ -16,7 +16,7 @@ interface TextFiles {
 }
 
 /** Enough for all namespaces of a big cluster in one file. */
-const mostBytes = 32 * 1024 * 1024;
+const maxBytes = 32 * 1024 * 1024;
 const extension = /\.(ya?ml|json)$/i;
 
 /** A file that is named is read whatever its extension; of a folder, all YAML and JSON files, those below included. */
@@ -76,8 +76,8 @@ async function readText(file: string): Promise<TextFile | FileProblem> {
     const found = await stat(file);
     // Reading a pipe or a device could wait or go on for ever.
     if (!found.isFile()) return wholeFile(file, 'this is not a file');
-    if (found.size > mostBytes)
-      return wholeFile(file, `the file is longer than ${mostBytes / 1024 / 1024} MiB`);
+    if (found.size > maxBytes)
+      return wholeFile(file, `the file is longer than ${maxBytes / 1024 / 1024} MiB`);
     const text = decode(await readFile(file));
     return text === undefined ? wholeFile(file, 'this is not text in UTF-8') : { file, text };
   } catch (error) {

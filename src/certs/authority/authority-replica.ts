@@ -32,7 +32,7 @@ export interface ReplicaPorts {
 }
 
 /** Another replica may write first in some rounds, but not in this many. */
-const mostSteps = 8;
+const maxSteps = 8;
 /** Longer than the interval between two checks of the configurations. */
 const confirmationMs = 20_000;
 /** Two programs that overwrite each other must slow down. After this quiet time the next recovery is immediate again. */
@@ -75,7 +75,7 @@ export class AuthorityReplica {
 
   /** Takes steps until none is due. Rejects with a KubeError. */
   async round(signal: AbortSignal): Promise<AuthorityState> {
-    for (let steps = 0; steps < mostSteps; steps += 1) {
+    for (let steps = 0; steps < maxSteps; steps += 1) {
       // Before the read: if another authority starts to sign meanwhile, this certificate ends earlier, not later.
       const now = this.#ports.clock.now().getTime();
       const secret = await this.#read(signal);

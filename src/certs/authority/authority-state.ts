@@ -26,8 +26,8 @@ export interface AuthorityState {
 }
 
 /** More than a state needs, and little enough to parse safely. */
-const mostCharacters = 64 * 1024;
-export const mostRetired = 10;
+const maxCharacters = 64 * 1024;
+export const maxRetired = 10;
 
 /** Encodes the state as the value of one key of a Secret, so that no write stores a part of it. */
 export function encodeState({ signing, next, retired }: AuthorityState): string {
@@ -43,11 +43,11 @@ export function encodeState({ signing, next, retired }: AuthorityState): string 
 
 /** Returns undefined when any part is invalid. */
 export function parseState(text: string): AuthorityState | undefined {
-  const value = text.length <= mostCharacters ? parsedJson(text) : undefined;
+  const value = text.length <= maxCharacters ? parsedJson(text) : undefined;
   if (!isJsonObject(value)) return undefined;
   const [signing, next] = ['signing', 'next'].map((name) => optionalAuthority(ownMember(value, name)));
   const list = ownMember(value, 'retired');
-  if (!Array.isArray(list) || list.length > mostRetired) return undefined;
+  if (!Array.isArray(list) || list.length > maxRetired) return undefined;
   const retired = list.map(retiredAuthority).filter((each) => each !== 'broken');
   if (signing === 'broken' || next === 'broken' || retired.length < list.length) return undefined;
   if (signing === undefined && next === undefined) return undefined;

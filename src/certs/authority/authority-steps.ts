@@ -1,6 +1,6 @@
 // Decides the next step for the shared authorities. Any replica may take it; the first write wins.
 import type { Authority, AuthorityState, RetiredAuthority } from './authority-state.ts';
-import { mostRetired, withKeys } from './authority-state.ts';
+import { maxRetired, withKeys } from './authority-state.ts';
 
 export type FoundState =
   { readonly kind: 'missing' | 'corrupt' } | { readonly kind: 'whole'; readonly state: AuthorityState };
@@ -76,7 +76,7 @@ function created(known: Partial<AuthorityState> | undefined, situation: Situatio
   const keyless = [signing, next].filter((each) => each !== undefined).map((each) => retire(each, situation));
   const own = memory.own === undefined ? [] : [memory.own];
   const all = [...retired, ...keyless, ...own].filter(({ until }) => until > now);
-  const trusted = fewEnough(all, memory);
+  const trusted = boundedRetired(all, memory);
   const isAlone = trusted.length === 0 && (known !== undefined || !mayBeServed);
   return { kind: 'created', state: { retired: trusted }, issue: isAlone ? 'signing' : 'next' };
 }
@@ -91,7 +91,7 @@ function restored(state: AuthorityState, situation: Situation): Step | undefined
   const passed = signing === undefined || signing === next ? [] : [retire(signing, situation)];
   return {
     kind: 'restored',
-    state: withKeys(undefined, next, fewEnough([...state.retired, ...passed, own], situation.memory)),
+    state: withKeys(undefined, next, boundedRetired([...state.retired, ...passed, own], situation.memory)),
   };
 }
 
@@ -117,7 +117,7 @@ function added(state: AuthorityState, situation: Situation): Step | undefined {
   const passed = next === undefined ? [] : [retire(next, situation)];
   return {
     kind: 'added',
-    state: withKeys(signing, undefined, fewEnough([...state.retired, ...passed], situation.memory)),
+    state: withKeys(signing, undefined, boundedRetired([...state.retired, ...passed], situation.memory)),
     issue: 'next',
   };
 }
@@ -128,7 +128,7 @@ function released(state: AuthorityState, situation: Situation): Step | undefined
   const passed = signing === undefined ? [] : [retire(signing, situation)];
   return {
     kind: 'released',
-    state: withKeys(next, undefined, fewEnough([...state.retired, ...passed], situation.memory)),
+    state: withKeys(next, undefined, boundedRetired([...state.retired, ...passed], situation.memory)),
   };
 }
 
@@ -140,19 +140,19 @@ function retire({ certPem, notAfter }: Authority, { now, leafMs }: Situation): R
 }
 
 /**
- * Returns each authority once, and at most `mostRetired`, so that the bundle stays small. The signer of this process's
+ * Returns each authority once, and at most `maxRetired`, so that the bundle stays small. The signer of this process's
  * certificate always stays. If the Secret is lost again and again, other replicas serve certificates of the first
  * authorities while no new one signs, or else of the last ones; so half of each are kept.
  */
-function fewEnough(retired: readonly RetiredAuthority[], { own }: Memory): readonly RetiredAuthority[] {
+function boundedRetired(retired: readonly RetiredAuthority[], { own }: Memory): readonly RetiredAuthority[] {
   const sorted = retired.toSorted((a, b) => a.until - b.until);
   const all = [...new Map(sorted.map((each) => [each.certPem, each])).values()].toSorted(
     (a, b) => a.until - b.until,
   );
-  if (all.length <= mostRetired) return all;
+  if (all.length <= maxRetired) return all;
   const mine = all.filter(({ certPem }) => certPem === own?.certPem);
   const others = all.filter((each) => !mine.includes(each));
-  const half = mostRetired / 2;
+  const half = maxRetired / 2;
   const kept = [...mine, ...others.slice(0, half - mine.length), ...others.slice(-half)];
   return all.filter((each) => kept.includes(each));
 }

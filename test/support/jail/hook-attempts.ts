@@ -76,7 +76,7 @@ export function hookAttempts(): readonly Attempt[] {
       ],
       ['lead reviews elsewhere with a second webhook', second(url)],
     ]),
-    ...under('webhooks of Reeve that change something', webhook, [
+    ...under('mutating webhooks of Reeve must have failurePolicy', webhook, [
       [
         'refuse where it only changes something',
         apply(mutating, hooksOf({ failurePolicy: 'Fail' }, 'reeve', 'MutatingWebhookConfiguration')),
@@ -99,7 +99,7 @@ export function hookAttempts(): readonly Attempt[] {
     ...under('Reeve marks what policies', { webhook: 'guard or jail', reconciler: 'RBAC' }, [
       ['mark its configuration', apply(path, { ...hooksOf(), metadata: { name: 'reeve', ...marked } })],
     ]),
-    ...under('webhooks of Reeve let an emergency pass', webhook, [
+    ...under('webhooks of Reeve must let break-glass', webhook, [
       ['hold up emergencies', hooks({ matchConditions: [endings] })],
       ...(['namespaces', 'namespaces/status', 'namespaces/finalize'] as const).map((resource): Row => [
         `hold up the end of namespaces by ${resource}`,
