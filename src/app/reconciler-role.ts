@@ -16,6 +16,7 @@ import { elect, type Election } from './election.ts';
 import { namesOfKinds, namesOrAny, objectTypeOf } from './kind-names.ts';
 import { systemClock } from '../base/clock.ts';
 import { startWantedWatches } from './wanted-watches.ts';
+import { whereToAdd } from './install-roles.ts';
 import type { WatchStarter } from './watches.ts';
 import type { ActivityObserver } from './observers.ts';
 import { createSelfReviewer } from '../kube/access-review.ts';
@@ -110,6 +111,7 @@ function reconcilerOf(
     kinds: kindProbeOf(connection),
     selfReviewer: createSelfReviewer(connection.client),
     resourceOf: namesOfKinds(allowedKinds, connection.discovery),
+    whereToAdd,
     clock: systemClock,
     sourceNamespaces: settings.sharedNamespace,
     secretNames,

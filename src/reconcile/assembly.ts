@@ -23,7 +23,7 @@ import { NamespaceWorker } from './namespace/namespace-worker.ts';
 import { DefaultsRepairer } from './namespace/defaults-repairer.ts';
 import { StepExecutor } from './namespace/step-executor.ts';
 import type { EventRecorder, KindProbe, ObjectWriter, ReconcileObserver, SelfReviewer } from './ports.ts';
-import { ProviderBlockers } from './provider/provider-blockers.ts';
+import { ProviderBlockers, type ProviderBlockersOptions } from './provider/provider-blockers.ts';
 import { ProviderStatuses } from './provider/provider-statuses.ts';
 import { ProviderWorker } from './provider/provider-worker.ts';
 import { SelfCheck } from './provider/self-check.ts';
@@ -38,6 +38,7 @@ export interface AssemblyOptions extends ProvidedScope {
   readonly selfReviewer: SelfReviewer;
   /** Returns the resource name of a kind: `Secret` -> `secrets`. */
   readonly resourceOf: Install['resourceOf'];
+  readonly whereToAdd: ProviderBlockersOptions['whereToAdd'];
   /** How writes of Secrets, Roles and RoleBindings are reviewed. Default: Ignore. */
   readonly secretsRbacFailurePolicy?: HookMode;
   readonly events: EventRecorder;
@@ -54,49 +55,168 @@ const providerConcurrency = 8;
 const conditionConcurrency = 8;
 
 export function assembleReconciler(options: AssemblyOptions) {
-  // Queues of names and ids. They get their handlers when the reconciler runs.
-  const namespaceQueue = queueOf<string>(options, options.concurrency ?? defaultConcurrency, 'namespace ');
-  const providerQueue = queueOf<ProviderId>(options, providerConcurrency, '');
-  const conditionQueue = queueOf<string>(options, conditionConcurrency, 'condition of namespace ');
-  const queues = { namespaceQueue, providerQueue, conditionQueue };
-
-  // Observed state: live objects and sources. Policies, shares and Namespaces come with `cluster`.
-  const objects = new ObservedObjects();
-  const sources = new Sources(options);
-  const watches = wantedWatches(options, objects, sources);
-  const watchSync = new WatchSync({ ...options, watches, objects, sources });
-
-  // Derived state: desired objects, undesired objects, and the verdict of the deletion fuse.
-  const desiredCache = new DesiredCache(options);
-  const undesired = new UndesiredCounts({ ...options, objects, desiredCache });
-  const fuse = new Fuse({ ...options, undesired });
-
-  // Reports of the namespaces, and the writers of statuses, finalizers, conditions and events.
-  const ledger = new ProviderLedger(options);
-  const statuses = new ProviderStatuses(options);
-  const finalizers = new Finalizers(options);
-  const conditions = new NamespaceConditions({ ...options, ...queues });
-  const announcer = new EventAnnouncer(options);
-  const known = { ...queues, objects, sources, desiredCache, fuse, ledger, finalizers, announcer };
+  const { cluster, clock, observer } = options;
+  const queues = createQueues(options);
+  const state = createState(options);
+  const reports = createReports(options, queues);
+  const { namespaceQueue, providerQueue } = queues;
+  const { objects, sources, watches, watchSync, desiredCache, undesired } = state;
+  const { ledger, conditions } = reports;
 
   // Changes of all state above become keys of the queues.
-  const initialSync = new InitialSync({ ...options, ...known });
-  const dispatcher = new Dispatcher({ ...options, ...known, initialSync });
+  const initialSync = new InitialSync({ cluster, objects, ledger, providerQueue, observer, clock });
+  const dispatcher = new Dispatcher({
+    cluster,
+    objects,
+    sources,
+    ledger,
+    desiredCache,
+    initialSync,
+    namespaceQueue,
+    providerQueue,
+  });
 
-  // Handles the keys of the namespace queue.
-  const audits = new Audits(options);
-  const planner = new NamespacePlanner({ ...options, ...known });
-  const repairer = new DefaultsRepairer({ ...options, audits });
-  const executor = new StepExecutor({ ...options, ...known });
-  const namespaceSteps = { audits, planner, repairer, executor, conditions, initialSync };
-  const namespaceWorker = new NamespaceWorker({ ...options, ...known, ...namespaceSteps });
-
-  // Handles the keys of the provider queue.
-  const selfCheck = new SelfCheck({ ...options, providerQueue, dispatcher });
-  const blockers = new ProviderBlockers({ ...options, ...known, selfCheck });
-  const providerWorker = new ProviderWorker({ ...options, ...known, statuses, blockers, initialSync });
+  const parts = { ...queues, ...state, ...reports, initialSync, dispatcher };
+  const namespaceWorker = createNamespaceWorker(options, parts);
+  const providerWorker = createProviderWorker(options, parts);
   const workers = { namespaceWorker, providerWorker, conditions };
   return { ...queues, objects, watches, watchSync, undesired, ledger, initialSync, dispatcher, ...workers };
+}
+
+type Queues = ReturnType<typeof createQueues>;
+
+/** Queues of names and ids. They get their handlers when the reconciler runs. */
+function createQueues(options: AssemblyOptions) {
+  const { concurrency = defaultConcurrency } = options;
+  return {
+    namespaceQueue: queueOf<string>(options, concurrency, 'namespace '),
+    providerQueue: queueOf<ProviderId>(options, providerConcurrency, ''),
+    conditionQueue: queueOf<string>(options, conditionConcurrency, 'condition of namespace '),
+  };
+}
+
+type State = ReturnType<typeof createState>;
+
+function createState(options: AssemblyOptions) {
+  const { cluster, writer, kinds, selfReviewer, resourceOf, clock, sourceNamespaces } = options;
+  // Observed state: live objects and sources. Policies, shares and Namespaces come with `cluster`.
+  const objects = new ObservedObjects();
+  const sources = new Sources({ sourceNamespaces, writer, cluster });
+  const watches = wantedWatches(scopeOf(options), objects, sources);
+  const watchSync = new WatchSync({ watches, cluster, objects, sources, selfReviewer, resourceOf, clock });
+  // Derived state: desired objects, undesired objects, and the verdict of the deletion fuse.
+  const desiredCache = new DesiredCache({ cluster, clock });
+  const undesired = new UndesiredCounts({ cluster, objects, desiredCache });
+  const fuse = new Fuse({ cluster, undesired, kinds, clock });
+  return { objects, sources, watches, watchSync, desiredCache, undesired, fuse };
+}
+
+type Reports = ReturnType<typeof createReports>;
+
+/** Reports of the namespaces, and the writers of statuses, finalizers, conditions and events. */
+function createReports(options: AssemblyOptions, { namespaceQueue, conditionQueue }: Queues) {
+  const { cluster, writer, events, observer, clock } = options;
+  return {
+    ledger: new ProviderLedger({ cluster, clock }),
+    statuses: new ProviderStatuses({ cluster, writer, observer }),
+    finalizers: new Finalizers({ cluster, writer, observer }),
+    conditions: new NamespaceConditions({
+      cluster,
+      writer,
+      observer,
+      clock,
+      namespaceQueue,
+      conditionQueue,
+    }),
+    announcer: new EventAnnouncer({ events, cluster }),
+  };
+}
+
+interface Parts extends Queues, State, Reports {
+  readonly initialSync: InitialSync;
+  readonly dispatcher: Dispatcher;
+}
+
+/** Handles the keys of the namespace queue. */
+function createNamespaceWorker(options: AssemblyOptions, parts: Parts): NamespaceWorker {
+  const { cluster, writer, observer, clock } = options;
+  const { objects, sources, desiredCache, fuse, ledger, finalizers, conditions, announcer } = parts;
+  const { initialSync, namespaceQueue } = parts;
+  const audits = new Audits({ cluster, clock });
+  const planner = new NamespacePlanner({
+    ...scopeOf(options),
+    cluster,
+    desiredCache,
+    objects,
+    sources,
+    fuse,
+    writer,
+    clock,
+  });
+  const repairer = new DefaultsRepairer({ audits, writer, observer });
+  const executor = new StepExecutor({ writer, clock, objects, finalizers, fuse, announcer, observer });
+  return new NamespaceWorker({
+    cluster,
+    planner,
+    executor,
+    repairer,
+    audits,
+    ledger,
+    conditions,
+    objects,
+    fuse,
+    announcer,
+    observer,
+    clock,
+    initialSync,
+    namespaceQueue,
+  });
+}
+
+/** Handles the keys of the provider queue. */
+function createProviderWorker(options: AssemblyOptions, parts: Parts): ProviderWorker {
+  const { cluster, selfReviewer, resourceOf, secretsRbacFailurePolicy, whereToAdd, observer, clock } =
+    options;
+  const { objects, sources, fuse, ledger, statuses, finalizers, announcer } = parts;
+  const { initialSync, dispatcher, providerQueue } = parts;
+  const scope = scopeOf(options);
+  const selfCheck = new SelfCheck({
+    ...scope,
+    resourceOf,
+    selfReviewer,
+    clock,
+    providerQueue,
+    dispatcher,
+  });
+  const blockers = new ProviderBlockers({
+    sources,
+    ledger,
+    selfCheck,
+    announcer,
+    observer,
+    providerQueue,
+    secretsRbacFailurePolicy,
+    whereToAdd,
+  });
+  return new ProviderWorker({
+    ...scope,
+    cluster,
+    ledger,
+    objects,
+    fuse,
+    finalizers,
+    statuses,
+    blockers,
+    announcer,
+    observer,
+    clock,
+    initialSync,
+    providerQueue,
+  });
+}
+
+function scopeOf({ sourceNamespaces, secretNames, allowedKinds }: AssemblyOptions): ProvidedScope {
+  return { sourceNamespaces, secretNames, allowedKinds };
 }
 
 function queueOf<K extends string>(

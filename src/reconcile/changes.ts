@@ -6,24 +6,6 @@ import type { KubeObject } from '../base/kube-object.ts';
 import { isNewerResourceVersion } from '../base/resource-version.ts';
 import type { NamespaceChange } from '../state/live-cluster.ts';
 import type { ProviderChange } from '../state/live-providers.ts';
-import type { LoadedProvider } from '../state/stored-provider.ts';
-
-/** Returns whether the change of a provider can change objects in any namespace. A written status cannot. */
-export function affectsNamespaces({ before, after }: Pick<ProviderChange, 'before' | 'after'>): boolean {
-  return before?.definition !== after?.definition || !isDeepStrictEqual(stateOf(before), stateOf(after));
-}
-
-/** The part of the state that decides about objects. */
-function stateOf(loaded: LoadedProvider | undefined): unknown {
-  if (loaded === undefined) return undefined;
-  const {
-    resourceVersion: _version,
-    generation: _generation,
-    hasFinalizer: _finalizer,
-    ...rest
-  } = loaded.state;
-  return rest;
-}
 
 /**
  * Returns whether only our own condition differs. Most likely we wrote it ourselves, and it makes no object possible

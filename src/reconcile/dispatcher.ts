@@ -4,10 +4,10 @@ import { providerId, type ProviderId } from '../policy/terms/provider-id.ts';
 import type { LiveCluster, NamespaceChange } from '../state/live-cluster.ts';
 import type { ProviderChange } from '../state/live-providers.ts';
 import { affectedNamespaces } from './affected-namespaces.ts';
-import { affectsNamespaces, changesOnlyReadiness } from './changes.ts';
+import { changesOnlyReadiness } from './changes.ts';
 import type { InitialSync } from './initial-sync.ts';
 import type { ProviderLedger } from './ledger.ts';
-import type { ObservedChange, ObservedObjects } from './live/observed-objects.ts';
+import type { ObjectsListener, ObservedChange, ObservedObjects } from './live/observed-objects.ts';
 import { sourceId, type SourceId, type Sources } from './live/sources.ts';
 import type { DesiredCache } from './namespace/desired-cache.ts';
 import type { WorkQueue } from './queue/queue.ts';
@@ -23,26 +23,30 @@ export interface DispatcherOptions {
   readonly providerQueue: Pick<WorkQueue<ProviderId>, 'add'>;
 }
 
-/** Enqueues nothing until `begin`, because only the leader works. Make it after all caches: it must hear changes last. */
+/** Enqueues nothing until `begin`, because only the leader works. It hears changes last: work may read any cache. */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   #isLeading = false;
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
-    options.cluster.subscribe((change) => {
-      if (!this.#isLeading) return;
-      if (change.kind === 'namespace') this.#namespaceChanged(change);
-      else this.#providerChanged(change);
-    });
-    options.objects.subscribe({
+    options.cluster.subscribe(
+      (change) => {
+        if (!this.#isLeading) return;
+        if (change.kind === 'namespace') this.#namespaceChanged(change);
+        else this.#providerChanged(change);
+      },
+      { last: true },
+    );
+    const listener: ObjectsListener = {
       changed: (change) => {
         if (this.#isLeading) this.#objectChanged(change);
       },
       synced: () => {
         if (this.#isLeading) this.enqueueAll();
       },
-    });
+    };
+    options.objects.subscribe(listener, { last: true });
     options.sources.subscribe((source) => {
       if (this.#isLeading) this.#sourceChanged(source);
     });
@@ -85,7 +89,7 @@ export class Dispatcher {
   }
 
   #providerChanged(change: ProviderChange): void {
-    if (affectsNamespaces(change)) this.enqueueProvider(change.id);
+    if (change.affectsNamespaces) this.enqueueProvider(change.id);
     this.#options.providerQueue.add(change.id);
   }
 

@@ -1,5 +1,6 @@
 // Keeps the policies, shares and Namespaces that the watches report, as the engine's view of the cluster.
 import type { KubeObject } from '../base/kube-object.ts';
+import { Listeners, type ListenerOptions } from '../base/listeners.ts';
 import type { WatchSink } from '../base/watch-sink.ts';
 import { nameOfProvider, type ProviderId } from '../policy/terms/provider-id.ts';
 import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
@@ -30,7 +31,7 @@ export class LiveCluster {
   readonly namespaces: WatchSink;
   readonly #providers: LiveProviders;
   readonly #namespaces: ObjectCache<KubeObject>;
-  readonly #listeners = new Set<(change: ClusterChange) => void>();
+  readonly #listeners = new Listeners<(change: ClusterChange) => void>();
   #snapshot: ClusterSnapshot | undefined;
   #version = 0;
 
@@ -88,9 +89,8 @@ export class LiveCluster {
   }
 
   /** Calls the listener for each change, once the whole watch event or list is stored. Returns the unsubscriber. */
-  subscribe(listener: (change: ClusterChange) => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+  subscribe(listener: (change: ClusterChange) => void, options?: ListenerOptions): () => void {
+    return this.#listeners.add(listener, options);
   }
 
   #tell(changes: readonly ClusterChange[]): void {

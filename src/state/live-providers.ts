@@ -1,4 +1,5 @@
 // Keeps the policies and shares that the watches report: the state of each, and the sets in force.
+import { isDeepStrictEqual } from 'node:util';
 import { apiVersion } from '../api/names.ts';
 import {
   providerId,
@@ -18,6 +19,8 @@ export interface ProviderChange {
   readonly before: LoadedProvider | undefined;
   /** Has another UID than `before` when the provider was deleted and created again. */
   readonly after: LoadedProvider | undefined;
+  /** True when the change can change objects in namespaces. A written status cannot. */
+  readonly affectsNamespaces: boolean;
 }
 
 export type ProviderCounts = Readonly<Record<ProviderKind, Readonly<Record<Standing, number>>>>;
@@ -83,6 +86,7 @@ export class LiveProviders {
             id: providerId(kind, name),
             before,
             after,
+            affectsNamespaces: affectsNamespaces(before, after),
           })),
         );
       },
@@ -106,4 +110,20 @@ function countsOf(store: ObjectCache<LoadedProvider>): Readonly<Record<Standing,
   const counts = { loaded: 0, 'last-good': 0, refused: 0 };
   for (const { standing } of store.values()) counts[standing] += 1;
   return counts;
+}
+
+function affectsNamespaces(before: LoadedProvider | undefined, after: LoadedProvider | undefined): boolean {
+  return before?.definition !== after?.definition || !isDeepStrictEqual(stateOf(before), stateOf(after));
+}
+
+/** The part of the state that decides about objects. */
+function stateOf(loaded: LoadedProvider | undefined): unknown {
+  if (loaded === undefined) return undefined;
+  const {
+    resourceVersion: _version,
+    generation: _generation,
+    hasFinalizer: _finalizer,
+    ...rest
+  } = loaded.state;
+  return rest;
 }

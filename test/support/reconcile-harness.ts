@@ -1,5 +1,6 @@
 // Runs a reconciler on a cluster in memory, with a clock that only the test advances.
 import { setImmediate } from 'node:timers/promises';
+import { whereToAdd } from '../../src/app/install-roles.ts';
 import { KubeError } from '../../src/base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../../src/base/kube-object.ts';
 import { apiVersion, systemNamespaces } from '../../src/api/names.ts';
@@ -69,6 +70,7 @@ export class Harness {
       },
       selfReviewer: { mayDo: (right) => this.#mayDo(right) },
       resourceOf: ({ kind }) => `${kind.toLowerCase()}s`,
+      whereToAdd,
       events: { record: (event) => this.told.events.push(event) },
       observer: this.#observer(),
       clock: this.clock,

@@ -1,8 +1,24 @@
 // Lists the RBAC rules that Reeve's own account needs for one policy or share.
-import type { RightsPurpose } from '../../api/install-roles.ts';
 import type { Install } from '../compile/install.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
 import { neededRights, roleGroup, type NeededRights, type RightsRule } from './needed-rights.ts';
+
+/** Purposes of the rules of Reeve's account. The `named` purposes replace `secrets` in an install that names its Secrets. */
+export type RightsPurpose =
+  'reconciler' | 'bind' | 'secrets' | 'named-secrets' | 'named-sources' | 'resources';
+
+/** Where the install holds the rules of one purpose. */
+export interface InstallRole {
+  readonly role: string;
+  readonly file: string;
+  /** A second list, in which a ClusterRole that Reeve may grant must be as well. */
+  readonly alsoListIn?: string;
+}
+
+/** A rule that Reeve's account lacks, and where to add it. */
+export interface MissingRights extends RightsRule {
+  readonly addTo: InstallRole;
+}
 
 /** A rule that Reeve's account needs, and what it is for. */
 export interface OwnRights extends RightsRule {

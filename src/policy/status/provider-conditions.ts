@@ -1,8 +1,7 @@
 // Derives the conditions of a policy or share: Ready, SourceAvailable, Reconciling and Stalled.
 // https://github.com/kubernetes-sigs/cli-utils/blob/master/pkg/kstatus/README.md
 import type { CopyState } from '../plan/copy.ts';
-import type { OwnRights } from '../authors/own-rights.ts';
-import { installRoles, jailRoleList, type RightsPurpose } from '../../api/install-roles.ts';
+import type { MissingRights } from '../authors/own-rights.ts';
 import { confirmDeletionsAnnotation } from '../../api/names.ts';
 import { clipped } from '../../base/text.ts';
 import { kindOfProvider, nameOfProvider, type ProviderState } from '../terms/provider-id.ts';
@@ -32,7 +31,7 @@ export interface BlockerFacts {
   /** The source of a share. */
   readonly source: CopyState | undefined;
   /** Rules that Reeve's account lacks. */
-  readonly missingRights: readonly OwnRights[];
+  readonly missingRights: readonly MissingRights[];
   /** Parts of the spec that are not enforced, because this install has no webhook for them. */
   readonly partsWithoutHook: readonly string[];
 }
@@ -182,24 +181,24 @@ function plural(count: number, word: string): string {
 /** The room left in a condition or Event for the rules, before the text that counts those left out. */
 const maxRulesLength = maxMessageLength - 100;
 
-export function missingRightsMessage(missing: readonly OwnRights[]): string {
+export function missingRightsMessage(missing: readonly MissingRights[]): string {
   let text = "Reeve's own account lacks rights that this needs";
-  let purpose: RightsPurpose | undefined;
+  let before = '';
   for (const [index, each] of missing.entries()) {
-    const where = each.purpose === purpose ? ' and' : `; add to the rules of ${installRoles[each.purpose]}:`;
+    const place = `${each.addTo.role} (${each.addTo.file})`;
+    const where = place === before ? ' and' : `; add to the rules of ${place}:`;
     const next = `${text}${where} ${ruleLine(each)}`;
     if (next.length > maxRulesLength)
-      return `${text}; and ${missing.length - index} more${jailHint(missing)}`;
+      return `${text}; and ${missing.length - index} more${listHint(missing)}`;
     text = next;
-    purpose = each.purpose;
+    before = place;
   }
-  return `${text}${jailHint(missing)}`;
+  return `${text}${listHint(missing)}`;
 }
 
-function jailHint(missing: readonly OwnRights[]): string {
-  return missing.some(({ purpose }) => purpose === 'bind')
-    ? `; also add the ClusterRole to ${jailRoleList}`
-    : '';
+function listHint(missing: readonly MissingRights[]): string {
+  const list = missing.find(({ addTo }) => addTo.alsoListIn !== undefined)?.addTo.alsoListIn;
+  return list === undefined ? '' : `; also add the ClusterRole to ${list}`;
 }
 
 /** Returns the rule as one item of YAML. */

@@ -3,7 +3,6 @@ import { isManaged } from '../../policy/desired/desired.ts';
 import { isUnwanted } from '../../policy/plan/plan.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
-import { affectsNamespaces } from '../changes.ts';
 import type { ObservedObjects } from '../live/observed-objects.ts';
 import type { DesiredCache } from '../namespace/desired-cache.ts';
 
@@ -29,7 +28,7 @@ export class UndesiredCounts {
     cluster.subscribe((change) => {
       if (change.kind === 'namespace') this.#stale.add(change.name);
       // Another provider can take an object over, so a change of one provider can change the counts of others.
-      else if (affectsNamespaces(change)) this.recount(objects.namespaces());
+      else if (change.affectsNamespaces) this.recount(objects.namespaces());
     });
   }
 

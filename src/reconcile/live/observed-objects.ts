@@ -1,5 +1,6 @@
 // Keeps the live objects of the kinds that we provide, from watches and from the answers to our own writes.
 import type { KubeObject } from '../../base/kube-object.ts';
+import { Listeners, type ListenerOptions } from '../../base/listeners.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
 import type { ObjectKey, ObjectType } from '../../policy/compile/object-key.ts';
 import type { Observed } from '../../policy/plan/observed.ts';
@@ -28,10 +29,10 @@ export class ObservedObjects {
   readonly #feeds: ObjectFeed[] = [];
   /** By UID: objects that we deleted, until the watch reports it. Older events can still arrive before. */
   readonly #deleted = new Map<string, Observed>();
-  readonly #listeners: ObjectsListener[] = [];
+  readonly #listeners = new Listeners<ObjectsListener>();
 
-  subscribe(listener: ObjectsListener): void {
-    this.#listeners.push(listener);
+  subscribe(listener: ObjectsListener, options?: ListenerOptions): void {
+    this.#listeners.add(listener, options);
   }
 
   /** Returns the sink for a watch of this kind in all namespaces. `observe` extracts what is kept of an object. */

@@ -5,7 +5,6 @@ import type { WatchSink } from '../../base/watch-sink.ts';
 import type { CompiledShare } from '../../policy/compile/compile-share.ts';
 import { copyOf, unavailable, type CopyState } from '../../policy/plan/copy.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
-import { affectsNamespaces } from '../changes.ts';
 import type { ObjectWriter } from '../ports.ts';
 import { isNewerResourceVersion } from '../../base/resource-version.ts';
 
@@ -45,7 +44,7 @@ export class Sources {
     this.#unsynced = new Set(options.sourceNamespaces);
     options.cluster.subscribe((change) => {
       if (change.kind === 'namespace' || change.before?.definition?.kind !== 'SecretShare') return;
-      if (affectsNamespaces(change)) this.#dropUnnamed();
+      if (change.affectsNamespaces) this.#dropUnnamed();
     });
   }
 

@@ -3,7 +3,6 @@ import type { Clock } from '../../base/clock.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { desired, type Desired } from '../../policy/desired/desired.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
-import { affectsNamespaces } from '../changes.ts';
 
 interface Entry {
   readonly version: number;
@@ -26,7 +25,7 @@ export class DesiredCache {
   constructor(options: DesiredCacheOptions) {
     this.#options = options;
     options.cluster.subscribe((change) => {
-      if (change.kind !== 'namespace' && affectsNamespaces(change)) this.#version += 1;
+      if (change.kind !== 'namespace' && change.affectsNamespaces) this.#version += 1;
     });
   }
 

@@ -1,6 +1,6 @@
 // Finds the blockers of a provider: missing sources, rights or webhooks, which no namespace can report.
 import { unavailable, type CopyState } from '../../policy/plan/copy.ts';
-import type { OwnRights } from '../../policy/authors/own-rights.ts';
+import type { InstallRole, MissingRights, RightsPurpose } from '../../policy/authors/own-rights.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import { blockersOf, type BlockerFacts } from '../../policy/status/provider-conditions.ts';
 import type { LoadedProvider } from '../../state/stored-provider.ts';
@@ -17,7 +17,9 @@ export interface ProviderBlockersOptions {
   readonly sources: Sources;
   readonly ledger: ProviderLedger;
   readonly selfCheck: SelfCheck;
-  readonly secretsRbacFailurePolicy?: HookMode;
+  readonly secretsRbacFailurePolicy: HookMode | undefined;
+  /** Returns where the install must get a rule that our own account lacks. */
+  readonly whereToAdd: (purpose: RightsPurpose) => InstallRole;
   readonly announcer: EventAnnouncer;
   readonly observer: Pick<ReconcileObserver, 'blocked'>;
   readonly providerQueue: Pick<WorkQueue<ProviderId>, 'addAfter'>;
@@ -77,12 +79,13 @@ export class ProviderBlockers {
   async #missingRightsOf(
     { definition, state }: LoadedProvider,
     signal: AbortSignal,
-  ): Promise<readonly OwnRights[]> {
+  ): Promise<readonly MissingRights[]> {
     if (definition === undefined || state.isDeleting || state.isSuspended) return [];
-    const { selfCheck, ledger } = this.#options;
+    const { selfCheck, ledger, whereToAdd } = this.#options;
     const failures = ledger.tallyOf(state.id).failures();
     const wasRefused = failures.some(({ reason }) => reason === 'InsufficientPermissions');
-    return await selfCheck.missing(state.id, definition, wasRefused, signal);
+    const missing = await selfCheck.missing(state.id, definition, wasRefused, signal);
+    return missing.map(({ purpose, ...rule }) => ({ ...rule, addTo: whereToAdd(purpose) }));
   }
 
   async #sourceOf(

@@ -278,6 +278,19 @@ describe('listeners', () => {
     expect(matches).toEqual([undefined, 'x', 'x', 'y']);
   });
 
+  it('a change of a provider affects namespaces unless only its version or finalizer is new', () => {
+    const { cluster } = watched();
+    const affects: boolean[] = [];
+    cluster.subscribe((change) => {
+      if (change.kind === 'provider') affects.push(change.affectsNamespaces);
+    });
+    cluster.policies.changed(policy('a'));
+    cluster.policies.changed(policy('a', { version: '2' }));
+    cluster.policies.changed(policy('a', { version: '3', spec: { match: { names: ['y'] } } }));
+    cluster.policies.removed(policy('a', { version: '4' }));
+    expect(affects).toEqual([true, false, true, true]);
+  });
+
   it('listeners get no objects of other kinds', () => {
     const { cluster, news } = watched();
     cluster.policies.changed(policy('a'));

@@ -1,7 +1,8 @@
 // The rights that policies and shares need, of their authors and of Reeve's own account, and the message on missing ones.
 import { describe, expect, test } from 'vitest';
 import { neededRights, type RightsRule } from '../../../../src/policy/authors/needed-rights.ts';
-import { ownRights, type OwnRights } from '../../../../src/policy/authors/own-rights.ts';
+import { whereToAdd } from '../../../../src/app/install-roles.ts';
+import { ownRights, type MissingRights } from '../../../../src/policy/authors/own-rights.ts';
 import { loadProvider, type ProviderDefinition } from '../../../../src/policy/compile/load-provider.ts';
 import { providerObject, testInstall } from '../../../support/engine.ts';
 import { missingRightsMessage } from '../../../../src/policy/status/provider-conditions.ts';
@@ -81,8 +82,8 @@ describe('the rules for Reeve’s own account', () => {
 });
 
 describe('the message on missing rules', () => {
-  const bind = (name: string): OwnRights => ({
-    purpose: 'bind',
+  const bind = (name: string): MissingRights => ({
+    addTo: whereToAdd('bind'),
     verbs: ['bind'],
     group: 'rbac.authorization.k8s.io',
     resource: 'clusterroles',
@@ -90,7 +91,12 @@ describe('the message on missing rules', () => {
   });
 
   test('the message names role and file, and each rule as an item of YAML', () => {
-    const secrets: OwnRights = { purpose: 'secrets', verbs: ['get', 'list'], group: '', resource: 'secrets' };
+    const secrets: MissingRights = {
+      addTo: whereToAdd('secrets'),
+      verbs: ['get', 'list'],
+      group: '',
+      resource: 'secrets',
+    };
     expect(missingRightsMessage([secrets])).toBe(
       "Reeve's own account lacks rights that this needs; add to the rules of ClusterRole reeve-reconciler-secrets " +
         '(manifests/install/22-reconciler-secrets.yaml): - {apiGroups: [""], resources: ["secrets"], verbs: [get, list]}',

@@ -1,0 +1,26 @@
+// Names the roles of the install and their files, so that a status can say where a missing rule belongs.
+import type { InstallRole, RightsPurpose } from '../policy/authors/own-rights.ts';
+
+const secretsRole = 'ClusterRole reeve-reconciler-secrets';
+const namedSecretsFile = 'manifests/named-secrets/22-reconciler-secrets.yaml';
+
+const installRoles: Readonly<Record<RightsPurpose, InstallRole>> = {
+  reconciler: { role: 'ClusterRole reeve-reconciler', file: 'manifests/install/20-reconciler.yaml' },
+  bind: {
+    role: 'ClusterRole reeve-reconciler-bind',
+    file: 'manifests/install/21-reconciler-bind.yaml',
+    // The jail has its own list, so that no change widens both by mistake.
+    alsoListIn: 'bindableRoles in 41-jail.yaml',
+  },
+  secrets: { role: secretsRole, file: 'manifests/install/22-reconciler-secrets.yaml' },
+  'named-secrets': { role: secretsRole, file: namedSecretsFile },
+  'named-sources': { role: 'Role reeve-reconciler-sources', file: namedSecretsFile },
+  resources: {
+    role: 'ClusterRole reeve-reconciler-resources',
+    file: 'manifests/install/23-reconciler-resources.yaml',
+  },
+};
+
+export function whereToAdd(purpose: RightsPurpose): InstallRole {
+  return installRoles[purpose];
+}

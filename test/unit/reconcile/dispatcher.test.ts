@@ -1,0 +1,74 @@
+// The dispatcher enqueues work only after all caches have heard of a change.
+import { expect, test } from 'vitest';
+import type { KubeObject } from '../../../src/base/kube-object.ts';
+import { Dispatcher } from '../../../src/reconcile/dispatcher.ts';
+import { ProviderLedger } from '../../../src/reconcile/ledger.ts';
+import { ObservedObjects } from '../../../src/reconcile/live/observed-objects.ts';
+import { Sources } from '../../../src/reconcile/live/sources.ts';
+import { DesiredCache } from '../../../src/reconcile/namespace/desired-cache.ts';
+import { observeObject } from '../../../src/policy/plan/observed.ts';
+import { LiveCluster } from '../../../src/state/live-cluster.ts';
+import { VirtualClock } from '../../support/virtual-clock.ts';
+
+const bindingType = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'RoleBinding' };
+
+function binding(): KubeObject {
+  const labels = { 'app.kubernetes.io/managed-by': 'reeve' };
+  const annotations = { 'reeve.dev/owner': 'NamespacePolicy/p' };
+  return {
+    ...bindingType,
+    metadata: { name: 'team', namespace: 'a', uid: 'binding', resourceVersion: '2', labels, annotations },
+  };
+}
+
+function begin() {
+  const clock = new VirtualClock({ start: new Date('2030-01-01T00:00:00Z'), chance: 0.5 });
+  const order: string[] = [];
+  const queue = { add: (key: string) => void order.push(`enqueued ${key}`) };
+  const cluster = new LiveCluster({ excludedNamespaces: [] });
+  const objects = new ObservedObjects();
+  const writer = { read: () => Promise.resolve(undefined) };
+  const dispatcher = new Dispatcher({
+    cluster,
+    objects,
+    sources: new Sources({ cluster, writer, sourceNamespaces: [] }),
+    ledger: new ProviderLedger({ cluster, clock }),
+    desiredCache: new DesiredCache({ cluster, clock }),
+    initialSync: { isDone: true },
+    namespaceQueue: queue,
+    providerQueue: queue,
+  });
+  dispatcher.begin();
+  // A cache that was built after the dispatcher.
+  cluster.subscribe(() => order.push('cache'));
+  objects.subscribe({ changed: () => order.push('cache'), synced: () => order.push('cache') });
+  return { cluster, objects, order };
+}
+
+test('a change of a Namespace reaches caches that were built after the dispatcher before it enqueues work', () => {
+  const { cluster, order } = begin();
+  cluster.namespaces.changed({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'a', uid: 'a' } });
+  expect(order).toEqual(['cache', 'enqueued a']);
+});
+
+test('a change of a provider reaches caches that were built after the dispatcher before it enqueues work', () => {
+  const { cluster, order } = begin();
+  cluster.policies.changed({
+    apiVersion: 'reeve.dev/v1alpha1',
+    kind: 'NamespacePolicy',
+    metadata: { name: 'p', uid: 'p', resourceVersion: '1', generation: 1 },
+    spec: { match: { names: ['a'] } },
+  });
+  expect(order[0]).toBe('cache');
+  expect(order).toContain('enqueued NamespacePolicy/p');
+});
+
+test('a change of an object reaches caches that were built after the dispatcher before it enqueues work', () => {
+  const { cluster, objects, order } = begin();
+  cluster.namespaces.changed({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'a', uid: 'a' } });
+  const sink = objects.sink(bindingType, (object) => observeObject(bindingType, object));
+  sink.replaced([], '1');
+  order.length = 0;
+  sink.changed(binding());
+  expect(order).toEqual(['cache', 'enqueued a']);
+});
