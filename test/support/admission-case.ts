@@ -32,7 +32,7 @@ const kinds = {
 export interface FixtureFolder {
   readonly name: string;
   readonly path: string;
-  /** Each file of the folder: policies, requests and expected answers, and where needed the cluster. */
+  /** All files of the folder: policies, requests, expected answers and, where needed, the cluster. */
   readonly files: readonly string[];
   readonly requests: ReadonlyMap<string, CaseRequest>;
   /** Empty before the first `--update`. */
@@ -54,7 +54,7 @@ export function fixtureFolders(): readonly FixtureFolder[] {
   });
 }
 
-/** The entries of a file that holds one entry for each case, by the name of the case. */
+/** Returns the entries of a file by the name of their case. */
 function casesIn(file: string): ReadonlyMap<string, unknown> {
   const [document, ...more] = parseYaml(readFileSync(file, 'utf8')).documents;
   if (document?.kind === 'broken') throw new Error(`${file}: ${JSON.stringify(document.problems)}`);
@@ -64,14 +64,14 @@ function casesIn(file: string): ReadonlyMap<string, unknown> {
   return new Map(Object.entries(document.value));
 }
 
-/** Writers of policies and shares are cluster administrators, all other requests come from alice. */
+/** Cluster administrators write policies and shares. Alice sends all other requests. */
 function defaultUser(resource: AnyReview['resource']): CaseRequest['user'] {
   return isProviderResource(resource)
     ? { username: 'admin', groups: ['system:masters'] }
     : { username: 'alice', groups: ['system:authenticated'] };
 }
 
-/** The whole AdmissionReview, as bytes of a body. */
+/** Returns the whole AdmissionReview as the bytes of a request body. */
 export function reviewBody(request: CaseRequest): Buffer {
   const resource = request.resource ?? 'namespaces';
   const kind = kinds[resource];
@@ -87,7 +87,7 @@ export function reviewBody(request: CaseRequest): Buffer {
         resource: { group: kind.group, version: kind.version, resource },
         ...(request.subResource === undefined ? {} : { subResource: request.subResource }),
         name,
-        // For a Namespace, the API server gives its own name.
+        // In a review of a Namespace, the API server sends the Namespace's name as its namespace.
         namespace: request.namespace ?? (resource === 'namespaces' ? name : ''),
         operation: request.operation,
         userInfo: request.user ?? defaultUser(resource),

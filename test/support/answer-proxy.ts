@@ -1,4 +1,4 @@
-// Stands before an API server and gives wrong, late or no answers in its name: to lists, to watches, to single requests.
+// Stands in front of an API server and gives wrong, late or no answers to lists, watches and single requests.
 import { Transform } from 'node:stream';
 import { callbackify } from 'node:util';
 import type { ClusterAccess } from '../cluster/cluster-access.ts';
@@ -6,9 +6,9 @@ import { ApiProxy, frontOf, type Exchange, type OwnAnswer } from './api-proxy.ts
 
 export type Choice = (exchange: Exchange) => boolean;
 
-/** Until it is disposed of. */
+/** Refuses the chosen requests until it is disposed of. */
 export interface Refusing extends Disposable {
-  /** How often it has happened. */
+  /** The number of requests refused so far. */
   readonly count: number;
 }
 
@@ -21,10 +21,10 @@ export class AnswerProxy extends ApiProxy {
   readonly #open = new Set<OpenAnswer>();
   readonly #holds = new Map<Choice, Promise<void>>();
   readonly #refusals = new Map<Choice, () => OwnAnswer>();
-  /** In how many bytes at a time a watch arrives. */
+  /** The number of bytes in which each piece of a watch arrives. */
   #pieceBytes = Infinity;
 
-  /** Nothing of it is asked or answered until that is disposed of; then all goes on its way in its order. */
+  /** Holds the chosen requests back until the result is disposed of. Then they continue in their order. */
   hold(which: Choice): Disposable {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#holds.set(which, promise);
@@ -36,7 +36,7 @@ export class AnswerProxy extends ApiProxy {
     };
   }
 
-  /** It is not asked; this is the answer. */
+  /** Answers the chosen requests itself, without asking the API server. */
   refuse(which: Choice, answer: OwnAnswer): Refusing {
     let count = 0;
     this.#refusals.set(which, () => {
@@ -51,17 +51,17 @@ export class AnswerProxy extends ApiProxy {
     };
   }
 
-  /** Ends those that are being answered, as a server does that has nothing more to say. */
+  /** Ends the chosen open answers normally, as a server ends a watch. */
   end(which: Choice): void {
     for (const { exchange, body } of this.#open) if (which(exchange)) body.end();
   }
 
-  /** Says this in all that are being answered. */
+  /** Adds the text to all chosen open answers. */
   say(which: Choice, text: string): void {
     for (const { exchange, body } of this.#open) if (which(exchange)) body.push(text);
   }
 
-  /** What watches say arrives a few bytes at a time. */
+  /** Lets watch events arrive a few bytes at a time. */
   cutIntoPieces(bytes: number): void {
     this.#pieceBytes = bytes;
   }
@@ -104,12 +104,12 @@ export function isWatch({ query }: Exchange): boolean {
   return query.get('watch') === 'true';
 }
 
-/** True for a whole collection in all namespaces; single objects do not count. */
+/** Returns true for a list of a collection in all namespaces. A read of a single object does not count. */
 export function isList({ method, path, query }: Exchange): boolean {
   return method === 'GET' && query.has('limit') && !query.has('watch') && !path.endsWith('/leases');
 }
 
-/** What a watch says when it fails. https://kubernetes.io/docs/reference/using-api/api-concepts/#watch-events */
+/** Returns the event with which a watch fails. https://kubernetes.io/docs/reference/using-api/api-concepts/#watch-events */
 export function errorEvent(code: number, reason: string): string {
   const object = { apiVersion: 'v1', kind: 'Status', status: 'Failure', code, reason };
   return `${JSON.stringify({ type: 'ERROR', object })}\n`;

@@ -1,4 +1,4 @@
-// Stands before an API server, with its certificate, and understands what it hands on: who extends it may change that.
+// Stands in front of an API server with its certificate. Subclasses can change requests and answers.
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -12,11 +12,11 @@ export interface Exchange {
   readonly method: string;
   readonly path: string;
   readonly query: URLSearchParams;
-  /** The media types that are asked for. */
+  /** The media types in the Accept header. */
   readonly accept: string;
 }
 
-/** The answer given in place of the API server. */
+/** An answer that the proxy gives in place of the API server. */
 export interface OwnAnswer {
   readonly status: number;
   readonly body: object;
@@ -50,13 +50,13 @@ export abstract class ApiProxy {
     front.server.on('request', (incoming, answer) => void this.#forward(incoming, answer));
   }
 
-  /** Settled when the API server may be asked; it is not asked when there is an answer already. */
+  /** Resolves when the request may go on to the API server, or with the answer to give instead. */
   protected abstract asked(exchange: Exchange): Promise<OwnAnswer | undefined>;
 
-  /** What the body of its answer goes through. */
+  /** Returns the stream through which the body of the API server's answer passes. */
   protected abstract filter(exchange: Exchange): Transform;
 
-  /** The path of a kubeconfig like that one, which leads here. */
+  /** Returns the path of a copy of the kubeconfig that leads to this proxy. */
   async kubeconfigLike(path: string): Promise<string> {
     const { port } = this.#front.server.address() as AddressInfo;
     const text = await readFile(path, 'utf8');

@@ -1,4 +1,4 @@
-// Stands for kube-proxy: forwards connections to the replicas that say they are ready, each in its turn.
+// Stands in for kube-proxy: forwards connections to the ready replicas, each in its turn.
 import { once } from 'node:events';
 import { get } from 'node:http';
 import { connect, createServer } from 'node:net';
@@ -6,17 +6,17 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 
 export interface Replica {
   readonly port: number;
-  /** Its plain HTTP port, where /readyz answers 200 once it wants requests. */
+  /** The plain HTTP port of the probes. /readyz answers 200 once the replica accepts requests. */
   readonly probesPort: number;
 }
 
 const pollMs = 50;
-// As the Deployment of the webhook has it: a machine that is busy for a moment does not take a replica away.
+// The Deployment of the webhook has the same timeout: a machine that is busy for a moment does not remove a replica.
 // https://kubernetes.io/docs/tasks/configure-pod-container/configure-liveness-readiness-startup-probes/#configure-probes
 const probeTimeoutMs = 2000;
 const lateProbesInARow = 2;
 
-/** As in a cluster, a connection stays with its replica, also when that is no longer ready. */
+/** As in a cluster, a connection stays with its replica, even when the replica is no longer ready. */
 export class Balancer {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -33,24 +33,24 @@ export class Balancer {
     for (const replica of replicas) void this.#poll(replica);
   }
 
-  /** On a free port of 127.0.0.1, or on the one given. */
+  /** Listens on the given port of 127.0.0.1, by default on a free one. */
   async listen(port = 0): Promise<number> {
     this.#server.listen(port, '127.0.0.1');
     await once(this.#server, 'listening');
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Backends that answered their last probe well. */
+  /** Replicas whose last probe succeeded. */
   get ready(): readonly Replica[] {
     return this.#ready;
   }
 
-  /** How many connections there have ever been. */
+  /** The number of connections accepted so far. */
   get accepted(): number {
     return this.#accepted;
   }
 
-  /** From now on these, as when a Deployment replaces its pods. */
+  /** Replaces the replicas, as a Deployment replaces its pods. */
   setReplicas(replicas: readonly Replica[]): void {
     const added = replicas.filter((replica) => !this.#replicas.includes(replica));
     this.#replicas = replicas;
@@ -94,7 +94,7 @@ export class Balancer {
     );
   }
 
-  /** A backend that has just ended refuses the connection; then the next one gets it. */
+  /** A replica that has just ended refuses the connection. Then the next replica gets it. */
   #connect(client: Socket, [replica, ...others]: readonly Replica[]): void {
     if (replica === undefined || client.destroyed) {
       client.destroy();
@@ -114,7 +114,7 @@ export class Balancer {
 
   #track(socket: Socket): void {
     this.#sockets.add(socket);
-    // Whatever goes wrong with a connection ends it, for both sides.
+    // Any error of a connection ends it for both sides.
     socket.on('error', () => undefined);
     socket.once('close', () => this.#sockets.delete(socket));
   }

@@ -1,4 +1,4 @@
-// Before the tests of the contract: one serving certificate for the sandboxes and webhooks that they start.
+// Before the contract tests: creates one serving certificate for the sandboxes and webhooks that they start.
 import type { TestProject } from 'vitest/node';
 import { issueCertificates } from '../../src/certs/issue/issue.ts';
 

@@ -1,10 +1,10 @@
-// Before the tests of the contract: builds the program that uses client-go, where there is Go.
+// Before the contract tests: builds the program that uses client-go, if Go is installed.
 import type { TestProject } from 'vitest/node';
 import { findClientProgram } from '../cluster/binary.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Its path. */
+    /** The path of the program. Undefined without Go. */
     goClient: string | undefined;
   }
 }

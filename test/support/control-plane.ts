@@ -1,4 +1,4 @@
-// Before the tests that need one: starts a control plane for each worker of the run, and tells them where it is.
+// Before tests that need a cluster: starts a control plane for each worker of the run, and provides its address.
 import type { TestProject } from 'vitest/node';
 import { findBinary } from '../cluster/binary.ts';
 import { startControlPlane } from '../cluster/control-plane.ts';
@@ -18,7 +18,7 @@ export interface ProvidedPlane {
 export type ProvidedCluster =
   | {
       readonly kind: 'running';
-      /** One for each worker: its files come one after the other, and have it to themselves. */
+      /** One plane for each worker. The files of a worker run one after the other and share its plane with no other worker. */
       readonly planes: readonly ProvidedPlane[];
       readonly hasControllers: boolean;
     }
@@ -30,7 +30,7 @@ declare module 'vitest' {
   }
 }
 
-/** Set to `required`, a run without a control plane fails, where a contributor's only says what it left out. */
+/** With the value `required`, a run without a control plane fails. Otherwise the run reports what it left out. */
 const variable = 'REEVE_CLUSTER_TESTS';
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -55,7 +55,7 @@ function provided(plane: ControlPlane): ProvidedPlane {
   return { folder, kubeconfig, server, etcd, caFile, hasControllers };
 }
 
-/** What the closing summary says of it; undefined when nothing was left out. */
+/** Returns the line about the cluster for the closing summary. Undefined when nothing was left out. */
 export function clusterNotice(cluster: ProvidedCluster | undefined): string | undefined {
   if (cluster === undefined) return undefined;
   if (cluster.kind === 'none')

@@ -1,4 +1,4 @@
-// Prints one last line that counts the tests, so that a script can read the outcome of a run.
+// Prints one last line that counts the tests, so that a script can read the result of a run.
 import type { Reporter, TestModule } from 'vitest/node';
 import { clusterNotice } from './control-plane.ts';
 
@@ -7,7 +7,7 @@ class CountingReporter implements Reporter {
     const counts = { passed: 0, failed: unhandledErrors.length, skipped: 0 };
     for (const module of modules) {
       if (module.errors().length > 0) counts.failed += 1;
-      // What fails before the first test of a block skips all of them.
+      // An error before the first test of a block skips all tests of the block.
       for (const suite of module.children.allSuites()) if (suite.errors().length > 0) counts.failed += 1;
       for (const test of module.children.allTests()) {
         const { state } = test.result();

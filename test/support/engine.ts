@@ -1,4 +1,4 @@
-// Short ways to policies, snapshots and reviews for tests of the engine and of the server.
+// Creates policies, snapshots and reviews for tests of the engine and of the server.
 import { parseNamespacePolicy } from '../../src/api/namespace-policy/namespace-policy.ts';
 import { namespaceNameLabel, systemNamespaces } from '../../src/api/names.ts';
 import { renderProblem } from '../../src/base/problem.ts';
@@ -28,7 +28,7 @@ export const testInstall: Install = {
   resourceOf: ({ kind }) => `${kind.toLowerCase()}s`,
 };
 
-/** The problems of the schema or of the engine, as text; nothing when the policy is fine. */
+/** Returns the problems of the schema or of the engine as text. Empty for a valid policy. */
 export function problemsOf(name: string, spec: unknown): readonly string[] {
   const parsed = parseNamespacePolicy(providerObject('NamespacePolicy', name, spec));
   if (!parsed.ok) return parsed.problems.map(renderProblem);
@@ -64,7 +64,7 @@ export function aSnapshot(
   );
 }
 
-/** As `aSnapshot`, from the specs of policies by name. */
+/** Makes a snapshot like `aSnapshot`, from the specs of policies by name. */
 export function snapshotOf(
   specs: Readonly<Record<string, unknown>>,
   namespaces: readonly KubeObject[] = [],
@@ -79,7 +79,7 @@ export function aNamespace(metadata: ObjectMeta): KubeObject {
   return { apiVersion: 'v1', kind: 'Namespace', metadata };
 }
 
-/** With the label that the API server gives every Namespace. */
+/** Returns a Namespace with the label that the API server gives every Namespace. */
 export function knownNamespace(name: string, labels: Readonly<Record<string, string>> = {}): KubeObject {
   return aNamespace({ name, labels: { [namespaceNameLabel]: name, ...labels } });
 }
@@ -105,7 +105,7 @@ export function aReview(
   };
 }
 
-/** A write of a policy or share as the API server asks about it. */
+/** Returns the review that the API server sends for a write of a policy or share. */
 export function aProviderReview(
   fields: Partial<ProviderReview> & Pick<ProviderReview, 'resource'>,
 ): ProviderReview {
@@ -124,7 +124,7 @@ export function aProviderReview(
   };
 }
 
-/** As it is stored. */
+/** Returns the policy or share as the API server stores it. */
 export function providerObject(
   kind: ProviderKind,
   name: string,

@@ -1,4 +1,4 @@
-// A KubeClient whose answers a test writes, and what a small API server would say.
+// A KubeClient with answers that a test writes, and objects that behave as on a small API server.
 import { KubeError } from '../../src/base/kube-error.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import type { KubeClient, KubeRequest } from '../../src/kube/http/client.ts';
@@ -9,7 +9,7 @@ export type Answer =
   | { readonly kind: 'error'; readonly error: KubeError }
   /** The answer never comes. */
   | { readonly kind: 'silence' }
-  /** Open until the test ends it, unless its end is given. */
+  /** The stream stays open until the test ends it, unless its end is given. */
   | { readonly kind: 'stream'; readonly stream: FakeStream };
 
 export function json(value: JsonObject): Answer {
@@ -29,7 +29,7 @@ export function networkError(reason = 'ECONNRESET'): KubeError {
 
 export const silence: Answer = { kind: 'silence' };
 
-/** The chunks come one after the other; then the watch stays open, or ends as `then` says. */
+/** Sends the chunks one after the other. Then the watch stays open, or ends as `then` says. */
 export function stream(
   chunks: readonly (string | Uint8Array)[],
   then: 'open' | 'end' | KubeError = 'open',
@@ -84,10 +84,10 @@ export class FakeStream {
   }
 }
 
-/** Called for each request with how many there were before. */
+/** Answers a request. `index` is the number of requests before it. */
 export type Script = (request: KubeRequest, index: number) => Answer | Promise<Answer>;
 
-/** Times out by virtual time, and is aborted by signals, as a real client. */
+/** Times out in virtual time and obeys abort signals, as a real client does. */
 export class FakeApiServer implements KubeClient {
   readonly requests: KubeRequest[] = [];
   readonly #script: Script;
@@ -111,7 +111,7 @@ export class FakeApiServer implements KubeClient {
   }
 
   close(): void {
-    // There are no connections.
+    // A fake server has no connections.
   }
 
   async #answer(request: KubeRequest): Promise<Answer & { kind: 'json' | 'stream' }> {
@@ -148,7 +148,7 @@ async function aborted(signal: AbortSignal | undefined): Promise<never> {
   return await promise;
 }
 
-/** One object under one path, which is replaced only by who knows its version, as on the real server. */
+/** One object under one path. A replacement must have the current resourceVersion, as on the real server. */
 export class FakeObject {
   readonly #path: string;
   #version = 0;
@@ -166,7 +166,7 @@ export class FakeObject {
     return this.#object !== undefined;
   }
 
-  /** Writes as another client would. */
+  /** Writes the object as another client does. */
   write(object: JsonObject | undefined): void {
     this.#version += 1;
     const metadata = {
@@ -179,7 +179,7 @@ export class FakeObject {
   answer({ method, path, body }: KubeRequest): Answer {
     const given = body as JsonObject | undefined;
     if (path !== this.#path) return refusal(404, 'NotFound');
-    // Server-side apply of nothing but a name.
+    // A server-side apply that sets only the name.
     if (method === 'PATCH') return this.#object === undefined ? this.#stored(given) : json(this.#object);
     if (this.#object === undefined) return refusal(404, 'NotFound');
     if (method === 'GET') return json(this.#object);

@@ -1,4 +1,4 @@
-// One Secret in many namespaces of a real control plane: by a share of Reeve, and by a raw loop of the same writes.
+// Distributes one Secret to many namespaces of a real control plane: by a share of Reeve, and by a raw loop of the same writes.
 import type { KubeObject } from '../../src/base/kube-object.ts';
 import type { KubeClient } from '../../src/kube/http/client.ts';
 import { findApiServer } from '../../src/kube/auth/find-api-server.ts';
@@ -15,7 +15,7 @@ const prefix = 'fo-';
 const sourceNamespace = 'reeve-shared';
 const crd = '/apis/reeve.dev/v1alpha1';
 
-/** The data of the Secret: a registry credential of common size. */
+/** The data of the Secret, as large as a common registry credential. */
 const data = {
   '.dockerconfigjson': Buffer.from(JSON.stringify({ auths: { r: { auth: 'x'.repeat(200) } } })).toString(
     'base64',
@@ -35,7 +35,7 @@ export class FanOut {
     this.#counter = counter;
   }
 
-  /** The namespaces are there, and Reeve has nothing left to do in them. */
+  /** Resolves when the namespaces exist and Reeve has nothing left to do in them. */
   static async prepare(cluster: ClusterAccess): Promise<FanOut> {
     const apiServer = await findApiServer({ kubeconfig: cluster.kubeconfig, environment: {} });
     const client = createKubeClient(apiServer);
@@ -49,14 +49,14 @@ export class FanOut {
     return fanOut;
   }
 
-  /** Milliseconds until the last of the Secrets was written. */
+  /** Returns the milliseconds until the last Secret was written. */
   async rawLoop(name: string): Promise<number> {
     const began = performance.now();
     await inParallel(namespaceNames(), (namespace) => this.#apply(secretOf(namespace, name)));
     return performance.now() - began;
   }
 
-  /** Milliseconds from the request that makes the share until the last copy is seen. */
+  /** Returns the milliseconds from the request that creates the share until the last copy exists. */
   async share(name: string): Promise<number> {
     await this.#apply(secretOf(sourceNamespace, name));
     const done = this.#counter.expect(name, namespaceCount + 1);
@@ -72,7 +72,7 @@ export class FanOut {
   }
 
   async #makeNamespaces(): Promise<void> {
-    // Something is provided to each, so that a further object changes nothing in what Reeve says of the namespace.
+    // The policy provides an object in each namespace, so that a further object changes nothing in the status of the namespace.
     await this.#client.request({ method: 'POST', path: `${crd}/namespacepolicies`, body: basePolicy });
     await inParallel(namespaceNames(), async (name) => {
       const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
@@ -117,7 +117,7 @@ export class FanOut {
   }
 }
 
-/** Sees how many Secrets of a name there are. */
+/** Watches Secrets, and counts them by name. */
 class SecretCounter {
   readonly #seen = new Map<string, number>();
   #expected: { readonly name: string; readonly count: number; readonly resolve: () => void } | undefined;
@@ -135,7 +135,7 @@ class SecretCounter {
     this.#add(object, -1);
   }
 
-  /** Resolves once there are so many of that name. */
+  /** Resolves once that many Secrets of that name exist. */
   async expect(name: string, count: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#expected = { name, count, resolve };

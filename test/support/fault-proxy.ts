@@ -1,4 +1,4 @@
-// Stands on the way to the API server and fails as networks do: cuts, refuses, delays, or swallows all without a word.
+// Stands between a client and the API server and fails as networks do: cuts, refuses, delays or swallows connections.
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
@@ -8,7 +8,7 @@ export interface Target {
   readonly port: number;
 }
 
-/** Both ends of what looks like one connection. */
+/** The two connections that the client and the server see as one. */
 interface Line {
   readonly client: Socket;
   readonly upstream: Socket;
@@ -32,12 +32,12 @@ export class FaultProxy {
     return this.#port;
   }
 
-  /** How many connections there are. */
+  /** The number of open connections. */
   get connections(): number {
     return this.#lines.size;
   }
 
-  /** How many there have ever been. */
+  /** The number of connections accepted so far. */
   get accepted(): number {
     return this.#accepted;
   }
@@ -52,13 +52,13 @@ export class FaultProxy {
     this.#port = (server.address() as AddressInfo).port;
   }
 
-  /** Refuses new connections from now on; open ones stay. */
+  /** Refuses new connections from now on. Open connections stay. */
   refuse(): void {
     this.#server?.close();
     this.#server = undefined;
   }
 
-  /** As when a machine on the way goes down: every connection is reset. */
+  /** Resets every connection, as when a machine on the way goes down. */
   cut(): void {
     for (const { client, upstream } of this.#lines) {
       client.resetAndDestroy();
@@ -66,15 +66,15 @@ export class FaultProxy {
     }
   }
 
-  /** Until `heal`. */
+  /** Cuts all connections at this interval until `heal`. */
   cutEvery(milliseconds: number): void {
     clearInterval(this.#cutting);
     this.#cutting = setInterval(() => this.cut(), milliseconds);
   }
 
   /**
-   * As when a gateway on the way has forgotten the connections: all bytes get lost without an error. `new`
-   * ones are not forgotten, unless it is for `all`.
+   * Loses all bytes without an error, as a gateway that has forgotten its connections. `open` spares new
+   * connections, `all` does not.
    */
   silence(which: 'open' | 'all'): void {
     for (const { client, upstream } of this.#lines) {
@@ -84,12 +84,12 @@ export class FaultProxy {
     if (which === 'all') this.#isSilent = true;
   }
 
-  /** In each direction; for what is sent from now on. */
+  /** Delays all bytes sent from now on, in each direction. */
   delay(milliseconds: number): void {
     this.#delayMs = milliseconds;
   }
 
-  /** New connections work as they should again. What was forgotten stays forgotten. */
+  /** Lets new connections work again. Silenced connections stay silent. */
   async heal(): Promise<void> {
     clearInterval(this.#cutting);
     this.#delayMs = 0;
@@ -97,7 +97,7 @@ export class FaultProxy {
     await this.accept();
   }
 
-  /** The path of a kubeconfig like that one, which leads here. TLS goes through, so the names are still those of the target. */
+  /** Returns the path of a copy of the kubeconfig that leads here. TLS passes through, so the names are those of the target. */
   async kubeconfigLike(path: string): Promise<string> {
     const text = await readFile(path, 'utf8');
     const own = `${path}-through-${this.#port}`;
@@ -131,7 +131,7 @@ export class FaultProxy {
     ] as const) {
       from.on('error', () => undefined);
       from.once('close', () => {
-        // Whatever goes wrong with one end ends the other; what ended well is handed on in its time.
+        // An error of one end ends the other. A normal end is forwarded after its bytes.
         if (!from.readableEnded) to.destroy();
         if (to.closed) this.#lines.delete(line);
       });
@@ -139,7 +139,7 @@ export class FaultProxy {
     }
   }
 
-  /** In the order in which it came, since all of it is delayed alike. */
+  /** Delays all bytes alike, so that they keep their order. */
   #carry(from: Socket, to: Socket): void {
     const pass = (act: () => void): void => {
       if (this.#delayMs === 0) act();
@@ -150,7 +150,7 @@ export class FaultProxy {
   }
 }
 
-/** Accepts connections, and harms none. */
+/** Starts a proxy that accepts connections and disturbs none. */
 export async function startFaultProxy(target: Target | URL): Promise<FaultProxy> {
   const proxy = new FaultProxy({ port: Number(target.port) });
   await proxy.accept();

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 
 export interface FullPipe extends AsyncDisposable {
-  /** To give to a process as its output. */
+  /** The file descriptor that a process can have as its output. */
   readonly fd: number;
 }
 
@@ -15,9 +15,9 @@ export function fullPipe(): FullPipe {
   const path = join(tmpdir(), `full-pipe-${randomUUID()}`);
   execFileSync('mkfifo', [path]);
   const reader = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
-  // Another opening of it, since that one does not wait.
+  // The pipe is opened a second time, because writes through the first descriptor do not block.
   const fd = openSync(path, constants.O_WRONLY);
-  // The last page takes what is no whole page any more.
+  // The last page of the pipe takes bytes that no longer make a whole page.
   for (const bytes of [4096, 1]) fill(reader, Buffer.alloc(bytes, ' '));
   return {
     fd,

@@ -1,4 +1,4 @@
-// Posts to a webhook under test over a real TLS connection and reads what it answers.
+// Posts to a webhook under test over a real TLS connection and reads the answer.
 import { Agent, request } from 'node:https';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { RequestOptions } from 'node:https';
@@ -23,7 +23,7 @@ export class HttpsClient {
   readonly port: number;
   readonly agent: Agent;
 
-  /** Trusts this authority, or any server when undefined. */
+  /** Trusts this authority, or any server when `ca` is undefined. */
   constructor(port: number, ca?: string) {
     this.port = port;
     this.agent = new Agent({
@@ -32,7 +32,7 @@ export class HttpsClient {
     });
   }
 
-  /** JSON with its headers, unless the call says otherwise. */
+  /** Posts JSON with its headers, unless the call sets others. */
   post(
     path: string,
     body: Body,

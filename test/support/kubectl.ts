@@ -5,37 +5,37 @@ import { text } from 'node:stream/consumers';
 
 export interface KubectlOptions {
   readonly kubeconfig: string;
-  /** For `-f -`. */
+  /** The standard input, for `-f -`. */
   readonly input?: string;
-  /** Impersonation, as `--as` and `--as-group`. */
+  /** The user and groups for impersonation, as `--as` and `--as-group`. */
   readonly as?: string;
   readonly asGroup?: readonly string[];
-  /** Default: the root of the repository, so that files are named as in its documents. */
+  /** Default: the root of the repository, so that paths are those of its documents. */
   readonly cwd?: string;
-  /** What `kubectl edit` hands the file to: a command for the shell. */
+  /** The shell command that `kubectl edit` runs on the file. */
   readonly editor?: string;
 }
 
 export interface KubectlOutput {
-  /** null when it was ended by a signal. */
+  /** Null when a signal ended kubectl. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-// For a `wait` or a `watch` that would never end; far more than any test waits.
+// Ends a `wait` or a `watch` that would never end. No test waits nearly as long.
 const patienceMs = 120_000;
 
-/** Rejects only when there is no kubectl on the PATH; what it says is for the caller to judge. */
+/** Rejects only when kubectl is not on the PATH. The caller judges the exit code and the output. */
 export async function kubectl(args: readonly string[], options: KubectlOptions): Promise<KubectlOutput> {
   const child = spawn('kubectl', [...impersonation(options), ...args], {
     cwd: options.cwd ?? join(import.meta.dirname, '..', '..'),
     env: {
       PATH: process.env['PATH'],
       KUBECONFIG: options.kubeconfig,
-      // It is over soon: of what an apply costs, a third is to tidy up memory meanwhile. https://pkg.go.dev/runtime#hdr-Environment_Variables
+      // kubectl runs briefly, and garbage collection costs a third of an apply. https://pkg.go.dev/runtime#hdr-Environment_Variables
       GOGC: '400',
-      // Its cache of what the API server offers, and the kuberc that it may look for.
+      // kubectl keeps its discovery cache here, and looks here for its kuberc.
       HOME: join(dirname(options.kubeconfig), 'kubectl-home'),
       ...(options.editor === undefined ? {} : { KUBE_EDITOR: options.editor }),
     },
@@ -46,13 +46,13 @@ export async function kubectl(args: readonly string[], options: KubectlOptions):
     child.on('error', () => reject(new Error('kubectl could not be run: is it on the PATH?')));
     child.on('close', resolve);
   });
-  // It may end without having read its input.
+  // kubectl may end without having read its input.
   child.stdin.on('error', () => undefined).end(options.input ?? '');
   const [code, stdout, stderr] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
   return { code, stdout, stderr };
 }
 
-/** For the steps that only prepare a test: its output, or an error with what it said. */
+/** Runs a step that prepares a test. Returns the output of kubectl, or throws an error that quotes it. */
 export async function mustKubectl(args: readonly string[], options: KubectlOptions): Promise<string> {
   const { code, stdout, stderr } = await kubectl(args, options);
   if (code === 0) return stdout;

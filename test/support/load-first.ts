@@ -1,4 +1,4 @@
-// Before each file of tests that share a process: node:tls must have loaded whole before any test uses up the stack.
+// Before each file of tests that share a process: loads node:tls completely, before any test uses up the stack.
 import { createSecureContext } from 'node:tls';
 
 if (typeof createSecureContext !== 'function')

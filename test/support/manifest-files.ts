@@ -1,4 +1,4 @@
-// The YAML files of manifests/, as the objects they hold.
+// Reads the YAML files of manifests/ as objects.
 import { globSync, readFileSync } from 'node:fs';
 import { isJsonObject, type JsonObject } from '../../src/base/json.ts';
 import { parseYaml } from '../../src/base/yaml.ts';
@@ -15,7 +15,7 @@ export function manifestObjects(folder: string): readonly ManifestObject[] {
   return globSync(`manifests/${folder}/*.yaml`).sort().flatMap(objectsOf);
 }
 
-/** The one object of a file. */
+/** Returns the only object of a file. */
 export function manifestObject(path: string): JsonObject {
   const [first, ...more] = objectsOf(`manifests/${path}`);
   if (first === undefined || more.length > 0) throw new Error(`${path} does not hold one object`);

@@ -1,4 +1,4 @@
-// An API server in memory with what the reconciler uses: versions, preconditions, apply, finalizers, watches.
+// An API server in memory with the features that the reconciler uses: versions, preconditions, apply, finalizers, watches.
 import { isDeepStrictEqual } from 'node:util';
 import { setImmediate } from 'node:timers/promises';
 import { isJsonObject, type JsonObject } from '../../src/base/json.ts';
@@ -66,7 +66,7 @@ export class MemoryCluster implements ObjectWriter, OwnSecrets {
   readonly writes: Write[] = [];
   /** Read requests of Reeve. */
   reads = 0;
-  /** How many turns of the event loop an answer to Reeve takes. */
+  /** The number of turns of the event loop that an answer to Reeve takes. */
   latency: () => number = () => 0;
   /** When true, watches hold their events back until `deliver`. */
   isLagging = false;
@@ -88,7 +88,7 @@ export class MemoryCluster implements ObjectWriter, OwnSecrets {
     this.#now = now;
   }
 
-  // Requests of tests, as any other user.
+  // Requests of tests, sent as another user.
 
   get(ref: ObjectRef): KubeObject | undefined {
     return this.#objects.get(idOf(ref));
@@ -250,7 +250,7 @@ export class MemoryCluster implements ObjectWriter, OwnSecrets {
     if (known === undefined) throw failure(404);
     const { uid, resourceVersion } = isJsonObject(patch['metadata']) ? patch['metadata'] : {};
     checkPreconditions(known, uid, resourceVersion);
-    // As it arrives in JSON, without undefined fields.
+    // JSON drops undefined fields, as on a real connection.
     const sent: unknown = JSON.parse(JSON.stringify(patch));
     return this.#store(known, onlyStatus(known, mergePatched(known, sent), subresource), by, subresource);
   }

@@ -1,4 +1,4 @@
-// Before each file of the quick tests: a test that starts a process or opens a port fails, because it is not a quick one.
+// Before each file of the quick tests: makes a test fail that starts a process or opens a port.
 import child from 'node:child_process';
 import { syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';

@@ -1,4 +1,4 @@
-// Before tests that start control planes of their own: tells them whether there can be any.
+// Before tests that start their own control planes: provides whether this machine can start any.
 import type { TestProject } from 'vitest/node';
 import { findBinary } from '../cluster/binary.ts';
 

@@ -1,4 +1,4 @@
-// How often a property is tried: as often as its test says, or a tenth of it in the quick tests.
+// How many runs a property gets: as many as its test says, or a tenth of that in the quick tests.
 
 /** Set by `npm run test:quick`. */
 const variable = 'REEVE_QUICK_TESTS';

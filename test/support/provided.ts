@@ -1,4 +1,4 @@
-// Short ways to what policies and shares provide, for tests of the reconciler.
+// Creates policies and shares that provide objects, for tests of the reconciler.
 
 import type { Harness } from './reconcile-harness.ts';
 
@@ -33,7 +33,7 @@ export function shareOf(fields: object = {}): object {
   return { source: { namespace: 'reeve-shared', name: 'regcred' }, targets: teams, ...fields };
 }
 
-/** The marks of what the policy `p` provides. */
+/** The marks on the objects of policy `p`. */
 export const ours = {
   metadata: {
     labels: { 'app.kubernetes.io/managed-by': 'reeve' },
@@ -41,7 +41,7 @@ export const ours = {
   },
 };
 
-/** With the policy `p` and namespaces of teams, and nothing left to do. */
+/** Resolves when policy `p` exists, namespaces of teams exist, and the reconciler has nothing left to do. */
 export async function settledWith(
   harness: Harness,
   spec: object,

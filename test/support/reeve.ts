@@ -1,4 +1,4 @@
-// Reeve on a real control plane, as it ships: its manifests, its own service accounts, its own processes from source.
+// Runs Reeve on a real control plane as it ships: with its manifests and service accounts, in processes from source.
 import { ReeveProcess, type Output } from './serve-process.ts';
 import type { ClusterAccess } from '../cluster/cluster-access.ts';
 import { freePorts } from '../cluster/ports.ts';
@@ -9,15 +9,15 @@ import { until } from './until.ts';
 
 export interface ReeveOptions {
   readonly role?: Role;
-  /** That of an earlier one, so that the webhook configurations need no change. */
+  /** The port of an earlier process, so that the webhook configurations need no change. */
   readonly port?: number;
-  /** The port that API servers use: that of a balancer before several replicas; default: the port of this process. */
+  /** The port that API servers call: the port of a balancer before several replicas. Default: the port of this process. */
   readonly servicePort?: number;
   readonly args?: readonly string[];
-  /** Where it finds the API server, as its service account; default: directly. */
+  /** The kubeconfig with which Reeve finds the API server as its service account. Default: a direct connection. */
   readonly kubeconfig?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** The file descriptor to which its log goes, which is then not in its output. */
+  /** The file descriptor that receives the log. The log is then not part of `output`. */
   readonly log?: number;
 }
 
@@ -32,7 +32,7 @@ export class Reeve {
     this.probesPort = probesPort;
   }
 
-  /** All that it printed, log included. */
+  /** The complete output of the process, including its log. */
   get output(): string {
     return `${this.#process.stdout}${this.#process.stderr}`;
   }
@@ -49,7 +49,7 @@ export class Reeve {
     return (await this.#get('/metrics')).body;
   }
 
-  /** The value of a sample, `reeve_leader` or `name{label="value"}`; undefined when it is not there. */
+  /** Returns the value of a sample such as `reeve_leader` or `name{label="value"}`. Undefined without such a sample. */
   async metric(sample: string): Promise<number | undefined> {
     const line = (await this.metrics()).split('\n').find((each) => each.startsWith(`${sample} `));
     return line === undefined ? undefined : Number(line.slice(sample.length + 1));
@@ -63,7 +63,7 @@ export class Reeve {
     return await this.#process.ended();
   }
 
-  /** As Kubernetes ends a Pod. */
+  /** Ends the process as Kubernetes ends a Pod. */
   async stop(): Promise<Output> {
     this.#process.kill('SIGTERM');
     return await this.#process.ended();
@@ -90,7 +90,7 @@ interface Whereabouts {
   readonly servicePort: number;
 }
 
-/** The flags of every Reeve in a test: its addresses, and a log of everything. */
+/** Returns the flags of every Reeve in a test: its addresses, and the lowest log level. */
 export function flagsOf({ role, kubeconfig, port, probesPort, servicePort }: Whereabouts): readonly string[] {
   return [
     'run',
@@ -104,7 +104,7 @@ export function flagsOf({ role, kubeconfig, port, probesPort, servicePort }: Whe
   ];
 }
 
-/** Does not wait until it is ready. */
+/** Starts Reeve without waiting until it is ready. */
 export async function spawnReeve(cluster: ClusterAccess, options: ReeveOptions = {}): Promise<Reeve> {
   const { role = 'all', args = [] } = options;
   const [freePort = 0, probesPort = 0] = await freePorts(2);
@@ -120,7 +120,7 @@ export async function spawnReeve(cluster: ClusterAccess, options: ReeveOptions =
   return new Reeve(process, port, probesPort);
 }
 
-/** Waits until it is ready and, for a webhook, until API servers ask it. */
+/** Waits until Reeve is ready and, for a webhook, until API servers call it. */
 export async function startReeve(cluster: ClusterAccess, options: ReeveOptions = {}): Promise<Reeve> {
   const reeve = await spawnReeve(cluster, options);
   try {
@@ -137,7 +137,7 @@ export async function startReeve(cluster: ClusterAccess, options: ReeveOptions =
   return reeve;
 }
 
-/** A policy that no program would take: as soon as it is refused, the webhook is in force. */
+/** Sends an invalid policy until the webhook refuses it. From then on API servers call the webhook. */
 export async function webhookIsAsked(cluster: ClusterAccess): Promise<void> {
   const policy = {
     apiVersion: 'reeve.dev/v1alpha1',

@@ -1,4 +1,4 @@
-// Makes AdmissionReviews as the API server sends them, with anything in them replaced or left out.
+// Makes AdmissionReviews as the API server sends them. A test can replace or leave out any part.
 import { isJsonObject } from '../../src/base/json.ts';
 
 export type Json = Record<string, unknown>;
@@ -10,7 +10,7 @@ interface ResourceType {
   readonly group: string;
   readonly kind: string;
   readonly resource: string;
-  /** v1, where nothing is said. */
+  /** Default: v1. */
   readonly version?: string;
 }
 
@@ -99,7 +99,7 @@ export function shareObject(spec: Json = {}, metadata: Json = {}): Json {
   };
 }
 
-/** A CREATE of the object, with some fields of the request replaced; those that are undefined are left out. */
+/** Returns a CREATE of the object with the given fields of the request replaced. Undefined removes a field. */
 export function requestFor(object: Json, changes: Json = {}): Json {
   const type = types[String(object['kind'])] ?? none;
   const metadata = isJsonObject(object['metadata']) ? object['metadata'] : {};
@@ -132,7 +132,7 @@ export function reviewJson(object: Json, changes: Json = {}): string {
   return JSON.stringify(reviewOf(requestFor(object, changes)));
 }
 
-/** What a webhook answered inside the review. */
+/** The response of a webhook inside the review. */
 export interface Response {
   readonly uid: string;
   readonly allowed: boolean;

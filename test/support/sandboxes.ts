@@ -1,4 +1,4 @@
-// Before the tests that also run on the sandbox: starts one for each worker, in the form in which they know a control plane.
+// Before tests that also run on the sandbox: starts a sandbox for each worker, and provides it like a control plane.
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import type { TestProject } from 'vitest/node';
@@ -40,7 +40,7 @@ async function startPlane(): Promise<Plane> {
     stop: async () => {
       await sandbox.close();
       await rm(folder, { recursive: true, force: true });
-      // It answered them with 500, or went on without: no test may have met them by accident.
+      // The sandbox answered these requests with 500 or ignored their errors. No test may cause that by accident.
       if (faults.length > 0) throw new AggregateError(faults, String(faults[0]));
     },
   };
@@ -64,7 +64,7 @@ async function start(layout: Layout, port: number, faulted: (error: unknown) => 
   });
 }
 
-/** As the audit policy of the control planes wants it; see test/cluster/audit-record.ts. */
+/** Returns the record in the form of the control planes' audit policy; see test/cluster/audit-record.ts. */
 function auditEvent(record: RequestRecord): object | undefined {
   const { user = '', impersonatedUser, verb, group = '', resource, subresource, namespace, name } = record;
   if (resource === undefined || resource === 'events' || resource === 'leases') return undefined;

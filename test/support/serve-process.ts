@@ -1,4 +1,4 @@
-// Runs the real command in a process of its own, and keeps everything that it prints.
+// Runs the real command in a process of its own, and keeps everything that the process prints.
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -14,13 +14,13 @@ export interface Output {
 
 type Child = ChildProcessByStdio<null, Readable, Readable | null>;
 
-/** A suite whose preparation fails half-way never comes to stop what it has started. */
+/** Processes to end at exit. A suite that fails while it prepares never stops the processes it has started. */
 const running = new Set<Child>();
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** Also that of `npm start`: without it, half of what a start costs is to compile the same files again. */
+/** The compile cache of `npm start` too. Without it, compiling the same files again takes half of a start. */
 const compileCache = join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'node');
 
 /** Runs `node src/main.ts` with these arguments, without the environment of the person who runs the tests. */
@@ -29,7 +29,7 @@ export class ReeveProcess {
   readonly #exit: Promise<number | null>;
   readonly #text = { stdout: '', stderr: '' };
 
-  /** `log`: the file descriptor to which its log goes, which is then not kept here. */
+  /** `log`: the file descriptor that receives the log. The log is then not kept here. */
   constructor(
     args: readonly string[],
     env: Readonly<Record<string, string>> = {},
@@ -70,7 +70,7 @@ export class ReeveProcess {
     return { code, ...this.#text };
   }
 
-  /** The ports of its ready line; rejects when it ends before. */
+  /** Returns the ports of the ready line. Rejects when the process ends before that line. */
   async ready(): Promise<{ readonly port: number; readonly probesPort: number }> {
     const ended = this.#exit.then(() => Promise.reject(new Error(`it ended: ${this.stderr}`)));
     while (!this.stdout.includes('\n')) await Promise.race([once(this.#child.stdout, 'data'), ended]);
@@ -79,7 +79,7 @@ export class ReeveProcess {
     return { port: Number(port), probesPort: Number(probesPort) };
   }
 
-  /** Whatever a test did with it, nothing is left behind. */
+  /** Ends the process in any state, so that no test leaves a process behind. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#child.kill('SIGKILL');
     await this.#exit;
@@ -90,7 +90,7 @@ export interface TestFolder extends AsyncDisposable {
   readonly path: string;
 }
 
-/** A temporary folder with these files. */
+/** Creates a temporary folder with these files. */
 export async function folderOf(files: Readonly<Record<string, string>>): Promise<TestFolder> {
   const path = await mkdtemp(join(tmpdir(), 'reeve-serve-'));
   for (const [name, content] of Object.entries(files)) {

@@ -1,4 +1,4 @@
-// The time of day in a process of Reeve: what it is started with, and how it is set afterwards.
+// Sets the time of day in a process of Reeve, at its start and while it runs.
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,13 +14,13 @@ export class SettableClock {
     this.#file = join(folder, `clock-${randomUUID()}`);
   }
 
-  /** What the process needs in its environment. */
+  /** The environment variables that the process needs. */
   get env(): Readonly<Record<string, string>> {
     const module = join(import.meta.dirname, 'shifted-clock.ts');
     return { NODE_OPTIONS: `--import=${module}`, CLOCK_FILE: this.#file };
   }
 
-  /** From now on it says so much later than it is, or earlier; at the latest when it next does anything. */
+  /** Shifts the clock of the process by this time. The shift takes effect at the latest when the process next does anything. */
   async shift(process: Signaled, milliseconds: number): Promise<void> {
     await writeFile(this.#file, String(milliseconds));
     process.kill('SIGUSR2');

@@ -1,17 +1,17 @@
-// The control plane of this worker, for the tests that share it; without one they count as skipped.
+// The control plane of this worker, for the tests that share it. Without a control plane those tests are skipped.
 import { describe, inject } from 'vitest';
 import { ClusterAccess } from '../cluster/cluster-access.ts';
 import type { ProvidedCluster } from './control-plane.ts';
 
 const { skipIf } = describe;
 
-/** For all that need a control plane, be it this one or one of their own that they may break. */
+/** Groups tests that need a control plane: the shared one, or their own that they may break. */
 export const describeCluster = skipIf(cluster().kind === 'none');
 
-/** For those that also need its controllers: aggregated roles, deletion of namespaces, garbage collection. */
+/** Groups tests that also need the controllers: aggregated roles, deletion of namespaces, garbage collection. */
 export const describeControllers = skipIf(!hasControllers(cluster()));
 
-/** Only inside such a block. */
+/** Works only inside `describeCluster` or `describeControllers`. */
 export function sharedCluster(): ClusterAccess {
   const found = cluster();
   if (found.kind === 'none') throw new Error(`no control plane: ${found.reason}`);

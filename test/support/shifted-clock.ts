@@ -1,4 +1,4 @@
-// Loaded into a process before its program: what time of day it is there can be set. Its monotonic clock goes on as ever.
+// Loaded into a process before its program: lets a test set the time of day. The monotonic clock is not changed.
 import { readFileSync } from 'node:fs';
 
 const Real = Date;

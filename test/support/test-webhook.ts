@@ -1,4 +1,4 @@
-// A webhook on a real TLS socket whose ports a test can replace, with everything it was told to observe.
+// A webhook on a real TLS socket. A test can replace its ports, and reads everything that the webhook reports.
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { ByteBudget } from '../../src/admission/http/byte-budget.ts';
@@ -74,7 +74,7 @@ export async function startTestWebhook(
     namespaces: { find: () => Promise.resolve(undefined) },
     access: { mayDo: () => Promise.resolve('no') },
     clock: { now: () => new Date(), monotonic: () => performance.now() },
-    // No test depends on how fast the machine is.
+    // So long that no test depends on the speed of the machine.
     evaluationMs: 60_000,
     install: testInstall,
     observer,

@@ -1,4 +1,4 @@
-// Talks to a server byte by byte over TLS, for what no HTTP library would send.
+// Talks to a server byte by byte over TLS, to send bytes that no HTTP library sends.
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { connect } from 'node:tls';
@@ -19,12 +19,12 @@ export async function openTls(port: number, options: ConnectionOptions = {}): Pr
     ...options,
   });
   await once(socket, 'secureConnect');
-  // What a server does to a connection that it refuses is what these tests look at.
+  // The tests read how the server ends a connection, so an error of the socket must not fail them.
   socket.on('error', () => undefined);
   return socket;
 }
 
-/** Everything that the server sends until it closes the connection. */
+/** Returns everything that the server sends until it closes the connection. */
 export async function readAll(socket: Socket): Promise<string> {
   const chunks: Buffer[] = [];
   socket.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -32,7 +32,7 @@ export async function readAll(socket: Socket): Promise<string> {
   return Buffer.concat(chunks).toString('latin1');
 }
 
-/** Waits until the server has sent something that fits. */
+/** Waits until the text that the server has sent matches the pattern. */
 export async function readUntil(socket: Socket, pattern: RegExp): Promise<string> {
   let text = '';
   for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
@@ -42,7 +42,7 @@ export async function readUntil(socket: Socket, pattern: RegExp): Promise<string
   return text;
 }
 
-/** Sends the bytes on a connection of its own and reads the answers until the server closes it. */
+/** Sends the bytes on a new connection and reads the answers until the server closes it. */
 export async function exchange(port: number, ...parts: readonly (string | Uint8Array)[]): Promise<string> {
   const socket = await openTls(port);
   const answer = readAll(socket);

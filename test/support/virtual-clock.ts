@@ -37,7 +37,7 @@ export class VirtualClock implements Clock {
     return this.#now;
   }
 
-  /** As node:timers/promises does, it rejects when the signal aborts. */
+  /** Rejects when the signal aborts, as the function of node:timers/promises does. */
   async sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -72,7 +72,7 @@ export class VirtualClock implements Clock {
     this.#now = end;
   }
 
-  /** Lets time pass without running anything, as during SIGSTOP. What is due happens afterwards. */
+  /** Lets time pass without running anything, as during SIGSTOP. Due timers run afterwards. */
   jump(milliseconds: number): void {
     this.#now += milliseconds;
   }

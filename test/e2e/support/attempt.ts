@@ -1,16 +1,16 @@
-// Runs a command of kubectl as a dry run and for real: both must end alike.
+// Runs a kubectl command as a dry run and for real. Both must have the same result.
 import { expect } from 'vitest';
 import { kubectl, mustKubectl, type KubectlOptions, type KubectlOutput } from '../../support/kubectl.ts';
 
 export interface Command {
   readonly args: readonly string[];
-  /** For `-f -`. */
+  /** The standard input, for `-f -`. */
   readonly input?: string;
-  /** What there is no dry run of, such as --raw. */
+  /** True for a command without a dry run, such as --raw. */
   readonly isReal?: boolean;
 }
 
-/** What kubectl said of a refusal, without how it came by it; fails when the command or its dry run was not refused. */
+/** Returns the refusal without kubectl's prefix. Fails when the command or its dry run was not refused. */
 export async function refused(command: Command, who: KubectlOptions): Promise<string> {
   const outputs = await Promise.all(runs(command).map((run) => attempt(run, who)));
   const [said = '', ...others] = outputs.map((output) => wordsOf(command, output));
@@ -18,7 +18,7 @@ export async function refused(command: Command, who: KubectlOptions): Promise<st
   return said;
 }
 
-/** What kubectl said beside its result: its warnings. */
+/** Returns the warnings that kubectl printed. */
 export async function allowed(command: Command, who: KubectlOptions): Promise<string> {
   const heard: string[] = [];
   for (const run of runs(command)) {
@@ -31,12 +31,12 @@ export async function allowed(command: Command, who: KubectlOptions): Promise<st
   return said;
 }
 
-/** How a dry run ends, for tests that wait for what the webhook learns from a watch. */
+/** Returns the result of a dry run, for tests that wait until the webhook has learned something from a watch. */
 export async function dryRun(command: Command, who: KubectlOptions): Promise<KubectlOutput> {
   return await attempt(dry(command), who);
 }
 
-/** For the steps that only prepare a test. */
+/** Runs a step that only prepares a test. */
 export async function must(command: Command, who: KubectlOptions): Promise<string> {
   return await mustKubectl(command.args, optionsOf(command, who));
 }
@@ -49,7 +49,7 @@ function dry(command: Command): Command {
   return { ...command, args: [...command.args, '--dry-run=server'] };
 }
 
-/** Once, for real. */
+/** Runs the command once, for real. */
 export async function attempt(command: Command, who: KubectlOptions): Promise<KubectlOutput> {
   return await kubectl(command.args, optionsOf(command, who));
 }

@@ -1,4 +1,4 @@
-// The rights that it takes to write a policy that does all that one can do, and a share; given to people one by one.
+// The rights that a share, and a policy with every feature, require of their author. Tests grant them one by one.
 import type { ClusterAccess } from '../../cluster/cluster-access.ts';
 import { configMap, policy, roleBinding, share, type WrittenObject } from './objects.ts';
 import { grant, person } from './people.ts';
@@ -17,7 +17,7 @@ export interface AuthorRight {
 export const selectedLabel = 'au-tier';
 const match = { names: ['au-nowhere'] };
 
-/** Not in the way of anybody: what the defaults of `everything` could decide for other policies and shares. */
+/** Policies and shares under which the defaults of `everything` can bring a namespace. They match no existing namespace. */
 export const others: readonly WrittenObject[] = [
   policy('au-other-label', {
     match: { namespaceSelector: { matchLabels: { [selectedLabel]: 'a' } }, ...match },
@@ -34,7 +34,7 @@ export const others: readonly WrittenObject[] = [
       ...match,
     },
   }),
-  // Nothing that a default sets makes a difference to these two.
+  // No default can change which namespaces these two match.
   policy('au-other-name', { match }),
   share('au-other-names', { source: { namespace: 'reeve-shared', name: 'au-other' }, targets: match }),
 ];
@@ -102,12 +102,12 @@ export const rightsOfShare: readonly AuthorRight[] = [
 
 const rights = [...rightsOfPolicy, ...rightsOfShare];
 
-/** Has all of the rights but that one. */
+/** Returns a user who has all of the rights except that one. */
 export function without(cluster: ClusterAccess, { id }: AuthorRight): KubectlOptions {
   return person(cluster, `au-without-${id}`);
 }
 
-/** Writes policies and shares, as far as RBAC alone says. */
+/** Grants users the right to write policies and shares. Reeve may still require more rights. */
 export async function grantWriting(cluster: ClusterAccess, ...users: readonly string[]): Promise<void> {
   const verbs = ['get', 'list', 'create', 'update', 'patch', 'delete'];
   const ours = { apiGroups: ['reeve.dev'], resources: ['namespacepolicies', 'secretshares'], verbs };

@@ -1,4 +1,4 @@
-// A token of one of Reeve's accounts that can be taken back, in a file as in a Pod, where another can take its place.
+// A revocable token of one of Reeve's accounts, in a file as in a Pod, where another token can replace it.
 import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -11,7 +11,7 @@ export class BoundToken {
   readonly #cluster: ClusterAccess;
   readonly #account: string;
   readonly #file: string;
-  /** The Secret to which the token is bound: the token is valid as long as the Secret exists. */
+  /** The Secret to which the token is bound. The token is valid as long as the Secret exists. */
   #name = '';
 
   constructor(cluster: ClusterAccess, account = 'reeve-reconciler') {
@@ -20,7 +20,7 @@ export class BoundToken {
     this.#file = join(cluster.folder, `token-${randomUUID()}`);
   }
 
-  /** The path of a kubeconfig that names the file. */
+  /** Returns the path of a kubeconfig that names the file. */
   async kubeconfig(): Promise<string> {
     await this.issue();
     const like = await this.#cluster.tokenKubeconfig(namespace, this.#account);
@@ -33,14 +33,14 @@ export class BoundToken {
     return path;
   }
 
-  /** Another is in the file then, and the one before is good no longer; the API server may remember it for 10 s. */
+  /** Puts another token into the file and revokes the old one. The API server may still accept the old one for 10 s. */
   async replace(): Promise<void> {
     const before = this.#name;
     await this.issue();
     await this.#revoke(before);
   }
 
-  /** Makes the token that is still in the file invalid, as `replace` does. */
+  /** Revokes the token that is still in the file, and returns it. The API server may still accept it for 10 s. */
   async revoke(): Promise<string> {
     await this.#revoke(this.#name);
     return await readFile(this.#file, 'utf8');
@@ -61,7 +61,7 @@ export class BoundToken {
   }
 
   /**
-   * Puts another one into the file.
+   * Puts another token into the file.
    * https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/#bound-service-account-tokens
    */
   async issue(): Promise<void> {

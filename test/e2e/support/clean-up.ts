@@ -1,9 +1,9 @@
-// Removes what a file of tests has made on the control plane that it shares with others.
+// Removes what a test file has created on the control plane that it shares with other files.
 import type { ClusterAccess } from '../../cluster/cluster-access.ts';
 import { mustKubectl } from '../../support/kubectl.ts';
 import { emergency } from './people.ts';
 
-/** All cluster-scoped objects whose names begin with one of the prefixes; call it while Reeve still runs. */
+/** Deletes all cluster-scoped objects whose names begin with one of the prefixes. Reeve must still run. */
 export async function cleanUp(cluster: ClusterAccess, ...prefixes: readonly string[]): Promise<void> {
   const kinds = 'namespacepolicies,secretshares,clusterroles,clusterrolebindings,namespaces';
   const all = await mustKubectl(['get', kinds, '-o=name'], cluster);

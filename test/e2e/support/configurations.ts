@@ -1,4 +1,4 @@
-// The two webhook configurations on a cluster, as people see and change them.
+// Reads and changes the two webhook configurations of a cluster as people do.
 import { sealed } from '../../../src/registration/configuration-seal.ts';
 import { versionAnnotation } from '../../../src/registration/wanted-configurations.ts';
 import type { ClusterAccess } from '../../cluster/cluster-access.ts';
@@ -32,7 +32,7 @@ export interface StoredConfiguration {
   readonly webhooks: readonly StoredWebhook[];
 }
 
-/** For kubectl. */
+/** The arguments that name both configurations for kubectl. */
 export const configurationNames = configurationKinds.map((kind) => `${kind}webhookconfiguration/reeve`);
 
 export class Configurations {
@@ -58,7 +58,7 @@ export class Configurations {
     return (await this.mustFind(kind)).webhooks.map(({ name }) => name);
   }
 
-  /** The authorities that all webhooks of both are checked by, each value once. */
+  /** Returns the CA bundles of all webhooks in both configurations, each value once. */
   async bundles(): Promise<readonly string[]> {
     const found = await Promise.all(configurationKinds.map((kind) => this.find(kind)));
     const all = found.flatMap((each) => each?.webhooks ?? []);
@@ -66,7 +66,7 @@ export class Configurations {
     return [...new Set(decoded.map((each) => each.toString()))];
   }
 
-  /** All that the program has a say in. */
+  /** Returns both configurations without the fields that the API server sets. */
   async shown(): Promise<unknown> {
     return await Promise.all(
       configurationKinds.map(async (kind) => {
@@ -77,7 +77,7 @@ export class Configurations {
     );
   }
 
-  /** Other than before when anybody has written them since. */
+  /** The versions change whenever a client changes a configuration. */
   async resourceVersions(): Promise<readonly (string | undefined)[]> {
     return await Promise.all(
       configurationKinds.map(async (kind) => (await this.find(kind))?.metadata.resourceVersion),
@@ -89,7 +89,7 @@ export class Configurations {
     await mustKubectl(['patch', ...what], this.#cluster);
   }
 
-  /** As if that version had written what is there, and, if it is named, for another Service. */
+  /** Seals the current content as if that version of Reeve had written it, optionally for another Service. */
   async sealAs(kind: ConfigurationKind, version: string, serviceName?: string): Promise<void> {
     const { webhooks: found } = await this.mustFind(kind);
     const webhooks = found.map((webhook) =>

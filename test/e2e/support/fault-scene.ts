@@ -1,4 +1,4 @@
-// Reeve on a control plane, with everything that it says to the API server going through proxies that can fail, one for each role.
+// Runs Reeve on a control plane. Each role reaches the API server through a proxy of its own that can fail.
 import type { ClusterAccess } from '../../cluster/cluster-access.ts';
 import { installReeve } from '../../cluster/reeve-install.ts';
 import { startFaultProxy, type FaultProxy } from '../../support/fault-proxy.ts';
@@ -12,7 +12,7 @@ type Proxies = readonly [FaultProxy, FaultProxy];
 export class FaultScene {
   readonly cluster: ClusterAccess;
   readonly stage: Stage;
-  /** Before the reconciler. */
+  /** The proxy of the reconciler. */
   readonly proxy: FaultProxy;
   readonly webhookProxy: FaultProxy;
   readonly webhook: Reeve;
@@ -26,7 +26,7 @@ export class FaultScene {
     this.reconciler = reconciler;
   }
 
-  /** `kubeconfig`: how the reconciler signs in; by default with a token that stays good. */
+  /** `kubeconfig`: how the reconciler authenticates. Default: with a token that stays valid. */
   static async start(
     cluster: ClusterAccess,
     prefix: string,
@@ -60,7 +60,7 @@ export class FaultScene {
     return [await webhook.isReady(), await reconciler.isReady(), leads];
   }
 
-  /** Waits until the reconciler says of itself that it leads, or that it does not. */
+  /** Waits until the reconciler reports that it leads, or that it does not. */
   async leads(isLeader: boolean): Promise<void> {
     let last: number | undefined;
     await until(
@@ -72,7 +72,7 @@ export class FaultScene {
     );
   }
 
-  /** Waits until the leader has renewed its Lease so many times. */
+  /** Waits until the leader has renewed its Lease this many times. */
   async renews(times: number): Promise<void> {
     let last = await this.#renewTime();
     let count = 0;
@@ -87,13 +87,13 @@ export class FaultScene {
     );
   }
 
-  /** Writes a policy past the webhook, which may not be able to ask who may. */
+  /** Writes a policy without the webhook, which may be unable to check the rights of the author. */
   async forbid(name: string): Promise<void> {
     const namespaces = { name: { pattern: `^${name}-good$` } };
     await this.stage.applyInEmergency(policy(name, { match: { names: [`${name}-*`] }, namespaces }));
   }
 
-  /** Waits until the webhook refuses what was forbidden. */
+  /** Waits until the webhook enforces the policy that `forbid` wrote. */
   async refuses(name: string): Promise<void> {
     const { admin } = this.cluster;
     const path = '/api/v1/namespaces?dryRun=All';

@@ -1,13 +1,13 @@
-// Reeve as its Deployments run it: two webhooks behind one Service, and two reconcilers with one leader.
+// Runs Reeve like its Deployments: two webhooks behind one Service, and two reconcilers with one leader.
 import type { ClusterAccess } from '../../cluster/cluster-access.ts';
 import { Balancer } from '../../support/balancer.ts';
 import { spawnReeve, webhookIsAsked, type Reeve, type ReeveOptions } from '../../support/reeve.ts';
 import { until } from '../../support/until.ts';
 
-/** Gives a replica that ends the time in which requests still arrive. */
+/** Gives an ending replica time for requests that still arrive. */
 const drainGrace = '--drain-grace=1s';
 
-/** Four processes begin at once, and a busy machine takes long to load what each of them needs. */
+/** Four processes start at once, and a busy machine takes long to load their code. */
 const startSeconds = 150;
 
 export class Fleet {
@@ -30,7 +30,7 @@ export class Fleet {
     this.#webhookArgs = [drainGrace, ...webhookArgs];
   }
 
-  /** Settled once all are ready, the API server asks the webhooks, and a reconciler leads. */
+  /** Resolves once all replicas are ready, the API server calls the webhooks, and a reconciler leads. */
   static async start(cluster: ClusterAccess, webhookArgs: readonly string[] = []): Promise<Fleet> {
     const balancer = new Balancer([]);
     const fleet = new Fleet(cluster, balancer, await balancer.listen(), webhookArgs);
@@ -55,12 +55,12 @@ export class Fleet {
     return this.#webhooks;
   }
 
-  /** How many connections to them there have ever been. */
+  /** The number of connections to the webhooks so far. */
   get connections(): number {
     return this.#balancer.accepted;
   }
 
-  /** Settled once it is sent requests. */
+  /** Resolves once the Service sends requests to the new webhook. */
   async addWebhook(): Promise<Reeve> {
     const options = { role: 'webhook', servicePort: this.#servicePort, args: this.#webhookArgs } as const;
     const added = await spawnReeve(this.#cluster, options);
@@ -74,7 +74,7 @@ export class Fleet {
     return added;
   }
 
-  /** Waits until the Service sends it no more requests; by then it may have ended. */
+  /** Waits until the Service sends the webhook no more requests. The webhook may have ended by then. */
   async noMoreFor(webhook: Reeve): Promise<void> {
     await until(
       () => Promise.resolve(!this.#balancer.ready.includes(webhook)),
@@ -88,7 +88,7 @@ export class Fleet {
     return this.#reconcilers;
   }
 
-  /** How many of them say that they lead. */
+  /** Returns the reconcilers that report that they lead. */
   async leaders(): Promise<readonly Reeve[]> {
     const leading = await Promise.all(
       this.#reconcilers.map(async (each) => (await each.metric('reeve_leader')) === 1),
@@ -96,7 +96,7 @@ export class Fleet {
     return this.#reconcilers.filter((_, index) => leading[index]);
   }
 
-  /** Waits until one of them leads. None of them may stand still. */
+  /** Waits until one reconciler leads. No reconciler may be paused, because each must answer. */
   async leader(): Promise<Reeve> {
     let found: readonly Reeve[] = [];
     await until(
@@ -111,12 +111,12 @@ export class Fleet {
     return leader;
   }
 
-  /** It no longer counts; whether and how it ends is for the caller. */
+  /** Removes the reconciler from the fleet. The caller decides whether and how it ends. */
   takeAway(reconciler: Reeve): void {
     this.#reconcilers = this.#reconcilers.filter((each) => each !== reconciler);
   }
 
-  /** Settled once it is ready. */
+  /** Resolves once the new reconciler is ready. */
   async addReconciler(options: Pick<ReeveOptions, 'kubeconfig'> = {}): Promise<Reeve> {
     const added = await spawnReeve(this.#cluster, { role: 'reconciler', ...options });
     this.putBack(added);

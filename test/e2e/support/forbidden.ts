@@ -12,7 +12,7 @@ export interface ForbiddenWrites {
   readonly operations: readonly ('CREATE' | 'UPDATE' | 'DELETE')[];
 }
 
-/** Until it is disposed of; it can be more than once. `probe`: whether such a write is still let through. */
+/** Refuses the writes until the result is disposed of. `probe` returns true while such a write still passes. */
 export async function forbidden(
   { cluster: { admin } }: Stage,
   { namespace, resource, operations }: ForbiddenWrites,
@@ -41,7 +41,7 @@ export async function forbidden(
   };
 }
 
-/** Refuses every new ConfigMap there, until it is disposed of. */
+/** Refuses every new ConfigMap in the namespace until the result is disposed of. */
 export async function forbiddenConfigMaps(stage: Stage, namespace: string): Promise<AsyncDisposable> {
   const { admin } = stage.cluster;
   const path = `/api/v1/namespaces/${namespace}/configmaps?dryRun=All`;

@@ -1,4 +1,4 @@
-// Tries every way of an attack, each as a dry run and for real, and finds out how it ended.
+// Tries every way of an attack as a dry run and for real, and returns how each ended.
 import { isDeepStrictEqual } from 'node:util';
 import type { ApiObject } from '../../contract/support/answers.ts';
 import type { Api, Reply } from '../../contract/support/api.ts';
@@ -7,9 +7,9 @@ import type { Row } from './guard-rows.ts';
 import { creations, removals, tamper as send, ways, type Tampering, type Way } from './ways-to-tamper.ts';
 
 export interface Attackers {
-  /** May do all that RBAC knows, but `use`. */
+  /** Has every right in RBAC except `use`. */
   readonly tenant: Api;
-  /** The same person, as whom an administrator acts. */
+  /** An administrator who impersonates the tenant. */
   readonly impersonated: Api;
   readonly user: Api;
   readonly emergency: Api;
@@ -18,7 +18,7 @@ export interface Attackers {
 
 const notServed: readonly number[] = [404, 405, 415];
 
-/** By way, the outcome; in its place, what was not to be. */
+/** Returns the outcome of each way, or the text of what went wrong. */
 export async function outcomesOf(row: Row, attackers: Attackers): Promise<Readonly<Record<string, string>>> {
   const { administrator } = attackers;
   const collection = at(row.plural, row.namespace);
@@ -36,7 +36,7 @@ export async function outcomesOf(row: Row, attackers: Attackers): Promise<Readon
   return found;
 }
 
-/** An ignored write may still be recorded in managedFields. */
+/** The API server may record an ignored write in managedFields. */
 function isSame(before: ApiObject, after: ApiObject, isWritten: boolean): boolean {
   if (!isWritten) return before.metadata.resourceVersion === after.metadata.resourceVersion;
   return isDeepStrictEqual(content(before), content(after));
@@ -50,7 +50,7 @@ function content({ metadata, ...rest }: ApiObject): object {
 async function outcomeOf(row: Row, way: Way, tampering: Tampering, attackers: Attackers): Promise<string> {
   const { tenant, emergency } = attackers;
   const first = await tamper(tenant, way, tampering, true);
-  // The same request passes for another user, so it is well-formed and only the guard refuses it.
+  // The same request succeeds for another user, so it is well-formed and only the guard refuses it.
   const control = await tamper(emergency, way, tampering, true);
   if (notServed.includes(first.status)) {
     return notServed.includes(control.status) ? 'absent' : said(first);
@@ -78,7 +78,7 @@ async function refusalOf(
   return use.status < 300 ? 'refused' : `with the right to use it: ${said(use)}`;
 }
 
-/** On a slow machine the API server cuts a policy short: that refuses too, but without the words of the guard. */
+/** A slow API server may abort the evaluation of a policy. That also refuses the request, but without the guard's message. */
 async function tamper(...tampering: Parameters<typeof send>): Promise<Reply> {
   const reply = await send(...tampering);
   return reply.status === 504 ? await tamper(...tampering) : reply;
@@ -86,7 +86,7 @@ async function tamper(...tampering: Parameters<typeof send>): Promise<Reply> {
 
 const whole: readonly Way[] = [...creations, ...removals];
 
-/** Returns true when the answer shows the wanted result. */
+/** Returns true when the answer holds the wanted change. */
 function isTaken(way: Way, { path, value }: Tampering, { body }: Reply): boolean {
   if (whole.includes(way)) return true;
   return isDeepStrictEqual(memberAt(body, path), value);

@@ -1,12 +1,12 @@
-// For each guard: the objects it protects, an attack on them, and how every way of that attack must end.
+// Lists for each guard the objects it protects, an attack on them, and the expected outcome of every way of that attack.
 import type { Plural } from '../../contract/support/objects.ts';
 import { markLabel } from '../guarded-objects.ts';
 import { roleBinding } from './objects.ts';
 import { changes, creations, finalizeChanges, removals, statusChanges, type Way } from './ways-to-tamper.ts';
 
 /**
- * `refused` by the guard; `absent`: no API server takes such a request from any user; `ignored`: it is taken, and
- * what matters is left out; `free`: nothing that this guard is about.
+ * `refused`: the guard refuses the request. `absent`: no API server accepts such a request. `ignored`: the API server
+ * accepts the request without the protected change. `free`: the guard does not protect against this request.
  */
 export type Outcome = 'refused' | 'absent' | 'ignored' | 'free';
 export type Outcomes = Readonly<Record<Way, Outcome>>;
@@ -19,10 +19,10 @@ export interface Row {
   readonly name: string;
   readonly path: readonly string[];
   readonly value: unknown;
-  /** In every refusal. */
+  /** A text that every refusal contains. */
   readonly says: string;
   readonly outcomes: Outcomes;
-  /** True where users who may use the policies and shares may do it as well. */
+  /** True when users with the right to use the policies and shares may do this too. */
   readonly isOpenToUsers?: true;
 }
 
@@ -30,7 +30,7 @@ export const tenant = 'gm-tenant';
 export const home = 'gm-home';
 export const managedOwner = 'NamespacePolicy/gm-owner';
 
-/** All that Reeve provides as it is installed; `true`: it has a status that others write. */
+/** The kinds that the default install provides. `true`: the kind has a status that other programs write. */
 export const managedKinds = {
   rolebindings: false,
   secrets: false,
@@ -46,7 +46,7 @@ export const managedPlurals = Object.keys(managedKinds) as readonly ManagedKind[
 
 type Group = 'changes' | 'status' | 'finalize' | 'creations' | 'delete' | 'delete-collection';
 
-/** A way without an outcome does not compile. */
+/** The types require an outcome for each way. */
 function outcomes(by: Readonly<Record<Group, Outcome>>, others: Partial<Outcomes> = {}): Outcomes {
   return {
     ...all(changes, by.changes),
@@ -83,7 +83,7 @@ const ofNamespaces = outcomes(
 );
 const onceThere: Outcomes = { ...ofNamespaces, ...all(creations, 'free') };
 
-/** The status subresource of a custom kind takes only the status, and no strategic patch. */
+/** The status subresource of a custom kind accepts only changes of the status, and no strategic patch. */
 const noStrategicPatch = { 'strategic-patch': 'absent', 'strategic-patch/status': 'absent' } as const;
 const ofOurKinds = outcomes(
   { ...untouched, changes: 'refused', status: 'ignored', creations: 'refused' },
@@ -211,7 +211,7 @@ const ruleRows: readonly Row[] = [
 function steeringRow(by: string, target: string, effect: string, attack: Omit<Attack, 'says'>): Row {
   const [kind, name = ''] = target.split(' ');
   const resource = kind === 'SecretShare' ? 'secretshares' : 'namespacepolicies';
-  // The namespace stands before these words, and its name differs from attack to attack.
+  // The message names the namespace before these words, and each attack uses another namespace.
   const says = ` ${effect} ${target}, and user "${tenant}" may not do that (verb "use" on ${resource}/${name})`;
   return { ...namespaceRow(`steering: ${by}`, { ...attack, says }), isOpenToUsers: true };
 }
@@ -219,7 +219,7 @@ function steeringRow(by: string, target: string, effect: string, attack: Omit<At
 const bring = 'under';
 const take = 'from';
 const plain = { name: 'gm-plain' };
-/** Nothing but a request for the subresource itself can change what it is for. */
+/** Only a request for the subresource itself can change the field of the subresource. */
 const onlyThrough = (ways: Partial<Outcomes>): Outcomes => ({
   ...ofNamespaces,
   ...all(changes, 'ignored'),

@@ -1,4 +1,4 @@
-// Makes what the attacks on the guards are about: managed objects, objects of others, Namespaces under policies, policies.
+// Creates the targets of the attacks on the guards: managed objects, other objects, Namespaces under policies, policies.
 import type { Api } from '../../contract/support/api.ts';
 import { at, type Plural } from '../../contract/support/objects.ts';
 import { markLabel } from '../guarded-objects.ts';

@@ -1,4 +1,4 @@
-// A webhook behind a proxy of its own: what happens to its connection while the API server sends no review.
+// Puts a webhook behind a proxy, and watches its connection while the API server sends no review.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClusterAccess } from '../../cluster/cluster-access.ts';
 import { startFaultProxy } from '../../support/fault-proxy.ts';
@@ -9,7 +9,7 @@ const configurations = '/apis/admissionregistration.k8s.io/v1/validatingwebhookc
 export interface IdleConnection {
   /** The status of the first write after the pause. */
   readonly status: number;
-  /** How many connections the API server has made in all. */
+  /** The total number of connections that the API server has opened. */
   readonly connections: number;
 }
 
@@ -20,7 +20,7 @@ interface Configuration {
   }[];
 }
 
-/** Has a write reviewed, another one so many seconds later, and none in between. */
+/** Sends a write for review and another one after this many seconds, with no write between them. */
 export async function idleFor(
   seconds: number,
   { admin }: ClusterAccess,

@@ -1,4 +1,4 @@
-// Waits for what comes about by itself on a cluster; each look is some requests, so it does not look all the time.
+// Polls for a state that a cluster reaches by itself. It polls slowly, because each poll sends several requests.
 import { expect } from 'vitest';
 
 export function inTime<T>(value: () => T): ReturnType<typeof expect.poll<T>> {

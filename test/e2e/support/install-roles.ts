@@ -1,16 +1,16 @@
-// The roles of an install, as their files ship them and as an administrator may have changed them.
+// The roles of an install, as shipped and as an administrator may have changed them.
 import { readFile } from 'node:fs/promises';
 import { kubectl, mustKubectl, type KubectlOptions } from '../../support/kubectl.ts';
 import { until } from '../../support/until.ts';
 
-/** A rule as a status shows it, and the file that it belongs to. */
+/** A rule as a status shows it, and the manifest to which it belongs. */
 export interface PastedRule {
   readonly role: string;
   readonly file: string;
   readonly line: string;
 }
 
-/** `...; to the rules of ClusterRole NAME (FILE): - {...} and - {...}; ...` */
+/** Parses `...; to the rules of ClusterRole NAME (FILE): - {...} and - {...}; ...`. */
 export function rulesIn(message: string): readonly PastedRule[] {
   const parts = message.matchAll(/rules of (?:Cluster)?Role (\S+) \((\S+)\): (.*?)(?=;|$)/g);
   return [...parts].flatMap(([, role = '', file = '', lines = '']) =>
@@ -18,7 +18,7 @@ export function rulesIn(message: string): readonly PastedRule[] {
   );
 }
 
-/** The file with nothing in the rules of the role but these lines. */
+/** Returns the manifest with these lines as the only rules of the role. */
 export async function fileWith(file: string, role: string, lines: readonly string[]): Promise<string> {
   const text = await readFile(file, 'utf8');
   const documents = text.split(/^---$/m).map((document) => {
@@ -33,7 +33,7 @@ export async function applyText(text: string, who: KubectlOptions): Promise<void
   await mustKubectl(['apply', '-f', '-'], { ...who, input: text });
 }
 
-/** Waits until the API server answers by what has been written. */
+/** Waits until the API server gives this answer about a right. */
 export async function mayDo(
   what: readonly string[],
   answer: 'yes' | 'no',

@@ -8,7 +8,7 @@ export interface KubectlWatch extends AsyncDisposable {
   readonly lines: readonly string[];
 }
 
-/** Resolves with the first line: whatever changes from then on is seen. `format` is a JSONPath for one line. */
+/** Resolves with the first line, so the watch sees every later change. `format` is a JSONPath for one line. */
 export async function watchWithKubectl(
   { kubeconfig }: { readonly kubeconfig: string },
   what: readonly string[],

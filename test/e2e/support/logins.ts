@@ -1,4 +1,4 @@
-// Sends single requests as users with a certificate and accounts with a token: an attacker is not bound to what kubectl sends.
+// Sends single requests as users with a certificate and accounts with a token, because attackers need not use kubectl.
 import { readFile } from 'node:fs/promises';
 import { Agent } from 'node:https';
 import type { ClusterAccess } from '../../cluster/cluster-access.ts';

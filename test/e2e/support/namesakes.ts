@@ -1,4 +1,4 @@
-// Policies with one namespace each, which has the policy's name and is found by its label.
+// Creates policies with one namespace each. The namespace has the policy's name, and the policy selects it by a label.
 import { inTime } from './in-time.ts';
 import { namespaceObject, policy, type Kind, type Ref, type WrittenObject } from './objects.ts';
 import type { Stage } from './stage.ts';
@@ -14,7 +14,7 @@ export class Namesakes {
     this.#prefix = prefix;
   }
 
-  /** The name of both the policy and the namespace. */
+  /** Returns the name that the policy and the namespace share. */
   nameOf(name: string): string {
     return `${this.#prefix}${name}`;
   }
@@ -42,11 +42,11 @@ export class Namesakes {
     await this.#stage.kubectl('label', 'namespace', this.nameOf(name), `${label}-`);
   }
 
-  /** Makes both, and returns the name of the namespace when it has everything. */
+  /** Creates both, and returns the name of the namespace once all of its contents exist. */
   async provide(name: string, contents: object, more: object = {}): Promise<string> {
     const namespace = await this.makeNamespace(name);
     await this.#stage.apply(this.policy(name, contents, more));
-    // Before the namespace is known, there is nothing to provide.
+    // Reeve provides nothing until it has seen the namespace.
     await inTime(() => this.#stage.namespaceCondition(namespace)).toBe('True Synced');
     await inTime(() => this.#stage.condition(this.refTo(name))).toBe('True Synced');
     return namespace;

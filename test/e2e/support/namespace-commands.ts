@@ -1,4 +1,4 @@
-// What people do with Namespaces, as commands of kubectl; and every way in which their labels can be changed.
+// The kubectl commands with which people write Namespaces, and all ways to change the labels of a Namespace.
 import type { Command } from './attempt.ts';
 import { file, patch, waysToWrite, type Manifest } from './ways-to-write.ts';
 
@@ -13,14 +13,14 @@ export function createNamespace(name: string, { labels, annotations }: Wanted = 
   return file(['create'], manifest({ name, labels, annotations }));
 }
 
-/** Its own annotation lets later calls see what they are to remove. */
+/** Uses `kubectl apply`, whose annotation lets later calls find out which fields to remove. */
 export function applyNamespace(name: string, { labels, annotations }: Wanted = {}): Command {
   return file(['apply'], manifest({ name, labels, annotations }));
 }
 
 /**
- * A name that the API server makes, and a label that lets it out of every webhook that selects by it: only after the
- * mutating ones have been asked is the label put right.
+ * Uses generateName and a forged name label, which makes webhooks with a selector on that label skip the Namespace.
+ * The API server corrects the label only after the mutating webhooks.
  */
 export function sneakNamespace(generateName: string, { labels, annotations }: Wanted = {}): Command {
   const forged = { 'kubernetes.io/metadata.name': 'kube-system', ...labels };
@@ -43,11 +43,11 @@ export function deleteNamespace(name: string, cascade = 'background'): Command {
 
 interface Way {
   readonly way: string;
-  /** Leaves the Namespace with these labels; it must have all that are left out already. */
+  /** Sets these labels on the Namespace. The Namespace must already have all labels that are left out. */
   readonly relabel: (name: string, labels: Texts) => Command;
 }
 
-/** For a Namespace that was made by `kubectl apply`. */
+/** Ways that need a Namespace created by `kubectl apply`. */
 export const waysToRelabel: readonly Way[] = [
   ...waysToWrite.map(({ way, write }) => ({
     way,

@@ -1,10 +1,10 @@
-// The rules that a Namespace alone can keep or break, each with one that does and what is said of one that does not.
+// The rules on Namespaces, each with a Namespace that follows it and the message for one that violates it.
 import { policy, type WrittenObject } from './objects.ts';
 
 type Texts = Readonly<Record<string, string>>;
 
 interface Labeled {
-  /** Follows the prefix and the topic. */
+  /** The end of the Namespace's name, after the prefix and the topic. */
   readonly name: string;
   readonly labels?: Texts;
   readonly annotations?: Texts;
@@ -15,7 +15,7 @@ interface RuleCase {
   readonly spec: object;
   readonly good: Labeled;
   readonly bad: Labeled;
-  /** Follows the name of the policy. */
+  /** The text of the refusal after the name of the policy. */
   readonly says: string;
 }
 
@@ -89,7 +89,7 @@ export const ruleCases: readonly RuleCase[] = [
   },
 ];
 
-/** For the namespaces `ad-ns-<topic>-*`. */
+/** Returns a policy for the namespaces `ad-ns-<topic>-*`. */
 export function policyAbout(topic: string, spec: object): WrittenObject {
   return policy(`ad-ns-${topic}`, { match: { names: [`ad-ns-${topic}-*`] }, ...spec });
 }

@@ -1,4 +1,4 @@
-// The objects that tests of contents and shares write and read, and where the API server has them.
+// The objects that tests of contents and shares write and read, and their paths on the API server.
 
 const places = {
   Namespace: '/api/v1/namespaces',
@@ -90,17 +90,17 @@ export function share(name: string, spec: object, annotations: Texts = {}): Writ
   return { apiVersion: 'reeve.dev/v1alpha1', kind: 'SecretShare', metadata: { name, annotations }, spec };
 }
 
-/** A Secret that may be shared. */
+/** Returns a Secret that shares may copy. */
 export function source(name: string, stringData: Texts): WrittenObject {
   return { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace: 'reeve-shared' }, stringData };
 }
 
-/** As an item of `contents.resources`. */
+/** Returns a ConfigMap as an item of `contents.resources`. */
 export function configMap(name: string, data: Texts): object {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data };
 }
 
-/** As an item of `contents.roleBindings`. */
+/** Returns an item of `contents.roleBindings`. */
 export function roleBinding(name: string, group: string, role = 'view'): object {
   return { name, roleRef: { kind: 'ClusterRole', name: role }, subjects: [{ kind: 'Group', name: group }] };
 }

@@ -1,10 +1,10 @@
-// Loaded into a process under test before anything else: lets it open connections to one address, and tells of all others.
-// The address is in REEVE_TEST_ONLY_TO: `127.0.0.1:6443`.
+// Loaded into a process under test before anything else: reports and refuses every connection except to one address.
+// REEVE_TEST_ONLY_TO holds that address: `127.0.0.1:6443`.
 import dns from 'node:dns';
 import { Socket } from 'node:net';
 
 const only = process.env['REEVE_TEST_ONLY_TO'];
-// oxlint-disable-next-line typescript/unbound-method -- it is called with the socket that it belongs to
+// oxlint-disable-next-line typescript/unbound-method -- the replacement calls it with its own socket
 const connect = Socket.prototype.connect;
 
 function told(what: string): never {
@@ -12,7 +12,7 @@ function told(what: string): never {
   throw new Error(`not allowed: ${what}`);
 }
 
-/** As net.connect hands it on: `[[options, callback]]`, or the arguments as they are. */
+/** Reads the arguments as net.connect passes them: `[[options, callback]]`, or the arguments themselves. */
 function targetOf(args: readonly unknown[]): string {
   const first = Array.isArray(args[0]) ? (args[0] as readonly unknown[])[0] : args[0];
   const { host, port, path } = (typeof first === 'object' && first !== null ? first : { port: first }) as {
@@ -29,11 +29,11 @@ Socket.prototype.connect = function restricted(this: Socket, ...args: readonly u
   return connect.apply(this, args as Parameters<typeof connect>);
 };
 
-/** Names are data on their way out, too: no address that is a number needs any. */
+/** A looked-up name can carry data out of the process too. A numeric address needs no lookup. */
 const { lookup } = dns;
 dns.lookup = function restricted(this: unknown, ...args: readonly unknown[]) {
   const [name] = args;
-  // The addresses to listen on are asked for in the same way.
+  // A server that listens looks up its own address with the same function.
   if (typeof name !== 'string' || !/^[\d.:]+$/.test(name)) told(`name ${String(name)}`);
   return Reflect.apply(lookup, this, args) as void;
 } as typeof lookup;

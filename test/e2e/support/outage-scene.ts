@@ -1,4 +1,4 @@
-// A control plane of its own with Reeve on it, whose webhooks all hang or are all killed, while much is under way.
+// Runs Reeve on its own control plane, and hangs or kills all of its webhooks while much work is going on.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,11 +14,11 @@ import { Stage } from './stage.ts';
 
 export type Outage = 'hang' | 'killed';
 
-/** On a busy machine. */
+/** The time that a start may take on a busy machine. */
 const startSeconds = 150;
 const args = ['--secrets-rbac-failure-policy=Fail'];
 
-/** Rules of all kinds, and something of each kind that can be provided. */
+/** Rules of all kinds, and an object of each kind that Reeve can provide. */
 const inForce: readonly WrittenObject[] = [
   policy('out-rules', {
     match: { names: ['out-*'] },
@@ -38,7 +38,7 @@ export class OutageScene {
   readonly plane: ControlPlane;
   readonly stage: Stage;
   readonly #balancer = new Balancer([]);
-  /** Says ready of every replica, so that requests go on being sent to those that hang. */
+  /** Reports every replica as ready, so that the balancer keeps sending requests to hanging replicas. */
   readonly #probes: Server;
   #servicePort = 0;
   #webhooks: readonly Reeve[] = [];
@@ -65,7 +65,7 @@ export class OutageScene {
     return scene;
   }
 
-  /** From nothing but what the cluster has stored; settled once reviews are answered. */
+  /** Starts Reeve with only what the cluster has stored. Resolves once Reeve answers reviews. */
   async startReeve(): Promise<void> {
     const servicePort = this.#servicePort;
     const [first, second, reconciler] = await Promise.all([
@@ -86,8 +86,8 @@ export class OutageScene {
   }
 
   /**
-   * A namespace that has begun to end, with copies of ours in it, and a policy and a share that wait for their finalizers.
-   * No controller finishes it.
+   * Leaves a terminating namespace with copies of Reeve in it, and a policy and a share that wait for their finalizers.
+   * No controller finishes the namespace.
    */
   async leaveUnfinished(namespace: string, owner: string): Promise<void> {
     const going = [
@@ -115,7 +115,7 @@ export class OutageScene {
     await this.stage.kubectl('delete', 'namespace', namespace, '--wait=false');
   }
 
-  /** The controllers of Kubernetes go on, and every webhook is lost. */
+  /** Stops or kills every webhook. The controllers of Kubernetes continue. */
   begin(outage: Outage): void {
     for (const webhook of this.#webhooks) webhook.kill(outage === 'hang' ? 'SIGSTOP' : 'SIGKILL');
     this.plane.resume('controllers');
@@ -139,7 +139,7 @@ export class OutageScene {
     await this.plane.stop();
   }
 
-  /** One replica may set the defaults that another then asks for. */
+  /** One replica may set defaults that another replica then requires. */
   async #areKnown(count: number): Promise<void> {
     const loaded = async (): Promise<readonly (number | undefined)[]> =>
       await Promise.all(this.#webhooks.map((webhook) => webhook.metric('reeve_policies{state="loaded"}')));

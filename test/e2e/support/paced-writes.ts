@@ -1,23 +1,23 @@
-// Writes at a steady rate without waiting for answers, and counts what each write came to.
+// Writes at a steady rate without waiting for answers, and counts the outcomes.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../support/until.ts';
 import type { CallAnswer } from '../../soak/api-calls.ts';
 
 export interface PacedOptions {
   readonly perSecond: number;
-  /** How many of them in the same moment. */
+  /** The number of writes that start in the same moment. */
   readonly atOnce: number;
   readonly write: (turn: number) => Promise<CallAnswer>;
-  /** What it came to, in a few words. */
+  /** Returns the outcome of a write in a few words. */
   readonly outcome: (answer: CallAnswer) => string;
 }
 
 /**
- * A machine that cannot keep up gets fewer, rather than ever more at once: each that finds no idle connection from the API
- * server to a webhook costs a handshake more.
+ * Limits unanswered writes, because a slow machine would pile them up. Each write without an idle connection from the
+ * API server to a webhook also costs a handshake.
  */
 const mostPending = 50;
-/** For how long turns are made up for that a busy machine has missed. */
+/** A busy machine makes up for late writes of at most this time. */
 const catchUpMs = 5000;
 const retryMs = 10;
 
@@ -28,34 +28,34 @@ export class PacedWrites {
   readonly #working: Promise<void>;
   #isOver = false;
   #sent = 0;
-  /** When the next ones are. */
+  /** The time at which the next writes are due. */
   #due = performance.now();
-  /** Given up, where it has lain back for too long. */
+  /** The time for which a busy machine has skipped writes for good. */
   #lostMs = 0;
 
-  /** Begins at once. */
+  /** Starts writing at once. */
   constructor(options: PacedOptions) {
     this.#options = options;
     this.#working = this.#write();
   }
 
-  /** How many were written until now, whatever became of them. */
+  /** The number of writes sent so far, answered or not. */
   get sent(): number {
     return this.#sent;
   }
 
-  /** How many more would have been written by now, had the machine not been too busy for them. */
+  /** The number of writes that are missing because the machine was too busy. */
   get missed(): number {
     const lateMs = Math.max(performance.now() - this.#due, 0);
     return ((this.#lostMs + lateMs) * this.#options.perSecond) / 1000;
   }
 
-  /** How often each outcome was met until now. */
+  /** The number of writes with each outcome so far. */
   get outcomes(): Readonly<Record<string, number>> {
     return Object.fromEntries(this.#outcomes);
   }
 
-  /** Settled when so many more have been answered. */
+  /** Resolves when this many more writes have been answered. */
   async answered(count: number): Promise<void> {
     const target = this.#answered + count;
     await until(
@@ -64,7 +64,7 @@ export class PacedWrites {
     );
   }
 
-  /** Settled once every one of them is answered. */
+  /** Stops writing. Resolves once all writes are answered. */
   async stop(): Promise<Readonly<Record<string, number>>> {
     this.#isOver = true;
     await this.#working;

@@ -1,4 +1,4 @@
-// Ordinary users with rights of RBAC, for tests of what Reeve lets them do beyond.
+// Ordinary users with rights in RBAC, for tests of what Reeve refuses them all the same.
 import type { ClusterAccess } from '../../cluster/cluster-access.ts';
 import { mustKubectl, type KubectlOptions } from '../../support/kubectl.ts';
 
@@ -6,7 +6,7 @@ export function person(cluster: ClusterAccess, as: string, ...asGroup: readonly 
   return { kubeconfig: cluster.kubeconfig, as, asGroup };
 }
 
-/** An administrator whom not even Reeve holds up. */
+/** Returns an administrator whom Reeve's webhooks and guard exempt. */
 export function emergency(cluster: ClusterAccess): KubectlOptions {
   return person(cluster, 'admin', 'system:masters', 'reeve:break-glass');
 }
@@ -18,7 +18,7 @@ interface ClusterRoleSource {
   readonly groups?: readonly string[];
 }
 
-/** A ClusterRole and its binding; whether the API server knows of it already is for the caller to wait for. */
+/** Creates a ClusterRole and its binding. The caller must wait until the API server has noticed them. */
 export async function grant(cluster: ClusterAccess, role: ClusterRoleSource): Promise<void> {
   const { name, rules, users = [], groups = [] } = role;
   const apiVersion = 'rbac.authorization.k8s.io/v1';
@@ -37,7 +37,7 @@ export async function grant(cluster: ClusterAccess, role: ClusterRoleSource): Pr
   });
 }
 
-/** All that can be done with Namespaces, and nothing else. */
+/** Rules that grant everything on Namespaces and nothing else. */
 export const namespaceRules = [
   {
     apiGroups: [''],

@@ -1,10 +1,10 @@
-// Applies policies for a test of admission, and waits until the webhook judges by them.
+// Applies policies for a test of admission, and waits until the webhook enforces them.
 import { randomUUID } from 'node:crypto';
 import { kubectl, mustKubectl, type KubectlOptions } from '../../support/kubectl.ts';
 import { until } from '../../support/until.ts';
 import { policy, type WrittenObject } from './objects.ts';
 
-/** Settled once the webhook judges by them; the prefix is for the names of what it takes to find that out. */
+/** Resolves once the webhook enforces the policies. The prefix is for the names of the probe objects. */
 export async function applyPolicies(
   prefix: string,
   policies: readonly WrittenObject[],
@@ -15,7 +15,7 @@ export async function applyPolicies(
   await policiesInForce(prefix, administrator);
 }
 
-/** Whatever was written to policies before is in force when it is settled: a watch keeps the order of the writes. */
+/** Resolves once all policies written before are in force. It writes one more policy: a watch keeps the order of writes. */
 export async function policiesInForce(prefix: string, administrator: KubectlOptions): Promise<void> {
   const name = `${prefix}canary`;
   const message = randomUUID();

@@ -1,11 +1,11 @@
-// A policy or a share that provides one object in every namespace it matches, whichever of the two it is.
+// A policy or a share that provides one object in every namespace it matches. Tests use both in the same way.
 import { policy, roleBinding, share, type Ref, type WrittenObject } from './objects.ts';
 
 export interface Provider {
   readonly ref: Ref;
-  /** What it provides in a namespace. */
+  /** Returns the object that it provides in a namespace. */
   readonly objectIn: (namespace: string) => Ref;
-  /** With at most two deletions, unless more is said. */
+  /** Returns the provider as a written object, with maxDeletions 2 unless a field sets another number. */
   readonly write: (
     match: object,
     more?: object,
@@ -13,7 +13,7 @@ export interface Provider {
   ) => WrittenObject;
 }
 
-/** The Secret that such shares share, for the test to make. */
+/** The name of the Secret that such shares copy. The test must create it. */
 export const providerSource = 'ho-provider-source';
 
 export function provider(kind: 'NamespacePolicy' | 'SecretShare', name: string): Provider {

@@ -1,4 +1,4 @@
-// Stands between Reeve and the API server, and remembers which requests it made and which of given texts it was sent.
+// Stands between Reeve and the API server, and records the requests and which answers hold given texts.
 import { Transform } from 'node:stream';
 import type { ClusterAccess } from '../../cluster/cluster-access.ts';
 import { ApiProxy, frontOf, type Exchange } from '../../support/api-proxy.ts';
@@ -19,7 +19,7 @@ export class RecordingProxy extends ApiProxy {
     return this.#requests;
   }
 
-  /** From now on it is remembered which paths are answered with that text in them. */
+  /** Records from now on the paths whose answers hold the text. */
   lookFor(text: string): void {
     this.#markers.set(text, new Set());
   }
@@ -34,7 +34,7 @@ export class RecordingProxy extends ApiProxy {
     return Promise.resolve(undefined);
   }
 
-  /** A text may come in two pieces. */
+  /** Keeps the end of each chunk, because a text may be split over two chunks. */
   protected override filter({ path }: Exchange): Transform {
     let tail = '';
     return new Transform({

@@ -1,11 +1,11 @@
-// Lets the API server answer hardly any request of Reeve's reconciler at a time, and refuse the others with 429.
+// Lets the API server handle almost no requests of Reeve's reconciler at a time, and refuse the others with 429.
 import type { ClusterAccess } from '../../cluster/cluster-access.ts';
 import { mustKubectl } from '../../support/kubectl.ts';
 
 const apiVersion = 'flowcontrol.apiserver.k8s.io/v1';
 const metadata = { name: 'fa-limit' };
 
-/** https://kubernetes.io/docs/concepts/cluster-administration/flow-control/ */
+/** The lowest possible level: https://kubernetes.io/docs/concepts/cluster-administration/flow-control/ */
 const level = {
   apiVersion,
   kind: 'PriorityLevelConfiguration',
@@ -36,7 +36,7 @@ const flow = {
             serviceAccount: { namespace: 'reeve-system', name: 'reeve-reconciler' },
           },
         ],
-        // Not the Lease: who loses that writes nothing at all.
+        // Leases are exempt: a reconciler that loses its Lease writes nothing at all.
         resourceRules: [
           {
             verbs: ['*'],
@@ -51,7 +51,7 @@ const flow = {
   },
 };
 
-/** Settled when it is in force. */
+/** Resolves when the limit is in force. */
 export async function limitRequests(cluster: ClusterAccess): Promise<void> {
   const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [level, flow] });
   await mustKubectl(['apply', '-f', '-'], { kubeconfig: cluster.kubeconfig, input });

@@ -1,9 +1,9 @@
-// Makes reviews without end, as people who work on a cluster do, and remembers what became of each.
+// Sends requests that need a review without pause, as users of a cluster do, and counts the outcomes.
 import type { ClusterAccess } from '../../cluster/cluster-access.ts';
 import { until } from '../../support/until.ts';
 
 export class ReviewTraffic {
-  /** How many ask at the same time. */
+  /** The number of requests at the same time. */
   readonly lanes = 4;
   readonly #cluster: ClusterAccess;
   readonly #prefix: string;
@@ -12,14 +12,14 @@ export class ReviewTraffic {
   #isOver = false;
   #count = 0;
 
-  /** Begins at once: dry runs of new namespaces, whose names begin with the prefix. */
+  /** Starts at once: sends dry runs of new namespaces whose names begin with the prefix. */
   constructor(cluster: ClusterAccess, prefix: string) {
     this.#cluster = cluster;
     this.#prefix = prefix;
     this.#working = Promise.all(Array.from({ length: this.lanes }, () => this.#ask()));
   }
 
-  /** Settled when so many more have been answered. */
+  /** Resolves when this many more requests have been answered. */
   async answered(count: number): Promise<void> {
     const target = this.#answered + count;
     await until(
@@ -28,7 +28,7 @@ export class ReviewTraffic {
     );
   }
 
-  /** How often each outcome was met until now: `201 {"team":"fa"}`, the labels that the namespace was to get. */
+  /** The number of each outcome so far. `201 {"team":"fa"}` shows the labels that the namespace would get. */
   get outcomes(): Readonly<Record<string, number>> {
     return Object.fromEntries(this.#outcomes);
   }

@@ -5,23 +5,23 @@ import type { Stage } from './stage.ts';
 
 export type Side = 'a' | 'b';
 
-/** What one side says otherwise than the other. */
+/** Fields in which one side differs from the other. */
 export interface Wishes {
   readonly role?: string;
   readonly group?: string;
   readonly data?: Readonly<Record<string, string>>;
   readonly source?: string;
   readonly immutable?: boolean;
-  /** The name of the RoleBinding. */
+  /** The time at which the RoleBinding expires. */
   readonly expiresAt?: string;
-  /** The name of the policy and of the share. */
+  /** The limit of the policy and of the share. */
   readonly maxDeletions?: number;
   readonly suspend?: boolean;
 }
 
 export const sourceName = 'ho-source';
 
-/** For one namespace, which they find by its label, and from which they have their names. */
+/** Both sides for one namespace. They select it by its label, and their names begin with its name. */
 export class Rivals {
   readonly namespace: string;
   readonly objects: readonly [Ref, Ref, Ref];
@@ -41,7 +41,7 @@ export class Rivals {
     await this.#stage.apply(...this.written(side, wishes));
   }
 
-  /** Returns when they are gone. */
+  /** Deletes the sides. Resolves when they are deleted. */
   async go(...sides: readonly Side[]): Promise<void> {
     await this.#stage.remove(...sides.flatMap((side) => this.refs(side)));
   }
@@ -62,7 +62,7 @@ export class Rivals {
     ];
   }
 
-  /** What `owners` says when all three are of one side. */
+  /** Returns what `owners` returns when one side owns all three objects. */
   of(side: Side): readonly string[] {
     const name = `${this.namespace}-${side}`;
     return [`NamespacePolicy/${name}`, `NamespacePolicy/${name}`, `SecretShare/${name}`];
@@ -76,18 +76,18 @@ export class Rivals {
     return await this.#stage.uidsOf(...this.objects);
   }
 
-  /** Reads the policy and the share. */
+  /** Returns the readiness of the policy and the share. */
   async readiness(side: Side): Promise<readonly string[]> {
     return await Promise.all(this.refs(side).map((ref) => this.#stage.condition(ref)));
   }
 
-  /** The policy first, then the share. */
+  /** Returns the errors of the policy, then those of the share. */
   async failures(side: Side): Promise<readonly string[]> {
     const failures = await Promise.all(this.refs(side).map((ref) => this.#stage.failures(ref)));
     return failures.flat();
   }
 
-  /** What the three hold: role and groups, data, data. */
+  /** Returns the contents of the three objects: role and groups, data, data. */
   async contents(): Promise<readonly unknown[]> {
     const [binding, settings, secret] = await Promise.all(
       this.objects.map((ref) => this.#stage.mustGet(ref)),

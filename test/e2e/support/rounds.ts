@@ -1,4 +1,4 @@
-// Makes Reeve look at a namespace again, so that what it has not written by then it was not going to write.
+// Makes Reeve reconcile a namespace again. A write that has not happened by then will not happen.
 import { inTime } from './in-time.ts';
 import { configMap, policy } from './objects.ts';
 import type { Stage } from './stage.ts';
@@ -14,7 +14,7 @@ export class Rounds {
     this.#stage = stage;
   }
 
-  /** A policy of its own, which says in every namespace that is labeled how often it has been looked at. */
+  /** Creates a policy that copies the number of the round from a label into each labeled namespace. */
   async begin(prefix: string): Promise<void> {
     const namespaceSelector = { matchExpressions: [{ key: label, operator: 'Exists' }] };
     const data = { number: `\${namespaceObject.metadata.labels['${label}']}` };
@@ -22,7 +22,7 @@ export class Rounds {
     await this.#stage.apply(policy(`${prefix}${name}`, { ...spec, maxDeletions: 1000 }));
   }
 
-  /** Twice: what the first round was to do is done when the second one begins. */
+  /** Runs two rounds: all work of the first round is done when the second one begins. */
   async pass(namespace: string): Promise<void> {
     for (let round = 0; round < 2; round += 1) {
       this.#last += 1;
@@ -35,12 +35,12 @@ export class Rounds {
     }
   }
 
-  /** All that Reeve has ever written there, but for what came of this. */
+  /** Returns all writes of Reeve in the namespace, except those for the rounds. */
   async writes(namespace: string): Promise<readonly string[]> {
     return (await this.#stage.reeveWrites(namespace)).filter(isOthers);
   }
 
-  /** ... and whatever it asked to be written, though nothing changed by it. */
+  /** Returns all write requests of Reeve in the namespace too, even those that changed nothing. */
   async attempts(namespace: string): Promise<readonly string[]> {
     return (await this.#stage.reeveAttempts(namespace)).filter(isOthers);
   }

@@ -1,4 +1,4 @@
-// The rules on Secrets, each with a Secret that keeps it and what is said of one that does not.
+// The rules on Secrets, each with a Secret that follows it and the message for one that violates it.
 import { readFileSync } from 'node:fs';
 
 type Texts = Readonly<Record<string, string>>;
@@ -13,11 +13,11 @@ interface SecretCase {
   readonly what: string;
   readonly good: SecretSource;
   readonly bad: SecretSource;
-  /** Follows the name of the policy. */
+  /** The texts of the refusal after the name of the policy. */
   readonly says: readonly string[];
 }
 
-/** What must never be shown, whatever is wrong with the Secret that holds it. */
+/** A value that no message may contain, even about an invalid Secret that holds it. */
 export const canary = 'ad-sr-canary-5f1';
 
 export const secretRules = {

@@ -1,4 +1,4 @@
-// The Secret of the shared authority, as an administrator sees it and might damage it.
+// Reads the Secret of the shared authority as an administrator can, and damages it.
 import { X509Certificate } from 'node:crypto';
 import { parseState, type AuthorityState } from '../../../src/certs/authority/authority-state.ts';
 import type { ClusterAccess } from '../../cluster/cluster-access.ts';
@@ -7,7 +7,7 @@ import { openTls } from '../../support/tls-client.ts';
 
 const collection = '/api/v1/namespaces/reeve-system/secrets';
 const path = `${collection}/reeve-webhook-ca`;
-/** Under it stands what the replicas share. */
+/** The key of the data that the replicas share. */
 export const dataKey = 'authorities.json';
 
 interface StoredSecret {
@@ -23,7 +23,7 @@ export interface ServedCertificate {
 
 export class SharedAuthoritySecret {
   readonly #cluster: ClusterAccess;
-  /** Every private key that was ever seen in it: no output may hold any. */
+  /** Every private key that the Secret has held so far. No output may contain any of them. */
   readonly keys = new Set<string>();
 
   constructor(cluster: ClusterAccess) {
@@ -35,7 +35,7 @@ export class SharedAuthoritySecret {
     return status === 200 ? (body as StoredSecret) : undefined;
   }
 
-  /** Undefined while it is not there, or not as it should be. */
+  /** Returns undefined when the Secret is missing or invalid. */
   async state(): Promise<AuthorityState | undefined> {
     const value = (await this.stored())?.data?.[dataKey];
     const state = value === undefined ? undefined : parseState(Buffer.from(value, 'base64').toString());
@@ -43,7 +43,7 @@ export class SharedAuthoritySecret {
     return state;
   }
 
-  /** The fingerprint of the one that signs; undefined while none does. */
+  /** Returns the fingerprint of the authority that signs, or undefined when none signs. */
   async signer(): Promise<string | undefined> {
     const signing = (await this.state())?.signing;
     return signing === undefined ? undefined : fingerprintOf(signing.certPem);
@@ -53,7 +53,7 @@ export class SharedAuthoritySecret {
     await this.#cluster.admin.send('DELETE', path);
   }
 
-  /** In the place of all that is in it. */
+  /** Replaces all data of the Secret. */
   async put(data: Readonly<Record<string, string>>): Promise<void> {
     const encoded: Record<string, string> = {};
     for (const [key, text] of Object.entries(data)) encoded[key] = Buffer.from(text).toString('base64');
@@ -77,7 +77,7 @@ export function fingerprintOf(certPem: string): string {
   return new X509Certificate(certPem).fingerprint256;
 }
 
-/** What a new connection is shown. With authorities, only if these have signed it, and as an API server asks. */
+/** Returns the certificate that a new connection gets. With a bundle, verifies it as an API server does. */
 export async function servedBy({ port }: Pick<Reeve, 'port'>, bundle?: string): Promise<ServedCertificate> {
   const servername = 'reeve-webhook.reeve-system.svc';
   const checked = bundle === undefined ? {} : { ca: bundle, rejectUnauthorized: true };

@@ -1,11 +1,11 @@
-// Runs a line that Reeve tells people to run, as they would: in a shell, as the administrator.
+// Runs a command that Reeve tells people to run: in a shell, as the administrator.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { dirname, join } from 'node:path';
 
 const run = promisify(execFile);
 
-/** Rejects when it fails. */
+/** Rejects when the command fails. */
 export async function runLine(
   line: string,
   { kubeconfig }: { readonly kubeconfig: string },

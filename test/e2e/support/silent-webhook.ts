@@ -1,4 +1,4 @@
-// A webhook of its own, without requests, whose watches fall silent without an end: how it learns of later changes.
+// Runs a webhook without requests whose watches fall silent without ending, and measures how it notices later changes.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { reeveCertificates } from '../../cluster/reeve-install.ts';
 import { startFaultProxy } from '../../support/fault-proxy.ts';
@@ -9,17 +9,17 @@ import { policy } from './objects.ts';
 import type { Stage } from './stage.ts';
 
 const path = '/apis/reeve.dev/v1alpha1/namespacepolicies';
-/** The program waits for 90 s, on a machine that may be slow. */
+/** The webhook waits for 90 s, and the machine may be slow. */
 const mostSeconds = 150;
 
 export interface Silence {
-  /** The longest that its metrics told of, in seconds. */
+  /** The longest silence in its metrics, in seconds. */
   readonly longest: number;
   readonly stalled: number;
   readonly isReady: boolean;
 }
 
-/** Resolves when the webhook knows of a policy that its silent watch did not report; rejects when it never does. */
+/** Resolves when the webhook knows a policy that its silent watch did not report. Rejects when that never happens. */
 export async function fallSilent(stage: Stage, policyName: string): Promise<Silence> {
   const { cluster } = stage;
   using proxy = await startFaultProxy(new URL(cluster.server));

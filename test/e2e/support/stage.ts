@@ -1,4 +1,4 @@
-// What a person does on a cluster with Reeve, and what they see there of policies, shares and what those provide.
+// Does what a person does on a cluster with Reeve, and reads policies, shares and provided objects as a person does.
 import { countWrites, writesOf, type AuditRecord } from '../../cluster/audit-record.ts';
 import type { AuditLog } from '../../cluster/audit-log.ts';
 import type { ClusterAccess } from '../../cluster/cluster-access.ts';
@@ -9,18 +9,18 @@ import { pathOf, type Ref, type StoredObject, type WrittenObject } from './objec
 /** The user who creates, changes and deletes what policies and shares provide. */
 export const reconcilerUser = 'system:serviceaccount:reeve-system:reeve-reconciler';
 
-/** A kubectl sends ten requests and then five a second; a deletion takes two. */
+/** One kubectl sends ten requests and then five a second. A deletion takes two requests. */
 const mostAtOnce = 5;
 
 export class Stage {
   readonly cluster: ClusterAccess;
   readonly administrator: KubectlOptions;
-  /** Whom hooks and guard let pass. */
+  /** A user whom the webhooks and the guard exempt. */
   readonly emergency: KubectlOptions;
   readonly #prefix: string;
   readonly #audit: AuditLog;
 
-  /** All that a test makes on it begins with the prefix. */
+  /** The names of all objects of a test begin with the prefix. */
   constructor(cluster: ClusterAccess, prefix: string) {
     const { kubeconfig } = cluster;
     this.cluster = cluster;
@@ -30,7 +30,7 @@ export class Stage {
     this.#audit = cluster.auditLog();
   }
 
-  /** As one `kubectl apply`; what it warned of. */
+  /** Applies the objects with one `kubectl apply`, and returns its warnings. */
   async apply(...objects: readonly WrittenObject[]): Promise<string> {
     const { code, stderr } = await this.tryApply(objects, this.administrator);
     if (code === 0) return stderr;
@@ -41,7 +41,7 @@ export class Stage {
     return await this.#applied(objects, who);
   }
 
-  /** What the API server would say, without anything being stored. */
+  /** Returns the answer of the API server without storing anything. */
   async dryRun(...objects: readonly WrittenObject[]): Promise<KubectlOutput> {
     return await this.#applied(objects, this.administrator, '--dry-run=server');
   }
@@ -54,13 +54,13 @@ export class Stage {
     return await mustKubectl(args, this.emergency);
   }
 
-  /** Past every hook, so also what no hook would let pass. */
+  /** Applies the objects without any webhook, so invalid objects pass too. */
   async applyInEmergency(...objects: readonly WrittenObject[]): Promise<void> {
     const { code, stderr } = await this.tryApply(objects, this.emergency);
     if (code !== 0) throw new Error(`it was not applied: ${stderr}`);
   }
 
-  /** Waits until they are gone, which an owner is when nothing names it any more. */
+  /** Deletes the objects, and waits until they are deleted. A provider stays until no object names it as its owner. */
   async remove(...refs: readonly Ref[]): Promise<void> {
     const groups = Map.groupBy(refs, ({ kind, namespace = '' }) => `${kind} ${namespace}`);
     await Promise.all(
@@ -73,7 +73,7 @@ export class Stage {
     );
   }
 
-  /** Undefined when it is not there. */
+  /** Returns undefined when the object does not exist. */
   async get(ref: Ref): Promise<StoredObject | undefined> {
     const { status, body } = await this.cluster.admin.send('GET', pathOf(ref));
     if (status === 404) return undefined;
@@ -96,7 +96,7 @@ export class Stage {
     return await Promise.all(refs.map(async (ref) => (await this.get(ref))?.metadata.uid));
   }
 
-  /** `True Synced`, as soon as it speaks of the version that is stored. */
+  /** Returns a condition such as `True Synced` once it is about the stored version. */
   async condition(ref: Ref, type = 'Ready'): Promise<string> {
     const { metadata, status } = await this.mustGet(ref);
     if (status?.observedGeneration !== metadata.generation) return 'it has not been observed yet';
@@ -108,7 +108,7 @@ export class Stage {
     return await this.condition({ kind: 'Namespace', name }, 'reeve.dev/Ready');
   }
 
-  /** What its status says is wrong: `namespace Kind name: reason, message`. */
+  /** Returns the errors in the status: `namespace Kind name: reason, message`. */
   async failures(ref: Ref): Promise<readonly string[]> {
     const { metadata, status } = await this.mustGet(ref);
     if (status?.observedGeneration !== metadata.generation) return ['it has not been observed yet'];
@@ -118,13 +118,13 @@ export class Stage {
     );
   }
 
-  /** The writes of Reeve in a namespace that has its name for itself: `patch configmaps settings`. */
+  /** Returns the writes of Reeve in a namespace: `patch configmaps settings`. The name of the namespace must be unique. */
   async reeveWrites(namespace: string): Promise<readonly string[]> {
     const records = writesOf(await this.#audit.records(), { user: reconcilerUser, namespace });
     return records.filter(({ resource }) => resource !== 'namespaces').map(told);
   }
 
-  /** What Reeve has asked to be written there, though nothing may have changed; dry runs too. */
+  /** Returns all write requests of Reeve in the namespace, even those that changed nothing, and dry runs. */
   async reeveAttempts(namespace: string): Promise<readonly string[]> {
     const records = await this.#audit.records();
     return records
@@ -133,7 +133,7 @@ export class Stage {
       .map(told);
   }
 
-  /** Deletions of any objects, by any user, ended or begun. */
+  /** Returns the deletions of any objects by any user, finished or not. */
   async deletionsIn(namespace: string): Promise<readonly string[]> {
     const records = writesOf(await this.#audit.records(), { namespace });
     return records.filter(({ verb }) => verb.startsWith('delete')).map(told);

@@ -1,4 +1,4 @@
-// Namespaces whose contents Reeve keeps, the ways in which those change, and a record of what each change makes necessary.
+// Creates namespaces with contents of Reeve, changes them in several ways, and records which writes each change requires.
 import { isDeepStrictEqual } from 'node:util';
 import { send } from '../../cluster/admin-client.ts';
 import type { ClusterAccess } from '../../cluster/cluster-access.ts';
@@ -19,11 +19,11 @@ interface Listed {
 
 export class TrackedContents {
   readonly #stage: Stage;
-  /** The prefix of the namespaces; the policy and the share have it as their name. */
+  /** The prefix of the namespaces, and the name of the policy and the share. */
   readonly #name: string;
   readonly #written: WrittenObjects;
   readonly #namespaces = new Set<string>();
-  /** Also those that are gone. */
+  /** All namespaces that were ever created, deleted ones included. */
   readonly #everMade = new Set<string>();
   #necessary: string[] = [];
   #made = 0;
@@ -36,7 +36,7 @@ export class TrackedContents {
     this.#written = new WrittenObjects(stage.cluster);
   }
 
-  /** Reeve must run. */
+  /** Creates the policy, the share, the source and four namespaces. Reeve must run. */
   static async prepare(stage: Stage, name: string): Promise<TrackedContents> {
     const contents = new TrackedContents(stage, name);
     await stage.apply(contents.#source, contents.#share, contents.#policy);
@@ -49,7 +49,7 @@ export class TrackedContents {
     return [...this.#namespaces];
   }
 
-  /** What Reeve wrote and need not have written. */
+  /** Returns the writes of Reeve that no change required. */
   async writtenInVain(): Promise<readonly string[]> {
     const needed = [...this.#necessary];
     const written = await this.#written.in([...this.#everMade]);
@@ -61,8 +61,8 @@ export class TrackedContents {
   }
 
   /**
-   * For each object: the writes it should have got since its creation, and the writes that etcd counted. The audit log
-   * misses a write whose client no longer waited for the answer.
+   * Returns for each object the number of required writes since its creation, and the number that etcd counted. The audit
+   * log misses a write whose client no longer waited for the answer.
    */
   async writeCounts(): Promise<{ readonly needed: WriteCounts; readonly done: WriteCounts }> {
     const needed: Record<string, number> = {};
@@ -77,26 +77,26 @@ export class TrackedContents {
     return { needed, done: Object.fromEntries(await Promise.all(versions)) };
   }
 
-  /** Namespaces come. */
+  /** Creates namespaces. */
   async add(count: number): Promise<void> {
     const names = Array.from({ length: count }, (_, index) => `${this.#name}-${this.#made + index}`);
     this.#made += count;
     await this.#make(names);
   }
 
-  /** Namespaces go. */
+  /** Deletes namespaces. */
   async remove(...names: readonly string[]): Promise<void> {
     await this.#stage.kubectl('delete', 'namespace', ...names, '--timeout=60s');
     for (const name of names) this.#namespaces.delete(name);
   }
 
-  /** Namespaces go, and others of the same names come. */
+  /** Deletes namespaces and creates others with the same names. */
   async replace(...names: readonly string[]): Promise<void> {
     await this.remove(...names);
     await this.#make(names);
   }
 
-  /** Deletes what Reeve has put there. */
+  /** Deletes the objects that Reeve provides in the namespaces. */
   async strip(...names: readonly string[]): Promise<void> {
     for (const name of names)
       await this.#stage.inEmergency('delete', '-n', name, 'secret/credential', 'rolebinding/people');
@@ -115,7 +115,7 @@ export class TrackedContents {
     this.#need(this.namespaces, `${this.#settings === 1 ? 'create' : 'update'} configmaps settings`);
   }
 
-  /** Waits until the cluster is as it should be, and policy, share and namespaces say so. */
+  /** Waits until all contents are correct, and the policy, the share and the namespaces report it. */
   async settled(): Promise<void> {
     const desired = this.#desired();
     let seen: unknown;
@@ -215,7 +215,7 @@ export class TrackedContents {
   }
 }
 
-/** https://etcd.io/docs/v3.6/learning/api/#key-value-pair: the version counts the writes since the key was made. */
+/** The version of a key counts its writes since its creation: https://etcd.io/docs/v3.6/learning/api/#key-value-pair */
 async function writesInEtcd({ etcd }: ClusterAccess, key: string): Promise<number> {
   const body = { key: Buffer.from(`/registry/${key}`).toString('base64'), keys_only: true };
   const answer = await send(`${etcd}/v3/kv/range`, { method: 'POST' }, body);

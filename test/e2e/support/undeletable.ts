@@ -1,8 +1,8 @@
-// Holds up the end of a namespace: its Secrets cannot be deleted, so that they are seen in a namespace that is going.
+// Makes the Secrets of a namespace undeletable, so that tests can see them while the namespace is terminating.
 import { forbidden } from './forbidden.ts';
 import type { Stage } from './stage.ts';
 
-/** Blocks deletion until it is disposed of. `probe` is a Secret in the namespace that Reeve does not keep. */
+/** Blocks deletion until the result is disposed of. `probe` is a Secret in the namespace that Reeve does not keep. */
 export async function undeletableSecrets(
   stage: Stage,
   namespace: string,

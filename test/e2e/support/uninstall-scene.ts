@@ -1,4 +1,4 @@
-// A cluster with Reeve at work, from which it is to be removed: what it provides, and whether anything of it still blocks.
+// A cluster on which Reeve provides objects before it is uninstalled. Checks what Reeve leaves and whether it blocks anything.
 import type { ClusterAccess } from '../../cluster/cluster-access.ts';
 import { installReeve } from '../../cluster/reeve-install.ts';
 import { startReeve, type Reeve } from '../../support/reeve.ts';
@@ -32,8 +32,8 @@ export class UninstallScene implements AsyncDisposable {
   }
 
   /**
-   * Installs it, and waits until each of the namespaces has a RoleBinding, a copy of a Secret (at most two of them
-   * may be deleted at once) and a ConfigMap that is to stay.
+   * Installs Reeve, and waits until each namespace has a RoleBinding, a copy of a Secret (at most two copies may be
+   * deleted at once) and a ConfigMap that is to stay.
    */
   static async begin(cluster: ClusterAccess, name: string, count: number): Promise<UninstallScene> {
     await installReeve(cluster);
@@ -59,7 +59,7 @@ export class UninstallScene implements AsyncDisposable {
     return this.#inAll('ConfigMap', 'settings');
   }
 
-  /** All objects that it provides, one after the other. */
+  /** Returns the owner of each provided object. */
   async owners(): Promise<readonly string[]> {
     return await this.stage.ownersOf(...this.roleBindings, ...this.copies, ...this.settings);
   }
@@ -68,13 +68,13 @@ export class UninstallScene implements AsyncDisposable {
     return await this.stage.uidsOf(...this.roleBindings, ...this.copies, ...this.settings);
   }
 
-  /** Returns true when a namespace still carries the condition Ready, which no program would keep true. */
+  /** Returns true when a namespace still has the condition Ready, which nothing would update any more. */
   async hasConditions(): Promise<boolean> {
     const namespaces = await this.stage.kubectl('get', 'namespaces', '-o=json');
     return namespaces.includes('reeve.dev/Ready');
   }
 
-  /** Names of what is there and blocks or could. */
+  /** Returns the names of the parts of Reeve that still exist and can block writes. */
   async parts(): Promise<readonly string[]> {
     const { admin } = this.stage.cluster;
     const lists = await Promise.all(collections.map((path) => admin.mustSend('GET', path)));
@@ -91,8 +91,8 @@ export class UninstallScene implements AsyncDisposable {
   }
 
   /**
-   * What people do: a namespace comes, gets this and that, and goes. Where an uninstall was interrupted just before the
-   * garbage collector removes the webhooks, people have to wait for that moment.
+   * Creates a namespace, fills it and deletes it, as people do. After an interrupted uninstall, waits until the garbage
+   * collector has removed the webhooks.
    */
   async expectFree(mark: 'with the mark of Reeve' | 'without it'): Promise<void> {
     const { admin } = this.stage.cluster;
@@ -110,7 +110,7 @@ export class UninstallScene implements AsyncDisposable {
     await admin.mustSend('DELETE', path);
   }
 
-  /** Deletes its namespaces; fails unless they come to their end, and all that have been tried out with them. */
+  /** Deletes the namespaces. Fails unless these namespaces and those of `expectFree` are deleted completely. */
   async expectEnd(): Promise<void> {
     const { admin } = this.stage.cluster;
     const paths = [...this.namespaces, ...this.#tried].map((name) => `/api/v1/namespaces/${name}`);
@@ -120,7 +120,7 @@ export class UninstallScene implements AsyncDisposable {
     await inTime(codes).toEqual(paths.map(() => 404));
   }
 
-  /** As when its machine is lost: it leaves everything as it is. */
+  /** Kills Reeve as the loss of its machine does: Reeve cleans up nothing. */
   async killReeve(): Promise<void> {
     this.reeve.kill('SIGKILL');
     await this.reeve.ended();

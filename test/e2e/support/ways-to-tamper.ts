@@ -1,10 +1,10 @@
-// Every request that could change, create or remove an object: verbs, types of patches, subresources.
+// All requests that can change, create or remove an object: verbs, types of patches, subresources.
 import type { ApiObject } from '../../contract/support/answers.ts';
 import type { Api, Reply } from '../../contract/support/api.ts';
 
 export const changes = ['put', 'json-patch', 'merge-patch', 'strategic-patch', 'apply'] as const;
 export const statusChanges = changes.map((way) => `${way}/status` as const);
-/** There is no patch of it. */
+/** The API server serves no other patch of this subresource. */
 export const finalizeChanges = ['put/finalize', 'merge-patch/finalize'] as const;
 export const creations = ['create', 'create/generate-name', 'create/forged-name', 'create/apply'] as const;
 export const removals = ['delete', 'delete-collection'] as const;
@@ -22,17 +22,17 @@ export const ways: readonly Way[] = [
 ];
 
 export interface Tampering {
-  /** As it is stored. */
+  /** The object as stored. */
   readonly object: ApiObject;
-  /** Where the API server has all of its kind, in its namespace. */
+  /** The path of the collection to which the object belongs. */
   readonly collection: string;
   readonly path: readonly string[];
   readonly value: unknown;
-  /** In whose name it is applied, which must not be that of whom it shall take fields from. */
+  /** The field manager of an apply. It must differ from the manager whose fields the apply takes over. */
   readonly manager?: string;
 }
 
-/** Sends it once; with `dryRun`, nothing is stored. */
+/** Sends the request once. With `dryRun`, nothing is stored. */
 export async function tamper(api: Api, way: Way, tampering: Tampering, dryRun: boolean): Promise<Reply> {
   const query = dryRun ? 'dryRun=All' : '';
   const { collection, object } = tampering;
@@ -98,13 +98,13 @@ function applyQuery({ manager = 'somebody' }: Tampering, query: string): string 
   return `fieldManager=${manager}&force=true&${query}`;
 }
 
-/** One like it, with the value. */
+/** Returns a new object of the same kind with the value. */
 function newObject({ object, path, value }: Tampering, name: object): object {
   const { metadata, status: _status, ...rest } = object;
   return withValue({ ...rest, metadata: { ...name, namespace: metadata.namespace } }, path, value);
 }
 
-/** The mutating webhook is then selected by this name: the real one does not exist yet. */
+/** Forges the name label. The mutating webhook is selected by it, because the API server has not set the real one yet. */
 function forged(object: object): object {
   return withValue(object, ['metadata', 'labels', 'kubernetes.io/metadata.name'], 'kube-system');
 }
@@ -132,7 +132,7 @@ function withValue(object: object, [key = '', ...rest]: readonly string[], value
   return { ...object, [key]: rest.length === 0 ? value : withValue(below ?? {}, rest, value) };
 }
 
-/** With all that is missing above it, which a JSON patch does not make by itself. */
+/** Adds all missing parents of the value, which a JSON patch does not create by itself. */
 function addition(object: object, path: readonly string[], value: unknown): object {
   let below: object | undefined = object;
   let depth = 0;

@@ -1,4 +1,4 @@
-// The ways in which people change an object with kubectl: every type of patch, apply, replace.
+// The ways in which people change an object with kubectl: every type of patch, apply, and replace.
 import type { Command } from './attempt.ts';
 
 export interface Manifest {
@@ -12,7 +12,7 @@ type Path = readonly string[];
 
 export interface Way {
   readonly way: string;
-  /** The path of a field that the object has; the object was created by `kubectl apply`. */
+  /** Returns a command that sets an existing field. `kubectl apply` must have created the object. */
   readonly write: (object: Manifest, path: Path, value: unknown) => Command;
 }
 

@@ -1,20 +1,20 @@
-// What the webhooks have written, by the audit log: the authority that they share, and their configurations.
+// Reads from the audit log what the webhooks wrote: the shared authority and the webhook configurations.
 import { writesOf, type AuditRecord } from '../../cluster/audit-record.ts';
 
 const webhookUser = 'system:serviceaccount:reeve-system:reeve-webhook';
 const configuration = /^(?:validating|mutating)webhookconfigurations\.admissionregistration\.k8s\.io$/;
 
-/** In milliseconds since 1970, by the clock of the API server. */
+/** Returns the time in milliseconds since 1970, by the clock of the API server. */
 export function timeOf({ receivedAt }: AuditRecord): number {
   return Date.parse(receivedAt);
 }
 
-/** Writes of the shared authority: each is one step of it. */
+/** Returns the writes of the shared authority. Each write is one step of its rotation. */
 export function authorityWrites(records: readonly AuditRecord[]): readonly AuditRecord[] {
   return writesOf(records, { user: webhookUser, resource: 'secrets', namespace: 'reeve-system' });
 }
 
-/** All that they asked to be written there, also what changed nothing. */
+/** Returns all requests to write the configurations, even those that changed nothing. */
 export function configurationWrites(records: readonly AuditRecord[]): readonly AuditRecord[] {
   return records.filter(
     ({ user, resource, verb }) =>
@@ -23,8 +23,8 @@ export function configurationWrites(records: readonly AuditRecord[]): readonly A
 }
 
 /**
- * For each configuration that others have changed since then: how many milliseconds passed until a webhook had written it
- * again.
+ * Returns for each configuration that another user has changed since then how many milliseconds passed until a webhook
+ * repaired it.
  */
 export function repairTimes(records: readonly AuditRecord[], since: number): readonly number[] {
   const changes = writesOf(records).filter(

@@ -1,4 +1,4 @@
-// Another controller that has its own idea of what an object should hold, and sets it again as soon as it is changed.
+// Another controller with its own desired state of an object. It sets that state again after each change.
 import type { KubeObject } from '../../../src/base/kube-object.ts';
 import type { KubeClient } from '../../../src/kube/http/client.ts';
 import { findApiServer } from '../../../src/kube/auth/find-api-server.ts';
@@ -30,7 +30,7 @@ export class WritingRival {
     );
   }
 
-  /** Wants `by: rival` in that ConfigMap. The guard lets only break-glass users through. */
+  /** Keeps `by: rival` in that ConfigMap. The guard lets only break-glass users through. */
   static async begin(cluster: ClusterAccess, ref: NamespacedRef): Promise<WritingRival> {
     const groups = ['system:masters', 'reeve:break-glass'];
     const kubeconfig = await cluster.clientKubeconfig('rival', groups);
@@ -38,7 +38,7 @@ export class WritingRival {
     return new WritingRival(client, ref);
   }
 
-  /** Returns true when the object is as this rival wants it. */
+  /** Returns true when the object has the data of this rival. */
   hasIts(object: object): boolean {
     return (object as { readonly data?: { readonly by?: string } }).data?.by === 'rival';
   }
@@ -52,7 +52,7 @@ export class WritingRival {
 
   #revert(path: string, seen: KubeObject): void {
     if (this.hasIts(seen)) return;
-    // In the version that was seen: if it has changed since, the watch reports that too.
+    // The request names the version that was read. If that version is outdated, the watch reports the newer one.
     const body = { ...seen, data: { by: 'rival' } };
     const write = this.#client.request({ method: 'PUT', path, body }).catch(() => undefined);
     this.#writes.add(write);

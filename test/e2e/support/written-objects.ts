@@ -1,4 +1,4 @@
-// What the reconcilers wrote for policies and shares, all replicas together: they share an account, and so a name in the audit log.
+// Counts what the reconcilers wrote for policies and shares. All replicas share one account and so one name in the audit log.
 import type { AuditLog } from '../../cluster/audit-log.ts';
 import { writesOf, type AuditRecord } from '../../cluster/audit-record.ts';
 import type { ClusterAccess } from '../../cluster/cluster-access.ts';
@@ -13,12 +13,12 @@ export class WrittenObjects {
     this.#audit = cluster.auditLog();
   }
 
-  /** What was written until now is not told any more. */
+  /** Ignores all writes until now. */
   async forget(): Promise<void> {
     this.#from = (await this.#audit.records()).length;
   }
 
-  /** Each as often as it was written: `create configmaps fa-one/settings`. */
+  /** Returns each write as often as it happened: `create configmaps fa-one/settings`. */
   async in(namespaces: readonly string[]): Promise<readonly string[]> {
     const records = await this.records();
     return writesOf(records)
@@ -27,7 +27,7 @@ export class WrittenObjects {
       .sort();
   }
 
-  /** When a ConfigMap was written, in milliseconds. */
+  /** Returns the times of the writes of a ConfigMap, in milliseconds. */
   async timesOf({ namespace, name }: Required<Ref>): Promise<readonly number[]> {
     return writesOf(await this.records(), { resource: 'configmaps', namespace })
       .filter((write) => write.name === name)
@@ -35,20 +35,20 @@ export class WrittenObjects {
       .sort((a, b) => a - b);
   }
 
-  /** How often the condition of each namespace was written. */
+  /** Returns how often the condition of each namespace was written. */
   async conditionsOf(namespaces: readonly string[]): Promise<readonly number[]> {
     const writes = writesOf(await this.records(), { resource: 'namespaces' });
     return namespaces.map((name) => writes.filter((write) => write.name === name).length);
   }
 
-  /** All that the reconcilers asked for, also what changed nothing or was refused. */
+  /** Returns all write requests of the reconcilers, even those that changed nothing or were refused. */
   async records(): Promise<readonly AuditRecord[]> {
     const all = await this.#audit.records();
     return all.slice(this.#from).filter(({ user }) => user === reconcilerUser);
   }
 }
 
-/** The same of each of the namespaces, as `in` tells it: `create configmaps settings`. */
+/** Returns these writes for each of the namespaces, in the form of `in`: `create configmaps settings`. */
 export function once(namespaces: readonly string[], ...writes: readonly string[]): readonly string[] {
   return namespaces
     .flatMap((namespace) =>
@@ -60,7 +60,7 @@ export function once(namespaces: readonly string[], ...writes: readonly string[]
     .sort();
 }
 
-/** An apply is a `patch`, whatever it does: the answer to one that creates is 201. */
+/** An apply has the verb `patch`. It created the object when the answer is 201. */
 function told({ verb, status, resource, namespace, name }: AuditRecord): string {
   const done = status === 201 ? 'create' : verb === 'delete' ? 'delete' : 'update';
   return `${done} ${resource.split('.')[0]} ${namespace}/${name}`;

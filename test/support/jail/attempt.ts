@@ -1,8 +1,8 @@
-// One thing that Reeve's accounts try beyond what they are for, and who refuses it to which of them.
+// One forbidden request of Reeve's accounts, and the control that refuses it to each account.
 import type { Account, Sent } from './scene.ts';
 
 /**
- * Which control it is that refuses it: what RBAC refuses, the jail is not even asked about. `guard or jail`: both do, and an
+ * The control that refuses the request. RBAC refuses before the jail is asked. `guard or jail`: both refuse, and an
  * API server names one of them.
  */
 type Controls = Readonly<Record<Account, 'RBAC' | 'guard or jail' | 'jail'>>;
@@ -10,17 +10,17 @@ type Controls = Readonly<Record<Account, 'RBAC' | 'guard or jail' | 'jail'>>;
 export interface Attempt extends Controls {
   readonly what: string;
   readonly send: Sent;
-  /** The words of the jail, whatever RBAC grants. */
+  /** The message of the jail, which does not depend on RBAC. */
   readonly jail: string;
 }
 
-/** What that account has the right to, and the other one has not. */
+/** Each constant names the account that RBAC lets send the request, so that the jail must refuse it. */
 export const reconciler: Controls = { webhook: 'RBAC', reconciler: 'jail' };
 export const webhook: Controls = { webhook: 'jail', reconciler: 'RBAC' };
 export const neither: Controls = { webhook: 'RBAC', reconciler: 'RBAC' };
 export const both: Controls = { webhook: 'jail', reconciler: 'jail' };
 
-/** The guard lets only the reconciler mark objects. */
+/** The guard lets only the reconciler set the marks of Reeve. */
 export const marking = { webhook: 'guard or jail', reconciler: 'jail' } as const;
 
 export type Row = readonly [what: string, send: Sent, controls?: Controls];

@@ -1,11 +1,11 @@
-// Everything that Reeve's accounts try beyond what they are for.
+// Lists all forbidden requests of Reeve's accounts.
 import type { Attempt } from './attempt.ts';
 import { contentAttempts, roleAttempts } from './content-attempts.ts';
 import { hookAttempts } from './hook-attempts.ts';
 import { namespaceAttempts } from './namespace-attempts.ts';
 import { ownAttempts } from './own-attempts.ts';
 
-/** On the scene of that namespace. */
+/** Returns the attempts on the scene of that namespace. */
 export function attempts(team: string): readonly Attempt[] {
   return [
     ...namespaceAttempts(team),

@@ -1,4 +1,4 @@
-// What Reeve's accounts try that no admission policy could refuse, or that only a real cluster has: RBAC refuses it to both.
+// Requests that RBAC refuses to both accounts, and that no admission policy can refuse or only a real cluster serves.
 import { at } from '../../contract/support/objects.ts';
 import { eventOf, eventsIn, object, owningKinds, patch, post, put, remove, type Sent } from './scene.ts';
 
@@ -36,7 +36,7 @@ export function beyondRights(team: string): readonly Beyond[] {
       what: 'make a token of Reeve',
       send: post('/api/v1/namespaces/reeve-system/serviceaccounts/reeve-reconciler/token', token),
     },
-    // For these, no API server asks an admission policy.
+    // The API server asks no admission policy about these requests.
     {
       what: 'ask what others may in a namespace',
       send: post(`/apis/authorization.k8s.io/v1/namespaces/${team}/localsubjectaccessreviews`, review),

@@ -1,4 +1,4 @@
-// What Reeve's accounts try on Secrets, RoleBindings and other objects in the namespaces of tenants.
+// Forbidden requests of Reeve's accounts on Secrets, RoleBindings and other objects in the namespaces of tenants.
 import { at } from '../../contract/support/objects.ts';
 import { neither, reconciler, under, type Attempt, type Row } from './attempt.ts';
 import {
@@ -111,7 +111,7 @@ export function roleAttempts(team: string): readonly Attempt[] {
       ['hand out cluster-admin', bind(undefined, ['ClusterRole', 'cluster-admin'])],
       ['hand out admin', bind(undefined, ['ClusterRole', 'admin'])],
     ]),
-    // RBAC lets an account hand out a role whose rights it has; this account has none.
+    // RBAC lets an account grant a role only if the account has its rights. This account has none of them.
     ...under(listed, reconciler, [['hand out a Role', bind(undefined, ['Role', 'view'])]]),
     ...under('nothing to users and groups of system:', reconciler, [
       ...[

@@ -1,4 +1,4 @@
-// What Reeve's accounts are for, so what neither RBAC nor the jail may refuse.
+// Requests that Reeve's accounts need for their work, so neither RBAC nor the jail may refuse them.
 import { at } from '../../contract/support/objects.ts';
 import {
   apply,
@@ -129,7 +129,7 @@ function toHooks(): readonly Row[] {
   ];
 }
 
-/** The reconciler may too, as long as the install gives it all Secrets and not those of certain names. */
+/** The reconciler may also do this, as long as the install grants all Secrets instead of named ones. */
 const toAuthority: Row = [
   'write the authority',
   apply(at('secrets', 'reeve-system', 'reeve-webhook-ca'), secretOf('reeve-webhook-ca')),

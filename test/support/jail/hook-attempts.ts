@@ -1,4 +1,4 @@
-// What Reeve's accounts try on the webhook configurations: to judge more, to lead elsewhere, to hold everybody up.
+// Forbidden requests of Reeve's accounts on the webhook configurations: review more, call another server, block everything.
 import { at } from '../../contract/support/objects.ts';
 import { neither, owners, under, webhook, type Attempt, type Row } from './attempt.ts';
 import {
@@ -28,7 +28,7 @@ export function hookAttempts(): readonly Attempt[] {
   const hooks = (changes: object): Sent => apply(path, hooksOf(changes));
   const selecting = (term: object) => ({ namespaceSelector: { matchExpressions: [term] } });
   const url = { clientConfig: { url: 'https://elsewhere.test/validate' } };
-  /** Beside one that is right. */
+  /** Adds a second webhook to a correct one. */
   const second = (changes: object): Sent => {
     const webhooks = [hookOf(), hookOf({ name: 'second.reeve.dev', ...changes })];
     return apply(path, { ...hooksOf(), webhooks });

@@ -1,4 +1,4 @@
-// What Reeve's accounts try on Namespaces, and in those that it keeps out of.
+// Forbidden requests of Reeve's accounts on Namespaces, and in the namespaces that Reeve excludes.
 import { at } from '../../contract/support/objects.ts';
 import { neither, owners, reconciler, under, type Attempt } from './attempt.ts';
 import {

@@ -1,4 +1,4 @@
-// What Reeve's accounts try on what Reeve itself needs: policies and shares, Leases, Events, and its authority.
+// Forbidden requests of Reeve's accounts on objects that Reeve itself needs: policies, shares, Leases, Events, its authority.
 import { at } from '../../contract/support/objects.ts';
 import {
   both,
@@ -129,7 +129,7 @@ export function ownAttempts(team: string): readonly Attempt[] {
   ];
 }
 
-/** Once it is there. */
+/** Returns the attempts that need an existing authority. */
 export function authorityAttempts(): readonly Attempt[] {
   const authority = at('secrets', 'reeve-system', 'reeve-webhook-ca');
   return [

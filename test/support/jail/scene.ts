@@ -1,4 +1,4 @@
-// What the accounts of Reeve are tried on: a namespace with objects of Reeve and of others, a policy, and the install.
+// The objects on which the attempts run: a namespace with objects of Reeve and of others, a policy, and the install.
 import type { Api, PatchKind, Reply } from '../../contract/support/api.ts';
 import { at, shareSpec } from '../../contract/support/objects.ts';
 import { until } from '../until.ts';
@@ -8,7 +8,7 @@ export const accounts = {
   reconciler: 'system:serviceaccount:reeve-system:reeve-reconciler',
 } as const;
 
-/** By the variables of the jail. */
+/** The namespaces that the variables of the jail exclude. */
 export const excluded = [
   'kube-system',
   'kube-public',
@@ -17,16 +17,16 @@ export const excluded = [
   'reeve-shared',
 ] as const;
 
-/** A finalizer of others. */
+/** A finalizer of another program. */
 export const held = 'test.dev/held';
 
-/** The kinds of Reeve, with what the scene holds of each. */
+/** The kinds of Reeve, each with the name of its object in the scene. */
 export const owningKinds = [
   { plural: 'namespacepolicies', kind: 'NamespacePolicy', spec: { match: { names: ['nobody'] } } },
   { plural: 'secretshares', kind: 'SecretShare', spec: shareSpec },
 ] as const;
 
-/** The kinds that the install allows beside ConfigMaps: the object `theirs` of each has no owner of ours. */
+/** The kinds that the install allows besides ConfigMaps. The object `theirs` of each kind has no owner of Reeve. */
 export const otherKinds = (
   [
     ['resourcequotas', 'v1', 'ResourceQuota', { spec: { hard: { pods: '5' } } }],
@@ -78,7 +78,7 @@ export const remove =
 
 export const mark = { 'app.kubernetes.io/managed-by': 'reeve' };
 const owner = { 'reeve.dev/owner': 'NamespacePolicy/nobody' };
-/** As Reeve makes it. */
+/** The metadata that Reeve gives its objects. */
 export const marked = { labels: mark, annotations: owner };
 
 export function object(apiVersion: string, kind: string, name: string, rest: object = {}) {
@@ -130,7 +130,7 @@ export function eventsIn(namespace: string): string {
 
 export const admission = 'admissionregistration.k8s.io/v1';
 
-/** The selector with which every webhook of Reeve leaves out the excluded namespaces. */
+/** The selector with which every webhook of Reeve excludes namespaces. */
 export const others = {
   key: 'kubernetes.io/metadata.name',
   operator: 'NotIn',
@@ -163,7 +163,7 @@ const asksForSomethingElse =
   'request.operation != "UPDATE" || has(object.spec) != has(oldObject.spec) || (has(object.spec) && object.spec ' +
   '!= oldObject.spec) || object.metadata.?annotations[?"reeve.dev/confirm-deletions"] ' +
   '!= oldObject.metadata.?annotations[?"reeve.dev/confirm-deletions"]';
-/** Match conditions: of every webhook, of those for Namespaces, and of those for our own kinds. */
+/** Match conditions: of every webhook, of the webhooks for Namespaces, and of the webhooks for Reeve's own kinds. */
 export const emergencies = { name: 'no-emergency', expression: noEmergency };
 export const endings = { name: 'not-ending', expression: notEnding };
 export const ownEndings = [
@@ -171,7 +171,7 @@ export const ownEndings = [
   { name: 'asks-for-something-else', expression: asksForSomethingElse },
 ];
 
-/** As Reeve writes it, but for the changes. */
+/** Returns the webhook that Reeve writes, with the given changes. */
 export function hookOf(changes: object = {}): object {
   return {
     name: 'jail.reeve.dev',
@@ -192,8 +192,8 @@ export function hooksOf(changes: object = {}, name = 'reeve', kind = 'Validating
 }
 
 /**
- * While Reeve does not run: its authority goes, so that another could take the place. Leaves alone what is there already.
- * The caller must be let past the guard.
+ * Creates the scene while Reeve does not run, and deletes Reeve's authority, so that a test can replace it. Keeps
+ * existing objects. The guard must let the caller through.
  */
 export async function setScene(api: Api, namespace: string): Promise<void> {
   const make = async (path: string, body: object): Promise<void> => {
@@ -224,7 +224,7 @@ export async function setScene(api: Api, namespace: string): Promise<void> {
   await make(at('configmaps', namespace), configMapOf('offered', offer));
   await make(at('configmaps', namespace), configMapOf('ours', marked, { kept: 'yes' }));
   for (const { plural, body } of otherKinds) await make(at(plural, namespace), body);
-  // By the name of a ClusterRole that may be handed out.
+  // The Role has the name of a ClusterRole that the reconciler may bind.
   await make(at('roles', namespace), object(`${rbac}/v1`, 'Role', 'view', { rules: [] }));
   await make(at('rolebindings', namespace), bindingOf('theirs', readers, ['ClusterRole', 'view'], {}));
   await make(at('rolebindings', namespace), bindingOf('ours'));
@@ -232,11 +232,11 @@ export async function setScene(api: Api, namespace: string): Promise<void> {
   const metadata = { name: namespace, ...labeled, finalizers: [held] };
   for (const { plural, kind, spec } of owningKinds)
     await make(at(plural, ''), { ...object('reeve.dev/v1alpha1', kind, namespace, { spec }), metadata });
-  // A configuration without webhooks asks for no review.
+  // The API server sends no review for a configuration without webhooks.
   await make(hooksAt, object(admission, 'ValidatingWebhookConfiguration', 'reeve'));
 }
 
-/** Its authority is the last thing in the scene: until then another could take the place. */
+/** Creates the authority last, because some attempts need a missing authority. */
 export async function setAuthority(api: Api): Promise<void> {
   const { status, text } = await api.create(at('secrets', 'reeve-system'), secretOf('reeve-webhook-ca'));
   if (status !== 201) throw new Error(text);
