@@ -1,0 +1,96 @@
+// A sandbox in the process of the test, with Reeve installed, for programs in processes of their own.
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { namespacePolicyCrd, secretShareCrd } from '../../../src/api/crd.ts';
+import { connect, type ClusterConnection } from '../../../src/app/cluster-connection.ts';
+import { loadObjects } from '../../../src/app/load-objects.ts';
+import { startLocalSandbox, type LocalSandbox } from '../../../src/app/local-sandbox.ts';
+import { reconcilerAccount } from '../../../src/app/reconciler-role.ts';
+import { shippedFolder } from '../../../src/app/shipped-files.ts';
+import type { KubeObject } from '../../../src/base/kube-object.ts';
+import { serviceAccountIdentity } from '../../../src/sandbox/access/users.ts';
+import { until } from '../../support/until.ts';
+import { RecordedProgram } from './recorded-program.ts';
+
+const installNamespace = 'reeve-system';
+const needNodes = ['Service', 'Deployment', 'PodDisruptionBudget'];
+
+/** The parts that journeys wait for. */
+export interface Stored {
+  readonly items?: readonly unknown[];
+  readonly status?: {
+    readonly synced?: number;
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+  };
+}
+
+export class JourneyCluster {
+  readonly #sandbox: LocalSandbox;
+  readonly #connection: ClusterConnection;
+  readonly #errors: readonly unknown[];
+
+  private constructor(sandbox: LocalSandbox, connection: ClusterConnection, errors: readonly unknown[]) {
+    this.#sandbox = sandbox;
+    this.#connection = connection;
+    this.#errors = errors;
+  }
+
+  /** With the policies and shares of `reeve up`. */
+  static async create(): Promise<JourneyCluster> {
+    const errors: unknown[] = [];
+    const sandbox = await startLocalSandbox(
+      { namespace: installNamespace, apiPort: 0 },
+      { onError: (error) => errors.push(error) },
+    );
+    const connection = await connect(() => sandbox.serverFor(sandbox.adminToken), 1);
+    for (const definition of [namespacePolicyCrd(), secretShareCrd()]) {
+      await connection.writer.create(definition);
+    }
+    for (const part of ['install', join('all-in-one', '10-rights.yaml'), join('samples', 'first-steps')]) {
+      await loadObjects(shippedFolder(part), connection, needNodes);
+    }
+    return new JourneyCluster(sandbox, connection, errors);
+  }
+
+  /** Starts Reeve with the rights of its service account. Without an election, which would renew a Lease during a journey. */
+  async start(role: 'webhook' | 'reconciler'): Promise<RecordedProgram> {
+    const { folder, kubeconfig, adminToken } = this.#sandbox;
+    const user = serviceAccountIdentity(installNamespace, reconcilerAccount, reconcilerAccount);
+    const ofAdmin = await readFile(kubeconfig, 'utf8');
+    const ofReeve = join(folder, 'kubeconfig-of-reeve');
+    await writeFile(ofReeve, ofAdmin.replace(adminToken, this.#sandbox.tokenFor(user)));
+    return new RecordedProgram([
+      'run',
+      `--role=${role}`,
+      `--kubeconfig=${ofReeve}`,
+      `--certs-dir=${folder}`,
+      '--host=127.0.0.1',
+      '--port=0',
+      '--probes-port=0',
+      '--manage-webhooks=false',
+      '--leader-elect=false',
+    ]);
+  }
+
+  async store(object: KubeObject): Promise<void> {
+    await this.#connection.writer.create(object);
+  }
+
+  /** Waits until the object or list at the path meets the condition. */
+  async waitFor(path: string, isMet: (stored: Stored) => boolean): Promise<void> {
+    let last: Stored = {};
+    await until(
+      async () => {
+        last = await this.#connection.client.request({ method: 'GET', path });
+        return isMet(last);
+      },
+      () => `${path}: ${JSON.stringify(last)}`,
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#connection.client.close();
+    await this.#sandbox.close();
+    if (this.#errors.length > 0) throw new AggregateError(this.#errors, String(this.#errors[0]));
+  }
+}

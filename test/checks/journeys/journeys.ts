@@ -1,0 +1,79 @@
+// Makes the three journeys of docs/architecture.md, and returns the files of src that each of them passes.
+import { applyPatch, type Operation } from 'rfc6902';
+import { readyCondition } from '../../../src/api/names.ts';
+import { HttpsClient } from '../../support/https-client.ts';
+import { namespaceObject, responseOf, reviewJson } from '../../support/reviews.ts';
+import { JourneyCluster, type Stored } from './journey-cluster.ts';
+import { RecordedProgram } from './recorded-program.ts';
+
+/** A member of app-teams creates app-shop: the API server sends it to `/mutate`, then to `/validate`. */
+export async function filesOfReview(): Promise<readonly string[]> {
+  await using cluster = await JourneyCluster.create();
+  await using program = await cluster.start('webhook');
+  const [, port] = /reviews on https:\/\/[^/]*:(\d+)/.exec(await program.ready()) ?? [];
+  const client = new HttpsClient(Number(port));
+  try {
+    // A review by another user: nothing of the start is under way then, and its rights are not remembered for ann.
+    await review(client, 'bob');
+    await program.beginJourney();
+    await review(client, 'ann');
+    return await program.passedFiles();
+  } finally {
+    client.close();
+  }
+}
+
+async function review(client: HttpsClient, username: string): Promise<void> {
+  const namespace = namespaceObject('app-shop', { labels: { owner: 'ann' } });
+  const userInfo = { username, groups: ['app-teams', 'system:authenticated'] };
+  for (const path of ['/mutate', '/validate']) {
+    const { body } = await client.post(path, reviewJson(namespace, { userInfo }));
+    const { allowed, patch } = responseOf(body);
+    if (!allowed) throw new Error(`${path} refused the namespace: ${body}`);
+    if (patch !== undefined) applyPatch(namespace, operationsOf(patch));
+  }
+}
+
+function operationsOf(patch: string): Operation[] {
+  return JSON.parse(Buffer.from(patch, 'base64').toString('utf8')) as Operation[];
+}
+
+/** Namespace app-shop is stored: it gets a RoleBinding, a ResourceQuota and a copy of a Secret. */
+export async function filesOfNamespaceEvent(): Promise<readonly string[]> {
+  await using cluster = await JourneyCluster.create();
+  await using program = await cluster.start('reconciler');
+  await program.ready();
+  await statuses(cluster, { apps: 0, registry: 0 });
+  await program.beginJourney();
+  const metadata = { name: 'app-shop', labels: { owner: 'ann' } };
+  await cluster.store({ apiVersion: 'v1', kind: 'Namespace', metadata });
+  await statuses(cluster, { apps: 2, registry: 1 });
+  await cluster.waitFor('/api/v1/namespaces/app-shop', isReady);
+  await cluster.waitFor('/api/v1/namespaces/app-shop/events', ({ items = [] }) => items.length === 3);
+  return await program.passedFiles();
+}
+
+/** Waits until each provider reports that number of objects in sync. */
+async function statuses(cluster: JourneyCluster, synced: { apps: number; registry: number }): Promise<void> {
+  const providers = { 'namespacepolicies/apps': synced.apps, 'secretshares/registry': synced.registry };
+  for (const [provider, count] of Object.entries({ ...providers, 'secretshares/orders-db': 0 })) {
+    const path = `/apis/reeve.dev/v1alpha1/${provider}`;
+    await cluster.waitFor(path, ({ status }) => status?.synced === count);
+  }
+}
+
+function isReady({ status }: Stored): boolean {
+  return (
+    status?.conditions?.some(({ type, status: is }) => type === readyCondition && is === 'True') ?? false
+  );
+}
+
+/** `reeve serve --policies` loads a file with a NamespacePolicy. */
+export async function filesOfPolicyFile(): Promise<readonly string[]> {
+  const policies = '--policies=manifests/samples/first-steps/policy.yaml';
+  const addresses = ['--host=127.0.0.1', '--port=0', '--probes-port=0'];
+  await using program = new RecordedProgram(['serve', policies, ...addresses]);
+  const line = await program.ready();
+  if (!line.includes('1 policies loaded, 0 refused')) throw new Error(`the policy was not loaded: ${line}`);
+  return await program.passedFiles();
+}
