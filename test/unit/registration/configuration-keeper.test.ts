@@ -178,6 +178,18 @@ it('finalizers on a configuration of an earlier run are reported too', async () 
   expect(await metrics()).toContain(`{kind="${kinds[1]}",found="metadata"} 1`);
 });
 
+it.each<readonly [string, object, said: readonly string[]]>([
+  ['a broken seal is reported', { webhooks: [] }, [alarm]],
+  ['an intact seal is not reported', {}, []],
+])('the first round repairs a configuration of an earlier run, and %s', async (_, change, expected) => {
+  const { stored, said, round } = scene();
+  const earlier = sealed({ ...validating, webhooks: [{ name: 'old.reeve.dev' }] } as KubeObject, true);
+  stored.put(kinds[1] ?? '', { ...earlier, ...change });
+  await round();
+  expect(said).toEqual(expected);
+  expect(stored.objects.get(kinds[1] ?? '')?.['webhooks']).toEqual(validating?.['webhooks']);
+});
+
 it('a configuration that is being deleted loses its finalizers, and is created again in the next round', async () => {
   const { stored, confirmed, round } = scene();
   await round();
