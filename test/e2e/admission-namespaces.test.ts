@@ -1,4 +1,4 @@
-// The rules on Namespaces as people meet them: with kubectl, with rights of RBAC, and the words they are refused with.
+// The rules on Namespaces, tested with kubectl by users with rights in RBAC, with the exact messages they get.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installReeve } from '../cluster/reeve-install.ts';
 import { eventually } from '../support/eventually.ts';
@@ -74,7 +74,7 @@ const policies = [
 
 describeCluster('the rules on Namespaces', () => {
   const cluster = sharedCluster();
-  /** May do everything with Namespaces as far as RBAC goes. */
+  /** Has every right on Namespaces in RBAC. */
   const lead = person(cluster, 'ad-ns-lead');
   const audit = cluster.auditLog();
   let reeve: Reeve;
@@ -189,7 +189,7 @@ describeCluster('the rules on Namespaces', () => {
       expect((await metadataOf('ad-ns-joins')).labels).toMatchObject({ tier: 'bronze' });
     });
 
-    // Each run makes another name, so no two say the same.
+    // Each run creates another name, so no two runs print the same message.
     const eachRun = (command: Command): readonly Command[] => [
       {
         args: [...command.args, '--dry-run=server'],

@@ -20,7 +20,7 @@ const everywhere = { names: ['ad-ow-ns-*'] };
 const three = '3 namespaces: ad-ow-ns-a, ad-ow-ns-b, ad-ow-ns-c';
 const contents = { roleBindings: [roleBinding('reader', 'ad-ow-staff')] };
 
-/** A role that an author without its rights cannot hand out through a policy. */
+/** Requires a role that the author of the policy may not grant. */
 const provided = [
   {
     apiGroups: ['rbac.authorization.k8s.io'],
@@ -32,7 +32,7 @@ const provided = [
   { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'create', 'patch', 'delete'] },
 ];
 
-/** Nothing here can be said by the schema of a CRD. */
+/** A policy with problems of which the schema of a CRD can detect none. */
 const wrong = policy('ad-ow-wrong', {
   match: {
     matchConditions: [
@@ -51,7 +51,7 @@ const wrong = policy('ad-ow-wrong', {
 
 describeCluster('policies and shares at admission', () => {
   const cluster = sharedCluster();
-  /** May write policies and shares, and whatever these do. */
+  /** Has the right to write policies and shares, and every right that these require. */
   const author = person(cluster, 'ad-ow-author');
   let reeve: Reeve;
 
@@ -78,7 +78,7 @@ describeCluster('policies and shares at admission', () => {
     await mustKubectl(['get', kind, name, '-o=jsonpath={.spec}'], cluster);
 
   describe('what is wrong', () => {
-    // `details.causes` have all seven: deny-seven-problems in test/fixtures/admission/owners.spec.
+    // `details.causes` holds all seven: deny-seven-problems in test/fixtures/admission/owners.spec.
     it('an invalid policy is refused with its first three problems', async () => {
       const said = await refused(create(wrong), author);
       expect(said.split('\n').map((line) => line.replace(/: found .*/, ''))).toEqual([
@@ -96,7 +96,7 @@ describeCluster('policies and shares at admission', () => {
         existing: 'Perhaps',
         contents: { roleBindings: [{ ...roleBinding('x', 'y'), roleRef: { kind: 'Role', name: 'x' } }] },
       };
-      // Its order is another one each time, so no two answers are the same.
+      // The order differs in each answer, so no two answers are the same.
       const said = await refused({ ...create(policy('ad-ow-wrong', spec)), isReal: true }, author);
       for (const path of [
         'spec.match.names[0]',
@@ -167,7 +167,7 @@ describeCluster('policies and shares at admission', () => {
       );
     });
 
-    // No API server takes a strategic patch of a custom kind.
+    // No API server accepts a strategic patch of a custom kind.
     const ways = waysToWrite.filter(({ way }) => way !== 'strategic-patch');
 
     it.each(ways)('such a share is refused when it is changed: $way', async ({ write }) => {

@@ -60,7 +60,7 @@ const policies = [
   inNamespace('ad-sr-new', { secrets: { maxBytes: 10 } }),
 ];
 
-/** The webhooks for these kinds come with the first policy that has rules for them, and API servers learn of it later. */
+/** The first policy with rules for these kinds adds their webhooks, and API servers notice the webhooks later. */
 const probes = [
   file(['create'], secret('ad-sr-a', 'probe', { stringData: { a: 'x'.repeat(7000) } })),
   file(['create'], role('probe', { verbs: ['*'] })),
@@ -69,7 +69,7 @@ const probes = [
 
 describeControllers('the rules on Secrets, Roles and RoleBindings', () => {
   const cluster = sharedCluster();
-  /** Has the role `admin` in the namespaces, and nothing elsewhere. */
+  /** Has the role `admin` in the namespaces, and no rights elsewhere. */
   const tenant = person(cluster, 'ad-sr-tenant');
   let reeve: Reeve;
 
@@ -80,7 +80,7 @@ describeControllers('the rules on Secrets, Roles and RoleBindings', () => {
       await must(createNamespace(name, { labels: { team: 'shop' } }), cluster);
       await bindTenant(name, '--clusterrole=admin');
     }
-    // RBAC lets users grant only what they have; this user has all of it, so only Reeve refuses.
+    // RBAC lets users grant only rights they have. This user has all of them, so only Reeve refuses.
     await must(
       file(['create'], role('everything', { apiGroups: ['*'], resources: ['*'], verbs: ['*'] })),
       cluster,

@@ -1,4 +1,4 @@
-// Authors: a policy or share cannot do what its author may not do.
+// Authors: a policy or share cannot do anything that its author may not do.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installReeve } from '../cluster/reeve-install.ts';
 import { at } from '../contract/support/objects.ts';
@@ -26,12 +26,12 @@ import { applyPolicies } from './support/policies.ts';
 import { file, patch, waysToWrite } from './support/ways-to-write.ts';
 
 const create = (object: object): Command => file(['create'], object);
-// No API server takes a strategic patch of a custom kind.
+// No API server accepts a strategic patch of a custom kind.
 const ways = waysToWrite.filter(({ way }) => way !== 'strategic-patch');
 
 describeCluster('authors of policies and shares', () => {
   const cluster = sharedCluster();
-  /** May write policies and shares, and nothing else. */
+  /** Has the right to write policies and shares, and no other right. */
   const nobody = person(cluster, 'au-nobody');
   const entitled = person(cluster, 'au-entitled');
   const member = person(cluster, 'au-member', 'au-group');
@@ -49,7 +49,7 @@ describeCluster('authors of policies and shares', () => {
       groups: ['au-group'],
     });
     await applyPolicies('au-', others, cluster);
-    // Each of them begins with an answer that the API server gives by all that has just been granted.
+    // Waits until the API server has noticed all rights just granted, because every case depends on them.
     await until(
       async () => (await dryRun(create(everything), entitled)).code === 0,
       async () => (await dryRun(create(everything), entitled)).stderr,
@@ -67,7 +67,7 @@ describeCluster('authors of policies and shares', () => {
       ...rightsOfShare.map((right) => [sharing, right] as const),
     ];
     it('a write is refused with the missing right and the field that needs it', async () => {
-      // More at once would only wait for each other.
+      // More cases at once would only wait for each other.
       for (let index = 0; index < cases.length; index += 3) {
         await Promise.all(
           cases.slice(index, index + 3).map(async ([object, right]) => {
@@ -76,7 +76,7 @@ describeCluster('authors of policies and shares', () => {
             const about = `${object.kind} ${object.metadata.name} is refused: ${right.path}: user "${who.as}" may not `;
             expect(stderr).toContain(about);
             expect(stderr).toContain(` (${right.missing})`);
-            // Nothing that can be run as it stands hands out a right.
+            // The message never prints a command that grants rights.
             expect(stderr).not.toMatch(/kubectl|rolebinding/);
           }),
         );
@@ -193,7 +193,7 @@ describeCluster('authors of policies and shares', () => {
       await allowed({ args: ['annotate', 'nspol', 'au-kept', 'a=b'] }, nobody);
       await allowed(patch(kept, 'merge', { metadata: { finalizers: ['example.com/held'] } }), nobody);
       await allowed({ args: ['delete', 'nspol', 'au-kept', '--wait=false'] }, nobody);
-      // Its rules are in force until it is gone.
+      // The rules of the policy are in force until it is deleted.
       const suspended = patch(kept, 'merge', { spec: { suspend: true } });
       expect(await refused(suspended, nobody)).toContain('may not hand out ClusterRole view');
       await allowed(patch(kept, 'merge', { metadata: { finalizers: [] } }), nobody);
@@ -249,10 +249,10 @@ describeCluster('authors of policies and shares', () => {
       );
       proxy.silence('all');
       const { code, stderr } = await dryRun(create(everything), who);
-      // Either side may notice first that the time is over.
+      // Either the API server or the webhook notices the timeout first.
       const inTime = /the timeout of this request expired|context deadline exceeded/;
       expect([code, stderr]).toEqual([1, expect.stringMatching(inTime)]);
-      // A write that needs no right passes without an answer.
+      // A write that requires no right passes without an access review.
       expect((await dryRun(create(policy('au-rules-too', {})), who)).code).toBe(0);
       await proxy.heal();
       await webhookIsAsked(cluster);

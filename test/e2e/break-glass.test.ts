@@ -1,4 +1,4 @@
-// Breaking the glass: who may ask to get past hooks and guard, with exactly which rights, and what is written down of it.
+// Break-glass: which users may bypass the webhooks and the guard, with exactly which rights, and what the audit log records.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installReeve } from '../cluster/reeve-install.ts';
 import { kubectl, mustKubectl, type KubectlOptions } from '../support/kubectl.ts';
@@ -28,7 +28,7 @@ const policies = [
   policy('bg-fuse', { match: { names: ['bg-home'] }, contents, maxDeletions: 0 }),
 ];
 
-/** What RBAC lets both do, and what Reeve refuses both. */
+/** Writes that RBAC allows both users and Reeve refuses. */
 const refusals: readonly { readonly what: string; readonly command: Command; readonly says: string }[] = [
   {
     what: 'change a managed object',
@@ -62,7 +62,7 @@ describeControllers('breaking the glass', () => {
   const cluster = sharedCluster();
   const audit = cluster.auditLog();
   let reeve: Reeve;
-  /** Both known by a certificate, with rights that come from nothing but the group in it. */
+  /** Both users have client certificates. All their rights come from the group in the certificate. */
   let ann: KubectlOptions;
   let bob: KubectlOptions;
 
@@ -149,7 +149,7 @@ describeControllers('breaking the glass', () => {
       await grant(cluster, { name: `bg-${resource}`, rules, groups: [operators] });
       await isKnown(resource, name);
     };
-    /** A message that another right would also cause names that right: https://kep.k8s.io/5284 */
+    /** Messages about other missing rights look the same, but name those rights: https://kep.k8s.io/5284 */
     const cannot = /User "bg-bob" cannot impersonate/;
 
     it('an operator needs to impersonate only himself, his group and the emergency group', async () => {
@@ -196,7 +196,7 @@ describeControllers('breaking the glass', () => {
       expect((await dry(write, ann)).stderr).toContain('failed calling webhook');
       expect(await dry(write, inEmergency)).toMatchObject({ code: 0, stderr: '' });
     }
-    // The guard needs no webhook, so it still holds.
+    // The guard needs no webhook, so it still refuses the change.
     const change = { args: ['label', 'configmap', 'kept', '-n', 'bg-home', 'again=yes'] };
     expect((await dry(change, ann)).stderr).toContain(guardSays);
     expect(await dry(change, inEmergency)).toMatchObject({ code: 0 });

@@ -1,4 +1,4 @@
-// A marked value goes through every path on a cluster, and is then found in nothing that Reeve says, at its most talkative.
+// A marked value passes through every path on a cluster. No output of Reeve contains it, not even at the lowest log level.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { installReeve } from '../cluster/reeve-install.ts';
 import { startReeve, type Reeve } from '../support/reeve.ts';
@@ -8,7 +8,7 @@ import { namespaceObject, policy, share, source, type WrittenObject } from './su
 import { Stage } from './support/stage.ts';
 
 const canary = 'c4n4ry-on-a-cluster';
-/** Whatever stands before it, one of these is in the base64 of the whole. */
+/** The base64 of any text that contains the value contains one of these, whatever precedes the value. */
 const traces = [
   canary,
   ...[0, 1, 2].map((shift) =>
@@ -94,7 +94,7 @@ describeControllers('the bytes of Secrets', () => {
       async () => (await stage.condition(conflict)) === 'False Conflicts',
       () => 'the conflict is told',
     );
-    // A deleted, a changed and a tampered copy are each written again in a different way.
+    // Reeve rewrites a deleted, a changed and a tampered copy in three different ways.
     await stage.inEmergency('delete', 'secret', 'ca', '-n', 'ca-one');
     await stage.apply(source('ca-source', { password: `${canary}${canary}`, another: canary }));
     await until(
@@ -108,7 +108,7 @@ describeControllers('the bytes of Secrets', () => {
       await stage.kubectl('get', 'nspol,sshare,namespaces', '-o=json'),
       ...refused.map(({ stderr }) => stderr),
     ];
-    // It was there, and all of this speaks of it.
+    // The copy did hold the value, and all of this output is about that copy.
     expect(JSON.stringify(await stage.get(copy))).toContain(
       Buffer.from(canary).toString('base64').slice(0, 20),
     );

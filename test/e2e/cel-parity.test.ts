@@ -1,4 +1,4 @@
-// CEL means here what it means in a real API server: the same verdicts, errors, texts and refusals for the same writes.
+// CEL has the same meaning here and in a real API server: equal verdicts, errors, texts and refusals for equal writes.
 import { removeWebhooks } from '../cluster/reeve-install.ts';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Bindings } from '../../src/cel/expression.ts';
@@ -36,7 +36,7 @@ const topics = [
 ];
 const expressions = topics.flatMap((topic) => topic.expressions);
 
-/** The API server learns of a policy or a webhook a moment after it is stored. */
+/** The API server notices a policy or a webhook a moment after it is stored. */
 const patience = { timeout: 60_000, interval: 50 };
 
 describeCluster('CEL parity', () => {
@@ -44,7 +44,7 @@ describeCluster('CEL parity', () => {
   let recorder: ReviewRecorder | undefined;
   let judges: readonly Judge[] = [];
   const bindings = new Map<Subject, Bindings>();
-  /** By expression, then by the name of the subject. */
+  /** The verdicts of Kubernetes by expression, then by the name of the subject. */
   const theirs = new Map<string, Record<string, string>>();
 
   beforeAll(async () => {
@@ -70,7 +70,7 @@ describeCluster('CEL parity', () => {
     client.close();
   });
 
-  /** What the API server refuses against the tables must not be in the way of the rest. */
+  /** An expression that the API server refuses against the tables must not stop the other expressions. */
   async function electJudges(): Promise<readonly Judge[]> {
     const [refused, refusedMessages] = await Promise.all([
       refusedThere(client, expressions, 'bool'),
@@ -143,7 +143,7 @@ describeCluster('CEL parity', () => {
   });
 });
 
-/** As `validations` see them; `match` and `contents` see the namespace. */
+/** Returns the variables of `validations`. `match` and `contents` see only the namespace. */
 function bindingsOf(review: AnyReview, namespace: unknown): Bindings {
   const { object = null, oldObject = null, attributes, resource } = review;
   const namespaceObject = resource === 'namespaces' ? null : namespace;

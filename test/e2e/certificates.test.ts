@@ -1,4 +1,4 @@
-// Certificates that need no person: agreed on by all who start, renewed in time, and put right whatever is done to their Secret.
+// Certificates need no person: replicas agree on them, renew them in time, and repair any damage to their Secret.
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -67,7 +67,7 @@ describeControllers('the certificates of the webhook', () => {
 
     const fingerprints = async (): Promise<readonly string[]> =>
       (await Promise.all(replicas.map((each) => servedBy(each)))).map(({ fingerprint }) => fingerprint);
-    /** Until all is over, and more at once than the API server keeps connections for. */
+    /** Starts writes until the test ends, more at once than the API server keeps idle connections. */
     const startWriting = (): PacedWrites =>
       new PacedWrites({
         perSecond: 16,
@@ -102,7 +102,7 @@ describeControllers('the certificates of the webhook', () => {
       const before = await secret.state();
       const [early, late] = replicas;
       if (early === undefined || late === undefined) throw new Error('there are not two');
-      // By its clock, its certificate is due.
+      // By the clock of this replica, its certificate is due for renewal.
       await clocks[0]?.shift(early, 14 * minuteMs);
       await clocks[1]?.shift(late, -5 * minuteMs);
       const [earlyServed, ...others] = firstServed;
@@ -140,12 +140,12 @@ describeControllers('the certificates of the webhook', () => {
       const before = await secret.signer();
       const recoveries = await recoveriesOf(replicas, cause);
       await damage();
-      // It has become known everywhere by the time it signs.
+      // All API servers know the new authority before it signs.
       await inTime(() => newSigner(before)).toBe(true);
       const state = await secret.state();
       expect(state?.retired.map(({ certPem }) => fingerprintOf(certPem))).toContain(before);
       const signer = state?.signing?.certPem ?? '';
-      // Everybody has another certificate as soon as another authority signs.
+      // Every replica gets another certificate as soon as another authority signs.
       await inTime(() => signedBy(replicas, signer)).toBe(true);
       expect(await recoveriesOf(replicas, cause)).toBe(recoveries + 1);
       expect(replicas.map((each) => each.hasEnded)).toEqual(replicas.map(() => false));

@@ -1,4 +1,4 @@
-// The authorities in the webhook configurations: ours are kept and read back, those of others are left alone.
+// The authorities in the webhook configurations: Reeve keeps and reads back its own, and leaves those of others alone.
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { findApiServer } from '../../src/kube/auth/find-api-server.ts';
 import type { Log } from '../../src/observe/log.ts';
@@ -63,7 +63,7 @@ class Authority implements CaBundle {
     this.haveALook();
   }
 
-  /** For what would be noticed some seconds later. */
+  /** Triggers the round that would otherwise follow some seconds later. */
   haveALook(): void {
     this.#tell();
   }
@@ -78,7 +78,7 @@ describeControllers('the authorities in the webhook configurations', () => {
   let warnings: string[];
   let registry: MetricsRegistry;
 
-  /** Under the account of the webhook, as its process does. */
+  /** Keeps the configurations with the account of the webhook, as its process does. */
   const keep = (authority: Authority): void => {
     const log: Log = {
       debug: () => undefined,
@@ -93,14 +93,14 @@ describeControllers('the authorities in the webhook configurations', () => {
     keeper = startRegistration(install, authority, { connection, cluster: view, registry, log, fail });
   };
 
-  /** The bundles of both configurations, each value once. */
+  /** Returns the bundles of both configurations, each value once. */
   const eachOnce = async (read: (webhook: StoredWebhook) => unknown): Promise<readonly unknown[]> => {
     const found = await Promise.all(configurationKinds.map((kind) => configurations.find(kind)));
     return [...new Set(found.flatMap((each) => (each === undefined ? ['none'] : each.webhooks.map(read))))];
   };
   const bundles = (): Promise<readonly unknown[]> => eachOnce(({ clientConfig }) => clientConfig.caBundle);
   const failurePolicies = (): Promise<readonly unknown[]> => eachOnce(({ failurePolicy }) => failurePolicy);
-  /** As another controller would. */
+  /** Writes a bundle as another controller does. */
   const write = async (kind: 'mutating' | 'validating', pem: string | undefined): Promise<void> => {
     const { webhooks } = await configurations.mustFind(kind);
     const value = encoded(pem);
@@ -111,7 +111,7 @@ describeControllers('the authorities in the webhook configurations', () => {
     }));
     await configurations.patch(kind, 'json', steps);
   };
-  /** Shows that there has been a round since. */
+  /** Waits until another round has run. */
   const passARound = async (authority: Authority): Promise<void> => {
     await configurations.patch('validating', 'json', [
       { op: 'replace', path: '/webhooks/0/timeoutSeconds', value: 1 },
@@ -141,13 +141,13 @@ describeControllers('the authorities in the webhook configurations', () => {
     keep(authority);
     await inTime(() => authority.confirmations).toEqual([first]);
     expect(await bundles()).toEqual([encoded(first)]);
-    // One of the two now belongs to a newer version; its authorities must be kept all the same.
+    // One configuration now belongs to a newer version. Reeve must still keep its authorities.
     const both = `${first}${second}`;
     await configurations.sealAs('validating', '99.0.0');
     authority.change(both);
     await inTime(() => authority.confirmations).toEqual([first, both]);
     expect(await bundles()).toEqual([encoded(both)]);
-    // What leads elsewhere is not ours to say.
+    // Reeve has no say in a configuration that calls another Service.
     await configurations.sealAs('validating', '99.0.0', 'elsewhere');
     authority.change(second);
     await inTime(bundles).toEqual([encoded(second), encoded(both)]);
@@ -192,7 +192,7 @@ describeControllers('the authorities in the webhook configurations', () => {
     await write('validating', theirs);
     await write('mutating', theirs);
     authority.haveALook();
-    // The mutating configuration always has Ignore.
+    // The failure policy of the mutating configuration is always Ignore.
     await inTime(failurePolicies).toEqual(['Ignore', 'Fail']);
     const { webhooks } = await configurations.mustFind('validating');
     expect(webhooks.every(({ failurePolicy }) => failurePolicy === 'Fail')).toBe(true);

@@ -1,4 +1,4 @@
-// What others do to the webhook configurations: it is put right, the log names it, and a metric counts it.
+// Others change the webhook configurations: Reeve repairs them, logs the change, and counts it in a metric.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { installReeve } from '../cluster/reeve-install.ts';
 import { mustKubectl } from '../support/kubectl.ts';
@@ -14,12 +14,12 @@ import { file } from './support/ways-to-write.ts';
 import { repairTimes } from './support/webhook-writes.ts';
 
 const prefix = 'cd-';
-/** On a busy machine. */
+/** The time that a start may take on a busy machine. */
 const startSeconds = 150;
 const alarm = 'webhook configuration was changed by others';
 const foreignBundle = Buffer.from('-----BEGIN CERTIFICATE-----\nof-nobody-we-know\n').toString('base64');
 
-/** All webhooks that there can be. */
+/** A policy that makes Reeve register every webhook it can have. */
 const judging = policy('cd-all', {
   match: { names: ['cd-none'] },
   secrets: { maxBytes: 1, defaults: { labels: { a: 'b' } } },
@@ -57,7 +57,7 @@ describeControllers('webhook configurations that others change', () => {
   const replicas: Reeve[] = [];
   let reeve: Reeve;
 
-  /** By what was found. */
+  /** Returns the number of repairs by their reason. */
   const repairs = async (kind: string | undefined): Promise<Readonly<Record<string, number>>> => {
     const name = `reeve_webhook_configuration_repairs_total{kind="${kind}",found="`;
     const lines = (await reeve.metrics()).split('\n').filter((line) => line.startsWith(name));
@@ -83,14 +83,14 @@ describeControllers('webhook configurations that others change', () => {
         return [kind, found];
       });
 
-  /** The longest repair of both, by the clock of the API server, so that a busy machine does not matter. */
+  /** Checks the longest repair of both. The clock of the API server keeps a busy machine from mattering. */
   const expectRepairSince = async (since: number): Promise<void> => {
     const times = repairTimes(await audit.records(), since);
     expect(times).toHaveLength(2);
     expect(Math.max(...times)).toBeLessThan(10_000);
   };
 
-  /** Behind the same Service. */
+  /** Starts another replica behind the same Service. */
   const anotherReplica = async (): Promise<Reeve> => {
     const { webhooks } = await configurations.mustFind('mutating');
     const servicePort = webhooks[0]?.clientConfig.service.port ?? 0;
@@ -177,7 +177,7 @@ describeControllers('webhook configurations that others change', () => {
     await reeve.stop();
     reeve = standby;
     await inTime(() => standby.output).toContain('"leading"');
-    // What it puts right shows that it has compared what was there with what it wants.
+    // A repair proves that Reeve has compared the stored configuration with the wanted one.
     await configurations.patch('mutating', 'json', [
       { op: 'replace', path: '/webhooks/0/timeoutSeconds', value: 1 },
     ]);

@@ -1,4 +1,4 @@
-// When contents come, stay and go: with what the namespace says, with whom they belong to, and with time.
+// When contents are created, kept and deleted: by the labels of the namespace, by ownership, and by time.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { installReeve } from '../cluster/reeve-install.ts';
 import { kubectl, mustKubectl } from '../support/kubectl.ts';
@@ -24,7 +24,7 @@ describeControllers('contents', () => {
     await installReeve(stage.cluster);
     reeve = await startReeve(stage.cluster);
     await rounds.begin('ho-li-');
-    // It is looked at again in the last test.
+    // The last test checks this RoleBinding again.
     const binding = { ...roleBinding('team', 'readers'), expiresAfter: '12s' };
     await stage.apply(namesakes.policy('expires', { roleBindings: [binding] }, { maxDeletions: 0 }));
     await namesakes.makeNamespace('expires');
@@ -248,7 +248,7 @@ describeControllers('contents', () => {
       const ref = namesakes.objectIn('controlled', 'ConfigMap', 'team');
       await rounds.pass(namespace);
       expect(await stage.ownersOf(ref)).toEqual(['nobody']);
-      // Owned, but not controlled.
+      // The object has an owner, but no controlling owner.
       await stage.apply(theirs('controlled', [parent]));
       await inTime(() => stage.ownersOf(ref)).toEqual([`NamespacePolicy/${namespace}`]);
       await inTime(async () => (await stage.mustGet(ref))['data']).toEqual({ key: 'ours' });

@@ -1,4 +1,4 @@
-// What namespaces contain: objects of every kind, kept as the policy has them, and no write more than that takes.
+// The contents of namespaces: Reeve keeps objects of every kind as the policy wants them, without unneeded writes.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { installReeve } from '../cluster/reeve-install.ts';
 import { startReeve, type Reeve } from '../support/reeve.ts';
@@ -53,7 +53,7 @@ describeControllers('contents', () => {
       const namespace = await namesakes.provide('kinds', { resources });
       const refs = kinds.map((kind) => namesakes.objectIn('kinds', kind, 'team'));
       expect(await stage.ownersOf(...refs)).toEqual(kinds.map(() => 'NamespacePolicy/ho-co-kinds'));
-      // The sandbox keeps quantities as they are written.
+      // The sandbox stores quantities as they were written.
       const hard = sharedCluster().isSandbox
         ? quota.spec.hard
         : { 'requests.cpu': '1', 'requests.memory': '1Gi', pods: '5' };

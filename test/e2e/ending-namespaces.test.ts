@@ -1,4 +1,4 @@
-// A Namespace that is being deleted keeps its rules, and nothing of Reeve keeps it from its end.
+// A terminating Namespace keeps its rules, and nothing of Reeve blocks its deletion.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { installReeve } from '../cluster/reeve-install.ts';
 import { kubectl } from '../support/kubectl.ts';
@@ -56,7 +56,7 @@ describeControllers('a Namespace that is being deleted', () => {
     const patch = JSON.stringify({ metadata: { finalizers: null } });
     await stage.kubectl('patch', 'configmap', 'held', '-n', name, '--type=merge', '-p', patch);
     const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name }, spec: { finalizers: [] } };
-    // What the namespace controller does, without waiting for its next try.
+    // Does the work of the namespace controller, without waiting for its next retry.
     await stage.cluster.admin.mustSend('PUT', `/api/v1/namespaces/${name}/finalize`, {
       ...object,
       metadata: (await stage.mustGet({ kind: 'Namespace', name })).metadata,

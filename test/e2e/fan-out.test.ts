@@ -1,4 +1,4 @@
-// One Secret in 500 namespaces: one write for each, and none that was not needed.
+// One Secret in 500 namespaces: Reeve writes each copy once, and writes nothing that is not needed.
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { writesOf } from '../cluster/audit-record.ts';
 import { startControlPlane, type ControlPlane } from '../cluster/control-plane.ts';
@@ -50,7 +50,7 @@ describeCluster(`fan-out of a Secret (${inject('cluster').kind})`, () => {
     const before = (await writes()).length;
     await reeve.stop();
     reeve = await startReeve(cluster, { port: reeve.port });
-    // What it does for a new namespace, it does after it has looked at all others.
+    // Reeve handles the new namespace after it has checked all others.
     await mustKubectl(['create', 'namespace', 'after-restart'], cluster);
     const wait = ['wait', '--for=condition=reeve.dev/Ready', 'ns/after-restart', '--timeout=60s'];
     await mustKubectl(wait, cluster);

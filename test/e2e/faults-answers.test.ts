@@ -1,4 +1,4 @@
-// Reeve while the API server gives its reconciler wrong, late or no answers: nothing is lost, nothing is written in vain.
+// The API server gives Reeve's reconciler wrong, late or no answers: no change is lost, and no write is unneeded.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { installReeve } from '../cluster/reeve-install.ts';
 import {
@@ -70,7 +70,7 @@ describeControllers('answers', () => {
     const found = async (): Promise<string> => JSON.stringify((await stage.get(ref))?.['data']);
     await until(async () => (await found()) === JSON.stringify(data), found);
   };
-  /** What became of each attempt of Reeve to write a ConfigMap there. */
+  /** Returns the status codes of Reeve's attempts to write a ConfigMap in the namespace. */
   const triesIn = async (namespace: string): Promise<readonly number[]> => {
     const records = await written.records();
     return records
@@ -166,12 +166,12 @@ describeControllers('answers', () => {
         () => 'the namespace gone',
       );
       await stage.apply(provided('settings', 'more'));
-      // Whatever is tried again without a pause has been tried again by then.
+      // After four rounds, a retry without a pause would have happened.
       for (let round = 0; round < 4; round += 1) {
         await isThere(more, { a: 'b' });
         await stage.inEmergency('delete', 'configmap', 'more', '-n', other);
       }
-      // One of them because the policy has changed, another one at most because what was there is gone.
+      // The changed policy causes one attempt. The deletion of the objects may cause one more.
       expect(['403', '403,403']).toContain(String(await triesIn(ending)));
       const tries = await triesIn(gone);
       expect(tries).toContain(404);
@@ -216,7 +216,7 @@ describeControllers('answers', () => {
       const resources = [configMap('settings', { a: 'b' })];
       await stage.apply(policy(name, { match: { names: namespaces }, contents: { resources } }));
       await isSaid(refusing, 'False InsufficientPermissions');
-      // It is the last in the order of names, and was not held up.
+      // The last namespace by name was not held up.
       await isSaid(last, 'True Synced');
       const ref = { kind: 'NamespacePolicy', name } as const;
       await until(
@@ -227,7 +227,7 @@ describeControllers('answers', () => {
       expect(await stage.failures(ref)).toEqual([expect.stringMatching(`^${refusing} ConfigMap settings: `)]);
       const failures = 'reeve_reconcile_failures_total{kind="ConfigMap",reason="InsufficientPermissions"}';
       expect(await reconciler.metric(failures)).toBe(1);
-      // It has been waiting since its first try, however often it is tried.
+      // The age counts from the first try, however many retries follow.
       await until(async () => (await oldest()) > 1, oldestTold);
       const told = (): Promise<string> => stage.kubectl('get', 'events', '-n', refusing);
       await until(
@@ -265,7 +265,7 @@ describeControllers('answers', () => {
     }
     expect((await reconciler.ended()).code).toBe(0);
     expect(await stage.get(ref)).toMatchObject({ roleRef: { name: 'edit' } });
-    // Others clean up after it.
+    // The clean-up after the tests needs a running reconciler.
     reconciler = await startReeve(cluster, { role: 'reconciler' });
   });
 });

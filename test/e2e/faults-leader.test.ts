@@ -1,4 +1,4 @@
-// Two reconcilers whose clocks jump, whose Lease is slow, and who may not write it: never two leaders, and none for no longer than must be.
+// Two reconcilers with jumping clocks or a slow or forbidden Lease: never two leaders, and no needless time without a leader.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { installReeve } from '../cluster/reeve-install.ts';
 import { startFaultProxy, type FaultProxy } from '../support/fault-proxy.ts';
@@ -64,7 +64,7 @@ describeControllers('the lead', () => {
     const { holderIdentity } = await leaseNow();
     for (const shift of [fiveMinutes, -fiveMinutes]) {
       await Promise.all([clocks[0].shift(leader, shift), clocks[1].shift(other, -shift)]);
-      // As people would tell it from the Lease, it ended long ago, or will last for long.
+      // Going by the renewTime of the Lease, it ended long ago, or lasts much longer.
       const aheadMs = async (): Promise<number> => Date.parse((await leaseNow()).renewTime) - Date.now();
       await until(
         async () => Math.sign(shift) * (await aheadMs()) > fiveMinutes / 2,
@@ -87,7 +87,7 @@ describeControllers('the lead', () => {
     await contents.add(2);
     await leads(other, 1);
     expect(await leader.metric('reeve_leader')).toBe(0);
-    // By the real time of day: their clocks are ten minutes apart.
+    // Compares real times, because the clocks of the reconcilers are ten minutes apart.
     const { acquireTime = '' } = await leaseNow();
     const waitedMs = Date.parse(acquireTime) - Date.parse(before.renewTime) - 2 * fiveMinutes;
     expect(waitedMs).toBeGreaterThanOrEqual(leaseMs);

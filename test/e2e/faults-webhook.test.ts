@@ -1,4 +1,4 @@
-// The webhook killed, hanging, unreachable, not ready, or with an unread log: what is refused, what passes, and how long it takes.
+// A webhook that is killed, hanging, unreachable, not ready, or has an unread log: what is refused, what passes, and how fast.
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -26,11 +26,11 @@ describeControllers('the webhook', () => {
   const audit = cluster.auditLog();
   let port = 0;
   let proxy: FaultProxy;
-  /** Before the API server, for some of the tests. */
+  /** The proxy before the API server, for some of the tests. */
   let answers: AnswerProxy;
   let webhook: Reeve;
 
-  /** On the same port each time, which API servers reach through the proxy. */
+  /** Each webhook has the same port, which API servers reach through the proxy. */
   const options = () => ({ role: 'webhook', port, servicePort: proxy.port }) as const;
 
   beforeAll(async () => {
@@ -67,7 +67,7 @@ describeControllers('the webhook', () => {
       metadata: { name },
       stringData: { value },
     });
-  /** Which hooks failed for the write of that object, and were passed over. */
+  /** Returns the webhooks that failed for the write of that object and were ignored. */
   const failedOpen = async (name: string): Promise<readonly string[]> => {
     const records = (await audit.records()).filter((each) => each.verb === 'create' && each.name === name);
     return records
@@ -75,7 +75,7 @@ describeControllers('the webhook', () => {
       .filter(([key]) => key.startsWith('failed-open.validating.webhook.admission.k8s.io/'))
       .map(([, hook]) => hook);
   };
-  /** A deletion asks one hook only, so that it takes no longer than that may take. */
+  /** A deletion calls only one webhook, so it takes at most the timeout of one webhook. */
   const expectRefusedAndLetThrough = async (name: string, why: RegExp): Promise<void> => {
     const [deletion, secret] = await Promise.all([
       admin.send('DELETE', `/api/v1/namespaces/${tenant}?dryRun=All`),
@@ -109,7 +109,7 @@ describeControllers('the webhook', () => {
     const alive = webhook.isReady();
     await expectRefusedAndLetThrough('standing', /context deadline exceeded|Client.Timeout exceeded/);
     webhook.kill('SIGCONT');
-    // Asked while it stood still, answered since.
+    // The webhook got the probe while it was paused, and answered after it continued.
     expect(await alive).toBe(true);
     await webhookIsAsked(cluster);
     expect((await writeNamespace(`${prefix}good`)).status).toBe(201);
@@ -197,7 +197,7 @@ interface LivenessProbe {
   readonly failureThreshold: number;
 }
 
-/** For how many seconds at least a process may say nothing before it is restarted. */
+/** Returns the least number of seconds without an answer after which Kubernetes restarts a process. */
 async function toleranceOf(manifest: string): Promise<number> {
   const deployment = parse(await readFile(`manifests/install/${manifest}.yaml`, 'utf8')) as {
     readonly spec: { template: { spec: { containers: readonly { livenessProbe: LivenessProbe }[] } } };

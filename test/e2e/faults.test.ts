@@ -1,4 +1,4 @@
-// Reeve while the way to the API server, or the API server itself, fails: nothing is missed, and nothing is written that need not be.
+// The API server or the connection to it fails: Reeve misses no change, and writes nothing that is not needed.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { AuditRecord } from '../cluster/audit-record.ts';
@@ -21,7 +21,7 @@ import { once, WrittenObjects } from './support/written-objects.ts';
 
 const allWell = [true, true, true];
 
-/** Waits until Reeve says that of the namespace: `True Synced`. */
+/** Waits until Reeve reports this condition of the namespace: `True Synced`. */
 async function isSaid(stage: Stage, namespace: string, verdict: string): Promise<void> {
   const condition = (): Promise<string> =>
     stage.condition({ kind: 'Namespace', name: namespace }, 'reeve.dev/Ready');
@@ -29,26 +29,26 @@ async function isSaid(stage: Stage, namespace: string, verdict: string): Promise
 }
 
 describeControllers('faults', () => {
-  /** On the control plane that all tests share. */
+  /** Reeve on the control plane that all tests share. */
   let near: FaultScene;
-  /** On one that may be broken. */
+  /** A control plane that the tests may break. `far` runs on it. */
   let plane: ControlPlane;
   let far: FaultScene;
   let token: BoundToken;
-  /** They go on beside all the others. */
+  /** The tests of idle connections and of a silent watch run beside all others. */
   let idle: Promise<readonly IdleConnection[]>;
   let silent: Promise<Silence>;
 
   beforeAll(async () => {
     const starting = startControlPlane({
-      // Otherwise the API server goes on serving from memory what etcd has forgotten.
+      // With its watch cache the API server would still serve from memory what etcd has compacted.
       apiServerFlags: ['--watch-cache-sizes=namespaces#0,secrets#0'],
     });
     [near, plane] = await Promise.all([FaultScene.start(sharedCluster(), 'fa-'), starting]);
     token = new BoundToken(plane);
     idle = Promise.all([6, 66, 91].map((seconds) => idleFor(seconds, near.cluster, near.webhook.port)));
     silent = fallSilent(near.stage, 'fa-unheard');
-    // A rejection is reported by the test that awaits it.
+    // The test that awaits the promise reports its rejection.
     for (const each of [idle, silent]) each.catch(() => undefined);
     far = await FaultScene.start(plane, 'fa-', () => token.kubeconfig());
   });
@@ -73,7 +73,7 @@ describeControllers('faults', () => {
     await contents.strip('fa-cut-1', 'fa-cut-2', 'fa-cut-3');
     await contents.settled();
     await near.refuses('fa-cut-rule');
-    // The webhook asks the API server about the user who brings a namespace under a policy or changes a policy.
+    // The webhook must reach the API server to check a user who brings a namespace under a policy or changes a policy.
     await near.webhookProxy.heal();
     await contents.changeSource();
     await contents.settled();
@@ -100,7 +100,7 @@ describeControllers('faults', () => {
       far.proxy.cut();
       await contents.strip('fa-old-0');
       await Promise.all([contents.replace('fa-old-1'), contents.remove('fa-old-2'), contents.add(2)]);
-      // Only now: the webhook asks the API server about the user who brings a namespace under a policy.
+      // The proxy refuses only now, because the earlier writes make the webhook check the user with the API server.
       far.webhookProxy.refuse();
       far.webhookProxy.cut();
       await far.forbid('fa-old-rule');
@@ -118,7 +118,7 @@ describeControllers('faults', () => {
   test('a replaced token is picked up when the old token is no longer valid', async () => {
     const contents = await TrackedContents.prepare(far.stage, 'fa-token');
     const old = await token.revoke();
-    // It remembers for a while who has shown a good token.
+    // The restart clears the API server's cache of valid tokens.
     await plane.restartApiServer({ signal: 'SIGKILL' });
     expect(await token.isGood(old)).toBe(false);
     await until(
@@ -143,20 +143,20 @@ describeControllers('faults', () => {
       const rival = await WritingRival.begin(cluster, settings);
       await stage.apply(policy('fa-rival', { match: { names: ['fa-rival'] }, contents: { resources } }));
       await isSaid(stage, 'fa-rival', 'False Contended');
-      // The rest of the namespace is kept as ever.
+      // Reeve still keeps the rest of the namespace.
       await stage.inEmergency('delete', 'configmap', 'others', '-n', 'fa-rival');
       await until(
         async () => (await stage.get(others)) !== undefined,
         () => 'the other ConfigMap',
       );
-      // Changed back once more after the first pause.
+      // Reeve writes once more after the first pause.
       await until(
         async () =>
           (await written.timesOf(settings)).length > 10 && rival.hasIts(await stage.mustGet(settings)),
         () => 'another try',
       );
       await rival.giveUp();
-      // Until Reeve has seen the last change of the rival, it may say that all is as it should be.
+      // Before Reeve has seen the last change of the rival, it may report that all contents are correct.
       await until(
         async () => !rival.hasIts(await stage.mustGet(settings)),
         () => 'the last word of Reeve',
@@ -164,7 +164,7 @@ describeControllers('faults', () => {
       await isSaid(stage, 'fa-rival', 'True Synced');
       const contended = await reconciler.metric('reeve_reconcile_contended_total{kind="ConfigMap"}');
       expect(contended).toBeGreaterThan(0);
-      // Ten times without a pause, and then after 5 s, after 10 s, and so on.
+      // Reeve writes ten times without a pause, and then after 5 s, after 10 s, and so on.
       const [tenth = 0, ...later] = (await written.timesOf(settings)).slice(9);
       const pauses = later.map((time, index) => time - (later[index - 1] ?? tenth));
       expect(pauses.length).toBeGreaterThan(1);
@@ -228,7 +228,7 @@ describeControllers('faults', () => {
         const over = sleep(20_000);
         await far.leads(false);
         await over;
-        // It is not asked anything now, and what it knows is still the last word.
+        // No review arrives now, and no newer state exists than the state that the webhook knows.
         expect(await far.webhook.isReady()).toBe(true);
         for (const reeve of [far.webhook, far.reconciler])
           expect(await silence(reeve, '/api/v1/namespaces')).toBeGreaterThan(19);
@@ -269,7 +269,7 @@ describeControllers('faults', () => {
     const refused = asked.filter(({ status }) => status === 429).length;
     expect(refused).toBeGreaterThan(0);
     expect(await turnedAway(far.reconciler, 429)).toBeGreaterThan(0);
-    // Each call waits as long as its answer says, and they differ.
+    // Each request waits as long as its 429 answer says, and these times differ.
     expect(refused).toBeLessThan(asked.length / 2);
     expect(pausesAfter429(asked).filter((pause) => pause < retryAfterMs)).toEqual([]);
     await expectNoWriteInVain(contents);
@@ -279,17 +279,17 @@ describeControllers('faults', () => {
   test.concurrent('Reeve recovers when a gateway silently drops every connection', async () => {
     const { proxy, reconciler, stage } = near;
     const contents = await TrackedContents.prepare(stage, 'fa-silent');
-    // Many requests at once leave many connections behind that are kept for the next ones.
+    // Many requests at once leave many idle connections for later requests.
     await contents.add(8);
     await contents.settled();
     const before = reconciler.output.length;
     proxy.silence('open');
     await near.renews(2);
-    // The first one that was swallowed tells of the others.
+    // After the first timeout, Reeve replaces the other connections too.
     const swallowed = reconciler.output.slice(before).match(/"reason":"Timeout"/g) ?? [];
     expect(swallowed.length).toBeLessThan(3);
     await contents.changeSource();
-    // At last a peer on the way notices.
+    // At last the gateway resets the connections.
     proxy.cut();
     await contents.settled();
     await expectNoWriteInVain(contents);
@@ -298,14 +298,14 @@ describeControllers('faults', () => {
 
   test('a watch that is silent for too long is opened again', async () => {
     const { longest, stalled, isReady } = await silent;
-    // Longer than the API server itself is ever silent.
+    // The API server itself is never silent for longer than a minute.
     expect(longest).toBeGreaterThan(60);
     expect(stalled).toBeGreaterThan(0);
     expect(isReady).toBe(true);
   });
 
   test('a kept-alive connection still works after 6, 66 or 91 idle seconds', async () => {
-    // After 90 s the API server closes it itself, and makes another one.
+    // After 90 s the API server itself closes the idle connection and opens another one.
     expect(await idle).toEqual([
       { status: 200, connections: 1 },
       { status: 200, connections: 1 },
@@ -314,10 +314,10 @@ describeControllers('faults', () => {
   });
 });
 
-/** What an API server that turns a request away asks for at least. */
+/** The shortest pause for which an API server asks in a 429 answer. */
 const retryAfterMs = 1000;
 
-/** Between each write that was turned away and the next try. */
+/** Returns the pauses between each request answered with 429 and its retry. */
 function pausesAfter429(records: readonly AuditRecord[]): readonly number[] {
   const writes = records.filter(({ verb }) => verb === 'patch');
   const tries = Map.groupBy(writes, ({ uri }) => uri).values();

@@ -41,7 +41,7 @@ describeControllers('the fuse', () => {
     await stage.kubectl('label', 'namespace', ...names, 'fuse-');
   }
 
-  /** In which of them its object is, for it. */
+  /** Returns the namespaces in which the provider owns its object. */
   async function holders(
     { ref, objectIn }: Provider,
     namespaces: readonly string[],
@@ -75,7 +75,7 @@ describeControllers('the fuse', () => {
 
     test('the webhook reports the namespaces that a change now reaches', async () => {
       await makeNamespaces(group, all.length);
-      // The hook knows them a moment later.
+      // The webhook learns about the provider a moment later.
       await inTime(async () => (await stage.dryRun(it.write(labelled(group)))).stderr).toBe(
         `Warning: ${id} now reaches 6 namespaces: ${all.slice(0, 5).join(', ')} and 1 more\n`,
       );
@@ -138,14 +138,14 @@ describeControllers('the fuse', () => {
     provider('SecretShare', name),
   ];
 
-  /** Changes made while Reeve is down are all noticed at once. */
+  /** Makes changes while Reeve is down, so that Reeve notices all of them at once. */
   async function meanwhile(act: () => Promise<void>): Promise<void> {
     await reconciler.stop();
     await act();
     reconciler = await startReeve(stage.cluster, { role: 'reconciler' });
   }
 
-  /** Runs what the status says would confirm it. */
+  /** Runs the command with which the status tells people to confirm the deletion. */
   async function confirm({ ref }: Provider): Promise<string> {
     const { status } = await stage.mustGet(ref);
     const message = status?.conditions?.find(({ type }) => type === 'Stalled')?.message ?? '';
@@ -173,7 +173,7 @@ describeControllers('the fuse', () => {
         expect(await confirm(it)).toBe('3 objects would be deleted, and maxDeletions is 2');
         await inTime(() => holders(it, all)).toEqual([first]);
         await inTime(() => stage.condition(it.ref)).toBe('True Synced');
-        // It is spent: it counts for nothing the next time, and another one is asked for.
+        // A used confirmation is no longer valid: the next deletion requires another number.
         expect((await stage.mustGet(it.ref)).status?.confirmationUsed).toBe(number);
       }
       await makeNamespaces('left', 4);
@@ -205,7 +205,7 @@ describeControllers('the fuse', () => {
     await stage.apply(it.write(labelled('expiry'), limit));
     await reaches(it, all);
     const binding = roleBinding('ho-fu-expiry', 'readers');
-    // On a slow machine the write arrives after the time it gives, and then deletes too much: it is tried with a later time.
+    // On a slow machine the time has passed when the write arrives, and the fuse refuses it. The test retries with a later time.
     const expiring = async (seconds: number): Promise<boolean> => {
       const expiresAt = new Date(Date.now() + seconds * 1000).toISOString();
       const contents = { roleBindings: [{ ...binding, expiresAt }] };

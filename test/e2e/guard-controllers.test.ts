@@ -1,4 +1,4 @@
-// The guard does not hinder the controllers of Kubernetes: namespaces end, collected objects go, status is written.
+// The guard does not block the controllers of Kubernetes: namespaces end, garbage is collected, status is written.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { mustKubectl } from '../support/kubectl.ts';
 import { describeControllers } from '../support/shared-cluster.ts';
@@ -18,7 +18,7 @@ const held = 'example.com/held';
 const hold = JSON.stringify({ metadata: { finalizers: [held] } });
 const release = JSON.stringify({ metadata: { finalizers: null } });
 
-/** Most clusters give each controller an account; others have one user for all. Neither is named in the guard. */
+/** Most clusters give each controller an account, others have one user for all. The guard names none of them. */
 const identities = [
   { name: 'accounts of their own', serviceAccountCredentials: true },
   { name: 'one user', serviceAccountCredentials: false },
@@ -48,7 +48,7 @@ for (const { name, serviceAccountCredentials } of identities) {
       'in a terminating namespace users with the right to delete may delete, and no user may change',
       async () => {
         await makeTenantNamespace(scene, 'held');
-        // Without it, the rights of the tenant would be among the first that go.
+        // Without this finalizer, the rights of the tenant would be deleted among the first objects.
         const rights = ['patch', 'rolebinding', 'tenant', '-n', 'held', '--type=merge', '-p'];
         await mustKubectl([...rights, hold], scene.administrator);
         const own = { name: 'own', namespace: 'held', finalizers: [held] };
@@ -78,7 +78,7 @@ for (const { name, serviceAccountCredentials } of identities) {
       { type: 'json', patch: JSON.stringify([{ op: 'remove', path: '/metadata/finalizers' }]) },
     ])('lets anybody take a finalizer away ($type patch)', async ({ type, patch }) => {
       const kept = ['configmap', `finalized-${type}`, '-n', 'guarded'];
-      // Not even Reeve puts finalizers on what it keeps.
+      // Even Reeve sets no finalizers on the objects that it keeps.
       await apply(
         emergency(scene.plane),
         markedManifest('configmap', { name: `finalized-${type}`, namespace: 'guarded', finalizers: [held] }),

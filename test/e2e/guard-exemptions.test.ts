@@ -1,4 +1,4 @@
-// Exemptions from webhooks and guard, and how narrow they are: a neighbor of Reeve, a terminating Namespace, an exception of a policy.
+// The narrow exemptions from webhooks and guard: a neighbor of Reeve, a terminating Namespace, an exception of a policy.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installReeve } from '../cluster/reeve-install.ts';
 import { kubectl, mustKubectl, type KubectlOptions } from '../support/kubectl.ts';
@@ -47,7 +47,7 @@ const policies = [
 
 describeControllers('exemptions', () => {
   const cluster = sharedCluster();
-  /** May do all that RBAC knows, but use policies. */
+  /** Has every right in RBAC except the use of policies. */
   const tenant = person(cluster, 'gu-ex-tenant', 'system:authenticated');
   let reeve: Reeve;
 
@@ -113,7 +113,7 @@ describeControllers('exemptions', () => {
   );
 
   describe('are not for a Namespace that ends', () => {
-    // Its status is not taken without the phase that it is in.
+    // The API server refuses to replace the status without the current phase.
     const ways = waysToRelabel.filter(({ way }) => way !== 'replace-of-status');
 
     it.each(ways)('the labels of a terminating Namespace are judged: $way', async ({ relabel }) => {

@@ -1,4 +1,4 @@
-// Every guard against every way to write: which requests are refused, with which words, and that the object stays as it was.
+// Every guard against every way to write: which requests it refuses, with which message, and that the object is unchanged.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installReeve } from '../cluster/reeve-install.ts';
 import { at } from '../contract/support/objects.ts';
@@ -14,10 +14,10 @@ import { Logins } from './support/logins.ts';
 import { grant } from './support/people.ts';
 import { policiesInForce } from './support/policies.ts';
 
-/** All but the right to use a policy or share, and to get rights that one has not. */
+/** The verbs that write. `use`, `bind`, `escalate` and `impersonate` are missing on purpose. */
 const writing = ['create', 'update', 'patch', 'delete', 'deletecollection'];
 const everything = { apiGroups: ['*'], resources: ['*'], verbs: ['get', 'list', 'watch', ...writing] };
-/** Without reading Secrets: only that of the shares. */
+/** No rule allows reading Secrets, except the Secret of the shares. */
 const most = [
   { apiGroups: ['*'], resources: ['*'], verbs: writing },
   { apiGroups: [''], resources: ['secrets'], resourceNames: ['gm-source'], verbs: ['get'] },
@@ -35,7 +35,7 @@ describeControllers('the guards', () => {
     reeve = await startReeve(cluster, { role: 'webhook' });
     await grant(cluster, { name: 'gm-everything', rules: [everything], users: ['gm-user'] });
     await grant(cluster, { name: 'gm-most', rules: most, users: [tenant] });
-    // A user who hands out a role must have its rights.
+    // A user who grants a role must have its rights.
     await mustKubectl(
       ['create', 'clusterrolebinding', 'gm-view', '--clusterrole=view', `--user=${tenant}`],
       cluster,

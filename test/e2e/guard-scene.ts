@@ -1,4 +1,4 @@
-// A control plane with the guard on it, and the users that the tests of the guard act as.
+// A control plane with the guard, and the users who act in the tests of the guard.
 import { expect, vi } from 'vitest';
 import type { ClusterAccess } from '../cluster/cluster-access.ts';
 import { startControlPlane } from '../cluster/control-plane.ts';
@@ -15,11 +15,11 @@ export interface GuardScene {
   /** A member of system:masters. */
   readonly administrator: KubectlOptions;
   readonly reeve: KubectlOptions;
-  /** The administrator of its namespaces, without rights elsewhere. */
+  /** The administrator of its namespaces. Has no rights elsewhere. */
   readonly tenant: KubectlOptions;
 }
 
-/** Namespaces of their own, which no webhook and no reconciler touches. */
+/** Creates namespaces that no webhook and no reconciler touches. */
 export async function startGuardScene(options: ControlPlaneOptions, namespace: string): Promise<GuardScene> {
   const plane = await startControlPlane({ audit: false, ...options });
   const administrator = { kubeconfig: plane.kubeconfig };
@@ -40,7 +40,7 @@ export async function makeTenantNamespace(scene: GuardScene, name: string): Prom
   await vi.waitFor(() => mustKubectl(['auth', 'can-i', 'delete', 'secrets', '-n', name], tenant), patience);
 }
 
-/** The API server learns of a policy a moment after it is stored. */
+/** The API server notices a policy a moment after it is stored. */
 async function guardStands({ administrator }: GuardScene, namespace: string): Promise<void> {
   const input = markedManifest('configmap', { name: 'probe', namespace });
   await vi.waitFor(async () => {
@@ -49,7 +49,7 @@ async function guardStands({ administrator }: GuardScene, namespace: string): Pr
   }, patience);
 }
 
-/** As Reeve does. */
+/** Applies objects as Reeve does. */
 export async function apply(who: KubectlOptions, input: string): Promise<void> {
   await mustKubectl(['apply', '--server-side', '--field-manager=reeve', '-f', '-'], { ...who, input });
 }
@@ -63,18 +63,18 @@ export async function isGone({ administrator }: GuardScene, what: readonly strin
   return true;
 }
 
-/** How the guard begins all that it says. */
+/** The beginning of every message of the guard. */
 export const guardSays =
   "ValidatingAdmissionPolicy 'reeve-guard' with binding 'reeve-guard' denied request: ";
 
-/** The refusal that the command printed; fails when the command was not refused. */
+/** Returns the refusal that the command printed. Fails when the command was not refused. */
 export async function refusal(args: readonly string[], who: KubectlOptions): Promise<string> {
   const { code, stderr } = await kubectl(args, who);
   expect(code, stderr).toBe(1);
   return stderr;
 }
 
-/** A ConfigMap `kept`, marked as Reeve marks what it makes. */
+/** Creates a ConfigMap `kept` with the marks of Reeve. */
 export async function makeKept({ kubeconfig }: ClusterAccess, namespace: string): Promise<void> {
   const input = markedManifest('configmap', { name: 'kept', namespace });
   const asReeve = { kubeconfig, as: reconcilerUser, asGroup: ['system:masters'], input };

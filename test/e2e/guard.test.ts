@@ -1,4 +1,4 @@
-// The guard on a real API server: only Reeve writes what Reeve keeps, and everything else passes.
+// The guard on a real API server: only Reeve writes the objects that Reeve keeps, and all other writes pass.
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { kubectl, mustKubectl } from '../support/kubectl.ts';
 import type { KubectlOptions } from '../support/kubectl.ts';
@@ -23,7 +23,7 @@ function patching(type: string, patch: string): Attempt['args'] {
   return (kind) => ['patch', kind, 'kept', `--type=${type}`, '-p', patch];
 }
 
-/** There is nothing yet that could have an owner. */
+/** Attempts to set the mark on objects that Reeve does not own. */
 const marking: readonly Attempt[] = [
   {
     attempt: 'creates a marked one',
@@ -89,7 +89,7 @@ const changing: readonly Attempt[] = [
 const onEachKind = (attempts: readonly Attempt[]): readonly (Attempt & { readonly kind: GuardedKind })[] =>
   guardedKinds.flatMap((kind) => attempts.map((each) => ({ kind, ...each })));
 
-/** All of them may do anything by RBAC. */
+/** Users to whom RBAC grants everything. */
 const others: readonly (Omit<KubectlOptions, 'kubeconfig'> & { readonly who: string })[] = [
   { who: 'a cluster administrator' },
   { who: 'the webhook', as: 'system:serviceaccount:reeve-system:reeve-webhook' },
@@ -99,7 +99,7 @@ const others: readonly (Omit<KubectlOptions, 'kubeconfig'> & { readonly who: str
   { who: 'a group of a similar name', as: 'someone', asGroup: ['reeve:break-glass-2'] },
 ];
 
-/** Impersonation drops one's own user and groups, so who breaks the glass needs the right to keep them. */
+/** Impersonation replaces the caller's user and groups, so break-glass requires the right to impersonate both again. */
 const emergencyRights = [
   { apiGroups: [''], resources: ['users'], resourceNames: ['administrator'], verbs: ['impersonate'] },
   { apiGroups: [''], resources: ['groups'], resourceNames: ['administrators'], verbs: ['impersonate'] },
@@ -169,7 +169,7 @@ describeControllers('the guard', { timeout: 120_000 }, () => {
   it.each(others)('refuses $who', async ({ as, asGroup = [] }) => {
     const impersonation = as === undefined ? {} : { as, asGroup: [...asGroup, 'system:masters'] };
     const who = { ...scene.administrator, ...impersonation };
-    // The webhook is in the jail as well, and either may be the first to speak.
+    // The jail also binds the webhook's account, and either of the two may refuse first.
     const said =
       as?.endsWith(':reeve-webhook') === true ? /ValidatingAdmissionPolicy 'reeve-\w+'/ : guardSays;
     const kept = ['configmap', 'kept', '-n', namespace];
@@ -220,7 +220,7 @@ describeControllers('the guard', { timeout: 120_000 }, () => {
     await apply(scene.reeve, markedManifest('configmap', { name: 'broken', namespace }));
     await grantEmergency();
     const kubeconfig = await scene.plane.clientKubeconfig('administrator', ['administrators']);
-    // What has just been granted is not yet known everywhere.
+    // API servers notice granted rights a moment later.
     await vi.waitFor(async () => {
       expect(await refusal(['delete', ...broken], { kubeconfig })).toContain(guardSays);
     }, patience);
@@ -231,7 +231,7 @@ describeControllers('the guard', { timeout: 120_000 }, () => {
     expect(stderr).toContain('cannot impersonate');
   });
 
-  /** The group may do everything in namespaces, and impersonate itself with the group of the emergency. */
+  /** Lets the group do everything in namespaces, and add the break-glass group by impersonation. */
   async function grantEmergency(): Promise<void> {
     const group = '--group=administrators';
     const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole' };

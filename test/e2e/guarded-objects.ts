@@ -1,4 +1,4 @@
-// What the tests of the guard write: objects of kinds that policies and shares provide, with and without the mark.
+// The objects that tests of the guard write: kinds that policies and shares provide, with and without the mark.
 
 export const guardedKinds = ['secret', 'configmap', 'rolebinding'] as const;
 export type GuardedKind = (typeof guardedKinds)[number];
@@ -32,7 +32,7 @@ export function manifest(kind: GuardedKind, metadata: Metadata): string {
   return JSON.stringify({ ...bodies[kind], metadata });
 }
 
-/** As Reeve writes it. */
+/** Returns the object as Reeve writes it. */
 export function markedManifest(kind: GuardedKind, metadata: Metadata): string {
   return manifest(kind, {
     ...metadata,
@@ -41,7 +41,7 @@ export function markedManifest(kind: GuardedKind, metadata: Metadata): string {
   });
 }
 
-/** About as large as the API server takes them: one long value, or very many short ones. */
+/** Returns an object of almost the maximum size: one long value, or very many short ones. */
 export function largeManifest(kind: 'secret' | 'configmap', metadata: Metadata): string {
   const { apiVersion, kind: kindName } = bodies[kind];
   const many = Array.from({ length: 20_000 }, (_, index) => [`key-${index}`, `value-${index}`] as const);

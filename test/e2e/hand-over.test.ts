@@ -1,4 +1,4 @@
-// Two that provide the same objects: who has them, and that a namespace is never without while one of them provides them.
+// Two sides provide the same objects: one side owns them, and the namespace always has them while one side exists.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { installReeve } from '../cluster/reeve-install.ts';
 
@@ -31,7 +31,7 @@ describeControllers('two that provide the same', () => {
     await reeve.stop();
   });
 
-  /** Both are there, `a` has all: `b` says so, in its status. */
+  /** Waits until both sides exist, `a` owns all objects, and the status of `b` reports the conflict. */
   async function settled(rivals: Rivals): Promise<void> {
     await inTime(() => rivals.owners()).toEqual(rivals.of('a'));
     await inTime(() => rivals.readiness('a')).toEqual(synced);
@@ -74,7 +74,7 @@ describeControllers('two that provide the same', () => {
     );
   }
 
-  /** One side goes, the other has everything as it was, and then goes too. */
+  /** Deletes one side, checks that the other side owns the unchanged objects, and deletes it too. */
   async function goes(rivals: Rivals, first: Side): Promise<void> {
     const other = first === 'a' ? 'b' : 'a';
     const before = await rivals.uids();
@@ -107,7 +107,7 @@ describeControllers('two that provide the same', () => {
     });
   });
 
-  /** `a` has everything, and `b` would have it. */
+  /** Creates both sides. `a` owns all objects, and `b` wants them. */
   async function both(name: string, a: Wishes, b: Wishes): Promise<Rivals> {
     const rivals = new Rivals(stage, `ho-${name}`);
     await rivals.makeNamespace();
@@ -233,7 +233,7 @@ describeControllers('two that provide the same', () => {
     await rivals.come('a', ofAnn);
     await inTime(() => rivals.owners()).toEqual(rivals.of('a'));
     const before = await rivals.uids();
-    // No hook would let it pass, and the schema cannot know.
+    // The webhook would refuse this expression, and the schema cannot check it.
     const matchConditions = [{ name: 'broken', expression: 'namespaceObject.' }];
     await stage.applyInEmergency(policy('ho-invalid-a', { match: { matchConditions } }));
     await inTime(() => rivals.readiness('a')).toEqual(['False Invalid', 'True Synced']);

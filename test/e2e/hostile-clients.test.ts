@@ -1,4 +1,4 @@
-// A client that reaches the port of the webhook can neither stop it nor learn or change anything, while API servers go on asking.
+// A client that reaches the port of the webhook cannot stop it, learn anything or change anything. API servers keep calling it.
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { installReeve } from '../cluster/reeve-install.ts';
@@ -46,7 +46,7 @@ describeControllers('hostile clients', () => {
     await reeve.stop();
   });
 
-  /** As a dry run, so that the same can be asked again and again. */
+  /** Creates a Namespace as a dry run, so that the same request can be sent again and again. */
   async function create(
     name: string,
     metadata: object,
@@ -58,7 +58,7 @@ describeControllers('hostile clients', () => {
 
   const good = { labels: { team: 'a' }, annotations: { note: 'aaa' } };
 
-  /** Through the API server, which gives up after five seconds. */
+  /** Sends requests through the API server, which gives up after five seconds. */
   async function expectJudged(): Promise<void> {
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) => create(`hc-judged-${index}`, index % 2 === 0 ? good : {})),
@@ -95,7 +95,7 @@ describeControllers('hostile clients', () => {
       () => 'each is answered or cut off',
     );
     const after = (await reeve.metric('process_resident_memory_bytes')) ?? NaN;
-    // 60 times 8 MiB would be 480.
+    // Without a limit, the bodies would take 60 times 8 MiB, which is 480 MiB.
     expect(after - before).toBeLessThan(300 * mebibyte);
     expect(await reeve.isReady()).toBe(true);
   });
@@ -103,7 +103,7 @@ describeControllers('hostile clients', () => {
   test('slow clients do not delay others: half handshakes, half headers, half bodies', async () => {
     for (let count = 0; count < 200; count++) {
       const socket = connect(reeve.port, '127.0.0.1').on('error', () => undefined);
-      // The first bytes of a handshake.
+      // Sends the first bytes of a handshake.
       socket.write(Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01]));
       sockets.push(socket);
     }
@@ -153,13 +153,13 @@ describeControllers('hostile clients', () => {
   });
 
   test('made-up reviews get answers about rules, without any effect', async () => {
-    // The review names any user it likes.
+    // A client can write any user into its review.
     const userInfo = { username: 'admin', groups: ['system:masters'] };
     const made = await client.post('/validate', reviewJson(reviewed('hc-made-up', good), { userInfo }));
     expect(responseOf(made.body).allowed).toBe(true);
     await stage.applyInEmergency(namespaceObject('hc-later', good.labels));
     const settings = { kind: 'ConfigMap', name: 'settings', namespace: 'hc-later' } as const;
-    // By the time this is there, the made-up one would be as well.
+    // When this ConfigMap exists, Reeve would also have written one for the invented namespace.
     await until(
       async () => (await stage.ownersOf(settings))[0] === 'NamespacePolicy/hc-rules',
       () => 'a real namespace gets its contents',
@@ -174,7 +174,7 @@ describeControllers('hostile clients', () => {
     const { status, text } = await create('hc-pattern', { ...good, annotations: { note } });
     expect(status).toBe(403);
     expect(text).toContain('namespaces.required');
-    // The API server would have given up.
+    // The API server gives up after 5 s.
     expect(performance.now() - started).toBeLessThan(5000);
     const back = { match: { names: ['hc-*'] }, namespaces: { name: { pattern: String.raw`^(.)\1$` } } };
     const refused = await stage.tryApply([policy('hc-back', back)]);
@@ -182,7 +182,7 @@ describeControllers('hostile clients', () => {
       code: 1,
       stderr: expect.stringContaining('spec.namespaces.name.pattern') as string,
     });
-    // Past the hook: it is not in force, and the others are.
+    // Written without the webhook, so this policy is invalid and not in force. The other policies are in force.
     await stage.applyInEmergency(policy('hc-back', back));
     await until(
       async () => (await stage.condition({ kind: 'NamespacePolicy', name: 'hc-back' })) === 'False Invalid',

@@ -1,4 +1,4 @@
-// manifests/install on a real API server: it goes in at once and again, and gives each account what it needs and no more.
+// manifests/install on a real API server: it installs at once and again, and gives each account exactly the needed rights.
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { startControlPlane, type ControlPlane } from '../cluster/control-plane.ts';
 import { hooksOf } from '../support/jail/scene.ts';
@@ -33,7 +33,7 @@ function binding(role: string, name = 'granted'): string {
   });
 }
 
-/** As the API server lets Reeve make it. */
+/** The marks with which the API server lets Reeve create the object. */
 const marked = { labels: { [markLabel]: 'reeve' }, annotations: owned };
 
 function object(
@@ -88,7 +88,7 @@ const kinds = [
   provided('networking.k8s.io/v1', 'NetworkPolicy', { spec: { podSelector: {} } }),
 ];
 
-/** In this order, on one cluster. */
+/** Requests that run in this order on one cluster. */
 const reconcilerMay: readonly Request[] = [
   { what: 'read policies, shares and namespaces', args: ['get', 'nspol,sshare,ns'] },
   { what: 'label a namespace', args: ['label', 'ns', 'team', 'defaulted=yes'] },

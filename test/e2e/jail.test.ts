@@ -1,4 +1,4 @@
-// Reeve's accounts, with tokens of their own and the rights that are shipped, try to go beyond what they are for.
+// Reeve's accounts, with their own tokens and the shipped rights, send requests that their work does not need.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installReeve, removeWebhooks, reeveNamespace } from '../cluster/reeve-install.ts';
 import type { Api } from '../contract/support/api.ts';
@@ -18,7 +18,7 @@ const team = 'jail-team';
 const names: readonly Account[] = ['webhook', 'reconciler'];
 const jailSays = "ValidatingAdmissionPolicy 'reeve-jail' with binding 'reeve-jail' denied request: ";
 const eitherSays = /ValidatingAdmissionPolicy 'reeve-(guard|jail)' with binding 'reeve-\1' denied request: /;
-/** The others are said of a role that one may not bind, and of whom one may not act as. */
+/** RBAC has other messages for a role that the account may not bind and a user whom it may not impersonate. */
 const rbacSays =
   /User "system:serviceaccount:reeve-system:reeve-\w+" cannot |is attempting to grant RBAC permissions not currently held/;
 
@@ -26,13 +26,13 @@ describeControllers("Reeve's accounts", { timeout: 60_000 }, () => {
   const cluster = sharedCluster();
   const logins = new Logins(cluster);
   const apis = new Map<Account, Api>();
-  /** Whom nothing refuses anything. */
+  /** A user to whom no control refuses anything. */
   let administrator: Api;
 
   beforeAll(async () => {
     await installReeve(cluster);
     await removeWebhooks(cluster);
-    // With both rights in one account it would be unclear which role refuses.
+    // With the rights of both roles in one account, the test could not tell which role refuses.
     await mustKubectl(['delete', '-f', 'manifests/all-in-one/10-rights.yaml'], cluster);
     for (const name of names) apis.set(name, await logins.account(reeveNamespace, `reeve-${name}`));
     const api = await logins.as('jail-admin', 'system:masters');

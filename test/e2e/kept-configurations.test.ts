@@ -1,4 +1,4 @@
-// The webhook configurations as the program keeps them: applied, put right, left alone, and gone with the install.
+// Reeve keeps its webhook configurations: it applies, repairs and leaves them alone, and an uninstall removes them.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -36,11 +36,11 @@ const excluded = [
   'ad-wh-excluded',
 ];
 
-/** A namespace that does not exist. */
+/** Returns a policy for a namespace that does not exist. */
 const judging = (spec: object): object =>
   policy('ad-wh-rules', { match: { names: ['ad-wh-none'] }, ...spec });
 
-/** For the policy that allows one byte. */
+/** The arguments of kubectl to create a Secret that violates a policy with maxBytes 1. */
 const tooLarge = ['create', 'secret', 'generic', 's', '-n', 'ad-wh-none', '--from-literal=a=bcd'];
 
 describeControllers('the webhook configurations of a running program', () => {
@@ -115,7 +115,7 @@ describeControllers('the webhook configurations of a running program', () => {
       metadata: { annotations: { 'reeve.dev/version': text, ...more } },
     });
     const own = await configurations.shown();
-    // Anybody can name a version. It counts with its seal alone.
+    // Anybody can write a version into the annotation. It counts only with its seal.
     for (const more of [{}, { 'reeve.dev/sealed': null }, { 'reeve.dev/sealed': 'broken' }]) {
       await configurations.patch('validating', 'merge', version('99.0.0', more));
       await eventually(() => configurations.shown()).toEqual(own);
@@ -132,7 +132,7 @@ describeControllers('the webhook configurations of a running program', () => {
     await eventually(() => reeve.output).toContain('webhook configuration left to a newer version');
     expect((await configurations.mustFind('validating')).metadata.resourceVersion).toBe(resourceVersion);
     await configurations.patch('validating', 'merge', version('0.0.1'));
-    // It looks again at once when a policy changes.
+    // Reeve checks the configurations at once when a policy changes.
     const other = '-p={"spec":{"secrets":{"maxBytes":2}}}';
     await mustKubectl(['patch', 'nspol', 'ad-wh-rules', '--type=merge', other], cluster);
     await eventually(() => configurations.names('validating')).toContain('secrets.validate.reeve.dev');
@@ -188,7 +188,7 @@ describeControllers('the webhook configurations of a running program', () => {
       statuses.add(status);
       return status;
     }).toBe(403);
-    // In between, no write was refused for lack of an answer.
+    // Meanwhile no write was refused because a webhook did not answer.
     expect(statuses).toEqual(new Set([201, 403]));
   });
 

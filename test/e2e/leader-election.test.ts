@@ -1,4 +1,4 @@
-// Several replicas of Reeve, and one alone: exactly one writes, each object once, and no end of a replica is noticed.
+// Several replicas of Reeve, and a single one: exactly one writes, each object once, and the end of a replica is not noticed.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { installReeve } from '../cluster/reeve-install.ts';
@@ -15,7 +15,7 @@ import { startFaultProxy, type FaultProxy } from '../support/fault-proxy.ts';
 const prefix = 'fa-le-';
 const lease = '/apis/coordination.k8s.io/v1/namespaces/reeve-system/leases/reeve-reconciler';
 
-/** Provides each namespace that matches with two objects. */
+/** Returns a policy that provides two objects in each matching namespace. */
 function basics(name: string, namespaces: string) {
   return policy(name, {
     match: { names: [namespaces] },
@@ -28,7 +28,7 @@ function basics(name: string, namespaces: string) {
 }
 const creates = ['create configmaps fa-settings', 'create rolebindings fa-edit'];
 
-/** What ReviewTraffic says of a namespace that was given its default, and found good after that. */
+/** The outcome of ReviewTraffic for a namespace that got its default label and followed the rules. */
 const judged = '201 {"team":"fa"}';
 const leaseMs = 15_000;
 
@@ -50,7 +50,7 @@ describeControllers('replicas', () => {
 
   beforeAll(async () => {
     await installReeve(cluster);
-    // Before there is a webhook, and past one that an earlier test may have left behind.
+    // Written before any webhook runs, and without a webhook that an earlier test may have left.
     await stage.applyInEmergency(
       basics('fa-le-basics', 'fa-le-many-*'),
       policy('fa-le-defaults', {
@@ -75,7 +75,7 @@ describeControllers('replicas', () => {
       ),
     );
   };
-  /** The policy says that all is there that it provides. */
+  /** Waits until the policy reports that all its objects exist. */
   const done = async (name: string, desired: number): Promise<void> => {
     let last = '';
     await until(
@@ -157,7 +157,7 @@ describeControllers('replicas', () => {
         expect(after.holderIdentity).not.toBe(before.holderIdentity);
         const leaderlessMs = timeOf(after.acquireTime) - timeOf(before.renewTime);
         expect(leaderlessMs).toBeGreaterThanOrEqual(leaseMs);
-        // The others look every two seconds.
+        // The other replicas check the Lease every two seconds.
         expect(leaderlessMs).toBeLessThan(1.5 * leaseMs);
         await done('fa-le-killed', 2);
         await done('fa-le-basics', 12);
@@ -216,7 +216,7 @@ describeControllers('replicas', () => {
       await done('fa-le-paused', 82);
       const all = [...namespaces, 'fa-le-paused-40'];
       expect(await written.in(all)).toEqual(once(all, ...creates));
-      // It did not even try: what another had done already would have been refused.
+      // The paused replica sent no write: a write that another replica had already done would have been refused.
       expect((await paused.metrics()).match(/^reeve_reconcile_failures_total.*$/gm)).toBeNull();
     });
 

@@ -1,4 +1,4 @@
-// A cluster whose controllers all act as one user, as some do: Reeve does not tell them from others, and hinders none.
+// A cluster whose controllers all act as one user: Reeve cannot tell them from other users, and blocks none of them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startControlPlane, type ControlPlane } from '../cluster/control-plane.ts';
 import { controllersUser } from '../cluster/flags.ts';
@@ -19,7 +19,7 @@ import { file } from './support/ways-to-write.ts';
 
 const match = { names: ['ad-one-*'] };
 
-/** Rules on everything that can be judged. Controllers would break each of them if they were not exempt. */
+/** Rules on everything that Reeve can judge. Controllers would violate each rule if they were not exempt. */
 const rules = policy('ad-one', {
   match,
   namespaces: {
@@ -86,7 +86,7 @@ describeControllers('where all controllers are one user', () => {
     await eventually(() => may('create', 'limitranges', 'ad-one-a')).toBe('yes');
   });
 
-  // Each takes the controller some seconds.
+  // Each test waits some seconds for a controller.
   describe('a Namespace ends', { concurrent: true }, () => {
     it('a Namespace ends with its contents once its protection is lifted', async () => {
       const secret = ['create', 'secret', 'generic', 'own', '-n', 'ad-one-a', '--from-literal=a=b'];
@@ -101,7 +101,7 @@ describeControllers('where all controllers are one user', () => {
       expect(deleted.map(({ resource }) => resource)).toEqual(
         expect.arrayContaining(['secrets', 'configmaps', 'rolebindings.rbac.authorization.k8s.io']),
       );
-      // What ends takes nothing new, which is Kubernetes' own rule; all else of the controllers has passed.
+      // Kubernetes itself refuses new objects in a terminating namespace. All other requests of the controllers have passed.
       const others = records.filter(({ user, verb }) => user === controllersUser && verb !== 'create');
       expect(others.filter(({ status }) => status === 403)).toEqual([]);
     });

@@ -1,4 +1,4 @@
-// Reeve calls only the API server: every other connection and every other name lookup is seen and refused.
+// Reeve calls only the API server: the test reports and refuses every other connection and name lookup.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';

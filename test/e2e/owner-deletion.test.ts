@@ -1,4 +1,4 @@
-// A policy or share that is deleted goes, whatever becomes of its namespaces, its source, itself or its kind.
+// A deleted policy or share is removed, whatever happens to its namespaces, its source, itself or its kind.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startControlPlane } from '../cluster/control-plane.ts';
 import { installReeve } from '../cluster/reeve-install.ts';
@@ -15,7 +15,7 @@ function both(name: string): readonly [Provider, Provider] {
   return [provider('NamespacePolicy', name), provider('SecretShare', name)];
 }
 
-/** Two namespaces, and a policy and a share that provide something in both of them. */
+/** Two namespaces, and a policy and a share that provide an object in both of them. */
 class Scene {
   readonly namespaces: readonly [string, string];
   readonly providers: readonly [Provider, Provider];
@@ -50,7 +50,7 @@ class Scene {
     return this.providers.map(({ objectIn }) => objectIn(namespace));
   }
 
-  /** Fails unless both are gone within a minute. */
+  /** Fails unless both are deleted within a minute. */
   async end(): Promise<void> {
     await this.#stage.remove(...this.owners);
   }

@@ -1,4 +1,4 @@
-// Whose an object is stays as Reeve says: no field, no annotation and no owner of others changes that.
+// Reeve decides who owns an object: no field, annotation or ownerReference of other users changes that.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installReeve } from '../cluster/reeve-install.ts';
 import type { ApiObject } from '../contract/support/answers.ts';
@@ -34,7 +34,7 @@ const contents = (ingress: object, hard: object, data: Readonly<Record<string, s
 });
 const generous = contents({ ingress: [{}] }, { pods: '5', secrets: '5' }, { a: '1', b: '2' });
 const strict = contents({}, { pods: '5' }, { a: '1' });
-/** What a tenant would like to keep of it. */
+/** Fields that a tenant may want to keep on the object. */
 const loaded: readonly { readonly plural: Plural; readonly fields: object }[] = [
   {
     plural: 'networkpolicies',
@@ -50,7 +50,7 @@ describeControllers('ownership', () => {
   const namesakes = new Namesakes(stage, prefix);
   const logins = new Logins(stage.cluster);
   let reeve: Reeve;
-  /** May do all that RBAC knows. */
+  /** Has every right in RBAC. */
   let tenant: Api;
 
   beforeAll(async () => {

@@ -1,4 +1,4 @@
-// README.md and docs/getting-started.md are true: their kubectl commands run as written and print what is shown.
+// README.md and docs/getting-started.md are true: their kubectl commands run as written and print the output shown.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -55,7 +55,7 @@ describeControllers('on a cluster with Reeve', () => {
     test('the page shows commands', () => expect(steps.length).toBeGreaterThan(2));
 
     test.each(steps)('$command', async ({ command, shown }) => {
-      // A command that only reads is repeated until it prints what is shown; a command that writes runs once.
+      // A command that only reads is repeated until it prints the output shown. A command that writes runs once.
       const run = (): string => comparable(runInShell(command, cluster.kubeconfig));
       if (/^kubectl (get|auth)[^\n]*$/.test(command)) await eventually(run).toBe(comparable(shown));
       else expect(run()).toBe(comparable(shown));
@@ -78,7 +78,7 @@ describeControllers('in the sandbox of npm start', () => {
   });
 });
 
-/** Without the time of each event, and sorted, because the reconciler writes objects at the same moment. */
+/** Removes the time of each event, and sorts the lines, because the reconciler writes objects at the same moment. */
 function feedLines(text: string): readonly string[] {
   const events = [...text.matchAll(/^\d\d:\d\d:\d\d(.*\n(?: {5,}.*\n)*)/gm)];
   return events.map(([, event = '']) => event).sort();
@@ -90,11 +90,11 @@ function runInShell(command: string, kubeconfig: string): string {
     HOME: join(kubeconfig, '..', 'kubectl-home'),
     KUBECONFIG: kubeconfig,
   };
-  // Both streams in one, in the order of a terminal.
+  // Merges both streams in the order of a terminal.
   return spawnSync('sh', ['-c', `exec 2>&1\n${command}`], { cwd: root, env, encoding: 'utf8' }).stdout;
 }
 
-/** Ages differ, and with them the width of columns; an old kubectl prints that it is old. */
+/** Removes ages, which also change the width of columns, and the warning of an old kubectl. */
 function comparable(output: string): string {
   return output
     .split('\n')
@@ -109,7 +109,7 @@ function comparable(output: string): string {
     .trim();
 }
 
-/** The blocks for the shell that are followed by what they print. */
+/** Returns the shell blocks that are followed by their output. */
 function stepsOf(page: string): readonly Step[] {
   const blocks = blocksOf(page);
   return blocks.flatMap(({ language, text }, index) => {

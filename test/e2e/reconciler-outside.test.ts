@@ -1,4 +1,4 @@
-// The reconciler outside of the cluster: `reeve run --role reconciler --kubeconfig` with the token of its account.
+// The reconciler outside the cluster: `reeve run --role reconciler --kubeconfig` with the token of its account.
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { installReeve, removeWebhooks } from '../cluster/reeve-install.ts';
 import { eventually } from '../support/eventually.ts';
@@ -47,7 +47,7 @@ describeControllers('reeve run --role reconciler --kubeconfig', () => {
     const get = ['get', 'rolebinding', 'team', '-n', 'outside-one', '-o', 'name', '--ignore-not-found'];
     const found = async () => (await kubectl(get, cluster)).stdout;
     await eventually(found).toBe('rolebinding.rbac.authorization.k8s.io/team\n');
-    // The administrator may not write it: the guard lets only the reconciler's account do that.
+    // The administrator may not write the object: the guard lets only the reconciler's account write it.
     const touched = await kubectl(
       ['label', 'rolebinding', 'team', '-n', 'outside-one', 'touched=yes'],
       cluster,

@@ -1,4 +1,4 @@
-// A webhook that allows everything, and remembers what it was asked.
+// A webhook that allows everything, and records its reviews.
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
@@ -18,7 +18,7 @@ interface Review {
 export interface RecordingWebhook {
   readonly port: number;
   readonly caPem: string;
-  /** What it was asked since the last time: `validate UPDATE namespaces/status`. */
+  /** Returns the reviews since the last call: `validate UPDATE namespaces/status`. */
   take(): readonly string[];
   /** From now on the webhook does not answer. */
   stop(): Promise<void>;

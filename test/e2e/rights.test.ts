@@ -1,4 +1,4 @@
-// Everything that Reeve's accounts have a right to, as `kubectl auth can-i --list` tells it, in files to look through.
+// Compares all rights of Reeve's accounts, as `kubectl auth can-i --list` prints them, with files that people can read.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installReeve, reeveNamespace, removeWebhooks } from '../cluster/reeve-install.ts';
 import type { Api } from '../contract/support/api.ts';
@@ -13,7 +13,7 @@ const union = 'manifests/all-in-one/10-rights.yaml';
 const allSecrets = 'manifests/install/22-reconciler-secrets.yaml';
 const namedSecrets = 'manifests/named-secrets/22-reconciler-secrets.yaml';
 const team = 'rights-team';
-/** An excluded namespace, the two of Reeve, and an ordinary one. */
+/** An excluded namespace, both namespaces of Reeve, and an ordinary namespace. */
 const namespaces = ['kube-system', reeveNamespace, 'reeve-shared', team];
 
 interface Install {
@@ -58,7 +58,7 @@ describeControllers("the rights of Reeve's accounts", { timeout: 60_000 }, () =>
     await mustKubectl(['delete', ...unwanted, '--ignore-not-found'], cluster);
     await mustKubectl(['apply', '-f', secrets, ...(withUnion ? ['-f', union] : [])], cluster);
     const isRefused = async (path: string): Promise<boolean> => (await reconciler.get(path)).status === 403;
-    // The API server learns of roles and bindings a moment after they are stored.
+    // The API server notices roles and bindings a moment after they are stored.
     await until(
       async () =>
         (await isRefused(at('validatingwebhookconfigurations', '', 'reeve'))) === !withUnion &&
@@ -68,7 +68,7 @@ describeControllers("the rights of Reeve's accounts", { timeout: 60_000 }, () =>
     );
   }
 
-  /** In each of the namespaces, a line for each: `secrets [] [regcred] [get list]`. */
+  /** Returns one line for each right, by namespace: `secrets [] [regcred] [get list]`. */
   async function rightsOf(home: string, account: string): Promise<readonly (readonly string[])[]> {
     const kubeconfig = await cluster.tokenKubeconfig(home, account);
     const list = ['auth', 'can-i', '--list', '--no-headers', '-n'];
@@ -84,7 +84,7 @@ describeControllers("the rights of Reeve's accounts", { timeout: 60_000 }, () =>
 
   it.each(installs)('the rights of $name are those of golden/rights', async (install) => {
     await give(install);
-    // What all who log in may do differs between versions of Kubernetes, and is not ours to give.
+    // The rights of all authenticated users differ between versions of Kubernetes, and Reeve does not grant them.
     const rights = (await rightsOf(reeveNamespace, install.account)).map((lines, index) =>
       lines.filter((line) => ofEverybody[index]?.includes(line) !== true),
     );
@@ -126,7 +126,7 @@ describeControllers("the rights of Reeve's accounts", { timeout: 60_000 }, () =>
   });
 });
 
-/** First what holds in all of the namespaces, and in every other one. */
+/** Prints first the rights that the account has in every namespace. */
 function told(rights: readonly (readonly string[])[]): string {
   const [first = [], ...others] = rights;
   const everywhere = first.filter((line) => others.every((lines) => lines.includes(line)));

@@ -89,7 +89,7 @@ describeControllers('RoleBindings', () => {
   test('a restart restores what changed while Reeve was down', async () => {
     await reeve.stop();
     await mustKubectl(['delete', 'rolebinding', 'ad-kubernetes-rb-before', '-n', 'rb-before'], emergency);
-    // The webhook is down too, so a new namespace takes the same right.
+    // The webhook is down too, so creating a namespace requires the same right.
     await mustKubectl(['create', 'namespace', 'rb-meanwhile'], emergency);
     reeve = await startReeve(cluster);
     await eventually(() => bindingIn('rb-before')).toBe(bindingOf('rb-before'));

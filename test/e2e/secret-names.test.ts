@@ -1,4 +1,4 @@
-// An installation that names the Secrets that shares may make: Reeve has rights to those, and works with no others.
+// An install that names the Secrets that shares may write: Reeve has rights only to those, and uses no others.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { writesOf } from '../cluster/audit-record.ts';
 import { startControlPlane, type ControlPlane } from '../cluster/control-plane.ts';
@@ -21,7 +21,7 @@ const copy = (name: string, namespace: string): Ref => ({ kind: 'Secret', namesp
 const shareRef = (name: string): Ref => ({ kind: 'SecretShare', name });
 
 describeCluster('Secrets by their names', () => {
-  // A cluster of its own: the test is about the rights of Reeve, and counts its Secrets in the audit log from the start.
+  // Uses its own cluster: the test is about the rights of Reeve, and counts its Secrets in the audit log from the start.
   let cluster: ControlPlane;
   let stage: Stage;
   let reeve: Reeve;
@@ -63,7 +63,7 @@ describeCluster('Secrets by their names', () => {
     await eventually(async () => await valueIn('sn-a')).toEqual(two);
     await stage.inEmergency('delete', 'secret', 'regcred', '-n', 'sn-b');
     await eventually(async () => await owners()).toEqual(both);
-    // First immutable, then of another type: neither can be changed, so both are created again.
+    // The copy becomes immutable and then gets another type. A type cannot change, so Reeve creates the copy again.
     for (const target of [{ immutable: true }, { type: 'example.com/other' }]) {
       const before = await stage.uidsOf(copy('regcred', 'sn-a'));
       await stage.apply(shareOf('regcred', { target }));
@@ -100,7 +100,7 @@ describeCluster('Secrets by their names', () => {
 
   it('a name that is listed without its RBAC rule makes the share name the rule, and then the copy works', async () => {
     await reeve.stop();
-    // It is ready only once it may watch them all.
+    // Reeve becomes ready only once it may watch all named Secrets.
     reeve = await spawnReeve(cluster, { role: 'reconciler', args: [first, second] });
     await stage.apply(shareOf('sn-second'));
     await eventually(async () => await stage.condition(shareRef('sn-second'))).toBe(

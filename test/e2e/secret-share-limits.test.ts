@@ -1,4 +1,4 @@
-// What a share leaves alone: sources that are not there or must not be copied, Secrets of tenants, and all that it need not read.
+// Objects that a share does not touch: missing or forbidden sources, Secrets of tenants, and everything it need not read.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { installReeve } from '../cluster/reeve-install.ts';
 import { eventually } from '../support/eventually.ts';
@@ -13,15 +13,15 @@ import { reconcilerUser, Stage } from './support/stage.ts';
 const prefix = 'sh-lim-';
 const [first, second] = ['sh-lim-1', 'sh-lim-2'];
 
-/** Values that can be told from everything else wherever they turn up. */
+/** Values that are easy to find in any output. */
 const marks = {
-  /** In a Secret of the tenant. */
+  /** The value of a Secret of the tenant. */
   tenant: 'mark-of-a-tenant',
-  /** In a Secret of the tenant that has the name of a copy. */
+  /** The value of a tenant's Secret that has the name of a copy. */
   conflict: 'mark-of-a-conflict',
-  /** In a Secret beside the sources that no share names. */
+  /** The value of a Secret beside the sources that no share names. */
   unshared: 'mark-of-nobody',
-  /** In a source. */
+  /** The value of a source. */
   shared: 'mark-of-a-source',
 };
 
@@ -37,7 +37,7 @@ describeControllers('what SecretShares leave alone', () => {
     proxy = await startRecordingProxy(cluster);
     for (const text of Object.values(marks)) proxy.lookFor(base64(text));
     const account = await cluster.tokenKubeconfig('reeve-system', 'reeve-reconciler');
-    // Some of it is there when Reeve starts, and some comes afterwards.
+    // Some of these Secrets exist when Reeve starts, and others are created afterwards.
     await secrets.create(
       namespaceObject(first),
       secret({ name: 'sh-lim-own', namespace: first }, { value: marks.tenant }),
@@ -198,9 +198,9 @@ describeControllers('what SecretShares leave alone', () => {
       await eventually(() => readyOf('sh-lim-read')).toBe('True Synced');
       expect(proxy.pathsWith(base64(marks.tenant))).toEqual([]);
       expect(proxy.pathsWith(base64(marks.unshared))).toEqual([]);
-      // After it had been offered, and by its name.
+      // Reeve read this Secret by its name, after the tenant had offered it for adoption.
       expect(proxy.pathsWith(base64(marks.conflict))).toEqual([path(first, 'sh-lim-taken')]);
-      // That nothing was found above is no accident.
+      // The proxy does find values that Reeve reads.
       const names = [first, second, sourceNamespace].map((namespace) => path(namespace, 'sh-lim-read'));
       expect(proxy.pathsWith(base64(marks.shared))).toEqual(names.sort());
     });
@@ -228,7 +228,7 @@ describeControllers('what SecretShares leave alone', () => {
           path(sourceNamespace, `sh-lim-${name}`),
         ),
       ]);
-      // The Secret with the webhook's own authority.
+      // The Secret with the authority of the webhook.
       const authority = path('reeve-system', 'reeve-webhook-ca');
       const single = reads.filter(
         (request) => !request.path.endsWith('/secrets') && request.path !== authority,

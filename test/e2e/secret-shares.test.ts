@@ -1,4 +1,4 @@
-// One Secret, declared once, is in every namespace that is to have it, and stays there as it should be.
+// One Secret, declared once, is copied into every target namespace, and Reeve keeps the copies correct.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { installReeve } from '../cluster/reeve-install.ts';
@@ -74,7 +74,7 @@ describeControllers('SecretShares', () => {
       { what: '*', targets: { names: ['*'] }, name: 'sh-all-names' },
     ])('all of them by $what, but none of Kubernetes and of Reeve', async ({ targets, name }) => {
       const never = ['kube-node-lease', 'kube-public', 'kube-system', 'reeve-shared', 'reeve-system'];
-      // A name that the source has not: else it would stand for a copy in its own namespace.
+      // A name other than that of the source. With the same name, the source would count as a copy in its own namespace.
       const target = { name: `${name}-copy` };
       const missing = async (): Promise<readonly string[]> => {
         const [all, found] = await Promise.all([
@@ -109,7 +109,7 @@ describeControllers('SecretShares', () => {
         desired: 1,
         synced: 1,
       });
-      // A share that goes does not wait for what the namespace takes with it.
+      // A share that is being deleted does not wait for objects that the namespace deletes.
       await stage.remove(shareRef('sh-ns-end'));
       expect(await secrets.value('sh-going', 'sh-ns-end')).toBe('one');
       expect(await stage.reeveWrites('sh-going')).toEqual(before);
@@ -163,7 +163,7 @@ describeControllers('SecretShares', () => {
       expect(copy?.metadata.labels).toEqual({ team: 'databases', ...managedLabel });
     });
 
-    /** To compare objects would be to trust in how that treats `__proto__`. */
+    /** Compares maps, because a comparison of objects may treat `__proto__` specially. */
     const membersOf = (data: unknown): ReadonlyMap<string, unknown> => new Map(Object.entries(data ?? {}));
     const awkward = {
       ['__proto__']: 'plain',

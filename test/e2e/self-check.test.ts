@@ -1,4 +1,4 @@
-// A right that the install does not give is named by the policy or share that needs it, with the rule to add.
+// A policy or share reports a missing right of the install that it needs, with the rule to add.
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { installReeve } from '../cluster/reeve-install.ts';
@@ -169,7 +169,7 @@ describeCluster('rights that the install does not give', () => {
     expect(await label('a')).toBeUndefined();
     await applyText(shipped, cluster);
     await mayDo(['patch', 'namespaces'], 'yes', account);
-    // A changed policy is reconciled at once. A label of its own, because a retry may have set the first one by now.
+    // Reeve reconciles a changed policy at once. It sets another label, because a retry may have set the first one by now.
     await stage.apply(repairing('b'));
     await eventually(async () => await label('b')).toBe('set');
   });

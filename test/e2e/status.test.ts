@@ -1,4 +1,4 @@
-// What people see of Reeve at work: columns, conditions, counts and events, all true, and none of it written for nothing.
+// What people see of Reeve at work: columns, conditions, counts and events are true, and Reeve writes none of them needlessly.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { writesOf } from '../cluster/audit-record.ts';
 import { installReeve } from '../cluster/reeve-install.ts';
@@ -11,7 +11,7 @@ import { base64, secret, Secrets, shareOf, shareRef } from './support/secrets.ts
 import { reconcilerUser, Stage } from './support/stage.ts';
 
 const prefix = 'sh-st-';
-/** Which no program would take; but the schema does. */
+/** An expression that the webhook refuses. The schema accepts it. */
 const matchConditions = [{ name: 'broken', expression: 'namespaceObject.' }];
 const both = { names: ['sh-st-a', 'sh-st-b'] };
 
@@ -41,7 +41,7 @@ describeControllers('what people see', () => {
   });
 
   const forbidden = 'example.com/forbidden';
-  /** A share with a copy that is there, one in conflict and one that is refused. */
+  /** A share with one synced copy, one copy in conflict, and one copy that the API server refuses. */
   const mixed = [
     ...['sh-st-1', 'sh-st-2', 'sh-st-3'].map((name) => namespaceObject(name)),
     policy('sh-st-refuses', { match: { names: ['sh-st-2'] }, secrets: { forbiddenTypes: [forbidden] } }),
@@ -56,7 +56,7 @@ describeControllers('what people see', () => {
     await stage.kubectl('get', 'events', '-n', namespace, `--field-selector=involvedObject.name=${name}`);
 
   describe('kubectl', () => {
-    /** Without what depends on the moment, and on what else there is. */
+    /** Returns a table without columns that depend on the moment, and without objects of other tests. */
     const table = async (...args: readonly string[]): Promise<readonly string[]> => {
       const lines = (await stage.kubectl('get', ...args)).split('\n');
       return lines
@@ -210,10 +210,10 @@ describeControllers('what people see', () => {
       await stage.applyInEmergency(policy('sh-st-invalid', { match: { matchConditions } }));
       await eventually(() => stage.condition(policyRef('sh-st-invalid'), 'Stalled')).toBe('True Invalid');
       expect(await stage.condition(policyRef('sh-st-invalid'))).toBe('False Invalid');
-      // Something else that passes through the same namespaces shows that they have been looked at.
+      // Copies of a later share in the same namespaces prove that Reeve has reconciled these namespaces.
       await secrets.shareInto('sh-st-later', both.names);
       expect(await stage.uidsOf(...bindings)).toEqual(uids);
-      // The version before is in force still.
+      // The last valid version of the policy is still in force.
       const { code, stderr } = await stage.dryRun(namespaceObject('sh-st-held-x'));
       expect([code, stderr]).toEqual([1, expect.stringContaining('sh-st-invalid')]);
     });
@@ -269,7 +269,7 @@ describeControllers('what people see', () => {
       const seconds = (performance.now() - began) / 1000;
       const writes = (await statusWrites('sh-st-churn')).length - before;
       expect(watch.lines.filter((line) => !line.startsWith('True '))).toEqual([]);
-      // At most two a second, however much happens.
+      // Reeve writes at most two a second, however many changes happen.
       expect(writes).toBeLessThanOrEqual(Math.floor(2 * seconds) + 2);
     });
 
@@ -292,7 +292,7 @@ describeControllers('what people see', () => {
     test('a restart with nothing to do writes nothing', async () => {
       const quota = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'sh-st' } };
       await stage.apply(
-        // The API server stores these otherwise than they are written.
+        // The API server stores these fields in another form than they are written.
         policy('sh-st-more', {
           match: both,
           secrets: { defaults: { labels: { origin: '${namespaceObject.metadata.name}' } } },
@@ -333,10 +333,10 @@ describeControllers('what people see', () => {
       await eventually(() => stage.condition(policyRef('sh-st-broken'))).toBe('False Invalid');
       await reeve.stop();
       const before = writesOf(await audit.records(), { user: reconcilerUser }).length;
-      // On the same port: another one would have to be told to the API server.
+      // Keeps the port, because another port would change the webhook configurations.
       const port = [`--port=${reeve.port}`, `--service-port=${reeve.port}`];
       reeve = await startReeve(cluster, { args: port });
-      // Its status tells of it only after all namespaces and their owners have been looked at.
+      // The share reports its copies only after Reeve has checked all namespaces and providers.
       await stage.apply(shareOf('sh-st-canary', { names: ['sh-st-none', 'sh-st-1'] }));
       await eventually(() => statusOf(shareRef('sh-st-canary'))).toMatchObject({ synced: 2 });
       const writes = writesOf(await audit.records(), { user: reconcilerUser }).slice(before);

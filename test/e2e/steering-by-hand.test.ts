@@ -1,4 +1,4 @@
-// Steering as people would try it with kubectl, and what the author of a policy hears of labels that were there before.
+// Attempts with kubectl to steer a Namespace, and the warnings to the author of a policy about existing labels.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installReeve } from '../cluster/reeve-install.ts';
 import { kubectl, mustKubectl } from '../support/kubectl.ts';
@@ -30,7 +30,7 @@ const says = (by: string): string =>
 
 describeControllers('steering with kubectl', () => {
   const cluster = sharedCluster();
-  /** May do everything with Namespaces as far as RBAC goes. */
+  /** Has every right on Namespaces in RBAC. */
   const lead = person(cluster, 'gu-st-lead');
   const owner = person(cluster, 'gu-st-owner');
   let reeve: Reeve;

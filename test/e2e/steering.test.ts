@@ -1,4 +1,4 @@
-// Steering: who may decide which policies and shares a Namespace comes under, and what it gets from them.
+// Steering: which users may bring a Namespace under a policy or share, and what the Namespace gets from it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installReeve } from '../cluster/reeve-install.ts';
 import { eventually } from '../support/eventually.ts';
@@ -56,7 +56,7 @@ const policies = [
     namespaces: { defaults: { labels: { 'ad-st-pull': 'true' } } },
   }),
 ];
-/** The same name as a policy, on purpose. */
+/** Has the name of a policy on purpose. */
 const shared = share('ad-st-team', {
   source: { namespace: 'reeve-shared', name: 'ad-st-source' },
   targets: having('ad-st-pull', 'true'),
@@ -86,9 +86,9 @@ const ofShare = 'SecretShare ad-st-team';
 
 describeCluster('steering', () => {
   const cluster = sharedCluster();
-  /** May do everything with Namespaces as far as RBAC goes. */
+  /** Has every right on Namespaces in RBAC. */
   const lead = person(cluster, 'ad-st-lead');
-  /** The same, and is of a group that may use the policies and shares. */
+  /** Has the same rights, and belongs to a group that may use the policies and shares. */
   const owner = person(cluster, 'ad-st-owner', 'ad-st-owners', 'system:authenticated');
   const audit = cluster.auditLog();
   let earlier = 0;
@@ -238,7 +238,7 @@ describeCluster('steering', () => {
     expect(await allowed(create(`${name}s`, { labels }), person(cluster, name, ...groups))).toBe('');
   });
 
-  // The second name holds a quote.
+  // The second name contains a quote.
   it.each(['ad-st-new', "ad-st-o'neil"])(
     'a user with exactly the rights that the refusal names is allowed: %s',
     async (name) => {
@@ -252,7 +252,7 @@ describeCluster('steering', () => {
       expect(lines[1]).toContain(
         joins({ cause: 'label ad-st-pull=true', namespace, provider: ofShare, who: name }),
       );
-      // Nothing that can be run as it stands hands out a right.
+      // The message never prints a command that grants rights.
       expect(said).not.toMatch(/kubectl|rolebinding/);
       const named = [...said.matchAll(/\(verb "(\w+)" on (\w+)\/([\w-]+)\)/g)];
       const rules = named.map(([, verb, resource, resourceName]) => ({

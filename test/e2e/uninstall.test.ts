@@ -1,4 +1,4 @@
-// `reeve uninstall` leaves nothing that blocks: whether Reeve runs or is dead, wherever it is interrupted, and again.
+// `reeve uninstall` leaves nothing that blocks writes: with Reeve running or dead, after any interruption, and when repeated.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -36,7 +36,7 @@ describeControllers('an uninstall', () => {
     return await uninstall.ended();
   }
 
-  /** The answer to the question; undefined when there is no terminal to ask. */
+  /** Runs uninstall with this answer to its question. Undefined: there is no terminal for the question. */
   async function answered(answer: string | undefined): Promise<readonly [code: number, said: string]> {
     const settings = readSettings(uninstallSettings, [`--kubeconfig=${plane.kubeconfig}`], {});
     if (!settings.ok) throw new Error(settings.problems.join('\n'));

@@ -1,4 +1,4 @@
-// The webhook configurations on a real API server: what is asked about, and what is not.
+// The webhook configurations on a real API server: which requests cause a review, and which do not.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { isJsonObject, type JsonObject } from '../../src/base/json.ts';
@@ -65,7 +65,7 @@ const reconciler = 'system:serviceaccount:reeve-system:reeve-reconciler';
 const emergency = { as: 'someone', asGroup: ['system:masters', 'reeve:break-glass'] };
 const both = (what: string): readonly string[] => [`mutate ${what}`, `validate ${what}`];
 
-/** In this order, on one cluster. */
+/** Steps that run in this order on one cluster. */
 const steps: readonly Step[] = [
   { step: 'a namespace is created', args: ['create', 'ns', 'a'], asked: both('CREATE namespaces') },
   { step: 'it is labeled', args: ['label', 'ns', 'a', 'x=y'], asked: both('UPDATE namespaces') },
@@ -225,7 +225,7 @@ const steps: readonly Step[] = [
     args: merge(['configmap', 'c', '-n', 'a'], finalizers(['example.com/held'])),
     asked: [],
   },
-  // The namespace controller writes conditions meanwhile.
+  // The namespace controller writes conditions at the same time.
   {
     step: 'the namespace is deleted',
     args: ['delete', 'ns', 'a', '--wait=false'],
@@ -270,7 +270,7 @@ describeControllers('the webhook configurations', { timeout: 120_000 }, () => {
     await plane.stop();
   });
 
-  /** As the program does, under the account of the webhook; twice, since the second time it is no creation. */
+  /** Applies the configurations with the webhook's account, as Reeve does. The second apply is an update, not a creation. */
   async function applyConfigurations(): Promise<void> {
     const kubeconfig = await plane.tokenKubeconfig('reeve-system', 'reeve-webhook');
     const uid = await mustKubectl(['get', 'clusterrole', 'reeve-webhook', '-o=jsonpath={.metadata.uid}'], {

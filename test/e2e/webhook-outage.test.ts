@@ -1,4 +1,4 @@
-// Every replica of the webhook lost, with rules of all kinds in force: what goes on, what is refused, and how it ends.
+// All replicas of the webhook fail while rules of all kinds are in force: what continues, what is refused, and how it ends.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { kubectl, mustKubectl } from '../support/kubectl.ts';
 import { describeControllers } from '../support/shared-cluster.ts';
@@ -11,7 +11,7 @@ import { OutageScene } from './support/outage-scene.ts';
 import { emergency } from './support/people.ts';
 import { file } from './support/ways-to-write.ts';
 
-/** One after the other. */
+/** Requests that run one after the other. */
 interface Work {
   readonly what: string;
   readonly does: readonly Command[];
@@ -36,7 +36,7 @@ const settings = (namespace: string, name: string): object => ({
   metadata: { name, namespace },
 });
 
-/** In a namespace that no webhook is asked about. */
+/** Objects in a namespace that causes no review. */
 const judgedElsewhere = (namespace: string, name: string): readonly object[] => [
   { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace }, stringData: { a: 'b' } },
   {
@@ -112,7 +112,7 @@ function goesOn(scene: string): readonly Work[] {
 
 interface Refused extends Command {
   readonly what: string;
-  /** The webhook that was to be asked. */
+  /** The webhook that the API server could not call. */
   readonly by: string;
 }
 
@@ -141,7 +141,7 @@ function isRefused(scene: string): readonly Refused[] {
       args: ['delete', 'sshare', 'out-copies', '--wait=false'],
       by: 'secretshares',
     },
-    // These only because the install says Fail.
+    // The API server refuses these only because the failure policy of the install is Fail.
     {
       what: 'a Secret',
       args: ['create', 'secret', 'generic', `new-${scene}`, '-n', 'out-tenant'],

@@ -26,17 +26,17 @@ import { authorityWrites, configurationWrites, timeOf } from './support/webhook-
 
 const prefix = 'zf-';
 const perSecond = 100;
-/** More than the API server keeps connections for, so that every time some begin. */
+/** The API server keeps fewer idle connections than this, so every burst opens new ones. */
 const atOnce = 40;
 const namespaces = Array.from({ length: 20 }, (_, index) => `${prefix}${index}`);
 const [caMs, leafMs, settlingMs] = [600_000, 60_000, 5000];
-/** Until the authority that signs comes of age: longer than until the first certificate that it signs does. */
+/** The time until the signing authority is due for rotation. It is longer than the time until its first certificate is due. */
 const comingOfAgeMs = 52_000;
 const flags = [
   `--ca-lifetime=${caMs / 1000}s`,
   `--cert-lifetime=${leafMs / 1000}s`,
   `--ca-settling=${settlingMs / 1000}s`,
-  // Long enough that every connection is used once more, and told to close by that answer.
+  // Gives every connection time for one more request, whose answer closes the connection.
   '--drain-grace=4s',
 ];
 /** Every write that is not in this list is a failure. */
@@ -51,7 +51,7 @@ describeControllers('100 writes a second', () => {
   let secret: SharedAuthoritySecret;
   let configurations: Configurations;
   let fleet: Fleet;
-  /** One alone would hold back those that are at once. */
+  /** A single client would delay the writes of one burst. */
   let clients: readonly ApiCalls[] = [];
 
   const write = async (turn: number): Promise<CallAnswer> => {
@@ -67,7 +67,7 @@ describeControllers('100 writes a second', () => {
 
   const holderOf = async (name: string): Promise<string> =>
     await stage.kubectl('get', 'lease', name, '-n', 'reeve-system', '-o=jsonpath={.spec.holderIdentity}');
-  /** An authority that was created long ago, as it stands in the Secret before it signs for the first time. */
+  /** Writes an authority that was created long ago into the Secret as the next one to sign. */
   const putAged = async (): Promise<Authority> => {
     const age = (caMs * 2) / 3 - comingOfAgeMs;
     const next = authorityOf(await issueAuthority(caMs, new Date(Date.now() - age)));
@@ -75,11 +75,11 @@ describeControllers('100 writes a second', () => {
     await secret.putState(encodeState({ retired: [], ...state, next }));
     return next;
   };
-  /** The next one, once it stands beside the one that signs, in the Secret and in every webhook of both configurations. */
+  /** Waits until the Secret and every webhook of both configurations hold the next authority, and returns it. */
   const besideOf = async ({ certPem }: Authority): Promise<string> => {
     let found = '';
     const isBeside = async (): Promise<boolean> => {
-      // Looking takes something of the machine that is to write.
+      // A pause, because polling slows down the machine that writes.
       await sleep(300);
       const [state, bundles] = [await secret.state(), await configurations.bundles()];
       found = state?.signing?.certPem === certPem ? (state.next?.certPem ?? '') : '';
@@ -92,7 +92,7 @@ describeControllers('100 writes a second', () => {
     const served = await Promise.allSettled(fleet.webhooks.map((each) => servedBy(each, certPem)));
     return served.every(({ status }) => status === 'fulfilled');
   };
-  /** Replaces a webhook by a new one; if it holds the Lease, the keeper of the webhook configurations changes too. */
+  /** Replaces a webhook by a new one. If the webhook holds the Lease, another replica keeps the webhook configurations. */
   const replace = async (old: Reeve): Promise<void> => {
     await fleet.addWebhook();
     old.kill('SIGTERM');
@@ -144,11 +144,11 @@ describeControllers('100 writes a second', () => {
     const since = Date.now();
     const aged = await putAged();
     const rotation = besideOf(aged);
-    // Whatever else fails first tells more.
+    // Any earlier failure explains more than a rejection of the rotation.
     rotation.catch(() => undefined);
     await onNewConnections();
 
-    // The reconciler that leads goes, and another one leads.
+    // Stops the leading reconciler, and another one leads.
     const reconciling = await holderOf('reeve-reconciler');
     const leader = await fleet.leader();
     fleet.takeAway(leader);
@@ -156,13 +156,13 @@ describeControllers('100 writes a second', () => {
     await fleet.leader();
     expect(await holderOf('reeve-reconciler')).not.toBe(reconciling);
 
-    // Every webhook is replaced, and with it the keeper of the webhook configurations.
+    // Replaces every webhook, and with them the replica that keeps the webhook configurations.
     const keeping = await holderOf('reeve-webhook');
     const [oldest, older] = fleet.webhooks;
     if (oldest === undefined || older === undefined) throw new Error('there are not two webhooks');
     await replace(older);
     await onNewConnections();
-    // In between, a serving certificate comes of age.
+    // Meanwhile a serving certificate is renewed because of its age.
     await inTime(() => renewedByAge(oldest, since)).not.toEqual([]);
     for (const leftMs of renewedByAge(oldest, since)) {
       expect(leftMs).toBeLessThanOrEqual(leafMs / 3);
@@ -172,7 +172,7 @@ describeControllers('100 writes a second', () => {
     await replace(oldest);
     await inTime(() => holderOf('reeve-webhook')).not.toBe(keeping);
 
-    // Then the authority does.
+    // Then the authority is rotated.
     const next = await rotation;
     await inTime(() => isServedUnder(next)).toBe(true);
     await onNewConnections();
@@ -191,11 +191,11 @@ describeControllers('100 writes a second', () => {
     expect(sent, 'the machine was too busy').toBeGreaterThan(0.6 * (sent + missed));
   });
 
-  /** What another one does as well is seen nowhere but here: it changes nothing, or is refused as a conflict. */
+  /** Only the audit log shows writes of a second replica: they change nothing, or are refused as a conflict. */
   const expectOneOfAllToWrite = async (since: number): Promise<void> => {
     const records = (await cluster.auditLog().records()).filter((each) => timeOf(each) >= since);
     const steps = authorityWrites(records).map(timeOf);
-    // The aged one signs; the next one is added, and signs.
+    // The steps are: the aged authority signs, the next one is added, and the next one signs.
     const [first = 0, added = 0, released = 0] = steps;
     const written = configurationWrites(records)
       .map(timeOf)
@@ -209,7 +209,7 @@ describeControllers('100 writes a second', () => {
   };
 });
 
-/** By its log, what was left of the life of each certificate that was replaced though its authority went on signing. */
+/** Returns the remaining lifetime of each certificate in the log that was replaced while its authority kept signing. */
 function renewedByAge({ output }: Reeve, since: number): readonly number[] {
   const lines = output
     .split('\n')

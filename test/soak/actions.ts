@@ -1,4 +1,4 @@
-// One thing after another that people do to the cluster, by chance, and what the API server is to answer to each.
+// Random actions of people on the cluster, and the expected answer of the API server to each.
 import { operator, rescuer, type Call, type CallAnswer, type Person } from './api-calls.ts';
 import type { KeptKind, KeptObject, KeptObjects } from './kept-objects.ts';
 import type { Random } from './random.ts';
@@ -18,7 +18,7 @@ import {
   type Written,
 } from './world.ts';
 
-/** The objects that exist, whatever was chosen before. */
+/** The existing objects, which do not depend on earlier choices. */
 export interface Surroundings {
   readonly canary: string;
   readonly kept: KeptObjects;
@@ -32,7 +32,7 @@ export interface Action {
 
 const weights = {
   'write a namespace': 45,
-  // It takes the controllers longest.
+  // The weight is low, because the controllers take longest for a deletion of a namespace.
   'delete a namespace': 2,
   'write a policy': 4,
   'delete a policy': 0.7,
@@ -89,14 +89,14 @@ function changing(
   return { call: { method: 'PATCH', path, body: spoiling(kind, random), contentType, as }, isAsExpected };
 }
 
-/** Returns a change that damages the object, each time a different one: the same one twice would be no change. */
+/** Returns a damaging change, each time a different one, because a repeated change would change nothing. */
 function spoiling(kind: KeptKind, random: Random): object {
   const name = `spoiled-${random.below(1_000_000_000)}`;
   switch (kind) {
     case 'RoleBinding':
       return { subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name }] };
     case 'ConfigMap':
-      // Reeve lets others have label and annotation keys of their own.
+      // Reeve lets other users set label and annotation keys of their own.
       return { data: { namespace: null, revision: name } };
     case 'Secret':
       return random.chance(0.5)
@@ -120,7 +120,7 @@ function isRefusedByARule({ status, message }: CallAnswer): boolean {
   return status === 403 && message.includes('admission webhook') && message.includes('namespaces.required');
 }
 
-/** The object may have been released or deleted since it was listed; then it is no longer kept. */
+/** Reeve may have released or deleted the object since it was listed. */
 function isNotOfWhatIsKept(answer: CallAnswer): boolean {
   const { status, message, body } = answer;
   if (status === 200) return (body as Stored).metadata.labels?.['app.kubernetes.io/managed-by'] !== 'reeve';
@@ -129,7 +129,7 @@ function isNotOfWhatIsKept(answer: CallAnswer): boolean {
   );
 }
 
-/** For a Secret the API server finds this before it calls a webhook. */
+/** The API server checks immutable Secrets before it calls a webhook. */
 function isImmutable({ status, message }: CallAnswer): boolean {
   return status === 422 && message.includes('immutable');
 }

@@ -1,4 +1,4 @@
-// What people ask of the API server while the soak runs: over connections that are kept, and counted.
+// The requests that people send while the soak runs. They keep their connections open, and count them.
 import { readFile } from 'node:fs/promises';
 import { Agent, request } from 'node:https';
 import { text } from 'node:stream/consumers';
@@ -9,13 +9,13 @@ export interface Call {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly body?: unknown;
-  /** Default: an apply, of a PATCH. */
+  /** Default for a PATCH: the content type of an apply. */
   readonly contentType?: string;
   readonly as?: Person;
 }
 
 export interface CallAnswer {
-  /** 0: there was none. */
+  /** The status code, or 0 without an answer. */
   readonly status: number;
   readonly message: string;
   readonly body: unknown;
@@ -32,12 +32,12 @@ interface Tls {
   readonly key: string;
 }
 
-/** Has every right by RBAC, so that hooks have to ask for it. */
+/** Has every right in RBAC, but is not exempt from the webhooks. */
 export const operator: Person = { user: 'soak-operator', groups: ['system:authenticated', 'soak-operators'] };
-/** Whom hooks and guard let pass. */
+/** A user whom the webhooks and the guard exempt. */
 export const rescuer: Person = { user: 'soak-rescuer', groups: ['system:masters', 'reeve:break-glass'] };
 
-/** Far above what the API server allows its webhooks. */
+/** Much longer than the API server waits for its webhooks. */
 const timeoutMs = 30_000;
 
 export class ApiCalls {
@@ -58,7 +58,7 @@ export class ApiCalls {
     return new ApiCalls(cluster.server, { ca: ca ?? '', cert: cert ?? '', key: key ?? '' });
   }
 
-  /** Never rejects: a missing answer is an answer too. */
+  /** Never rejects: a missing answer also counts as an answer. */
   async send(call: Call): Promise<CallAnswer> {
     try {
       return await this.#send(call);
@@ -68,7 +68,7 @@ export class ApiCalls {
     }
   }
 
-  /** For what must be known before the soak goes on. */
+  /** Sends a call that must succeed before the soak goes on. */
   async mustSend(call: Call): Promise<unknown> {
     const { status, message, body } = await this.send(call);
     if (status >= 200 && status < 300) return body;

@@ -1,4 +1,4 @@
-// Where the soak takes place: a control plane, Reeve installed on it, and its four processes, each behind a way that can fail.
+// The setting of the soak: a control plane, an installed Reeve, and its four processes, each behind a proxy that can fail.
 import { cp, mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ import { Replica } from './replica.ts';
 const roles = ['webhook', 'reconciler'] as const;
 type Role = (typeof roles)[number];
 
-/** Serving certificates are renewed every 40 s then, and the authority every two minutes. */
+/** With these lifetimes, serving certificates are renewed every 40 s, and the authority every two minutes. */
 const shortLives = ['--ca-lifetime=3m', '--cert-lifetime=1m', '--ca-settling=5s'];
 
 export class Arena {
@@ -28,7 +28,7 @@ export class Arena {
   readonly logs: string;
   readonly #guard: Guard;
   readonly #balancer: Balancer;
-  /** The first of each role lives as long as the soak. */
+  /** The first replica of each role runs until the soak ends. */
   readonly webhooks: readonly [Replica, Replica];
   readonly reconcilers: readonly [Replica, Replica];
 
@@ -45,7 +45,7 @@ export class Arena {
 
   static async open(): Promise<Arena> {
     const logs = await mkdtemp(join(tmpdir(), 'reeve-soak-'));
-    // Without a watch cache for them, what etcd has forgotten the API server has forgotten too.
+    // Without a watch cache, the API server cannot serve from memory what etcd has compacted.
     const plane = await startControlPlane({
       apiServerFlags: ['--watch-cache-sizes=namespaces#0,secrets#0'],
       controllerFlags: ['--kube-api-qps=100', '--kube-api-burst=150'],
@@ -95,7 +95,7 @@ export class Arena {
     return [...this.webhooks, ...this.reconcilers];
   }
 
-  /** Waits until there is one. */
+  /** Waits until a reconciler leads. */
   async leader(): Promise<Replica> {
     let found: Replica | undefined;
     await until(
@@ -110,7 +110,7 @@ export class Arena {
     return found;
   }
 
-  /** Ends everything; what was printed stays. */
+  /** Ends everything. The output of the processes stays. */
   async close(): Promise<void> {
     for (const replica of this.replicas) replica.proxy.close();
     await Promise.all(this.replicas.map((each) => each.stop('SIGKILL')));
@@ -165,7 +165,7 @@ async function replicaOf(parts: Parts, role: Role, number: number, direct: strin
   return new Replica({ name: `${role}-${number}`, args, port, probesPort, proxy, folder: logs, guard });
 }
 
-/** Every right, but not as a member of system:masters, whom the hooks ask nothing. */
+/** Grants every right without membership in system:masters, which the webhooks exempt. */
 async function bindOperator(calls: ApiCalls): Promise<void> {
   await calls.mustSend({
     method: 'POST',

@@ -1,7 +1,7 @@
-// Counts what people asked of the API server and what became of it; a failure counts apart while a fault excuses it.
+// Counts the calls of people and their results. A failure counts separately while a fault excuses it.
 import type { CallAnswer } from './api-calls.ts';
 
-/** Returns true when the failed call is what the fault is meant to cause. */
+/** Returns true when the fault is expected to cause the failed call. */
 export type Excuse = (answer: CallAnswer) => boolean;
 
 interface Window {
@@ -15,14 +15,14 @@ export interface FailedCall {
   readonly action: string;
   readonly status: number;
   readonly message: string;
-  /** The fault that excuses it. */
+  /** The fault that excuses the call. */
   readonly fault?: string;
-  /** Faults that were there, or just over, and do not excuse it. */
+  /** Current or recent faults that do not excuse the call. */
   readonly during?: readonly string[];
   readonly at: string;
 }
 
-/** Failures are kept by example; the counts go on. */
+/** The number of failures kept as examples. All failures are counted. */
 const mostKept = 200;
 
 export class CallLedger {
@@ -37,7 +37,7 @@ export class CallLedger {
     this.#now = now;
   }
 
-  /** What the fault may bring about counts apart from now on, until the returned function is called. */
+  /** Excuses the failures that the fault can cause, until the returned function is called. */
   excuse(fault: string, excuse: Excuse): () => void {
     const window = { fault, excuse, from: this.#now(), until: Number.POSITIVE_INFINITY };
     this.#windows.push(window);

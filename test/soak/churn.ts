@@ -1,4 +1,4 @@
-// Lets people act at a steady rate until told to stop, and books what became of each call.
+// Lets people act at a steady rate until the signal aborts, and records the result of each call.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { nextAction, type Action } from './actions.ts';
 import type { ApiCalls } from './api-calls.ts';
@@ -11,15 +11,15 @@ export interface ChurnOptions {
   readonly ledger: CallLedger;
   readonly random: Random;
   readonly canary: string;
-  /** Actions a second at most. */
+  /** The maximum number of actions a second. */
   readonly rate: number;
   readonly signal: AbortSignal;
 }
 
-/** No further call begins while this many are unanswered. */
+/** While this many calls are unanswered, no further call begins. */
 const mostAtOnce = 24;
 
-/** Settled when all is answered. */
+/** Resolves when all calls are answered. */
 export async function churn({ calls, ledger, random, canary, rate, signal }: ChurnOptions): Promise<void> {
   const open = new Set<Promise<void>>();
   const kept = new KeptObjects(calls);

@@ -1,4 +1,4 @@
-// What goes wrong while people work, one after the other; each says which failures of theirs it is to excuse.
+// The faults that strike while people work, one after the other, each with the failures of calls that it excuses.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../support/until.ts';
 import { rescuer } from './api-calls.ts';
@@ -13,21 +13,21 @@ export interface Fault {
   readonly name: string;
   /** Default: no call may fail. */
   readonly excuse?: Excuse;
-  /** How long after its end calls may still fail: what is on its way then, or was told to come back later. */
+  /** How long calls may still fail after the fault: open calls, and calls that were told to retry later. */
   readonly afterMs?: number;
-  /** Settled when what it broke is whole again, as far as it can know. */
+  /** Resolves when the fault has repaired its damage, as far as it can know. */
   readonly strike: (arena: Arena, random: Random) => Promise<void>;
 }
 
 const configurations = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/reeve';
 const authority = '/api/v1/namespaces/reeve-system/secrets/reeve-webhook-ca';
-/** A Lease is good for 15 s, and looked at every other second. */
+/** A Lease is valid for 15 s, and replicas check it every other second. */
 const leaseMs = 19_000;
 
-/** The API server could not talk to a webhook; if only that failed which sets defaults, then these are missing. */
+/** The API server could not call a webhook. If only the webhook for defaults failed, the defaults are missing. */
 const webhookNotReached: Excuse = ({ message }) =>
   /failed calling webhook|namespaces\.defaults/.test(message);
-/** The rights of the user could not be checked, so the call was refused, or not answered in time. */
+/** Reeve could not check the rights of the user, so it refused the call or did not answer in time. */
 const rightsUnknown: Excuse = ({ message }) => /admission webhook|failed calling webhook/.test(message);
 const anything: Excuse = () => true;
 
@@ -95,7 +95,7 @@ export const faults: readonly Fault[] = [
     strike: async (arena) => {
       const [first] = arena.reconcilers;
       const leader = await arena.leader();
-      // The first one is to live as long as the soak.
+      // The first replica must run until the soak ends.
       if (leader === first) {
         await paused(leader, leaseMs);
         return;
@@ -115,7 +115,7 @@ export const faults: readonly Fault[] = [
     strike: async ({ plane, calls }) => {
       await plane.stopApiServer();
       await sleep(2000);
-      // A machine with much else to do takes longer than a control plane is usually given.
+      // On a busy machine the API server may need longer than its usual start timeout.
       await plane.startApiServer().catch(() => undefined);
       await until(
         async () => (await calls.send({ method: 'GET', path: '/readyz' })).status === 200,
@@ -138,7 +138,7 @@ export const faults: readonly Fault[] = [
     name: 'the tokens replaced',
     strike: async ({ tokens }) => {
       await Promise.all([tokens.webhook.replace(), tokens.reconciler.replace()]);
-      // As long as the API server remembers who has shown a good one.
+      // The API server remembers valid tokens for this long.
       await sleep(10_000);
     },
   },

@@ -1,4 +1,4 @@
-// Judges whether what a process holds stays the same: the least of late against the least of early, since a leak never goes.
+// Judges whether the resources of a process stay flat: compares low values of late and early samples, because leaks never shrink.
 import { quantile } from '../bench/statistics.ts';
 import type { VitalSigns } from './vital-signs.ts';
 
@@ -6,15 +6,15 @@ export type Measure = Exclude<keyof VitalSigns, 'age'>;
 
 interface Limit {
   readonly ratio: number;
-  /** For what is small enough to double by chance. */
+  /** The allowed absolute growth, for values so small that chance can double them. */
   readonly more: number;
 }
 
 const mebibyte = 1024 * 1024;
 
 /**
- * How far the last quarter of the samples may lie above the first quarter. API servers keep idle connections for 90 s, and
- * open others with each new authority, so that their number goes up and down by some dozens.
+ * How far the last quarter of the samples may lie above the first quarter. API servers keep idle connections for 90 s
+ * and open others with each new authority, so their number varies by some dozens.
  */
 export const limits: Readonly<Record<Measure, Limit>> = {
   rss: { ratio: 1.2, more: 64 * mebibyte },
@@ -26,11 +26,11 @@ export const limits: Readonly<Record<Measure, Limit>> = {
   handles: { ratio: 1.1, more: 60 },
 };
 
-/** What a process learns and makes when it begins is no leak. */
+/** The growth while a process starts is no leak. */
 const warmUp = { share: 0.2, atMostSeconds: 300 };
-/** Fewer say nothing. */
+/** Fewer samples than this prove nothing. */
 const fewest = 8;
-/** The least, but for an outlier now and then. */
+/** The quantile that stands for the minimum, so that an outlier does not matter. */
 const low = 0.1;
 
 export interface Trend {
@@ -42,7 +42,7 @@ export interface Trend {
   readonly isFlat: boolean;
 }
 
-/** Nothing of a life that was too short to be judged. */
+/** Returns no trends of a process that ran too briefly. */
 export function trendsOf(process: string, samples: readonly VitalSigns[]): readonly Trend[] {
   const warm = afterWarmUp(samples);
   if (warm.length < fewest) return [];

@@ -1,4 +1,4 @@
-// Reads from the API server all that the oracle judges.
+// Reads from the API server everything that the oracle judges.
 import type { ApiCalls } from './api-calls.ts';
 import type { Inventory, Stored } from './stored.ts';
 import { sourceNamespace } from './world.ts';

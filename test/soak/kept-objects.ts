@@ -1,4 +1,4 @@
-// The objects that Reeve keeps in the namespaces of the soak, as a user lists them now and then.
+// The objects that Reeve keeps in the namespaces of the soak, from a list that is refreshed in the background.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiCalls } from './api-calls.ts';
 import type { Stored } from './stored.ts';
@@ -29,7 +29,7 @@ export class KeptObjects {
     this.#calls = calls;
   }
 
-  /** It may be gone meanwhile. The choice takes one random number, whatever there is. */
+  /** Picks an object that may no longer exist. The choice always uses exactly one random number. */
   pick(random: Random): KeptObject {
     const choice = random.next();
     const kept = this.#seen[Math.floor(choice * this.#seen.length)];

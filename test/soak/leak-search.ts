@@ -1,4 +1,4 @@
-// Looks for secret bytes in all that Reeve prints, and in all that the API server shows of what it writes.
+// Searches the output of Reeve, and everything that the API server shows of Reeve's writes, for secret bytes.
 import { createReadStream, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ApiCalls } from './api-calls.ts';
@@ -6,7 +6,7 @@ import { leaksIn, type Needle } from './leaks.ts';
 import type { Stored } from './stored.ts';
 import { sourceNamespace } from './world.ts';
 
-/** Whatever anybody may read who may not read Secrets. */
+/** Resources that users without the right to read Secrets may read. */
 const open = [
   '/api/v1/namespaces',
   '/api/v1/events',
@@ -33,7 +33,7 @@ export async function openOutputLeaks(
   return [...found.flat(), ...(await metadataLeaks(calls, needles))];
 }
 
-/** Only the data of a Secret is secret; the canaries also stand in annotations of sources. */
+/** Only the data of a Secret is secret. The annotations of sources also hold the canaries. */
 async function metadataLeaks(calls: ApiCalls, needles: readonly Needle[]): Promise<readonly string[]> {
   const secrets = await calls.list<Stored>('/api/v1/secrets');
   return secrets
@@ -55,7 +55,7 @@ export async function logLeaks(folder: string, needles: readonly Needle[]): Prom
   return found.flat();
 }
 
-/** However long it has become. */
+/** Streams the file, because it may be very long. */
 async function leaksInFile(file: string, needles: readonly Needle[]): Promise<readonly string[]> {
   const overlap = Math.max(...needles.map(({ text }) => text.length));
   const found = new Set<string>();

@@ -1,12 +1,12 @@
 // Searches everything readable for secrets: the canaries in source Secrets, tokens and private keys.
 
 export interface Needle {
-  /** Said in place of the secret itself. */
+  /** The description that a report shows instead of the secret. */
   readonly about: string;
   readonly text: string;
 }
 
-/** The secret as it is, and as it looks within whatever is encoded in base64, wherever in it it begins. */
+/** Returns the secret in plain text, and its forms inside base64 at each possible offset. */
 export function needlesOf(about: string, secret: string): readonly Needle[] {
   return [
     { about, text: secret },
@@ -14,7 +14,7 @@ export function needlesOf(about: string, secret: string): readonly Needle[] {
   ];
 }
 
-/** Keys and tokens of any owner. A service account token begins with the algorithm of its signature. */
+/** Any private key or token. A service account token begins with the algorithm of its signature. */
 export const keysAndTokens: readonly Needle[] = [
   ...needlesOf('a private key', 'PRIVATE KEY-----'),
   ...needlesOf('a token', 'eyJhbGciOi'),
@@ -25,7 +25,7 @@ export function leaksIn(text: string, needles: readonly Needle[]): readonly stri
   return [...new Set(needles.filter((needle) => text.includes(needle.text)).map(({ about }) => about))];
 }
 
-/** The characters of base64 that depend on nothing but the secret, when so many bytes stand before it in its group. */
+/** Returns the base64 characters that depend only on the secret, when `shift` bytes precede it in its group of three. */
 function innerBase64(secret: string, shift: number): string {
   const bytes = Buffer.from(secret);
   const encoded = Buffer.concat([Buffer.alloc(shift), bytes])

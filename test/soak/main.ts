@@ -1,4 +1,4 @@
-// `npm run soak -- --minutes N [--seed S] [--rate R] [--json FILE]`: Reeve under load and faults, and whether it holds.
+// `npm run soak -- --minutes N [--seed S] [--rate R] [--json FILE]`: runs Reeve under load and faults, and judges the result.
 import { randomInt } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';

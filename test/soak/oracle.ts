@@ -1,4 +1,4 @@
-// Says from what is stored alone how the cluster is to be, by simple arithmetic of its own on the simple objects of the soak.
+// Computes the wanted state of the cluster from the stored objects alone, independently of Reeve's code.
 import { isDeepStrictEqual } from 'node:util';
 import type { Inventory, Stored } from './stored.ts';
 import { wishesFor, type Wish } from './wishes.ts';
@@ -12,7 +12,7 @@ interface Tally {
 
 const bodyFields = ['data', 'type', 'immutable', 'roleRef', 'subjects', 'stringData', 'binaryData'] as const;
 
-/** Returns each deviation in words; none when the cluster is as wanted. */
+/** Returns each deviation in words. Empty when the cluster is as wanted. */
 export function deviations(inventory: Inventory): readonly string[] {
   const tallies = new Map<string, Tally>();
   const found = Map.groupBy(inventory.found, ({ metadata }) => metadata.namespace ?? '');
@@ -58,7 +58,7 @@ function inNamespace(
   return faults.map((fault) => `${name}: ${fault}`);
 }
 
-/** In words that hold nothing of what may be secret. */
+/** Describes the deviations of an object without any value that may be secret. */
 function objectFaults(key: string, wish: Wish, found: Stored | undefined): readonly string[] {
   if (found === undefined) return [`${key} of ${wish.owner} is missing`];
   const { labels, annotations = {}, finalizers, ownerReferences } = found.metadata;

@@ -1,4 +1,4 @@
-// Random choices that a seed makes again.
+// Random choices that the same seed repeats.
 
 export class Random {
   #state: number;
@@ -7,7 +7,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** From 0 up to, but not including, 1: the generator known as mulberry32. */
+  /** Returns a number from 0 up to, but not including, 1, with the generator known as mulberry32. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
@@ -29,7 +29,7 @@ export class Random {
     return items[this.below(items.length)] ?? first;
   }
 
-  /** One of the keys, each as often as its weight says. */
+  /** Returns one of the keys, chosen by weight. */
   weighted<K extends string>(weights: Readonly<Record<K, number>>): K {
     const entries = Object.entries(weights) as [K, number][];
     let left = this.next() * entries.reduce((sum, [, weight]) => sum + weight, 0);

@@ -1,4 +1,4 @@
-// How often certificates and authorities were renewed, and recovered, in front of people who must not notice.
+// How often Reeve renewed and recovered certificates and authorities while people worked.
 import type { Arena } from './arena.ts';
 
 const counters = /^reeve_certificate_(?:renewals|recoveries)_total\{.*$/gm;

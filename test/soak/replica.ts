@@ -1,4 +1,4 @@
-// One process of Reeve in the soak, which comes back on the same ports each time that it is ended.
+// One process of Reeve in the soak. After each end it starts again on the same ports.
 import { existsSync, readFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import type { VitalSigns } from './vital-signs.ts';
 const repository = join(import.meta.dirname, '..', '..');
 const preload = join(import.meta.dirname, 'vital-signs.ts');
 
-/** The grace in which it still serves, and what is on its way then. Not much later it is killed. */
+/** The time for the drain grace and open requests. Kubernetes kills the process not much later. */
 const patienceMs = 18_000;
 
 export interface ReplicaOptions {
@@ -20,9 +20,9 @@ export interface ReplicaOptions {
   readonly args: readonly string[];
   readonly port: number;
   readonly probesPort: number;
-  /** On its way to the API server. */
+  /** The proxy between this process and the API server. */
   readonly proxy: FaultProxy;
-  /** The folder of logs and notes. */
+  /** The folder for logs and notes. */
   readonly folder: string;
   readonly guard: Guard;
 }
@@ -32,7 +32,7 @@ export class Replica {
   readonly port: number;
   readonly probesPort: number;
   readonly proxy: FaultProxy;
-  /** Its pids, the last one is that of the present process. */
+  /** All pids of this replica. The last one is the pid of the current process. */
   readonly lives: number[] = [];
   readonly #folder: string;
   readonly #guard: Guard;
@@ -54,7 +54,7 @@ export class Replica {
     );
   }
 
-  /** Settled once it is ready. */
+  /** Resolves once the process is ready. */
   async start(): Promise<void> {
     await this.#component.start(this.#guard, this.#folder);
     this.#mayEnd = false;
@@ -68,7 +68,7 @@ export class Replica {
     this.#takesSamples = true;
   }
 
-  /** Rejects when it does not go by itself. */
+  /** Rejects when the process does not end by itself. */
   async stop(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
     this.#takesSamples = false;
     this.#mayEnd = true;
@@ -99,7 +99,7 @@ export class Replica {
     return (await this.#get('/readyz')).code === 200;
   }
 
-  /** Undefined when it does not answer. */
+  /** Returns undefined when the process does not answer. */
   async metrics(): Promise<string | undefined> {
     const { code, body } = await this.#get('/metrics');
     return code === 200 ? body : undefined;
@@ -109,13 +109,13 @@ export class Replica {
     return /^reeve_leader 1$/m.test((await this.metrics()) ?? '');
   }
 
-  /** All that it has printed in all its lives. */
+  /** The output of all processes of this replica. */
   get output(): string {
     const file = join(this.#folder, `${this.name}.log`);
     return existsSync(file) ? readFileSync(file, 'utf8') : '';
   }
 
-  /** Asks for a sample; it is noted when the process comes to it. */
+  /** Requests a sample. The process writes it as soon as it can. */
   takeSample(): void {
     const pid = this.#component.process?.pid;
     if (this.#takesSamples && this.isRunning && pid !== undefined) process.kill(pid, 'SIGUSR2');

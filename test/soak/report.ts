@@ -1,4 +1,4 @@
-// What the soak has found, for people to read, and whether it was good.
+// The report of the soak for people, and its verdict.
 import type { CallLedger } from './call-ledger.ts';
 import type { Trend } from './flatness.ts';
 import type { Trouble } from './trouble.ts';
@@ -13,13 +13,13 @@ export interface Report {
   readonly leaks: readonly string[];
   /** Processes that ended by themselves. */
   readonly fallen: readonly string[];
-  /** How often a webhook that lived all the time got another certificate or authority, by the counters of its metrics. */
+  /** How often a webhook that ran all the time got another certificate or authority, by its metrics. */
   readonly renewals: Readonly<Record<string, number>>;
   readonly trends: readonly Trend[];
   readonly logs: string;
 }
 
-/** One line for each thing that is not as it must be; none when all is well. */
+/** Returns one line for each failed promise. Empty when all promises hold. */
 export function faultsOf({ calls, trouble, deviations, leaks, fallen, trends }: Report): readonly string[] {
   return [
     ...(calls.failed === 0 ? [] : [`${calls.failed} calls failed that no fault excuses`]),

@@ -1,4 +1,4 @@
-// Waits, when nothing more is done to the cluster, until it is as policies and shares want it.
+// Waits, once nothing changes the cluster any more, until it is as policies and shares want it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { operator, type ApiCalls } from './api-calls.ts';
 import { takeInventory } from './inventory.ts';
@@ -8,15 +8,15 @@ import { counts, sourceWith } from './world.ts';
 
 export interface Settled {
   readonly settleSeconds: number;
-  /** Deviations that remain. */
+  /** The remaining deviations. */
   readonly deviations: readonly string[];
 }
 
-/** A watch that went silent is found out after a minute, and much may have to be looked at again then. */
+/** Reeve detects a silent watch after a minute, and may then have to reconcile many namespaces. */
 const patienceMs = 180_000;
 const everyMs = 500;
 
-/** Without its source a share keeps old copies, which cannot be judged; so all sources are created again. */
+/** A share without its source keeps old copies that cannot be judged, so all sources are created again. */
 export async function settle(calls: ApiCalls, canary: string, random: Random): Promise<Settled> {
   const began = performance.now();
   for (let index = 0; index < counts.sources; index += 1)

@@ -1,4 +1,4 @@
-// Three minutes of load and faults on a control plane of its own: Reeve holds what it promises.
+// Three minutes of load and faults on a control plane of its own: Reeve keeps its promises.
 import { randomInt } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import { describeCluster } from '../support/shared-cluster.ts';
@@ -12,7 +12,7 @@ describeCluster('three minutes of churn and faults', () => {
 
   beforeAll(async () => {
     const log: string[] = [];
-    // The seed is shown with every failure, so that `npm run soak -- --seed` repeats the same choices.
+    // Every failure shows the seed, so that `npm run soak -- --seed` repeats the same choices.
     const seed = randomInt(2 ** 31);
     try {
       report = await soak({

@@ -1,4 +1,4 @@
-// The soak from its beginning to its verdict: people and faults for some minutes, then quiet, then everything is judged.
+// Runs the soak: people and faults for some minutes, then quiet, then the verdict.
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { operator } from './api-calls.ts';
@@ -19,10 +19,10 @@ import { rulesOfAll } from './world.ts';
 export interface SoakOptions {
   readonly minutes: number;
   readonly seed: number;
-  /** Actions a second at most. */
+  /** The maximum number of actions a second. */
   readonly rate: number;
   readonly say: (text: string) => void;
-  /** Ends it early; whatever has happened until then is judged. */
+  /** Ends the soak early. The verdict covers the time until then. */
   readonly signal: AbortSignal;
 }
 
@@ -70,7 +70,7 @@ async function soakIn(arena: Arena, { minutes, seed, rate, say, signal }: SoakOp
   };
 }
 
-/** Trends of processes that lived at least half of the time: the others were ended on purpose. */
+/** Returns trends of processes that ran at least half of the time. Faults ended the others on purpose. */
 function trends({ replicas }: Arena, seconds: number): readonly Trend[] {
   return replicas.flatMap((replica) => {
     const pid = replica.lives.at(-1);

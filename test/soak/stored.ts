@@ -1,4 +1,4 @@
-// What the soak reads of the objects that the API server stores.
+// The fields that the soak reads of stored objects.
 
 export type Texts = Readonly<Record<string, string>>;
 
@@ -24,7 +24,7 @@ export interface Stored {
   readonly subjects?: unknown;
 }
 
-/** All that matters, as the API server has it. */
+/** All stored objects that the oracle judges. */
 export interface Inventory {
   readonly namespaces: readonly Stored[];
   readonly policies: readonly Stored[];

@@ -1,4 +1,4 @@
-// Lets faults strike in an order of chance, all of them before any comes again, until told to stop.
+// Lets faults strike in random order until the signal aborts. Each fault strikes once before any strikes again.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Arena } from './arena.ts';
 import type { CallLedger } from './call-ledger.ts';
@@ -14,9 +14,9 @@ export interface TroubleOptions {
 }
 
 export interface Trouble {
-  /** How often each has struck. */
+  /** How often each fault has struck. */
   readonly counts: Readonly<Record<string, number>>;
-  /** Faults after which something did not work again in time. */
+  /** Faults after which the cluster did not recover in time. */
   readonly unhealed: readonly string[];
 }
 

@@ -1,18 +1,18 @@
-// Loaded into a process of Reeve before the program: at SIGUSR2 it collects its garbage and notes how it is doing.
+// Loaded into a process of Reeve before the program: at SIGUSR2 it collects garbage and writes down its use of resources.
 import { appendFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface VitalSigns {
-  /** Since the process began, in seconds. */
+  /** The seconds since the process started. */
   readonly age: number;
   readonly rss: number;
   readonly heap: number;
-  /** What the heap does not hold: buffers above all. */
+  /** Memory outside the heap, mostly buffers. */
   readonly external: number;
   readonly descriptors: number;
   readonly sockets: number;
   readonly timers: number;
-  /** Whatever keeps the event loop going, timers left out. */
+  /** Handles that keep the event loop alive, except timers. */
   readonly handles: number;
 }
 
@@ -22,19 +22,19 @@ const notes = join(home, `vital-signs-${process.pid}.jsonl`);
 process.on('SIGUSR2', () => {
   const { gc } = globalThis;
   gc?.();
-  // What the first collection left to be finalized.
+  // Waits for the finalizers that the first collection has scheduled.
   setImmediate(() => {
     gc?.();
     note(`${JSON.stringify(vitalSigns())}\n`);
   });
 });
 
-/** Where there is no place for notes, there are none: what is watched must not come to harm. */
+/** Ignores errors, because a failed note must not harm the watched process. */
 function note(line: string): void {
   try {
     appendFileSync(notes, line);
   } catch {
-    // The folder is gone.
+    // The folder no longer exists.
   }
 }
 
@@ -61,7 +61,7 @@ function descriptorTargets(): readonly string[] {
     try {
       return [readlinkSync(`/proc/self/fd/${descriptor}`)];
     } catch {
-      // The one that the folder was read by.
+      // The descriptor with which the folder was read is closed.
       return [];
     }
   });

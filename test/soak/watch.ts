@@ -1,11 +1,11 @@
-// Looks after the processes while the soak runs: takes their samples, searches their metrics, and notes who falls.
+// Watches the processes while the soak runs: takes samples, searches their metrics for secrets, and records crashes.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Arena } from './arena.ts';
 import { leaksIn, type Needle } from './leaks.ts';
 import type { Replica } from './replica.ts';
 
 export interface Watched {
-  /** Secrets that were seen in metrics. */
+  /** Secrets found in metrics. */
   readonly leaks: readonly string[];
   /** Processes that ended by themselves. */
   readonly fallen: readonly string[];

@@ -1,4 +1,4 @@
-// What a namespace of the soak is to contain, by simple arithmetic of its own on the simple policies and shares that there are.
+// Computes the wanted contents of a namespace of the soak from its simple policies and shares, independently of Reeve's code.
 import type { Inventory, Stored, Texts } from './stored.ts';
 import { nameTemplate } from './world.ts';
 
@@ -40,21 +40,21 @@ export interface Wish {
   readonly kind: string;
   readonly name: string;
   readonly labels: Texts;
-  /** Apart from its metadata. */
+  /** The object without its metadata. */
   readonly body: Readonly<Record<string, unknown>>;
 }
 
 export interface Wishes {
-  /** The first one that wants an object of a name gets it. */
+  /** The wanted objects. The first provider that wants an object gets it. */
   readonly wishes: readonly Wish[];
-  /** The policies that match, whatever they provide. */
+  /** The matching policies, with or without contents. */
   readonly matching: readonly string[];
 }
 
 const managed = { 'app.kubernetes.io/managed-by': 'reeve' };
 const rbac = 'rbac.authorization.k8s.io';
 
-/** Policies come before shares, each by their names. */
+/** Policies come before shares. Each kind is sorted by name. */
 export function wishesFor(namespace: Stored, inventory: Inventory): Wishes {
   const matching: string[] = [];
   const byName = (a: Stored, b: Stored): number => (a.metadata.name < b.metadata.name ? -1 : 1);
@@ -86,7 +86,7 @@ export function isMatched(
   );
 }
 
-/** With at most one star. */
+/** Supports globs with at most one star. */
 function fits(glob: string, name: string): boolean {
   const [start = '', end] = glob.split('*');
   if (end === undefined) return name === glob;

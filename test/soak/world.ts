@@ -4,7 +4,7 @@ import type { Random } from './random.ts';
 export const counts = { namespaces: 60, policies: 6, shares: 6, sources: 10 } as const;
 export const sourceNamespace = 'reeve-shared';
 export const teams = ['red', 'blue', 'green'] as const;
-/** In the templates of policies, the name of the namespace. */
+/** The template for the name of the namespace. */
 export const nameTemplate = '${namespaceObject.metadata.name}';
 const crd = '/apis/reeve.dev/v1alpha1';
 const manager = '?fieldManager=soak&force=true';
@@ -49,13 +49,13 @@ export function namespaceWith(name: string, random: Random): Written {
   return applied(namespacePath(name), 'v1', 'Namespace', { name, labels, annotations });
 }
 
-/** What the rules of `rulesOfAll` refuse. */
+/** Returns a namespace that violates `rulesOfAll`. */
 export function wrongNamespace(random: Random): Written {
   const name = namespaceName(random);
   return applied(namespacePath(name), 'v1', 'Namespace', { name, labels: { team: 'nobody' } });
 }
 
-/** The rules that all namespaces of the soak are under, whatever else matches them. */
+/** The rules for all namespaces of the soak, in addition to any other matching policy. */
 export const rulesOfAll: Written = applied(
   `${crd}/namespacepolicies/soak-rules`,
   'reeve.dev/v1alpha1',
@@ -86,7 +86,7 @@ export function policyWith(index: number, random: Random): Written {
     roleRef: { kind: 'ClusterRole', name: random.pick(['view', 'edit']) },
     subjects: [{ kind: 'Group', name: `people-${revision}-${nameTemplate}` }],
   };
-  // The same name in all policies: the first policy that matches provides it.
+  // All policies use the same name: the first policy that matches provides the object.
   const names = [`settings-${index}`, ...(random.chance(0.4) ? ['common'] : [])];
   const resources = names.map((name) => ({
     apiVersion: 'v1',
@@ -117,7 +117,7 @@ export function shareWith(index: number, random: Random): Written {
   return applied(sharePath(index), 'reeve.dev/v1alpha1', 'SecretShare', { name }, { spec });
 }
 
-/** The canary is in all that is secret of it, and must be seen nowhere else. */
+/** Returns a source with the canary in all secret fields. No other place may show the canary. */
 export function sourceWith(index: number, canary: string, random: Random): Written {
   const value = `${canary}-${index}-${random.below(1_000_000)}`;
   const data = { token: base64(value), more: base64(`${value}-more`) };

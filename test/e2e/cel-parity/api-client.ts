@@ -28,7 +28,7 @@ export class ApiClient {
     this.#agent = agent;
   }
 
-  /** As an administrator, who may impersonate any user. */
+  /** Connects as an administrator, who may impersonate any user. */
   static async open(cluster: ClusterAccess): Promise<ApiClient> {
     const layout = layoutOf(cluster.folder);
     const [ca, cert, key] = await Promise.all(

@@ -5,7 +5,7 @@ import { existing, existingPath } from './subjects.ts';
 
 const patience = { timeout: 60_000, interval: 50 };
 
-/** Works when an earlier run has left one. */
+/** Replaces the namespace that an earlier run may have left. */
 export async function makeExisting(cluster: ClusterAccess): Promise<unknown> {
   const { admin } = cluster;
   await removeExisting(cluster);

@@ -1,4 +1,4 @@
-// A real ValidatingAdmissionPolicy as a judge of many expressions at once, and how its warnings are read.
+// Uses a real ValidatingAdmissionPolicy as a judge of many expressions at once, and reads the verdicts from its warnings.
 //
 // It warns and never refuses, and it has two validations for each expression: the expression and its negation. Just
 // one of them fails if it can be evaluated and none if it cannot, because errors are ignored. The last validation

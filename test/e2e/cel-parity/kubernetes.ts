@@ -19,7 +19,7 @@ export async function appoint(client: ApiClient, { name, validations }: Judge): 
   await client.mustSend({ method: 'POST', path: bindings, body: binding });
 }
 
-/** Deletes those of earlier runs too. */
+/** Deletes the judge, even one that an earlier run has left. */
 export async function dismiss(client: ApiClient, { name }: Judge): Promise<void> {
   for (const path of [`${bindings}/${name}`, `${policies}/${name}`]) {
     const { status, body } = await client.send({ method: 'DELETE', path });
@@ -67,7 +67,7 @@ function indexOf(cause: Cause, field: string): number {
   return Number(index);
 }
 
-/** Judges only requests that name it. */
+/** Returns a policy that judges only requests with its name. */
 function policyOf(name: string, validations: readonly Validation[]): unknown {
   const rule = {
     apiGroups: [''],

@@ -1,4 +1,4 @@
-// Runs a webhook that allows everything and records reviews, so that src/cel sees what it sees in production.
+// Runs a webhook that allows everything and records reviews, so that src/cel gets the same input as in production.
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:https';
@@ -52,7 +52,7 @@ export class ReviewRecorder {
     await once(this.#server.close(), 'close');
   }
 
-  /** Sends one at a time. Undefined while the webhook is not in force. */
+  /** Sends one write at a time. Returns undefined while the webhook is not in force. */
   async reviewOf(subject: Subject): Promise<AnyReview | undefined> {
     this.#last = undefined;
     await this.#client.mustSend(requestOf(subject, name));
@@ -69,7 +69,7 @@ export class ReviewRecorder {
     return allowanceOf(review);
   }
 
-  /** Deletes what an earlier run has left, too. */
+  /** Deletes the configuration, even one that an earlier run has left. */
   async #unregister(): Promise<void> {
     const { status, body } = await this.#client.send({ method: 'DELETE', path: `${path}/${name}` });
     if (status !== 200 && status !== 404) throw new Error(JSON.stringify(body));

@@ -19,7 +19,7 @@ export interface Subject {
   readonly inEarnest?: true;
 }
 
-/** The place of the policies' names is one that no expression reads. */
+/** The key under which a write names its judge. No expression reads it. */
 export const judgeKey = 'cel-parity.reeve.dev/judge';
 
 const administrator: Requester = { user: 'cel-parity-administrator' };
@@ -33,7 +33,7 @@ export function requestOf(subject: Subject, judge: string): ApiRequest {
     body: subject.body,
     headers: {
       'impersonate-user': user,
-      // RBAC permits the group everything.
+      // RBAC grants this group everything.
       'impersonate-group': [...groups, 'system:masters'],
       ...Object.fromEntries(
         extras.map(([key, values]) => [`impersonate-extra-${encodeURIComponent(key)}`, values]),

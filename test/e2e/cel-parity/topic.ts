@@ -2,6 +2,6 @@
 
 export interface Topic {
   readonly topic: string;
-  /** Each returns a bool or ends with an error. */
+  /** Expressions that return a bool or end with an error. */
   readonly expressions: readonly string[];
 }

@@ -1,4 +1,4 @@
-// Cases that both sides refuse when a policy is stored, and the few that only one side refuses.
+// Cases of policies that both sides refuse to store, and the few that only one side refuses.
 
 /** Neither side stores these. */
 export const refusedByBoth: readonly string[] = [

@@ -1,4 +1,4 @@
-// Cases of what Kubernetes adds to CEL: quantities, versions, addresses, URLs, named formats, and times.
+// Cases of the libraries that Kubernetes adds to CEL: quantities, versions, addresses, URLs, named formats, and times.
 import type { Topic } from '../topic.ts';
 
 export const libraries: Topic = {
