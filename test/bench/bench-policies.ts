@@ -1,4 +1,4 @@
-// Policies of a platform team, one for each of its teams; exactly one matches a given namespace.
+// The policies of a platform team, one for each of its teams. Exactly one policy matches a given namespace.
 
 export function policyFor(index: number): string {
   return `

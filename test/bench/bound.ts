@@ -1,4 +1,4 @@
-// A ratio that must not be exceeded, and how it is reported.
+// A ratio with its limit, and the line that reports it.
 
 export interface Bound {
   readonly name: string;

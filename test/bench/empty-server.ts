@@ -1,4 +1,4 @@
-// The measure of what cannot be avoided: a node:https server that reads the body and answers nothing much.
+// The baseline of the bench: a node:https server that reads the body and returns a fixed answer.
 import { createServer } from 'node:https';
 import { issueCertificates } from '../../src/certs/issue/issue.ts';
 

@@ -1,4 +1,4 @@
-// How long a share takes to put one Secret into 500 namespaces, beside a raw loop of the same writes in the same run.
+// Measures how long a share takes to copy one Secret into 500 namespaces, compared with a raw loop of the same writes.
 import { findBinary } from '../cluster/binary.ts';
 import { startControlPlane } from '../cluster/control-plane.ts';
 import { FanOut } from '../support/fan-out.ts';
@@ -10,7 +10,7 @@ import { median, medianRatio } from './statistics.ts';
 const rounds = 5;
 const limit = 1.5;
 
-/** Returns true when it was fast enough. Where it cannot be measured it prints so and returns true as well. */
+/** Returns true when the share was fast enough. Without a control plane, prints that and also returns true. */
 export async function benchFanOut(): Promise<boolean> {
   const binary = await findBinary(process.env, (text) => void process.stderr.write(text));
   if (binary.kind === 'none') {
@@ -23,7 +23,7 @@ export async function benchFanOut(): Promise<boolean> {
   const fanOut = await FanOut.prepare(cluster);
   try {
     const [raw, shared]: [number[], number[]] = [[], []];
-    // The first round warms up. Round after round, so that whatever else the machine does meets both alike.
+    // The first round warms up. Both take turns, so that other load on the machine affects both alike.
     for (let round = 0; round <= rounds; round++) {
       raw.push(await fanOut.rawLoop(`raw-${round}`));
       shared.push(await fanOut.share(`shared-${round}`));

@@ -1,4 +1,4 @@
-// What a review costs over kept-alive TLS, beside an empty node:https server in the same run.
+// Measures what a review costs over kept-alive TLS, compared with an empty node:https server in the same run.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ const review = reviewJson(namespaceObject('shop', { labels, annotations }));
 interface Target {
   readonly name: string;
   readonly client: HttpsClient;
-  /** One value a round, in milliseconds. */
+  /** One value for each round, in milliseconds. */
   readonly p50: number[];
   readonly p99: number[];
 }
@@ -61,7 +61,7 @@ function report(targets: readonly Target[]): string {
   return [`${'milliseconds'.padEnd(14)}     p50     p99   noise`, ...rows].join('\n');
 }
 
-/** What the engine alone takes for the review, in microseconds: no HTTP, no JSON. */
+/** Returns the microseconds that the engine alone needs for the review, without HTTP and JSON. */
 async function pureDecision(policyFolder: string): Promise<number> {
   const { snapshot } = await loadCluster({
     policies: policyFolder,
@@ -82,11 +82,11 @@ async function pureDecision(policyFolder: string): Promise<number> {
   return median(times.slice(1));
 }
 
-/** Returns true when it was fast enough. */
+/** Returns true when Reeve was fast enough. */
 async function run(empty: Target, one: Target, many: Target): Promise<boolean> {
   const targets = [empty, one, many];
   for (const target of targets) await warmUp(target);
-  // Round after round, so that whatever else the machine does meets all of them alike.
+  // All targets take turns, so that other load on the machine affects all of them alike.
   for (let round = 0; round < rounds; round++) {
     for (const target of targets) await measure(target);
   }
@@ -121,13 +121,13 @@ function serve(folder: string): ReeveProcess {
   ]);
 }
 
-/** Returns true when it was fast enough. */
+/** Returns true when Reeve was fast enough. */
 export async function benchReviews(): Promise<boolean> {
   await using folder = await folderOf({
     'one/policies.yaml': policies(1),
     'many/policies.yaml': policies(200),
   });
-  // Before the servers are there, so that nothing else runs.
+  // Measured before the servers start, so that nothing else runs.
   const microseconds = await pureDecision(join(folder.path, 'one'));
   const baseline = spawn(process.execPath, ['test/bench/empty-server.ts'], {
     stdio: ['ignore', 'pipe', 'inherit'],

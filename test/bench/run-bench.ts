@@ -1,4 +1,4 @@
-// `npm run bench`: measures the start of the sandbox, reviews, and the fan-out of a Secret where there is a control plane; ends with 1 when too slow.
+// `npm run bench`: measures the start of the sandbox, reviews, and the fan-out of a Secret. Exits with 1 when one is too slow.
 import { benchFanOut } from './fan-out-bench.ts';
 import { benchReviews } from './review-bench.ts';
 import { benchSandbox } from './sandbox-bench.ts';

@@ -1,4 +1,4 @@
-// Measures how soon `reeve up` is ready: the process time of its own start, beside that of a Node that does nothing.
+// Measures the CPU time that `reeve up` needs until it is ready, compared with a Node that does nothing.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -9,10 +9,10 @@ import { isKept, verdict } from './bound.ts';
 import { median, medianRatio } from './statistics.ts';
 
 const rounds = 7;
-/** A second, where a Node that does nothing takes 22 ms. */
+/** The limit is about a second, because a Node that does nothing takes 22 ms. */
 const limit = 45;
 
-/** In turn, so that a busy moment of the machine falls on both. Node keeps what it has compiled, as with `npm start`. */
+/** Both take turns, so that other load affects both alike. Node keeps its compile cache, as with `npm start`. */
 export async function benchSandbox(): Promise<boolean> {
   const cache = mkdtempSync(join(tmpdir(), 'reeve-bench-'));
   try {
@@ -39,7 +39,7 @@ function processMsOfNothing(): number {
   return Number(spawnSync(process.execPath, ['-e', script], { encoding: 'utf8' }).stdout);
 }
 
-/** As it says itself when it is ready. */
+/** Returns the CPU time that Reeve itself reports when it is ready. */
 async function readyAfter(cache: string): Promise<number> {
   const env = { ...process.env, NODE_COMPILE_CACHE: cache };
   const args = ['src/main.ts', 'up', '--quiet', '--json'];

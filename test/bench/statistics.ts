@@ -1,6 +1,6 @@
 // The numbers that the bench reports.
 
-/** The value below which this share of all values lies. */
+/** Returns the value below which this share of all values lies. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
@@ -10,12 +10,12 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** How far the middle half of the values is spread around the median: 0.1 is 10 %. */
+/** Returns the spread of the middle half of the values, relative to the median: 0.1 is 10 %. */
 export function spread(values: readonly number[]): number {
   return (quantile(values, 0.75) - quantile(values, 0.25)) / median(values);
 }
 
-/** The median over the rounds: a round in which the machine was busy counts as one, however slow it was. */
+/** Returns the median of the ratios of all rounds, so that one slow round counts no more than any other. */
 export function medianRatio(values: readonly number[], baseline: readonly number[]): number {
   return median(values.map((value, round) => value / (baseline[round] ?? Number.NaN)));
 }

@@ -1,4 +1,4 @@
-// Single requests to a control plane as its administrator: to start it, and to make what its users need.
+// Sends single requests to a control plane as its administrator, to start it and to create what its users need.
 import { readFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
@@ -8,7 +8,7 @@ import type { Layout } from './layout.ts';
 
 export interface Answer {
   readonly status: number;
-  /** Parsed if it is JSON. */
+  /** The parsed body if it is JSON, otherwise its text. */
   readonly body: unknown;
 }
 
@@ -17,7 +17,7 @@ const timeoutMs = 10_000;
 export class AdminClient {
   readonly #server: string;
   readonly #layout: Layout;
-  /** For what only reads: tests look again and again, and a handshake is ten times the work of an answer. */
+  /** Keeps connections for reads. Tests poll often, and a handshake is ten times the work of an answer. */
   readonly #kept = new Agent({ keepAlive: true });
 
   constructor(server: string, layout: Layout) {
@@ -35,7 +35,7 @@ export class AdminClient {
     return await send(`${this.#server}${path}`, { method, ca, cert, key, agent }, body);
   }
 
-  /** Rejects with the reason unless the answer is a good one. */
+  /** Rejects with the reason unless the request succeeded. */
   async mustSend(method: string, path: string, body?: unknown): Promise<unknown> {
     const answer = await this.send(method, path, body);
     if (answer.status < 300) return answer.body;
@@ -43,7 +43,7 @@ export class AdminClient {
   }
 }
 
-/** Over a connection of its own unless an agent is given, and then again if a connection that was idle is no more. */
+/** Opens a new connection, or uses the agent and retries when a kept connection has been closed. */
 export function send(url: string, options: RequestOptions, body?: unknown): Promise<Answer> {
   const content = body === undefined ? undefined : JSON.stringify(body);
   const headers = content === undefined ? {} : { 'content-type': 'application/json' };

@@ -9,7 +9,7 @@ import type { AuditRecord } from './audit-record.ts';
 const markerPrefix = 'audit-marker-';
 const patienceMs = 10_000;
 
-/** One reader for each log: its records are many, and parsing all of them again for each question takes seconds. */
+/** Each log has one reader, because parsing its many records again for each question takes seconds. */
 const openLogs = new Map<string, AuditLog>();
 
 export function openAuditLog(path: string, admin: AdminClient): AuditLog {
@@ -32,12 +32,12 @@ export class AuditLog {
     this.#admin = admin;
   }
 
-  /** All since the control plane was started; whatever was answered before the call is in it. */
+  /** Returns all records since the start of the control plane, including every request answered before this call. */
   async records(): Promise<readonly AuditRecord[]> {
     const marker = `${markerPrefix}${randomBytes(6).toString('hex')}`;
     const isAnswered = await this.#admin.send('GET', `/api/v1/namespaces/${marker}`).then(
       () => true,
-      // A server that is down writes nothing more.
+      // A server that is down writes no more records.
       () => false,
     );
     await (isAnswered ? this.#readUntil(marker) : this.#readOn());
@@ -54,7 +54,7 @@ export class AuditLog {
     }
   }
 
-  /** One after the other: two at once would both read on from the same place. */
+  /** Reads one piece after the other, because two parallel reads would start at the same place. */
   async #readOn(): Promise<void> {
     const turn = this.#lastTurn.then(() => this.#readNext());
     this.#lastTurn = turn.catch(() => undefined);

@@ -1,6 +1,6 @@
-// Reads lines of the API server's audit log, and says of each request how many resourceVersions it changed.
+// Reads lines of the API server's audit log, and counts how many resourceVersions each request changed.
 
-/** What we read of https://kubernetes.io/docs/reference/config-api/apiserver-audit.v1/#audit-k8s-io-v1-Event */
+/** The fields used of https://kubernetes.io/docs/reference/config-api/apiserver-audit.v1/#audit-k8s-io-v1-Event */
 interface AuditEvent {
   readonly stage: string;
   readonly requestURI: string;
@@ -51,34 +51,34 @@ export interface AskedPerson {
 }
 
 export interface AuditRecord {
-  /** The one who counts: under impersonation, the one impersonated. */
+  /** The user whose rights count. With impersonation, this is the impersonated user. */
   readonly user: string;
   readonly authenticatedAs: string;
-  /** The groups of the user whose rights count: the impersonated user, where there is one. */
+  /** The groups of that user. */
   readonly groups: readonly string[];
   readonly userAgent: string;
   readonly verb: string;
-  /** `secrets`, `rolebindings.rbac.authorization.k8s.io`; empty for what is no resource. */
+  /** `secrets` or `rolebindings.rbac.authorization.k8s.io`. Empty for a path that is no resource. */
   readonly resource: string;
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;
   readonly uri: string;
-  /** `ResponseStarted` of a watch that has begun, `ResponseComplete` of a request that is over, `Panic`. */
+  /** `ResponseStarted` for a watch that has begun, `ResponseComplete` for a finished request, or `Panic`. */
   readonly stage: string;
   readonly status: number;
   readonly isDryRun: boolean;
   readonly receivedAt: string;
   readonly annotations: Readonly<Record<string, string>>;
-  /** How many objects got another resourceVersion or were removed: more than one only by deletecollection. */
+  /** The number of objects that were removed or got another resourceVersion. Only deletecollection changes more than one. */
   readonly changes: number;
-  /** About whom a SubjectAccessReview asks. */
+  /** The user whom a SubjectAccessReview asks about. */
   readonly askedPerson?: AskedPerson;
 }
 
 /**
- * What the API server is to write down. Leases and Events never count as writes. Whether a request changed anything
- * stands in its response only: an apply that changes nothing is answered with 200 and the old resourceVersion.
+ * The audit policy of the API server. Leases and Events never count as writes. Only its response shows whether a request
+ * changed anything: an apply without changes is answered with 200 and the old resourceVersion.
  */
 export const auditPolicy = {
   apiVersion: 'audit.k8s.io/v1',
@@ -109,7 +109,7 @@ export const auditPolicy = {
   ],
 };
 
-/** Takes the lines in their order from the first one on; holds what was seen of every object. */
+/** Parses the lines in order, from the first one on. Remembers the versions of every object. */
 export class AuditParser {
   readonly #versions = new Set<string>();
 
@@ -134,12 +134,12 @@ export class AuditParser {
   #changesOf({ verb, responseObject }: AuditEvent): number {
     if (responseObject === undefined) return 0;
     if (verb === 'deletecollection') return responseObject.items?.length ?? 0;
-    // An object that is gone at once is answered with a Status; one that waits for its finalizers, with itself.
+    // A delete returns a Status when the object is removed at once, and the object when it waits for its finalizers.
     if (verb === 'delete' && responseObject.kind === 'Status') return 1;
     return this.#isNew(responseObject) || isRemoval(verb, responseObject) ? 1 : 0;
   }
 
-  /** A write gets a new resourceVersion; a later answer with the same one changed nothing. */
+  /** A write gets a new resourceVersion. A later answer with the same version changed nothing. */
   #isNew({ metadata }: AuditedObject): boolean {
     if (metadata?.resourceVersion === undefined || metadata.uid === undefined) return false;
     const version = `${metadata.uid}@${metadata.resourceVersion}`;
@@ -155,7 +155,7 @@ export interface WriteFilter {
   readonly namespace?: string;
 }
 
-/** The requests that changed something. */
+/** Returns the requests that changed something. */
 export function writesOf(records: readonly AuditRecord[], filter: WriteFilter = {}): readonly AuditRecord[] {
   return records.filter(
     (record) =>
@@ -200,7 +200,7 @@ function isDone({ stage, responseStatus }: AuditEvent): boolean {
   return stage === 'ResponseComplete' && code >= 200 && code < 300;
 }
 
-/** Only a delete may say it in its body. */
+/** Only a delete may set dryRun in its body. */
 function isDry({ requestURI, verb, requestObject }: AuditEvent): boolean {
   const { searchParams } = new URL(requestURI, 'https://localhost');
   return (
@@ -208,7 +208,7 @@ function isDry({ requestURI, verb, requestObject }: AuditEvent): boolean {
   );
 }
 
-/** The update that removes the last finalizer removes the object, and is answered with its last resourceVersion. */
+/** The update that removes the last finalizer removes the object. Its answer holds the last resourceVersion. */
 function isRemoval(verb: string, { metadata, spec }: AuditedObject): boolean {
   return (
     (verb === 'update' || verb === 'patch') &&

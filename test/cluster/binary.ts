@@ -1,4 +1,4 @@
-// Where the programs of the control plane come from: built by Go from this folder, else envtest's, else nowhere.
+// Finds the programs of the control plane: built by Go from this folder, otherwise those of envtest, otherwise none.
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -25,7 +25,7 @@ interface Program {
   readonly name: string;
   /** Relative to the module, as Go names packages. */
   readonly folder: string;
-  /** Its sources, in that folder. */
+  /** Its source files in that folder. */
   readonly files: readonly string[];
 }
 
@@ -37,7 +37,7 @@ const clientProgram: Program = {
   files: ['main.go', 'typed.go', 'informer.go', 'dynamic.go'],
 };
 
-/** A build that fails rejects: Go is there, so the tests are meant to run. */
+/** Rejects when a build fails: a machine with Go is meant to run the tests. */
 export async function findBinary(
   env: Environment = process.env,
   onProgress: (text: string) => void = () => undefined,
@@ -58,13 +58,13 @@ export async function findBinary(
   };
 }
 
-/** The program that uses client-go against a server; undefined where there is no Go to build it with. */
+/** Returns the program that uses client-go against a server, or undefined without Go. */
 export async function findClientProgram(env: Environment = process.env): Promise<string | undefined> {
   const go = await findGo(env);
   return go === undefined ? undefined : await builtBy(go, env, clientProgram);
 }
 
-/** The program and its first arguments; undefined for what these binaries lack. */
+/** Returns the program with its first arguments, or undefined when these binaries lack the component. */
 export function commandOf(binary: ClusterBinary, name: ComponentName): readonly string[] | undefined {
   switch (binary.kind) {
     case 'built':
@@ -78,13 +78,13 @@ export function commandOf(binary: ClusterBinary, name: ComponentName): readonly 
   }
 }
 
-/** Where everything that is kept between runs goes. https://specifications.freedesktop.org/basedir-spec/latest/ */
+/** Returns the cache folder of the user. https://specifications.freedesktop.org/basedir-spec/latest/ */
 export function cacheFolder(env: Environment): string {
   const base = env['XDG_CACHE_HOME'] ?? '';
   return join(base.startsWith('/') ? base : join(homedir(), '.cache'), 'reeve');
 }
 
-/** The same key means the same binary. `toolchain`: Go, the platform, the flags of the build. */
+/** Equal keys mean equal binaries. `toolchain`: Go, the platform, the flags of the build. */
 export function cacheKey(files: ReadonlyMap<string, Uint8Array>, toolchain: string): string {
   const hash = createHash('sha256').update(JSON.stringify(toolchain));
   for (const [name, content] of [...files].sort(([a], [b]) => (a < b ? -1 : 1))) {
@@ -93,7 +93,7 @@ export function cacheKey(files: ReadonlyMap<string, Uint8Array>, toolchain: stri
   return hash.digest('hex').slice(0, 16);
 }
 
-/** kubectl refuses a server of the version that a plain build names. */
+/** kubectl refuses a server with the version that a plain build reports. */
 export function kubernetesVersion(goMod: string): string {
   const [, version] = /^\s*k8s\.io\/kubernetes (v\S+)/m.exec(goMod) ?? [];
   if (version === undefined) throw new Error('go.mod does not name k8s.io/kubernetes');
@@ -123,7 +123,7 @@ function buildFlags(version: string): readonly string[] {
   return ['-trimpath', '-ldflags', `-s -w -X k8s.io/component-base/version.gitVersion=${version}`];
 }
 
-/** Under a name of its own until it is whole: another process may be building the same one, and the last one wins. */
+/** Builds under a temporary name, because another process may build the same program. The last rename wins. */
 async function build(
   go: string,
   env: Environment,
@@ -156,7 +156,7 @@ async function run(go: string, args: readonly string[], env: Environment): Promi
   throw new Error(`go ${args[0]} failed:\n${stderr.split('\n').slice(-20).join('\n')}`);
 }
 
-/** The path of the Go command; undefined where there is none. */
+/** Returns the path of the Go command, or undefined when there is none. */
 export async function findGo(env: Environment = process.env): Promise<string | undefined> {
   return await findProgram('go', env['PATH'] ?? '');
 }

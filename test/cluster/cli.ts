@@ -1,6 +1,6 @@
-// `npm run --silent cluster -- up|down|kubeconfig`: a control plane for people, which goes on in the background.
+// `npm run --silent cluster -- up|down|kubeconfig`: a control plane for people, which keeps running in the background.
 //
-// Only the path of the kubeconfig goes to stdout, so that a script can take it; all else goes to stderr.
+// Only the path of the kubeconfig goes to stdout, so that a script can read it. All other output goes to stderr.
 import { clusterDown, clusterUp, runningCluster } from './dev-cluster.ts';
 import { reeveUp } from './dev-reeve.ts';
 

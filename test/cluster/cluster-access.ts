@@ -1,4 +1,4 @@
-// What a test or a person does with a running control plane, from whatever process: all it needs is the folder.
+// Uses a running control plane from any process. The folder of the control plane is enough to find it.
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,11 +14,11 @@ export interface ClusterAddress {
   readonly server: string;
   readonly etcd: string;
   readonly hasControllers: boolean;
-  /** In place of a control plane: without nodes, Services and etcd. */
+  /** True for a sandbox in place of a control plane. It has no nodes, no Services and no etcd. */
   readonly isSandbox?: boolean;
 }
 
-/** As long as the certificates are good. */
+/** The certificates are valid for the same time. */
 const tokenSeconds = 30 * 24 * 60 * 60;
 
 export class ClusterAccess {
@@ -29,9 +29,9 @@ export class ClusterAccess {
   readonly server: string;
   readonly hasControllers: boolean;
   readonly isSandbox: boolean;
-  /** Requests as the administrator, for what kubectl is too slow or too clever for. */
+  /** Sends requests as the administrator, where kubectl is too slow or changes the request. */
   readonly admin: AdminClient;
-  /** The address of etcd, plain HTTP, for tests that look behind the API server. */
+  /** The address of etcd over plain HTTP, for tests that bypass the API server. */
   readonly etcd: string;
   readonly #layout: Layout;
 
@@ -48,7 +48,7 @@ export class ClusterAccess {
     this.#layout = layout;
   }
 
-  /** The path of a kubeconfig for an ordinary user, known by a client certificate; always the same for the same user. */
+  /** Returns the path of a kubeconfig with a client certificate of an ordinary user. The same user gets the same file. */
   async clientKubeconfig(user: string, groups: readonly string[] = []): Promise<string> {
     const [certPem, authorityKey, keyPem] = await Promise.all([
       readFile(this.#layout.caFile, 'utf8'),
@@ -64,7 +64,7 @@ export class ClusterAccess {
     });
   }
 
-  /** The path of a kubeconfig with a token of the service account, which must exist. */
+  /** Returns the path of a kubeconfig with a token of the service account, which must exist. */
   async tokenKubeconfig(namespace: string, name: string): Promise<string> {
     const answer = await this.admin.mustSend(
       'POST',
@@ -80,19 +80,19 @@ export class ClusterAccess {
     return await this.#writeKubeconfig(user, ['token', user], { kind: 'token', token });
   }
 
-  /** Reads the audit log from its beginning; needs a control plane that was started with `audit`. */
+  /** Reads the audit log from its beginning. The control plane must run with `audit`. */
   auditLog(): AuditLog {
     return openAuditLog(this.#layout.auditLog, this.admin);
   }
 
   /**
-   * Throws away all history of etcd: a watch or the rest of a list at any resourceVersion known so far is answered with
-   * 410, by an API server that runs with --watch-cache=false. Otherwise its watch cache goes on serving both from
-   * memory; when it starts again, it knows nothing older than its start.
+   * Removes all history of etcd. An API server with --watch-cache=false then answers 410 to a watch, or to the rest of a
+   * list, at any resourceVersion known so far. With its watch cache, it serves both from memory until it restarts. After
+   * the restart it knows nothing older than its start.
    */
   async compact(): Promise<void> {
     const key = Buffer.from('/reeve-test/compaction').toString('base64');
-    // A compaction keeps its own revision, and a watch at the one before it would still be served.
+    // A compaction keeps its own revision, so etcd would still serve a watch from the revision before it.
     await this.#askEtcd('put', { key });
     const { header } = await this.#askEtcd<{ readonly header: { readonly revision: string } }>('put', {
       key,
@@ -112,7 +112,7 @@ export class ClusterAccess {
     const path = join(this.#layout.users, `${user.replaceAll(/[^\w.-]/g, '_').slice(0, 60)}-${hash}`);
     const caPem = await readFile(this.#layout.caFile, 'utf8');
     await mkdir(this.#layout.users, { recursive: true, mode: 0o700 });
-    // Another test may be making, or using, the very same one.
+    // Another test may write or read the same file.
     const temporary = `${path}.${process.pid}.${performance.now()}`;
     await writeFile(temporary, kubeconfigOf(this.server, caPem, user, credentials), { mode: 0o600 });
     await rename(temporary, path);
@@ -120,7 +120,7 @@ export class ClusterAccess {
   }
 }
 
-/** Access to a control plane that another process has started; undefined when the folder has none. */
+/** Opens a control plane that another process has started. Returns undefined when the folder has none. */
 export async function openCluster(folder: string): Promise<ClusterAccess | undefined> {
   const state: ClusterState | undefined = await readState(folder);
   return state === undefined ? undefined : new ClusterAccess(folder, state);

@@ -1,4 +1,4 @@
-// One process of the control plane: started under guard, its output in a log file, ended by its own pid.
+// One process of the control plane: started under the guard, with its output in a log file, and ended by its own pid.
 import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,11 +10,11 @@ export interface ComponentCommand {
   readonly name: string;
   readonly program: string;
   readonly args: readonly string[];
-  /** Where it runs; our own environment is not handed on. */
+  /** The working directory. The component does not get the environment of this process. */
   readonly cwd: string;
 }
 
-// A component that has not ended by then is killed; kube-apiserver takes 2 s and what its open requests need.
+// A component that runs longer than this is killed. kube-apiserver takes 2 s plus the time of its open requests.
 const patienceMs = 20_000;
 
 export class Component {
@@ -40,7 +40,7 @@ export class Component {
     return this.#process !== undefined && isRunning(this.#process);
   }
 
-  /** The shell waits for a word from us, so that the guard knows the process before it becomes the component. */
+  /** The shell waits for a line from this process, so that the guard knows the pid before the component runs. */
   async start(guard: Guard, home: string): Promise<void> {
     if (this.isRunning) throw new Error(`${this.name} runs already`);
     const { name, program, args, cwd } = this.#command;
@@ -48,7 +48,7 @@ export class Component {
     const child = spawn('/bin/sh', ['-c', 'read -r _ && exec "$@"', name, program, ...args], {
       cwd,
       detached: true,
-      // Processors are scarcer than memory here. https://pkg.go.dev/runtime#hdr-Environment_Variables
+      // CPU is scarcer than memory on test machines. https://pkg.go.dev/runtime#hdr-Environment_Variables
       env: { PATH: process.env['PATH'], HOME: home, GOGC: '200' },
       stdio: ['pipe', log, log],
     });
@@ -66,7 +66,7 @@ export class Component {
     if (this.#process !== undefined) await endProcess(this.#process, signal === 'SIGKILL' ? 0 : patienceMs);
   }
 
-  /** Stops the process, as on a machine that hangs: its connections stay open and get no answer. */
+  /** Stops the process as on a machine that hangs: its connections stay open and get no answer. */
   pause(): void {
     this.#signal('SIGSTOP');
   }

@@ -6,7 +6,7 @@ import { apiServerArguments, controllerManagerArguments, etcdArguments } from '.
 import type { Ports } from './flags.ts';
 import type { Layout } from './layout.ts';
 
-/** Further flags; where one is given twice, the last one counts. */
+/** Additional flags. The last value of a repeated flag counts. */
 export interface ComponentFlags {
   readonly etcdFlags?: readonly string[];
   readonly apiServerFlags?: readonly string[];
@@ -16,7 +16,7 @@ export interface ComponentFlags {
 export interface Components {
   readonly etcd: Component;
   readonly apiServer: Component;
-  /** Undefined where the binaries have no controllers. */
+  /** Undefined when the binaries have no controllers. */
   readonly controllers?: Component;
 }
 

@@ -1,4 +1,4 @@
-// Starts a real Kubernetes control plane on loopback in a folder of its own, and leaves nothing of it behind.
+// Starts a real Kubernetes control plane on loopback in its own folder, and leaves nothing of it behind.
 import { rm } from 'node:fs/promises';
 import { findBinary } from './binary.ts';
 import type { ClusterBinary } from './binary.ts';
@@ -20,24 +20,24 @@ import {
 } from './readiness.ts';
 
 export interface ControlPlaneOptions extends ComponentFlags {
-  /** Default: what `findBinary` finds. */
+  /** Default: the result of `findBinary`. */
   readonly binary?: ClusterBinary;
-  /** Must not exist yet; default: a new temporary one. */
+  /** A path that must not exist yet. Default: a new temporary folder. */
   readonly folder?: string;
-  /** True: each controller acts as a service account of its own, as on most clusters. False: all act as one user. */
+  /** True: each controller has its own service account, as on most clusters. False: all controllers act as one user. */
   readonly serviceAccountCredentials?: boolean;
   /** True (default): the API server writes an audit log. */
   readonly audit?: boolean;
-  /** True (default): it ends when the process that started it dies without stopping it. */
+  /** True (default): the control plane ends when the process that started it dies without stopping it. */
   readonly endsWithUs?: boolean;
 }
 
 export type ComponentKind = keyof Components;
 
 export interface Outage {
-  /** The API server stays down until this is settled. */
+  /** The API server stays down until this promise resolves. */
   readonly downFor?: () => Promise<unknown>;
-  /** SIGKILL: no goodbye, as when a machine is lost. */
+  /** SIGKILL ends the process without a shutdown, as when a machine is lost. */
   readonly signal?: 'SIGTERM' | 'SIGKILL';
 }
 
@@ -71,7 +71,7 @@ export class ControlPlane extends ClusterAccess {
     this.#guard = guard;
   }
 
-  /** For startControlPlane alone: leaves nothing behind when it fails. */
+  /** Only startControlPlane may call this. Leaves nothing behind when it fails. */
   async start(options: ControlPlaneOptions): Promise<void> {
     try {
       await this.#startAll(options);
@@ -98,7 +98,7 @@ export class ControlPlane extends ClusterAccess {
     await this.#components.apiServer.stop(signal);
   }
 
-  /** On the port it had. */
+  /** Starts the API server on its old port. */
   async startApiServer(): Promise<void> {
     await this.#runApiServer();
     await this.#save();
@@ -110,18 +110,18 @@ export class ControlPlane extends ClusterAccess {
     await this.startApiServer();
   }
 
-  /** Every process ends at once, as when the power goes; what is stored stays. */
+  /** Kills every process at once, as a power failure does. Stored data stays. */
   async cutPower(): Promise<void> {
     const { etcd, apiServer, controllers } = this.#components;
     await Promise.all([controllers?.stop('SIGKILL'), apiServer.stop('SIGKILL'), etcd.stop('SIGKILL')]);
   }
 
-  /** On the ports they had. */
+  /** Starts all processes on their old ports. */
   async restorePower(): Promise<void> {
     await this.#runAll(true);
   }
 
-  /** Stops it without ending it: its connections stay open and get no answer. */
+  /** Stops a component without ending it: its connections stay open and get no answer. */
   pause(component: ComponentKind): void {
     this.#component(component).pause();
   }
@@ -139,7 +139,7 @@ export class ControlPlane extends ClusterAccess {
     await this.#runAll(serviceAccountCredentials);
   }
 
-  /** `hasRoles`: of the controllers, on this cluster. */
+  /** `hasRoles`: the controllers already have their roles on this cluster. */
   async #runAll(hasRoles: boolean): Promise<void> {
     const { etcd, controllers } = this.#components;
     await etcd.start(this.#guard, this.folder);
@@ -165,7 +165,7 @@ export class ControlPlane extends ClusterAccess {
     return component;
   }
 
-  /** Other processes take the folder for a control plane from the first time on. */
+  /** After the first save, other processes recognize the folder as a control plane. */
   async #save(): Promise<void> {
     const { etcd, apiServer, controllers } = this.#components;
     const processes = [etcd, apiServer, controllers].flatMap((component) =>

@@ -1,4 +1,4 @@
-// The one control plane that a checkout of this repository has in the background: found, started and stopped.
+// Finds, starts and stops the one control plane that a checkout of this repository has in the background.
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -14,14 +14,14 @@ type Say = (text: string) => void;
 
 const patienceMs = 20_000;
 
-/** The folder belongs to the checkout, so that two of them do not meet. */
+/** Each checkout has its own folder, so that two checkouts do not collide. */
 function devFolder(): string {
   const checkout = resolve(import.meta.dirname, '..', '..');
   const hash = createHash('sha256').update(checkout).digest('hex').slice(0, 12);
   return join(cacheFolder(process.env), `cluster-${hash}`);
 }
 
-/** undefined unless all its components run. */
+/** Returns undefined unless all components run. */
 export async function runningCluster(): Promise<ClusterAccess | undefined> {
   const folder = devFolder();
   const { processes = [] } = (await readState(folder)) ?? {};
@@ -47,7 +47,7 @@ export async function clusterUp(say: Say): Promise<ClusterAccess> {
   return plane;
 }
 
-/** Says whether there was anything to stop. */
+/** Returns false when there was no control plane to stop. */
 export async function clusterDown(): Promise<boolean> {
   const folder = devFolder();
   const { processes = [] } = (await readState(folder)) ?? {};

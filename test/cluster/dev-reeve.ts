@@ -1,4 +1,4 @@
-// Installs Reeve on a control plane from manifests/, and runs it from source under the service account it ships with.
+// Installs Reeve on a control plane from manifests/, and runs it from source with its shipped service account.
 import { join, resolve } from 'node:path';
 import { send } from './admin-client.ts';
 import type { ClusterAccess } from './cluster-access.ts';
@@ -22,7 +22,7 @@ interface ReevePlaces {
   readonly probesPort: number;
 }
 
-/** All that the source knows of the flags of `reeve run`. */
+/** Returns the arguments of `reeve run` for a process from source. */
 export function reeveArguments(places: ReevePlaces): readonly string[] {
   return [
     'run',
@@ -30,7 +30,7 @@ export function reeveArguments(places: ReevePlaces): readonly string[] {
     `--kubeconfig=${places.kubeconfig}`,
     '--host=127.0.0.1',
     `--port=${places.port}`,
-    // Nothing here makes a cluster IP work: API servers come to this port itself.
+    // No node serves cluster IPs here, so API servers connect to this port directly.
     `--service-port=${places.port}`,
     `--probes-port=${places.probesPort}`,
   ];
@@ -61,7 +61,7 @@ export async function reeveUp(cluster: ClusterAccess, say: Say): Promise<void> {
   say(`Reeve runs; its log is ${join(cluster.folder, 'reeve.log')}`);
 }
 
-/** The guard is released only when it is ready: whatever happens before, no half-started process is left behind. */
+/** Releases the guard only when Reeve is ready, so that an earlier error leaves no process behind. */
 async function startUnguarded(reeve: Component, cluster: ClusterAccess, probesPort: number): Promise<void> {
   const guard = new Guard();
   try {

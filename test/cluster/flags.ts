@@ -1,4 +1,4 @@
-// The arguments of the three components; our own binary and the original programs take the same.
+// The arguments of the three components. The built binary and the original programs accept the same ones.
 import type { Layout } from './layout.ts';
 
 export interface Ports {
@@ -18,7 +18,7 @@ export function etcdArguments(layout: Layout, ports: Ports): readonly string[] {
     `--initial-advertise-peer-urls=${peer}`,
     `--initial-cluster=default=${peer}`,
     '--log-level=warn',
-    // The data is thrown away with the folder.
+    // The data is deleted with the folder, so it need not survive a crash of the machine.
     '--unsafe-no-fsync',
   ];
 }
@@ -29,7 +29,7 @@ export function apiServerArguments(layout: Layout, ports: Ports, audit: boolean)
     `--secure-port=${ports.apiServer}`,
     '--bind-address=127.0.0.1',
     '--advertise-address=127.0.0.1',
-    // Endpoints must not be loopback addresses, so no controller keeps those of the Service `kubernetes`.
+    // Endpoints must not be loopback addresses, so no controller maintains those of the Service `kubernetes`.
     '--endpoint-reconciler-type=none',
     `--cert-dir=${layout.folder}`,
     `--tls-cert-file=${layout.serverCertificate}`,
@@ -41,13 +41,13 @@ export function apiServerArguments(layout: Layout, ports: Ports, audit: boolean)
     '--service-account-issuer=https://kubernetes.default.svc',
     `--service-account-key-file=${layout.tokenPublicKey}`,
     `--service-account-signing-key-file=${layout.tokenKey}`,
-    // Without it an open watch delays the end by up to --request-timeout, 60 s; with it, by 2 s.
+    // Without this flag an open watch delays the end by up to --request-timeout, 60 s; with it, by 2 s.
     '--shutdown-send-retry-after',
     ...(audit ? auditArguments(layout) : []),
   ];
 }
 
-/** In megabytes; lumberjack, which writes the file, would begin another one at 100. */
+/** The size in megabytes. lumberjack, which writes the file, would otherwise begin another file at 100. */
 const auditLogMegabytes = 100_000;
 
 function auditArguments(layout: Layout): readonly string[] {
@@ -55,12 +55,12 @@ function auditArguments(layout: Layout): readonly string[] {
     `--audit-policy-file=${layout.auditPolicy}`,
     `--audit-log-path=${layout.auditLog}`,
     `--audit-log-maxsize=${auditLogMegabytes}`,
-    // A request is over only when it is in the file.
+    // A request ends only after its record has been written.
     '--audit-log-mode=blocking',
   ];
 }
 
-/** Only the controllers that do what an API server alone lacks; nothing here runs pods. */
+/** The controllers whose work the tests need. No pods run here. */
 export const controllers = [
   'namespace-controller',
   'garbage-collector-controller',
@@ -69,7 +69,7 @@ export const controllers = [
   'root-ca-certificate-publisher-controller',
 ] as const;
 
-/** What the one user of all controllers must be bound to when they have no service accounts of their own. */
+/** The roles that the one user of all controllers needs when the controllers have no service accounts. */
 export const controllerRoles = [
   'system:controller:namespace-controller',
   'system:controller:generic-garbage-collector',

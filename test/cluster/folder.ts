@@ -1,4 +1,4 @@
-// Makes the folder of a control plane, readable by its owner alone, with all the files that the components read.
+// Creates the folder of a control plane, readable only by its owner, with all files that the components read.
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -35,7 +35,7 @@ export async function fillFolder(layout: Layout, server: string): Promise<void> 
   await Promise.all(files.map(([path, content]) => writeFile(path, content, { mode: 0o600 })));
 }
 
-/** Rejects when a folder was named and is there already. */
+/** Rejects when the named folder already exists. */
 export async function makeFolder(wanted: string | undefined): Promise<string> {
   if (wanted === undefined) return await mkdtemp(join(tmpdir(), 'reeve-cluster-'));
   await mkdir(dirname(wanted), { recursive: true });

@@ -1,4 +1,4 @@
-// Our end of the watchdog: sees to it that no process and no folder outlives this process, however it ends.
+// Controls the watchdog, so that no process and no folder outlives this process, however this process ends.
 import { spawn } from 'node:child_process';
 import type { ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,10 +10,10 @@ import type { WatchdogMessage } from './watchdog.ts';
 export class Guard {
   readonly #watchdog: ChildProcessByStdio<Writable, null, null>;
 
-  /** The folder, if one is given, is removed with the last process. */
+  /** The watchdog removes the folder, if one is given, after it has ended the last process. */
   constructor(folder?: string) {
     const script = join(import.meta.dirname, 'watchdog.ts');
-    // A session of its own, so that the guard survives what ends our whole process group.
+    // A session of its own lets the watchdog survive a signal that ends the whole process group.
     this.#watchdog = spawn(process.execPath, folder === undefined ? [script] : [script, folder], {
       cwd: '/',
       detached: true,
@@ -28,18 +28,18 @@ export class Guard {
     return this.#watchdog.pid;
   }
 
-  /** Once this is settled, nothing can happen to us that leaves the process behind. */
+  /** Resolves when the watchdog knows the process. From then on the process cannot outlive this one. */
   watch(identity: ProcessIdentity): Promise<void> {
     return this.#tell({ kind: 'watch', process: identity });
   }
 
-  /** From now on, what was watched lives on without us. */
+  /** Lets the watched processes outlive this process. */
   async release(): Promise<void> {
     await this.#tell({ kind: 'release' });
     this.#watchdog.stdin.end();
   }
 
-  /** For when all is stopped: nothing is left, not even the watchdog. */
+  /** Ends the watchdog. All watched processes must have ended. */
   async end(): Promise<void> {
     if (this.#watchdog.exitCode !== null || this.#watchdog.signalCode !== null) return;
     this.#watchdog.ref();

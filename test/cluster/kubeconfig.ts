@@ -1,10 +1,10 @@
-// Writes down how a user reaches the control plane: a kubeconfig that holds everything it needs.
+// Writes a kubeconfig with everything that a user needs to reach the control plane.
 
 export type Credentials =
   | { readonly kind: 'certificate'; readonly certPem: string; readonly keyPem: string }
   | { readonly kind: 'token'; readonly token: string };
 
-/** As JSON, which is YAML: nothing in a name can be misread. */
+/** Returns JSON, which is valid YAML and needs no special care for names. */
 export function kubeconfigOf(
   server: string,
   caPem: string,

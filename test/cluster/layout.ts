@@ -1,4 +1,4 @@
-// Where everything of a control plane lies in its folder, and what the folder says of it to other processes.
+// The files in the folder of a control plane, and the state that the folder shows to other processes.
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ProcessIdentity } from './process-identity.ts';
@@ -10,9 +10,9 @@ export interface NamedProcess extends ProcessIdentity {
 export interface ClusterState {
   readonly server: string;
   readonly etcd: string;
-  /** Without them nothing is collected, no default service account is made and the role `edit` is empty. */
+  /** False: nothing is garbage collected, there are no default service accounts, and the role `edit` is empty. */
   readonly hasControllers: boolean;
-  /** In the order of their start. */
+  /** The processes in the order of their start. */
   readonly processes: readonly NamedProcess[];
 }
 
@@ -56,14 +56,14 @@ export function layoutOf(folder: string): Layout {
   };
 }
 
-/** A reader sees the old or the new text, never a part. */
+/** Replaces the file at once, so that a reader sees the old or the new text, never a part. */
 export async function writeState(folder: string, state: ClusterState): Promise<void> {
   const path = layoutOf(folder).state;
   await writeFile(`${path}.tmp`, `${JSON.stringify(state, undefined, 2)}\n`, { mode: 0o600 });
   await rename(`${path}.tmp`, path);
 }
 
-/** undefined when there is none. */
+/** Returns undefined when there is no state. */
 export async function readState(folder: string): Promise<ClusterState | undefined> {
   try {
     return JSON.parse(await readFile(layoutOf(folder).state, 'utf8')) as ClusterState;

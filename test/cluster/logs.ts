@@ -1,4 +1,4 @@
-// What the components said last, for the message of a start that failed.
+// Returns the last log lines of the components, for the message of a failed start.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 

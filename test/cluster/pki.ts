@@ -1,4 +1,4 @@
-// Makes the keys of a control plane: an authority, certificates it signs for servers and users, and a key for tokens.
+// Creates the keys of a control plane: an authority, its certificates for servers and users, and a key for tokens.
 import forge from 'node-forge';
 import { generateKeyPair, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -14,7 +14,7 @@ export interface PemPair {
 export interface Keys {
   readonly authority: PemPair;
   readonly server: PemPair;
-  /** One key for all users: who one is stands in the certificate. */
+  /** The key of all users. The certificate holds the name of the user. */
   readonly userKeyPem: string;
   readonly serviceAccount: { readonly privatePem: string; readonly publicPem: string };
 }
@@ -23,7 +23,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 const lifetimeMs = 30 * dayMs;
 const backdatingMs = 5 * 60 * 1000;
 
-/** The first address of the service range is that of the Service `kubernetes`. */
+/** The Service `kubernetes` has the first address of the service range. */
 const serverNames: readonly object[] = [
   { type: 2, value: 'localhost' },
   { type: 2, value: 'kubernetes.default.svc' },
@@ -31,7 +31,7 @@ const serverNames: readonly object[] = [
   { type: 7, ip: '10.0.0.1' },
 ];
 
-/** node-forge signs with RSA alone. */
+/** RSA, because node-forge signs only with RSA. */
 const makeRsaKeyPair = async () =>
   await promisify(generateKeyPair)('rsa', { modulusLength: 2048, publicExponent: 0x1_00_01 });
 
@@ -56,7 +56,7 @@ export async function makeKeys(): Promise<Keys> {
   };
 }
 
-/** https://kubernetes.io/docs/reference/access-authn-authz/authentication/#x509-client-certificates */
+/** Issues a client certificate: https://kubernetes.io/docs/reference/access-authn-authz/authentication/#x509-client-certificates */
 export function userCertificate(
   authority: PemPair,
   keyPem: string,
@@ -95,7 +95,7 @@ interface CertificateRequest {
   readonly keyPem: string;
   readonly subject: readonly pki.CertificateField[];
   readonly extensions: readonly object[];
-  /** Absent: it signs itself. */
+  /** Default: the certificate signs itself. */
   readonly issuer?: PemPair;
 }
 
@@ -118,9 +118,9 @@ function certificate({ keyPem, subject, extensions, issuer }: CertificateRequest
   return forge.pki.certificateToPem(made).replaceAll('\r\n', '\n');
 }
 
-/** UTF8String holds every name; node-forge's own choice, PrintableString, has no `@` and no `_`. */
+/** UTF8String allows every name. node-forge's default, PrintableString, has no `@` and no `_`. */
 function nameOf(user: string, groups: readonly string[]): readonly pki.CertificateField[] {
-  // The type package takes the type of a value for its class.
+  // The type package declares the type of a value as its class.
   const valueTagClass = forge.asn1.Type.UTF8 as number as forge.asn1.Class;
   const field = (name: string, value: string): pki.CertificateField => ({ name, value, valueTagClass });
   return [...groups.map((group) => field('organizationName', group)), field('commonName', user)];

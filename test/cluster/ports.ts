@@ -1,11 +1,11 @@
-// Finds free loopback ports that nothing else will take by chance.
+// Finds free loopback ports that no other program takes by chance.
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * From below the ports that systems hand out by themselves (Linux: from 32768 on), so that a port is still free when
- * its server starts, and when it starts again after an outage.
+ * Ports below the ephemeral range (Linux: from 32768 on), so that a port is still free when its server starts, and when
+ * the server starts again after an outage.
  */
 const range = { from: 20_000, to: 32_000 };
 

@@ -1,15 +1,15 @@
-// Names a process by its pid and the time it started, so that a signal never reaches another one that got the same pid.
+// Identifies a process by its pid and start time, so that a signal never reaches a later process with the same pid.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface ProcessIdentity {
   readonly pid: number;
-  /** Opaque; two processes of the same pid differ in it. */
+  /** An opaque start time. Two processes with the same pid differ in it. */
   readonly started: string;
 }
 
-/** undefined when there is no such process, or only what is left of it until its parent asks how it ended. */
+/** Returns undefined for a missing process, and for a zombie that its parent has not collected. */
 export function identify(pid: number): ProcessIdentity | undefined {
   const started = existsSync('/proc/self/stat') ? startedByProc(pid) : startedByPs(pid);
   return started === undefined ? undefined : { pid, started };
@@ -19,21 +19,21 @@ export function isRunning(identity: ProcessIdentity): boolean {
   return identify(identity.pid)?.started === identity.started;
 }
 
-/** Says whether the very process was there to get the signal. */
+/** Returns true when this very process got the signal. */
 export function signalProcess(identity: ProcessIdentity, signal: NodeJS.Signals): boolean {
   if (!isRunning(identity)) return false;
   try {
     return process.kill(identity.pid, signal);
   } catch {
-    // It ended between the two lines.
+    // The process ended after the check.
     return false;
   }
 }
 
-/** Returns when it has ended: by SIGTERM or, once the patience is over, by SIGKILL; without patience at once by that. */
+/** Sends SIGTERM, and SIGKILL after `patienceMs`; with 0, SIGKILL at once. Resolves when the process has ended. */
 export async function endProcess(identity: ProcessIdentity, patienceMs: number): Promise<void> {
   signalProcess(identity, patienceMs > 0 ? 'SIGTERM' : 'SIGKILL');
-  // A process that was stopped by SIGSTOP takes the signal only when it goes on.
+  // A process stopped by SIGSTOP handles the signal only after SIGCONT.
   signalProcess(identity, 'SIGCONT');
   const deadline = performance.now() + patienceMs;
   while (isRunning(identity)) {
@@ -46,7 +46,7 @@ export async function endProcess(identity: ProcessIdentity, patienceMs: number):
 export function startTimeOf(stat: string): string | undefined {
   const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [threads, started] = [Number(fields[16]), fields[18]];
-  // A killed process is a zombie while other threads of it still end, and its ports are open until they have.
+  // A killed process is a zombie while its other threads still end. Its ports stay open until they have ended.
   const hasEnded = state === 'X' || (state === 'Z' && threads <= 1);
   return hasEnded ? undefined : started;
 }

@@ -1,11 +1,11 @@
-// When the control plane can be used: not when its processes run, but when their work is seen.
+// Waits until the control plane is usable: running processes are not enough, their work must be visible.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { send } from './admin-client.ts';
 import type { AdminClient } from './admin-client.ts';
 import type { Component } from './component.ts';
 import { controllerRoles, controllersUser } from './flags.ts';
 
-// Generous: a machine that builds something beside it is slow.
+// A long timeout, because a machine that builds at the same time is slow.
 const patienceMs = 60_000;
 const intervalMs = 50;
 
@@ -19,7 +19,7 @@ export async function apiServerIsReady(admin: AdminClient): Promise<boolean> {
   return status === 200;
 }
 
-/** Each of the controllers has done the first thing that tests need of it. */
+/** Returns true when each controller has done the first work that tests need. */
 export async function controllersAreReady(admin: AdminClient): Promise<boolean> {
   const answers = await Promise.all([
     admin.send('GET', '/api/v1/namespaces/default/serviceaccounts/default'),
@@ -35,7 +35,7 @@ async function aggregatedRole(admin: AdminClient, name: string): Promise<{ reado
   return { status: isFilled ? 200 : 404 };
 }
 
-/** With one identity for all, that identity needs the roles of each controller it runs. */
+/** Binds the one user of all controllers to the roles of each controller. */
 export async function bindControllerRoles(admin: AdminClient): Promise<void> {
   for (const role of controllerRoles) {
     await admin.mustSend('POST', '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
@@ -46,10 +46,10 @@ export async function bindControllerRoles(admin: AdminClient): Promise<void> {
   }
 }
 
-/** Rejects when it takes too long or when the component ends. */
+/** Rejects after the timeout, or when the component ends. */
 export async function waitUntilReady(component: Component, isReady: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + patienceMs;
-  // Until it listens, connections are refused.
+  // The component refuses connections until it listens.
   while (!(await isReady().catch(() => false))) {
     if (!component.isRunning) throw new Error(`${component.name} ended before it was ready`);
     if (performance.now() > deadline)

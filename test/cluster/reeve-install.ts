@@ -1,4 +1,4 @@
-// Installs Reeve on a control plane from manifests/, as far as there is no node to run Pods on.
+// Installs Reeve on a control plane from manifests/, without Pods, because there is no node.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeCertificateFiles } from '../../src/certs/files/files.ts';
@@ -9,10 +9,10 @@ import type { ClusterAccess } from './cluster-access.ts';
 
 export const reeveNamespace = 'reeve-system';
 
-/** Everything of manifests/ but the Pods, which nothing here would run. */
+/** Applies all of manifests/ except the Pods. */
 export async function installReeve(cluster: ClusterAccess): Promise<void> {
   await mustKubectl(['apply', '-f', 'manifests/crds'], cluster);
-  // Told at once to wait for one that has no conditions yet, kubectl gives up.
+  // kubectl fails when it waits for a CRD that has no conditions yet.
   const wait = ['wait', '--for=condition=Established', '-f', 'manifests/crds', '--timeout=60s'];
   await until(
     async () => (await kubectl(wait, cluster)).code === 0,
@@ -22,13 +22,13 @@ export async function installReeve(cluster: ClusterAccess): Promise<void> {
   const rights = 'manifests/all-in-one/10-rights.yaml';
   await mustKubectl(['apply', ...[...files, rights].flatMap((file) => ['-f', file])], cluster);
   if (cluster.isSandbox) return;
-  // Nothing here makes a cluster IP work; an external name leads to the port of the webhook configuration itself.
+  // No node serves cluster IPs. An ExternalName Service leads to the port in the webhook configuration.
   await kubectl(['delete', 'service', 'reeve-webhook', '-n', reeveNamespace, '--ignore-not-found'], cluster);
   const service = ['create', 'service', 'externalname', 'reeve-webhook', '-n', reeveNamespace];
   await mustKubectl([...service, '--external-name=localhost'], cluster);
 }
 
-/** The sandbox serves no kinds of Pods, nor of what leads to them. */
+/** The sandbox serves no Services, Deployments and PodDisruptionBudgets. */
 function withoutPods(folder: string): readonly string[] {
   const kind = /^kind: (Service|Deployment|PodDisruptionBudget)$/m;
   return readdirSync(folder)
@@ -36,7 +36,7 @@ function withoutPods(folder: string): readonly string[] {
     .filter((file) => !kind.test(readFileSync(file, 'utf8')));
 }
 
-/** One pair for all replicas, and the authority that the webhook configurations carry. */
+/** Returns the folder with one key pair for all replicas and the authority for the webhook configurations. */
 export async function reeveCertificates(cluster: ClusterAccess): Promise<string> {
   const folder = join(cluster.folder, 'reeve-certs');
   if (existsSync(folder)) return folder;
@@ -49,7 +49,7 @@ export async function reeveCertificates(cluster: ClusterAccess): Promise<string>
   return folder;
 }
 
-/** For tests that need a cluster without Reeve: an earlier test may have left webhooks that no longer answer. */
+/** Prepares tests that need a cluster without Reeve. An earlier test may have left webhooks that no longer answer. */
 export async function removeWebhooks({ admin }: ClusterAccess): Promise<void> {
   for (const kind of ['validating', 'mutating']) {
     const path = `/apis/admissionregistration.k8s.io/v1/${kind}webhookconfigurations/reeve`;

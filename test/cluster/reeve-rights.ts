@@ -1,4 +1,4 @@
-// Sees to it that a process of Reeve runs under the account of its role, which has the rights of that role alone.
+// Runs each process of Reeve with the account of its role, which has only the rights of that role.
 import { readFile } from 'node:fs/promises';
 import { manifestObjects } from '../support/manifest-files.ts';
 import type { ClusterAccess } from './cluster-access.ts';
@@ -18,7 +18,7 @@ const places = new Map([
   ['RoleBinding', `${rbac}/namespaces/${reeveNamespace}/rolebindings`],
 ]);
 
-/** The kubeconfig of the role's own account. Throws when the given one belongs to any other account. */
+/** Returns the kubeconfig of the role's own account. Throws when the given one belongs to another account. */
 export async function roleKubeconfig(cluster: ClusterAccess, role: Role, given?: string): Promise<string> {
   await giveUnion(cluster, role);
   if (given === undefined) return await cluster.tokenKubeconfig(reeveNamespace, accounts[role]);
@@ -30,7 +30,7 @@ export async function roleKubeconfig(cluster: ClusterAccess, role: Role, given?:
   throw new Error(`Reeve runs as ${account}, and must run as its own account`);
 }
 
-/** The one account that may have the rights of both roles has them while it runs in both. */
+/** Grants the account the rights of both roles only while Reeve runs in both roles. */
 async function giveUnion({ admin }: ClusterAccess, role: Role): Promise<void> {
   if (role === 'webhook') return;
   for (const { kind, name, object } of manifestObjects('all-in-one')) {
