@@ -135,8 +135,8 @@ describeControllers('the certificates of the webhook', () => {
       { what: 'deleted', cause: 'missing', damage: () => secret.remove() },
       { what: 'truncated', cause: 'corrupt', damage: truncated },
       { what: 'far too large', cause: 'corrupt', damage: tooLarge },
-      { what: 'one that expired long ago', cause: 'expired', damage: expired },
-    ])('a Secret that is $what is put right, and who serves goes on', async ({ cause, damage }) => {
+      { what: 'expired', cause: 'expired', damage: expired },
+    ])('Reeve repairs a Secret that is $what, and replicas keep serving', async ({ cause, damage }) => {
       const before = await secret.signer();
       const recoveries = await recoveriesOf(replicas, cause);
       await damage();

@@ -26,21 +26,21 @@ function patching(type: string, patch: string): Attempt['args'] {
 /** Attempts to set the mark on objects that Reeve does not own. */
 const marking: readonly Attempt[] = [
   {
-    attempt: 'creates a marked one',
+    attempt: 'creates a marked object',
     args: () => ['create', '-f', '-'],
     input: (kind) => markedManifest(kind, { name: 'new', namespace }),
   },
   {
-    attempt: 'creates a marked one whose name is generated',
+    attempt: 'creates a marked object with a generated name',
     args: () => ['create', '-f', '-'],
     input: (kind) => markedManifest(kind, { generateName: 'new-', namespace }),
   },
   {
-    attempt: 'applies a marked one',
+    attempt: 'applies a marked object',
     args: () => ['apply', '--server-side', '-f', '-'],
     input: (kind) => markedManifest(kind, { name: 'new', namespace }),
   },
-  { attempt: 'marks its own', args: (kind) => ['label', kind, 'own', `${markLabel}=reeve`] },
+  { attempt: 'marks an object of their own', args: (kind) => ['label', kind, 'own', `${markLabel}=reeve`] },
 ];
 
 const touched = { labels: { touched: 'yes' } };
@@ -55,20 +55,20 @@ const replacing = (metadata: object, make = markedManifest): Pick<Attempt, 'args
 
 const changing: readonly Attempt[] = [
   { attempt: 'replaces it', ...replacing(touched) },
-  { attempt: 'replaces it by one without the mark', ...replacing({}, manifest) },
+  { attempt: 'replaces it by an object without the mark', ...replacing({}, manifest) },
   { attempt: 'patches it (merge)', args: patching('merge', metadataPatch(touched)) },
   { attempt: 'patches it (strategic)', args: patching('strategic', metadataPatch(touched)) },
   { attempt: 'patches it (JSON)', args: patching('json', addLabel) },
   {
-    attempt: 'applies to it in the name of Reeve',
+    attempt: 'applies a change with the field manager of Reeve',
     args: () => ['apply', '--server-side', '--force-conflicts', '--field-manager=reeve', '-f', '-'],
     input: (kind) => markedManifest(kind, { name: 'kept', namespace, ...touched }),
   },
-  { attempt: 'takes the mark away', args: (kind) => ['label', kind, 'kept', `${markLabel}-`] },
+  { attempt: 'removes the mark', args: (kind) => ['label', kind, 'kept', `${markLabel}-`] },
   { attempt: 'changes the mark', args: (kind) => ['label', '--overwrite', kind, 'kept', `${markLabel}=me`] },
-  { attempt: 'takes the owner away', args: (kind) => ['annotate', kind, 'kept', 'reeve.dev/owner-'] },
+  { attempt: 'removes the owner', args: (kind) => ['annotate', kind, 'kept', 'reeve.dev/owner-'] },
   {
-    attempt: 'leaves it to the garbage collector',
+    attempt: 'adds an ownerReference, so that the garbage collector deletes it',
     args: patching('merge', metadataPatch({ ownerReferences: owners })),
   },
   {

@@ -129,7 +129,7 @@ const reconcilerMay: readonly Request[] = [
   ...kinds.map((input) => ({ what: `delete ${kindOf(input)}`, args: ['delete', '-f', '-'], input })),
   { what: 'write an event', args: created, input: event },
   {
-    what: 'see the definition of a kind',
+    what: 'read the CRD of a kind',
     args: ['get', 'crd', 'namespacepolicies.reeve.dev', 'secretshares.reeve.dev'],
   },
   {
@@ -152,16 +152,16 @@ const reconcilerMayNot: readonly Request[] = [
     what: 'bind in the whole cluster',
     args: ['create', 'clusterrolebinding', 'much', '--clusterrole=view', '--user=x'],
   },
-  { what: 'act as somebody else', args: ['get', 'ns', '--as=somebody'] },
+  { what: 'impersonate another user', args: ['get', 'ns', '--as=somebody'] },
   { what: 'create Pods', args: ['run', 'pod', '-n', 'team', '--image=none'] },
-  { what: 'make a token', args: ['create', 'token', 'default', '-n', 'team'] },
-  { what: 'make another Lease', args: created, input: lease('other') },
+  { what: 'create a token', args: ['create', 'token', 'default', '-n', 'team'] },
+  { what: 'create another Lease', args: created, input: lease('other') },
   {
     what: 'hold the Lease of the webhook',
     args: ['label', 'lease', 'reeve-webhook', '-n', 'reeve-system', 'x=y'],
   },
-  { what: 'see other definitions', args: ['get', 'crd'] },
-  { what: 'ask who may do what', args: [...created, '--validate=false'], input: accessReview },
+  { what: 'read other CRDs', args: ['get', 'crd'] },
+  { what: 'check the rights of users', args: [...created, '--validate=false'], input: accessReview },
   { what: 'see webhook configurations', args: ['get', 'validatingwebhookconfigurations'] },
   { what: 'see admission policies', args: ['get', 'validatingadmissionpolicies'] },
   { what: 'delete many Secrets at once', args: ['delete', '--raw', '/api/v1/namespaces/team/secrets'] },
@@ -172,7 +172,7 @@ const configuration = (kind: string, name: string): string => JSON.stringify(hoo
 
 const webhookMay: readonly Request[] = [
   { what: 'read policies, shares and namespaces', args: ['get', 'nspol,sshare,ns'] },
-  { what: 'ask who may do what', args: [...created, '--validate=false'], input: accessReview },
+  { what: 'check the rights of users', args: [...created, '--validate=false'], input: accessReview },
   { what: 'see the owner of its configurations', args: ['get', 'clusterrole', 'reeve-webhook'] },
   {
     what: 'hold its Lease',
@@ -200,7 +200,7 @@ const webhookMayNot: readonly Request[] = [
     what: 'hold the Lease of the reconciler',
     args: ['label', 'lease', 'reeve-reconciler', '-n', 'reeve-system', 'x=y'],
   },
-  { what: 'act as somebody else', args: ['get', 'ns', '--as=somebody'] },
+  { what: 'impersonate another user', args: ['get', 'ns', '--as=somebody'] },
   ...configurations.flatMap((kind) => [
     { what: `apply another ${kind}`, args: applied, input: configuration(kind, 'other') },
     { what: `create a ${kind} by POST`, args: created, input: configuration(kind, 'reeve') },

@@ -83,21 +83,21 @@ describeControllers('ownership', () => {
     const asThief = 'fieldManager=thief&force=true';
     const thefts: readonly { readonly how: string; readonly steal: Theft }[] = [
       {
-        how: 'whoever applies the same',
+        how: 'an apply of the same object',
         steal: (path, object) => tenant.apply(path, withField(object, {}), asThief),
       },
       {
-        how: 'whoever applies the same and a finalizer',
+        how: 'an apply of the same object with a finalizer',
         steal: (path, object) =>
           tenant.apply(path, withField(object, { finalizers: ['example.com/held'] }), asThief),
       },
-      { how: 'whoever strikes out all owners', steal: (path) => merge(path, { managedFields: [{}] }) },
+      { how: 'a patch that empties managedFields', steal: (path) => merge(path, { managedFields: [{}] }) },
       {
-        how: 'whoever puts himself in the place of Reeve',
+        how: 'a write that names the tenant in place of Reeve',
         steal: (path, object) => merge(path, { managedFields: renamed(object) }),
       },
       {
-        how: 'whoever replaces the owners by himself',
+        how: 'a write that makes the tenant the only manager',
         steal: (path, object) =>
           tenant.replace(path, {
             ...object,
@@ -105,7 +105,7 @@ describeControllers('ownership', () => {
           }),
       },
       {
-        how: 'whoever enters himself beside Reeve',
+        how: 'a write that adds the tenant beside Reeve',
         steal: (path, { metadata: { managedFields = [] }, ...rest }) =>
           tenant.patch(path, 'json', [
             {

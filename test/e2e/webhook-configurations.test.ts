@@ -70,23 +70,27 @@ const steps: readonly Step[] = [
   { step: 'a namespace is created', args: ['create', 'ns', 'a'], asked: both('CREATE namespaces') },
   { step: 'it is labeled', args: ['label', 'ns', 'a', 'x=y'], asked: both('UPDATE namespaces') },
   {
-    step: 'it is labeled as it is',
+    step: 'it gets the label that it has',
     args: merge(['ns', 'a'], { metadata: { labels: { x: 'y' } } }),
     asked: [],
   },
   {
-    step: 'it is held',
+    step: 'it gets a finalizer',
     args: merge(['ns', 'a'], finalizers(['example.com/held'])),
     asked: both('UPDATE namespaces'),
   },
-  { step: 'it is let go', args: merge(['ns', 'a'], finalizers([])), asked: both('UPDATE namespaces') },
   {
-    step: 'a condition of it is written',
+    step: 'its finalizer is removed',
+    args: merge(['ns', 'a'], finalizers([])),
+    asked: both('UPDATE namespaces'),
+  },
+  {
+    step: 'its condition is written',
     args: [...merge(['ns', 'a'], { status: { conditions: [condition] } }), '--subresource=status'],
     asked: ['validate UPDATE namespaces/status'],
   },
   {
-    step: 'its status is written as it is',
+    step: 'its status is written without a change',
     args: [...merge(['ns', 'a'], { status: { conditions: [condition] } }), '--subresource=status'],
     asked: [],
   },
@@ -107,16 +111,16 @@ const steps: readonly Step[] = [
     asked: ['validate UPDATE namespaces/finalize'],
   },
   { step: 'Reeve sets a default', args: ['label', 'ns', 'a', 'z=y'], as: reconciler, asked: [] },
-  { step: 'somebody breaks the glass', args: ['label', 'ns', 'a', 'v=w'], ...emergency, asked: [] },
+  { step: 'a break-glass user labels it', args: ['label', 'ns', 'a', 'v=w'], ...emergency, asked: [] },
   ...['kube-system', 'kube-public', 'kube-node-lease', 'reeve-system', 'reeve-shared', 'default'].map(
     (name) => ({
-      step: `${name} is labeled, which is excluded`,
+      step: `${name} is labeled, an excluded namespace`,
       args: ['label', 'ns', name, 'x=y'],
       asked: [],
     }),
   ),
   {
-    step: 'it is labeled to look like one that is excluded',
+    step: 'it gets the name label of an excluded namespace',
     args: ['label', '--overwrite', 'ns', 'a', 'kubernetes.io/metadata.name=kube-system', 'u=v'],
     asked: both('UPDATE namespaces'),
   },
@@ -139,9 +143,9 @@ const steps: readonly Step[] = [
   },
   { step: 'deletions are confirmed', args: confirm('=1'), asked: ['validate UPDATE namespacepolicies'] },
   { step: 'more deletions are confirmed', args: confirm('=2'), asked: ['validate UPDATE namespacepolicies'] },
-  { step: 'it is annotated otherwise', args: ['annotate', 'nspol', 'p', 'x=y'], asked: [] },
+  { step: 'it gets another annotation', args: ['annotate', 'nspol', 'p', 'x=y'], asked: [] },
   {
-    step: 'the confirmation is taken back',
+    step: 'the confirmation is removed',
     args: confirm('-'),
     asked: ['validate UPDATE namespacepolicies'],
   },
@@ -158,7 +162,7 @@ const steps: readonly Step[] = [
     asked: ['validate DELETE namespacepolicies'],
   },
   { step: 'it is deleted once more', args: ['delete', 'nspol', 'p', '--wait=false'], asked: [] },
-  { step: 'its finalizer is taken away', args: merge(['nspol', 'p'], finalizers([])), asked: [] },
+  { step: 'the finalizer of the policy is removed', args: merge(['nspol', 'p'], finalizers([])), asked: [] },
   {
     step: 'a Secret is created',
     args: ['create', 'secret', 'generic', 's', '-n', 'a'],
@@ -176,24 +180,24 @@ const steps: readonly Step[] = [
     asked: [],
   },
   {
-    step: 'it is made immutable and held, which nothing judges',
+    step: 'it becomes immutable and gets a finalizer, which no rule judges',
     args: merge(['secret', 's', '-n', 'a'], {
       immutable: true,
       metadata: { finalizers: ['example.com/held'] },
     }),
     asked: [],
   },
-  { step: 'it is let go', args: merge(['secret', 's', '-n', 'a'], finalizers([])), asked: [] },
+  { step: 'its finalizer is removed', args: merge(['secret', 's', '-n', 'a'], finalizers([])), asked: [] },
   { step: 'it is deleted', args: ['delete', 'secret', 's', '-n', 'a'], asked: [] },
   {
-    step: 'Reeve creates one',
+    step: 'Reeve creates a Secret',
     args: ['create', '-f', '-'],
     input: ownSecret,
     as: reconciler,
     asked: [],
   },
   {
-    step: 'one is created in kube-system',
+    step: 'a Secret is created in kube-system',
     args: ['create', 'secret', 'generic', 's', '-n', 'kube-system'],
     asked: [],
   },
@@ -209,19 +213,19 @@ const steps: readonly Step[] = [
   },
   { step: 'the Role is labeled', args: ['label', 'role', 'r', '-n', 'a', 'x=y'], asked: [] },
   {
-    step: 'it grants something else',
+    step: 'the Role grants other rights',
     args: merge(['role', 'r', '-n', 'a'], { rules: [] }),
     asked: ['validate UPDATE roles'],
   },
   { step: 'the RoleBinding is labeled', args: ['label', 'rolebinding', 'r', '-n', 'a', 'x=y'], asked: [] },
   {
-    step: 'it is for nobody',
+    step: 'its subjects are removed',
     args: merge(['rolebinding', 'r', '-n', 'a'], { subjects: null }),
     asked: ['validate UPDATE rolebindings'],
   },
   { step: 'other kinds are written', args: ['create', 'configmap', 'c', '-n', 'a'], asked: [] },
   {
-    step: 'a finalizer holds something',
+    step: 'a finalizer holds an object',
     args: merge(['configmap', 'c', '-n', 'a'], finalizers(['example.com/held'])),
     asked: [],
   },
@@ -238,11 +242,11 @@ const steps: readonly Step[] = [
     asked: both('UPDATE namespaces'),
   },
   {
-    step: 'nothing holds it any more',
+    step: 'the finalizer of the object is removed',
     args: merge(['configmap', 'c', '-n', 'a'], finalizers([])),
     asked: [],
   },
-  { step: 'it goes', args: ['wait', 'ns', 'a', '--for=delete', '--timeout=60s'], asked: [] },
+  { step: 'the namespace is gone', args: ['wait', 'ns', 'a', '--for=delete', '--timeout=60s'], asked: [] },
 ];
 
 describeControllers('the webhook configurations', { timeout: 120_000 }, () => {

@@ -235,15 +235,15 @@ describeControllers('all webhooks lost', { timeout: 240_000 }, () => {
     it.concurrent.each<Work>([
       { what: 'register Nodes', does: [create(node('out-first'), lease('kube-node-lease', 'out-first'))] },
       {
-        what: 'make the Pods of Reeve anew',
+        what: 'create the Pods of Reeve again',
         does: [kubectlCommand('rollout', 'restart', 'deployment', '-n', 'reeve-system')],
       },
       {
-        what: 'be led by another replica',
+        what: 'make another replica the leader',
         does: [merge(['lease', 'reeve-webhook', '-n', 'reeve-system'], { spec: { leaseTransitions: 9 } })],
       },
       { what: 'store the authority', does: [create(...judgedElsewhere('reeve-system', 'out-anew'))] },
-    ])('whoever has to can $what, though nobody answers', async ({ does }) => {
+    ])('the accounts that need it can $what while no webhook answers', async ({ does }) => {
       for (const command of does) {
         const { code, stderr } = await attempt(command, scene.plane);
         expect(code, stderr).toBe(0);

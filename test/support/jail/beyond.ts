@@ -31,14 +31,14 @@ export function beyondRights(team: string): readonly Beyond[] {
     { what: 'make a Pod', send: post(`${core}/pods`, pod) },
     { what: 'run a command in a Pod', send: (api) => api.create(`${core}/pods/new/exec?command=ls`, {}) },
     { what: 'reach a Service', send: get('/api/v1/namespaces/default/services/https:kubernetes:443/proxy/') },
-    { what: 'make a token', send: post(`${core}/serviceaccounts/default/token`, token) },
+    { what: 'create a token', send: post(`${core}/serviceaccounts/default/token`, token) },
     {
       what: 'make a token of Reeve',
       send: post('/api/v1/namespaces/reeve-system/serviceaccounts/reeve-reconciler/token', token),
     },
     // The API server asks no admission policy about these requests.
     {
-      what: 'ask what others may in a namespace',
+      what: 'review the rights of other users in a namespace',
       send: post(`/apis/authorization.k8s.io/v1/namespaces/${team}/localsubjectaccessreviews`, review),
     },
     {

@@ -29,13 +29,16 @@ export function contentAttempts(team: string): readonly Attempt[] {
   return [
     ...under('Reeve changes and deletes what is labeled', reconciler, [
       ['change a Secret', patch('merge', theirs, { stringData: { a: 'b' } })],
-      ['change nothing of a Secret', patch('merge', theirs, {})],
-      ['take a Secret over', apply(theirs, secretOf('theirs', marked))],
+      ['update a Secret without a change', patch('merge', theirs, {})],
+      ['adopt a Secret', apply(theirs, secretOf('theirs', marked))],
       ['delete a Secret', remove(theirs)],
       ['replace a Secret', put(theirs, secretOf('theirs')), neither],
       ['delete all Secrets', remove(at('secrets', team)), neither],
-      ['mark a ConfigMap', patch('strategic', at('configmaps', team, 'theirs'), { metadata: marked })],
-      ['change what is offered', patch('merge', at('configmaps', team, 'offered'), { data: { a: 'b' } })],
+      [
+        'set the mark on a ConfigMap',
+        patch('strategic', at('configmaps', team, 'theirs'), { metadata: marked }),
+      ],
+      ['change an offered object', patch('merge', at('configmaps', team, 'offered'), { data: { a: 'b' } })],
       [
         'change a RoleBinding',
         patch('json', at('rolebindings', team, 'theirs'), [{ op: 'remove', path: '/subjects' }]),
@@ -58,9 +61,9 @@ export function contentAttempts(team: string): readonly Attempt[] {
           bindingOf('new', undefined, undefined, { ...marked, finalizers: [held] }),
         ),
       ],
-      ['hold up the end of what is its own', patch('merge', ours, { metadata: { finalizers: [held] } })],
+      ['add a finalizer to a managed object', patch('merge', ours, { metadata: { finalizers: [held] } })],
       [
-        'hold up the end of what is offered',
+        'add a finalizer to an offered object',
         apply(
           at('configmaps', team, 'offered'),
           configMapOf('offered', { ...marked, finalizers: ['test.dev/also'] }),
@@ -68,9 +71,12 @@ export function contentAttempts(team: string): readonly Attempt[] {
       ],
     ]),
     ...under('what Reeve makes is labeled', reconciler, [
-      ['make a Secret', apply(at('secrets', team, 'new'), secretOf('new'))],
-      ['make a Secret by POST', post(at('secrets', team), secretOf('new'))],
-      ['make a Secret without owner', apply(at('secrets', team, 'new'), secretOf('new', { labels: mark }))],
+      ['create a Secret', apply(at('secrets', team, 'new'), secretOf('new'))],
+      ['create a Secret with POST', post(at('secrets', team), secretOf('new'))],
+      [
+        'create a Secret without an owner',
+        apply(at('secrets', team, 'new'), secretOf('new', { labels: mark })),
+      ],
       [
         'make a Secret with the mark of others',
         apply(
@@ -88,14 +94,23 @@ export function contentAttempts(team: string): readonly Attempt[] {
       ],
     ]),
     ...under('what Reeve gives up stays', reconciler, [
-      ['change what it gives up', patch('merge', ours, { metadata: { labels: null }, data: { a: 'b' } })],
-      ['empty what it gives up', patch('merge', ours, { metadata: { labels: null }, data: null })],
-      ['seal what it gives up', patch('merge', ours, { metadata: { labels: null }, immutable: true })],
+      [
+        'change an object while releasing it',
+        patch('merge', ours, { metadata: { labels: null }, data: { a: 'b' } }),
+      ],
+      [
+        'empty an object while releasing it',
+        patch('merge', ours, { metadata: { labels: null }, data: null }),
+      ],
+      [
+        'make an object immutable while releasing it',
+        patch('merge', ours, { metadata: { labels: null }, immutable: true }),
+      ],
     ]),
     ...under('Secrets that hold tokens', reconciler, [
-      ['make a token', typed('kubernetes.io/service-account-token')],
-      ['make a token to join', typed('bootstrap.kubernetes.io/token')],
-      ['make a release of Helm', typed('helm.sh/release.v1')],
+      ['create a token', typed('kubernetes.io/service-account-token')],
+      ['create a bootstrap token', typed('bootstrap.kubernetes.io/token')],
+      ['create a Helm release', typed('helm.sh/release.v1')],
     ]),
   ];
 }
@@ -108,11 +123,11 @@ export function roleAttempts(team: string): readonly Attempt[] {
   const clusterBinding = { ...bindingOf('jail-much'), kind: 'ClusterRoleBinding' };
   return [
     ...under(listed, neither, [
-      ['hand out cluster-admin', bind(undefined, ['ClusterRole', 'cluster-admin'])],
-      ['hand out admin', bind(undefined, ['ClusterRole', 'admin'])],
+      ['bind cluster-admin', bind(undefined, ['ClusterRole', 'cluster-admin'])],
+      ['bind admin', bind(undefined, ['ClusterRole', 'admin'])],
     ]),
     // RBAC lets an account grant a role only if the account has its rights. This account has none of them.
-    ...under(listed, reconciler, [['hand out a Role', bind(undefined, ['Role', 'view'])]]),
+    ...under(listed, reconciler, [['bind a Role', bind(undefined, ['Role', 'view'])]]),
     ...under('nothing to users and groups of system:', reconciler, [
       ...[
         'system:authenticated',
@@ -147,7 +162,7 @@ export function roleAttempts(team: string): readonly Attempt[] {
       ],
       ['widen a Role', patch('merge', at('roles', team, 'view'), { rules: [] })],
       ['widen a ClusterRole', patch('merge', at('clusterroles', '', 'view'), { rules: [] })],
-      ['hand out a role everywhere', apply(at('clusterrolebindings', '', 'jail-much'), clusterBinding)],
+      ['bind a role in the whole cluster', apply(at('clusterrolebindings', '', 'jail-much'), clusterBinding)],
     ]),
   ];
 }

@@ -68,9 +68,9 @@ function toContents(team: string): readonly Row[] {
     metadata: { labels: { 'app.kubernetes.io/managed-by': null }, annotations: { 'reeve.dev/owner': null } },
   };
   return [
-    ['make a ConfigMap', apply(at('configmaps', team, 'new'), configMapOf('new', marked))],
-    ['make a Secret', apply(at('secrets', team, 'new'), secretOf('new', marked))],
-    ['hand out a role', apply(at('rolebindings', team, 'new'), bindingOf('new'))],
+    ['create a ConfigMap', apply(at('configmaps', team, 'new'), configMapOf('new', marked))],
+    ['create a Secret', apply(at('secrets', team, 'new'), secretOf('new', marked))],
+    ['grant a role', apply(at('rolebindings', team, 'new'), bindingOf('new'))],
     [
       'hand out a role to a service account',
       apply(
@@ -78,12 +78,12 @@ function toContents(team: string): readonly Row[] {
         bindingOf('new', { kind: 'ServiceAccount', name: 'x', namespace: team }),
       ),
     ],
-    ['change what is its own', apply(ours, configMapOf('ours', marked, { a: 'b' }))],
-    ['give up what is its own', patch('merge', ours, nothingOfOurs)],
-    ['give up a RoleBinding', patch('merge', at('rolebindings', team, 'ours'), nothingOfOurs)],
-    ['delete what is its own', remove(ours)],
-    ['take over what is offered', apply(offered, configMapOf('offered', marked, { a: 'b' }))],
-    ['delete what is offered', remove(offered)],
+    ['change a managed object', apply(ours, configMapOf('ours', marked, { a: 'b' }))],
+    ['release a managed object', patch('merge', ours, nothingOfOurs)],
+    ['release a RoleBinding', patch('merge', at('rolebindings', team, 'ours'), nothingOfOurs)],
+    ['delete a managed object', remove(ours)],
+    ['adopt an offered object', apply(offered, configMapOf('offered', marked, { a: 'b' }))],
+    ['delete an offered object', remove(offered)],
   ];
 }
 
@@ -140,7 +140,7 @@ export function duties(team: string): readonly Duty[] {
     ...of(
       ['webhook', 'reconciler'],
       [
-        ['ask what it may itself', reviewOf('SelfSubjectRulesReview', { spec: { namespace: team } })],
+        ['review its own rights', reviewOf('SelfSubjectRulesReview', { spec: { namespace: team } })],
         toAuthority,
       ],
     ),
@@ -151,7 +151,7 @@ export function duties(team: string): readonly Duty[] {
     ...of(
       ['webhook'],
       [
-        ['ask what others may', reviewOf('SubjectAccessReview', accessReview)],
+        ['review the rights of other users', reviewOf('SubjectAccessReview', accessReview)],
         leaseOf('reeve-webhook'),
         ...toHooks(),
       ],

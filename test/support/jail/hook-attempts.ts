@@ -60,7 +60,7 @@ export function hookAttempts(): readonly Attempt[] {
       ],
     ]),
     ...under('webhooks of Reeve lead to', webhook, [
-      ['lead reviews out of the cluster', hooks(url)],
+      ['send reviews out of the cluster', hooks(url)],
       [
         'lead reviews to another Service',
         hooks({ clientConfig: { service: { ...service, name: 'other' } } }),
@@ -74,7 +74,7 @@ export function hookAttempts(): readonly Attempt[] {
         'lead reviews to no path',
         hooks({ clientConfig: { service: { namespace: service.namespace, name: service.name } } }),
       ],
-      ['lead reviews elsewhere with a second webhook', second(url)],
+      ['send reviews elsewhere with a second webhook', second(url)],
     ]),
     ...under('mutating webhooks of Reeve must have failurePolicy', webhook, [
       [
@@ -97,10 +97,13 @@ export function hookAttempts(): readonly Attempt[] {
       ],
     ]),
     ...under('Reeve marks what policies', { webhook: 'guard or jail', reconciler: 'RBAC' }, [
-      ['mark its configuration', apply(path, { ...hooksOf(), metadata: { name: 'reeve', ...marked } })],
+      [
+        'set the mark on its configuration',
+        apply(path, { ...hooksOf(), metadata: { name: 'reeve', ...marked } }),
+      ],
     ]),
     ...under('webhooks of Reeve must let break-glass', webhook, [
-      ['hold up emergencies', hooks({ matchConditions: [endings] })],
+      ['block break-glass users', hooks({ matchConditions: [endings] })],
       ...(['namespaces', 'namespaces/status', 'namespaces/finalize'] as const).map((resource): Row => [
         `hold up the end of namespaces by ${resource}`,
         hooks({
@@ -115,7 +118,7 @@ export function hookAttempts(): readonly Attempt[] {
           matchConditions: [emergencies, endings, ...ownEndings.filter((each) => each !== condition)],
         }),
       ]),
-      ['hold up emergencies with a second webhook', second({ matchConditions: [endings] })],
+      ['block break-glass users with a second webhook', second({ matchConditions: [endings] })],
       [
         'hold up everything under the names of the conditions',
         hooks({
@@ -125,8 +128,8 @@ export function hookAttempts(): readonly Attempt[] {
           })),
         }),
       ],
-      ['make everybody wait', hooks({ timeoutSeconds: 6 })],
-      ['make everybody wait for as long as is usual', hooks({ timeoutSeconds: undefined })],
+      ['delay every request', hooks({ timeoutSeconds: 6 })],
+      ['delay every request for the default timeout', hooks({ timeoutSeconds: undefined })],
     ]),
     ...under('webhooks of Reeve leave out', webhook, [
       ['judge all namespaces', hooks({ namespaceSelector: {} })],
@@ -135,7 +138,7 @@ export function hookAttempts(): readonly Attempt[] {
         hooks(selecting({ ...others, values: excluded.filter((each) => each !== name) })),
       ]),
       ['judge only the excluded namespaces', hooks(selecting({ ...others, operator: 'In' }))],
-      ['leave out by a label that anybody may set', hooks(selecting({ ...others, key: 'name' }))],
+      ['exclude namespaces by a label that any user may set', hooks(selecting({ ...others, key: 'name' }))],
       ['judge all namespaces with a second webhook', second({ namespaceSelector: {} })],
       [
         'judge all namespaces beside its own kinds',

@@ -39,10 +39,10 @@ export function namespaceAttempts(team: string): readonly Attempt[] {
       ],
       ['add a finalizer', patch('merge', path, metadata({ finalizers: ['test.dev/held'] }))],
       ['add an owner', patch('merge', path, metadata(owners))],
-      ['mark a namespace', patch('merge', path, metadata({ labels: mark }))],
-      ['replace a namespace', put(path, named), neither],
-      ['make a namespace', post(at('namespaces', ''), object('v1', 'Namespace', `${team}-two`)), neither],
-      ['delete a namespace', remove(path), neither],
+      ['set the mark on a Namespace', patch('merge', path, metadata({ labels: mark }))],
+      ['replace a Namespace', put(path, named), neither],
+      ['create a Namespace', post(at('namespaces', ''), object('v1', 'Namespace', `${team}-two`)), neither],
+      ['delete a Namespace', remove(path), neither],
     ]),
     ...under('of the status of a Namespace', reconciler, [
       ['change a label through the status', patch('merge', status, metadata({ labels: { team: 'b' } }))],
@@ -59,16 +59,19 @@ export function namespaceAttempts(team: string): readonly Attempt[] {
         'label through the status by apply',
         apply(status, { ...named, metadata: { name: team, labels: { a: 'b' } } }),
       ],
-      ['write a condition of others', apply(status, { ...named, status: { conditions: [another] } })],
+      [
+        'write a condition of another program',
+        apply(status, { ...named, status: { conditions: [another] } }),
+      ],
       [
         'change a condition of others',
         patch('merge', status, { status: { conditions: [{ ...otherCondition, status: 'False' }] } }),
       ],
-      ['remove the conditions of others', patch('merge', status, { status: { conditions: null } })],
+      ['remove the conditions of other programs', patch('merge', status, { status: { conditions: null } })],
       ['replace the status', put(status, named), neither],
     ]),
     ...under('Reeve never writes namespaces/finalize', neither, [
-      ['finish the end of a namespace', put(`${path}/finalize`, { ...named, spec: {} })],
+      ['finish the deletion of a Namespace', put(`${path}/finalize`, { ...named, spec: {} })],
     ]),
     ...excluded.flatMap((name) =>
       under(`Reeve keeps out of the namespace ${name}`, reconciler, [

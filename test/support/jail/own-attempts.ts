@@ -45,8 +45,8 @@ export function ownAttempts(team: string): readonly Attempt[] {
   return [
     ...owningKinds.flatMap((kind) => providerAttempts(team, kind)),
     ...under('of Leases', neither, [
-      ['make a Lease of another name', lease('other', 'reeve-system')],
-      ['make its Lease elsewhere', lease('reeve-reconciler', team)],
+      ['create a Lease with another name', lease('other', 'reeve-system')],
+      ['create its Lease in another namespace', lease('reeve-reconciler', team)],
       ['hold a Lease of Kubernetes', lease('kube-scheduler', 'kube-system')],
       [
         'make a Lease by POST',
@@ -74,7 +74,7 @@ export function ownAttempts(team: string): readonly Attempt[] {
     ]),
     ...under('of the Secrets in reeve-system', webhook, [
       [
-        'make its authority one that cannot be mended',
+        'make its authority immutable',
         apply(authority, secretOf('reeve-webhook-ca', {}, { immutable: true })),
         both,
       ],
@@ -86,17 +86,17 @@ export function ownAttempts(team: string): readonly Attempt[] {
       ],
     ]),
     ...under('Reeve adds finalizers', reconciler, [
-      ['hold up the end of its Lease', patch('merge', ownLease, { metadata: { finalizers: [held] } })],
+      ['add a finalizer to its Lease', patch('merge', ownLease, { metadata: { finalizers: [held] } })],
       [
         'hold up the end of an Event',
         post(eventsIn(team), holding(eventOf('reeve.dev/reeve', team), { finalizers: [held] })),
       ],
-      ['hold up the end of its authority', authorityWith({ finalizers: [held] }), both],
+      ['add a finalizer to its authority', authorityWith({ finalizers: [held] }), both],
     ]),
     ...under('Reeve marks what policies', reconciler, [
-      ['mark its Lease', patch('merge', ownLease, { metadata: marked })],
-      ['mark an Event', post(eventsIn(team), holding(eventOf('reeve.dev/reeve', team), marked))],
-      ['mark its authority', authorityWith(marked), marking],
+      ['set the mark on its Lease', patch('merge', ownLease, { metadata: marked })],
+      ['set the mark on an Event', post(eventsIn(team), holding(eventOf('reeve.dev/reeve', team), marked))],
+      ['set the mark on its authority', authorityWith(marked), marking],
     ]),
     ...under('Secrets that hold tokens', webhook, [
       [
@@ -121,7 +121,7 @@ export function ownAttempts(team: string): readonly Attempt[] {
       ],
     ]),
     ...under('Reeve never writes events', neither, [
-      ['write an Event of the old kind', post(`/api/v1/namespaces/${team}/events`, oldEvent)],
+      ['write an Event of the core group', post(`/api/v1/namespaces/${team}/events`, oldEvent)],
     ]),
     ...under('Reeve never writes resourcequotas/status', neither, [
       ['write a status', patch('merge', at('resourcequotas', team, 'theirs', 'status'), { status: {} })],
@@ -136,13 +136,13 @@ export function authorityAttempts(): readonly Attempt[] {
     ...under('of the Secrets in reeve-system', reconciler, [
       ['delete the authority', remove(authority)],
       ['delete all Secrets of Reeve', remove(at('secrets', 'reeve-system')), neither],
-      ['make the authority unchangeable', patch('merge', authority, { immutable: true }), both],
+      ['make the authority immutable', patch('merge', authority, { immutable: true }), both],
     ]),
     ...under('Reeve adds finalizers', both, [
-      ['hold up the end of the authority', patch('merge', authority, { metadata: { finalizers: [held] } })],
+      ['add a finalizer to the authority', patch('merge', authority, { metadata: { finalizers: [held] } })],
     ]),
     ...under('Reeve marks what policies', marking, [
-      ['mark the authority', patch('merge', authority, { metadata: marked })],
+      ['set the mark on the authority', patch('merge', authority, { metadata: marked })],
     ]),
   ];
 }
