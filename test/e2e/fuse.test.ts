@@ -1,4 +1,4 @@
-// How many objects one change may delete: checked before the change is stored, and again before anything is deleted.
+// The limit on deletions by one change: Reeve checks it before the change is stored, and again before it deletes anything.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { installReeve } from '../cluster/reeve-install.ts';
 import { kubectl } from '../support/kubectl.ts';

@@ -234,7 +234,7 @@ describeControllers('what SecretShares leave alone', () => {
         (request) => !request.path.endsWith('/secrets') && request.path !== authority,
       );
       expect(single.filter((request) => !allowed.has(request.path))).toEqual([]);
-      // As the API server tells it.
+      // The audit log of the API server proves the same as the proxy.
       const got = ours.filter(({ verb }) => verb === 'get');
       expect(got.length).toBeGreaterThan(0);
       expect(got.filter(({ namespace, name }) => !allowed.has(path(namespace, name)))).toEqual([]);

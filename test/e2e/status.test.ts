@@ -1,4 +1,4 @@
-// What people see of Reeve at work: columns, conditions, counts and events are true, and Reeve writes none of them needlessly.
+// Reeve reports its work in columns, conditions, counts and events. All of them are true, and none is written needlessly.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { writesOf } from '../cluster/audit-record.ts';
 import { installReeve } from '../cluster/reeve-install.ts';

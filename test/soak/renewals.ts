@@ -1,4 +1,4 @@
-// How often Reeve renewed and recovered certificates and authorities while people worked.
+// Counts how often Reeve renewed and recovered certificates and authorities while people worked.
 import type { Arena } from './arena.ts';
 
 const counters = /^reeve_certificate_(?:renewals|recoveries)_total\{.*$/gm;

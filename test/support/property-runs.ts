@@ -1,4 +1,4 @@
-// How many runs a property gets: as many as its test says, or a tenth of that in the quick tests.
+// Sets how many runs a property gets: as many as its test says, or a tenth of that in the quick tests.
 
 /** Set by `npm run test:quick`. */
 const variable = 'REEVE_QUICK_TESTS';

@@ -204,7 +204,7 @@ export const wildOps = [
   ),
 ];
 
-/** How many watch events arrive before the next action. */
+/** Decides how many watch events arrive before the next action. */
 export const lag = fc.constantFrom('none', 'some', 'all', 'settled');
 
 function failFor(h: Harness, code: number, times: number): void {

@@ -105,14 +105,14 @@ export function hookAttempts(): readonly Attempt[] {
     ...under('webhooks of Reeve must let break-glass', webhook, [
       ['block break-glass users', hooks({ matchConditions: [endings] })],
       ...(['namespaces', 'namespaces/status', 'namespaces/finalize'] as const).map((resource): Row => [
-        `hold up the end of namespaces by ${resource}`,
+        `block the deletion of Namespaces through ${resource}`,
         hooks({
           rules: [ruleOf('', 'secrets'), ruleOf('', resource)],
           matchConditions: [emergencies, ...ownEndings],
         }),
       ]),
       ...ownEndings.map((condition): Row => [
-        `hold up the end of policies without ${condition.name}`,
+        `block the deletion of policies without ${condition.name}`,
         hooks({
           rules: [ruleOf('', 'secrets'), ruleOf('reeve.dev', 'namespacepolicies')],
           matchConditions: [emergencies, endings, ...ownEndings.filter((each) => each !== condition)],
@@ -120,7 +120,7 @@ export function hookAttempts(): readonly Attempt[] {
       ]),
       ['block break-glass users with a second webhook', second({ matchConditions: [endings] })],
       [
-        'hold up everything under the names of the conditions',
+        'block every user with wrong conditions under the right names',
         hooks({
           matchConditions: [emergencies, endings, ...ownEndings].map((each) => ({
             ...each,
