@@ -44,9 +44,12 @@ export function providerFields({ provider, provided, whileSuspended }: Words) {
       false,
     ),
     contact: text({
-      description: `Where people ask about the ${provider}: a URL, an address or the name of a team. Each refusal that the ${provider} causes ends with it.`,
+      description: `Where people ask about the ${provider}: a URL, an address or the name of a team. A refusal of an object by the ${provider} ends with it.`,
       minLength: 1,
       maxLength: 200,
+      // A line break would look like a second message in a terminal.
+      pattern: '^[^\\x00-\\x1f\\x7f]+$',
+      accepted: 'one line of text',
     }),
   };
 }

@@ -5,6 +5,7 @@ import { shippedFolder } from '../app/shipped-files.ts';
 import { certsDefaults } from './certs.ts';
 import {
   file,
+  fileOrFolder,
   folder,
   hostSetting,
   installNamespace,
@@ -53,7 +54,7 @@ export type UpFlags = Values<typeof upSettings>;
 /** The default is a folder of the package. The help shows its path from the root of the repository. */
 function policiesSetting(): Setting<string> {
   const setting = textSetting('', {
-    ...folder,
+    ...fileOrFolder,
     help: 'The objects that the sandbox starts with: a YAML file, or a folder of YAML files. One invalid object prevents the start.',
   });
   const value = shippedFolder('samples/first-steps');
@@ -62,10 +63,10 @@ function policiesSetting(): Setting<string> {
 
 export const serveSettings = {
   policies: requiredText({
-    ...folder,
+    ...fileOrFolder,
     help: 'The policies and shares to serve: a YAML file, or a folder of them.',
   }),
-  clusterState: optionalText({ ...folder, help: 'Namespaces as YAML, in place of a cluster.' }),
+  clusterState: optionalText({ ...fileOrFolder, help: 'Namespaces as YAML, in place of a cluster.' }),
   host: hostSetting('127.0.0.1'),
   ...webhookSettings,
   ...installSettings,

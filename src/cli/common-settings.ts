@@ -14,6 +14,7 @@ import { parseGoDuration } from '../base/time.ts';
 
 export const file = { placeholder: 'FILE', accepted: 'a file' };
 export const folder = { placeholder: 'DIR', accepted: 'a folder' };
+export const fileOrFolder = { placeholder: 'PATH', accepted: 'a YAML file or a folder of them' };
 const port = { placeholder: 'PORT' };
 export const durationPlaceholder = { placeholder: 'DURATION' };
 export const namespaceNames = { placeholder: 'NAME', accepted: 'names of namespaces' };

@@ -35,6 +35,7 @@ export function matchErrorViolation(
     path: 'metadata',
     found: `an error in match condition ${error.condition}: ${error.message}`,
     accepted: 'an object for which the condition is true or false',
+    message: `match condition ${error.condition} failed: ${error.message}`,
     identity: undefined,
   });
 }

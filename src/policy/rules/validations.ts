@@ -36,11 +36,21 @@ function validationRule(rule: ValidationRule, expression: Expression, message: E
       const bindings = bindingsOf(object, review);
       const result = expression.evaluate(bindings);
       if (result.ok && result.value === true) return [];
-      const accepted = `an object for which ${clipped(rule.expression, maxMessageLength)} is true`;
-      if (!result.ok) return [violation(`an error: ${result.message}`, accepted, undefined)];
+      const source = clipped(rule.expression, maxMessageLength);
+      const accepted = `an object for which ${source} is true`;
+      if (!result.ok) {
+        const text = `expression failed with "${result.message}": ${source}`;
+        return [{ ...violation(`an error: ${result.message}`, accepted, undefined), message: text }];
+      }
       const text = messageOf(rule, message, bindings);
-      if (text === undefined) return [violation('an object for which it is false', accepted, 'false')];
-      // The author's words explain more than the expression would.
+      // Without a message, the words are those of a ValidatingAdmissionPolicy.
+      if (text === undefined)
+        return [
+          {
+            ...violation('an object for which it is false', accepted, 'false'),
+            message: `failed expression: ${source}`,
+          },
+        ];
       const found = `an object that breaks the rule: ${text}`;
       return [{ ...violation(found, 'an object that keeps the rule', 'false'), message: text }];
     },

@@ -85,7 +85,7 @@ export const ruleCases: readonly RuleCase[] = [
     spec: { validations: [{ name: 'short', expression }] },
     good: { name: 'a' },
     bad: { name: 'and-too-long' },
-    says: `validations/short: object: found an object for which it is false; accepted: an object for which ${expression} is true`,
+    says: `validations/short: failed expression: ${expression}`,
   },
 ];
 

@@ -179,7 +179,7 @@ describe('help', () => {
       expect(text).toContain(`REEVE_${kebab.replaceAll('-', '_').toUpperCase()}`);
     }
     expect(text).toContain('(REEVE_PORT; default 8443; accepted: a whole number from 0 to 65535)');
-    expect(text).toContain('(REEVE_POLICIES; required; accepted: a folder)');
+    expect(text).toContain('(REEVE_POLICIES; required; accepted: a YAML file or a folder of them)');
     for (const line of text.split('\n')) expect(line.length).toBeLessThan(200);
   });
 });

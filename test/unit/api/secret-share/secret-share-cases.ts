@@ -63,6 +63,7 @@ export const refusedShares: readonly (readonly [title: string, spec: unknown, pr
   ['no source', { targets: { names: ['a'] } }, 'spec.source: found nothing; accepted: an object with'],
   ['a contact that is too long', { ...minimalShare, contact: 'c'.repeat(201) }, 'spec.contact: found '],
   ['an empty contact', { ...minimalShare, contact: '' }, 'spec.contact: found empty text'],
+  ['a contact of two lines', { ...minimalShare, contact: 'a\nb' }, 'accepted: one line of text'],
   ['no targets', { source: minimalShare.source }, 'spec.targets: found nothing; accepted: '],
   ['an unknown field', { ...minimalShare, sources: 1 }, 'spec.sources: found an unknown field'],
   [
