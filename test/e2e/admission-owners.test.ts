@@ -32,7 +32,7 @@ const provided = [
   { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'create', 'patch', 'delete'] },
 ];
 
-/** A policy with problems of which the schema of a CRD can detect none. */
+/** The schema of the CRD can detect none of the problems of this policy. */
 const wrong = policy('ad-ow-wrong', {
   match: {
     matchConditions: [
