@@ -18,8 +18,17 @@ const onBoth = 'test/contract/**/*.test.ts';
 /** Needs a process or a port: a quick test does not. */
 const withProcessesOrPorts = ['test/**/*.io.test.ts', 'test/http/**/*.test.ts', 'test/samples/**/*.test.ts'];
 
-/** Minutes alone on the machine: 100 writes a second of which none fails, and a soak with faults. */
-const long = ['test/e2e/zero-failures.test.ts', 'test/soak/soak.test.ts'];
+/**
+ * Minutes each, one after the other: 100 writes a second without a failed one, a soak with faults, and the files that
+ * stop or empty control planes of their own.
+ */
+const long = [
+  'test/e2e/zero-failures.test.ts',
+  'test/e2e/guard-controllers.test.ts',
+  'test/e2e/uninstall.test.ts',
+  'test/e2e/webhook-outage.test.ts',
+  'test/soak/soak.test.ts',
+];
 
 /**
  * The e2e files that need nothing which only a real cluster has (an etcd, workloads, an audit log). Without Go they run on
