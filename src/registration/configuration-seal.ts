@@ -6,7 +6,7 @@ import { group } from '../api/names.ts';
 import { versionAnnotation } from './wanted-configurations.ts';
 
 /** Annotation on a webhook configuration: the hash of its webhooks and of the program's version. */
-export const sealAnnotation = `${group}/sealed`;
+const sealAnnotation = `${group}/sealed`;
 
 /** Leaves the bundles out of the seal when another program writes them. */
 export function sealed(configuration: KubeObject, isBundleOurs: boolean): KubeObject {

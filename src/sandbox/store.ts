@@ -127,11 +127,11 @@ export class MemoryStore implements SandboxStore {
  * Lists have the order of this text, as in etcd: `team-a/x` comes before `team/x`.
  * https://etcd.io/docs/latest/learning/data_model/#logical-view
  */
-export function sortKey({ metadata }: KubeObject): string {
+function sortKey({ metadata }: KubeObject): string {
   return `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
 }
 
-export class SortedObjects {
+class SortedObjects {
   readonly #objects: KubeObject[] = [];
 
   get(key: string): KubeObject | undefined {

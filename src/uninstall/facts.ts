@@ -89,7 +89,7 @@ const neededVerbs = ['list', 'patch', 'delete'];
  * Namespaced kinds that can be listed, patched and deleted, each once, in the version that its group prefers.
  * https://kubernetes.io/docs/concepts/overview/kubernetes-api/#discovery-api
  */
-export async function servedKinds(client: KubeClient): Promise<ServedKinds> {
+async function servedKinds(client: KubeClient): Promise<ServedKinds> {
   const groups = membersOf(await client.request({ method: 'GET', path: '/apis' }), 'groups');
   const versions = ['v1', ...groups.flatMap(versionsOf)];
   const resources = new Map<string, ServedResource>();

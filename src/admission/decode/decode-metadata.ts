@@ -7,6 +7,7 @@ import {
   decoded,
   notDecoded,
   firstProblem,
+  objectListProblem,
   wrongType,
   type Decoding,
   type ReviewProblem,
@@ -56,12 +57,8 @@ function timeProblem(value: unknown, path: string): ReviewProblem | undefined {
 }
 
 function ownersProblem(value: unknown, path: string): ReviewProblem | undefined {
-  if (isAbsent(value)) return undefined;
-  if (!Array.isArray(value)) return wrongType(path, value, 'a list of objects');
-  return firstProblem(value, (owner: unknown, index) =>
-    isJsonObject(owner)
-      ? firstProblem(ownerReferenceTexts, (field) => textProblem(owner[field], `${path}[${index}].${field}`))
-      : wrongType(`${path}[${index}]`, owner, 'an object'),
+  return objectListProblem(value, path, (owner, at) =>
+    firstProblem(ownerReferenceTexts, (field) => textProblem(owner[field], `${at}.${field}`)),
   );
 }
 

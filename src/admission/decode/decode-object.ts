@@ -7,6 +7,7 @@ import {
   decoded,
   notDecoded,
   firstProblem,
+  objectListProblem,
   wrongType,
   type Decoding,
   type ReviewProblem,
@@ -19,7 +20,7 @@ const ruleLists = ['apiGroups', 'resources', 'verbs', 'resourceNames', 'nonResou
 const subjectTexts = ['kind', 'apiGroup', 'name', 'namespace'] as const;
 const rbacGroups: readonly unknown[] = [undefined, null, '', 'rbac.authorization.k8s.io'];
 
-export function decodePayload(
+function decodePayload(
   resource: AnyReview['resource'],
   object: JsonObject,
   path: string,
@@ -85,22 +86,14 @@ function decodeValues(values: unknown, path: string): Decoding<unknown> {
 }
 
 function rulesProblem(rules: unknown, path: string): ReviewProblem | undefined {
-  if (isAbsent(rules)) return undefined;
-  if (!Array.isArray(rules)) return wrongType(path, rules, 'a list of objects');
-  return firstProblem(rules, (rule: unknown, index) =>
-    isJsonObject(rule)
-      ? firstProblem(ruleLists, (field) => textListProblem(rule[field], `${path}[${index}].${field}`))
-      : wrongType(`${path}[${index}]`, rule, 'an object'),
+  return objectListProblem(rules, path, (rule, at) =>
+    firstProblem(ruleLists, (field) => textListProblem(rule[field], `${at}.${field}`)),
   );
 }
 
 function subjectsProblem(subjects: unknown, path: string): ReviewProblem | undefined {
-  if (isAbsent(subjects)) return undefined;
-  if (!Array.isArray(subjects)) return wrongType(path, subjects, 'a list of objects');
-  return firstProblem(subjects, (subject: unknown, index) =>
-    isJsonObject(subject)
-      ? firstProblem(subjectTexts, (field) => textProblem(subject[field], `${path}[${index}].${field}`))
-      : wrongType(`${path}[${index}]`, subject, 'an object'),
+  return objectListProblem(subjects, path, (subject, at) =>
+    firstProblem(subjectTexts, (field) => textProblem(subject[field], `${at}.${field}`)),
   );
 }
 

@@ -137,7 +137,7 @@ function attributesOf(request: JsonObject, dryRun: boolean): Readonly<Record<str
 }
 
 /** Reads the user. A request without a user is refused, because no rights could be checked. */
-export function decodeRequester(userInfo: unknown): Decoding<Requester> {
+function decodeRequester(userInfo: unknown): Decoding<Requester> {
   if (!isJsonObject(userInfo)) return unknownUser('', 'must be an object');
   const { username, groups, uid, extra } = userInfo;
   if (typeof username !== 'string' || username === '')

@@ -1,4 +1,5 @@
 // States a problem of an AdmissionReview. The refusal is inside the review, where failurePolicy does not apply.
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
 
 export interface ReviewProblem {
   /** 400: the API server never sends this. 403: no user may do this. */
@@ -45,6 +46,20 @@ export function firstProblem<T>(
   return undefined;
 }
 
+/** Returns the first problem of a value that must be absent or a list of objects. */
+export function objectListProblem(
+  value: unknown,
+  path: string,
+  judge: (item: JsonObject, path: string) => ReviewProblem | undefined,
+): ReviewProblem | undefined {
+  if (isAbsent(value)) return undefined;
+  if (!Array.isArray(value)) return wrongType(path, value, 'a list of objects');
+  return firstProblem(value, (item: unknown, index) => {
+    const at = `${path}[${index}]`;
+    return isJsonObject(item) ? judge(item, at) : wrongType(at, item, 'an object');
+  });
+}
+
 export function isStrings(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
@@ -55,7 +70,7 @@ export function isAbsent(value: unknown): value is undefined | null {
 }
 
 /** Names the type of a value for messages. */
-export function describeType(value: unknown): string {
+function describeType(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';

@@ -36,7 +36,7 @@ export function ruleMessage({
   return mustNot === undefined ? `must ${must} ${accepted}` : `must not ${mustNot}`;
 }
 
-export function describeSchema(schema: Schema): string {
+function describeSchema(schema: Schema): string {
   switch (schema.kind) {
     case 'text':
       return describeText(schema);

@@ -23,7 +23,7 @@ export function secretName(description: string) {
 }
 
 /** The same page: letters, digits, -, _ and .; not . alone, and not starting with .. */
-export function secretKey(description: string) {
+function secretKey(description: string) {
   return text({
     description,
     maxLength: 253,

@@ -49,7 +49,7 @@ export function foldConversion(node: Call, step: EvaluationStep): EvaluationStep
 }
 
 /** Returns true for what Kubernetes evaluates before an expression runs. `1 + 1` is not evaluated. */
-export function isConstant(node: Node): boolean {
+function isConstant(node: Node): boolean {
   switch (node.kind) {
     case 'literal':
       return true;
@@ -78,7 +78,7 @@ const TAKES: Readonly<Record<Clause['verb'], readonly string[] | 'most'>> = {
 };
 
 /** Returns the problem; undefined when the format fits the values. */
-export function checkFormat(format: string, values: readonly Node[], typeOf: TypeOf): string | undefined {
+function checkFormat(format: string, values: readonly Node[], typeOf: TypeOf): string | undefined {
   const parts = parseFormat(format);
   if (typeof parts === 'string') return parts;
   const clauses = parts.filter((part) => typeof part !== 'string');

@@ -173,11 +173,7 @@ function isIn(element: Value, container: Value, meter: Meter): Value {
 
 const TERNARY = [{ params: [BOOL, A, A], result: A }];
 
-export function compileLogical(
-  compilation: ExpressionCompilation,
-  node: Call,
-  args: readonly Compiled[],
-): Compiled {
+function compileLogical(compilation: ExpressionCompilation, node: Call, args: readonly Compiled[]): Compiled {
   args.forEach(({ type }, index) => {
     if (compilation.unifier.assign(type, BOOL)) return;
     const found = typeText(compilation.unifier.resolve(type));
@@ -205,11 +201,7 @@ function logicalStep(steps: readonly EvaluationStep[], decisive: boolean): Evalu
   };
 }
 
-export function compileTernary(
-  compilation: ExpressionCompilation,
-  node: Call,
-  args: readonly Compiled[],
-): Compiled {
+function compileTernary(compilation: ExpressionCompilation, node: Call, args: readonly Compiled[]): Compiled {
   const given = args.map(({ type }) => type);
   const resolution = resolveOverloads(compilation.unifier, TERNARY, given);
   const [condition, yes, no] = args;

@@ -168,11 +168,11 @@ export function countCharacters(text: string): number {
 }
 
 /** Returns the text itself when its characters are its UTF-16 units, and otherwise a list of characters. */
-export function charactersOf(text: string): string | readonly string[] {
+function charactersOf(text: string): string | readonly string[] {
   return SURROGATES.test(text) ? Array.from(text) : text;
 }
 
-export function sliceCharacters(text: string, start: number, end?: number): string {
+function sliceCharacters(text: string, start: number, end?: number): string {
   const characters = charactersOf(text);
   return typeof characters === 'string'
     ? characters.slice(start, end)
@@ -180,11 +180,11 @@ export function sliceCharacters(text: string, start: number, end?: number): stri
 }
 
 /** Counts the characters before a position in UTF-16 units. */
-export function characterIndex(text: string, position: number): number {
+function characterIndex(text: string, position: number): number {
   return position < 0 ? -1 : countCharacters(text.slice(0, position));
 }
 
 /** Returns the position of a character in UTF-16 units. */
-export function unitIndex(text: string, character: number): number {
+function unitIndex(text: string, character: number): number {
   return sliceCharacters(text, 0, character).length;
 }

@@ -78,9 +78,9 @@ function problemIn(policy: KubeObject): string | undefined {
   return typeof compiled === 'string' ? compiled : undefined;
 }
 
-export const admissionVariables = ['object', 'oldObject', 'request', 'namespaceObject'] as const;
+const admissionVariables = ['object', 'oldObject', 'request', 'namespaceObject'] as const;
 
-export const compileConditions = memoized(
+const compileConditions = memoized(
   ({ matchConditions = [] }: WithMatchConditions): readonly ExpressionResult[] =>
     matchConditions.map(({ expression }) =>
       compileExpression(expression, { variables: admissionVariables }, 'bool'),

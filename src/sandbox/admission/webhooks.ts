@@ -80,7 +80,7 @@ export interface ReviewPorts {
  * Returns the operations of its patch. Rejects with an ApiError when the webhook denies, or when its error must
  * count.
  */
-export async function callOneWebhook(
+async function callOneWebhook(
   ports: ReviewPorts,
   webhook: Webhook,
   write: ReviewedWrite,
@@ -98,7 +98,7 @@ export async function callOneWebhook(
   }
 }
 
-export function internalServerError(why: string): ApiError {
+function internalServerError(why: string): ApiError {
   const details = { causes: [{ reason: '', message: why }] };
   const message = `Internal error occurred: ${why}`;
   return new ApiError({ code: 500, reason: 'InternalError', message, details });
