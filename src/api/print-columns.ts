@@ -47,7 +47,6 @@ export const sharedColumns = {
     type: 'string',
     jsonPath: '.status.conditions[?(@.type=="Ready")].reason',
     description: 'Why it is ready or not ready.',
-    priority: 1,
   },
   age: {
     name: 'Age',

@@ -27,6 +27,13 @@ interface Words {
 export function statusFields({ provider, where, conditionTypes, conditionMeanings }: Words) {
   return {
     observedGeneration: generation(`The generation of the ${provider} that this status describes.`),
+    matched: count(`How many namespaces the ${provider} matches.`),
+    matchedNamespaces: list({
+      description:
+        'At most 20 of these namespaces. Namespaces with failures come first, then namespaces with violations, then the others by name.',
+      items: text({ description: 'A namespace.', maxLength: 63 }),
+      maxItems: 20,
+    }),
     desired: count(`How many objects the ${provider} wants, over all ${where}.`),
     synced: count('How many of them exist and match.'),
     conflicts: count(

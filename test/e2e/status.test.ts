@@ -66,10 +66,10 @@ describeControllers('what people see', () => {
 
     test('kubectl get shows the state of policies and shares', async () => {
       await eventually(() => table('nspol,sshare')).toEqual([
-        'NAME MATCHED DESIRED SYNCED VIOLATIONS READY AGE',
-        'namespacepolicy.reeve.dev/sh-st-policy 2 2 2 2 True AGE',
-        'NAME SOURCE DESIRED SYNCED CONFLICTS READY AGE',
-        'secretshare.reeve.dev/sh-st-share sh-st-share 2 2 0 True AGE',
+        'NAME MATCHED DESIRED SYNCED VIOLATIONS READY REASON AGE',
+        'namespacepolicy.reeve.dev/sh-st-policy 2 2 2 2 True Synced AGE',
+        'NAME SOURCE DESIRED SYNCED CONFLICTS READY REASON AGE',
+        'secretshare.reeve.dev/sh-st-share sh-st-share 2 2 0 True Synced AGE',
       ]);
       expect(await table('nspol', '-o=wide')).toEqual([
         'NAME MATCHED DESIRED SYNCED CONFLICTS FAILED VIOLATIONS ACTIONS SUSPENDED READY REASON AGE',

@@ -27,7 +27,8 @@ export const policyStatus = object({
   description: 'What Reeve reports about the policy; written by Reeve alone.',
   fields: {
     observedGeneration: fields.observedGeneration,
-    matched: count('How many namespaces the policy matches.'),
+    matched: fields.matched,
+    matchedNamespaces: fields.matchedNamespaces,
     desired: fields.desired,
     synced: fields.synced,
     conflicts: fields.conflicts,

@@ -7,7 +7,7 @@ import { clipped } from '../../base/text.ts';
 import { kindOfProvider, nameOfProvider, type ProviderState } from '../terms/provider-id.ts';
 import type { Condition } from './condition.ts';
 import type { UnsyncedObject } from './provider-report.ts';
-import type { Counts } from './provider-tally.ts';
+import type { Counts, NamespaceViolation } from './provider-tally.ts';
 import type { RightsRule } from '../authors/needed-rights.ts';
 
 export interface ProviderFacts extends BlockerFacts {
@@ -18,6 +18,8 @@ export interface ProviderFacts extends BlockerFacts {
   readonly matched: number;
   readonly counts: Counts;
   readonly failures: readonly UnsyncedObject[];
+  /** Rules that existing objects violate. */
+  readonly violations: { readonly count: number; readonly top: readonly NamespaceViolation[] };
   /** Namespaces to be reconciled since the provider last changed. */
   readonly waiting: number;
   /** Objects whose deletion the fuse holds back. */
@@ -104,7 +106,14 @@ function settled(facts: ProviderFacts): Verdict {
   if (counts.failed + counts.stuck > 0)
     return notReady('Failed', `${plural(counts.failed + counts.stuck, 'object')} failed; ${first}`);
   if (counts.conflicts > 0) return notReady('Conflicts', `${plural(counts.conflicts, 'conflict')}; ${first}`);
-  return ready('Synced', syncedMessage(facts));
+  return ready('Synced', `${violationsMessage(facts)}${syncedMessage(facts)}`);
+}
+
+/** People read the violations first. They make no policy unready: a violation is for the owner of the namespace to mend. */
+function violationsMessage({ violations: { count, top } }: ProviderFacts): string {
+  const [first] = top;
+  if (first === undefined) return '';
+  return `${plural(count, 'violation')}, first in namespace ${first.namespace}: ${first.rule}; `;
 }
 
 function syncedMessage({ state, matched, counts }: ProviderFacts): string {

@@ -9,7 +9,8 @@ import type { NamespaceViolation } from './provider-tally.ts';
 import { providerConditions, type ProviderFacts } from './provider-conditions.ts';
 
 export interface StatusFacts extends ProviderFacts {
-  readonly violations: { readonly count: number; readonly top: readonly NamespaceViolation[] };
+  /** The first namespaces that match. */
+  readonly matchedNamespaces: readonly string[];
   /** True if the fuse holds nothing back that the confirmation could release. */
   readonly isConfirmationSpent: boolean;
 }
@@ -35,10 +36,13 @@ export function providerStatus(facts: StatusFacts, stored: unknown, now: Date): 
   };
 }
 
-function countedFields({ state, counts, failures, matched, violations }: StatusFacts): JsonObject {
+function countedFields(facts: StatusFacts): JsonObject {
+  const { state, counts, failures, matched, matchedNamespaces, violations } = facts;
   const { desired, synced, conflicts, failed } = counts;
   return {
-    ...(kindOfProvider(state.id) === 'NamespacePolicy' ? policyFields(matched, violations) : {}),
+    matched,
+    matchedNamespaces: [...matchedNamespaces],
+    ...(kindOfProvider(state.id) === 'NamespacePolicy' ? violationFields(violations) : {}),
     desired,
     synced,
     conflicts,
@@ -53,8 +57,8 @@ function keptFields(stored: unknown): JsonObject {
   return kept;
 }
 
-function policyFields(matched: number, { count, top }: StatusFacts['violations']): JsonObject {
-  return { matched, violations: count, topViolations: top.map(violationEntry) };
+function violationFields({ count, top }: StatusFacts['violations']): JsonObject {
+  return { violations: count, topViolations: top.map(violationEntry) };
 }
 
 /** Returns the confirmation that counts no more until the annotation changes. */

@@ -67,6 +67,18 @@ export class ProviderTally {
     this.#violating.delete(namespace);
   }
 
+  /** Returns the first namespaces that match: those with failures, then those with violations, then the others by name. */
+  matchedNamespaces(): readonly string[] {
+    const isMatched = (namespace: string): boolean => this.#reports.get(namespace)?.isMatched === true;
+    const groups = [this.#failing, this.#violating, this.#reports.keys()];
+    const first = new Set<string>();
+    for (const group of groups) {
+      if (first.size >= maxListed) break;
+      for (const namespace of firstByName(group, isMatched)) first.add(namespace);
+    }
+    return [...first].slice(0, maxListed);
+  }
+
   /** Returns the first failures, ordered by namespace, kind and name. */
   failures(): readonly UnsyncedObject[] {
     return this.#firstOf(this.#failing, ({ failures }) =>
@@ -116,8 +128,7 @@ export class ProviderTally {
     listOf: (report: ProviderReport, namespace: string) => readonly T[],
   ): readonly T[] {
     const found: T[] = [];
-    for (const namespace of [...namespaces].sort()) {
-      if (found.length >= maxListed) break;
+    for (const namespace of firstByName(namespaces, () => true)) {
       const report = this.#reports.get(namespace);
       if (report !== undefined) found.push(...listOf(report, namespace));
     }
@@ -129,6 +140,19 @@ export class ProviderTally {
     if (report.isMatched) this.#matched += sign;
     this.#violations += sign * report.violations.length;
   }
+}
+
+/** Returns the first names of the list in a status. It keeps only these, because a cluster can have 10,000 namespaces. */
+function firstByName(names: Iterable<string>, isWanted: (name: string) => boolean): readonly string[] {
+  const first: string[] = [];
+  for (const name of names) {
+    const last = first.at(-1);
+    if ((first.length === maxListed && last !== undefined && name > last) || !isWanted(name)) continue;
+    const place = first.findIndex((each) => name < each);
+    first.splice(place === -1 ? first.length : place, 0, name);
+    if (first.length > maxListed) first.pop();
+  }
+  return first;
 }
 
 function compare(a: string, b: string): number {

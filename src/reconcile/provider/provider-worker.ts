@@ -170,6 +170,7 @@ export class ProviderWorker {
       unknownKinds: this.#unsyncedKindsOf(state),
       ...blockerFacts,
       matched: tally.matched,
+      matchedNamespaces: tally.matchedNamespaces(),
       violations: tally.violations(quota),
       isConfirmationSpent: waiting === 0 && !state.isDeleting && fuse.outstanding(provider) === 0,
     };

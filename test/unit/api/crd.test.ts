@@ -79,8 +79,8 @@ const kinds: readonly (readonly [kind: string, crd: Node, expected: Expected])[]
     {
       plural: 'namespacepolicies',
       shortName: 'nspol',
-      columns: ['Matched', 'Desired', 'Synced', 'Violations', 'Ready', 'Age'],
-      wideColumns: ['Conflicts', 'Failed', 'Actions', 'Suspended', 'Reason'],
+      columns: ['Matched', 'Desired', 'Synced', 'Violations', 'Ready', 'Reason', 'Age'],
+      wideColumns: ['Conflicts', 'Failed', 'Actions', 'Suspended'],
       open: ['.spec.contents.resources[]', '.spec.contents.resources[].metadata'],
       rules: 20,
     },
@@ -91,8 +91,8 @@ const kinds: readonly (readonly [kind: string, crd: Node, expected: Expected])[]
     {
       plural: 'secretshares',
       shortName: 'sshare',
-      columns: ['Source', 'Desired', 'Synced', 'Conflicts', 'Ready', 'Age'],
-      wideColumns: ['Source-Namespace', 'Failed', 'Suspended', 'Reason'],
+      columns: ['Source', 'Desired', 'Synced', 'Conflicts', 'Ready', 'Reason', 'Age'],
+      wideColumns: ['Source-Namespace', 'Failed', 'Suspended'],
       open: [],
       rules: 7,
     },

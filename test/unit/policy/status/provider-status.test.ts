@@ -20,12 +20,21 @@ const facts: StatusFacts = {
   missingRights: [],
   partsWithoutHook: [],
   matched: 2,
+  matchedNamespaces: ['a', 'b'],
   violations: { count: 0, top: [] },
   isConfirmationSpent: true,
 };
 
 const now = new Date('2026-11-21T12:00:00.123Z');
 const failure = { namespace: 'a', kind: 'Secret', name: 's', reason: 'Rejected', message: 'no' };
+const violation = {
+  namespace: 'old',
+  policy: 'p',
+  rule: 'namespaces.required',
+  path: 'x',
+  found: 'y',
+  accepted: 'z',
+};
 const source = { kind: 'unavailable', reason: 'SourceMissing', message: 'there is no Secret x/y' } as const;
 
 function conditionsOf(
@@ -107,6 +116,11 @@ describe('the conditions of a provider', () => {
   test.each<readonly [string, Partial<StatusFacts>, Partial<ProviderState>]>([
     ['3 objects are in sync', {}, {}],
     ['1 object is in sync', { counts: { ...noObjects, desired: 1, synced: 1 } }, {}],
+    [
+      '2 violations, first in namespace old: namespaces.required; 3 objects are in sync',
+      { violations: { count: 2, top: [violation] } },
+      {},
+    ],
     ['no namespace matches', { counts: noObjects, matched: 0 }, {}],
     ['the matching namespaces need no object', { counts: noObjects }, { provides: true }],
     ['this policy has rules only and provides no objects', { counts: noObjects }, { provides: false }],
@@ -170,6 +184,18 @@ describe('the status of a provider', () => {
       '2027-01-01T00:00:00Z',
       '2027-01-01T00:00:00Z',
     ]);
+  });
+
+  test('conditions of an earlier version that are no longer reported are removed', () => {
+    const idle = ['Reconciling', 'Stalled'].map((type) => ({
+      type,
+      status: 'False',
+      reason: 'Idle',
+      message: '',
+    }));
+    const patch = statusPatch({ conditions: idle }, providerStatus(facts, { conditions: idle }, now));
+    expect(patch).toMatchObject({ conditions: [{ type: 'Ready', status: 'True' }] });
+    expect(patch?.['conditions']).toHaveLength(1);
   });
 
   test('the counts stay while the stored version does not load', () => {

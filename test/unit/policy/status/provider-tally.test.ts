@@ -71,6 +71,22 @@ test('at most twenty failures are listed, by namespace, kind and name', () => {
   expect(listed).toHaveLength(20);
 });
 
+test('the first twenty matched namespaces are listed, those with failures and violations before the others', () => {
+  const tally = new ProviderTally();
+  const failures = [{ namespace: 'z', reason: 'x', message: '' }];
+  const violations = [{ policy: 'p', rule: 'namespaces.required', path: 'x', found: 'y', accepted: 'z' }];
+  for (let index = 29; index >= 0; index -= 1)
+    tally.set(`n${String(index).padStart(2, '0')}`, { ...emptyReport, isMatched: true });
+  tally.set('unmatched', { ...emptyReport, failures });
+  tally.set('y', { ...emptyReport, isMatched: true, violations });
+  tally.set('z', { ...emptyReport, isMatched: true, failures, violations });
+  tally.set('x', { ...emptyReport, isMatched: true, violations });
+  const listed = tally.matchedNamespaces();
+  expect(listed.slice(0, 5)).toEqual(['z', 'x', 'y', 'n00', 'n01']);
+  expect(listed).toHaveLength(20);
+  expect(new Set(listed).size).toBe(20);
+});
+
 test('an exceeded quota is one violation, listed before the violations of namespaces', () => {
   const tally = new ProviderTally();
   const violation = { policy: 'p', rule: 'namespaces.required', path: 'x', found: 'y', accepted: 'z' };
