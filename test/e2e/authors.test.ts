@@ -210,6 +210,33 @@ describeCluster('authors of policies and shares', () => {
     });
   });
 
+  describe('defaults write on the objects of other users', () => {
+    const enforce = 'pod-security.kubernetes.io/enforce';
+    const defaults = { labels: { [enforce]: 'privileged' } };
+    const attack = policy('au-attack', { match: { names: ['au-victim'] }, namespaces: { defaults } });
+
+    it('a user who may only write policies cannot make new Namespaces privileged', async () => {
+      expect(await refused(create(attack), nobody)).toContain(
+        'spec.namespaces.defaults: user "au-nobody" may not set labels and annotations on Namespaces ' +
+          '(verb "patch" on namespaces, cluster-wide)',
+      );
+      await must({ args: ['create', 'namespace', 'au-victim'] }, cluster);
+      const stored = await must({ args: ['get', 'namespace', 'au-victim', '-o=json'] }, cluster);
+      expect(stored).not.toContain(enforce);
+      await allowed(create(attack), entitled);
+    });
+
+    it('a user who may only write policies cannot set labels on new Secrets', async () => {
+      const secrets = { defaults: { labels: { 'au-operator': 'take-this' } } };
+      const labels = policy('au-labels', { match: { names: ['au-victim'] }, secrets });
+      expect(await refused(create(labels), nobody)).toContain(
+        'spec.secrets.defaults: user "au-nobody" may not set labels and annotations on Secrets ' +
+          '(verb "patch" on secrets, cluster-wide)',
+      );
+      await allowed(create(labels), entitled);
+    });
+  });
+
   describe('the rights cannot be checked', () => {
     const role = '/apis/rbac.authorization.k8s.io/v1/clusterroles/reeve-webhook';
 

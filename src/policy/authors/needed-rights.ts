@@ -1,5 +1,9 @@
 // Lists the RBAC rights that a provider's objects require, both of its author and of Reeve's own account.
-import type { NamespacePolicy } from '../../api/namespace-policy/namespace-policy.ts';
+import type {
+  DefaultsSpec,
+  NamespacePolicy,
+  NamespacePolicySpec,
+} from '../../api/namespace-policy/namespace-policy.ts';
 import { renderPath, type Path } from '../../base/problem.ts';
 import type { SecretShare } from '../../api/secret-share/secret-share.ts';
 import { isProvided, mayMakeSecret, type Install } from '../compile/install.ts';
@@ -18,7 +22,8 @@ export interface RightsRule {
 }
 
 export interface NeededRights extends RightsRule {
-  readonly for: 'role' | 'kind' | 'namespaces' | 'source' | 'copies';
+  /** The webhook sets `defaults` in the request of another user, so Reeve's own account needs no right for them. */
+  readonly for: 'role' | 'kind' | 'namespaces' | 'defaults' | 'source' | 'copies';
   /** True if the install allows the object. The author needs the right anyway, because an install may allow more later. */
   readonly isAllowed: boolean;
   /** The purpose of the rights, as it follows "may not": "hand out ClusterRole edit". */
@@ -31,7 +36,7 @@ export const roleGroup = groupOf(roleBindingType.apiVersion);
 /** Reeve never sends an update: it applies or patches. */
 const writing = ['create', 'patch', 'delete'] as const;
 
-/** Returns each rule once. */
+/** Returns each rule once. Repair comes before defaults, because Reeve's own account needs its right. */
 export function neededRights(definition: ProviderDefinition, install: Install): readonly NeededRights[] {
   const needed =
     definition.kind === 'NamespacePolicy'
@@ -66,7 +71,32 @@ function policyRights({ spec }: NamespacePolicy, install: Install): readonly Nee
     effect: `create, change and delete objects of kind ${type.kind}`,
     path: contentsPath('resources', index),
   }));
-  return [...roles, ...kinds, ...(spec.existing === 'Repair' ? [repair] : [])];
+  return [...roles, ...kinds, ...(spec.existing === 'Repair' ? [repair] : []), ...defaultsRights(spec)];
+}
+
+/** A default writes a label or annotation on objects of other users, as `kubectl label` does. */
+function defaultsRights({ namespaces, secrets }: NamespacePolicySpec): readonly NeededRights[] {
+  return [
+    ...(hasKeys(namespaces?.defaults) ? [toSet('Namespaces')] : []),
+    ...(hasKeys(secrets?.defaults) ? [toSet('Secrets')] : []),
+  ];
+}
+
+function toSet(things: 'Namespaces' | 'Secrets'): NeededRights {
+  const resource = things.toLowerCase();
+  return {
+    for: 'defaults',
+    isAllowed: true,
+    verbs: ['patch'],
+    group: '',
+    resource,
+    effect: `set labels and annotations on ${things}`,
+    path: `spec.${resource}.defaults`,
+  };
+}
+
+function hasKeys({ labels = {}, annotations = {} }: DefaultsSpec = {}): boolean {
+  return Object.keys(labels).length + Object.keys(annotations).length > 0;
 }
 
 function contentsPath(...steps: Path): string {

@@ -56,6 +56,8 @@ function ownPart(
       return [{ ...rule, purpose: 'resources', verbs: keeping }];
     case 'namespaces':
       return [{ ...rule, purpose: 'reconciler' }];
+    case 'defaults':
+      return [];
     case 'source':
       return install.secretNames === undefined || namespace === undefined
         ? // The rule for all Secrets covers the source.

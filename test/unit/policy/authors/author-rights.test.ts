@@ -21,13 +21,15 @@ const resource = (data: object) => ({
   contents: { resources: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' }, data }] },
 });
 
-/** Returns the rights that the author of policy `p` needs, each with the path that requires it. */
+/** Returns the rights to use other providers that the author of policy `p` needs, each with the path that requires it. */
 function asked(defaults: object, snapshot: Parameters<typeof decideProvider>[1]): readonly string[] {
   const object = providerObject('NamespacePolicy', 'p', { match: nowhere, namespaces: { defaults } });
   const review = aProviderReview({ resource: 'namespacepolicies', object });
   const { rights, violations } = decideProvider(review, snapshot, { ...circumstances, install: testInstall });
   expect(violations).toEqual([]);
-  return rights.map(({ verb, resource: kind, name, path }) => `${verb} ${kind} ${name}: ${path}`);
+  return rights
+    .filter(({ verb }) => verb === 'use')
+    .map(({ verb, resource: kind, name, path }) => `${verb} ${kind} ${name}: ${path}`);
 }
 
 const label = { labels: { tier: 'a' } };

@@ -53,6 +53,33 @@ test('an author needs each right once, also for kinds that the install does not 
   expect(neededRights(policy({ secrets: { maxBytes: 1 } }), testInstall)).toEqual([]);
 });
 
+test.for([
+  [
+    'defaults on Namespaces require the right to patch Namespaces',
+    { namespaces: { defaults: { labels: { 'pod-security.kubernetes.io/enforce': 'privileged' } } } },
+    ['spec.namespaces.defaults: patch namespaces.'],
+  ],
+  [
+    'defaults on Secrets require the right to patch Secrets',
+    { secrets: { defaults: { annotations: { a: 'b' } } } },
+    ['spec.secrets.defaults: patch secrets.'],
+  ],
+  [
+    'defaults and Repair require the right to patch Namespaces once',
+    { existing: 'Repair', namespaces: { defaults: { annotations: { a: 'b' } } } },
+    ['spec.existing: patch namespaces.'],
+  ],
+  [
+    'an empty list of defaults requires no right',
+    { namespaces: { defaults: { labels: {} } }, secrets: { defaults: {} } },
+    [],
+  ],
+] as const)('%s', ([, spec, rights]) => {
+  expect(neededRights(policy(spec), testInstall).map((each) => `${each.path}: ${shown(each)}`)).toEqual(
+    rights,
+  );
+});
+
 describe('the rules for Reeve’s own account', () => {
   test.for([
     [
@@ -66,6 +93,15 @@ describe('the rules for Reeve’s own account', () => {
         `resources: ${keeping} configmaps.`,
         'reconciler: patch namespaces.',
       ],
+    ],
+    [
+      'the account needs no rule for defaults, because they are set in the request of another user',
+      policy({
+        namespaces: { defaults: { labels: { a: 'b' } } },
+        secrets: { defaults: { labels: { a: 'b' } } },
+      }),
+      {},
+      [],
     ],
     ['the account needs a rule for all Secrets', share, {}, [`secrets: ${keeping} secrets.`]],
     [
