@@ -17,7 +17,7 @@ const mebibyte = 1024 * 1024;
  * and open others with each new authority, so their number varies by some dozens.
  */
 export const limits: Readonly<Record<Measure, Limit>> = {
-  rss: { ratio: 1.2, more: 64 * mebibyte },
+  rss: { ratio: 1.2, more: 32 * mebibyte },
   heap: { ratio: 1.1, more: 6 * mebibyte },
   external: { ratio: 1.25, more: 8 * mebibyte },
   descriptors: { ratio: 1.1, more: 60 },
