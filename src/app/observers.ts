@@ -107,6 +107,10 @@ export function reconcileObserver(
       log.warn('deletions held', { owner: provider, count, limit });
       activity.held(provider, count, limit);
     },
+    orphaned: (provider, why, count) => {
+      metrics.orphaned(kindOfProvider(provider), why, count);
+      log.warn('objects of a deleted policy or share stay', { owner: provider, why, count });
+    },
     blocked: (provider, reason) => {
       metrics.failed(kindOfProvider(provider), reason);
       log.warn('policy or share not ready', { owner: provider, reason });
@@ -115,15 +119,19 @@ export function reconcileObserver(
       log.info('initial sync done', { namespaces, ms: Math.round(milliseconds) }),
     unexpectedError: (where, error) => {
       metrics.failedUnexpectedly();
-      // An answer of the API server has a code; any other error is one of the program.
-      if (error instanceof KubeError) {
-        log.warn('request failed', { where, code: error.code, reason: error.reason });
-        return;
-      }
-      const { error: name, frames } = traceOf(error);
-      log.error('internal error', { where, error: name, frames });
+      logUnexpected(log, where, error);
     },
   };
+}
+
+/** An answer of the API server has a code; any other error is one of the program. */
+function logUnexpected(log: Log, where: string, error: unknown): void {
+  if (error instanceof KubeError) {
+    log.warn('request failed', { where, code: error.code, reason: error.reason });
+    return;
+  }
+  const { error: name, frames } = traceOf(error);
+  log.error('internal error', { where, error: name, frames });
 }
 
 function placeFields({ namespace, kind, name, owner }: Place) {

@@ -14,6 +14,7 @@ export class ReconcileMetrics {
   readonly #writes;
   readonly #failed;
   readonly #rewriteLimited;
+  readonly #orphaned;
   readonly #rounds;
   readonly #seconds;
   readonly #ownWrites;
@@ -33,6 +34,11 @@ export class ReconcileMetrics {
       'reeve_reconcile_contended_total',
       'Objects that others keep changing back, which are written less often.',
       ['kind'],
+    );
+    this.#orphaned = registry.counter(
+      'reeve_reconcile_orphaned_total',
+      'Objects that the deletion of a policy or share left behind.',
+      ['kind', 'reason'],
     );
     this.#rounds = registry.counter('reeve_reconcile_rounds_total', 'Namespaces reconciled, by result.', [
       'result',
@@ -80,6 +86,10 @@ export class ReconcileMetrics {
   reconciled(milliseconds: number, willRetry: boolean): void {
     this.#rounds.inc({ result: willRetry ? 'retry' : 'done' });
     this.#seconds.observe(milliseconds / 1000);
+  }
+
+  orphaned(kind: string, reason: string, count: number): void {
+    this.#orphaned.inc({ kind, reason }, count);
   }
 
   wroteOwn(what: string): void {

@@ -1,13 +1,14 @@
 // Builds the parts of the reconciler, in the order in which data flows through them.
 import type { Install } from '../policy/compile/install.ts';
 import type { HookMode } from '../policy/compile/applicable-rules.ts';
+import { orphanedText } from '../policy/plan/fuse.ts';
 import type { ProviderId } from '../policy/terms/provider-id.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import type { Clock } from '../base/clock.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { EventAnnouncer } from './events.ts';
 import { Finalizers } from './finalizers.ts';
-import { Fuse } from './fuse/fuse.ts';
+import { Fuse, type FuseOptions } from './fuse/fuse.ts';
 import { UndesiredCounts } from './fuse/undesired-counts.ts';
 import { InitialSync } from './initial-sync.ts';
 import { ProviderLedger } from './ledger.ts';
@@ -99,6 +100,7 @@ type State = ReturnType<typeof createState>;
 
 function createState(options: AssemblyOptions) {
   const { cluster, writer, kinds, selfReviewer, resourceOf, clock, sourceNamespaces } = options;
+  const { events, observer } = options;
   // Observed state: live objects and sources. Policies, shares and Namespaces come with `cluster`.
   const objects = new ObservedObjects();
   const sources = new Sources({ sourceNamespaces, writer, cluster });
@@ -107,15 +109,20 @@ function createState(options: AssemblyOptions) {
   // Derived state: desired objects, undesired objects, and the verdict of the deletion fuse.
   const desiredCache = new DesiredCache({ cluster, clock });
   const undesired = new UndesiredCounts({ cluster, objects, desiredCache });
-  const fuse = new Fuse({ cluster, undesired, kinds, clock });
-  return { objects, sources, watches, watchSync, desiredCache, undesired, fuse };
+  const announcer = new EventAnnouncer({ events, cluster });
+  const orphaned: FuseOptions['orphaned'] = (provider, why, count) => {
+    observer.orphaned(provider, why, count);
+    announcer.provider(provider, 'Orphaned', orphanedText(why, count));
+  };
+  const fuse = new Fuse({ cluster, undesired, kinds, clock, orphaned });
+  return { objects, sources, watches, watchSync, desiredCache, undesired, announcer, fuse };
 }
 
 type Reports = ReturnType<typeof createReports>;
 
 /** Reports of the namespaces, and the writers of statuses, finalizers, conditions and events. */
 function createReports(options: AssemblyOptions, { namespaceQueue, conditionQueue }: Queues) {
-  const { cluster, writer, events, observer, clock } = options;
+  const { cluster, writer, observer, clock } = options;
   return {
     ledger: new ProviderLedger({ cluster, clock }),
     statuses: new ProviderStatuses({ cluster, writer, observer }),
@@ -128,7 +135,6 @@ function createReports(options: AssemblyOptions, { namespaceQueue, conditionQueu
       namespaceQueue,
       conditionQueue,
     }),
-    announcer: new EventAnnouncer({ events, cluster }),
   };
 }
 

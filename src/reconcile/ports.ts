@@ -106,6 +106,8 @@ export interface ReconcileObserver {
   wroteOwn(what: 'status' | 'finalizer' | 'condition' | 'default'): void;
   /** The fuse holds the deletions of the provider. */
   deletionsHeld(provider: ProviderId, count: number, limit: number): void;
+  /** A deleted provider leaves objects behind that its deletion was to delete. */
+  orphaned(provider: ProviderId, why: string, count: number): void;
   /** A provider is not ready: its source, a right or a webhook is missing. */
   blocked(provider: ProviderId, reason: string): void;
   /** Every namespace has been reconciled once since this process became the leader. */

@@ -194,8 +194,24 @@ describeControllers('the fuse', () => {
     await leave(third);
     await isHeld(it);
     expect(await holders(it, all)).toEqual(all.slice(2));
-    expect(await confirm(it)).toBe('3 objects would be deleted, and maxDeletions is 2');
+    expect(await confirm(it)).toBe(
+      '1 object would be deleted, after 2 within the last minute, and maxDeletions is 2',
+    );
     await inTime(() => holders(it, all)).toEqual(all.slice(3));
+  });
+
+  test('a policy that is applied and deleted four times within a minute deletes its objects each time', async () => {
+    const all = await makeNamespaces('again', 4);
+    const owners = both('ho-fu-again').map((it) => ({ ...it, limit: { maxDeletions: 6 } }));
+    for (const round of [1, 2, 3, 4]) {
+      await stage.apply(...owners.map((it) => it.write(labelled('again'), it.limit)));
+      for (const it of owners) await reaches(it, all);
+      for (const { ref, objectIn } of owners) {
+        const { stderr } = await kubectl(['delete', ref.kind, ref.name], stage.administrator);
+        expect(stderr).toContain(`${ref.kind}/${ref.name} deletes 4 objects in namespaces: `);
+        expect(await stage.ownersOf(...all.map(objectIn)), `round ${round}`).toEqual(all.map(() => 'absent'));
+      }
+    }
   });
 
   test('expired objects are deleted, however many there are', async () => {

@@ -211,6 +211,7 @@ export class Harness {
       reconciled: () => undefined,
       wroteOwn: note('wroteOwn'),
       deletionsHeld: note('deletionsHeld'),
+      orphaned: note('orphaned'),
       blocked: note('blocked'),
       initialSyncDone: note('initialSyncDone'),
       unexpectedError: (where, error) => this.told.errors.push({ where, error }),

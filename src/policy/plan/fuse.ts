@@ -1,19 +1,27 @@
 // The fuse: decides whether Reeve may delete so many objects of one provider at once, or waits for a person.
 import type { ProviderState } from '../terms/provider-id.ts';
+import { counted } from '../terms/wording.ts';
 
 export type FuseVerdict =
   | { readonly kind: 'delete' }
-  /** The objects stay and lose our label and annotations, because the provider is not there for a confirmation. */
-  | { readonly kind: 'release' }
-  | { readonly kind: 'hold'; readonly count: number; readonly limit: number }
+  /** The objects stay without our mark, because nobody confirmed the deletion, or nobody can. */
+  | { readonly kind: 'release'; readonly why: ReleaseReason }
+  | { readonly kind: 'hold'; readonly held: HeldDeletions }
   /** The API server gives no answer. The objects stay as they are until it does. */
   | { readonly kind: 'unknown' };
+
+export type ReleaseReason =
+  'OwnerUnknown' | 'DeletionPolicyOrphan' | 'Suspended' | 'Invalid' | 'KindDeleted' | 'TooManyDeletions';
 
 export interface FuseCount {
   /** Live objects that are no longer wanted. */
   readonly outstanding: number;
-  /** Objects of the provider deleted within the last minute. */
+  /** Deletions that count together with those: see `Fuse`. */
   readonly recent: number;
+}
+
+export interface HeldDeletions extends FuseCount {
+  readonly limit: number;
 }
 
 /** `provider` is undefined for a provider that this process has never seen: its objects are not deleted. */
@@ -22,17 +30,47 @@ export function judgeFuse(
   { outstanding, recent }: FuseCount,
   isKindTerminating: boolean,
 ): FuseVerdict {
-  if (provider === undefined) return { kind: 'release' };
-  if (provider.deletionPolicy === 'Orphan') return { kind: 'release' };
-  // Deleting the CRD deletes all providers of the kind, without a check by the webhook.
-  if (provider.isDeleting && (provider.isSuspended || !provider.isValid || isKindTerminating))
-    return { kind: 'release' };
+  if (provider === undefined) return { kind: 'release', why: 'OwnerUnknown' };
+  if (provider.deletionPolicy === 'Orphan') return { kind: 'release', why: 'DeletionPolicyOrphan' };
+  if (provider.isDeleting) {
+    // Deleting the CRD deletes all providers of the kind, without a check by the webhook.
+    if (isKindTerminating) return { kind: 'release', why: 'KindDeleted' };
+    if (provider.isSuspended) return { kind: 'release', why: 'Suspended' };
+    if (!provider.isValid) return { kind: 'release', why: 'Invalid' };
+  }
   const count = outstanding + recent;
-  // At a deletion, the webhook named the number of existing objects. That number confirms the deletion of all of them.
-  const toConfirm = provider.isDeleting ? outstanding : count;
-  if (count <= provider.maxDeletions || confirmedCount(provider) >= toConfirm) return { kind: 'delete' };
-  return provider.isDeleting ? { kind: 'release' } : { kind: 'hold', count, limit: provider.maxDeletions };
+  const limit = provider.maxDeletions;
+  if (count <= limit || confirmedCount(provider) >= count) return { kind: 'delete' };
+  return provider.isDeleting
+    ? { kind: 'release', why: 'TooManyDeletions' }
+    : { kind: 'hold', held: { outstanding, recent, limit } };
 }
+
+/** The number that a confirmation must reach. */
+export function toConfirm({ outstanding, recent }: FuseCount): number {
+  return outstanding + recent;
+}
+
+export function heldText({ outstanding, recent, limit }: HeldDeletions): string {
+  const earlier = recent === 0 ? '' : `, after ${recent} within the last minute`;
+  return `${counted(outstanding, 'object')} would be deleted${earlier}, and maxDeletions is ${limit}`;
+}
+
+/** Says why `count` objects stay, for the event of the provider that left them behind. */
+export function orphanedText(why: ReleaseReason, count: number): string {
+  const stay = count === 1 ? 'stays' : 'stay';
+  return `${counted(count, 'object')} ${stay} without Reeve: ${causes[why]}`;
+}
+
+const causes: Readonly<Record<ReleaseReason, string>> = {
+  OwnerUnknown: 'their policy or share no longer exists',
+  DeletionPolicyOrphan: 'deletionPolicy is Orphan',
+  Suspended: 'it was deleted while suspended',
+  Invalid: 'it was deleted while its spec did not load',
+  KindDeleted: 'its CustomResourceDefinition was deleted too',
+  TooManyDeletions:
+    'more than maxDeletions, and the annotation reeve.dev/confirm-deletions did not confirm the number',
+};
 
 /** A used confirmation does not count again, except at a deletion, where the annotation must be set before. */
 function confirmedCount({ confirmation, confirmationUsed, isDeleting }: ProviderState): number {

@@ -1,5 +1,6 @@
 // Plans one namespace: the steps that bring its objects in sync, and results for objects that need no step.
 import type { ProviderId } from '../terms/provider-id.ts';
+import { heldText, type ReleaseReason } from './fuse.ts';
 import type { Observed } from './observed.ts';
 import { conflictResult, undesiredResult, type ObjectResult } from './object-result.ts';
 import { planClaim, type ClaimStep } from './plan-claim.ts';
@@ -15,7 +16,12 @@ export type PlanStep =
       readonly isExpired: boolean;
     }
   /** The object stays and loses our label and annotations. */
-  | { readonly kind: 'release'; readonly owner: ProviderId; readonly live: Observed };
+  | {
+      readonly kind: 'release';
+      readonly owner: ProviderId;
+      readonly live: Observed;
+      readonly why: ReleaseReason;
+    };
 
 export interface Plan {
   readonly steps: readonly PlanStep[];
@@ -89,11 +95,9 @@ function planUnclaimed(live: Observed, input: PlanInput): PlanStep | ObjectResul
     case 'delete':
       return { kind: 'delete', owner, live, isExpired: false };
     case 'release':
-      return { kind: 'release', owner, live };
-    case 'hold': {
-      const message = `${verdict.count} objects would be deleted, and maxDeletions is ${verdict.limit}`;
-      return undesiredResult({ provider: owner, key }, 'TooManyDeletions', message);
-    }
+      return { kind: 'release', owner, live, why: verdict.why };
+    case 'hold':
+      return undesiredResult({ provider: owner, key }, 'TooManyDeletions', heldText(verdict.held));
     case 'unknown':
       return undesiredResult(
         { provider: owner, key },

@@ -1,6 +1,7 @@
 // Derives the conditions of a policy or share: Ready, SourceAvailable, Reconciling and Stalled.
 // https://github.com/kubernetes-sigs/cli-utils/blob/master/pkg/kstatus/README.md
 import type { CopyState } from '../plan/copy.ts';
+import { heldText, toConfirm, type HeldDeletions } from '../plan/fuse.ts';
 import type { MissingRights } from '../authors/own-rights.ts';
 import { confirmDeletionsAnnotation } from '../../api/names.ts';
 import { clipped } from '../../base/text.ts';
@@ -23,7 +24,7 @@ export interface ProviderFacts extends BlockerFacts {
   /** Namespaces to be reconciled since the provider last changed. */
   readonly waiting: number;
   /** Objects whose deletion the fuse holds back. */
-  readonly held: { readonly count: number; readonly limit: number } | undefined;
+  readonly held: HeldDeletions | undefined;
   /** Kinds whose watch has not synced, while a provider that is being deleted may still own objects of these kinds. */
   readonly unknownKinds?: readonly string[];
 }
@@ -142,15 +143,13 @@ function deleting({ counts, failures, unknownKinds = [] }: ProviderFacts): Verdi
   return reconciling('Deleting', 'being deleted, after its objects are deleted, handed over or released');
 }
 
-function heldMessage(
-  { id, confirmation }: ProviderState,
-  { count, limit }: NonNullable<ProviderFacts['held']>,
-): string {
+function heldMessage({ id, confirmation }: ProviderState, held: HeldDeletions): string {
   const resource = kindOfProvider(id) === 'NamespacePolicy' ? 'namespacepolicy' : 'secretshare';
+  const count = toConfirm(held);
   // A used confirmation counts again only after the annotation has changed.
   const number = confirmation === String(count) ? count + 1 : count;
   const command = `kubectl annotate ${resource} ${nameOfProvider(id)} ${confirmDeletionsAnnotation}=${number} --overwrite`;
-  return `${plural(count, 'object')} would be deleted, and maxDeletions is ${limit}; to confirm: ${command}`;
+  return `${heldText(held)}; to confirm: ${command}`;
 }
 
 function firstFailure([first]: readonly UnsyncedObject[]): string {

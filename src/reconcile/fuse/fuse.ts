@@ -1,5 +1,5 @@
 // The deletion fuse: decides for each provider whether its undesired objects are deleted, released or held.
-import { judgeFuse, type FuseVerdict } from '../../policy/plan/fuse.ts';
+import { judgeFuse, type FuseVerdict, type ReleaseReason } from '../../policy/plan/fuse.ts';
 import { kindOfProvider, type ProviderId, type ProviderState } from '../../policy/terms/provider-id.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
@@ -11,22 +11,25 @@ export interface FuseOptions {
   readonly undesired: UndesiredCounts;
   readonly kinds: KindProbe;
   readonly clock: Pick<Clock, 'monotonic'>;
+  /** Called once for each provider whose deletion leaves objects behind, unless its author asked for that. */
+  readonly orphaned: (provider: ProviderId, why: ReleaseReason, count: number) => void;
 }
 
 /** A deletion that the API server has not answered yet. */
 interface Deletion {
-  readonly provider: ProviderId;
+  readonly tally: string;
   /** True while the object still counts as undesired. Its watch can report the end before the answer arrives. */
   readonly isCounted: () => boolean;
 }
 
 export class Fuse {
   readonly #options: FuseOptions;
+  /** Counted by UID: a provider that is created again must not pay for what its namesake deleted. */
   readonly #recent: RecentDeletions;
   /** By UID of a provider being deleted: whether its CustomResourceDefinition was being deleted at that time. */
   readonly #kindTerminating = new Map<string, boolean>();
   /** UIDs of providers being deleted whose objects are released. The rest of their objects must not be deleted later. */
-  readonly #released = new Set<string>();
+  readonly #released = new Map<string, FuseVerdict>();
   readonly #deletions = new Set<Deletion>();
 
   constructor(options: FuseOptions) {
@@ -59,11 +62,16 @@ export class Fuse {
 
   verdictOf(provider: ProviderId): FuseVerdict {
     const state = this.#options.cluster.snapshot().providers.get(provider);
-    if (state !== undefined && this.#released.has(state.uid)) return { kind: 'release' };
-    const recent = this.#recent.count(provider) + this.#unansweredOf(provider);
+    const known = this.#released.get(state?.uid ?? '');
+    if (known !== undefined) return known;
+    const recent = state === undefined ? 0 : this.#recentOf(tallyOf(state));
     const count = { outstanding: this.outstanding(provider), recent };
     const verdict = judgeFuse(state, count, this.#kindTerminating.get(state?.uid ?? '') === true);
-    if (state?.isDeleting === true && verdict.kind === 'release') this.#released.add(state.uid);
+    if (state?.isDeleting === true && verdict.kind === 'release') {
+      this.#released.set(state.uid, verdict);
+      if (verdict.why !== 'DeletionPolicyOrphan')
+        this.#options.orphaned(provider, verdict.why, count.outstanding);
+    }
     return verdict;
   }
 
@@ -73,11 +81,13 @@ export class Fuse {
 
   /** Deletes an object. Until its end is known, the object counts exactly once: as undesired, or as recently deleted. */
   async deleting(provider: ProviderId, isCounted: () => boolean, remove: () => Promise<void>): Promise<void> {
-    const deletion: Deletion = { provider, isCounted };
+    const state = this.#options.cluster.snapshot().providers.get(provider);
+    const tally = state === undefined ? '' : tallyOf(state);
+    const deletion: Deletion = { tally, isCounted };
     this.#deletions.add(deletion);
     try {
       await remove();
-      this.#recent.add(provider);
+      this.#recent.add(tally);
     } finally {
       this.#deletions.delete(deletion);
     }
@@ -85,7 +95,8 @@ export class Fuse {
 
   /** Returns in how many milliseconds a held provider can be judged differently, though nothing changes. */
   nextLapse(provider: ProviderId): number | undefined {
-    return this.#recent.nextLapse(provider);
+    const state = this.#options.cluster.snapshot().providers.get(provider);
+    return state === undefined ? undefined : this.#recent.nextLapse(tallyOf(state));
   }
 
   #forget(uid: string): void {
@@ -93,8 +104,9 @@ export class Fuse {
     this.#kindTerminating.delete(uid);
   }
 
-  #unansweredOf(provider: ProviderId): number {
-    return [...this.#deletions].filter((each) => each.provider === provider && !each.isCounted()).length;
+  #recentOf(tally: string): number {
+    const unanswered = [...this.#deletions].filter((each) => each.tally === tally && !each.isCounted());
+    return this.#recent.count(tally) + unanswered.length;
   }
 
   /** A definition is deleted before the objects of its kind, so only an answer from after that counts. */
@@ -106,47 +118,54 @@ export class Fuse {
   }
 }
 
-const recentMs = 60_000;
-const maxProviders = 1000;
+/**
+ * Names the deletions that count together. The webhook judged the DELETE of a provider by its existing objects alone, so
+ * deletions before that DELETE do not count after it.
+ */
+function tallyOf({ uid, isDeleting }: ProviderState): string {
+  return isDeleting ? `${uid} deleted` : uid;
+}
 
-/** Counts the objects that were deleted for each provider within the last minute. */
+const recentMs = 60_000;
+const maxTallies = 1000;
+
+/** Counts the objects that were deleted within the last minute. */
 export class RecentDeletions {
   readonly #clock: Pick<Clock, 'monotonic'>;
   /** Times of deletion, in ascending order. */
-  readonly #times = new Map<ProviderId, number[]>();
+  readonly #times = new Map<string, number[]>();
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
     this.#clock = clock;
   }
 
-  /** Counted by name: deleting a provider and creating it again must not reset its count. */
-  add(provider: ProviderId): void {
+  add(tally: string): void {
     // Times of deleted providers are never read again, so they are dropped here.
-    if (this.#times.size > maxProviders) for (const known of this.#times.keys()) this.#recent(known);
-    const times = this.#times.get(provider);
-    if (times === undefined) this.#times.set(provider, [this.#clock.monotonic()]);
+    if (this.#times.size > maxTallies) for (const known of this.#times.keys()) this.#recent(known);
+    const times = this.#times.get(tally);
+    if (times === undefined) this.#times.set(tally, [this.#clock.monotonic()]);
     else times.push(this.#clock.monotonic());
   }
 
-  count(provider: ProviderId): number {
-    return this.#recent(provider).length;
+  count(tally: string): number {
+    return this.#recent(tally).length;
   }
 
   /** Returns in how many milliseconds the first deletion no longer counts. */
-  nextLapse(provider: ProviderId): number | undefined {
-    const [first] = this.#recent(provider);
+  nextLapse(tally: string): number | undefined {
+    const [first] = this.#recent(tally);
     return first === undefined ? undefined : first + recentMs - this.#clock.monotonic();
   }
 
-  #recent(provider: ProviderId): readonly number[] {
-    const times = this.#times.get(provider);
+  #recent(tally: string): readonly number[] {
+    const times = this.#times.get(tally);
     if (times === undefined) return [];
     const since = this.#clock.monotonic() - recentMs;
     const [first] = times;
     if (first !== undefined && first > since) return times;
     const index = times.findIndex((time) => time > since);
     if (index === -1) {
-      this.#times.delete(provider);
+      this.#times.delete(tally);
       return [];
     }
     times.splice(0, index);

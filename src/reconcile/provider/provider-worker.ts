@@ -1,6 +1,7 @@
 // Handles the keys of the provider queue: keeps the status and the finalizer of one policy or share.
 import { KubeError } from '../../base/kube-error.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
+import { heldText, toConfirm } from '../../policy/plan/fuse.ts';
 import { kindOfProvider, type ProviderId, type ProviderState } from '../../policy/terms/provider-id.ts';
 import { providerStatus, type StatusFacts } from '../../policy/status/provider-status.ts';
 import type { BlockerFacts } from '../../policy/status/provider-conditions.ts';
@@ -184,17 +185,13 @@ export class ProviderWorker {
       this.#held.delete(id);
       return undefined;
     }
-    const { count, limit } = verdict;
+    const { held } = verdict;
     if (!this.#held.has(id)) {
       this.#held.add(id);
-      observer.deletionsHeld(id, count, limit);
-      announcer.provider(
-        id,
-        'TooManyDeletions',
-        `${count} objects would be deleted, and maxDeletions is ${limit}`,
-      );
+      observer.deletionsHeld(id, toConfirm(held), held.limit);
+      announcer.provider(id, 'TooManyDeletions', heldText(held));
     }
-    return { count, limit };
+    return held;
   }
 
   #failed(provider: ProviderId, error: KubeError): Handled {

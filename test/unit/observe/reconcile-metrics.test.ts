@@ -17,6 +17,7 @@ test('writes, errors and rounds are counted, and the queue is measured', async (
   metrics.wrote('create', 'Secret');
   metrics.failed('RoleBinding', 'RefusedByPolicy');
   metrics.rewriteLimited('Secret');
+  metrics.orphaned('NamespacePolicy', 'KindDeleted', 10);
   metrics.reconciled(20, false);
   metrics.reconciled(20, true);
   metrics.wroteOwn('status');
@@ -29,6 +30,7 @@ test('writes, errors and rounds are counted, and the queue is measured', async (
     'reeve_reconcile_writes_total{verb="create",kind="Secret"} 2',
     'reeve_reconcile_failures_total{kind="RoleBinding",reason="RefusedByPolicy"} 1',
     'reeve_reconcile_contended_total{kind="Secret"} 1',
+    'reeve_reconcile_orphaned_total{kind="NamespacePolicy",reason="KindDeleted"} 10',
     'reeve_reconcile_rounds_total{result="done"} 1',
     'reeve_reconcile_rounds_total{result="retry"} 1',
     'reeve_reconcile_duration_seconds_bucket{le="0.025"} 2',

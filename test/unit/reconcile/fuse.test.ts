@@ -168,6 +168,64 @@ describe('a provider that is being deleted', () => {
     expect([left(h), marked(h), h.get('NamespacePolicy', 'p')]).toEqual([expected, 0, undefined]);
   });
 
+  test('a provider created and deleted again within a minute deletes its objects each time', async () => {
+    const h = await inNamespaces(3);
+    for (let round = 0; round < 4; round += 1) {
+      h.policy('p', bindingPolicy({ maxDeletions: 3 }));
+      await h.settle();
+      expect(marked(h)).toBe(3);
+      h.memory.delete(refTo('NamespacePolicy', 'p'));
+      await h.settle();
+      expect([round, left(h), h.get('NamespacePolicy', 'p')]).toEqual([round, 0, undefined]);
+    }
+    expect(h.told.observed.filter(([name]) => name === 'orphaned')).toEqual([]);
+  });
+
+  test('a deletion is judged by the objects that exist, not by those deleted before it', async () => {
+    const h = await inNamespaces(6);
+    for (const name of ['n0', 'n1', 'n2']) h.namespace(name, {});
+    await h.settle();
+    expect(left(h)).toBe(3);
+    h.memory.delete(refTo('NamespacePolicy', 'p'));
+    await h.settle();
+    expect([left(h), h.get('NamespacePolicy', 'p')]).toEqual([0, undefined]);
+  });
+
+  test.each<readonly [string, object, Harness['terminatingKinds'], string, string]>([
+    [
+      'exceed the limit',
+      { maxDeletions: 3 },
+      [],
+      'TooManyDeletions',
+      'more than maxDeletions, and the annotation reeve.dev/confirm-deletions did not confirm the number',
+    ],
+    [
+      'go with their kind',
+      {},
+      ['NamespacePolicy'],
+      'KindDeleted',
+      'its CustomResourceDefinition was deleted too',
+    ],
+    ['are suspended', { suspend: true }, [], 'Suspended', 'it was deleted while suspended'],
+  ])(
+    'objects left behind because they %s are counted and named',
+    async (_what, fields, kinds, why, cause) => {
+      const h = await inNamespaces(4);
+      h.policy('p', bindingPolicy(fields));
+      await h.settle();
+      h.terminatingKinds = kinds;
+      h.memory.delete(refTo('NamespacePolicy', 'p'));
+      await h.settle();
+      expect(h.told.observed.filter(([name]) => name === 'orphaned')).toEqual([
+        ['orphaned', 'NamespacePolicy/p', why, 4],
+      ]);
+      const said = h.told.events
+        .filter(({ reason }) => reason === 'Orphaned')
+        .map(({ note, type }) => [type, note]);
+      expect(said).toEqual([['Warning', `4 objects stay without Reeve: ${cause}`]]);
+    },
+  );
+
   test('a provider that is deleted with its kind releases all its objects', async () => {
     const h = await inNamespaces(2);
     h.terminatingKinds = ['NamespacePolicy'];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { judgeFuse, parseConfirmation } from '../../../../src/policy/plan/fuse.ts';
+import { heldText, judgeFuse, orphanedText, parseConfirmation } from '../../../../src/policy/plan/fuse.ts';
 import type { ProviderState } from '../../../../src/policy/terms/provider-id.ts';
 import { defaultProviderState } from '../../../support/owner-state.ts';
 
@@ -89,6 +89,21 @@ describe('the fuse', () => {
   ])('%s', (_what, fields, outstanding, recent, isKindTerminating, expected) => {
     const state = fields === undefined ? undefined : { ...owner, ...fields };
     expect(judgeFuse(state, { outstanding, recent }, isKindTerminating).kind).toBe(expected);
+  });
+
+  test('the text of held deletions tells the objects that exist from those deleted before', () => {
+    expect(heldText({ outstanding: 1, recent: 2, limit: 2 })).toBe(
+      '1 object would be deleted, after 2 within the last minute, and maxDeletions is 2',
+    );
+    expect(heldText({ outstanding: 3, recent: 0, limit: 2 })).toBe(
+      '3 objects would be deleted, and maxDeletions is 2',
+    );
+  });
+
+  test('the text of orphaned objects names their number and the cause', () => {
+    expect(orphanedText('KindDeleted', 10)).toBe(
+      '10 objects stay without Reeve: its CustomResourceDefinition was deleted too',
+    );
   });
 
   test.each([

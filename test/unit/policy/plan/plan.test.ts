@@ -240,12 +240,12 @@ describe('an object that no provider wants', () => {
     ['an unwanted object is deleted', { policies: elsewhere, live }, ['delete for NamespacePolicy/q']],
     [
       'an unwanted object is released if the fuse releases it',
-      { policies: elsewhere, live, fuse: { kind: 'release' } },
+      { policies: elsewhere, live, fuse: { kind: 'release', why: 'DeletionPolicyOrphan' } },
       ['release for NamespacePolicy/q'],
     ],
     [
       'an unwanted object stays while the fuse holds',
-      { policies: elsewhere, live, fuse: { kind: 'hold', count: 9, limit: 5 } },
+      { policies: elsewhere, live, fuse: { kind: 'hold', held: { outstanding: 7, recent: 2, limit: 5 } } },
       ['undesired TooManyDeletions for NamespacePolicy/q'],
     ],
     [
@@ -272,7 +272,7 @@ describe('an object that no provider wants', () => {
       {
         policies: { q: bindingPolicy({}, { expiresAt: '2026-11-21T12:00:00Z' }) },
         live,
-        fuse: { kind: 'hold', count: 9, limit: 5 },
+        fuse: { kind: 'hold', held: { outstanding: 7, recent: 2, limit: 5 } },
       },
       ['delete for NamespacePolicy/q'],
     ],

@@ -79,13 +79,13 @@ describe('the conditions of a provider', () => {
     ],
     [
       'a provider whose deletions the fuse holds back is stalled',
-      { held: { count: 30, limit: 10 } },
+      { held: { outstanding: 30, recent: 0, limit: 10 } },
       {},
       { Ready: 'False TooManyDeletions', Stalled: 'True TooManyDeletions' },
     ],
     [
       'the fuse counts for more than namespaces left to reconcile',
-      { held: { count: 30, limit: 10 }, waiting: 2 },
+      { held: { outstanding: 30, recent: 0, limit: 10 }, waiting: 2 },
       {},
       { Ready: 'False TooManyDeletions', Stalled: 'True TooManyDeletions' },
     ],
