@@ -323,6 +323,12 @@ describeCluster('the rules on Namespaces', () => {
       expect(await auditedOf('ad-ns-audited-a')).toEqual([broken('audited'), broken('audited')]);
     });
 
+    it('with Warn the user gets the warning again with each write that keeps the violation', async () => {
+      expect(await allowed(label('ad-ns-warned-a', 'other=yes'), lead)).toBe(
+        `Warning: ${broken('warned')}\n`,
+      );
+    });
+
     it('with Warn and Audit the user gets a warning and the audit log holds the violation', async () => {
       expect(await allowed(create('ad-ns-both-a'), lead)).toBe(`Warning: ${broken('both')}\n`);
       expect(await auditedOf('ad-ns-both-a')).toEqual([broken('both'), broken('both')]);

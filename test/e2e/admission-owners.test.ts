@@ -281,6 +281,15 @@ describeCluster('policies and shares at admission', () => {
       );
     });
 
+    it('a warning counts the open violations when Warn turns into Deny', async () => {
+      const rules = { match: everywhere, namespaces: { required: { labels: { team: {}, env: {} } } } };
+      await must(file(['create'], policy('ad-ow-turns', { ...rules, validationActions: ['Warn'] })), author);
+      expect(await allowed(file(['replace'], policy('ad-ow-turns', rules)), author)).toBe(
+        'Warning: NamespacePolicy/ad-ow-turns turns to Deny with 6 open violations, which block no other write, ' +
+          `in ${three}\n`,
+      );
+    });
+
     it('a warning names the kinds that the install does not allow', async () => {
       const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'x' } };
       const other = policy('ad-ow-kinds', {

@@ -11,7 +11,7 @@ export const validationAction = choice(
 export const validationActions = withDefault(
   list({
     description:
-      'What happens when an object violates a rule of this policy: any of Deny, Warn and Audit, but not Deny together with Warn. Without Deny, missing defaults are still set but not required. To roll a policy out, start with [Warn] or [Audit]. Default: [Deny].',
+      'What happens when an object violates a rule of this policy: any of Deny, Warn and Audit, but not Deny together with Warn. Deny lets a violation pass that the object had before; Warn and Audit report it. Without Deny, missing defaults are still set but not required. To roll a policy out, start with [Warn] or [Audit]. Default: [Deny].',
     items: validationAction,
     minItems: 1,
     maxItems: 3,

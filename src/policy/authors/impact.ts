@@ -1,12 +1,14 @@
 // Compares two versions of a provider over all namespaces: which they match, which objects they drop.
 import type { KubeObject } from '../../base/kube-object.ts';
-import type { Budget, Circumstances } from '../terms/budget.ts';
+import type { Circumstances } from '../terms/budget.ts';
 import { isManaged } from '../desired/desired.ts';
 import { matchNamespace, type MatchResult } from '../terms/match.ts';
 import { nameOf } from '../../base/metadata.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { fateOf, type ProviderWrite } from './provider-write.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
+import type { CompiledPolicy } from '../compile/compile-policy.ts';
+import { auditNamespace } from '../decide/audit.ts';
 import { LostObjects } from './lost-objects.ts';
 
 export interface Impact {
@@ -17,6 +19,8 @@ export interface Impact {
   /** By namespace, the number of objects that no provider wants after the write. */
   readonly dropped: ReadonlyMap<string, number>;
   readonly unmatched: readonly UnmatchedNamespace[];
+  /** For a policy that turns to Deny: by namespace, the number of violations that it has already. */
+  readonly violating: ReadonlyMap<string, number>;
 }
 
 /** A namespace for which a match condition of the newer version has an error. */
@@ -50,14 +54,18 @@ class Comparison implements Impact {
   readonly lost: string[] = [];
   readonly dropped = new Map<string, number>();
   readonly unmatched: UnmatchedNamespace[] = [];
+  readonly violating = new Map<string, number>();
   readonly #write: ProviderWrite;
   readonly #lost: LostObjects | undefined;
-  readonly #budget: Budget;
+  readonly #circumstances: Circumstances;
+  /** The policy, if this write turns it to Deny. */
+  readonly #denying: CompiledPolicy | undefined;
 
   constructor(write: ProviderWrite, snapshot: ClusterSnapshot, circumstances: Circumstances) {
     const { before, after } = write;
     this.#write = write;
-    this.#budget = circumstances.budget;
+    this.#circumstances = circumstances;
+    this.#denying = turnsToDeny(write) ? policyIn(after) : undefined;
     const isCounting = before !== undefined && fateOf(write) !== 'kept';
     this.#lost = isCounting ? new LostObjects(before, after, snapshot, circumstances) : undefined;
   }
@@ -71,6 +79,7 @@ class Comparison implements Impact {
       const { condition, message } = newer;
       this.unmatched.push({ name, condition, message, isOld: older.kind === 'error' });
     }
+    if (newer.kind === 'yes') this.#audit(namespaceObject);
     if (older.kind !== 'yes') {
       if (newer.kind === 'yes') this.gained.push(name);
       return;
@@ -80,16 +89,33 @@ class Comparison implements Impact {
     if (count > 0) this.dropped.set(name, count);
   }
 
+  #audit(namespaceObject: KubeObject): void {
+    if (this.#denying === undefined) return;
+    const { violations } = auditNamespace(this.#denying, namespaceObject, this.#circumstances.now);
+    if (violations.length > 0) this.violating.set(nameOf(namespaceObject), violations.length);
+  }
+
   #match(definition: ProviderDefinition | undefined, namespaceObject: KubeObject): MatchResult {
     return definition === undefined
       ? no
-      : matchNamespace(definition.compiled.match, namespaceObject, this.#budget);
+      : matchNamespace(definition.compiled.match, namespaceObject, this.#circumstances.budget);
   }
 }
 
-/** The number of objects over all namespaces. */
-export function totalOf(dropped: Impact['dropped']): number {
+function policyIn(definition: ProviderWrite['after']): CompiledPolicy | undefined {
+  return definition?.kind === 'NamespacePolicy' ? definition.compiled : undefined;
+}
+
+/** Existing violations block no write, so an author must hear of them when Warn or Audit turns into Deny. */
+function turnsToDeny({ before, after }: ProviderWrite): boolean {
+  return (
+    policyIn(before)?.actions.includes('Deny') === false && policyIn(after)?.actions.includes('Deny') === true
+  );
+}
+
+/** Returns the sum over all namespaces. */
+export function totalOf(byNamespace: ReadonlyMap<string, number>): number {
   let total = 0;
-  for (const count of dropped.values()) total += count;
+  for (const count of byNamespace.values()) total += count;
   return total;
 }

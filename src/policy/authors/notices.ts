@@ -7,12 +7,13 @@ import { counted, listed, plural } from '../terms/wording.ts';
 
 export function noticesOf(write: ProviderWrite, impact: Impact, install: Install): readonly string[] {
   const { id } = write;
-  const { gained, lost, unmatched } = impact;
+  const { gained, lost, unmatched, violating } = impact;
   return [
     ...about(gained, () => `${id} now reaches ${namespaces(gained)}`),
     ...about(lost, () => `${id} no longer reaches ${namespaces(lost)}`),
     ...removals(write, impact),
     ...about(unmatched, () => unmatchedNotice(id, unmatched)),
+    ...about([...violating], () => violationsNotice(id, violating)),
     ...resumption(write),
     ...kinds(write, install),
     ...secretName(write, install),
@@ -48,6 +49,12 @@ function removals(write: ProviderWrite, { dropped }: Impact): readonly string[] 
 function unmatchedNotice(id: ProviderId, unmatched: readonly UnmatchedNamespace[]): string {
   const names = unmatched.map(({ name }) => name);
   return `${id} has match conditions with an error for ${namespaces(names)}`;
+}
+
+function violationsNotice(id: ProviderId, violating: Impact['violating']): string {
+  const count = totalOf(violating);
+  const which = count === 1 ? 'violation, which blocks' : 'violations, which block';
+  return `${id} turns to Deny with ${count} open ${which} no other write, in ${namespaces([...violating.keys()])}`;
 }
 
 /** Versions that existed only while the provider was suspended are not counted here. */

@@ -1,4 +1,5 @@
 // Runs the rules of one policy on one write: exceptions, grace for old violations, the evaluation budget.
+import type { ValidationAction } from '../../api/namespace-policy/namespace-policy.ts';
 import type { Budget } from '../terms/budget.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import { isExcepted } from '../terms/exceptions.ts';
@@ -20,8 +21,11 @@ export function judge(
   for (const rule of rules) {
     if (budget.isSpent()) return false;
     if (isExcepted(policy.exceptions, rule.id, context.review.namespace, context.now)) continue;
-    for (const violation of bounded(violationsOf(rule, context)))
-      violations.push(judgedViolation(policy, rule.id, violation));
+    const { fresh, old } = violationsOf(rule, context, policy.actions);
+    for (const violation of bounded(fresh))
+      violations.push(judgedViolation(policy, rule.id, violation, policy.actions));
+    for (const violation of bounded(old))
+      violations.push(judgedViolation(policy, rule.id, violation, policy.actions.filter(isReport)));
   }
   return true;
 }
@@ -31,34 +35,47 @@ export function matchErrorViolation(
   policy: CompiledPolicy,
   error: MatchResult & { kind: 'error' },
 ): JudgedViolation {
-  return judgedViolation(policy, 'match', {
-    path: 'metadata',
-    found: `an error in match condition ${error.condition}: ${error.message}`,
-    accepted: 'an object for which the condition is true or false',
-    message: `match condition ${error.condition} failed: ${error.message}`,
-    identity: undefined,
-  });
+  return judgedViolation(
+    policy,
+    'match',
+    {
+      path: 'metadata',
+      found: `an error in match condition ${error.condition}: ${error.message}`,
+      accepted: 'an object for which the condition is true or false',
+      message: `match condition ${error.condition} failed: ${error.message}`,
+      identity: undefined,
+    },
+    policy.actions,
+  );
 }
 
-function violationsOf(rule: Rule, context: StepContext): readonly RuleViolation[] {
-  if (rule.shape === 'step') return rule.judge(context);
+interface Violations {
+  /** Violations that this write causes, or that no grace covers. */
+  readonly fresh: readonly RuleViolation[];
+  /** Violations that the old object had as well. They are reported and block no write. */
+  readonly old: readonly RuleViolation[];
+}
+
+const isReport = (action: ValidationAction): boolean => action !== 'Deny';
+
+function violationsOf(rule: Rule, context: StepContext, actions: readonly ValidationAction[]): Violations {
+  if (rule.shape === 'step') return { fresh: rule.judge(context), old: [] };
   const { object } = context.review;
   // A rule about the state of an object applies only if the policy matches the new object.
-  if (object === undefined || !context.matchesNew) return [];
-  const violations = rule.judge(object, context);
-  return violations.length === 0 ? violations : withoutOld(rule, violations, context);
+  const violations = object === undefined || !context.matchesNew ? [] : rule.judge(object, context);
+  // Warn and Audit report every violation, so without Deny the old object makes no difference.
+  if (violations.length === 0 || !actions.includes('Deny')) return { fresh: violations, old: [] };
+  const { fresh, old } = separated(rule, violations, context);
+  return { fresh, old: actions.some(isReport) ? old : [] };
 }
 
-/** Leaves out what the old object already violated under the same policy: it does not block a write. */
-function withoutOld(
-  rule: StateRule,
-  violations: readonly RuleViolation[],
-  context: StepContext,
-): readonly RuleViolation[] {
+/** Separates what the old object already violated under the same policy. */
+function separated(rule: StateRule, violations: readonly RuleViolation[], context: StepContext): Violations {
   const { oldObject } = context.review;
-  if (!rule.graced || oldObject === undefined || !context.matchedOld) return violations;
-  const old = new Set(rule.judge(oldObject, context).map(({ identity }) => identity));
-  return violations.filter(({ identity }) => identity === undefined || !old.has(identity));
+  if (!rule.graced || oldObject === undefined || !context.matchedOld) return { fresh: violations, old: [] };
+  const before = new Set(rule.judge(oldObject, context).map(({ identity }) => identity));
+  const isOld = ({ identity }: RuleViolation): boolean => identity !== undefined && before.has(identity);
+  return { fresh: violations.filter((each) => !isOld(each)), old: violations.filter(isOld) };
 }
 
 /** Returns the first violations, and one more that counts the rest. */
@@ -74,8 +91,9 @@ function judgedViolation(
   policy: CompiledPolicy,
   rule: string,
   { path, found, accepted, message }: RuleViolation,
+  actions: readonly ValidationAction[],
 ): JudgedViolation {
-  const { name, contact, actions } = policy;
+  const { name, contact } = policy;
   return {
     violation: {
       policy: name,

@@ -5,7 +5,7 @@ import { isManaged } from '../../policy/desired/desired.ts';
 import { missingDefaults, type MissingDefaults } from '../../policy/plan/repair.ts';
 import { labelsOf, valueOf } from '../../base/metadata.ts';
 import { providerId, type ProviderId } from '../../policy/terms/provider-id.ts';
-import { auditNamespace, type Audit } from '../../policy/status/audit.ts';
+import { auditNamespace, type Audit } from '../../policy/decide/audit.ts';
 import { emptyReport, type ProviderReport } from '../../policy/status/provider-report.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
 import type { Clock } from '../../base/clock.ts';

@@ -46,6 +46,18 @@ test('one new violation among many old ones is found', () => {
   expect(violations.map(({ violation }) => violation.found)).toEqual(['User/new']);
 });
 
+test.for([
+  [['Deny'], []],
+  [['Warn'], [['Warn']]],
+  [['Audit'], [['Audit']]],
+  [['Warn', 'Audit'], [['Warn', 'Audit']]],
+  [['Deny', 'Audit'], [['Audit']]],
+] as const)('with %j, a violation that the old object had is reported by %j', ([actions, reported]) => {
+  const { decision, verdict } = decideBinding(bindingOf(1), bindingOf(1), actions);
+  expect(decision.violations.map((each) => each.actions)).toEqual(reported);
+  expect(verdict.allowed).toBe(true);
+});
+
 test('a Docker configuration with too many registries is one violation', () => {
   const auths = Object.fromEntries(Array.from({ length: 200_000 }, (_, i) => [`r${i}.example.com`, {}]));
   const policy = aPolicy('p', { secrets: { dockerConfig: { allowedRegistries: ['*.example.com'] } } });

@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../base/kube-object.ts';
 import { unlimitedBudget } from '../terms/budget.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
-import { judge } from '../decide/judge.ts';
+import { judge } from './judge.ts';
 import { matchNamespace } from '../terms/match.ts';
 import { nameOf } from '../../base/metadata.ts';
 import type { Review } from '../terms/review.ts';
