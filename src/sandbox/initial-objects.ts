@@ -26,25 +26,40 @@ type Rules = readonly object[];
 const read = 'get list watch';
 const write = 'create delete deletecollection patch update';
 
+const scales = 'deployments deployments/scale replicasets replicasets/scale';
+/** The API server serves nothing in `extensions` any more, but its roles still name it. */
+const extensions = `daemonsets ingresses networkpolicies replicationcontrollers/scale ${scales}`;
+
 /** `edit` may write these, `view` may read them. */
 const common: readonly (readonly [group: string, resources: string])[] = [
-  ['', 'configmaps events persistentvolumeclaims pods replicationcontrollers serviceaccounts services'],
+  ['', 'configmaps events persistentvolumeclaims pods replicationcontrollers replicationcontrollers/scale'],
+  ['', 'serviceaccounts services'],
   ['events.k8s.io', 'events'],
-  ['apps', 'daemonsets deployments deployments/scale replicasets replicasets/scale statefulsets'],
-  ['apps', 'statefulsets/scale'],
+  ['apps', `daemonsets statefulsets statefulsets/scale ${scales}`],
   ['autoscaling', 'horizontalpodautoscalers'],
   ['batch', 'cronjobs jobs'],
+  ['extensions', extensions],
   ['policy', 'poddisruptionbudgets'],
   ['networking.k8s.io', 'ingresses networkpolicies'],
+  ['resource.k8s.io', 'resourceclaims resourceclaimtemplates'],
 ];
-const toView = [
-  ...common.map(([group, resources]) => rule(read, group, resources)),
-  rule(read, '', 'endpoints limitranges namespaces namespaces/status pods/log pods/status resourcequotas'),
-  rule(read, '', 'resourcequotas/status'),
+const viewed: typeof common = [
+  ['', 'bindings endpoints limitranges namespaces namespaces/status persistentvolumeclaims/status pods/log'],
+  ['', 'pods/status replicationcontrollers/status resourcequotas resourcequotas/status services/status'],
+  ['apps', 'controllerrevisions daemonsets/status deployments/status replicasets/status statefulsets/status'],
+  ['autoscaling', 'horizontalpodautoscalers/status'],
+  ['batch', 'cronjobs/status jobs/status'],
+  ['discovery.k8s.io', 'endpointslices'],
+  ['extensions', 'daemonsets/status deployments/status ingresses/status replicasets/status'],
+  ['policy', 'poddisruptionbudgets/status'],
+  ['networking.k8s.io', 'ingresses/status'],
+  ['resource.k8s.io', 'resourceclaims/status'],
 ];
+const toView = [...common, ...viewed].map(([group, resources]) => rule(read, group, resources));
 const toEdit = [
   ...common.map(([group, resources]) => rule(write, group, resources)),
-  rule(`${write} ${read}`, '', 'pods/attach pods/exec pods/portforward secrets'),
+  ...['apps', 'extensions'].map((group) => rule(write, group, 'deployments/rollback')),
+  rule(`${write} ${read}`, '', 'pods/attach pods/exec pods/portforward pods/proxy secrets services/proxy'),
   rule(`${write} ${read}`, 'coordination.k8s.io', 'leases'),
   rule('create', '', 'pods/eviction serviceaccounts/token'),
   rule('impersonate', '', 'serviceaccounts'),

@@ -11,6 +11,7 @@ import { startServer, type RequestObserver, type ServerTls } from './http/server
 import { initialObjects } from './initial-objects.ts';
 import { mirroringEvents } from './kinds/event-kinds.ts';
 import { kindsServedFrom } from './kinds/served-kinds.ts';
+import { unstoredKinds } from './kinds/unstored-kinds.ts';
 import { objectService } from './objects.ts';
 import { MemoryStore } from './store.ts';
 import { Tokens, type User } from './access/users.ts';
@@ -66,6 +67,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       kinds,
       serveObjects: objectService(context, tokens),
       reviews: createReviews(authorizer, tokens),
+      unstored: unstoredKinds,
       authorizer,
       tokens,
       observer: options.observer ?? { answered: () => undefined },

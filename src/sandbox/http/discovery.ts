@@ -3,7 +3,8 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { ReviewKind } from '../access/reviews.ts';
 import type { Verb } from '../request.ts';
-import { apiVersionOf, type Kinds, type Resource, type ServedSubresource } from '../resource.ts';
+import type { UnstoredKind } from '../kinds/unstored-kinds.ts';
+import { apiVersionOf, type Kinds } from '../resource.ts';
 import { openApiReply } from './openapi.ts';
 import { type Reply, acceptedForm } from './reply.ts';
 import { methodNotAllowedError, noSuchPathError, type RequestTarget } from './target.ts';
@@ -11,6 +12,7 @@ import { methodNotAllowedError, noSuchPathError, type RequestTarget } from './ta
 export interface ServedApi {
   readonly kinds: Kinds;
   readonly reviews: readonly ReviewKind[];
+  readonly unstored: readonly UnstoredKind[];
 }
 
 /** Clients compare the numbers with their own version and warn when they are far apart. */
@@ -42,18 +44,29 @@ export function documentReply(
 const ofMany: readonly Verb[] = ['create', 'list', 'watch', 'deletecollection'];
 /** These verbs name an object, the others do not. */
 export const ofOne: readonly Verb[] = ['get', 'update', 'patch', 'delete'];
-const verbsOfParts = { status: ['get', 'patch', 'update'], finalize: ['update'], token: ['create'] } as const;
+
+/** Subresources with other verbs than `status` has. */
+const verbsOfParts = new Map<string, readonly Verb[]>([
+  ['finalize', ['update']],
+  ['log', ['get']],
+  ['proxy', ['create', ...ofOne]],
+  ...['binding', 'eviction', 'token'].map((part) => [part, ['create']] as const),
+  ...['attach', 'exec', 'portforward'].map((part) => [part, ['create', 'get']] as const),
+]);
 
 /** Reviews have no short names, categories and subresources. */
 export interface DiscoveredKind
-  extends Omit<ReviewKind, 'answer'>, Partial<Pick<Resource, 'shortNames' | 'categories' | 'subresources'>> {}
+  extends
+    Omit<ReviewKind, 'answer'>,
+    Partial<Pick<UnstoredKind, 'shortNames' | 'categories' | 'subresources' | 'verbs'>> {}
 
 /** Returns the verbs of a kind or of one of its subresources. */
 export function verbsOf(
-  { group, plural, subresources }: DiscoveredKind,
-  part?: ServedSubresource,
+  { group, plural, subresources, verbs }: DiscoveredKind,
+  part?: string,
 ): readonly Verb[] {
-  if (part !== undefined) return verbsOfParts[part];
+  if (part !== undefined) return verbsOfParts.get(part) ?? ['get', 'patch', 'update'];
+  if (verbs !== undefined) return verbs;
   if (subresources === undefined) return ['create'];
   const all = [...ofMany, ...ofOne].toSorted();
   // Namespaces cannot be deleted as a collection.
@@ -64,7 +77,7 @@ export function verbsOf(
 function discoveryDocument(path: string, isAggregated: boolean, api: ServedApi): JsonObject | undefined {
   const [, root, ...names] = path.split('/');
   if (root !== 'api' && root !== 'apis') return undefined;
-  const all: readonly DiscoveredKind[] = [...api.kinds.all(), ...api.reviews];
+  const all: readonly DiscoveredKind[] = [...api.kinds.all(), ...api.reviews, ...api.unstored];
   const served = all.filter(({ group }) => (group === '') === (root === 'api'));
   const groups = Map.groupBy(served, ({ group }) => group);
   if (names.length === 0) {
@@ -128,10 +141,22 @@ function listed(kind: DiscoveredKind): readonly JsonObject[] {
   return [own, ...parts];
 }
 
-/** A subresource answers with its object, except `token`, which answers with a TokenRequest. */
-function answerOf({ group, version, kind }: DiscoveredKind, part?: ServedSubresource): JsonObject {
-  if (part === 'token') return { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' };
-  return { group, version, kind };
+/** The kinds of subresources that do not answer with their object. */
+const answersOfParts = new Map([
+  ['binding', { group: '', version: 'v1', kind: 'Binding' }],
+  ['eviction', { group: 'policy', version: 'v1', kind: 'Eviction' }],
+  ['scale', { group: 'autoscaling', version: 'v1', kind: 'Scale' }],
+  ['token', { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' }],
+]);
+const options = new Map([
+  ['attach', 'AttachOptions'],
+  ['exec', 'ExecOptions'],
+  ['portforward', 'PortForwardOptions'],
+  ['proxy', 'ProxyOptions'],
+]);
+
+function answerOf({ group, version, kind }: DiscoveredKind, part = ''): JsonObject {
+  return answersOfParts.get(part) ?? { group, version, kind: `${kind}${options.get(part) ?? ''}` };
 }
 
 function summary([name, kinds]: Group): JsonObject {

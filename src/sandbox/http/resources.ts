@@ -1,10 +1,9 @@
-// Serves requests about kinds: stored objects and reviews. Answers 501 for kinds that only a cluster has.
+// Serves requests about kinds: stored objects and reviews. Answers 501 for kinds that only a cluster stores.
 import type { IncomingMessage } from 'node:http';
 import { isJsonObject } from '../../base/json.ts';
-import { badRequestError, groupResource, notServedError, type ApiError } from '../api-error.ts';
+import { badRequestError, groupResource, notServedError } from '../api-error.ts';
 import type { ServeObjects } from '../objects.ts';
 import type { ObjectRequest, Verb } from '../request.ts';
-import type { ServedSubresource } from '../resource.ts';
 import { readRequestBody } from './body.ts';
 import { ofOne, verbsOf, type DiscoveredKind, type ServedApi } from './discovery.ts';
 import { type Reply, acceptedForm } from './reply.ts';
@@ -24,12 +23,16 @@ interface Incoming extends Pick<ObjectRequest, 'user' | 'query' | 'warn' | 'sign
 export async function resourceReply(incoming: Incoming, ports: ObjectPorts): Promise<Reply> {
   const { request, place, user, query, warn, signal } = incoming;
   const { version, group, resource: plural, namespace, name } = place;
-  const review = ports.reviews.find(
-    (kind) => kind.group === group && kind.version === version && kind.plural === plural,
-  );
-  const kind = review ?? ports.kinds.find(group, version, plural);
-  if (kind === undefined) throw unserved(place);
-  const subresource = partOf(kind, place);
+  const isMeant = (one: DiscoveredKind): boolean =>
+    one.group === group && one.version === version && one.plural === plural;
+  const unstored = ports.unstored.find(isMeant);
+  if (unstored !== undefined) {
+    servedVerb(unstored, partOf(unstored.subresources, place), incoming);
+    throw notServedError(groupResource(unstored));
+  }
+  const kind = ports.reviews.find(isMeant) ?? ports.kinds.find(group, version, plural);
+  if (kind === undefined) throw noSuchPathError();
+  const subresource = partOf('answer' in kind ? [] : kind.subresources, place);
   const verb = servedVerb(kind, subresource, incoming);
   const metadata = verb === 'list' ? 'PartialObjectMetadataList' : 'PartialObjectMetadata';
   const form = acceptedForm(request.headers.accept, ['Table', metadata]);
@@ -45,20 +48,17 @@ export async function resourceReply(incoming: Incoming, ports: ObjectPorts): Pro
   return replyOf(answer, { resource: kind, form, included: query.get('includeObject') ?? 'Metadata' });
 }
 
-function partOf(
-  { subresources = [] }: DiscoveredKind,
+function partOf<Part extends string>(
+  subresources: readonly Part[],
   { subresource }: ObjectPath,
-): ServedSubresource | undefined {
+): Part | undefined {
   const part = subresources.find((known) => known === subresource);
   if (part !== subresource) throw noSuchPathError();
   return part;
 }
 
-function servedVerb(
-  kind: DiscoveredKind,
-  part: ServedSubresource | undefined,
-  { verb, place }: Incoming,
-): Verb {
+/** Throws when the path or the method does not fit the kind. */
+function servedVerb(kind: DiscoveredKind, part: string | undefined, { verb, place }: Incoming): Verb {
   const { namespace, name } = place;
   const isOverAll = kind.isNamespaced && namespace === undefined;
   const isElsewhere = isOverAll ? name !== undefined : kind.isNamespaced !== (namespace !== undefined);
@@ -68,14 +68,4 @@ function servedVerb(
   const isMisplaced = isOfOne !== (name !== undefined) || (isOverAll && !/^(list|watch)$/.test(verb));
   if (served === undefined || isMisplaced) throw methodNotAllowedError();
   return served;
-}
-
-/** Core kinds that the sandbox does not serve. */
-const otherOfCore = /^(endpoints|nodes|persistentvolume(claim)?s|pods|replicationcontrollers|services)$/;
-const groupsOfKubernetes = /^(apps|autoscaling|batch|policy|[a-z.]+\.k8s\.io)$/;
-
-/** 501 for a kind of Kubernetes that the sandbox does not serve, 404 for an unknown kind. */
-function unserved({ group, resource: plural }: ObjectPath): ApiError {
-  const isKnown = group === '' ? otherOfCore.test(plural) : groupsOfKubernetes.test(group);
-  return isKnown ? notServedError(groupResource({ group, plural })) : noSuchPathError();
 }

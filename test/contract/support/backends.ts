@@ -22,6 +22,16 @@ export function onEachBackend(behavior: string, define: (backend: Backend) => vo
   });
 }
 
+/** Compares the two with each other. */
+export function onBothBackends(behavior: string, define: (real: Backend, sandbox: Backend) => void): void {
+  describeControllers(behavior, () => {
+    const [real, sandbox] = [new Backend('real', realAccess), new Backend('sandbox', sandboxAccess)] as const;
+    beforeAll(() => Promise.all([real.open(), sandbox.open()]));
+    afterAll(() => Promise.all([real.close(), sandbox.close()]));
+    define(real, sandbox);
+  });
+}
+
 function whileOpen(backend: Backend, define: (backend: Backend) => void): void {
   beforeAll(() => backend.open());
   afterAll(() => backend.close());

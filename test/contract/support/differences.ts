@@ -22,6 +22,10 @@ export const differences = {
   unknownFieldApplied: difference(500, 400),
   /** The sandbox suggests the known field whose name is similar to an unknown one. */
   similarField: difference('', ' (did you mean spec.suspend?)'),
+  /** The sandbox lists all built-in kinds, and stores some of them. */
+  unstoredKind: difference(200, 501),
+  /** So kubectl fails after it has shown what there is of all kinds. */
+  everyKindShown: difference(0, 1),
   /** An update creates a missing Lease or RBAC object on the real API server. */
   updateOfNothing: difference([201], [404, 422]),
   /** Amounts of quotas and limits, ports and times are stored as written, without checks. */

@@ -1,5 +1,6 @@
 // Tests which request for objects a path stands for, and which paths are refused.
 import { describe, expect, it } from 'vitest';
+import { unstoredKinds } from '../../../../src/sandbox/kinds/unstored-kinds.ts';
 import { RunningServer, type Action } from './running-server.ts';
 
 const json = { 'content-type': 'application/json' };
@@ -76,6 +77,14 @@ describe('paths that are refused', () => {
     ['POST', '/api/v1/namespaces/a/pods/b/eviction', 501],
     ['GET', '/api/v1/nodes', 501],
     ['GET', '/apis/apps/v1/deployments', 501],
+    ['POST', '/apis/apps/v1/namespaces/a/deployments', 501],
+    ['PATCH', '/apis/apps/v1/namespaces/a/deployments/b/scale', 501],
+    ['POST', '/apis/apps/v1/deployments', 405],
+    ['POST', '/api/v1/namespaces/a/pods/b/log', 405],
+    ['GET', '/api/v1/namespaces/a/pods/b/none', 404],
+    ['GET', '/api/v1/namespaces/a/nodes', 404],
+    ['GET', '/apis/apps/v1beta1/deployments', 404],
+    ['GET', '/apis/metrics.k8s.io/v1/pods', 404],
     ['GET', '/api/v1/namespaces/a/secrets/b/scale', 404],
     ['PUT', '/api/v1/namespaces/a/secrets', 405],
     ['POST', '/api/v1/namespaces/a/secrets/b', 405],
@@ -86,7 +95,7 @@ describe('paths that are refused', () => {
     ['GET', '/apis/authentication.k8s.io/v1/selfsubjectreviews', 405],
     ['POST', '/version', 405],
   ])('%s %s: %i', async (method, path, code) => {
-    await using server = await RunningServer.start();
+    await using server = await RunningServer.start(undefined, undefined, unstoredKinds);
     const answer = await server.ask(method, path, json);
     expect(answer.json).toMatchObject({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code });
     expect(answer.code).toBe(code);

@@ -92,10 +92,12 @@ export class RunningServer implements AsyncDisposable {
   static async start(
     answer: (request: ObjectRequest) => ObjectAnswer | Promise<ObjectAnswer> = () => list([]),
     mayElse: (user: User, action: Action) => boolean = () => false,
+    unstored: ServerPorts['unstored'] = [],
   ): Promise<RunningServer> {
     const ports: ServerPorts = {
       kinds,
       reviews,
+      unstored,
       authorizer: { allows: (user, action) => user.username === 'ann' || mayElse(user, action) },
       tokens: { find: (token: string) => self.tokens.find(token) } as Tokens,
       serveObjects: async (request) => {
