@@ -39,6 +39,7 @@ const onTheSandbox = [
   'contents',
   'contents-lifecycle',
   'fuse',
+  'provider-names',
   'readme',
   'reconciler-outside',
   'role-bindings',

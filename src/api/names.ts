@@ -16,12 +16,31 @@ export const partOfLabel = 'app.kubernetes.io/part-of';
 export const partOfReeve = 'reeve';
 /** Annotation on our objects: `<Kind>/<name>` of the policy or share that owns the object. */
 export const ownerAnnotation = `${group}/owner`;
+/**
+ * Labels on our objects: the name of the policy or share, so that people can select its objects. The names of policies and
+ * shares are valid label values.
+ */
+export const providerLabels = {
+  NamespacePolicy: `${group}/namespacepolicy`,
+  SecretShare: `${group}/secretshare`,
+} as const;
+/** Annotation on a RoleBinding that expires: when Reeve deletes it, as `2027-01-31T00:00:00Z`. */
+export const expiresAtAnnotation = `${group}/expires-at`;
 /** Label on an object that allows Reeve to adopt it. */
 export const adoptLabel = `${group}/adopt`;
 /** Annotation on a policy or share: how many of its objects may be deleted. */
 export const confirmDeletionsAnnotation = `${group}/confirm-deletions`;
 /** Annotation with the applied configuration, so that a field removed from the policy is removed from the object. */
 export const appliedAnnotation = `${group}/applied`;
+/** As part of a merge patch: takes all our labels and annotations off an object that Reeve gives up. */
+export const withoutMarks = {
+  labels: {
+    [managedByLabel]: null,
+    [providerLabels.NamespacePolicy]: null,
+    [providerLabels.SecretShare]: null,
+  },
+  annotations: { [ownerAnnotation]: null, [appliedAnnotation]: null, [expiresAtAnnotation]: null },
+} as const;
 /** Finalizer of policies and shares that provide objects. Removed when no object names them as owner. */
 export const cleanupFinalizer = `${group}/cleanup`;
 /** The condition on Namespaces: whether all desired objects exist and match. */

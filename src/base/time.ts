@@ -67,6 +67,11 @@ function daysIn(year: number, month: number): number {
   return new Date(Date.UTC(year, month, 0)).getUTCDate();
 }
 
+/** Writes a date as the API server writes `metav1.Time`: `2027-01-31T00:00:00Z`, without a fraction of zero. */
+export function rfc3339(date: Date): string {
+  return date.toISOString().replace('.000Z', 'Z');
+}
+
 /**
  * Writes a date as Leases and Events hold it: UTC with six digits after the point.
  * https://kubernetes.io/docs/reference/kubernetes-api/definitions/micro-time-v1-meta/

@@ -1,12 +1,6 @@
 // Deletes or releases the objects that policies and shares provided, then deletes the policies and shares.
 import type { ObjectRef } from '../base/kube-object.ts';
-import {
-  apiVersion,
-  appliedAnnotation,
-  cleanupFinalizer,
-  managedByLabel,
-  ownerAnnotation,
-} from '../api/names.ts';
+import { apiVersion, cleanupFinalizer, withoutMarks } from '../api/names.ts';
 import type { Observed } from '../policy/plan/observed.ts';
 import { kindOfProvider, nameOfProvider, type ProviderState } from '../policy/terms/provider-id.ts';
 import { systemClock } from '../base/clock.ts';
@@ -81,13 +75,7 @@ async function carryOut({ fate, live }: Task, { writer, say }: Removal): Promise
 
 /** The UID is a precondition: another object of the same name may be a stranger's. */
 function withoutMark(uid: string) {
-  return {
-    metadata: {
-      uid,
-      labels: { [managedByLabel]: null },
-      annotations: { [ownerAnnotation]: null, [appliedAnnotation]: null },
-    },
-  };
+  return { metadata: { uid, ...withoutMarks } };
 }
 
 /** Call it when no object of theirs is left. */

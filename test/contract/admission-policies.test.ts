@@ -155,6 +155,70 @@ onEachBackend('admission policies', (backend) => {
     });
   });
 
+  describe.each(['reeve.dev/namespacepolicy', 'reeve.dev/secretshare'])('the label %s', (key) => {
+    const named = { labels: { [key]: 'registry' } };
+
+    it('is refused on objects without the mark, for Reeve too', async () => {
+      const { ns } = await kept();
+      await backend.api.must(guarded().create(at('configmaps', ns), configMap('own')));
+      await backend.api.must(
+        guarded().create(at('resourcequotas', ns), { metadata: { name: 'own' }, spec: { hard: {} } }),
+      );
+      const replies = [
+        guarded().create(at('configmaps', ns), configMap('b', {}, named)),
+        guarded().patch(at('configmaps', ns, 'own'), 'merge', { metadata: named }),
+        guarded().apply(at('configmaps', ns, 'own'), configMap('own', {}, named), 'fieldManager=me'),
+        guarded().patch(at('namespaces', '', ns), 'merge', { metadata: named }),
+        guarded().patch(`${at('resourcequotas', ns, 'own')}/status`, 'merge', { metadata: named }),
+        backend.as(reconciler, 'system:masters').create(at('configmaps', ns), configMap('b', {}, named)),
+      ];
+      for (const { status, body } of await Promise.all(replies)) {
+        expect(status, body.message).toBe(403);
+        expect(body.message).toContain("ValidatingAdmissionPolicy 'reeve-guard-names'");
+        expect(body.message).toContain('only Reeve sets them: leave them out');
+      }
+    });
+
+    it('is held on objects with the mark', async () => {
+      const ns = await backend.namespace();
+      const path = at('configmaps', ns, 'a');
+      const marks = { labels: { ...marked.labels, ...named.labels } };
+      const reeve = backend.as(reconciler, 'system:masters');
+      await backend.api.must(reeve.create(at('configmaps', ns), configMap('a', {}, marks)));
+      for (const value of ['other', null]) {
+        const { status, body } = await guarded().patch(path, 'merge', {
+          metadata: { labels: { [key]: value } },
+        });
+        expect(status, body.message).toBe(403);
+        expect(body.message).toContain("ValidatingAdmissionPolicy 'reeve-guard'");
+      }
+    });
+
+    it('may stay or be removed where it stood before', async () => {
+      const ns = await backend.namespace();
+      const path = at('configmaps', ns, 'a');
+      await backend.api.must(
+        backend.as(...administrator).create(at('configmaps', ns), configMap('a', {}, named)),
+      );
+      expect((await guarded().patch(path, 'merge', { data: { b: 'c' } })).status).toBe(200);
+      expect((await guarded().patch(path, 'merge', { metadata: { labels: { [key]: 'x' } } })).status).toBe(
+        403,
+      );
+      expect((await guarded().patch(path, 'merge', { metadata: { labels: { [key]: null } } })).status).toBe(
+        200,
+      );
+    });
+
+    it('may stand on an object that is deleted', async () => {
+      const ns = await backend.namespace();
+      const path = at('configmaps', ns, 'a');
+      await backend.api.must(
+        backend.as(...administrator).create(at('configmaps', ns), configMap('a', {}, named)),
+      );
+      expect((await guarded().delete(path)).status).toBe(200);
+    });
+  });
+
   it('do not judge writes of policies', async () => {
     const name = freshName('policy');
     const policy = {

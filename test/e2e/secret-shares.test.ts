@@ -7,7 +7,7 @@ import { describeControllers, sharedCluster } from '../support/shared-cluster.ts
 import { namespaceObject, share, type WrittenObject } from './support/objects.ts';
 import {
   base64,
-  managedLabel,
+  labelsOfCopy,
   secret,
   Secrets,
   shareOf,
@@ -135,7 +135,7 @@ describeControllers('SecretShares', () => {
       const source = secret({ name: 'sh-plain', labels, annotations: { note: 'ours' } }, data, { type });
       const copy = await copied('sh-plain', source);
       expect(copy).toMatchObject({ type, data: source['data'] });
-      expect(copy?.metadata.labels).toEqual(managedLabel);
+      expect(copy?.metadata.labels).toEqual(labelsOfCopy('sh-plain'));
       expect(copy?.metadata.annotations).toMatchObject({ 'reeve.dev/owner': 'SecretShare/sh-plain' });
       const keys = Object.keys(copy?.metadata.annotations ?? {});
       expect(keys.filter((key) => !key.startsWith('reeve.dev/'))).toEqual([]);
@@ -160,7 +160,7 @@ describeControllers('SecretShares', () => {
       const password = base64('secret');
       expect(copy).toMatchObject({ type: 'example.com/database', immutable: true });
       expect(copy?.data).toEqual({ DB_USER: base64('ann'), DB_PASSWORD: password, password });
-      expect(copy?.metadata.labels).toEqual({ team: 'databases', ...managedLabel });
+      expect(copy?.metadata.labels).toEqual({ team: 'databases', ...labelsOfCopy('sh-form') });
     });
 
     /** Compares maps, because a comparison of objects may treat `__proto__` specially. */
@@ -238,7 +238,7 @@ describeControllers('SecretShares', () => {
       const metadata = {
         name: 'sh-kept',
         namespace: 'sh-a',
-        labels: { ...target.labels, ...managedLabel },
+        labels: { ...target.labels, ...labelsOfCopy('sh-kept') },
         annotations: { 'reeve.dev/owner': 'SecretShare/sh-kept' },
       };
       await stage.inEmergency('delete', 'secret', 'sh-kept', '-n', 'sh-a');
@@ -297,11 +297,11 @@ describeControllers('SecretShares', () => {
       await stage.apply(shareOf('sh-labels', { names: ['sh-a'] }, { target: { labels: { team: 'b' } } }));
       await eventually(async () => (await secrets.in('sh-a', 'sh-labels'))?.metadata.labels).toEqual({
         team: 'b',
-        ...managedLabel,
+        ...labelsOfCopy('sh-labels'),
       });
       await stage.apply(shareOf('sh-labels', { names: ['sh-a'] }));
       await eventually(async () => (await secrets.in('sh-a', 'sh-labels'))?.metadata.labels).toEqual(
-        managedLabel,
+        labelsOfCopy('sh-labels'),
       );
     });
 

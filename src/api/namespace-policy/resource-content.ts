@@ -1,6 +1,6 @@
 // One item of `contents.resources`: an object that every matched namespace contains, and the kinds it must not have.
 import { ownMember } from '../../base/json.ts';
-import { managedByLabel, managedByReeve, group } from '../names.ts';
+import { managedByLabel, managedByReeve, group, providerLabels } from '../names.ts';
 import { openObject, text } from '../schema/build.ts';
 import type { Path } from '../../base/problem.ts';
 import type { SchemaRule } from '../schema/schema.ts';
@@ -112,11 +112,26 @@ const allowedKind: SchemaRule<Typed> = {
   offender: (object) => (forbiddenKinds.includes(`${groupOf(object)}/${object.kind}`) ? ['kind'] : undefined),
 };
 
-/** Pods created from such a template would have our label, and the guard would refuse writes to them by everyone else. */
+const nameLabels = Object.values(providerLabels);
+
+/** Pods created from such a template would have our labels, and the guard would refuse writes to them by everyone else. */
 const noMarkInTemplates: SchemaRule<Typed> = {
   accepted: `a fixed value other than ${managedByReeve}`,
   mustNot: `set ${managedByLabel} to ${managedByReeve} or to a template in a pod template`,
-  offender: (object) => markedTemplate(object, []),
+  offender: (object) => pathInTemplates(object, [], managedByLabel, isMark),
+};
+
+/** Reeve sets the label of the policy itself. */
+const noNameLabels: SchemaRule<Typed> = {
+  accepted: 'other labels',
+  mustNot: `set the labels ${nameLabels.join(' and ')}, which Reeve sets`,
+  offender: (object) => {
+    const own = nameLabels.find((label) => labelIn(object, label) !== undefined);
+    if (own !== undefined) return ['metadata', 'labels', own];
+    return nameLabels
+      .map((label) => pathInTemplates(object, [], label, (value) => value !== undefined))
+      .find((path) => path !== undefined);
+  },
 };
 
 /** Reeve would create a Job that deletes itself again and again. */
@@ -149,24 +164,34 @@ export const resourceContent = openObject({
     metadata,
   },
   required: ['apiVersion', 'kind', 'metadata'],
-  rules: [allowedGroup, allowedKind, noMarkInTemplates, noVanishingJob],
+  rules: [allowedGroup, allowedKind, noMarkInTemplates, noNameLabels, noVanishingJob],
 });
 
 function member(value: unknown, name: string): unknown {
   return ownMember(value, name) ?? undefined;
 }
 
+function labelIn(value: unknown, label: string): unknown {
+  return member(member(member(value, 'metadata'), 'labels'), label);
+}
+
+function isMark(value: unknown): boolean {
+  return value === managedByReeve || (typeof value === 'string' && value.includes('${'));
+}
+
 /** Returns the path of the label below any `template`, at any depth, as in a CronJob. The depth of the object is bounded. */
-function markedTemplate(value: unknown, path: Path): Path | undefined {
+function pathInTemplates(
+  value: unknown,
+  path: Path,
+  label: string,
+  isForbidden: (labelValue: unknown) => boolean,
+): Path | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   for (const [key, child] of Object.entries(value)) {
     const below = [...path, Array.isArray(value) ? Number(key) : key];
-    const mark =
-      key === 'template' ? member(member(member(child, 'metadata'), 'labels'), managedByLabel) : undefined;
-    if (mark === managedByReeve || (typeof mark === 'string' && mark.includes('${'))) {
-      return [...below, 'metadata', 'labels', managedByLabel];
-    }
-    const deeper = markedTemplate(child, below);
+    if (key === 'template' && isForbidden(labelIn(child, label)))
+      return [...below, 'metadata', 'labels', label];
+    const deeper = pathInTemplates(child, below, label, isForbidden);
     if (deeper !== undefined) return deeper;
   }
   return undefined;

@@ -90,7 +90,8 @@ class DesiredUnion implements Desired {
     if (provider.isSuspended) this.frozen.set(provider.id, suspended);
   }
 
-  #claim(provider: ProviderId, { expiresAt, ...wanted }: ProvidedObject): void {
+  #claim(provider: ProviderId, wanted: ProvidedObject): void {
+    const { expiresAt } = wanted;
     const key = objectKey(wanted.type, wanted.name);
     if (expiresAt !== undefined && expiresAt <= this.#now) {
       this.expired.set(provider, (this.expired.get(provider) ?? new Set()).add(key));

@@ -22,16 +22,14 @@ export interface ProvidedObject {
   readonly type: ObjectType;
   readonly name: string;
   readonly content: ClaimContent;
+  /** Milliseconds since the epoch. */
   readonly expiresAt?: number;
 }
 
 /** A request of a provider for an object in the namespace. Of several claims to an object one wins. */
-export interface Claim {
+export interface Claim extends ProvidedObject {
   readonly provider: ProviderId;
   readonly key: ObjectKey;
-  readonly type: ObjectType;
-  readonly name: string;
-  readonly content: ClaimContent;
 }
 
 export type ClaimContent =

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { labelsOf, annotationsOf, valueOf } from '../../base/metadata.ts';
-import { appliedAnnotation } from '../../api/names.ts';
+import { appliedAnnotation, expiresAtAnnotation } from '../../api/names.ts';
 import type { CopyPayload } from './copy.ts';
 import type { Observed } from './observed.ts';
 
@@ -26,7 +26,15 @@ export function compareRoleBinding(wanted: KubeObject, live: KubeObject): Needed
   // https://kubernetes.io/docs/reference/access-authn-authz/rbac/#clusterrolebinding-example: A roleRef is immutable.
   if (!isDeepStrictEqual(live['roleRef'], wanted['roleRef'])) return 'replace';
   const isSame = isDeepStrictEqual(live['subjects'] ?? [], wanted['subjects'] ?? []);
-  return isSame && hasMetadata(live, wanted) ? 'none' : 'update';
+  return isSame && hasMetadata(live, wanted) && !hasOldExpiry(wanted, live) ? 'none' : 'update';
+}
+
+/** Returns true if the annotation with the expiry must be removed. */
+export function hasOldExpiry(wanted: KubeObject, live: KubeObject): boolean {
+  const [isWanted, isThere] = [wanted, live].map((each) =>
+    Object.hasOwn(annotationsOf(each), expiresAtAnnotation),
+  );
+  return isThere === true && isWanted === false;
 }
 
 export function compareResource(wanted: KubeObject, live: KubeObject): NeededWrite {

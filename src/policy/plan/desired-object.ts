@@ -1,7 +1,14 @@
 // Builds the object that a claim asks for, and checks it against the policies of the namespace.
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import type { KubeObject, StringMap } from '../../base/kube-object.ts';
-import { appliedAnnotation, managedByLabel, managedByReeve, ownerAnnotation } from '../../api/names.ts';
+import {
+  appliedAnnotation,
+  expiresAtAnnotation,
+  managedByLabel,
+  managedByReeve,
+  ownerAnnotation,
+  providerLabels,
+} from '../../api/names.ts';
 import { createHash } from 'node:crypto';
 import { unlimitedBudget } from '../terms/budget.ts';
 import { decide } from '../decide/decide.ts';
@@ -10,6 +17,8 @@ import { withSecretDefaults } from '../decide/mutate.ts';
 import type { ReviewedResource, Review } from '../terms/review.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { violationLine } from '../terms/message.ts';
+import { rfc3339 } from '../../base/time.ts';
+import { kindOfProvider, nameOfProvider } from '../terms/provider-id.ts';
 import type { CopyPayload } from './copy.ts';
 import type { CompiledShare } from '../compile/compile-share.ts';
 import type { Claim } from '../desired/provider.ts';
@@ -20,7 +29,7 @@ import {
   type ObjectType,
 } from '../compile/object-key.ts';
 
-/** Returns the object with its namespace, our label and annotations and, for a Secret, the defaults of policies. */
+/** Returns the object with its namespace, our labels and annotations and, for a Secret, the defaults of policies. */
 export function desiredObject(
   claim: Claim,
   payload: CopyPayload | undefined,
@@ -31,13 +40,32 @@ export function desiredObject(
   if (claim.content.kind === 'copy') {
     const copy = marked(claim, namespace, copyBody(payload), claim.content.share.copy.labels, {});
     const defaulted = withSecretDefaults(reviewOf(copy, 'secrets', namespace), copy, snapshot, now);
-    return withForm(defaulted, claim.content.share);
+    return named(claim, withForm(defaulted, claim.content.share));
   }
   const { body } = claim.content;
   const { labels, annotations } = { labels: undefined, annotations: undefined, ...metadataOf(body) };
-  if (isWhollyOurs(claim)) return marked(claim, namespace, body, {}, {});
+  if (isWhollyOurs(claim)) return named(claim, marked(claim, namespace, body, {}, {}));
   const applied = { ...textsOf(annotations), [appliedAnnotation]: hashOf(body) };
-  return marked(claim, namespace, body, textsOf(labels), applied);
+  return named(claim, marked(claim, namespace, body, textsOf(labels), applied));
+}
+
+/** Adds the metadata by which people find the object: its provider, and its expiry. */
+function named({ provider, expiresAt }: Claim, object: KubeObject): KubeObject {
+  const name = new Map([[providerLabels[kindOfProvider(provider)], nameOfProvider(provider)]]);
+  const expiry =
+    expiresAt === undefined ? [] : [[expiresAtAnnotation, rfc3339(new Date(expiresAt))] as const];
+  return withMetadata(withMetadata(object, 'labels', name), 'annotations', new Map(expiry));
+}
+
+/** Returns the object without that metadata, as earlier versions of Reeve wrote it. */
+export function unnamed(object: KubeObject): KubeObject {
+  const {
+    [providerLabels.NamespacePolicy]: _policy,
+    [providerLabels.SecretShare]: _share,
+    ...labels
+  } = labelsOf(object);
+  const { [expiresAtAnnotation]: _expiry, ...annotations } = annotationsOf(object);
+  return { ...object, metadata: { ...object.metadata, labels, annotations } };
 }
 
 /** Returns true for types whose whole content Reeve owns: it removes fields that it did not write. */

@@ -1,19 +1,20 @@
 // Plans one object that a provider wants in a namespace: in sync, a step, or the reason why there is none.
 import type { JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import { adoptLabel, appliedAnnotation } from '../../api/names.ts';
+import { adoptLabel, appliedAnnotation, expiresAtAnnotation } from '../../api/names.ts';
 import { annotationsOf, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import {
   compareCopy,
   compareResource,
   compareRoleBinding,
   foreignFields,
+  hasOldExpiry,
   type NeededWrite,
 } from './compare.ts';
 import type { CopyPayload, CopyState } from './copy.ts';
 import type { Observed } from './observed.ts';
 import { failedResult, syncedResult, type ObjectResult } from './object-result.ts';
-import { isWhollyOurs, desiredObject, refusalOf } from './desired-object.ts';
+import { isWhollyOurs, desiredObject, refusalOf, unnamed } from './desired-object.ts';
 import type { ClaimScope, PlanInput } from './plan-input.ts';
 import type { CompiledShare } from '../compile/compile-share.ts';
 import type { Claim } from '../desired/provider.ts';
@@ -84,8 +85,12 @@ function planWrite(
 ): ClaimStep | ObjectResult {
   if (live?.content.kind === 'unread') return { kind: 'read', claim, live };
   const object = desiredObject(claim, payload, nameOf(input.namespaceObject), input.snapshot, input.now);
-  const kind = live === undefined ? 'create' : neededWrite(claim, object, payload, live);
-  if (kind === 'none') return syncedResult(claim);
+  const writeOf = (wanted: KubeObject): WriteStep['kind'] | 'none' =>
+    live === undefined ? 'create' : neededWrite(claim, wanted, payload, live);
+  const kind = writeOf(object);
+  // Earlier versions did not name the provider in a label, and a frozen provider does not add one now.
+  const isFrozen = input.desired.frozen.has(claim.provider);
+  if (kind === 'none' || (isFrozen && writeOf(unnamed(object)) === 'none')) return syncedResult(claim);
   const surplus =
     payload === undefined ? foreignSurplus(claim, object, live) : surplusOf(object, payload, live);
   return allowedWrite({ kind, claim, object, live, surplus }, input);
@@ -126,10 +131,14 @@ const noSurplus: Surplus = { fields: {}, data: [], labels: [], annotations: [] }
 
 /**
  * After adoption the guard stops the previous owner from editing the object. Fields they left behind would stay for
- * ever, so Reeve removes them now.
+ * ever, so Reeve removes them now. An apply does not remove an old expiry that another writer has set, too.
  */
 function foreignSurplus(claim: Claim, object: KubeObject, live: Observed | undefined): Surplus {
-  if (live?.content.kind !== 'object' || isWhollyOurs(claim)) return noSurplus;
+  if (live?.content.kind !== 'object') return noSurplus;
+  if (isWhollyOurs(claim))
+    return hasOldExpiry(object, live.content.object)
+      ? { ...noSurplus, annotations: [expiresAtAnnotation] }
+      : noSurplus;
   const isHandedOver = live.owner === undefined || live.appliedHash === undefined;
   return isHandedOver ? { ...noSurplus, fields: foreignFields(object, live.content.object) } : noSurplus;
 }

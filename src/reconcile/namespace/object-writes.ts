@@ -1,7 +1,13 @@
 // Writes single objects, with preconditions so that a write can only hit the object that was planned for.
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import type { KubeObject, ObjectRef } from '../../base/kube-object.ts';
-import { appliedAnnotation, managedByLabel, managedByReeve, ownerAnnotation } from '../../api/names.ts';
+import {
+  appliedAnnotation,
+  managedByLabel,
+  managedByReeve,
+  ownerAnnotation,
+  withoutMarks,
+} from '../../api/names.ts';
 import { observeObject, observeSecret, type Observed } from '../../policy/plan/observed.ts';
 import type { Surplus, WriteStep } from '../../policy/plan/plan-claim.ts';
 import { annotationsOf, valueOf } from '../../base/metadata.ts';
@@ -36,14 +42,14 @@ export class ObjectWrites {
   /** An apply leaves fields of others alone, so surplus fields are removed by a patch. */
   async update({ object, surplus }: WriteStep, live: Observed, signal: AbortSignal): Promise<Observed> {
     const { uid, resourceVersion } = live;
-    if (Object.keys(surplus.fields).length > 0) {
-      const patch = takeOverPatch(object, surplus.fields, resourceVersion);
+    const { fields, data, labels, annotations } = surplus;
+    const keys = [...Object.keys(fields), ...data, ...labels, ...annotations];
+    if (keys.length === 0) return await this.#apply(object, { uid, resourceVersion }, signal);
+    if (live.content.kind === 'object') {
+      const patch = takeOverPatch(object, surplus, resourceVersion);
       const { metadata } = await this.#writer.mergePatch(refOf(live), patch, { signal });
       return await this.#apply(object, { uid, resourceVersion: metadata.resourceVersion }, signal);
     }
-    const { data, labels, annotations } = surplus;
-    if (data.length + labels.length + annotations.length === 0)
-      return await this.#apply(object, { uid, resourceVersion }, signal);
     // One patch, so that a Secret is never seen between two states.
     const patch = removeSurplusPatch(object, surplus, resourceVersion);
     return observed(live, await this.#writer.mergePatch(refOf(live), patch, { signal }));
@@ -82,16 +88,10 @@ export class ObjectWrites {
     await this.#writer.remove(refOf(live), { uid, resourceVersion }, signal);
   }
 
-  /** Keeps the object and removes our label and annotations. */
+  /** Keeps the object and removes our labels and annotations. */
   async release(live: Observed, signal: AbortSignal): Promise<Observed> {
     const { resourceVersion } = live;
-    const patch = {
-      metadata: {
-        resourceVersion,
-        labels: { [managedByLabel]: null },
-        annotations: { [ownerAnnotation]: null, [appliedAnnotation]: null },
-      },
-    };
+    const patch = { metadata: { resourceVersion, ...withoutMarks } };
     return observed(live, await this.#writer.mergePatch(refOf(live), patch, { signal }));
   }
 
@@ -122,12 +122,14 @@ function withPreconditions(object: KubeObject, preconditions: JsonObject): KubeO
 }
 
 /** Removes the applied-hash until the apply that follows, so that an interrupted take-over is repeated. */
-function takeOverPatch(object: KubeObject, fields: JsonObject, resourceVersion: string): JsonObject {
+function takeOverPatch(
+  object: KubeObject,
+  { fields, annotations: surplus }: Surplus,
+  resourceVersion: string,
+): JsonObject {
   const labels = { [managedByLabel]: managedByReeve };
-  const annotations = {
-    [ownerAnnotation]: annotationsOf(object)[ownerAnnotation],
-    [appliedAnnotation]: null,
-  };
+  const owner = { [ownerAnnotation]: annotationsOf(object)[ownerAnnotation] };
+  const annotations = withNulls(owner, [appliedAnnotation, ...surplus]);
   return { ...fields, metadata: { resourceVersion, labels, annotations } };
 }
 

@@ -5,7 +5,11 @@ import { share, type Ref, type StoredObject, type WrittenObject } from './object
 import type { Stage } from './stage.ts';
 
 export const sourceNamespace = 'reeve-shared';
-export const managedLabel = { 'app.kubernetes.io/managed-by': 'reeve' };
+
+/** Returns the labels that a copy of the share has from Reeve. */
+export function labelsOfCopy(shareName: string): Readonly<Record<string, string>> {
+  return { 'app.kubernetes.io/managed-by': 'reeve', 'reeve.dev/secretshare': shareName };
+}
 
 export interface StoredSecret extends StoredObject {
   readonly type: string;

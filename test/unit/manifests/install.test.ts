@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { readCommand } from '../../../src/cli/command-line.ts';
 import { runSettings } from '../../../src/cli/run-settings.ts';
 import { flagName } from '../../../src/cli/settings.ts';
+import { providerLabels } from '../../../src/api/names.ts';
 import { manifestObjects } from '../../support/manifest-files.ts';
 import type { ManifestObject } from '../../support/manifest-files.ts';
 
@@ -286,6 +287,19 @@ it('the Service selects only the Pods that answer reviews', () => {
     return Object.entries(spec.selector).every(([key, value]) => labels[key] === value);
   });
   expect(selected.map(({ name }) => name)).toEqual(['reeve-webhook', 'reeve']);
+});
+
+it('the labels that name a provider are judged where an object has one of them, and nowhere else', () => {
+  const bindings = ofKind('ValidatingAdmissionPolicyBinding').filter(
+    ({ object }) => (object['spec'] as { policyName: string }).policyName === 'reeve-guard-names',
+  );
+  expect(bindings.map(({ object }) => object['spec'])).toEqual(
+    Object.values(providerLabels).map((key) => ({
+      policyName: 'reeve-guard-names',
+      validationActions: ['Deny'],
+      matchResources: { objectSelector: { matchExpressions: [{ key, operator: 'Exists' }] } },
+    })),
+  );
 });
 
 it('the guard denies writes to all marked objects, except by Reeve and in emergencies', () => {

@@ -16,6 +16,7 @@ async function begun(labels: object): Promise<Harness> {
   return h;
 }
 
+const marks = { 'app.kubernetes.io/managed-by': 'reeve', 'reeve.dev/secretshare': 's' };
 const labelsOf = (h: Harness) => h.get('Secret', 'regcred', 'a')?.metadata.labels;
 
 test('a label that is removed from a share is removed from its copies', async () => {
@@ -23,7 +24,7 @@ test('a label that is removed from a share is removed from its copies', async ()
   expect(labelsOf(h)).toMatchObject({ x: '1', y: '2' });
   h.share('s', shareOf({ target: { name: 'regcred', labels: { y: '2' } } }));
   await h.settle();
-  expect(labelsOf(h)).toEqual({ 'app.kubernetes.io/managed-by': 'reeve', y: '2' });
+  expect(labelsOf(h)).toEqual({ ...marks, y: '2' });
 });
 
 test('a label and a key that are removed from a share together are both removed from its copies', async () => {
@@ -31,7 +32,7 @@ test('a label and a key that are removed from a share together are both removed 
   h.secret('reeve-shared', 'regcred', { k: 'v' });
   h.share('s', shareOf({ target: { name: 'regcred' } }));
   await h.settle();
-  expect(labelsOf(h)).toEqual({ 'app.kubernetes.io/managed-by': 'reeve' });
+  expect(labelsOf(h)).toEqual(marks);
   expect(h.get('Secret', 'regcred', 'a')?.['data']).toEqual({ k: btoa('v') });
 });
 
@@ -46,7 +47,7 @@ test('defaults of a deleted policy are removed from copies', async () => {
   expect(labelsOf(h)).toMatchObject({ x: '1', z: '3' });
   h.memory.delete(refTo('NamespacePolicy', 'p'));
   await h.settle();
-  expect(labelsOf(h)).toEqual({ 'app.kubernetes.io/managed-by': 'reeve', z: '3' });
+  expect(labelsOf(h)).toEqual({ ...marks, z: '3' });
   expect(h.get('Secret', 'regcred', 'a')?.metadata.annotations).not.toHaveProperty('note');
 });
 

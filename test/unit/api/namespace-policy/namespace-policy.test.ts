@@ -240,6 +240,37 @@ describe('refused policies', () => {
       'spec.jobTemplate.spec.template.metadata.labels["app.kubernetes.io/managed-by"]',
     ],
     [
+      'a resource with a label that names a share',
+      {
+        contents: {
+          resources: [
+            {
+              apiVersion: 'v1',
+              kind: 'ConfigMap',
+              metadata: { name: 'x', labels: { 'reeve.dev/secretshare': 'y' } },
+            },
+          ],
+        },
+      },
+      'spec.contents.resources[0].metadata.labels["reeve.dev/secretshare"]',
+    ],
+    [
+      'a label that names a policy in a pod template',
+      {
+        contents: {
+          resources: [
+            {
+              apiVersion: 'a.io/v1',
+              kind: 'B',
+              metadata: { name: 'x' },
+              spec: { template: { metadata: { labels: { 'reeve.dev/namespacepolicy': '${x}' } } } },
+            },
+          ],
+        },
+      },
+      'spec.contents.resources[0].spec.template.metadata.labels["reeve.dev/namespacepolicy"]',
+    ],
+    [
       'a mark in a list of templates',
       {
         contents: {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
-import { adoptLabel, managedByLabel, ownerAnnotation } from '../../../../src/api/names.ts';
+import { adoptLabel, managedByLabel, ownerAnnotation, providerLabels } from '../../../../src/api/names.ts';
 import type { CopyState } from '../../../../src/policy/plan/copy.ts';
 import { unavailable } from '../../../../src/policy/plan/copy.ts';
 import { desired } from '../../../../src/policy/desired/desired.ts';
@@ -20,7 +20,10 @@ function binding(owner: string | undefined, fields: object = {}, metadata: objec
   const marks =
     owner === undefined
       ? {}
-      : { labels: { [managedByLabel]: 'reeve' }, annotations: { [ownerAnnotation]: owner } };
+      : {
+          labels: { [managedByLabel]: 'reeve', [providerLabels.NamespacePolicy]: owner.split('/')[1] ?? '' },
+          annotations: { [ownerAnnotation]: owner },
+        };
   return observeObject(type, {
     ...type,
     metadata: { name: 'devs', namespace: 'a', uid: 'u', resourceVersion: '5', ...marks, ...metadata },

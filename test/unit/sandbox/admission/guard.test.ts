@@ -36,7 +36,10 @@ beforeEach(() => {
 
 test('the sandbox evaluates the guard', () => {
   const policies = guard.filter(({ object }) => object.kind === 'ValidatingAdmissionPolicy');
-  expect(policies.map(({ object }) => whyNotEvaluated(object as unknown as KubeObject))).toEqual([undefined]);
+  expect(policies.map(({ object }) => whyNotEvaluated(object as unknown as KubeObject))).toEqual([
+    undefined,
+    undefined,
+  ]);
 });
 
 interface Change {
@@ -135,6 +138,62 @@ test.each(['secret', 'configmap'] as const)('a finalizer may be removed from a l
 test('the refusal for a collection names its objects only in the message', async () => {
   const refusal = await refused({ oldObject: marked('configmap') }, { name: '' });
   expect(refusal?.message).toContain('Reeve keeps ConfigMap kept for');
+});
+
+describe.each(['reeve.dev/namespacepolicy', 'reeve.dev/secretshare'])('the label %s', (key) => {
+  const claimed = (labels: object = {}, of: GuardedKind = 'rolebinding'): KubeObject =>
+    plain(of, { labels: { [key]: 'registry', ...labels } });
+  const onlyReeve =
+    'name the policy or share that provides an object, and only Reeve sets them: leave them out';
+
+  test.each<[string, Change, object]>([
+    ['creates an object with it', { object: claimed() }, {}],
+    ['adds it', { object: claimed(), oldObject: plain('rolebinding') }, {}],
+    ['changes it', { object: claimed({ [key]: 'other' }), oldObject: claimed() }, {}],
+    [
+      'adds it with the status',
+      { object: claimed(), oldObject: plain('rolebinding') },
+      { subresource: 'status' },
+    ],
+    [
+      'adds it as Reeve, without the mark',
+      { object: claimed(), oldObject: plain('rolebinding') },
+      { user: reeve },
+    ],
+  ])('a user who %s is refused', async (_, change, others) => {
+    const refusal = await refused(change, others);
+    expect(refusal).toMatchObject({ code: 403, reason: 'Forbidden' });
+    expect(refusal?.message).toContain(onlyReeve);
+  });
+
+  test.each<[string, Change, object]>([
+    [
+      'removes it from an object without the mark',
+      { object: plain('rolebinding'), oldObject: claimed() },
+      {},
+    ],
+    ['changes something else', { object: claimed({ a: 'b' }), oldObject: claimed() }, {}],
+    ['deletes an object without the mark', { oldObject: claimed() }, {}],
+    ['adds it as Reeve, with the mark', { object: claimed({ [markLabel]: 'reeve' }) }, { user: reeve }],
+    [
+      'adds it with break-glass',
+      { object: claimed() },
+      { user: { username: 'a', groups: ['reeve:break-glass'] } },
+    ],
+  ])('a user who %s is permitted', async (_, change, others) => {
+    expect(await refused(change, others)).toBeUndefined();
+  });
+
+  test('no user changes it on an object of Reeve', async () => {
+    const oldObject = claimed({ [markLabel]: 'reeve' });
+    const changed = await refused({ object: claimed({ [markLabel]: 'reeve', [key]: 'other' }), oldObject });
+    expect(changed?.message).toContain('only Reeve writes it');
+    const removed = await refused({
+      object: plain('rolebinding', { labels: { [markLabel]: 'reeve' } }),
+      oldObject,
+    });
+    expect(removed?.message).toContain('only Reeve writes it');
+  });
 });
 
 test('the mark is refused on a cluster-scoped object', async () => {
