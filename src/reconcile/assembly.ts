@@ -58,10 +58,10 @@ const conditionConcurrency = 8;
 export function assembleReconciler(options: AssemblyOptions) {
   const { cluster, clock, observer } = options;
   const queues = createQueues(options);
-  const state = createState(options);
+  const state = createState(options, queues);
   const reports = createReports(options, queues);
   const { namespaceQueue, providerQueue } = queues;
-  const { objects, sources, watches, watchSync, desiredCache, undesired } = state;
+  const { objects, sources, watches, watchSync, desiredCache, undesired, announcer } = state;
   const { ledger, conditions } = reports;
 
   // Changes of all state above become keys of the queues.
@@ -81,7 +81,18 @@ export function assembleReconciler(options: AssemblyOptions) {
   const namespaceWorker = createNamespaceWorker(options, parts);
   const providerWorker = createProviderWorker(options, parts);
   const workers = { namespaceWorker, providerWorker, conditions };
-  return { ...queues, objects, watches, watchSync, undesired, ledger, initialSync, dispatcher, ...workers };
+  return {
+    ...queues,
+    objects,
+    watches,
+    watchSync,
+    undesired,
+    ledger,
+    initialSync,
+    announcer,
+    dispatcher,
+    ...workers,
+  };
 }
 
 type Queues = ReturnType<typeof createQueues>;
@@ -98,7 +109,7 @@ function createQueues(options: AssemblyOptions) {
 
 type State = ReturnType<typeof createState>;
 
-function createState(options: AssemblyOptions) {
+function createState(options: AssemblyOptions, { providerQueue }: Queues) {
   const { cluster, writer, kinds, selfReviewer, resourceOf, clock, sourceNamespaces } = options;
   const { events, observer } = options;
   // Observed state: live objects and sources. Policies, shares and Namespaces come with `cluster`.
@@ -109,7 +120,7 @@ function createState(options: AssemblyOptions) {
   // Derived state: desired objects, undesired objects, and the verdict of the deletion fuse.
   const desiredCache = new DesiredCache({ cluster, clock });
   const undesired = new UndesiredCounts({ cluster, objects, desiredCache });
-  const announcer = new EventAnnouncer({ events, cluster });
+  const announcer = new EventAnnouncer({ events, cluster, clock, providerQueue });
   const orphaned: FuseOptions['orphaned'] = (provider, why, count) => {
     observer.orphaned(provider, why, count);
     announcer.provider(provider, 'Orphaned', orphanedText(why, count));
@@ -120,7 +131,7 @@ function createState(options: AssemblyOptions) {
 
 type Reports = ReturnType<typeof createReports>;
 
-/** Reports of the namespaces, and the writers of statuses, finalizers, conditions and events. */
+/** Reports of the namespaces, and the writers of statuses, finalizers and conditions. */
 function createReports(options: AssemblyOptions, { namespaceQueue, conditionQueue }: Queues) {
   const { cluster, writer, observer, clock } = options;
   return {

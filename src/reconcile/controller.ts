@@ -123,7 +123,8 @@ class Controller implements Reconciler {
   }
 
   #end(): void {
-    const { dispatcher, initialSync, conditions, providerWorker } = this.#parts;
+    const { dispatcher, initialSync, conditions, providerWorker, announcer } = this.#parts;
+    announcer.flush();
     dispatcher.end();
     initialSync.reset();
     conditions.reset();

@@ -1,4 +1,4 @@
-// Records Kubernetes events: one on the policy or share, and one on the object for the tenants of the namespace.
+// Records Kubernetes events: summed up on the policy or share and on the namespace, and one on each changed object.
 import { apiVersion } from '../api/names.ts';
 import type { Observed } from '../policy/plan/observed.ts';
 import type { WriteStep } from '../policy/plan/plan-claim.ts';
@@ -6,74 +6,144 @@ import type { PlanStep } from '../policy/plan/plan.ts';
 import { kindOfProvider, nameOfProvider, type ProviderId } from '../policy/terms/provider-id.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import type { UnsyncedObject } from '../policy/status/provider-report.ts';
-import type { EventObject, EventRecorder, RecordedEvent } from './ports.ts';
+import type { Clock } from '../base/clock.ts';
+import { EventSummary, type Change } from './event-summary.ts';
+import type { EventObject, EventRecorder } from './ports.ts';
+import type { WorkQueue } from './queue/queue.ts';
 
 /** A step that writes. The planner does the reading steps itself. */
 export type DoneStep = Exclude<PlanStep, { readonly kind: 'read' | 'read-source' }>;
 
-type Change = Pick<RecordedEvent, 'type' | 'reason' | 'action'>;
-
 export interface EventAnnouncerOptions {
   readonly events: EventRecorder;
   readonly cluster: Pick<LiveCluster, 'snapshot'>;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly providerQueue: Pick<WorkQueue<ProviderId>, 'addAfter'>;
 }
 
-export class EventAnnouncer {
-  readonly #events: EventRecorder;
-  readonly #cluster: Pick<LiveCluster, 'snapshot'>;
+interface Window {
+  readonly summary: EventSummary;
+  /** With the UID of now: the provider may be deleted when the window ends. */
+  readonly provider: EventObject;
+  readonly since: number;
+}
 
-  constructor({ events, cluster }: EventAnnouncerOptions) {
-    this.#events = events;
-    this.#cluster = cluster;
+/** What happens to objects of a provider within so long is one event. */
+const windowMs = 1000;
+/** While namespaces of the provider wait to be reconciled, a window lasts so long. */
+const maxWindowMs = 15_000;
+
+export class EventAnnouncer {
+  readonly #options: EventAnnouncerOptions;
+  readonly #windows = new Map<ProviderId, Window>();
+  /** By namespace: what its round has done so far. */
+  readonly #rounds = new Map<string, Map<ProviderId, EventSummary>>();
+
+  constructor(options: EventAnnouncerOptions) {
+    this.#options = options;
   }
 
   /** `object` is the current object, or its last state when it was deleted. */
   wrote(step: DoneStep, object: EventObject): void {
     const provider = ownerOf(step);
+    const { kind, name, namespace = '' } = object;
     const [reason, action] = reasonOf(step);
-    const what: Change = { type: 'Normal', reason, action };
-    const why = step.kind === 'delete' && step.isExpired ? ': it has expired' : '';
-    const where = `${object.kind} ${object.name} in namespace ${object.namespace ?? ''}`;
-    this.#recordBoth(provider, object, what, [`${reason} ${where}${why}`, `${reason} for ${provider}${why}`]);
+    const change = { type: 'Normal', reason, action } as const;
+    const why = step.kind === 'delete' && step.isExpired ? { message: 'it has expired' } : {};
+    const happening = { ...change, kind, name, namespace, object, ...why };
+    this.#window(provider).summary.add(happening);
+    // A namespace gains or loses an object. A change of an object is an event on the object.
+    if (step.kind === 'create' || step.kind === 'delete' || step.kind === 'release')
+      this.#round(namespace, provider).add(happening);
+    else this.#record(object, change, `${reason} for ${provider}`, this.#providerObject(provider));
   }
 
-  /** Records a failure that was not known before. */
-  failed(
-    provider: ProviderId,
-    { namespace, reason, message }: UnsyncedObject,
-    object: EventObject | undefined,
-  ): void {
-    const what: Change = { type: 'Warning', reason, action: 'Reconcile' };
-    const concerned = object ?? this.#namespaceObject(namespace);
-    const where = `${concerned.kind} ${concerned.name} in namespace ${namespace}`;
-    this.#recordBoth(provider, concerned, what, [`${where}: ${message}`, `${provider}: ${message}`]);
+  /** Records a failure that was not known before. `object` is the object of another owner, if that is the cause. */
+  failed(provider: ProviderId, failure: UnsyncedObject, object: EventObject | undefined): void {
+    const { reason } = failure;
+    const change = { type: 'Warning', reason, action: 'Reconcile' } as const;
+    const happening = { ...failure, ...change, ...(object === undefined ? {} : { object }) };
+    this.#window(provider).summary.add(happening);
+    this.#round(failure.namespace, provider).add(happening);
+    if (object !== undefined)
+      this.#record(object, change, `${provider}: ${failure.message}`, this.#providerObject(provider));
   }
 
   /** Records a warning about the provider alone. */
   provider(provider: ProviderId, reason: string, note: string): void {
-    const regarding = this.#providerObject(provider);
-    this.#events.record({ regarding, type: 'Warning', reason, action: 'Reconcile', note });
+    this.#record(this.#providerObject(provider), { type: 'Warning', reason, action: 'Reconcile' }, note);
   }
 
-  #recordBoth(
-    provider: ProviderId,
-    object: EventObject,
-    change: Change,
-    [onProvider, onObject]: readonly [string, string],
-  ): void {
-    const providerObject = this.#providerObject(provider);
-    this.#events.record({ regarding: providerObject, related: object, ...change, note: onProvider });
-    this.#events.record({ regarding: object, related: providerObject, ...change, note: onObject });
+  /** Records what a round of a namespace has done. Call it at the end of the round. */
+  endRound(namespace: string): void {
+    const round = this.#rounds.get(namespace) ?? [];
+    this.#rounds.delete(namespace);
+    for (const [provider, summary] of round)
+      for (const { object: _, note, ...change } of summary.ofNamespace(provider))
+        this.#record(this.#namespaceObject(namespace), change, note, this.#providerObject(provider));
+  }
+
+  /**
+   * Records the events about a provider when their window is over. Call it whenever the provider is reconciled. `isSettled`:
+   * no namespace of the provider waits to be reconciled.
+   */
+  endWindow(provider: ProviderId, isSettled: boolean): void {
+    const window = this.#windows.get(provider);
+    if (window === undefined) return;
+    const { clock, providerQueue } = this.#options;
+    const left = window.since + (isSettled ? windowMs : maxWindowMs) - clock.monotonic();
+    if (left > 0) providerQueue.addAfter(provider, left);
+    else this.#recordWindow(provider, window);
+  }
+
+  /** Records everything: this process ends, or is no longer the leader. */
+  flush(): void {
+    for (const namespace of this.#rounds.keys()) this.endRound(namespace);
+    for (const [provider, window] of this.#windows) this.#recordWindow(provider, window);
+  }
+
+  #recordWindow(provider: ProviderId, { summary, provider: regarding }: Window): void {
+    this.#windows.delete(provider);
+    for (const { object, note, ...change } of summary.ofProvider())
+      this.#record(regarding, change, note, object);
+  }
+
+  #record(regarding: EventObject, change: Change, note: string, related?: EventObject): void {
+    this.#options.events.record({
+      regarding,
+      ...(related === undefined ? {} : { related }),
+      ...change,
+      note,
+    });
+  }
+
+  #window(provider: ProviderId): Window {
+    const known = this.#windows.get(provider);
+    if (known !== undefined) return known;
+    const { clock, providerQueue } = this.#options;
+    const since = clock.monotonic();
+    const window = { summary: new EventSummary(), provider: this.#providerObject(provider), since };
+    this.#windows.set(provider, window);
+    providerQueue.addAfter(provider, windowMs);
+    return window;
+  }
+
+  #round(namespace: string, provider: ProviderId): EventSummary {
+    const round = this.#rounds.get(namespace) ?? new Map<ProviderId, EventSummary>();
+    this.#rounds.set(namespace, round);
+    const summary = round.get(provider) ?? new EventSummary();
+    round.set(provider, summary);
+    return summary;
   }
 
   #providerObject(provider: ProviderId): EventObject {
-    const uid = this.#cluster.snapshot().providers.get(provider)?.uid;
+    const uid = this.#options.cluster.snapshot().providers.get(provider)?.uid;
     return withUid({ apiVersion, kind: kindOfProvider(provider), name: nameOfProvider(provider) }, uid);
   }
 
   /** Has itself as its namespace, so that the event is stored there. */
   #namespaceObject(name: string): EventObject {
-    const uid = this.#cluster.snapshot().namespace(name)?.metadata.uid;
+    const uid = this.#options.cluster.snapshot().namespace(name)?.metadata.uid;
     return withUid({ apiVersion: 'v1', kind: 'Namespace', namespace: name, name }, uid);
   }
 }

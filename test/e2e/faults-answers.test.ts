@@ -231,7 +231,8 @@ describeControllers('answers', () => {
       await until(async () => (await oldest()) > 1, oldestTold);
       const told = (): Promise<string> => stage.kubectl('get', 'events', '-n', refusing);
       await until(
-        async () => /Warning +InsufficientPermissions +configmap\/settings/.test(await told()),
+        async () =>
+          /Warning +InsufficientPermissions +namespace\/.* ConfigMap settings of /.test(await told()),
         told,
       );
     }

@@ -220,15 +220,22 @@ describeControllers('what people see', () => {
   });
 
   describe('events', () => {
-    test('events are on the copy and on the share', async () => {
-      await eventually(() => events('sh-st-a', 'sh-st-share')).toMatch(
-        /Normal +Created +secret\/sh-st-share +Created for SecretShare\/sh-st-share/,
-      );
+    test('a share gets one event for all its copies, and each namespace one for what it gained', async () => {
+      for (const name of both.names)
+        await eventually(() => events(name, name)).toMatch(
+          /Normal +Created +namespace\/sh-st-[ab] +Created Secret sh-st-share for SecretShare\/sh-st-share/,
+        );
       await eventually(() => events('default', 'sh-st-share')).toMatch(
-        /Normal +Created +secretshare\/sh-st-share +Created Secret sh-st-share in namespace sh-st-b/,
+        /Normal +Created +secretshare\/sh-st-share +Created 2 Secrets in 2 namespaces/,
       );
-      expect(await stage.kubectl('describe', 'sshare', 'sh-st-share')).toMatch(
-        /Created Secret .* in namespace sh-st-a/,
+      expect(await stage.kubectl('describe', 'sshare', 'sh-st-share')).toContain(
+        'Created 2 Secrets in 2 namespaces',
+      );
+    });
+
+    test('a namespace gets an event for what it could not get, and so does the object that is in the way', async () => {
+      expect(await events('sh-st-1', 'sh-st-1')).toMatch(
+        /Warning +AlreadyExists +namespace\/sh-st-1 +Secret sh-st-mixed of SecretShare\/sh-st-mixed: /,
       );
       expect(await events('sh-st-1', 'sh-st-mixed')).toMatch(/Warning +AlreadyExists +secret\/sh-st-mixed/);
       expect(await events('default', 'sh-st-mixed')).toMatch(

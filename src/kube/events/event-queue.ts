@@ -43,7 +43,7 @@ interface Room {
  * most once however often it is repeated, and the queue drops events when it is full.
  */
 const maxQueued = 1000;
-/** A share into 500 namespaces records 500 Normal events about itself. They must not fill the queue. */
+/** One object must not fill the queue, for example one that others keep changing back in different ways. */
 const maxNormalPerObject = 25;
 
 export class EventQueue {

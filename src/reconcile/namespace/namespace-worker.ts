@@ -48,12 +48,13 @@ export class NamespaceWorker {
 
   /** Handles one key of the namespace queue. */
   async reconcile(name: string, attempt: Attempt): Promise<Handled> {
-    const { initialSync, conditions, namespaceQueue } = this.#options;
+    const { initialSync, conditions, namespaceQueue, announcer } = this.#options;
     try {
       return await this.#reconcile(name, attempt);
     } finally {
       // A namespace that keeps failing must not hold up the initial sync.
       if (attempt.failures >= maxSilentFailures) initialSync.reconciled(name);
+      announcer.endRound(name);
       if (namespaceQueue.queued === 0) conditions.resume();
     }
   }
@@ -166,9 +167,9 @@ export class NamespaceWorker {
     const namespace = namespaceObject.metadata.name ?? '';
     const live = claim === undefined ? undefined : this.#options.objects.get(namespace, claim.key);
     const object =
-      claim === undefined
+      claim === undefined || live === undefined
         ? undefined
-        : eventSubject({ type: claim.type, namespace, name: claim.name }, live?.uid);
+        : eventSubject({ type: claim.type, namespace, name: claim.name }, live.uid);
     this.#options.announcer.failed(provider, failure, object);
   }
 }

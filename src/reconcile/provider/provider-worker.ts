@@ -62,7 +62,9 @@ export class ProviderWorker {
 
   /** Handles one key of the provider queue. */
   async reconcile(provider: ProviderId, { signal }: Attempt): Promise<Handled> {
-    const loaded = this.#options.cluster.provider(provider);
+    const { cluster, announcer, initialSync, ledger } = this.#options;
+    announcer.endWindow(provider, initialSync.isDone && ledger.waiting(provider) === undefined);
+    const loaded = cluster.provider(provider);
     if (loaded === undefined) {
       this.#forget(provider);
       return done;
@@ -72,7 +74,7 @@ export class ProviderWorker {
         if (await this.#removeFinalizer(loaded.state, signal)) return done;
       } else if (loaded.state.provides && loaded.state.isValid)
         await this.#options.finalizers.ensure(provider, signal);
-      if (this.#options.initialSync.isDone && this.#isDue(provider)) await this.#keepStatus(provider, signal);
+      if (initialSync.isDone && this.#isDue(provider)) await this.#keepStatus(provider, signal);
       return done;
     } catch (error) {
       if (!(error instanceof KubeError)) throw error;

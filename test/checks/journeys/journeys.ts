@@ -49,7 +49,9 @@ export async function filesOfNamespaceEvent(): Promise<readonly string[]> {
   await cluster.store({ apiVersion: 'v1', kind: 'Namespace', metadata });
   await statuses(cluster, { apps: 2, registry: 1 });
   await cluster.waitFor('/api/v1/namespaces/app-shop', isReady);
-  await cluster.waitFor('/api/v1/namespaces/app-shop/events', ({ items = [] }) => items.length === 3);
+  // One event for each provider, in the namespace and about the provider itself.
+  for (const namespace of ['app-shop', 'default'])
+    await cluster.waitFor(`/api/v1/namespaces/${namespace}/events`, ({ items = [] }) => items.length === 2);
   return await program.passedFiles();
 }
 

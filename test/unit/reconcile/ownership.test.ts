@@ -60,8 +60,9 @@ describe("a stranger's object", () => {
         .filter(({ type }) => type === 'Warning')
         .map(({ regarding, reason }) => [regarding.kind, regarding.namespace, reason]),
     ).toEqual([
-      ['NamespacePolicy', undefined, 'AlreadyExists'],
       ['RoleBinding', 'a', 'AlreadyExists'],
+      ['Namespace', 'a', 'AlreadyExists'],
+      ['NamespacePolicy', undefined, 'AlreadyExists'],
     ]);
   });
 

@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest';
+import { refTo, type Harness } from '../../support/reconcile-harness.ts';
+import { useHarness } from '../../support/use-harness.ts';
+
+const harness = useHarness();
+const names = Array.from({ length: 26 }, (_, index) => `team-${String(index).padStart(2, '0')}`);
+const spec = {
+  source: { namespace: 'reeve-shared', name: 'regcred' },
+  targets: { names: ['team-*'] },
+  maxDeletions: 100,
+};
+
+async function shared(): Promise<Harness> {
+  const h = harness();
+  h.namespace('reeve-shared');
+  h.secret('reeve-shared', 'regcred', { user: 'robot' });
+  for (const name of names) h.namespace(name);
+  h.start();
+  await h.settle();
+  h.share('s', spec);
+  await h.settle();
+  return h;
+}
+
+/** Returns the events about objects of the kind: `namespace/name: note`. */
+function eventsOn(h: Harness, kind: string): readonly string[] {
+  const found = h.told.events.filter(({ regarding }) => regarding.kind === kind);
+  return found.map(({ regarding, note }) => `${regarding.namespace ?? ''}/${regarding.name}: ${note}`);
+}
+
+describe('the events of a share', () => {
+  test('a share into 26 namespaces records one event about itself, and one in each namespace', async () => {
+    const h = await shared();
+    expect(eventsOn(h, 'SecretShare')).toEqual(['/s: Created 26 Secrets in 26 namespaces']);
+    expect(eventsOn(h, 'Namespace')).toEqual(
+      names.map((name) => `${name}/${name}: Created Secret regcred for SecretShare/s`),
+    );
+    expect(h.told.events).toHaveLength(27);
+  });
+
+  test('an initial sync of new copies records one event about the share', async () => {
+    const h = harness();
+    h.namespace('reeve-shared');
+    h.secret('reeve-shared', 'regcred', { user: 'robot' });
+    for (const name of names) h.namespace(name);
+    h.share('s', spec);
+    h.start();
+    await h.settle();
+    expect(eventsOn(h, 'SecretShare')).toEqual(['/s: Created 26 Secrets in 26 namespaces']);
+  });
+
+  test('a namespace that loses its copies gets an event, and so does a share that is deleted', async () => {
+    const h = await shared();
+    h.told.events.length = 0;
+    h.memory.delete(refTo('SecretShare', 's'));
+    await h.settle();
+    expect(h.get('SecretShare', 's')).toBeUndefined();
+    expect(eventsOn(h, 'SecretShare')).toEqual(['/s: Deleted 26 Secrets in 26 namespaces']);
+    expect(eventsOn(h, 'Namespace')[0]).toBe('team-00/team-00: Deleted Secret regcred for SecretShare/s');
+  });
+
+  test('a namespace gets an event for the object that it could not get', async () => {
+    const h = harness();
+    h.namespace('reeve-shared');
+    h.secret('reeve-shared', 'regcred', { user: 'robot' });
+    for (const name of ['team-a', 'team-b']) {
+      h.namespace(name);
+      h.secret(name, 'regcred', { user: 'own' });
+    }
+    h.share('s', spec);
+    h.start();
+    await h.settle();
+    expect(eventsOn(h, 'SecretShare')).toEqual([
+      expect.stringMatching(/^\/s: 2 Secrets in 2 namespaces; first Secret regcred in namespace team-a: /),
+    ]);
+    expect(eventsOn(h, 'Namespace')).toEqual([
+      expect.stringMatching(/^team-a\/team-a: Secret regcred of SecretShare\/s: /),
+      expect.stringMatching(/^team-b\/team-b: Secret regcred of SecretShare\/s: /),
+    ]);
+    expect(eventsOn(h, 'Secret')).toHaveLength(2);
+  });
+
+  test('a changed copy gets the event itself, because its namespace gains and loses nothing', async () => {
+    const h = await shared();
+    h.told.events.length = 0;
+    h.secret('reeve-shared', 'regcred', { user: 'other' });
+    await h.settle();
+    expect(eventsOn(h, 'SecretShare')).toEqual(['/s: Updated 26 Secrets in 26 namespaces']);
+    expect(eventsOn(h, 'Secret')[0]).toBe('team-00/regcred: Updated for SecretShare/s');
+    expect(eventsOn(h, 'Namespace')).toEqual([]);
+  });
+
+  test('what happened before the process ends is recorded', async () => {
+    const h = await shared();
+    h.told.events.length = 0;
+    h.memory.delete(refTo('Secret', 'regcred', 'team-07'));
+    await h.quiet();
+    expect(eventsOn(h, 'SecretShare')).toEqual([]);
+    await h.stop();
+    expect(eventsOn(h, 'SecretShare')).toEqual(['/s: Created Secret regcred in namespace team-07']);
+  });
+});
