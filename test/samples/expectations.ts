@@ -89,7 +89,6 @@ export const expectations: readonly Expectation[] = [
     answer: 'refused',
     causes: [
       'team-namespaces, namespaces.immutable: metadata.labels["team"]',
-      'team-namespaces, namespaces.quota: metadata.labels["team"]',
       'team-namespaces, validations/name-has-team: object',
     ],
   },
@@ -103,14 +102,7 @@ export const expectations: readonly Expectation[] = [
     review: 'namespace-status-steering',
     endpoint: 'validate',
     answer: 'refused',
-    causes: [
-      'team-names, namespaces.required: metadata.labels["tier"]',
-      'team-namespaces, steering: metadata',
-      'team-rbac, steering: metadata',
-      'team-secret-labels, steering: metadata',
-      'team-secrets, steering: metadata',
-      'team-tls-advice, steering: metadata',
-    ],
+    causes: ['team-names, namespaces.required: metadata.labels["tier"]'],
   },
   { review: 'namespace-status-controller', endpoint: 'validate', answer: 'allowed' },
   {

@@ -1,4 +1,5 @@
 // Runs the rules of one policy on one write: exceptions, grace for old violations, the evaluation budget.
+import type { RuleId } from '../../api/namespace-policy/rule-ids.ts';
 import type { ValidationAction } from '../../api/namespace-policy/namespace-policy.ts';
 import type { Budget } from '../terms/budget.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
@@ -18,16 +19,54 @@ export function judge(
   budget: Budget,
   violations: JudgedViolation[],
 ): boolean {
-  for (const rule of rules) {
+  const reasons: Reason[] = [];
+  const isComplete = rules.every((rule) => {
     if (budget.isSpent()) return false;
-    if (isExcepted(policy.exceptions, rule.id, context.review.namespace, context.now)) continue;
+    if (isExcepted(policy.exceptions, rule.id, context.review.namespace, context.now)) return true;
     const { fresh, old } = violationsOf(rule, context, policy.actions);
+    const reports = policy.actions.filter(isReport);
     for (const violation of bounded(fresh))
-      violations.push(judgedViolation(policy, rule.id, violation, policy.actions));
-    for (const violation of bounded(old))
-      violations.push(judgedViolation(policy, rule.id, violation, policy.actions.filter(isReport)));
+      reasons.push({ rule: rule.id, violation, actions: policy.actions });
+    for (const violation of bounded(old)) reasons.push({ rule: rule.id, violation, actions: reports });
+    return true;
+  });
+  for (const { rule, violation, actions } of onePerKey(reasons))
+    violations.push(judgedViolation(policy, rule, violation, actions));
+  return isComplete;
+}
+
+interface Reason {
+  readonly rule: RuleId;
+  readonly violation: RuleViolation;
+  readonly actions: readonly ValidationAction[];
+}
+
+/** Rules about one label or annotation, the most specific first. */
+const keyRules: readonly RuleId[] = [
+  'namespaces.immutable',
+  'namespaces.required',
+  'namespaces.defaults',
+  'namespaces.quota',
+];
+
+/** A label with a wrong value is one fault, so only the most specific rule about it gives a reason. */
+function onePerKey(reasons: readonly Reason[]): readonly Reason[] {
+  if (reasons.length < 2) return reasons;
+  const ranks = new Map<string, number>();
+  // A reason that only Audit reports must not replace one that denies.
+  const placeOf = ({ violation, actions }: Reason): string => `${actions.length} ${violation.path}`;
+  for (const reason of reasons) {
+    const place = placeOf(reason);
+    ranks.set(place, Math.min(rankOf(reason), ranks.get(place) ?? Infinity));
   }
-  return true;
+  return reasons.filter((reason) => rankOf(reason) === ranks.get(placeOf(reason)));
+}
+
+/** Reasons that leave one value come first. Other rules have one rank: each of their violations is a fault of its own. */
+function rankOf({ rule, violation }: Reason): number {
+  const rank = keyRules.indexOf(rule);
+  if (rank === -1) return Infinity;
+  return violation.isExact === true ? rank - keyRules.length : rank;
 }
 
 /** The violation for a policy whose match condition has an error: without an answer, the write is not safe. */

@@ -20,14 +20,19 @@ export function settle(
   const having = (action: 'Deny' | 'Warn' | 'Audit'): readonly Violation[] =>
     decision.violations.filter(({ actions }) => actions.includes(action)).map(({ violation }) => violation);
   const answerTo = (right: Right): AccessAnswer => answers.get(rightKey(right)) ?? 'unknown';
+  const denied = having('Deny');
+  const deniedPaths = new Set(denied.map(({ path }) => path));
   // A missing right is a denial whatever validationActions the policy has.
   const missing = decision.rights.filter(
-    (right) => answerTo(right) !== 'yes' && !isOnlyForRequesters(right, decision),
+    (right) =>
+      answerTo(right) !== 'yes' &&
+      !isOnlyForRequesters(right, decision) &&
+      !isDeniedAnyway(right, deniedPaths),
   );
   const guarded = [...Map.groupBy(missing, purposeKey).values()].flatMap((rights) =>
     missingRightsViolation(rights, rights.map(answerTo).includes('unknown'), review),
   );
-  const denials = [...having('Deny'), ...guarded];
+  const denials = [...denied, ...guarded];
   return {
     allowed: denials.length === 0 && !decision.overBudget,
     denials,
@@ -51,6 +56,11 @@ function isOnlyForRequesters(right: Right, { violations }: Decision): boolean {
         actions.includes('Deny'),
     )
   );
+}
+
+/** The write cannot keep these fields, whichever rights the user has. So the right would be a second reason for one fault. */
+function isDeniedAnyway({ causedBy = [] }: Right, deniedPaths: ReadonlySet<string>): boolean {
+  return causedBy.length > 0 && causedBy.every((path) => deniedPaths.has(path));
 }
 
 /** Returns one key for the rights that go into one violation: they differ only in the verb. */

@@ -6,6 +6,7 @@ import type { Budget } from '../terms/budget.ts';
 import { policyProvider, shareProvider, type Provider } from '../desired/provider.ts';
 import { matchNamespace, type CompiledMatch } from '../terms/match.ts';
 import {
+  keyPath,
   labelsOf,
   metadataMap,
   nameOf,
@@ -100,7 +101,7 @@ export function steeringRight(
   const cause = effect === 'change' ? undefined : causeOf(match, sides);
   return {
     ...useOf(id),
-    ...(cause === undefined ? {} : { cause }),
+    ...(cause === undefined ? { causedBy: changedKeys(sides) } : cause),
     ...(target.contact === undefined ? {} : { contact: target.contact }),
     effect: effectTexts[effect](namespace, provider),
     rule: 'steering',
@@ -138,15 +139,32 @@ function providesOther(provider: Provider, { contained, after }: SteeringSides, 
 }
 
 /** Names the name and the labels that decide the match. Undefined: a match condition decides, which can read anything. */
-function causeOf(match: CompiledMatch, { before, after }: SteeringSides): string | undefined {
+function causeOf(
+  match: CompiledMatch,
+  { before, after }: SteeringSides,
+): Required<Pick<Right, 'cause' | 'causedBy'>> | undefined {
   const isName = (key: string): boolean => key === namespaceNameLabel && nameOf(before) !== nameOf(after);
   const changed = [...(match.selector?.keys ?? [])].filter(
     (key) => valueOf(labelsOf(before), key) !== valueOf(labelsOf(after), key),
   );
   const decidesByName = nameFits(match, before) !== nameFits(match, after) || changed.some(isName);
-  const labels = changed.filter((key) => !isName(key)).map((key) => labelCause(key, labelsOf(after)));
-  const causes = [...(decidesByName ? [`name ${clipped(nameOf(after))}`] : []), ...labels];
-  return causes.length === 0 ? undefined : causes.join(' and ');
+  const labels = changed.filter((key) => !isName(key));
+  const causes = [
+    ...(decidesByName ? [`name ${clipped(nameOf(after))}`] : []),
+    ...labels.map((key) => labelCause(key, labelsOf(after))),
+  ];
+  const paths = [...(decidesByName ? ['metadata.name'] : []), ...labels.map((key) => keyPath('labels', key))];
+  return causes.length === 0 ? undefined : { cause: causes.join(' and '), causedBy: paths };
+}
+
+/** Returns the paths of all labels and annotations that differ. */
+function changedKeys({ contained, after }: SteeringSides): readonly string[] {
+  return (['labels', 'annotations'] as const).flatMap((field) => {
+    const [old, now] = [metadataMap(contained, field), metadataMap(after, field)];
+    return [...new Set([...Object.keys(old), ...Object.keys(now)])]
+      .filter((key) => valueOf(old, key) !== valueOf(now, key))
+      .map((key) => keyPath(field, key));
+  });
 }
 
 function nameFits({ names, excludeNames }: CompiledMatch, namespaceObject: KubeObject): boolean {

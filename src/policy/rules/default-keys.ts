@@ -105,7 +105,8 @@ function judgeValue(
   const accepted = rendered.ok
     ? quoted(rendered.value)
     : `its default, which cannot be computed: ${rendered.message}`;
-  return [{ path: keyPath(key.field, key.key), found: reveal(value), accepted, identity: undefined }];
+  const path = keyPath(key.field, key.key);
+  return [{ path, found: reveal(value), accepted, identity: undefined, isExact: true }];
 }
 
 function compileDefault(

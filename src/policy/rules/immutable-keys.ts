@@ -34,6 +34,7 @@ export function judgeKeptKey(
       found: after === undefined ? 'nothing' : quoted(after),
       accepted: `${quoted(before)}, which it was set to`,
       identity: undefined,
+      isExact: true,
     },
   ];
 }

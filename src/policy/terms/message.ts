@@ -31,12 +31,23 @@ export interface Cause {
 export function refusalMessage(verdict: Verdict, review: AnyReview): string {
   const reasons = [
     ...(verdict.overBudget ? ['the policies took longer to evaluate than one request may take'] : []),
-    ...verdict.denials.map(violationLine),
+    ...distinctFaults(verdict.denials).map(violationLine),
   ];
   const name = review.name === '' ? 'without a name' : review.name;
   const subject = `${kinds[review.resource]} ${clipped(name)} is refused`;
   const contact = contactLine(verdict.denials);
   return `${subject}${reasonsText(reasons)}${contact === undefined ? '' : `\n${contact}`}`;
+}
+
+/** Two policies that say the same of one field give one reason. `causesOf` names both. */
+function distinctFaults(violations: readonly Violation[]): readonly Violation[] {
+  const byFault = new Map<string, Violation>();
+  for (const violation of violations) {
+    const { path, found, accepted, message } = violation;
+    const fault = JSON.stringify([path, found, accepted, message]);
+    if (!byFault.has(fault)) byFault.set(fault, violation);
+  }
+  return [...byFault.values()];
 }
 
 function reasonsText(reasons: readonly string[]): string {

@@ -35,6 +35,8 @@ export interface Right {
   readonly namespace?: string;
   /** The part of the write that needs the right, as the subject of a sentence: "label team=a". Absent: the whole write. */
   readonly cause?: string;
+  /** The paths of all fields whose change needs the right. Absent: unknown. */
+  readonly causedBy?: readonly string[];
   /** The effect of the write, in the words of a message: "hand out ClusterRole edit". */
   readonly effect: string;
   /** The guard that requires it. */

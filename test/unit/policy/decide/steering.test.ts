@@ -251,6 +251,7 @@ describe('shares', () => {
         resource: 'secretshares',
         name: 'regcred',
         cause: 'label pull=true',
+        causedBy: ['metadata.labels["pull"]'],
         effect: 'bring namespace n under SecretShare regcred',
         rule: 'steering',
         path: 'metadata',

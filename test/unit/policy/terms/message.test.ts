@@ -47,7 +47,7 @@ test('four reasons are three and one more, and three are all', () => {
 });
 
 describe('the contact', () => {
-  const from = (contact: string) => ({ ...violation('1'), contact });
+  const from = (contact: string, found = '1') => ({ ...violation(found), contact });
 
   test('the contact ends a refusal, on a line of its own', () => {
     expect(refusalMessage(verdict({ denials: [from('platform@example.com')] }), review)).toBe(
@@ -56,12 +56,12 @@ describe('the contact', () => {
   });
 
   test('a contact is named once for several reasons, and contacts of hidden reasons count too', () => {
-    const denials = [from('a'), violation('2'), from('a'), violation('4'), from('b')];
+    const denials = [from('a'), violation('2'), from('a', '3'), violation('4'), from('b', '5')];
     expect(refusalMessage(verdict({ denials }), review)).toMatch(/\n- and 2 more\nContact: a, b$/);
   });
 
   test('the contact of the fourth policy is left out', () => {
-    expect(contactLine(['a', 'b', 'c', 'd'].map(from))).toBe('Contact: a, b, c');
+    expect(contactLine(['a', 'b', 'c', 'd'].map((each) => from(each)))).toBe('Contact: a, b, c');
   });
 
   test('a contact is cut and printable', () => {
