@@ -43,7 +43,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const store = mirroringEvents(new MemoryStore());
   const kinds = kindsServedFrom(store);
   const authorizer = createAuthorizer(store);
-  const admission = createAdmission({ store, uid: randomUUID });
+  const admission = createAdmission({ store, kinds, uid: randomUUID });
   const context: WriteContext = {
     store,
     kinds,

@@ -28,6 +28,17 @@ export async function installReeve(cluster: ClusterAccess): Promise<void> {
   await mustKubectl([...service, '--external-name=localhost'], cluster);
 }
 
+/** Edits the jail as an install with --secrets-rbac-failure-policy=Fail does. */
+export async function allowFail(cluster: ClusterAccess): Promise<void> {
+  const jail = ['validatingadmissionpolicy', 'reeve-jail'];
+  const { spec } = JSON.parse(await mustKubectl(['get', ...jail, '-o=json'], cluster)) as {
+    readonly spec: { readonly variables: readonly { readonly name: string }[] };
+  };
+  const path = `/spec/variables/${spec.variables.findIndex(({ name }) => name === 'secretsAndRbac')}/expression`;
+  const patch = [{ op: 'replace', path, value: '"Fail"' }];
+  await mustKubectl(['patch', ...jail, '--type=json', '-p', JSON.stringify(patch)], cluster);
+}
+
 /** The sandbox serves no Services, Deployments and PodDisruptionBudgets. */
 function withoutPods(folder: string): readonly string[] {
   const kind = /^kind: (Service|Deployment|PodDisruptionBudget)$/m;

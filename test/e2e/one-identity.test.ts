@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startControlPlane, type ControlPlane } from '../cluster/control-plane.ts';
 import { controllersUser } from '../cluster/flags.ts';
-import { installReeve } from '../cluster/reeve-install.ts';
+import { allowFail, installReeve } from '../cluster/reeve-install.ts';
 import { eventually } from '../support/eventually.ts';
 import { kubectl, mustKubectl } from '../support/kubectl.ts';
 import { startReeve, type Reeve } from '../support/reeve.ts';
@@ -44,6 +44,7 @@ describeControllers('where all controllers are one user', () => {
   beforeAll(async () => {
     plane = await startControlPlane({ serviceAccountCredentials: false });
     await installReeve(plane);
+    await allowFail(plane);
     reeve = await startReeve(plane, { args: ['--secrets-rbac-failure-policy=Fail'] });
     for (const object of [source('ad-one', { a: 'b' }), rules, copies])
       await must(file(['create'], object), plane);

@@ -2,7 +2,7 @@
 import { Meter } from '../values/meter.ts';
 import type { Value } from '../values/value.ts';
 
-export type Variable = 'namespaceObject' | 'object' | 'oldObject' | 'request' | 'variables';
+export type Variable = 'namespaceObject' | 'object' | 'oldObject' | 'params' | 'request' | 'variables';
 
 /** Plain JSON as JSON.parse returns it. A missing variable is null. */
 export type Bindings = Readonly<Partial<Record<Variable, unknown>>>;

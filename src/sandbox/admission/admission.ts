@@ -1,5 +1,6 @@
 // Sends every write through the stored webhooks and admission policies.
 import type { KubeObject } from '../../base/kube-object.ts';
+import type { Kinds } from '../resource.ts';
 import type { SandboxStore } from '../store.ts';
 import type { ReviewedWrite } from './reviewed-write.ts';
 import { enforcePolicies } from './policies.ts';
@@ -18,6 +19,7 @@ export interface Admission {
 
 interface AdmissionPorts {
   readonly store: SandboxStore;
+  readonly kinds: Kinds;
   readonly call?: CallWebhook;
   readonly uid: () => string;
 }
@@ -30,7 +32,7 @@ export function createAdmission(ports: AdmissionPorts): Admission {
       decidesAboutWrites(write) ? write.object : await callMutatingWebhooks(webhooks, write),
     validate: async (write) => {
       if (!decidesAboutWrites(write) || write.resource.kind.endsWith('WebhookConfiguration')) {
-        enforcePolicies(ports.store, write);
+        enforcePolicies(ports, write);
       }
       if (!decidesAboutWrites(write)) await callValidatingWebhooks(webhooks, write);
     },

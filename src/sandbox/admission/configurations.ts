@@ -27,6 +27,8 @@ export interface WriteSelector {
 export interface WithMatchConditions {
   readonly matchConditions?: readonly { readonly expression: string }[];
   readonly failurePolicy?: string;
+  /** Of policies alone. */
+  readonly paramKind?: { readonly apiVersion: string; readonly kind: string };
 }
 
 export interface ClientConfig {
@@ -51,7 +53,6 @@ interface Validation {
 
 export interface AdmissionPolicy extends KubeObject {
   readonly spec: WithMatchConditions & {
-    readonly paramKind?: object;
     readonly matchConstraints: WriteSelector;
     readonly variables?: readonly { readonly name: string; readonly expression: string }[];
     readonly validations?: readonly Validation[];
@@ -63,7 +64,16 @@ export interface AdmissionPolicyBinding extends KubeObject {
     readonly policyName: string;
     readonly matchResources?: WriteSelector;
     readonly validationActions: readonly string[];
+    readonly paramRef?: ParameterReference;
   };
+}
+
+/** Either a name or a selector. */
+interface ParameterReference {
+  readonly name?: string;
+  readonly namespace?: string;
+  readonly selector?: LabelSelector;
+  readonly parameterNotFoundAction?: string;
 }
 
 interface Configurations {

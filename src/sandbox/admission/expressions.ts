@@ -1,6 +1,5 @@
 // Compiles the CEL expressions of webhook configurations and ValidatingAdmissionPolicies.
 // https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#matching-requests-matchconditions
-import { ownMember } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import {
   compileExpression,
@@ -8,6 +7,7 @@ import {
   type ResultKind,
   type Bindings,
   type ExpressionResult,
+  type Variable,
 } from '../../cel/expression.ts';
 import type { StatusCause } from '../api-error.ts';
 import { memoized } from '../resource.ts';
@@ -28,13 +28,12 @@ export interface CompiledAdmissionPolicy {
 /** Returns a text when the policy cannot be evaluated: the reason. */
 export const compiledAdmissionPolicy = memoized(
   ({ spec }: AdmissionPolicy): CompiledAdmissionPolicy | string => {
-    if (spec.paramKind !== undefined) return 'it has parameters';
     const problems = compileConditions(spec).flatMap((each) => (each.ok ? [] : [each.problem.message]));
     const variables = new Map<string, Expression>();
     const compile = (source: string, result: ResultKind): Expression | undefined => {
       // A variable sees only the variables before it.
       const computed = Object.fromEntries(Array.from(variables, ([name, { type }]) => [name, type]));
-      const scope = { variables: [...admissionVariables, 'variables'] as const, computed };
+      const scope = { variables: [...variablesOf(spec), 'variables'] as const, computed };
       const outcome = compileExpression(source, scope, result);
       if (outcome.ok) return outcome.expression;
       problems.push(`${outcome.problem.message}, in ${source.slice(0, 60)}`);
@@ -69,7 +68,7 @@ export function policyProblems(policy: KubeObject): readonly StatusCause[] {
 }
 
 function needsMoreThanSandbox({ spec }: KubeObject): boolean {
-  return ownMember(spec, 'paramKind') !== undefined || /\b(authorizer|params)\b/.test(JSON.stringify(spec));
+  return /\bauthorizer\b/.test(JSON.stringify(spec));
 }
 
 function problemIn(policy: KubeObject): string | undefined {
@@ -80,11 +79,14 @@ function problemIn(policy: KubeObject): string | undefined {
 
 const admissionVariables = ['object', 'oldObject', 'request', 'namespaceObject'] as const;
 
-const compileConditions = memoized(
-  ({ matchConditions = [] }: WithMatchConditions): readonly ExpressionResult[] =>
-    matchConditions.map(({ expression }) =>
-      compileExpression(expression, { variables: admissionVariables }, 'bool'),
-    ),
+function variablesOf({ paramKind }: WithMatchConditions): readonly Variable[] {
+  return paramKind === undefined ? admissionVariables : [...admissionVariables, 'params'];
+}
+
+const compileConditions = memoized((spec: WithMatchConditions): readonly ExpressionResult[] =>
+  (spec.matchConditions ?? []).map(({ expression }) =>
+    compileExpression(expression, { variables: variablesOf(spec) }, 'bool'),
+  ),
 );
 
 /** Returns the problems in the matchConditions of a webhook configuration. */

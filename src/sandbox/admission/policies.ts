@@ -1,7 +1,10 @@
 // Applies the stored ValidatingAdmissionPolicies that have a binding.
 // https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/
+import type { KubeObject } from '../../base/kube-object.ts';
+import { compileSelector } from '../../api/selector.ts';
 import { withVariables } from '../../cel/expression.ts';
 import { ApiError, forbiddenError } from '../api-error.ts';
+import type { Kinds } from '../resource.ts';
 import type { SandboxStore } from '../store.ts';
 import { bindingsOf, type ReviewedWrite } from './reviewed-write.ts';
 import {
@@ -23,8 +26,13 @@ interface PolicyViolation {
   readonly reason: string;
 }
 
+interface Stored {
+  readonly store: SandboxStore;
+  readonly kinds: Kinds;
+}
+
 /** Throws an ApiError for the first violation that a binding denies. Other violations warn at most. */
-export function enforcePolicies(store: SandboxStore, write: ReviewedWrite): void {
+export function enforcePolicies({ store, kinds }: Stored, write: ReviewedWrite): void {
   const bindings = storedConfigurations(store, 'validatingadmissionpolicybindings');
   for (const policy of storedConfigurations(store, 'validatingadmissionpolicies')) {
     const compiled = compiledAdmissionPolicy(policy);
@@ -34,9 +42,33 @@ export function enforcePolicies(store: SandboxStore, write: ReviewedWrite): void
       ({ spec: { policyName, matchResources = {} } }) =>
         policyName === policy.metadata.name && matchesResources(store, matchResources, write),
     );
-    const objections = bound.length === 0 ? [] : violationsOf(store, policy, compiled, write);
-    for (const binding of bound) enforce(policy, binding, objections, write);
+    for (const binding of bound)
+      enforce(policy, binding, violationsFor({ store, kinds }, { policy, compiled, binding, write }), write);
   }
+}
+
+interface Bound {
+  readonly policy: AdmissionPolicy;
+  readonly compiled: CompiledAdmissionPolicy;
+  readonly binding: AdmissionPolicyBinding;
+  readonly write: ReviewedWrite;
+}
+
+/** A policy with parameters is evaluated once for each object that the binding refers to. */
+function violationsFor({ store, kinds }: Stored, bound: Bound): readonly PolicyViolation[] {
+  const { paramKind } = bound.policy.spec;
+  const { paramRef } = bound.binding.spec;
+  if (paramKind === undefined || paramRef === undefined) return violationsOf(store, bound, undefined);
+  const { name, selector = {}, parameterNotFoundAction } = paramRef;
+  const kind = kinds.ofKind(paramKind.apiVersion, paramKind.kind);
+  const namespace = kind?.isNamespaced === true ? (paramRef.namespace ?? bound.write.namespace) : undefined;
+  const isMeant = ({ metadata }: KubeObject): boolean =>
+    name === undefined ? compileSelector(selector).matches(metadata.labels ?? {}) : metadata.name === name;
+  const found = kind === undefined ? [] : store.list(kind, namespace).filter(isMeant);
+  if (found.length > 0) return found.flatMap((params) => violationsOf(store, bound, params));
+  const message =
+    'failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction';
+  return parameterNotFoundAction === 'Deny' ? [{ message, reason: 'Invalid' }] : [];
 }
 
 function enforce(
@@ -55,18 +87,18 @@ function enforce(
 
 function violationsOf(
   store: SandboxStore,
-  { spec }: AdmissionPolicy,
-  { variables, validations }: CompiledAdmissionPolicy,
-  write: ReviewedWrite,
+  { policy: { spec }, compiled: { variables, validations }, write }: Bound,
+  params: KubeObject | undefined,
 ): readonly PolicyViolation[] {
   const errorViolation = (message: string): readonly PolicyViolation[] =>
     spec.failurePolicy === 'Ignore' ? [] : [{ message, reason: 'Invalid' }];
-  const conditions = matchConditionsHold(spec, bindingsOf(write));
+  const given = { ...bindingsOf(write), params };
+  const conditions = matchConditionsHold(spec, given);
   if (typeof conditions === 'string') return errorViolation(conditions);
   if (!conditions) return [];
   const { resource, namespace = '' } = write;
   const namespaceObject = resource.isNamespaced ? storedNamespace(store, namespace) : undefined;
-  const bindings = withVariables({ ...bindingsOf(write), namespaceObject }, variables);
+  const bindings = withVariables({ ...given, namespaceObject }, variables);
   return validations.flatMap(({ isMet, explain, message, reason }) => {
     const outcome = evaluateCondition(isMet, bindings);
     if (typeof outcome === 'string') return errorViolation(outcome);

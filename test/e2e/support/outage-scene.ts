@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { startControlPlane, type ControlPlane } from '../../cluster/control-plane.ts';
-import { installReeve } from '../../cluster/reeve-install.ts';
+import { allowFail, installReeve } from '../../cluster/reeve-install.ts';
 import { Balancer } from '../../support/balancer.ts';
 import { mustKubectl } from '../../support/kubectl.ts';
 import { spawnReeve, webhookIsAsked, type Reeve } from '../../support/reeve.ts';
@@ -56,6 +56,7 @@ export class OutageScene {
     await once(probes, 'listening');
     const scene = new OutageScene(await startControlPlane(), probes);
     await installReeve(scene.plane);
+    await allowFail(scene.plane);
     scene.#servicePort = await scene.#balancer.listen();
     await scene.startReeve();
     await mustKubectl(['create', 'secret', 'generic', 'out-source', '-n', 'reeve-shared'], scene.plane);

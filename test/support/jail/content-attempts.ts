@@ -1,6 +1,6 @@
 // Forbidden requests of Reeve's accounts on Secrets, RoleBindings and other objects in the namespaces of tenants.
 import { at } from '../../contract/support/objects.ts';
-import { neither, reconciler, under, type Attempt, type Row } from './attempt.ts';
+import { neither, owners, reconciler, under, type Attempt, type Row } from './attempt.ts';
 import {
   apply,
   bindingOf,
@@ -68,6 +68,17 @@ export function contentAttempts(team: string): readonly Attempt[] {
           at('configmaps', team, 'offered'),
           configMapOf('offered', { ...marked, finalizers: ['test.dev/also'] }),
         ),
+      ],
+    ]),
+    ...under('Reeve neither adds nor changes ownerReferences', reconciler, [
+      [
+        'make a ConfigMap that others own',
+        apply(at('configmaps', team, 'new'), configMapOf('new', { ...marked, ...owners })),
+      ],
+      ['let others own a managed object', patch('merge', ours, { metadata: owners })],
+      [
+        'let others own an object while releasing it',
+        patch('merge', ours, { metadata: { ...owners, labels: null } }),
       ],
     ]),
     ...under('what Reeve makes is labeled', reconciler, [

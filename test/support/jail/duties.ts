@@ -7,9 +7,11 @@ import {
   eventOf,
   eventsIn,
   held,
+  hookKinds,
   hooksOf,
   marked,
   object,
+  owned,
   owningKinds,
   patch,
   post,
@@ -126,6 +128,16 @@ function toHooks(): readonly Row[] {
       'apply the mutating configuration',
       apply(mutating, hooksOf({}, 'reeve', 'MutatingWebhookConfiguration')),
     ],
+    ...hookKinds.map(({ path: all, kind }): Row => [
+      `give its ${kind} to the ClusterRole of the install`,
+      async (api) => {
+        const labels = { 'app.kubernetes.io/part-of': 'reeve' };
+        const annotations = { 'reeve.dev/version': '0.1.0', 'reeve.dev/sealed': 'x' };
+        const body = hooksOf({}, 'reeve', kind);
+        const metadata = { ...body.metadata, labels, annotations };
+        return await apply(`${all}/reeve`, await owned(api, { ...body, metadata }))(api);
+      },
+    ]),
   ];
 }
 

@@ -9,12 +9,15 @@ import {
   endings,
   excluded,
   held,
+  hookKinds,
   hookOf,
   hooksOf,
   marked,
   object,
   others,
+  owned,
   ownEndings,
+  patch,
   post,
   remove,
   ruleOf,
@@ -90,6 +93,34 @@ export function hookAttempts(): readonly Attempt[] {
         hooks({ rules: [ruleOf('reeve.dev', 'namespacepolicies')], clientConfig: { service, caBundle } }),
       ],
     ]),
+    ...under('the ClusterRole reeve-webhook of the install owns', webhook, ownerRows()),
+    ...under('webhooks of Reeve for secrets, roles and rolebindings', webhook, [
+      ...['secrets', 'roles', 'rolebindings'].map((resource): Row => [
+        `block all ${resource} while no webhook answers`,
+        hooks({
+          rules: [ruleOf(resource === 'secrets' ? '' : 'rbac.authorization.k8s.io', resource)],
+          failurePolicy: 'Fail',
+        }),
+      ]),
+      [
+        'block all Secrets by the default of failurePolicy',
+        hooks({ rules: [ruleOf('', 'secrets')], failurePolicy: undefined }),
+      ],
+      [
+        'block all Secrets beside Namespaces',
+        second({ rules: [ruleOf('', 'namespaces', 'secrets')], failurePolicy: 'Fail' }),
+      ],
+    ]),
+    ...under('of labels and annotations, Reeve sets', webhook, [
+      [
+        'label its configuration for a tool that prunes',
+        patch('merge', path, { ...hooksOf(), metadata: { labels: { 'app.kubernetes.io/instance': 'x' } } }),
+      ],
+      [
+        'annotate its configuration',
+        apply(path, { ...hooksOf(), metadata: { name: 'reeve', annotations: { 'janitor/ttl': '1m' } } }),
+      ],
+    ]),
     ...under('Reeve adds finalizers', webhook, [
       [
         'hold up the end of its configuration',
@@ -154,10 +185,6 @@ export function hookAttempts(): readonly Attempt[] {
           webhooks: Array.from({ length: 11 }, (_, index) => hookOf({ name: `n${index}.reeve.dev` })),
         }),
       ],
-      [
-        'let its configuration go with something else',
-        apply(path, { ...hooksOf(), metadata: { name: 'reeve', ...owners } }),
-      ],
       ['delete its configuration', remove(path), neither],
       [
         'write another configuration',
@@ -171,4 +198,29 @@ export function hookAttempts(): readonly Attempt[] {
       ],
     ]),
   ];
+}
+
+/** Each would let the garbage collector delete the configuration, or keep it after an uninstall. */
+function ownerRows(): readonly Row[] {
+  const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', name: 'reeve-webhook' };
+  const uid = '00000000-0000-0000-0000-000000000002';
+  return hookKinds.flatMap(({ path: all, kind }): readonly Row[] => {
+    const path = `${all}/reeve`;
+    const owning = (...ownerReferences: readonly object[]): Sent =>
+      patch('merge', path, { metadata: { ownerReferences }, webhooks: [hookOf()] });
+    const besides =
+      (change: object, ...more: readonly object[]): Sent =>
+      async (api) => {
+        const { metadata } = (await owned(api, hooksOf())) as { metadata: { ownerReferences: object[] } };
+        return await owning(...metadata.ownerReferences.map((one) => ({ ...one, ...change })), ...more)(api);
+      };
+    return [
+      [`let another object own its ${kind}`, owning({ ...owners.ownerReferences[0], uid })],
+      [`let the role of the install own its ${kind} by a false uid`, owning({ ...role, uid })],
+      [`let another role own its ${kind}`, besides({ name: 'view' })],
+      [`let a second object own its ${kind}`, besides({}, { ...role, name: 'view', uid })],
+      [`let the role control its ${kind}`, besides({ controller: true })],
+      [`let its ${kind} hold up the deletion of the role`, besides({ blockOwnerDeletion: true })],
+    ];
+  });
 }

@@ -98,6 +98,18 @@ export function ownAttempts(team: string): readonly Attempt[] {
       ['set the mark on an Event', post(eventsIn(team), holding(eventOf('reeve.dev/reeve', team), marked))],
       ['set the mark on its authority', authorityWith(marked), marking],
     ]),
+    ...under('Reeve neither adds nor changes ownerReferences', reconciler, [
+      ['let the garbage collector delete its Lease', patch('merge', ownLease, { metadata: owners })],
+      [
+        'let the garbage collector delete an Event',
+        post(eventsIn(team), holding(eventOf('reeve.dev/reeve', team), owners)),
+      ],
+      ['create its authority for the garbage collector', authorityWith(owners), both],
+    ]),
+    ...under('of labels and annotations, Reeve sets', reconciler, [
+      ['label its Lease', patch('merge', ownLease, { metadata: { labels: { a: 'b' } } })],
+      ['annotate its authority', authorityWith({ annotations: { a: '' } }), both],
+    ]),
     ...under('Secrets that hold tokens', webhook, [
       [
         'make a token in the place of its authority',
@@ -140,6 +152,9 @@ export function authorityAttempts(): readonly Attempt[] {
     ]),
     ...under('Reeve adds finalizers', both, [
       ['add a finalizer to the authority', patch('merge', authority, { metadata: { finalizers: [held] } })],
+    ]),
+    ...under('Reeve neither adds nor changes ownerReferences', both, [
+      ['let the garbage collector delete the authority', patch('merge', authority, { metadata: owners })],
     ]),
     ...under('Reeve marks what policies', marking, [
       ['set the mark on the authority', patch('merge', authority, { metadata: marked })],

@@ -136,7 +136,10 @@ export const others = {
   operator: 'NotIn',
   values: excluded,
 };
-const hooksAt = at('validatingwebhookconfigurations', '');
+export const hookKinds = [
+  { path: at('validatingwebhookconfigurations', ''), kind: 'ValidatingWebhookConfiguration' },
+  { path: at('mutatingwebhookconfigurations', ''), kind: 'MutatingWebhookConfiguration' },
+] as const;
 export const service = { namespace: 'reeve-system', name: 'reeve-webhook', path: '/validate' };
 /** An authority whose key is lost. */
 export const caBundle =
@@ -191,6 +194,19 @@ export function hooksOf(changes: object = {}, name = 'reeve', kind = 'Validating
   return object(admission, kind, name, { webhooks: [hookOf(changes)] });
 }
 
+/** The ClusterRole that owns the webhook configurations. */
+const hooksOwner = { apiVersion: `${rbac}/v1`, kind: 'ClusterRole', name: 'reeve-webhook' };
+
+/**
+ * Returns the body with the owner that Reeve gives its webhook configurations. RBAC refuses the write of an account that
+ * may not read the owner, so that its uid does not matter.
+ */
+export async function owned(api: Api, body: ReturnType<typeof hooksOf>): Promise<object> {
+  const { status, body: role } = await api.get(at('clusterroles', '', hooksOwner.name));
+  const ownerReferences = [{ ...hooksOwner, uid: status === 200 ? role.metadata.uid : 'unknown' }];
+  return { ...body, metadata: { ...body.metadata, ownerReferences } };
+}
+
 /**
  * Creates the scene while Reeve does not run, and deletes Reeve's authority, so that a test can replace it. Keeps
  * existing objects. The guard must let the caller through.
@@ -232,8 +248,9 @@ export async function setScene(api: Api, namespace: string): Promise<void> {
   const metadata = { name: namespace, ...labeled, finalizers: [held] };
   for (const { plural, kind, spec } of owningKinds)
     await make(at(plural, ''), { ...object('reeve.dev/v1alpha1', kind, namespace, { spec }), metadata });
+  await make(at('clusterroles', ''), object(`${rbac}/v1`, 'ClusterRole', hooksOwner.name, { rules: [] }));
   // The API server sends no review for a configuration without webhooks.
-  await make(hooksAt, object(admission, 'ValidatingWebhookConfiguration', 'reeve'));
+  for (const { path, kind } of hookKinds) await make(path, object(admission, kind, 'reeve'));
 }
 
 /** Creates the authority last, because some attempts need a missing authority. */
@@ -249,7 +266,7 @@ export async function clearScene(api: Api, namespace: string): Promise<void> {
   for (const path of [
     ...owningKinds.map(({ plural }) => at(plural, '', namespace)),
     at('secrets', 'reeve-system', 'reeve-webhook-ca'),
-    `${hooksAt}/reeve`,
+    ...hookKinds.map((hooks) => `${hooks.path}/reeve`),
     at('namespaces', '', namespace),
   ])
     await api.delete(path);

@@ -1,5 +1,6 @@
 // What the jail and the roles beside it promise, as far as the files alone can say it: above all that they agree.
 import { describe, expect, it } from 'vitest';
+import { runSettings } from '../../../src/cli/run-settings.ts';
 import { systemNamespaces } from '../../../src/api/names.ts';
 import { uncopiedTypes } from '../../../src/api/secret-share/target.ts';
 import { whyNotEvaluated } from '../../../src/sandbox/admission/expressions.ts';
@@ -7,6 +8,7 @@ import type { KubeObject } from '../../../src/base/kube-object.ts';
 import { manifestObject, manifestObjects, type ManifestObject } from '../../support/manifest-files.ts';
 
 interface PolicySpec {
+  readonly matchConditions: readonly unknown[];
   readonly variables: readonly { readonly name: string; readonly expression: string }[];
   readonly validations: readonly {
     readonly reason: string;
@@ -32,6 +34,7 @@ function named(kind: string, name: string, among: readonly ManifestObject[] = in
 
 const rulesOf = (object: KubeObject): readonly Rule[] => object['rules'] as readonly Rule[];
 const jail = named('ValidatingAdmissionPolicy', 'reeve-jail');
+const ownerJail = named('ValidatingAdmissionPolicy', 'reeve-jail-owner');
 const spec = jail['spec'] as PolicySpec;
 
 /** JSON is CEL. */
@@ -76,8 +79,26 @@ describe('the jail', () => {
     });
   });
 
-  it('the sandbox can evaluate the jail', () => {
+  it('the sandbox can evaluate the jail and the policy on the owners of webhook configurations', () => {
     expect(whyNotEvaluated(jail)).toBeUndefined();
+    expect(whyNotEvaluated(ownerJail)).toBeUndefined();
+  });
+
+  it('the owner of webhook configurations is judged for the same accounts, by the role that lets them write', () => {
+    const { matchConditions } = spec;
+    expect(ownerJail['spec']).toMatchObject({ failurePolicy: 'Fail', matchConditions });
+    const { paramRef, ...binding } = named('ValidatingAdmissionPolicyBinding', 'reeve-jail-owner')[
+      'spec'
+    ] as { readonly paramRef: { readonly name: string } };
+    expect(binding).toEqual({ policyName: 'reeve-jail-owner', validationActions: ['Deny'] });
+    const writing = install.filter(({ object }) =>
+      JSON.stringify(object['rules'] ?? '').includes('validatingwebhookconfigurations'),
+    );
+    expect(writing.map(({ kind, name }) => [kind, name])).toEqual([['ClusterRole', paramRef.name]]);
+  });
+
+  it('the jail expects the default of --secrets-rbac-failure-policy', () => {
+    expect(listIn('secretsAndRbac')).toBe(runSettings.secretsRbacFailurePolicy.fallback?.value);
   });
 
   it('every refusal has a message of its own that names Reeve', () => {

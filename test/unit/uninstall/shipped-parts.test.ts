@@ -37,7 +37,9 @@ test('webhook configurations, guards and definitions are parts of their own', as
     'MutatingWebhookConfiguration',
     'ValidatingWebhookConfiguration',
   ]);
-  expect(guards.map(({ name }) => name)).toEqual(expect.arrayContaining(['reeve-guard', 'reeve-jail']));
+  expect(guards.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(['reeve-guard', 'reeve-jail', 'reeve-jail-owner']),
+  );
   expect(definitions.map(({ name }) => name).sort()).toEqual([
     'namespacepolicies.reeve.dev',
     'secretshares.reeve.dev',

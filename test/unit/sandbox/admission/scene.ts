@@ -27,6 +27,7 @@ export class Scene {
   readonly answers = new Map<string, Answer>();
   readonly admission = createAdmission({
     store: this.store,
+    kinds,
     uid: () => 'the-uid',
     call: async (clientConfig, review) => {
       const request = isJsonObject(review['request']) ? review['request'] : {};
