@@ -14,6 +14,9 @@ const absent = ['absent', 'absent', 'absent'];
 const synced = ['True Synced', 'True Synced'];
 const conflicts = ['False Conflicts', 'False Conflicts'];
 
+/** By kind: the fields in which the two sides differ. */
+type Differing = Readonly<Record<string, string>>;
+
 describeControllers('two that provide the same', () => {
   const stage = new Stage(sharedCluster(), 'ho-');
   let reeve: Reeve;
@@ -31,20 +34,29 @@ describeControllers('two that provide the same', () => {
     await reeve.stop();
   });
 
-  /** Waits until both sides exist, `a` owns all objects, and the status of `b` reports the conflict. */
+  /** Waits until both sides exist, `a` owns all objects, and both are satisfied, because they want the same. */
   async function settled(rivals: Rivals): Promise<void> {
+    await inTime(() => rivals.owners()).toEqual(rivals.of('a'));
+    await inTime(() => rivals.readiness('a')).toEqual(synced);
+    await inTime(() => rivals.readiness('b')).toEqual(synced);
+    expect(await rivals.failures('b')).toEqual([]);
+    await inTime(() => stage.namespaceCondition(rivals.namespace)).toBe('True Synced');
+  }
+
+  /** Waits until `a` owns all objects, and `b` and the namespace report in which fields `b` wants others. */
+  async function inConflict(rivals: Rivals, differing: Differing): Promise<void> {
     await inTime(() => rivals.owners()).toEqual(rivals.of('a'));
     await inTime(() => rivals.readiness('a')).toEqual(synced);
     await inTime(() => rivals.readiness('b')).toEqual(conflicts);
     const { namespace } = rivals;
-    const who = `${namespace}-a already provides it`;
-    expect(await rivals.failures('b')).toEqual([
-      `${namespace} ConfigMap shared: ProvidedByAnother, NamespacePolicy/${who}`,
-      `${namespace} RoleBinding shared: ProvidedByAnother, NamespacePolicy/${who}`,
-      `${namespace} Secret shared: ProvidedByAnother, SecretShare/${who}`,
-    ]);
-    // The namespace has the object, whichever provider owns it.
-    await inTime(() => stage.namespaceCondition(namespace)).toBe('True Synced');
+    const lines = Object.entries(differing).map(([kind, fields]) => {
+      const owner = `${kind === 'Secret' ? 'SecretShare' : 'NamespacePolicy'}/${namespace}-a`;
+      const advice = 'make both the same, or rename or remove one';
+      const message = `${owner} already provides it, with different ${fields}; ${advice}`;
+      return `${namespace} ${kind} shared: ProvidedByAnother, ${message}`;
+    });
+    expect(await rivals.failures('b')).toEqual(lines);
+    await inTime(() => stage.namespaceCondition(namespace)).toBe('False ProvidedByAnother');
   }
 
   const comings = [
@@ -107,29 +119,30 @@ describeControllers('two that provide the same', () => {
     });
   });
 
-  /** Creates both sides. `a` owns all objects, and `b` wants them. */
-  async function both(name: string, a: Wishes, b: Wishes): Promise<Rivals> {
+  /** Creates both sides. `a` owns all objects, and `b` wants them, with other content in the fields that differ. */
+  async function both(name: string, a: Wishes, b: Wishes, differing?: Differing): Promise<Rivals> {
     const rivals = new Rivals(stage, `ho-${name}`);
     await rivals.makeNamespace();
     await stage.apply(...rivals.written('a', a), ...rivals.written('b', b));
-    await settled(rivals);
+    await (differing === undefined ? settled(rivals) : inConflict(rivals, differing));
     return rivals;
   }
 
   const ofAnn = { group: 'readers', data: { key: 'value', more: 'of it' } };
   const ofBob = { group: 'writers', data: { key: 'other' }, source: 'ho-other-source' };
+  const annsAndBobs = { ConfigMap: 'data', RoleBinding: 'subjects', Secret: 'source' };
   const annsContents = ['view: readers', ofAnn.data, { user: 'ann', password: 'one' }];
   const bobsContents = ['view: writers', ofBob.data, { user: 'bob' }];
 
   test('the new owner changes the objects in place where they differ', async () => {
-    const rivals = await both('content', ofAnn, ofBob);
+    const rivals = await both('content', ofAnn, ofBob, annsAndBobs);
     const before = await rivals.uids();
     expect(await rivals.contents()).toEqual(annsContents);
     await rivals.go('a');
     expect(await rivals.owners()).toEqual(rivals.of('b'));
     expect(await rivals.contents()).toEqual(bobsContents);
     await rivals.come('a', ofAnn);
-    await settled(rivals);
+    await inConflict(rivals, annsAndBobs);
     expect(await rivals.contents()).toEqual(annsContents);
     expect(await rivals.uids()).toEqual(before);
     expect(await stage.deletionsIn(rivals.namespace)).toEqual([]);
@@ -140,6 +153,7 @@ describeControllers('two that provide the same', () => {
       'replaced',
       { role: 'view', immutable: true },
       { role: 'edit', immutable: true, source: 'ho-other-source' },
+      { RoleBinding: 'roleRef', Secret: 'source' },
     );
     const [binding, settings, secret] = await rivals.uids();
     const begun = (await stage.reeveWrites(rivals.namespace)).length;

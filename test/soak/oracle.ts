@@ -37,14 +37,17 @@ function inNamespace(
   const { wishes, matching } = wishesFor(namespace, inventory);
   for (const owner of matching) tallyOf(tallies, owner).matched += 1;
   const winners = new Map<string, Wish>();
+  let conflicts = 0;
   for (const wish of wishes) {
     const key = `${wish.kind} ${wish.name}`;
     const tally = tallyOf(tallies, wish.owner);
     tally.desired += 1;
-    if (winners.has(key)) tally.conflicts += 1;
+    const winner = winners.get(key) ?? wish;
+    winners.set(key, winner);
+    if (isSameWish(winner, wish)) tally.synced += 1;
     else {
-      tally.synced += 1;
-      winners.set(key, wish);
+      tally.conflicts += 1;
+      conflicts += 1;
     }
   }
   const present = new Map(found.map((object) => [`${object.kind} ${object.metadata.name}`, object]));
@@ -53,9 +56,22 @@ function inNamespace(
     ...[...present.keys()]
       .filter((key) => !winners.has(key))
       .map((key) => `${key} exists without a provider`),
-    ...conditionFaults(namespace, winners.size),
+    ...conditionFaults(namespace, winners.size, conflicts),
   ];
   return faults.map((fault) => `${name}: ${fault}`);
+}
+
+/** One object satisfies both, apart from the marks of its owner. */
+function isSameWish(
+  { owner: _a, labels, ...one }: Wish,
+  { owner: _b, labels: others, ...other }: Wish,
+): boolean {
+  return isDeepStrictEqual([one, unnamed(labels)], [other, unnamed(others)]);
+}
+
+function unnamed(labels: Wish['labels']): Wish['labels'] {
+  const names = ['reeve.dev/namespacepolicy', 'reeve.dev/secretshare'];
+  return Object.fromEntries(Object.entries(labels).filter(([key]) => !names.includes(key)));
 }
 
 /** Describes the deviations of an object without any value that may be secret. */
@@ -86,8 +102,9 @@ interface Status {
   }[];
 }
 
-function conditionFaults({ status }: Stored, provided: number): readonly string[] {
-  const wanted = provided === 0 ? 'True NothingProvided' : 'True Synced';
+function conditionFaults({ status }: Stored, provided: number, conflicts: number): readonly string[] {
+  const satisfied = provided === 0 ? 'True NothingProvided' : 'True Synced';
+  const wanted = conflicts === 0 ? satisfied : 'False ProvidedByAnother';
   const is = conditionIn(status, 'reeve.dev/Ready');
   return is === wanted ? [] : [`its condition is ${is}, not ${wanted}`];
 }

@@ -42,6 +42,8 @@ export interface Wish {
   readonly labels: Texts;
   /** The object without its metadata. */
   readonly body: Readonly<Record<string, unknown>>;
+  /** The source of a copy. Copies of two sources are never the same, whatever their data. */
+  readonly source?: string;
 }
 
 export interface Wishes {
@@ -52,6 +54,12 @@ export interface Wishes {
 }
 
 const managed = { 'app.kubernetes.io/managed-by': 'reeve' };
+
+function named(owner: string): Texts {
+  const [kind = '', name = ''] = owner.split('/');
+  return { ...managed, [`reeve.dev/${kind.toLowerCase()}`]: name };
+}
+
 const rbac = 'rbac.authorization.k8s.io';
 
 /** Policies come before shares. Each kind is sorted by name. */
@@ -99,7 +107,7 @@ function policyWishes(owner: string, { contents = {} }: PolicySpec, namespace: s
     owner,
     kind: 'RoleBinding',
     name: render(name),
-    labels: managed,
+    labels: named(owner),
     body: {
       roleRef: { apiGroup: rbac, ...roleRef },
       subjects: subjects.map((each) => ({ apiGroup: rbac, kind: each.kind, name: render(each.name) })),
@@ -109,15 +117,15 @@ function policyWishes(owner: string, { contents = {} }: PolicySpec, namespace: s
     owner,
     kind,
     name: render(metadata.name),
-    labels: managed,
+    labels: named(owner),
     body: { data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, render(value)])) },
   }));
   return [...bindings, ...resources];
 }
 
-function shareWish(owner: string, { target }: ShareSpec, { data = {}, type }: Stored): Wish {
+function shareWish(owner: string, { source, target }: ShareSpec, { data = {}, type }: Stored): Wish {
   const { name, keys, immutable, labels = {} } = target;
   const copied = keys === undefined ? data : Object.fromEntries(keys.map(({ from, to }) => [to, data[from]]));
   const body = { type, data: copied, ...(immutable === true ? { immutable } : {}) };
-  return { owner, kind: 'Secret', name, labels: { ...labels, ...managed }, body };
+  return { owner, kind: 'Secret', name, labels: { ...labels, ...named(owner) }, body, source: source.name };
 }

@@ -10,29 +10,41 @@ export interface ObjectResult {
   /** One word in CamelCase, as in a condition. */
   readonly reason: string;
   readonly message: string;
-  /** False where another provider provides the object, so that the namespace has it. */
-  readonly isMissing: boolean;
 }
 
 type About = Pick<ObjectResult, 'provider' | 'key'>;
 
 export function syncedResult({ provider, key }: About): ObjectResult {
-  return { provider, key, state: 'synced', reason: 'Synced', message: '', isMissing: false };
+  return { provider, key, state: 'synced', reason: 'Synced', message: '' };
 }
 
-export function conflictResult(
-  { provider, key }: About,
-  reason: string,
-  message: string,
-  isMissing = true,
-): ObjectResult {
-  return { provider, key, state: 'conflict', reason, message, isMissing };
+export function conflictResult({ provider, key }: About, reason: string, message: string): ObjectResult {
+  return { provider, key, state: 'conflict', reason, message };
 }
 
 export function failedResult({ provider, key }: About, reason: string, message: string): ObjectResult {
-  return { provider, key, state: 'failed', reason, message, isMissing: true };
+  return { provider, key, state: 'failed', reason, message };
 }
 
 export function undesiredResult({ provider, key }: About, reason: string, message: string): ObjectResult {
-  return { provider, key, state: 'undesired', reason, message, isMissing: false };
+  return { provider, key, state: 'undesired', reason, message };
+}
+
+/** A provider that wants an object just as its owner wants it. */
+export interface Follower extends About {
+  readonly owner: ProviderId;
+}
+
+/** Adds the results of followers: an object that is there satisfies them, too. */
+export function withFollowers(
+  results: readonly ObjectResult[],
+  followers: readonly Follower[],
+): readonly ObjectResult[] {
+  const copied = followers.flatMap(({ provider, key, owner }) => {
+    const result = results.find((each) => each.provider === owner && each.key === key);
+    if (result === undefined) return [];
+    const message = result.state === 'synced' ? '' : `${owner} provides the same: ${result.message}`;
+    return [{ ...result, provider, message }];
+  });
+  return [...results, ...copied];
 }

@@ -2,7 +2,8 @@
 import type { ProviderId } from '../terms/provider-id.ts';
 import { heldText, type ReleaseReason } from './fuse.ts';
 import type { Observed } from './observed.ts';
-import { conflictResult, undesiredResult, type ObjectResult } from './object-result.ts';
+import { conflictResult, undesiredResult, type Follower, type ObjectResult } from './object-result.ts';
+import { differingFields } from './same-object.ts';
 import { planClaim, type ClaimStep } from './plan-claim.ts';
 import type { PlanInput } from './plan-input.ts';
 import type { Claim } from '../desired/provider.ts';
@@ -27,11 +28,14 @@ export interface Plan {
   readonly steps: readonly PlanStep[];
   /** Results of the objects that need no step. */
   readonly results: readonly ObjectResult[];
+  /** Providers that want an object just as its owner wants it. They share the owner's result. */
+  readonly followers: readonly Follower[];
 }
 
 export function planNamespace(input: PlanInput): Plan {
   const steps: PlanStep[] = [];
   const results: ObjectResult[] = [];
+  const followers: Follower[] = [];
   const take = (result: PlanStep | ObjectResult): void => {
     if ('kind' in result) steps.push(result);
     else results.push(result);
@@ -41,14 +45,18 @@ export function planNamespace(input: PlanInput): Plan {
     const [winner, ...losers] = byPrecedence(claims, live, input);
     if (winner === undefined) continue;
     take(planWinner(winner, live, input));
-    for (const loser of losers) results.push(providedBy(loser, winner.provider));
+    for (const loser of losers) {
+      const differing = differingFields(winner, loser, input);
+      if (differing.length === 0) followers.push({ provider: loser.provider, key, owner: winner.provider });
+      else results.push(providedBy(loser, winner.provider, differing));
+    }
   }
   for (const live of input.ours) {
     if (input.desired.claims.has(live.key)) continue;
     const result = planUnclaimed(live, input);
     if (result !== undefined) take(result);
   }
-  return { steps, results };
+  return { steps, results, followers };
 }
 
 /** Orders claims by name, but a frozen provider keeps what it owns and takes nothing from other providers. */
@@ -81,8 +89,11 @@ function notOurs(claim: Claim, live: Observed): ObjectResult {
   return conflictResult(claim, 'AlreadyExists', message);
 }
 
-function providedBy(claim: Claim, winner: ProviderId): ObjectResult {
-  return conflictResult(claim, 'ProvidedByAnother', `${winner} already provides it`, false);
+function providedBy(claim: Claim, winner: ProviderId, differing: readonly string[]): ObjectResult {
+  const message =
+    `${winner} already provides it, with different ${differing.join(', ')}; ` +
+    'make both the same, or rename or remove one';
+  return conflictResult(claim, 'ProvidedByAnother', message);
 }
 
 /** Plans a managed object that no provider wants in this namespace. */

@@ -1,4 +1,4 @@
-// Derives the condition reeve.dev/Ready of a Namespace: whether all its provided objects are in sync.
+// Derives the condition reeve.dev/Ready of a Namespace: whether every policy and share has there what it wants.
 import { readyCondition } from '../../api/names.ts';
 import { clipped } from '../../base/text.ts';
 import type { Desired } from '../desired/desired.ts';
@@ -12,9 +12,9 @@ export function namespaceReadiness(
   { claims, frozen }: Pick<Desired, 'claims' | 'frozen'>,
   results: readonly ObjectResult[],
 ): Condition {
-  const missing = firstMissing(results);
-  if (missing !== undefined) {
-    const { provider, key, reason, message } = missing;
+  const unsatisfied = firstUnsatisfied(results);
+  if (unsatisfied !== undefined) {
+    const { provider, key, reason, message } = unsatisfied;
     return notReady(reason, `${kindOfKey(key)} ${nameOfKey(key)} of ${provider}: ${message}`);
   }
   for (const [provider, { reason, message }] of frozen)
@@ -25,14 +25,19 @@ export function namespaceReadiness(
     : ready('Synced', 'all objects of policies and shares are in sync');
 }
 
-/** Returns the missing object with the first key, so that the order of the work does not change the message. */
-function firstMissing(results: readonly ObjectResult[]): ObjectResult | undefined {
+/** Returns the first result by key, so that the order of the work does not change the message. */
+function firstUnsatisfied(results: readonly ObjectResult[]): ObjectResult | undefined {
   return results
-    .filter(({ isMissing }) => isMissing)
+    .filter(({ state }) => state === 'failed' || state === 'conflict')
     .reduce<ObjectResult | undefined>(
-      (first, each) => (first === undefined || each.key < first.key ? each : first),
+      (first, each) => (first === undefined || rankOf(each) < rankOf(first) ? each : first),
       undefined,
     );
+}
+
+/** Of one object, the failure of its owner comes before the conflicts of other providers. */
+function rankOf({ key, state, provider }: ObjectResult): string {
+  return `${key} ${state === 'failed' ? 0 : 1} ${provider}`;
 }
 
 function ready(reason: string, message: string): Condition {

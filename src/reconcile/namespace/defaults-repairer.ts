@@ -57,7 +57,7 @@ export class DefaultsRepairer {
     const message = `cannot add missing defaults: ${error.message}`;
     const outcomes = this.#options.audits.repairers(namespaceObject).map((policy): ObjectResult => {
       const about = { provider: providerId('NamespacePolicy', policy.name), key };
-      return { ...failedResult(about, error.reason, message), isMissing: false };
+      return failedResult(about, error.reason, message);
     });
     return { error, outcomes };
   }

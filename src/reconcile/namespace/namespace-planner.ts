@@ -4,7 +4,7 @@ import type { Claim } from '../../policy/desired/provider.ts';
 import { isManaged, type Desired } from '../../policy/desired/desired.ts';
 import type { ObjectKey } from '../../policy/compile/object-key.ts';
 import { observeSecret, type Observed } from '../../policy/plan/observed.ts';
-import { failedResult, type ObjectResult } from '../../policy/plan/object-result.ts';
+import { failedResult, type Follower, type ObjectResult } from '../../policy/plan/object-result.ts';
 import { planNamespace, type PlanStep } from '../../policy/plan/plan.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
@@ -34,6 +34,7 @@ export interface NamespacePlan {
   readonly desired: Desired;
   readonly steps: readonly DoneStep[];
   readonly outcomes: readonly ObjectResult[];
+  readonly followers: readonly Follower[];
   /** Errors of reads that the plan needed. */
   readonly errors: readonly WriteError[];
 }
@@ -125,7 +126,8 @@ export class NamespacePlanner {
     });
     const reads = plan.steps.filter(isRead);
     const steps = plan.steps.filter((step): step is DoneStep => !isRead(step));
-    return { namespaceObject, desired, steps, reads, outcomes: plan.results, errors: [] };
+    const { results: outcomes, followers } = plan;
+    return { namespaceObject, desired, steps, reads, outcomes, followers, errors: [] };
   }
 
   async #read(step: ReadStep, signal: AbortSignal): Promise<WriteError | undefined> {

@@ -1,5 +1,5 @@
 // Handles the keys of the namespace queue: plans, executes and reports one namespace.
-import type { ObjectResult } from '../../policy/plan/object-result.ts';
+import { withFollowers, type ObjectResult } from '../../policy/plan/object-result.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import { providerReports, type UnsyncedObject } from '../../policy/status/provider-report.ts';
 import { namespaceReadiness } from '../../policy/status/namespace-ready.ts';
@@ -91,7 +91,8 @@ export class NamespaceWorker {
     if (signal.aborted || result.isOver) return result;
     if (!isComplete || !planner.isCurrent(plan)) namespaceQueue.addAfter(name, 0);
     if (!isComplete || (result.isTransient && failures < maxSilentFailures)) return result;
-    this.#report(name, plan, [...repaired.outcomes, ...plan.outcomes, ...result.outcomes], round);
+    const outcomes = [...repaired.outcomes, ...plan.outcomes, ...result.outcomes];
+    this.#report(name, plan, withFollowers(outcomes, plan.followers), round);
     this.#queueForLater(name, plan, result);
     initialSync.reconciled(name);
     return result;

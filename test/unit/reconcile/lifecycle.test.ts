@@ -14,7 +14,7 @@ async function everything(): Promise<Harness> {
   for (const name of ['a', 'b', 'c']) h.namespace(name, team);
   h.policy('p', bindingPolicy());
   h.policy('q', quotaPolicy());
-  h.policy('conflicting', bindingPolicy());
+  h.policy('conflicting', bindingPolicy({}, { subjects: [{ kind: 'Group', name: 'others' }] }));
   h.share('s', shareOf());
   h.start();
   await h.settle();

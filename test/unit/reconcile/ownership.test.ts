@@ -7,6 +7,7 @@ import {
   ours,
   quotaOf,
   quotaPolicy,
+  shareOf,
   settledWith,
   team,
   teams,
@@ -167,16 +168,71 @@ describe('two policies with the same object', () => {
   test('the first policy by name owns the object, and the other one reports it', async () => {
     const h = harness();
     h.namespace('a', team);
+    h.policy('p', bindingPolicy());
+    const roleRef = { kind: 'ClusterRole', name: 'view' };
+    h.policy('q', bindingPolicy({}, { roleRef, expiresAfter: '8h' }));
+    h.start();
+    await h.settle();
+    const message =
+      'NamespacePolicy/p already provides it, with different expiry, roleRef; make both the same, or rename or remove one';
+    expect(h.status('NamespacePolicy', 'q')).toMatchObject({
+      conflicts: 1,
+      failures: [{ reason: 'ProvidedByAnother', message }],
+    });
+    expect(h.condition('NamespacePolicy', 'p')).toMatchObject({ status: 'True' });
+    expect(h.condition('Namespace', 'a', 'reeve.dev/Ready')).toMatchObject({
+      status: 'False',
+      reason: 'ProvidedByAnother',
+      message: `RoleBinding devs of NamespacePolicy/q: ${message}`,
+    });
+    h.policy('q', bindingPolicy());
+    await h.settle();
+    expect(h.condition('NamespacePolicy', 'q')).toMatchObject({ status: 'True', reason: 'Synced' });
+    expect(h.condition('Namespace', 'a', 'reeve.dev/Ready')).toMatchObject({ status: 'True' });
+  });
+
+  test('two policies that want the same object are both satisfied, or both not', async () => {
+    const h = harness();
+    h.namespace('a', team);
     for (const name of ['p', 'q']) h.policy(name, bindingPolicy());
+    let isRefused = true;
+    h.memory.fault = (_verb, { kind }) => (isRefused && kind === 'RoleBinding' ? failure(403) : undefined);
     h.start();
     await h.settle();
     expect(h.status('NamespacePolicy', 'q')).toMatchObject({
-      conflicts: 1,
-      failures: [{ reason: 'ProvidedByAnother', message: 'NamespacePolicy/p already provides it' }],
+      failed: 1,
+      failures: [{ message: expect.stringMatching(/^NamespacePolicy\/p provides the same: /) as string }],
     });
-    expect(h.condition('NamespacePolicy', 'p')).toMatchObject({ status: 'True' });
-    // The namespace has all its objects.
+    isRefused = false;
+    await h.settle(60_000);
+    for (const name of ['p', 'q']) {
+      expect(h.status('NamespacePolicy', name)).toMatchObject({ desired: 1, synced: 1, failed: 0 });
+      expect(h.condition('NamespacePolicy', name)).toMatchObject({ status: 'True', reason: 'Synced' });
+    }
     expect(h.condition('Namespace', 'a', 'reeve.dev/Ready')).toMatchObject({ status: 'True' });
+    expect(h.memory.list('RoleBinding')).toHaveLength(1);
+  });
+
+  test.each<readonly [string, object, string]>([
+    ['both satisfied, if they copy the same keys', { target: { type: 'Opaque' } }, 'True Synced'],
+    [
+      'in conflict, if they name the keys differently',
+      { target: { keys: [{ from: 'k', to: 'l' }] } },
+      'False Conflicts',
+    ],
+    ['in conflict, if only one copy is immutable', { target: { immutable: true } }, 'False Conflicts'],
+  ])('two shares of one source are %s', async (_what, other, expected) => {
+    const h = harness();
+    h.namespace('reeve-shared');
+    h.namespace('a', team);
+    h.secret('reeve-shared', 'regcred', { k: 'v' });
+    h.share('s', shareOf());
+    h.share('t', shareOf(other));
+    h.start();
+    await h.settle();
+    const { status, reason } = h.condition('SecretShare', 't') ?? {};
+    expect(`${String(status)} ${String(reason)}`).toBe(expected);
+    expect(h.condition('Namespace', 'a', 'reeve.dev/Ready')?.status).toBe(status);
   });
 });
 

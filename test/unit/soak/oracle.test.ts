@@ -10,7 +10,11 @@ function kept(kind: string, name: string, owner: string, body: object, labels: o
   const metadata = {
     name,
     namespace: 'soak-1',
-    labels: { ...labels, 'app.kubernetes.io/managed-by': 'reeve' },
+    labels: {
+      ...labels,
+      'app.kubernetes.io/managed-by': 'reeve',
+      [owner.startsWith('Secret') ? 'reeve.dev/secretshare' : 'reeve.dev/namespacepolicy']: owner.slice(-1),
+    },
     annotations: { 'reeve.dev/owner': owner },
   };
   return { kind, metadata, ...body };
@@ -54,7 +58,7 @@ const good: Inventory = {
   namespaces: [
     {
       metadata: { name: 'soak-1', labels: { team: 'red' } },
-      status: { conditions: [ready('reeve.dev/Ready')] },
+      status: { conditions: [ready('reeve.dev/Ready', 'ProvidedByAnother', 'False')] },
     },
     { metadata: { name: 'soak-2' }, status: { conditions: [ready('reeve.dev/Ready', 'NothingProvided')] } },
   ],
@@ -105,6 +109,21 @@ const good: Inventory = {
 
 test('a cluster that is as it should be', () => {
   expect(deviations(good)).toEqual([]);
+});
+
+test('a cluster in which two policies want the same object is as it should be', () => {
+  const [a, b] = good.policies;
+  const [first, second] = good.namespaces;
+  const contents = { resources: [common('a')] };
+  const same = policy('b', contents, { desired: 1, synced: 1, conflicts: 0 }, 'Synced');
+  const status = { conditions: [ready('reeve.dev/Ready')] };
+  expect(
+    deviations({
+      ...good,
+      namespaces: [{ ...first, status } as Stored, second as Stored],
+      policies: [a as Stored, { ...b, ...same }],
+    }),
+  ).toEqual([]);
 });
 
 const marked = (object: Found, metadata: object): Found => ({

@@ -66,7 +66,7 @@ function planOf({
   cluster.shares.replaced(stored('SecretShare', shares), '1');
   cluster.namespaces.replaced([namespaceObject], '1');
   const snapshot = cluster.snapshot();
-  const { steps, results } = planNamespace({
+  const { steps, results, followers } = planNamespace({
     namespaceObject,
     snapshot,
     desired: desired(namespaceObject, snapshot, now),
@@ -80,10 +80,12 @@ function planOf({
   return [
     ...steps.map((step) => `${step.kind} for ${'claim' in step ? step.claim.provider : step.owner}`),
     ...results.map(({ provider, state, reason }) => `${state} ${reason} for ${provider}`),
+    ...followers.map(({ provider, owner }) => `${provider} follows ${owner}`),
   ];
 }
 
 const p = { p: bindingPolicy() };
+const ofOthers = bindingPolicy({}, { subjects: [{ kind: 'Group', name: 'others' }] });
 const suspended = bindingPolicy({ suspend: true });
 const offered = { labels: { [adoptLabel]: 'true' } };
 
@@ -141,9 +143,29 @@ describe('an object that a provider wants', () => {
       ['failed KindUnavailable for NamespacePolicy/p'],
     ],
     [
-      'the first of two policies gets the object, and the other has a conflict',
-      { policies: { p: bindingPolicy(), q: bindingPolicy() }, live: binding('NamespacePolicy/q') },
+      'the first of two policies gets the object, and the other has a conflict if it wants another one',
+      { policies: { p: bindingPolicy(), q: ofOthers }, live: binding('NamespacePolicy/q') },
       ['update for NamespacePolicy/p', 'conflict ProvidedByAnother for NamespacePolicy/q'],
+    ],
+    [
+      'two policies that want the same object have no conflict',
+      { policies: { p: bindingPolicy(), q: bindingPolicy() }, live: binding('NamespacePolicy/p') },
+      ['synced Synced for NamespacePolicy/p', 'NamespacePolicy/q follows NamespacePolicy/p'],
+    ],
+    [
+      'two shares that copy the same source in the same way have no conflict',
+      { shares: { s: shareOf(), t: shareOf({ target: { immutable: false } }) } },
+      ['read-source for SecretShare/s', 'SecretShare/t follows SecretShare/s'],
+    ],
+    [
+      'two shares with different sources have a conflict',
+      {
+        shares: {
+          s: shareOf(),
+          t: shareOf({ source: { namespace: 'reeve-shared', name: 'other' }, target: { name: 'regcred' } }),
+        },
+      },
+      ['read-source for SecretShare/s', 'conflict ProvidedByAnother for SecretShare/t'],
     ],
     [
       'an object in sync of a suspended policy needs no step',
@@ -157,7 +179,7 @@ describe('an object that a provider wants', () => {
     ],
     [
       'a suspended policy keeps the object that it owns',
-      { policies: { p: bindingPolicy(), q: suspended }, live: binding('NamespacePolicy/q') },
+      { policies: { p: ofOthers, q: suspended }, live: binding('NamespacePolicy/q') },
       ['synced Synced for NamespacePolicy/q', 'conflict ProvidedByAnother for NamespacePolicy/p'],
     ],
     [

@@ -25,13 +25,9 @@ describe('a ready namespace', () => {
     expect(readiness(wanted(), [])).toBe('True NothingProvided: no policy or share provides objects here');
   });
 
-  test('a namespace is ready although another provider wants the same object, or an unwanted object remains', () => {
-    const results = [
-      syncedResult(about('a')),
-      conflictResult(about('b'), 'ProvidedByAnother', 'x', false),
-      undesiredResult(about('c'), 'TooManyDeletions', 'x'),
-    ];
-    expect(readiness(wanted('a', 'b'), results)).toMatch(/^True Synced/);
+  test('a namespace is ready although an unwanted object remains', () => {
+    const results = [syncedResult(about('a')), undesiredResult(about('c'), 'TooManyDeletions', 'x')];
+    expect(readiness(wanted('a'), results)).toMatch(/^True Synced/);
   });
 
   test('a namespace is ready if a suspended policy has its objects', () => {
@@ -50,6 +46,25 @@ describe('a namespace that is not ready', () => {
     const expected = 'False SourceMissing: Secret b of NamespacePolicy/p: no source';
     expect(readiness(wanted('a', 'b', 'z'), results)).toBe(expected);
     expect(readiness(wanted('a', 'b', 'z'), results.toReversed())).toBe(expected);
+  });
+
+  test('a namespace is not ready while one of two providers of an object wants it otherwise', () => {
+    const loser = { ...about('a'), provider: 'NamespacePolicy/q' } as const;
+    const results = [syncedResult(about('a')), conflictResult(loser, 'ProvidedByAnother', 'p has it')];
+    expect(readiness(wanted('a'), results)).toBe(
+      'False ProvidedByAnother: Secret a of NamespacePolicy/q: p has it',
+    );
+  });
+
+  test('a failure to write an object is named before the conflict of a provider that does not own it', () => {
+    const loser = { ...about('a'), provider: 'NamespacePolicy/b' } as const;
+    const results = [
+      conflictResult(loser, 'ProvidedByAnother', 'p'),
+      failedResult(about('a'), 'Rejected', 'no'),
+    ];
+    const expected = 'False Rejected: Secret a of NamespacePolicy/p: no';
+    expect(readiness(wanted('a'), results)).toBe(expected);
+    expect(readiness(wanted('a'), results.toReversed())).toBe(expected);
   });
 
   test('a namespace is not ready if a policy has an error for it', () => {
