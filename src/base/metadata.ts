@@ -1,9 +1,13 @@
 // Reads and changes the metadata of objects. Users choose the keys, so only own members count.
 import type { KubeObject, StringMap } from './kube-object.ts';
+import { clipped } from './text.ts';
 
 const none: StringMap = Object.freeze({});
 
 export type MetadataField = 'labels' | 'annotations';
+
+const words = { labels: 'label', annotations: 'annotation' } as const;
+const maxKeyLength = 100;
 
 export function metadataMap(object: KubeObject | undefined, field: MetadataField): StringMap {
   return object?.metadata[field] ?? none;
@@ -49,6 +53,11 @@ export function withMetadata(
   // Spreading and Object.fromEntries define own members, so a key such as `__proto__` stays a key.
   const merged = { ...metadataMap(object, field), ...Object.fromEntries(additions) };
   return { ...object, metadata: { ...object.metadata, [field]: merged } };
+}
+
+/** Names a label or annotation in a sentence: `label team`. */
+export function keyText(field: MetadataField, key: string): string {
+  return `${words[field]} ${clipped(key, maxKeyLength)}`;
 }
 
 /** The path of a key as messages show it: `metadata.labels["team"]`. */

@@ -1,6 +1,11 @@
 // Compiles and evaluates CEL as ValidatingAdmissionPolicies have it. Evaluation never throws.
 // Other rooms import this file and regex.ts only.
-import { ExpressionCompilation, type ExpressionScope, type Compiled } from './compile/compilation.ts';
+import {
+  ExpressionCompilation,
+  type Compiled,
+  type ExpressionScope,
+  type MetadataKey,
+} from './compile/compilation.ts';
 import { Frame, type Bindings, type EvaluationStep, type Variable } from './compile/frame.ts';
 import { parse } from './syntax/parser.ts';
 import { CompileProblem, positionOf } from './syntax/problem.ts';
@@ -23,7 +28,7 @@ import { compileOperator, isOperator } from './compile/operator.ts';
 import { compileSelect } from './compile/select.ts';
 
 export { findEnd, positionOf };
-export type { Bindings, ExpressionScope, Type, Variable };
+export type { Bindings, ExpressionScope, MetadataKey, Type, Variable };
 
 export interface ExpressionProblem {
   readonly message: string;
@@ -34,8 +39,8 @@ export interface ExpressionProblem {
 }
 
 /**
- * `missing`: the judged objects lack something that the expression reads.
- * The message is safe to show: it names parts of the expression, never values of the objects.
+ * `missing`: the namespace lacks a label or annotation that the expression looks up.
+ * The message is safe to show: it names parts of the expression and keys of labels and annotations, never values.
  */
 export type Evaluation<T = unknown> =
   | { readonly ok: true; readonly value: T }
@@ -50,6 +55,8 @@ export interface Expression {
   readonly type: Type;
   /** The variables that the expression reads. A variable hidden by one of a macro does not count. */
   readonly reads: ReadonlySet<Variable>;
+  /** The labels and annotations that it looks up by a key that stands in the expression. */
+  readonly lookups: readonly MetadataKey[];
   evaluate(bindings: Bindings): Evaluation;
 }
 
@@ -87,7 +94,8 @@ function compile(source: string, scope: ExpressionScope, result: ResultKind): Ex
   const { type: compiled, step } = compilation.compile(parse(source));
   const type = compilation.unifier.ground(compiled);
   checkResult(type, result);
-  return { source, type, reads: compilation.reads, evaluate: (bindings) => evaluate(step, bindings, result) };
+  const { reads, lookups } = compilation;
+  return { source, type, reads, lookups, evaluate: (bindings) => evaluate(step, bindings, result) };
 }
 
 /** A result whose type is known only at run time is checked after the evaluation. */

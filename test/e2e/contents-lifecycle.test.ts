@@ -113,6 +113,37 @@ describeControllers('contents', () => {
       await inTime(() => stage.ownersOf(settings)).toEqual(['absent']);
     });
 
+    test('a skipped content is counted, and named with the missing label by the policy and by the namespace', async () => {
+      const ref = namesakes.refTo('skip');
+      const namespace = await namesakes.makeNamespace('skip');
+      const view = "${namespaceObject.metadata.annotations['ad/view']}";
+      const roleBindings = [{ ...roleBinding('viewers', 'x'), subjects: [{ kind: 'Group', name: view }] }];
+      await stage.apply(namesakes.policy('skip', { roleBindings, resources: [configMap('always', {})] }));
+      const statusOf = async () => (await stage.mustGet(ref)).status;
+      const message = 'annotation ad/view is missing';
+      await inTime(statusOf).toMatchObject({
+        desired: 1,
+        synced: 1,
+        failed: 0,
+        skipped: 1,
+        skippedContents: [{ namespace, kind: 'RoleBinding', name: 'viewers', message }],
+      });
+      await inTime(() => stage.condition(ref)).toBe('True Synced');
+      const ready = async () =>
+        (await stage.mustGet({ kind: 'Namespace', name: namespace })).status?.conditions?.find(
+          ({ type }) => type === 'reeve.dev/Ready',
+        )?.message;
+      await inTime(ready).toBe(`1 of 2 provided; RoleBinding viewers skipped: ${message}`);
+      expect(await stage.kubectl('get', 'nspol', ref.name, '-o', 'wide')).toMatch(/SKIPPED.*\n.* 1 /);
+      await stage.kubectl('annotate', 'namespace', namespace, 'ad/view=viewers');
+      await inTime(statusOf).toMatchObject({ desired: 2, synced: 2, skipped: 0, skippedContents: [] });
+      await stage.kubectl('annotate', 'namespace', namespace, 'ad/view-');
+      await inTime(statusOf).toMatchObject({ desired: 1, skipped: 1 });
+      await inTime(() => stage.ownersOf(namesakes.objectIn('skip', 'RoleBinding', 'viewers'))).toEqual([
+        'absent',
+      ]);
+    });
+
     test('contents stay as they are when they cannot be rendered', async () => {
       const namespace = await namesakes.makeNamespace('render', { share: '2' });
       const tenth = "${string(10 / int(namespaceObject.metadata.labels['share']))}";
@@ -126,8 +157,10 @@ describeControllers('contents', () => {
       await inTime(data).toEqual([{ share: '2' }, { share: '5' }]);
       await stage.kubectl('label', 'namespace', namespace, 'share=0', '--overwrite');
       await inTime(() => stage.condition(namesakes.refTo('render'))).toBe('False Failed');
-      expect(await stage.failures(namesakes.refTo('render'))).toContain(
-        `${namespace} RenderFailed, division by zero`,
+      expect(await stage.failures(namesakes.refTo('render'))).toContainEqual(
+        expect.stringContaining(
+          `${namespace} RenderFailed, ConfigMap settings: data.share (from label share) failed: division by zero`,
+        ),
       );
       await rounds.pass(namespace);
       expect(await data()).toEqual([{ share: '2' }, { share: '5' }]);

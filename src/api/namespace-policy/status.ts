@@ -15,6 +15,17 @@ const topViolation = object({
   required: ['namespace', 'rule'],
 });
 
+const skippedContent = object({
+  description: 'An object that a namespace does not get, because it lacks a label or annotation.',
+  fields: {
+    namespace: note('The namespace.'),
+    kind: note('The kind of the object.'),
+    name: note('The name of the object.'),
+    message: note('Which label or annotation is missing.'),
+  },
+  required: ['namespace', 'kind', 'name', 'message'],
+});
+
 const fields = statusFields({
   provider: 'policy',
   where: 'matched namespaces',
@@ -33,6 +44,9 @@ export const policyStatus = object({
     synced: fields.synced,
     conflicts: fields.conflicts,
     failed: fields.failed,
+    skipped: count(
+      'How many objects are not wanted, because a namespace lacks a label or annotation that their templates look up.',
+    ),
     violations: count('How many rules existing namespaces violate.'),
     topViolations: list({
       description: 'At most 20 of these violations.',
@@ -40,6 +54,11 @@ export const policyStatus = object({
       maxItems: 20,
     }),
     failures: fields.failures,
+    skippedContents: list({
+      description: 'At most 20 of the skipped objects.',
+      items: skippedContent,
+      maxItems: 20,
+    }),
     confirmationUsed: fields.confirmationUsed,
     conditions: fields.conditions,
   },
@@ -58,6 +77,13 @@ export const namespacePolicyColumns: readonly PrintColumn[] = [
   synced,
   { ...conflicts, priority: 1 },
   failed,
+  {
+    name: 'Skipped',
+    type: 'integer',
+    jsonPath: '.status.skipped',
+    description: 'How many objects namespaces do not get, because they lack a label or annotation.',
+    priority: 1,
+  },
   {
     name: 'Violations',
     type: 'integer',

@@ -1,4 +1,5 @@
 // Holds what is known while one expression is compiled: names, types, and the variables read so far.
+import type { MetadataField } from '../../base/metadata.ts';
 import type { Node } from '../syntax/ast.ts';
 import { CompileProblem } from '../syntax/problem.ts';
 import { DYN, type Type } from '../types/type.ts';
@@ -12,6 +13,12 @@ export interface ExpressionScope {
   readonly requestFields?: readonly string[];
   /** The fields of `variables`, for a scope that has this variable. */
   readonly computed?: Readonly<Record<string, Type>>;
+}
+
+/** A label or annotation of `namespaceObject` that an expression looks up. */
+export interface MetadataKey {
+  readonly field: MetadataField;
+  readonly key: string;
 }
 
 export interface Compiled {
@@ -34,6 +41,7 @@ export class ExpressionCompilation {
   readonly scope: ExpressionScope;
   readonly unifier = new Unifier();
   readonly reads = new Set<Variable>();
+  readonly lookups: MetadataKey[] = [];
   #locals: readonly LocalVariable[] = [];
   #slots = 0;
   #loops = 0;
@@ -52,6 +60,11 @@ export class ExpressionCompilation {
     const compiled = this.#compileNode(this, node);
     this.#types.set(node, compiled.type);
     return compiled;
+  }
+
+  /** Records a lookup, unless its key is computed. */
+  looksUp(field: MetadataField, key: string | undefined): void {
+    if (key !== undefined) this.lookups.push({ field, key });
   }
 
   /** Returns the type of a node that has been compiled. */

@@ -1,8 +1,15 @@
 // Compiles `a[b]` and `a[?b]` for lists, maps, and optionals of them.
+import type { MetadataField } from '../../base/metadata.ts';
 import type { Index } from '../syntax/ast.ts';
 import { CompileProblem } from '../syntax/problem.ts';
 import { INT, listType, mapType, optionalType, typeParameter, typeText, type Type } from '../types/type.ts';
-import { evaluationError, EvaluationError, missingValue } from '../values/evaluation-error.ts';
+import {
+  evaluationError,
+  EvaluationError,
+  missingMetadata,
+  NO_METADATA,
+  noSuchKey,
+} from '../values/evaluation-error.ts';
 import { findKey, isMap } from '../values/map.ts';
 import { adapt, Double, Uint, type Value, NONE, Optional } from '../values/value.ts';
 import type { ExpressionCompilation, Compiled } from './compilation.ts';
@@ -21,8 +28,8 @@ const OPTIONAL = PLAIN.map(({ params, result }, index) => ({
   result: index < 2 ? optionalType(result) : result,
 }));
 
-const OUT_OF_RANGE = missingValue('the list has no such index');
-const NO_SUCH_KEY = missingValue('no such key');
+const OUT_OF_RANGE = evaluationError('the list has no such index');
+const NO_SUCH_KEY = evaluationError('no such key');
 const NOT_AN_INDEX = evaluationError('a list is indexed by whole numbers');
 const NOT_INDEXABLE = evaluationError('only lists and maps have elements');
 
@@ -36,17 +43,25 @@ export function compileIndex(compilation: ExpressionCompilation, node: Index): C
   const operand = compilation.compile(node.operand);
   const key = compilation.compile(node.key);
   const type = typeOfElement(compilation, node, [operand.type, key.type]);
-  const absent = absentText(node);
+  const { metadata } = heldType(compilation.unifier.resolve(operand.type));
+  const absent = metadata === undefined ? absentElement(node) : absentMetadata(metadata, node);
+  const none = metadata && NO_METADATA[metadata];
+  if (metadata !== undefined) compilation.looksUp(metadata, literalKey(node));
   const [left, right] = [operand.step, key.step];
   if (node.isOptional) return { type, step: (frame) => optionalElement(left(frame), right(frame)) };
   return {
     type,
     step(frame) {
       const container = left(frame);
-      const value = elementOf(container, right(frame));
-      return value === undefined ? (absent ?? absentFrom(container)) : value;
+      const found = right(frame);
+      const value = elementOf(container, found);
+      return value === undefined || value === none ? absent(container, found) : value;
     },
   };
+}
+
+function heldType(type: Type): Type {
+  return type.kind === 'optional_type' ? (type.params[0] ?? type) : type;
 }
 
 function typeOfElement(compilation: ExpressionCompilation, node: Index, given: readonly Type[]): Type {
@@ -56,14 +71,31 @@ function typeOfElement(compilation: ExpressionCompilation, node: Index, given: r
   throw new CompileProblem(`a ${typeText(operand)} cannot be indexed by a ${typeText(key)}`, node.offset);
 }
 
-/** The message may name a key that stands in the expression itself. */
-function absentText({ key }: Index): EvaluationError | undefined {
-  if (key.kind !== 'literal' || typeof key.value !== 'string') return undefined;
-  return missingValue(`no such key: ${key.value.slice(0, 60)}`);
+/** A key that stands in the expression itself, so that a message may name it. */
+function literalKey({ key }: Index): string | undefined {
+  return key.kind === 'literal' && typeof key.value === 'string' ? key.value : undefined;
 }
 
-function absentFrom(container: Value): EvaluationError {
-  return Array.isArray(container) ? OUT_OF_RANGE : NO_SUCH_KEY;
+type Absence = (container: Value, key: Value) => Value;
+
+function absentElement(node: Index): Absence {
+  const literal = literalKey(node);
+  if (literal === undefined) return (container) => (Array.isArray(container) ? OUT_OF_RANGE : NO_SUCH_KEY);
+  const error = noSuchKey(literal);
+  return () => error;
+}
+
+/** Kubernetes reports a missing map before it looks at the key. Here the error of a computed key comes first. */
+function absentMetadata(metadata: MetadataField, node: Index): Absence {
+  const literal = literalKey(node);
+  if (literal === undefined)
+    return (_container, key) => (typeof key === 'string' ? missingMetadata(metadata, key) : keyError(key));
+  const error = missingMetadata(metadata, literal);
+  return () => error;
+}
+
+function keyError(key: Value): EvaluationError {
+  return key instanceof EvaluationError ? key : NO_SUCH_KEY;
 }
 
 /** Returns the element, an error, or undefined when there is no such element. */

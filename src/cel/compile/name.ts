@@ -1,10 +1,11 @@
 // Compiles names: variables of macros, variables of the scope, and names of types.
 import type { Identifier, Node } from '../syntax/ast.ts';
 import { CompileProblem } from '../syntax/problem.ts';
-import { objectType } from '../types/object-type.ts';
+import { NAMESPACE, objectType } from '../types/object-type.ts';
 import * as types from '../types/type.ts';
 import { adapt, TypeValue } from '../values/value.ts';
 import type { ExpressionCompilation, Compiled } from './compilation.ts';
+import type { Variable } from './frame.ts';
 
 const namedTypes: ReadonlyMap<string, types.Type> = new Map(
   [
@@ -38,16 +39,20 @@ export function compileIdentifier(compilation: ExpressionCompilation, node: Iden
   return compileGlobal(compilation, node) ?? compileTypeName(node.name) ?? refuseName(node);
 }
 
-/** Compiles a variable of the scope. Its type is dyn, except for `variables`. */
+/** Compiles a variable of the scope. */
 export function compileGlobal(compilation: ExpressionCompilation, node: Identifier): Compiled | undefined {
   const variable = compilation.global(node.name);
   if (variable === undefined) return undefined;
   compilation.reads.add(variable);
-  const type =
-    variable === 'variables'
-      ? objectType('kubernetes.variables', compilation.scope.computed ?? {})
-      : types.DYN;
-  return { type, step: (frame) => adapt(frame.bindings[variable] ?? null) };
+  return {
+    type: typeOfVariable(compilation, variable),
+    step: (frame) => adapt(frame.bindings[variable] ?? null),
+  };
+}
+
+function typeOfVariable({ scope }: ExpressionCompilation, variable: Variable): types.Type {
+  if (variable === 'namespaceObject') return NAMESPACE;
+  return variable === 'variables' ? objectType('kubernetes.variables', scope.computed ?? {}) : types.DYN;
 }
 
 export function compileTypeName(name: string): Compiled | undefined {

@@ -1,14 +1,23 @@
 // Compiles `a.b`, `a.?b` and has(a.b).
+import { nearest } from '../../base/nearest.ts';
 import type { Select } from '../syntax/ast.ts';
 import { CompileProblem } from '../syntax/problem.ts';
 import { typeOfObjectField, REQUEST } from '../types/object-type.ts';
 import { BOOL, DYN, optionalType, typeText, type Type } from '../types/type.ts';
-import { evaluationError, EvaluationError, missingValue } from '../values/evaluation-error.ts';
+import {
+  evaluationError,
+  EvaluationError,
+  missingMetadata,
+  NO_METADATA,
+  noSuchKey,
+} from '../values/evaluation-error.ts';
 import { findKey, hasKey, isMap } from '../values/map.ts';
 import { type Value, NONE, Optional } from '../values/value.ts';
 import type { ExpressionCompilation, Compiled } from './compilation.ts';
 import { compileGlobal, compileTypeName, dottedName } from './name.ts';
 
+const maxMisspelled = 3;
+const maxFieldsListed = 12;
 const NO_FIELDS = evaluationError('only maps have fields');
 
 export function compileSelect(compilation: ExpressionCompilation, node: Select): Compiled {
@@ -18,20 +27,34 @@ export function compileSelect(compilation: ExpressionCompilation, node: Select):
   const operand = compileOperand(compilation, node);
   const operandType = compilation.unifier.resolve(operand.type);
   const isOptional = operandType.kind === 'optional_type';
-  const fieldType = typeOfField(compilation, isOptional ? (operandType.params[0] ?? DYN) : operandType, node);
+  const heldType = isOptional ? (operandType.params[0] ?? DYN) : operandType;
+  const fieldType = typeOfField(compilation, heldType, node);
   const { step } = operand;
   const { field } = node;
+  if (heldType.metadata !== undefined) compilation.looksUp(heldType.metadata, field);
   switch (node.mode) {
     case 'test':
       return { type: BOOL, step: (frame) => testField(step(frame), field) };
     case 'optional':
       return { type: optionalType(fieldType), step: (frame) => optionalField(step(frame), field) };
     default: {
-      const absent = missingValue(`no such key: ${field.slice(0, 60)}`);
+      const absent = absentField(operandType, fieldType, field);
       const type = isOptional ? optionalType(fieldType) : fieldType;
-      return { type, step: (frame) => plainField(step(frame), field, absent) };
+      const none = operandType.metadata && NO_METADATA[operandType.metadata];
+      return {
+        type,
+        step(frame) {
+          const value = step(frame);
+          return value === none ? absent : plainField(value, field, absent);
+        },
+      };
     }
   }
+}
+
+function absentField(operand: Type, type: Type, field: string): EvaluationError {
+  if (operand.metadata !== undefined) return missingMetadata(operand.metadata, field);
+  return type.metadata === undefined ? noSuchKey(field) : NO_METADATA[type.metadata];
 }
 
 /** Compiles the operand. Only here may a field of a restricted `request` be read. */
@@ -64,7 +87,17 @@ function typeOfField(compilation: ExpressionCompilation, type: Type, node: Selec
 }
 
 function refuseField(type: Type, { field, offset }: Select): never {
-  throw new CompileProblem(`a value of type ${typeText(type)} has no field ${field.slice(0, 60)}`, offset);
+  const fields = Object.keys(type.fields ?? {});
+  const meant = nearest(field.slice(0, 60), fields, maxMisspelled);
+  const hint = meant === undefined ? fieldsHint(fields) : `; did you mean ${meant}?`;
+  throw new CompileProblem(
+    `a value of type ${typeText(type)} has no field ${field.slice(0, 60)}${hint}`,
+    offset,
+  );
+}
+
+function fieldsHint(fields: readonly string[]): string {
+  return fields.length === 0 ? '' : `; it has ${fields.slice(0, maxFieldsListed).join(', ')}`;
 }
 
 function plainField(operand: Value, field: string, absent: EvaluationError): Value {

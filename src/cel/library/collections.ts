@@ -15,13 +15,7 @@ import {
 } from '../types/type.ts';
 import { add } from '../values/arithmetic.ts';
 import { areEqual } from '../values/equality.ts';
-import {
-  evaluationError,
-  EvaluationError,
-  missingValue,
-  NO_OVERLOAD,
-  OVER_BUDGET,
-} from '../values/evaluation-error.ts';
+import { evaluationError, EvaluationError, NO_OVERLOAD, OVER_BUDGET } from '../values/evaluation-error.ts';
 import type { Meter } from '../values/meter.ts';
 import { compareValues, sortByKeys } from '../values/order.ts';
 import { Duration } from '../values/time.ts';
@@ -34,8 +28,8 @@ const T = typeParameter('T');
 const LIST = listType(T);
 /** Kubernetes checks the elements of flatten() when it compiles, never at run time. */
 const LIST_OF_LISTS: Type<List> = { ...listType(LIST), accepts: Array.isArray };
-const EMPTY = missingValue('the list is empty');
-const OUT_OF_RANGE = missingValue('the list has no such range');
+const EMPTY = evaluationError('the list is empty');
+const OUT_OF_RANGE = evaluationError('the list has no such range');
 const NEGATIVE_DEPTH = evaluationError('the depth is negative');
 
 const SUMMABLE: readonly (readonly [Type, Value])[] = [

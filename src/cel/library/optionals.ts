@@ -1,6 +1,6 @@
 // Implements the functions on optional values, except `or` and `orValue` (compile/call.ts).
 import { BOOL, listType, optionalType, typeParameter } from '../types/type.ts';
-import { evaluationError, missingValue, NO_OVERLOAD } from '../values/evaluation-error.ts';
+import { evaluationError, NO_OVERLOAD } from '../values/evaluation-error.ts';
 import { isMap, sizeOfMap } from '../values/map.ts';
 import type { Meter } from '../values/meter.ts';
 import { Duration, Timestamp } from '../values/time.ts';
@@ -9,7 +9,7 @@ import { defineFunction, defineMethod, type FunctionDefinition } from './define.
 
 const V = typeParameter('V');
 const OPTIONAL = optionalType(V);
-const NO_VALUE = missingValue('the optional has no value');
+const NO_VALUE = evaluationError('the optional has no value');
 const NOT_OPTIONAL = evaluationError('an element of the list is not optional');
 
 export const optionalFunctions: readonly FunctionDefinition[] = [

@@ -1,13 +1,13 @@
 // Implements the functions on strings, which count in characters, and size().
 // https://github.com/google/cel-go/blob/v0.26.0/ext/README.md#strings
 import { BOOL, INT, listType, STRING, BYTES, DYN, mapType, type Type } from '../types/type.ts';
-import { evaluationError, missingValue, NO_OVERLOAD, OVER_BUDGET } from '../values/evaluation-error.ts';
+import { evaluationError, NO_OVERLOAD, OVER_BUDGET } from '../values/evaluation-error.ts';
 import type { Meter } from '../values/meter.ts';
 import type { Value } from '../values/value.ts';
 import { defineFunction, defineMethod, type FunctionDefinition } from './define.ts';
 import { sizeOfMap } from '../values/map.ts';
 
-const OUT_OF_RANGE = missingValue('the string has no such index');
+const OUT_OF_RANGE = evaluationError('the string has no such index');
 const NOT_A_RANGE = evaluationError('the end of a range lies before its start');
 const WHITE_SPACE = /^[\t-\r \u0085\u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000]$/;
 

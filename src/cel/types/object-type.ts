@@ -1,7 +1,8 @@
-// Defines the types of objects with fixed fields, and that of `request`. At run time such objects are maps.
+// Defines the types of objects with fixed fields: `request` and `namespaceObject`. At run time such objects are maps.
 // https://pkg.go.dev/k8s.io/apiserver/pkg/admission/plugin/cel#BuildRequestType
+// https://pkg.go.dev/k8s.io/apiserver/pkg/admission/plugin/cel#BuildNamespaceType
 import { isMap } from '../values/map.ts';
-import { type ObjectKind, type Type, BOOL, DYN, listType, mapType, STRING } from './type.ts';
+import { type ObjectKind, type Type, BOOL, DYN, INT, listType, mapType, STRING } from './type.ts';
 
 export function objectType(kind: ObjectKind, fields: Readonly<Record<string, Type>>): Type {
   return { kind, params: [], fields, accepts: isMap };
@@ -38,4 +39,43 @@ export const REQUEST = objectType('kubernetes.AdmissionRequest', {
   userInfo,
   dryRun: BOOL,
   options: DYN,
+});
+
+const TEXTS = listType(STRING);
+const condition = objectType('kubernetes.NamespaceCondition', {
+  type: STRING,
+  status: STRING,
+  reason: STRING,
+  message: STRING,
+  lastTransitionTime: STRING,
+});
+const ownerReference = objectType('kubernetes.OwnerReference', {
+  apiVersion: STRING,
+  kind: STRING,
+  name: STRING,
+  uid: STRING,
+  controller: BOOL,
+  blockOwnerDeletion: BOOL,
+});
+
+/** Times are text, as in the object. Kubernetes types them as timestamps but binds text, so comparing them fails there. */
+const namespaceMetadata = objectType('kubernetes.NamespaceMetadata', {
+  name: STRING,
+  generateName: STRING,
+  labels: { ...mapType(STRING, STRING), metadata: 'labels' },
+  annotations: { ...mapType(STRING, STRING), metadata: 'annotations' },
+  uid: STRING,
+  creationTimestamp: STRING,
+  deletionTimestamp: STRING,
+  deletionGracePeriodSeconds: INT,
+  generation: INT,
+  resourceVersion: STRING,
+  finalizers: TEXTS,
+  ownerReferences: listType(ownerReference),
+});
+
+export const NAMESPACE = objectType('kubernetes.Namespace', {
+  metadata: namespaceMetadata,
+  spec: objectType('kubernetes.NamespaceSpec', { finalizers: TEXTS }),
+  status: objectType('kubernetes.NamespaceStatus', { phase: STRING, conditions: listType(condition) }),
 });

@@ -9,6 +9,7 @@ import {
   kindOf,
   type Optional,
 } from '../values/value.ts';
+import type { MetadataField } from '../../base/metadata.ts';
 import type { AnyMap } from '../values/map.ts';
 import type { Duration, Timestamp } from '../values/time.ts';
 
@@ -17,6 +18,12 @@ export type ObjectKind =
   | 'kubernetes.AdmissionRequest'
   | 'kubernetes.GroupVersionKind'
   | 'kubernetes.GroupVersionResource'
+  | 'kubernetes.Namespace'
+  | 'kubernetes.NamespaceCondition'
+  | 'kubernetes.NamespaceMetadata'
+  | 'kubernetes.NamespaceSpec'
+  | 'kubernetes.NamespaceStatus'
+  | 'kubernetes.OwnerReference'
   | 'kubernetes.UserInfo'
   | 'kubernetes.variables';
 
@@ -28,6 +35,8 @@ export interface Type<out V = Value> {
   readonly name?: string;
   /** The fields of an object type. */
   readonly fields?: Readonly<Record<string, Type>>;
+  /** Set for the labels and the annotations of `namespaceObject`. */
+  readonly metadata?: MetadataField;
   accepts(value: Value): boolean;
   readonly shape?: V;
 }

@@ -1,8 +1,11 @@
 // Defines the errors of an evaluation. As values, they can be absorbed by && and ||.
 
+import { keyText, type MetadataField } from '../../base/metadata.ts';
+
+/** `missing`: the namespace lacks a label or annotation that the expression looks up. */
 export type EvaluationErrorReason = 'missing' | 'failed' | 'budget';
 
-/** The message may name parts of the expression, never values of the judged objects. */
+/** The message may name parts of the expression and keys of labels and annotations, never values of the judged objects. */
 export class EvaluationError {
   readonly reason: EvaluationErrorReason;
   readonly message: string;
@@ -17,9 +20,19 @@ export function evaluationError(message: string): EvaluationError {
   return new EvaluationError('failed', message);
 }
 
-export function missingValue(message: string): EvaluationError {
-  return new EvaluationError('missing', message);
+export function noSuchKey(key: string): EvaluationError {
+  return evaluationError(`no such key: ${key.slice(0, 60)}`);
 }
+
+export function missingMetadata(field: MetadataField, key: string): EvaluationError {
+  return new EvaluationError('missing', `${keyText(field, key)} is missing`);
+}
+
+/** For a namespace without any labels or annotations. Looking up a key in this error gives `missingMetadata`. */
+export const NO_METADATA: Readonly<Record<MetadataField, EvaluationError>> = {
+  labels: evaluationError('the namespace has no labels'),
+  annotations: evaluationError('the namespace has no annotations'),
+};
 
 export const NO_OVERLOAD = evaluationError(
   'no such overload: the operation does not exist for values of these types',

@@ -3,13 +3,14 @@ import { roleBindingType, type ObjectType } from './object-key.ts';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { ContentsSpec, RoleBindingContent } from '../../api/namespace-policy/namespace-policy.ts';
-import { isReservedSubject } from '../../api/namespace-policy/contents.ts';
-import { reservedPrefix } from '../../api/names.ts';
+import { keyText } from '../../base/metadata.ts';
 import type { Path } from '../../base/problem.ts';
+import { clipped } from '../../base/text.ts';
 import { parseDuration } from '../../base/time.ts';
 import type { Budget } from '../terms/budget.ts';
 import { allOf, mapped, type CompileResult } from '../terms/compile-result.ts';
-import { compileValue, type Rendered } from './content-template.ts';
+import { compileValue, isTemplated, shownText, type TextProblem } from './content-template.ts';
+import { resourceChecks, roleBindingChecks, type TextChecks } from './text-checks.ts';
 
 /** A rendered object, still without its namespace and the marks of its owner. */
 export interface RenderedContent {
@@ -19,9 +20,27 @@ export interface RenderedContent {
   readonly expiresAt?: number;
 }
 
+/** An object that a namespace does not get, because its template gives nothing there. */
+interface Unrendered {
+  /** The name is as rendered, else as the policy has it. */
+  readonly object: { readonly kind: string; readonly name: string };
+  /** Why, in a sentence. */
+  readonly message: string;
+}
+
+export type Rendered<T> =
+  | { readonly kind: 'present'; readonly value: T }
+  /** The namespace needs no such object. */
+  | { readonly kind: 'absent' }
+  /** The namespace lacks a label or annotation that the template looks up, so the object is not desired. */
+  | ({ readonly kind: 'skipped' } & Unrendered)
+  | ({ readonly kind: 'error'; readonly problem: TextProblem } & Unrendered);
+
 /** An object that each matched namespace gets. */
 export interface CompiledContent {
   readonly type: ObjectType;
+  /** True if its texts have expressions, so that a namespace can make it fail. */
+  readonly isTemplated: boolean;
   render(namespaceObject: KubeObject, budget: Budget): Rendered<RenderedContent>;
 }
 
@@ -40,29 +59,57 @@ export function compileContents(
 /** Only the names of the binding and of its subjects are templates, never the role, the expiry or a kind. */
 function compileRoleBinding(binding: RoleBindingContent, path: Path): CompileResult<CompiledContent> {
   const { name, subjects, roleRef } = binding;
-  const templated = compileValue({ name, subjects }, path, ['kind']);
-  return mapped(templated, (render) => ({
-    type: roleBindingType,
+  const checks = roleBindingChecks(binding);
+  const source = { type: roleBindingType, value: { name, subjects }, name, fixedFields: ['kind'], checks };
+  return compileContent(source, path, (value, namespaceObject) => {
+    const shownName = String(ownMember(value, 'name'));
+    const body = {
+      ...roleBindingType,
+      metadata: { name: shownName },
+      roleRef: { apiGroup: rbacGroup, ...roleRef },
+      subjects: subjectsOf(ownMember(value, 'subjects')),
+    };
+    const expiresAt = expiryOf(binding, namespaceObject);
+    return { name: shownName, body, ...(expiresAt === undefined ? {} : { expiresAt }) };
+  });
+}
+
+interface ContentSource {
+  readonly type: ObjectType;
+  readonly value: unknown;
+  readonly name: string;
+  readonly fixedFields: readonly string[];
+  readonly checks: TextChecks;
+}
+
+function compileContent(
+  { type, value, name, fixedFields, checks }: ContentSource,
+  path: Path,
+  contentOf: (value: unknown, namespaceObject: KubeObject) => RenderedContent,
+): CompileResult<CompiledContent> {
+  const shownName = shownText(name);
+  return mapped(compileValue(value, path, fixedFields, checks), (render) => ({
+    type,
+    isTemplated: isTemplated(value),
     render(namespaceObject, budget) {
       const rendered = render(namespaceObject, budget);
-      if (rendered.kind !== 'present') return rendered;
-      const shownName = String(ownMember(rendered.value, 'name'));
-      if (!isObjectName(shownName)) return noObjectName;
-      const subjectsThere = subjectsOf(ownMember(rendered.value, 'subjects'));
-      if (subjectsThere.some(isReserved)) return reservedSubject;
-      const body = {
-        ...roleBindingType,
-        metadata: { name: shownName },
-        roleRef: { apiGroup: rbacGroup, ...roleRef },
-        subjects: subjectsThere,
-      };
-      const expiresAt = expiryOf(binding, namespaceObject);
-      return {
-        kind: 'present',
-        value: { name: shownName, body, ...(expiresAt === undefined ? {} : { expiresAt }) },
-      };
+      if (rendered.kind === 'present')
+        return { kind: 'present', value: contentOf(rendered.value, namespaceObject) };
+      const object = { kind: type.kind, name: clipped(shownName(namespaceObject)) };
+      if (rendered.kind === 'missing') return { kind: 'skipped', object, message: rendered.message };
+      const { problem } = rendered;
+      return { kind: 'error', object, message: problemText(problem), problem };
     },
   }));
+}
+
+/** `subjects[0].name (from annotation team) is ""; accepted: …` */
+function problemText({ field, found, accepted, lookups }: TextProblem): string {
+  const from =
+    lookups.length === 0
+      ? ''
+      : ` (from ${lookups.map(({ field: of, key }) => keyText(of, key)).join(' and ')})`;
+  return `${field}${from} ${found}; accepted: ${accepted}`;
 }
 
 const rbacGroup = 'rbac.authorization.k8s.io';
@@ -78,29 +125,6 @@ function subjectsOf(subjects: unknown): readonly unknown[] {
     : [];
 }
 
-/** Names written out in the policy are checked when it is written. Names from templates are known only here. */
-const reservedSubject: Rendered<never> = {
-  kind: 'error',
-  message: `a subject has become a user or group whose name begins with ${reservedPrefix}, which Kubernetes keeps for itself`,
-};
-
-function isReserved(subject: unknown): boolean {
-  return isReservedSubject({
-    kind: String(ownMember(subject, 'kind')),
-    name: String(ownMember(subject, 'name')),
-  });
-}
-
-/** Names are segments of URL paths. https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#path-segment-names */
-function isObjectName(name: string): boolean {
-  return name !== '' && name !== '.' && name !== '..' && !/[/%]/.test(name);
-}
-
-const noObjectName: Rendered<never> = {
-  kind: 'error',
-  message: 'its name has become invalid: empty, "." or "..", or with "/" or "%"',
-};
-
 function expiryOf(
   { expiresAfter, expiresAt }: RoleBindingContent,
   { metadata }: KubeObject,
@@ -115,17 +139,16 @@ function expiryOf(
 type ResourceContent = NonNullable<ContentsSpec['resources']>[number];
 
 function compileResource(resource: ResourceContent, path: Path): CompileResult<CompiledContent> {
-  const { apiVersion, kind } = resource;
-  const templated = compileValue(resource, path, ['apiVersion', 'kind']);
-  return mapped(templated, (render) => ({
+  const { apiVersion, kind, metadata } = resource;
+  const source = {
     type: { apiVersion, kind },
-    render(namespaceObject, budget) {
-      const rendered = render(namespaceObject, budget);
-      if (rendered.kind !== 'present') return rendered;
-      const body = isJsonObject(rendered.value) ? rendered.value : {};
-      const name = String(ownMember(ownMember(body, 'metadata'), 'name'));
-      if (!isObjectName(name)) return noObjectName;
-      return { kind: 'present', value: { name, body } };
-    },
-  }));
+    value: resource,
+    name: metadata.name,
+    fixedFields: ['apiVersion', 'kind'],
+    checks: resourceChecks(apiVersion),
+  };
+  return compileContent(source, path, (value) => {
+    const body = isJsonObject(value) ? value : {};
+    return { name: String(ownMember(ownMember(body, 'metadata'), 'name')), body };
+  });
 }

@@ -1,33 +1,58 @@
 // Compiles a value whose texts may be templates over the Namespace, and renders it.
 import { isJsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import type { Path } from '../../base/problem.ts';
+import { renderPath, type Path, type Problem } from '../../base/problem.ts';
+import { clipped } from '../../base/text.ts';
 import type { Budget } from '../terms/budget.ts';
-import type { ExpressionScope } from '../../cel/expression.ts';
+import type { ExpressionScope, MetadataKey } from '../../cel/expression.ts';
 import { allOf, compiled, mapped, refused, type CompileResult } from '../terms/compile-result.ts';
-import { compileTemplate } from '../terms/template.ts';
+import { compileTemplate, goTemplateProblem, type Template } from '../terms/template.ts';
+import { quoted } from '../terms/wording.ts';
+import type { TextCheck, TextChecks } from './text-checks.ts';
 
-export type Rendered<T = unknown> =
+/** A text that cannot be rendered, or that Kubernetes would refuse. */
+export interface TextProblem {
+  /** The path of the text within the content, such as `subjects[0].name`. */
+  readonly field: string;
+  /** Completes a sentence about the field: `is "system:masters"`. */
+  readonly found: string;
+  readonly accepted: string;
+  readonly lookups: readonly MetadataKey[];
+}
+
+export type RenderedValue<T = unknown> =
   | { readonly kind: 'present'; readonly value: T }
-  /** The namespace lacks a label or annotation that the template reads, so the object is not desired. */
-  | { readonly kind: 'absent' }
-  | { readonly kind: 'error'; readonly message: string };
+  /** The namespace lacks a label or annotation that the template looks up. */
+  | { readonly kind: 'missing'; readonly message: string }
+  | { readonly kind: 'error'; readonly problem: TextProblem };
 
-type Renderer = (namespaceObject: KubeObject, budget: Budget) => Rendered;
-
-const overBudget: Rendered<never> = { kind: 'error', message: 'the time for this request ran out' };
+type Renderer = (namespaceObject: KubeObject, budget: Budget) => RenderedValue;
 
 const scope: ExpressionScope = { variables: ['namespaceObject'] };
+const maxSourceLength = 200;
 
-/** Every text in the value is a template, except `fixedFields` of the root and the `kind` of subjects. */
+/** The place of a value: the path in the policy of the content, and of the value within the content. */
+interface Place {
+  readonly content: Path;
+  readonly field: Path;
+  readonly checks: TextChecks;
+}
+
+/** Every text in the content is a template, except `fixedFields` of the root and the `kind` of subjects. */
 export function compileValue(
   value: unknown,
-  path: Path,
+  content: Path,
   fixedFields: readonly string[],
+  checks: TextChecks,
 ): CompileResult<Renderer> {
-  if (typeof value === 'string') return compileText(value, path);
+  return compileAt(value, { content, field: [], checks }, fixedFields);
+}
+
+function compileAt(value: unknown, place: Place, fixedFields: readonly string[]): CompileResult<Renderer> {
+  const below = (step: string | number): Place => ({ ...place, field: [...place.field, step] });
+  if (typeof value === 'string') return compileText(value, place);
   if (Array.isArray(value)) {
-    const items = value.map((item: unknown, index) => compileValue(item, [...path, index], fixedFields));
+    const items = value.map((item: unknown, index) => compileAt(item, below(index), fixedFields));
     return mapped(
       allOf(items),
       (renderers) => (namespaceObject, budget) => collect(renderers, namespaceObject, budget),
@@ -38,7 +63,7 @@ export function compileValue(
   const fields = names.map((name) => {
     if (fixedFields.includes(name)) return compiled(constant(value[name]));
     // Below the first level, other fields called `kind` are templates too.
-    return compileValue(value[name], [...path, name], name === 'subjects' ? ['kind'] : []);
+    return compileAt(value[name], below(name), name === 'subjects' ? ['kind'] : []);
   });
   return mapped(allOf(fields), (renderers) => (namespaceObject, budget) => {
     const collected = collect(renderers, namespaceObject, budget);
@@ -50,35 +75,77 @@ export function compileValue(
   });
 }
 
-function compileText(source: string, path: Path): CompileResult<Renderer> {
+function compileText(source: string, place: Place): CompileResult<Renderer> {
+  const path = [...place.content, ...place.field];
   const result = compileTemplate(source, scope);
   if (!result.ok) {
     const accepted = 'text with CEL in ${ }, over namespaceObject';
     return refused([{ path, found: result.problem.message, accepted, offset: result.problem.offset }]);
   }
-  return compiled((namespaceObject, budget) => {
-    if (budget.isSpent()) return overBudget;
-    const rendered = result.template.render({ namespaceObject });
-    if (rendered.ok) return { kind: 'present', value: rendered.value };
-    return rendered.reason === 'missing' ? { kind: 'absent' } : { kind: 'error', message: rendered.message };
+  const { template } = result;
+  const check = place.checks(place.field);
+  const problems = check === undefined ? [] : problemsOf(template, check, path);
+  return problems.length > 0
+    ? refused(problems)
+    : compiled(textRenderer(template, renderPath(place.field), check));
+}
+
+/** Text without an expression is checked once, here. */
+function problemsOf(template: Template, { accepts, accepted }: TextCheck, path: Path): readonly Problem[] {
+  const goTemplate = goTemplateProblem(template, path);
+  if (goTemplate.length > 0 || !template.literal) return goTemplate;
+  const rendered = template.render({});
+  return !rendered.ok || accepts(rendered.value) ? [] : [{ path, found: quoted(rendered.value), accepted }];
+}
+
+function textRenderer(template: Template, field: string, check: TextCheck | undefined): Renderer {
+  const { lookups } = template;
+  const failed = (found: string, accepted: string): RenderedValue => ({
+    kind: 'error',
+    problem: { field, found, accepted, lookups },
   });
+  return (namespaceObject, budget) => {
+    if (budget.isSpent()) return failed('failed: the time for this request ran out', 'a smaller template');
+    const rendered = template.render({ namespaceObject });
+    if (rendered.ok) {
+      const { value } = rendered;
+      if (check?.accepts(value) !== false) return { kind: 'present', value };
+      return failed(`is ${quoted(value)}`, check.accepted);
+    }
+    if (rendered.reason === 'missing') return { kind: 'missing', message: rendered.message };
+    const accepted = `a value for which ${clipped(template.source, maxSourceLength)} has a result`;
+    return failed(`failed: ${rendered.message}`, accepted);
+  };
+}
+
+/** Returns how messages show a text: rendered if possible, else as the policy has it. */
+export function shownText(source: string): (namespaceObject: KubeObject) => string {
+  const result = compileTemplate(source, scope);
+  return (namespaceObject) => {
+    const rendered = result.ok ? result.template.render({ namespaceObject }) : undefined;
+    return rendered?.ok === true ? rendered.value : source;
+  };
 }
 
 function constant(value: unknown): Renderer {
   return () => ({ kind: 'present', value });
 }
 
-/** An error in any part wins, then an absent part. */
+/** An error in any part wins, then a missing label or annotation. */
 function collect(
   renderers: readonly Renderer[],
   namespaceObject: KubeObject,
   budget: Budget,
-): Rendered<readonly unknown[]> {
+): RenderedValue<readonly unknown[]> {
   const parts = renderers.map((render) => render(namespaceObject, budget));
-  const error = parts.find((part) => part.kind === 'error');
-  if (error !== undefined) return error;
-  const values = parts.flatMap((part) => (part.kind === 'present' ? [part.value] : []));
-  return values.length === parts.length ? { kind: 'present', value: values } : { kind: 'absent' };
+  const values: unknown[] = [];
+  let missing: RenderedValue<never> | undefined;
+  for (const part of parts) {
+    if (part.kind === 'error') return part;
+    if (part.kind === 'missing') missing ??= part;
+    else values.push(part.value);
+  }
+  return missing ?? { kind: 'present', value: values };
 }
 
 /** True when a text in the value may hold an expression. */

@@ -134,6 +134,8 @@ function providesOther(provider: Provider, { contained, after }: SteeringSides, 
   const old = provider.render(contained, budget);
   return provider.render(after, budget).some((now, index) => {
     if (now.kind === 'error') return old[index]?.kind === 'present';
+    // The label that is missing can be another one: nothing is provided either way.
+    if (now.kind === 'skipped') return old[index]?.kind !== 'skipped';
     return !isDeepStrictEqual(old[index], now);
   });
 }

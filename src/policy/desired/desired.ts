@@ -5,6 +5,7 @@ import { matchNamespace } from '../terms/match.ts';
 import { isTerminating, nameOf } from '../../base/metadata.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
+import type { Rendered } from '../compile/compile-contents.ts';
 import { objectKey, type ObjectKey } from '../compile/object-key.ts';
 import { policyProvider, shareProvider, type Provider, type Claim, type ProvidedObject } from './provider.ts';
 
@@ -14,10 +15,19 @@ export interface Freeze {
   readonly message: string;
 }
 
+/** An object that a provider does not want in the namespace, for lack of a label or annotation. */
+export interface SkippedContent {
+  readonly provider: ProviderId;
+  readonly kind: string;
+  readonly name: string;
+  readonly message: string;
+}
+
 export interface Desired {
   /** All claims to each object. The first claim wins. */
   readonly claims: ReadonlyMap<ObjectKey, readonly Claim[]>;
   readonly frozen: ReadonlyMap<ProviderId, Freeze>;
+  readonly skipped: readonly SkippedContent[];
   /** The expired objects of each provider. */
   readonly expired: ReadonlyMap<ProviderId, ReadonlySet<ObjectKey>>;
   /** The time when the next object expires, in milliseconds since the epoch. */
@@ -66,6 +76,7 @@ class DesiredUnion implements Desired {
   readonly frozen = new Map<ProviderId, Freeze>();
   readonly expired = new Map<ProviderId, Set<ObjectKey>>();
   readonly providers: ProviderId[] = [];
+  readonly skipped: SkippedContent[] = [];
   nextExpiry: number | undefined;
   readonly #now: number;
 
@@ -82,12 +93,32 @@ class DesiredUnion implements Desired {
       this.frozen.set(provider.id, { reason: 'MatchFailed', message });
       return;
     }
-    for (const rendered of provider.render(namespaceObject, budget)) {
-      if (rendered.kind === 'error') {
-        this.frozen.set(provider.id, { reason: 'RenderFailed', message: rendered.message });
-      } else if (rendered.kind === 'present') this.#claim(provider.id, rendered.value);
-    }
+    for (const rendered of provider.render(namespaceObject, budget)) this.#add(provider.id, rendered);
     if (provider.isSuspended) this.frozen.set(provider.id, suspended);
+  }
+
+  #add(provider: ProviderId, rendered: Rendered<ProvidedObject>): void {
+    switch (rendered.kind) {
+      case 'present':
+        this.#claim(provider, rendered.value);
+        break;
+      case 'skipped':
+        this.skipped.push({ provider, ...rendered.object, message: rendered.message });
+        break;
+      case 'error': {
+        if (this.frozen.has(provider)) break;
+        const { kind, name } = rendered.object;
+        this.frozen.set(provider, {
+          reason: 'RenderFailed',
+          message: `${kind} ${name}: ${rendered.message}`,
+        });
+        break;
+      }
+      case 'absent':
+        break;
+      default:
+        rendered satisfies never;
+    }
   }
 
   #claim(provider: ProviderId, wanted: ProvidedObject): void {

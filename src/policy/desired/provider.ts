@@ -4,7 +4,7 @@ import type { Budget } from '../terms/budget.ts';
 import type { CompiledMatch } from '../terms/match.ts';
 import { nameOf } from '../../base/metadata.ts';
 import { providerId, type ProviderId } from '../terms/provider-id.ts';
-import type { Rendered } from '../compile/content-template.ts';
+import type { Rendered } from '../compile/compile-contents.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import type { CompiledShare } from '../compile/compile-share.ts';
 import type { JsonObject } from '../../base/json.ts';

@@ -8,7 +8,7 @@ import { quoted } from '../terms/wording.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { Review } from '../terms/review.ts';
 import type { RuleViolation, Rule, StepContext } from './rule.ts';
-import { compileTemplate, type Template } from '../terms/template.ts';
+import { compileTemplate, goTemplateProblem, type Template } from '../terms/template.ts';
 import { judgeKeptKey } from './immutable-keys.ts';
 
 export interface DefaultKey {
@@ -116,13 +116,16 @@ function compileDefault(
   source: string,
 ): CompileResult<DefaultKey> {
   const result = compileTemplate(source, scope);
+  const path = ['spec', block, 'defaults', field, key];
   if (result.ok) {
     const { template } = result;
+    const problems = goTemplateProblem(template, path);
+    if (problems.length > 0) return refused(problems);
     return compiled({ field, key, template, readsRequest: template.reads.has('request') });
   }
   return refused([
     {
-      path: ['spec', block, 'defaults', field, key],
+      path,
       found: result.problem.message,
       accepted:
         'text with CEL in ${ }, over namespaceObject and the userInfo, name, operation and dryRun of request',

@@ -9,7 +9,7 @@ import type { Condition } from './condition.ts';
 const maxMessageLength = 1024;
 
 export function namespaceReadiness(
-  { claims, frozen }: Pick<Desired, 'claims' | 'frozen'>,
+  { claims, frozen, skipped }: Pick<Desired, 'claims' | 'frozen' | 'skipped'>,
   results: readonly ObjectResult[],
 ): Condition {
   const unsatisfied = firstUnsatisfied(results);
@@ -19,10 +19,23 @@ export function namespaceReadiness(
   }
   for (const [provider, { reason, message }] of frozen)
     if (reason !== 'Suspended') return notReady(reason, `${provider}: ${message}`);
+  if (skipped.length > 0) {
+    // Two providers can be satisfied by one object.
+    const synced = new Set(results.filter(({ state }) => state === 'synced').map(({ key }) => key));
+    return ready(claims.size === 0 ? 'NothingProvided' : 'Synced', skippedMessage(synced.size, skipped));
+  }
   // The message holds no count, so that a new share does not cost a write in every namespace.
   return claims.size === 0
     ? ready('NothingProvided', 'no policy or share provides objects here')
     : ready('Synced', 'all objects of policies and shares are in sync');
+}
+
+/** `3 of 4 provided; RoleBinding viewers skipped: annotation ad/view is missing` */
+function skippedMessage(synced: number, skipped: Desired['skipped']): string {
+  const [first] = skipped;
+  const more = skipped.length - 1;
+  const reason = first === undefined ? '' : `; ${first.kind} ${first.name} skipped: ${first.message}`;
+  return `${synced} of ${synced + skipped.length} provided${reason}${more > 0 ? `, and ${more} more` : ''}`;
 }
 
 /** Returns the first result by key, so that the order of the work does not change the message. */
@@ -41,7 +54,7 @@ function rankOf({ key, state, provider }: ObjectResult): string {
 }
 
 function ready(reason: string, message: string): Condition {
-  return { type: readyCondition, status: 'True', reason, message };
+  return { type: readyCondition, status: 'True', reason, message: clipped(message, maxMessageLength) };
 }
 
 function notReady(reason: string, message: string): Condition {

@@ -7,7 +7,7 @@ import { confirmDeletionsAnnotation } from '../../api/names.ts';
 import { clipped } from '../../base/text.ts';
 import { kindOfProvider, nameOfProvider, type ProviderState } from '../terms/provider-id.ts';
 import type { Condition } from './condition.ts';
-import type { UnsyncedObject } from './provider-report.ts';
+import type { SkippedObject, UnsyncedObject } from './provider-report.ts';
 import type { Counts, NamespaceViolation } from './provider-tally.ts';
 import type { RightsRule } from '../authors/needed-rights.ts';
 
@@ -19,6 +19,8 @@ export interface ProviderFacts extends BlockerFacts {
   readonly matched: number;
   readonly counts: Counts;
   readonly failures: readonly UnsyncedObject[];
+  /** The first contents that namespaces do not get, because they lack a label or annotation. */
+  readonly skipped: readonly SkippedObject[];
   /** Rules that existing objects violate. */
   readonly violations: { readonly count: number; readonly top: readonly NamespaceViolation[] };
   /** Namespaces to be reconciled since the provider last changed. */
@@ -107,7 +109,7 @@ function settled(facts: ProviderFacts): Verdict {
   if (counts.failed + counts.stuck > 0)
     return notReady('Failed', `${plural(counts.failed + counts.stuck, 'object')} failed; ${first}`);
   if (counts.conflicts > 0) return notReady('Conflicts', `${plural(counts.conflicts, 'conflict')}; ${first}`);
-  return ready('Synced', `${violationsMessage(facts)}${syncedMessage(facts)}`);
+  return ready('Synced', `${violationsMessage(facts)}${syncedMessage(facts)}${skippedMessage(facts)}`);
 }
 
 /** People read the violations first. They make no policy unready: a violation is for the owner of the namespace to mend. */
@@ -117,10 +119,17 @@ function violationsMessage({ violations: { count, top } }: ProviderFacts): strin
   return `${plural(count, 'violation')}, first in namespace ${first.namespace}: ${first.rule}; `;
 }
 
+function skippedMessage({ counts, skipped: [first] }: ProviderFacts): string {
+  if (first === undefined) return '';
+  const { namespace, kind, name, message } = first;
+  return `; ${counts.skipped} skipped, first ${kind} ${name} in namespace ${namespace}: ${message}`;
+}
+
 function syncedMessage({ state, matched, counts }: ProviderFacts): string {
   if (counts.desired > 0)
     return `${plural(counts.desired, 'object')} ${counts.desired === 1 ? 'is' : 'are'} in sync`;
   if (matched === 0) return 'no namespace matches';
+  if (counts.skipped > 0) return 'no object is provided';
   return state.provides
     ? 'the matching namespaces need no object'
     : 'this policy has rules only and provides no objects';

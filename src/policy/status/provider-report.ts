@@ -15,6 +15,15 @@ export interface UnsyncedObject {
   readonly message: string;
 }
 
+/** An entry of `status.skippedContents`. */
+export interface SkippedObject {
+  readonly namespace: string;
+  readonly kind: string;
+  readonly name: string;
+  /** The label or annotation that is missing. */
+  readonly message: string;
+}
+
 /** The report of one namespace on one provider. */
 export interface ProviderReport {
   readonly desired: number;
@@ -24,6 +33,7 @@ export interface ProviderReport {
   /** Objects that are no longer wanted and that Reeve cannot remove. */
   readonly stuck: number;
   readonly failures: readonly UnsyncedObject[];
+  readonly skipped: readonly SkippedObject[];
   readonly isMatched: boolean;
   readonly violations: readonly Violation[];
   /** The value of the quota label, if the namespace counts for the quota of the policy. */
@@ -37,6 +47,7 @@ export const emptyReport: ProviderReport = {
   failed: 0,
   stuck: 0,
   failures: [],
+  skipped: [],
   isMatched: false,
   violations: [],
   quotaValue: undefined,
@@ -45,7 +56,7 @@ export const emptyReport: ProviderReport = {
 /** Returns the report on each provider. Held deletions are left out: the fuse reports them. */
 export function providerReports(
   namespace: string,
-  { frozen, providers }: Pick<Desired, 'frozen' | 'providers'>,
+  { frozen, providers, skipped }: Pick<Desired, 'frozen' | 'providers' | 'skipped'>,
   results: readonly ObjectResult[],
 ): ReadonlyMap<ProviderId, ProviderReport> {
   const reports = new Map<ProviderId, ProviderReport>(
@@ -58,6 +69,8 @@ export function providerReports(
     reports.set(provider, change(reports.get(provider) ?? emptyReport));
   };
   for (const result of results) add(result.provider, (report) => withResult(report, namespace, result));
+  for (const { provider, ...content } of skipped)
+    add(provider, (report) => ({ ...report, skipped: [...report.skipped, { namespace, ...content }] }));
   for (const [provider, { reason, message }] of frozen) {
     // Suspension is no failure. A match or template with an error counts as one failed object.
     if (reason === 'Suspended') continue;

@@ -37,12 +37,12 @@ export function providerStatus(facts: StatusFacts, stored: unknown, now: Date): 
 }
 
 function countedFields(facts: StatusFacts): JsonObject {
-  const { state, counts, failures, matched, matchedNamespaces, violations } = facts;
+  const { state, counts, failures, matched, matchedNamespaces } = facts;
   const { desired, synced, conflicts, failed } = counts;
   return {
     matched,
     matchedNamespaces: [...matchedNamespaces],
-    ...(kindOfProvider(state.id) === 'NamespacePolicy' ? violationFields(violations) : {}),
+    ...(kindOfProvider(state.id) === 'NamespacePolicy' ? policyFields(facts) : {}),
     desired,
     synced,
     conflicts,
@@ -57,8 +57,13 @@ function keptFields(stored: unknown): JsonObject {
   return kept;
 }
 
-function violationFields({ count, top }: StatusFacts['violations']): JsonObject {
-  return { violations: count, topViolations: top.map(violationEntry) };
+function policyFields({ counts, skipped, violations: { count, top } }: StatusFacts): JsonObject {
+  return {
+    skipped: counts.skipped,
+    violations: count,
+    topViolations: top.map(violationEntry),
+    skippedContents: skipped.map((each) => clippedFields({ ...each })),
+  };
 }
 
 /** Returns the confirmation that counts no more until the annotation changes. */

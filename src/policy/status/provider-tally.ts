@@ -3,11 +3,11 @@ import type { QuotaSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { keyPath } from '../../base/metadata.ts';
 import type { Violation } from '../terms/verdict.ts';
 import { quoted } from '../terms/wording.ts';
-import type { UnsyncedObject, ProviderReport } from './provider-report.ts';
+import type { ProviderReport, SkippedObject, UnsyncedObject } from './provider-report.ts';
 
 const countedFields = ['desired', 'synced', 'conflicts', 'failed', 'stuck'] as const;
 
-export type Counts = Readonly<Record<(typeof countedFields)[number], number>>;
+export type Counts = Readonly<Record<(typeof countedFields)[number] | 'skipped', number>>;
 
 export interface NamespaceViolation extends Violation {
   readonly namespace: string;
@@ -18,13 +18,15 @@ const maxListed = 20;
 
 export class ProviderTally {
   readonly #reports = new Map<string, ProviderReport>();
-  readonly #counts = { desired: 0, synced: 0, conflicts: 0, failed: 0, stuck: 0 };
+  readonly #counts = { desired: 0, synced: 0, conflicts: 0, failed: 0, stuck: 0, skipped: 0 };
   #matched = 0;
   #violations = 0;
   /** Namespaces whose report has failures. */
   readonly #failing = new Set<string>();
   /** Namespaces whose report has violations. */
   readonly #violating = new Set<string>();
+  /** Namespaces whose report has skipped contents. */
+  readonly #skipping = new Set<string>();
 
   get counts(): Counts {
     return { ...this.#counts };
@@ -56,6 +58,7 @@ export class ProviderTally {
     this.#add(report, 1);
     if (report.failures.length > 0) this.#failing.add(namespace);
     if (report.violations.length > 0) this.#violating.add(namespace);
+    if (report.skipped.length > 0) this.#skipping.add(namespace);
   }
 
   delete(namespace: string): void {
@@ -65,6 +68,7 @@ export class ProviderTally {
     this.#add(report, -1);
     this.#failing.delete(namespace);
     this.#violating.delete(namespace);
+    this.#skipping.delete(namespace);
   }
 
   /** Returns the first namespaces that match: those with failures, then those with violations, then the others by name. */
@@ -86,6 +90,11 @@ export class ProviderTally {
         compare(`${a.kind ?? ''}/${a.name ?? ''}`, `${b.kind ?? ''}/${b.name ?? ''}`),
       ),
     );
+  }
+
+  /** Returns the first skipped contents, ordered by namespace, then as in the policy. */
+  skipped(): readonly SkippedObject[] {
+    return this.#firstOf(this.#skipping, ({ skipped }) => skipped);
   }
 
   /** Returns a violation for each quota that is exceeded. No single namespace violates it, so no report holds it. */
@@ -137,6 +146,7 @@ export class ProviderTally {
 
   #add(report: ProviderReport, sign: 1 | -1): void {
     for (const field of countedFields) this.#counts[field] += sign * report[field];
+    this.#counts.skipped += sign * report.skipped.length;
     if (report.isMatched) this.#matched += sign;
     this.#violations += sign * report.violations.length;
   }

@@ -1,13 +1,19 @@
 // Compiles text with `${ CEL }`. Each expression must give a string, and `$${` is a literal `${`.
 import { compileExpression, findEnd, positionOf } from '../../cel/expression.ts';
 import type { Bindings, Evaluation, Expression } from '../../cel/expression.ts';
-import type { ExpressionProblem, ExpressionScope, Variable } from '../../cel/expression.ts';
+import type { ExpressionProblem, ExpressionScope, MetadataKey, Variable } from '../../cel/expression.ts';
+import { quoted } from './wording.ts';
+import type { Path, Problem } from '../../base/problem.ts';
 
 export interface Template {
   readonly source: string;
   /** True without an expression: the rendered text is always the same. */
   readonly literal: boolean;
   readonly reads: ReadonlySet<Variable>;
+  /** The labels and annotations of the namespace that its expressions look up. */
+  readonly lookups: readonly MetadataKey[];
+  /** True if the text outside of expressions holds `{{`. */
+  readonly hasGoTemplate: boolean;
   render(bindings: Bindings): Evaluation<string>;
 }
 
@@ -32,9 +38,19 @@ export function compileTemplate(source: string, scope: ExpressionScope): Templat
       source,
       literal: expressions.length === 0,
       reads,
+      lookups: expressions.flatMap((expression) => expression.lookups),
+      hasGoTemplate: parts.some((part) => typeof part === 'string' && part.includes('{{')),
       render: (bindings) => render(parts, bindings),
     },
   };
+}
+
+/** Only for texts in which braces have no meaning, such as names. Other texts can hold templates for other programs. */
+export function goTemplateProblem({ source, hasGoTemplate }: Template, path: Path): readonly Problem[] {
+  if (!hasGoTemplate) return [];
+  const message =
+    'Go templates are not evaluated; use ${ } with CEL, such as ${namespaceObject.metadata.name}';
+  return [{ path, found: quoted(source), accepted: 'text without {{', message }];
 }
 
 const OPENING = /\$?\$\{/g;

@@ -168,6 +168,7 @@ export class ProviderWorker {
       problem: problems.length === 0 ? undefined : problemsText(problems),
       counts: tally.counts,
       failures: tally.failures(),
+      skipped: tally.skipped(),
       waiting,
       held: this.#heldDeletionsOf(state),
       unknownKinds: this.#unsyncedKindsOf(state),

@@ -80,7 +80,7 @@ const kinds: readonly (readonly [kind: string, crd: Node, expected: Expected])[]
       plural: 'namespacepolicies',
       shortName: 'nspol',
       columns: ['Matched', 'Desired', 'Synced', 'Violations', 'Ready', 'Reason', 'Age'],
-      wideColumns: ['Conflicts', 'Failed', 'Actions', 'Suspended'],
+      wideColumns: ['Conflicts', 'Failed', 'Skipped', 'Actions', 'Suspended'],
       open: ['.spec.contents.resources[]', '.spec.contents.resources[].metadata'],
       rules: 20,
     },

@@ -55,7 +55,7 @@ describe('scope', () => {
   test.each([
     ['object.a == oldObject.a', ['object', 'oldObject']],
     ['[1].all(object, object == 1)', []],
-    ['namespaceObject.x.all(object, object == oldObject)', ['namespaceObject', 'oldObject']],
+    ['namespaceObject.spec.finalizers.all(object, object == oldObject)', ['namespaceObject', 'oldObject']],
     ['object.all(object, object == 1)', ['object']],
     ['optional.of(1).optMap(request, request).hasValue()', []],
     ['true || request.name == ""', ['request']],
@@ -129,24 +129,35 @@ describe('limits when an expression is compiled', () => {
 });
 
 describe('errors at run time', () => {
-  const bindings: Bindings = { object: { a: { b: 'canary' }, list: ['canary'], none: null, key: 'canary' } };
+  const bindings: Bindings = {
+    object: { a: { b: 'canary' }, list: ['canary'], none: null, key: 'canary' },
+    namespaceObject: { metadata: { name: 'n', labels: { own: 'canary' } } },
+  };
 
   test.each([
-    ['object.missing == 1', 'missing'],
-    ['object.a.missing == 1', 'missing'],
-    ['object.none.missing == 1', 'missing'],
-    ['object["missing"] == 1', 'missing'],
-    ['object.a[object.key] == 1', 'missing'],
-    ['object.list[5] == 1', 'missing'],
-    ['object.?missing.value() == 1', 'missing'],
-    ['has(object.missing.deeper)', 'missing'],
-    ['oldObject.a == 1', 'missing'],
+    ['object.missing == 1', 'failed'],
+    ['object.a.missing == 1', 'failed'],
+    ['object.none.missing == 1', 'failed'],
+    ['object["missing"] == 1', 'failed'],
+    ['object.a[object.key] == 1', 'failed'],
+    ['object.list[5] == 1', 'failed'],
+    ['object.?missing.value() == 1', 'failed'],
+    ['has(object.missing.deeper)', 'failed'],
+    ['oldObject.a == 1', 'failed'],
     ['object.a.b + 1 == 1', 'failed'],
     ['object.a.b.c == 1', 'failed'],
     ['1 / 0 == 1', 'failed'],
     ['int(object.a.b) == 1', 'failed'],
     ['quantity(object.a.b) == quantity("1")', 'failed'],
     ['timestamp(object.a.b) == timestamp(0)', 'failed'],
+    ['namespaceObject.metadata.labels.team == ""', 'missing'],
+    ['namespaceObject.metadata.annotations["ad/view"] == ""', 'missing'],
+    ['[namespaceObject].all(n, n.metadata.labels["x"] == "")', 'missing'],
+    ['namespaceObject.metadata.labels.all(k, k in namespaceObject.metadata.annotations)', 'failed'],
+    ['namespaceObject.metadata.?annotations["x"].value() == ""', 'failed'],
+    ['namespaceObject.metadata.resourceVersion == ""', 'failed'],
+    ['namespaceObject.metadata.labels.own.split(",")[1] == ""', 'failed'],
+    ['dyn(namespaceObject).metadata.annotatons["x"] == ""', 'failed'],
     ['"a".matches(object.a.b + "(")', 'failed'],
     ['object.list.sum() == 1', 'failed'],
   ])('%s ends with the reason %s', (source, reason) => {
@@ -158,6 +169,18 @@ describe('errors at run time', () => {
   test('the message names a key that stands in the expression', () => {
     expect(evaluate('object.a.foo == 1', bindings)).toMatchObject({ message: 'no such key: foo' });
     expect(evaluate('object.a["foo"] == 1', bindings)).toMatchObject({ message: 'no such key: foo' });
+  });
+
+  test.each([
+    ['labels.team', 'label team is missing'],
+    ['labels["team"]', 'label team is missing'],
+    ['labels[namespaceObject.metadata.name]', 'label n is missing'],
+    ['annotations.team', 'annotation team is missing'],
+    ['annotations["ad/view"]', 'annotation ad/view is missing'],
+    ['annotations[namespaceObject.metadata.labels["x"]]', 'label x is missing'],
+    ['annotations.size()', 'the namespace has no annotations'],
+  ])('the error of %s names the label or annotation that the namespace lacks', (lookup, message) => {
+    expect(evaluate(`dyn(namespaceObject.metadata.${lookup}) == 1`, bindings)).toMatchObject({ message });
   });
 });
 
@@ -210,8 +233,8 @@ test('an expression keeps nothing from one evaluation to the next', () => {
   const expression = compiled('object.list.exists(x, x == object.wanted)');
   expect(expression.evaluate({ object: { list: [1, 2], wanted: 2 } })).toEqual({ ok: true, value: true });
   expect(expression.evaluate({ object: { list: [1], wanted: 2 } })).toEqual({ ok: true, value: false });
-  expect(expression.evaluate({ object: null })).toMatchObject({ ok: false, reason: 'missing' });
-  expect(expression.evaluate({})).toMatchObject({ ok: false, reason: 'missing' });
+  expect(expression.evaluate({ object: null })).toMatchObject({ ok: false, reason: 'failed' });
+  expect(expression.evaluate({})).toMatchObject({ ok: false, reason: 'failed' });
 });
 
 test('keys that are properties of every JavaScript object are plain keys', () => {

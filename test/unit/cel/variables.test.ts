@@ -54,15 +54,21 @@ test.each(['variables.missing == 1', 'variables.?missing.hasValue()', 'dyn(varia
   (source) => {
     expect(compiled(source, 'bool').evaluate(withVariables(bindings, computed))).toEqual({
       ok: false,
-      reason: 'missing',
+      reason: 'failed',
       message: 'composited variable "missing" fails to evaluate: no such key: none',
     });
   },
 );
 
 test.each([
-  ['variables.none == 1', 'a value of type kubernetes.variables has no field none'],
-  ['variables.toString == 1', 'a value of type kubernetes.variables has no field toString'],
+  [
+    'variables.none == 1',
+    'a value of type kubernetes.variables has no field none; it has number, text, list, empty, map, optional, raw, missing, after',
+  ],
+  [
+    'variables.toString == 1',
+    'a value of type kubernetes.variables has no field toString; it has number, text, list, empty, map, optional, raw, missing, after',
+  ],
   ['variables.text == 1', '_==_ does not exist for (string, int)'],
   ['variables["text"] == "1"', 'a kubernetes.variables cannot be indexed by a string'],
 ])('%s does not compile: %s', (source, message) => {

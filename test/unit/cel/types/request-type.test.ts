@@ -36,10 +36,22 @@ test.each([
 });
 
 test.each([
-  ['request.userInfo.userName == ""', 'a value of type kubernetes.UserInfo has no field userName'],
-  ['has(request.userInfo.missing)', 'a value of type kubernetes.UserInfo has no field missing'],
-  ['request.?kind.?toString.hasValue()', 'a value of type kubernetes.GroupVersionKind has no field toString'],
-  ['[request.userInfo].all(u, u.nobody == "")', 'a value of type kubernetes.UserInfo has no field nobody'],
+  [
+    'request.userInfo.userName == ""',
+    'a value of type kubernetes.UserInfo has no field userName; did you mean username?',
+  ],
+  [
+    'has(request.userInfo.missing)',
+    'a value of type kubernetes.UserInfo has no field missing; it has username, uid, groups, extra',
+  ],
+  [
+    'request.?kind.?toString.hasValue()',
+    'a value of type kubernetes.GroupVersionKind has no field toString; it has group, version, kind',
+  ],
+  [
+    '[request.userInfo].all(u, u.nobody == "")',
+    'a value of type kubernetes.UserInfo has no field nobody; it has username, uid, groups, extra',
+  ],
   ['request.name.first == ""', 'a value of type string has no field first'],
   ['request.userInfo["username"] == ""', 'a kubernetes.UserInfo cannot be indexed by a string'],
   ['request.userInfo.groups == "dev"', '_==_ does not exist for (list(string), string)'],

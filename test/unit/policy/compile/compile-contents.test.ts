@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { renderProblem } from '../../../../src/base/problem.ts';
+import { loadProvider } from '../../../../src/policy/compile/load-provider.ts';
 import { unlimitedBudget } from '../../../../src/policy/terms/budget.ts';
 import { aNamespace, aPolicy } from '../../../support/engine.ts';
 
@@ -76,27 +78,52 @@ describe('what a policy provides is rendered for a namespace', () => {
     });
   });
 
-  test('an object that needs a missing value of the namespace is not desired', () => {
-    expect(roleBinding?.render(aNamespace({ name: 'n', labels: {} }), unlimitedBudget)).toEqual({
-      kind: 'absent',
+  test.each([{ labels: {} }, {}])('an object that needs a missing label is skipped in %j', (metadata) => {
+    expect(roleBinding?.render(aNamespace({ name: 'n', ...metadata }), unlimitedBudget)).toEqual({
+      kind: 'skipped',
+      object: { kind: 'RoleBinding', name: 'ad-kubernetes-n' },
+      message: 'label team is missing',
     });
   });
 
-  test.each(['User', 'Group'])('a label never makes a %s of system: a subject', (kind) => {
+  test.each([
+    ['User', 'system:masters', 'does not begin with system:'],
+    ['Group', 'system:authenticated', 'does not begin with system:'],
+    ['Group', '', 'is not empty'],
+    ['User', ' jane', 'has no space at its ends'],
+    ['ServiceAccount', 'ci:cd', 'small letters, digits'],
+  ])('a label never makes the %s %j a subject', (kind, value, accepted) => {
+    const name = "${namespaceObject.metadata.annotations['team']}";
+    const subject = kind === 'ServiceAccount' ? { kind, name, namespace: 'n' } : { kind, name };
     const [content] = aPolicy('p', {
-      contents: {
-        roleBindings: [
-          { ...binding, subjects: [{ kind, name: "${namespaceObject.metadata.labels['team']}" }] },
-        ],
-      },
+      contents: { roleBindings: [{ ...binding, name: 'b', subjects: [subject] }] },
     }).contents;
     const renderedFor = (team: string) =>
-      content?.render(aNamespace({ name: 'n', labels: { team } }), unlimitedBudget);
+      content?.render(aNamespace({ name: 'n', annotations: { team } }), unlimitedBudget);
     expect(renderedFor('system')).toMatchObject({ kind: 'present' });
-    expect(renderedFor('system:masters')).toEqual({
+    expect(renderedFor(value)).toMatchObject({
       kind: 'error',
-      message:
-        'a subject has become a user or group whose name begins with system:, which Kubernetes keeps for itself',
+      object: { kind: 'RoleBinding', name: 'b' },
+      message: expect.stringMatching(
+        new RegExp(
+          `^subjects\\[0\\]\\.name \\(from annotation team\\) is "${value}"; accepted: .*${accepted}`,
+        ),
+      ) as string,
+    });
+  });
+
+  test('a label never makes a ServiceAccount of a namespace with an invalid name a subject', () => {
+    const subject = {
+      kind: 'ServiceAccount',
+      name: 'ci',
+      namespace: "${namespaceObject.metadata.labels['x']}",
+    };
+    const [content] = aPolicy('p', {
+      contents: { roleBindings: [{ ...binding, subjects: [subject] }] },
+    }).contents;
+    const rendered = content?.render(aNamespace({ name: 'n', labels: { x: 'A_b' } }), unlimitedBudget);
+    expect(rendered).toMatchObject({
+      message: expect.stringContaining('subjects[0].namespace (from label x) is "A_b"') as string,
     });
   });
 
@@ -110,14 +137,101 @@ describe('what a policy provides is rendered for a namespace', () => {
       for (const content of contents)
         expect(content.render(aNamespace({ name: 'n', labels: { team } }), unlimitedBudget)).toMatchObject({
           kind: 'error',
-          message: expect.stringContaining('has become invalid') as string,
+          message: expect.stringContaining(`name (from label team) is "${team}"; accepted: `) as string,
         });
       expect(contents).toHaveLength(2);
     },
   );
 
+  test.each([
+    ['v1', 'error'],
+    ['apps/v1', 'error'],
+    ['networking.k8s.io/v1', 'error'],
+    ['image.openshift.io/v1', 'present'],
+  ])('a name with a capital letter in group %s is: %s', (apiVersion, kind) => {
+    const name = "${namespaceObject.metadata.labels['team']}";
+    const [content] = aPolicy('p', {
+      contents: { resources: [{ apiVersion, kind: 'Thing', metadata: { name } }] },
+    }).contents;
+    const rendered = content?.render(aNamespace({ name: 'n', labels: { team: 'Red' } }), unlimitedBudget);
+    expect(rendered).toMatchObject({ kind });
+  });
+
+  test('an annotation never makes an invalid label of an object', () => {
+    const labels = { team: "${namespaceObject.metadata.annotations['team']}" };
+    const [content] = aPolicy('p', {
+      contents: { resources: [{ ...quota, metadata: { name: 'q', labels } }] },
+    }).contents;
+    const rendered = content?.render(
+      aNamespace({ name: 'n', annotations: { team: 'a b' } }),
+      unlimitedBudget,
+    );
+    expect(rendered).toMatchObject({
+      message: expect.stringContaining('metadata.labels.team (from annotation team) is "a b"') as string,
+    });
+  });
+
   test('no further text is rendered once the budget is spent', () => {
     const spent = { isSpent: () => true };
     expect(roleBinding?.render(namespace, spent)).toMatchObject({ kind: 'error' });
+  });
+});
+
+describe('a content that can never be right does not load', () => {
+  const problemsOf = (contents: object): readonly string[] => {
+    const spec = { contents };
+    const loaded = loadProvider('NamespacePolicy', {
+      apiVersion: 'reeve.dev/v1alpha1',
+      kind: 'NamespacePolicy',
+      metadata: { name: 'p' },
+      spec,
+    });
+    return loaded.ok ? [] : loaded.problems.map(renderProblem);
+  };
+  const goTemplate =
+    'Go templates are not evaluated; use ${ } with CEL, such as ${namespaceObject.metadata.name}';
+
+  test.each([
+    [{ ...binding, name: '{{ .Name }}' }, `spec.contents.roleBindings[0].name: ${goTemplate}`],
+    [
+      { ...binding, subjects: [{ kind: 'User', name: '{{.Annotations.owner}}' }] },
+      `spec.contents.roleBindings[0].subjects[0].name: ${goTemplate}`,
+    ],
+    [
+      { ...binding, subjects: [{ kind: 'ServiceAccount', name: 'ci', namespace: '{{ns}}' }] },
+      `spec.contents.roleBindings[0].subjects[0].namespace: ${goTemplate}`,
+    ],
+    [
+      { ...binding, name: 'a/b' },
+      'spec.contents.roleBindings[0].name: found "a/b"; accepted: a name that is not empty, not "." or "..", and has no "/" or "%"',
+    ],
+    [
+      { ...binding, name: "${namespaceObject.metadata.annotatons['x']}" },
+      'spec.contents.roleBindings[0].name: found a value of type kubernetes.NamespaceMetadata has no field annotatons; did you mean annotations?; accepted: text with CEL in ${ }, over namespaceObject',
+    ],
+  ])('%j: %s', (content, problem) => {
+    expect(problemsOf({ roleBindings: [content] })).toEqual([problem]);
+  });
+
+  test('a Go template in the name or a label of a resource does not load', () => {
+    const metadata = { name: 'a-{{ .Name }}', labels: { team: '{{ .Team }}' } };
+    expect(problemsOf({ resources: [{ ...quota, metadata }] })).toEqual([
+      `spec.contents.resources[0].metadata.name: ${goTemplate}`,
+      `spec.contents.resources[0].metadata.labels.team: ${goTemplate}`,
+    ]);
+  });
+
+  test('a Go template in other texts of a resource loads, because it can be for another program', () => {
+    const rule = {
+      apiVersion: 'monitoring.coreos.com/v1',
+      kind: 'PrometheusRule',
+      metadata: { name: 'up', annotations: { note: '{{ x }}' } },
+      spec: { summary: '{{ $labels.instance }} of ${namespaceObject.metadata.name} is down' },
+    };
+    expect(problemsOf({ resources: [rule] })).toEqual([]);
+  });
+
+  test('braces within an expression are CEL', () => {
+    expect(problemsOf({ roleBindings: [{ ...binding, name: "${{'a': 'b'}['a']}" }] })).toEqual([]);
   });
 });

@@ -84,14 +84,45 @@ describe('what a namespace is to contain', () => {
     expect(desiredIn(created, policies).nextExpiry).toBe(Date.parse('2026-11-21T15:00:00Z'));
   });
 
-  test('an error freezes the objects of its provider, and a missing value does not', () => {
-    const failing = policy('p', {}, { name: '${string(1 / (size(namespaceObject.metadata.name) - 1))}' });
-    const lacking = policy('q', {}, { name: "${namespaceObject.metadata.labels['x']}" });
-    const { claims, frozen } = desiredIn(a, [failing, lacking]);
-    expect(claims.size).toBe(0);
-    expect([...frozen].map(([owner, { reason }]) => [owner, reason])).toEqual([
-      ['NamespacePolicy/p', 'RenderFailed'],
+  test.each([
+    ['${string(1 / (size(namespaceObject.metadata.name) - 1))}', 'failed: division by zero'],
+    ['${namespaceObject.metadata.name.split(",")[1]}', 'failed: the list has no such index'],
+    ['${string(int(namespaceObject.metadata.name))}', 'failed: '],
+    ['${namespaceObject.metadata.annotations.map(k, k)[0]}', 'failed: the namespace has no annotations'],
+    ['${"a/b"}', 'is "a/b"; accepted: a name '],
+  ])('a template %s that fails freezes the objects of its provider', (name, message) => {
+    const { claims, frozen, skipped } = desiredIn(a, [policy('p', {}, { name })]);
+    expect([claims.size, skipped]).toEqual([0, []]);
+    expect([...frozen]).toEqual([
+      [
+        'NamespacePolicy/p',
+        {
+          reason: 'RenderFailed',
+          message: expect.stringContaining(`: name ${message}`) as string,
+        },
+      ],
     ]);
+  });
+
+  test.each([
+    ["${namespaceObject.metadata.labels['x']}", 'label x is missing'],
+    ['${namespaceObject.metadata.annotations.x.split(",")[1]}', 'annotation x is missing'],
+    ["${namespaceObject.metadata.annotations['ad/view']}", 'annotation ad/view is missing'],
+  ])('a content whose template %s needs a missing label or annotation is skipped', (user, message) => {
+    const lacking = policy('q', {}, { name: 'viewers', subjects: [{ kind: 'User', name: user }] });
+    const { claims, frozen, skipped } = desiredIn(a, [lacking]);
+    expect([claims.size, frozen.size]).toEqual([0, 0]);
+    expect(skipped).toEqual([
+      { provider: 'NamespacePolicy/q', kind: 'RoleBinding', name: 'viewers', message },
+    ]);
+  });
+
+  test('a skipped content has its rendered name, or its template when a label for the name is missing', () => {
+    const user = "${namespaceObject.metadata.labels['x']}";
+    const skippedName = (name: string) =>
+      desiredIn(a, [policy('q', {}, { name, subjects: [{ kind: 'User', name: user }] })]).skipped[0]?.name;
+    expect(skippedName('ad-${namespaceObject.metadata.name}')).toBe('ad-a');
+    expect(skippedName(`ad-${user}`)).toBe(`ad-${user}`);
   });
 
   test('a name that occurs twice in a policy counts once', () => {

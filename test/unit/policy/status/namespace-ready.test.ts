@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import type { Desired } from '../../../../src/policy/desired/desired.ts';
 import {
   conflictResult,
   failedResult,
@@ -10,12 +9,14 @@ import {
 import { namespaceReadiness } from '../../../../src/policy/status/namespace-ready.ts';
 
 const about = (name: string) => ({ provider: 'NamespacePolicy/p', key: `/Secret/${name}` }) as const;
-const wanted = (...names: readonly string[]): Pick<Desired, 'claims' | 'frozen'> => ({
+type Wanted = Parameters<typeof namespaceReadiness>[0];
+const wanted = (...names: readonly string[]): Wanted => ({
   claims: new Map(names.map((name) => [`/Secret/${name}` as const, []])),
   frozen: new Map(),
+  skipped: [],
 });
 
-function readiness(desired: Pick<Desired, 'claims' | 'frozen'>, results: readonly ObjectResult[]): string {
+function readiness(desired: Wanted, results: readonly ObjectResult[]): string {
   const { status, reason, message } = namespaceReadiness(desired, results);
   return `${status} ${reason}: ${message}`;
 }
@@ -33,6 +34,35 @@ describe('a ready namespace', () => {
   test('a namespace is ready if a suspended policy has its objects', () => {
     const frozen = new Map([['NamespacePolicy/p', { reason: 'Suspended', message: 'x' }]] as const);
     expect(readiness({ ...wanted('a'), frozen }, [syncedResult(about('a'))])).toMatch(/^True Synced/);
+  });
+});
+
+describe('a namespace that lacks a label or annotation', () => {
+  const skipped = ['viewers', 'editors', 'admins'].map((name) => ({
+    provider: 'NamespacePolicy/p' as const,
+    kind: 'RoleBinding',
+    name,
+    message: `annotation ad/${name} is missing`,
+  }));
+
+  test('the message says how many objects there are, and which one is skipped for which annotation', () => {
+    const results = ['a', 'b', 'c'].map((name) => syncedResult(about(name)));
+    expect(readiness({ ...wanted('a', 'b', 'c'), skipped: skipped.slice(0, 1) }, results)).toBe(
+      'True Synced: 3 of 4 provided; RoleBinding viewers skipped: annotation ad/viewers is missing',
+    );
+  });
+
+  test('the message names the first skipped object, and counts the others', () => {
+    expect(readiness({ ...wanted(), skipped }, [])).toBe(
+      'True NothingProvided: 0 of 3 provided; RoleBinding viewers skipped: annotation ad/viewers is missing, and 2 more',
+    );
+  });
+
+  test('a missing object comes before a skipped one', () => {
+    const results = [failedResult(about('a'), 'Rejected', 'no')];
+    expect(readiness({ ...wanted('a'), skipped }, results)).toBe(
+      'False Rejected: Secret a of NamespacePolicy/p: no',
+    );
   });
 });
 

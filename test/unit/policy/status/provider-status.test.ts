@@ -12,8 +12,9 @@ const state: ProviderState = { ...defaultProviderState, generation: 3, maxDeleti
 const facts: StatusFacts = {
   state,
   problem: undefined,
-  counts: { desired: 3, synced: 3, conflicts: 0, failed: 0, stuck: 0 },
+  counts: { desired: 3, synced: 3, conflicts: 0, failed: 0, stuck: 0, skipped: 0 },
   failures: [],
+  skipped: [],
   waiting: 0,
   held: undefined,
   source: undefined,
@@ -27,6 +28,12 @@ const facts: StatusFacts = {
 
 const now = new Date('2026-11-21T12:00:00.123Z');
 const failure = { namespace: 'a', kind: 'Secret', name: 's', reason: 'Rejected', message: 'no' };
+const skipped = {
+  namespace: 'a',
+  kind: 'RoleBinding',
+  name: 'viewers',
+  message: 'annotation ad/view is missing',
+};
 const violation = {
   namespace: 'old',
   policy: 'p',
@@ -119,6 +126,16 @@ describe('the conditions of a provider', () => {
     [
       '2 violations, first in namespace old: namespaces.required; 3 objects are in sync',
       { violations: { count: 2, top: [violation] } },
+      {},
+    ],
+    [
+      '3 objects are in sync; 2 skipped, first RoleBinding viewers in namespace a: annotation ad/view is missing',
+      { counts: { ...facts.counts, skipped: 2 }, skipped: [skipped] },
+      {},
+    ],
+    [
+      'no object is provided; 2 skipped, first RoleBinding viewers in namespace a: annotation ad/view is missing',
+      { counts: { ...noObjects, skipped: 2 }, skipped: [skipped] },
       {},
     ],
     ['no namespace matches', { counts: noObjects, matched: 0 }, {}],

@@ -3,6 +3,8 @@ import { expect, test } from 'vitest';
 import { emptyReport, type ProviderReport } from '../../../../src/policy/status/provider-report.ts';
 import { ProviderTally } from '../../../../src/policy/status/provider-tally.ts';
 
+const skippedIn = (namespace: string) => ({ namespace, kind: 'RoleBinding', name: 'b', message: '' });
+
 const report = fc
   .record({
     desired: fc.nat(5),
@@ -12,10 +14,12 @@ const report = fc
     stuck: fc.nat(2),
     isMatched: fc.boolean(),
     failing: fc.nat(3),
+    skipping: fc.nat(3),
   })
-  .map(({ failing, ...counts }): ProviderReport => ({
+  .map(({ failing, skipping, ...counts }): ProviderReport => ({
     ...emptyReport,
     ...counts,
+    skipped: Array.from({ length: skipping }, () => skippedIn('n')),
     failures: Array.from({ length: failing }, (_, index) => ({
       namespace: 'n',
       kind: 'Secret',
@@ -48,6 +52,7 @@ test('the sums are the same in any order of reports', () => {
         conflicts: sum(({ conflicts }) => conflicts),
         failed: sum(({ failed }) => failed),
         stuck: sum(({ stuck }) => stuck),
+        skipped: sum(({ skipped }) => skipped.length),
       });
       expect(tally.matched).toBe(sum(({ isMatched }) => Number(isMatched)));
       expect(tally.failures()).toHaveLength(sum(({ failures }) => failures.length));
@@ -69,6 +74,20 @@ test('at most twenty failures are listed, by namespace, kind and name', () => {
   const listed = tally.failures().map(({ namespace, name }) => `${namespace}/${name ?? ''}`);
   expect(listed.slice(0, 4)).toEqual(['a/a1', 'b/b1', 'b/b2', 'c00/c']);
   expect(listed).toHaveLength(20);
+});
+
+test('at most twenty skipped contents are listed, by namespace', () => {
+  const tally = new ProviderTally();
+  for (let index = 29; index >= 0; index -= 1) {
+    const namespace = `n${String(index).padStart(2, '0')}`;
+    tally.set(namespace, { ...emptyReport, skipped: [skippedIn(namespace)] });
+  }
+  expect(tally.counts.skipped).toBe(30);
+  expect(tally.skipped().map(({ namespace }) => namespace)).toEqual(
+    Array.from({ length: 20 }, (_, index) => `n${String(index).padStart(2, '0')}`),
+  );
+  tally.delete('n00');
+  expect(tally.skipped()[0]).toMatchObject({ namespace: 'n01' });
 });
 
 test('the first twenty matched namespaces are listed, those with failures and violations before the others', () => {

@@ -5,7 +5,7 @@ import { compileTemplate, type Template } from '../../../../src/policy/terms/tem
 
 const scope: ExpressionScope = { variables: ['namespaceObject', 'request'], requestFields: ['userInfo'] };
 const bindings = {
-  namespaceObject: { metadata: { name: 'team-blue', labels: { team: 'blue', '}': 'brace' } }, n: 1 },
+  namespaceObject: { metadata: { name: 'team-blue', labels: { team: 'blue', '}': 'brace' } } },
   request: { userInfo: { username: 'jane' } },
 };
 
@@ -81,8 +81,9 @@ describe('what a template needs', () => {
 
   test.each([
     ['${namespaceObject.metadata.labels.nope}', 'missing'],
-    ['${namespaceObject.n}', 'failed'],
-    ['${string(1 / (namespaceObject.n - 1))}', 'failed'],
+    ['${request.userInfo.uid}', 'failed'],
+    ['${namespaceObject.metadata.name.split("-")[2]}', 'failed'],
+    ['${string(1 / (size(namespaceObject.metadata.name) - 9))}', 'failed'],
   ])('%s cannot be rendered: %s', (source, reason) => {
     expect(template(source).render(bindings)).toMatchObject({ ok: false, reason });
   });
