@@ -5,6 +5,7 @@ import { group, managedByLabel, managedByReeve } from '../api/names.ts';
 import { createEventRecorder, type EventRecorder } from '../kube/events/event-recorder.ts';
 import { resourcePath } from '../kube/http/resource-paths.ts';
 import type { Log } from '../observe/log.ts';
+import { measureProviders } from '../observe/provider-metrics.ts';
 import { ReconcileMetrics } from '../observe/reconcile-metrics.ts';
 import type { MetricsRegistry } from '../observe/registry.ts';
 import { createReconciler, type Reconciler, type ReconcilerOptions } from '../reconcile/controller.ts';
@@ -71,6 +72,11 @@ export function startReconciler(
     isLeading: () => roles.election?.isLeader ?? false,
     queued: () => roles.reconciler?.health().queued ?? 0,
     oldestUnreconciledMs: () => roles.reconciler?.health().oldestUnreconciledMs ?? 0,
+  });
+  measureProviders(registry, {
+    providers: () => roles.reconciler?.numbers()?.providers ?? [],
+    namespaces: () => roles.reconciler?.numbers()?.namespaces,
+    now: () => systemClock.now(),
   });
   const events = eventsOf(connection, log);
   const observer = reconcileObserver(log, metrics, activity);

@@ -36,8 +36,8 @@ export class WatchMetrics {
     registry.measuredEach(
       'reeve_watch_silence_seconds',
       'Seconds since a watch last received something. The API server sends a bookmark about every minute.',
-      'path',
-      () => maxPerPath(silences()),
+      ['path'],
+      () => [...maxPerPath(silences())].map(([path, seconds]) => [{ path }, seconds]),
     );
   }
 

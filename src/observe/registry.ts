@@ -35,16 +35,21 @@ export class MetricsRegistry {
     });
   }
 
-  /** As `measured`, with one value per label. A label value that is missing in the result is no longer shown. */
-  measuredEach(name: string, help: string, label: string, measure: () => ReadonlyMap<string, number>): void {
+  /** As `measured`, with one value for each set of labels. A set that is missing in the result is no longer shown. */
+  measuredEach<L extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly L[],
+    measure: () => Iterable<readonly [labels: Readonly<Record<L, string>>, value: number]>,
+  ): void {
     const gauge: Gauge = new Gauge({
       name,
       help,
-      labelNames: [label],
+      labelNames,
       registers: [this.#registry],
       collect: () => {
         gauge.reset();
-        for (const [value, measured] of measure()) gauge.labels(value).set(measured);
+        for (const [labels, value] of measure()) gauge.set(labels, value);
       },
     });
   }

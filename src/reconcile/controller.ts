@@ -6,7 +6,9 @@ import { pause } from '../base/pause.ts';
 import { observeSecret } from '../policy/plan/observed.ts';
 import { assembleReconciler, type Assembly, type AssemblyOptions } from './assembly.ts';
 import type { WantedWatch } from './live/watches.ts';
+import type { NamespaceConditions } from './namespace/namespace-conditions.ts';
 import type { OwnSecrets } from './ports.ts';
+import type { ProviderWorker } from './provider/provider-worker.ts';
 
 export interface ReconcilerOptions extends AssemblyOptions {
   readonly ownSecrets: OwnSecrets;
@@ -30,6 +32,11 @@ export interface ReconcilerHealth {
   readonly nextDue: number | undefined;
 }
 
+export interface ReconcilerNumbers {
+  readonly providers: ReturnType<ProviderWorker['numbers']>;
+  readonly namespaces: ReturnType<NamespaceConditions['counts']>;
+}
+
 export interface Reconciler {
   readonly watches: readonly WantedWatch[];
   /**
@@ -38,6 +45,8 @@ export interface Reconciler {
    */
   run(signal: AbortSignal): Promise<void>;
   health(): ReconcilerHealth;
+  /** What the statuses say, as numbers; undefined before the first statuses are written. */
+  numbers(): ReconcilerNumbers | undefined;
 }
 
 export function createReconciler(options: ReconcilerOptions): Reconciler {
@@ -86,6 +95,12 @@ class Controller implements Reconciler {
       isIdle: queues.every(({ isIdle }) => isIdle),
       nextDue: dueTimes.length === 0 ? undefined : Math.min(...dueTimes),
     };
+  }
+
+  numbers(): ReconcilerNumbers | undefined {
+    const { initialSync, providerWorker, conditions } = this.#parts;
+    if (!initialSync.isDone) return undefined;
+    return { providers: providerWorker.numbers(), namespaces: conditions.counts() };
   }
 
   /** Reads the content of our copies in a few large answers. Otherwise each copy costs a request of its own. */

@@ -146,6 +146,15 @@ describeControllers('what people see', () => {
       ]);
     });
 
+    test('the metrics of the leader have the numbers of the status', async () => {
+      const labels = 'kind="SecretShare",name="sh-st-mixed"';
+      const value = (name: string) => reeve.metric(`reeve_provider_${name}{${labels}}`);
+      await eventually(() => value('conflicts')).toBe(1);
+      expect(await Promise.all(['ready', 'desired', 'synced', 'failed'].map(value))).toEqual([0, 3, 1, 1]);
+      const violations = 'kind="NamespacePolicy",name="sh-st-policy",resource="namespaces"';
+      expect(await reeve.metric(`reeve_provider_violations{${violations}}`)).toBe(2);
+    });
+
     test('the status belongs to the stored generation, and is ready again with the next one', async () => {
       await stage.apply(shareOf('sh-st-mixed', { names: ['sh-st-3'] }));
       await eventually(() => stage.condition(shareRef('sh-st-mixed'))).toBe('True Synced');

@@ -32,6 +32,8 @@ export interface Desired {
   readonly expired: ReadonlyMap<ProviderId, ReadonlySet<ObjectKey>>;
   /** The time when the next object expires, in milliseconds since the epoch. */
   readonly nextExpiry: number | undefined;
+  /** The time when the next object of each provider expires. */
+  readonly expiries: ReadonlyMap<ProviderId, number>;
   /** The policies and shares that match the namespace and provide something. */
   readonly providers: readonly ProviderId[];
 }
@@ -75,6 +77,7 @@ class DesiredUnion implements Desired {
   readonly claims = new Map<ObjectKey, Claim[]>();
   readonly frozen = new Map<ProviderId, Freeze>();
   readonly expired = new Map<ProviderId, Set<ObjectKey>>();
+  readonly expiries = new Map<ProviderId, number>();
   readonly providers: ProviderId[] = [];
   readonly skipped: SkippedContent[] = [];
   nextExpiry: number | undefined;
@@ -128,7 +131,10 @@ class DesiredUnion implements Desired {
       this.expired.set(provider, (this.expired.get(provider) ?? new Set()).add(key));
       return;
     }
-    if (expiresAt !== undefined) this.nextExpiry = Math.min(this.nextExpiry ?? expiresAt, expiresAt);
+    if (expiresAt !== undefined) {
+      this.nextExpiry = Math.min(this.nextExpiry ?? expiresAt, expiresAt);
+      this.expiries.set(provider, Math.min(this.expiries.get(provider) ?? expiresAt, expiresAt));
+    }
     const claims = this.claims.get(key) ?? [];
     // Two contents of one policy can render the same name. The first wins.
     if (claims.some((claim) => claim.provider === provider)) return;

@@ -36,6 +36,8 @@ export interface ProviderReport {
   readonly skipped: readonly SkippedObject[];
   readonly isMatched: boolean;
   readonly violations: readonly Violation[];
+  /** When the next object of the provider expires, in milliseconds since the epoch. */
+  readonly nextExpiry: number | undefined;
   /** The value of the quota label, if the namespace counts for the quota of the policy. */
   readonly quotaValue: string | undefined;
 }
@@ -50,19 +52,24 @@ export const emptyReport: ProviderReport = {
   skipped: [],
   isMatched: false,
   violations: [],
+  nextExpiry: undefined,
   quotaValue: undefined,
 };
 
 /** Returns the report on each provider. Held deletions are left out: the fuse reports them. */
 export function providerReports(
   namespace: string,
-  { frozen, providers, skipped }: Pick<Desired, 'frozen' | 'providers' | 'skipped'>,
+  { frozen, providers, skipped, expiries }: Pick<Desired, 'frozen' | 'providers' | 'skipped' | 'expiries'>,
   results: readonly ObjectResult[],
 ): ReadonlyMap<ProviderId, ProviderReport> {
   const reports = new Map<ProviderId, ProviderReport>(
     providers.map((provider) => [
       provider,
-      { ...emptyReport, isMatched: frozen.get(provider)?.reason !== 'MatchFailed' },
+      {
+        ...emptyReport,
+        isMatched: frozen.get(provider)?.reason !== 'MatchFailed',
+        nextExpiry: expiries.get(provider),
+      },
     ]),
   );
   const add = (provider: ProviderId, change: (report: ProviderReport) => ProviderReport): void => {

@@ -28,12 +28,22 @@ export class ProviderTally {
   /** Namespaces whose report has skipped contents. */
   readonly #skipping = new Set<string>();
 
+  /** Namespaces where objects expire, and when the next one does. */
+  readonly #expiring = new Map<string, number>();
+
   get counts(): Counts {
     return { ...this.#counts };
   }
 
   get matched(): number {
     return this.#matched;
+  }
+
+  /** When the next object expires, in milliseconds since the epoch. */
+  get nextExpiry(): number | undefined {
+    let next: number | undefined;
+    for (const expiry of this.#expiring.values()) next = Math.min(next ?? expiry, expiry);
+    return next;
   }
 
   get namespaces(): Iterable<string> {
@@ -59,6 +69,7 @@ export class ProviderTally {
     if (report.failures.length > 0) this.#failing.add(namespace);
     if (report.violations.length > 0) this.#violating.add(namespace);
     if (report.skipped.length > 0) this.#skipping.add(namespace);
+    if (report.nextExpiry !== undefined) this.#expiring.set(namespace, report.nextExpiry);
   }
 
   delete(namespace: string): void {
@@ -69,6 +80,7 @@ export class ProviderTally {
     this.#failing.delete(namespace);
     this.#violating.delete(namespace);
     this.#skipping.delete(namespace);
+    this.#expiring.delete(namespace);
   }
 
   /** Returns the first namespaces that match: those with failures, then those with violations, then the others by name. */

@@ -69,6 +69,13 @@ export class NamespaceConditions {
     this.#written.delete(name);
   }
 
+  /** Counts the namespaces by their last condition, for the metrics. */
+  counts(): { readonly ready: number; readonly notReady: number } {
+    let ready = 0;
+    for (const { status } of this.#last.values()) if (status === 'True') ready += 1;
+    return { ready, notReady: this.#last.size - ready };
+  }
+
   /** Call it when no objects wait to be written any more. */
   resume(): void {
     for (const name of this.#deferred) this.#options.conditionQueue.add(name);

@@ -18,6 +18,7 @@ import type { ProviderStatuses } from './provider-statuses.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { ReconcileObserver } from '../ports.ts';
 import { done, type Attempt, type Handled, type WorkQueue } from '../queue/queue.ts';
+import { StatusNumbers } from './status-numbers.ts';
 import { unsyncedKinds, type ProvidedScope } from '../live/watches.ts';
 import { classifyWriteError } from '../namespace/write-error.ts';
 
@@ -47,6 +48,7 @@ export class ProviderWorker {
   readonly #options: ProviderWorkerOptions;
   readonly #writtenAt = new Map<ProviderId, number>();
   readonly #held = new Set<ProviderId>();
+  readonly #numbers = new StatusNumbers();
   /** By UID of a provider being deleted: since when only unsynced kinds have held its finalizer. */
   readonly #waitingSince = new Map<string, number>();
 
@@ -57,7 +59,12 @@ export class ProviderWorker {
   /** Forgets everything: this process is no longer the leader. */
   reset(): void {
     this.#options.blockers.clear();
-    for (const known of [this.#writtenAt, this.#held, this.#waitingSince]) known.clear();
+    for (const known of [this.#writtenAt, this.#held, this.#numbers, this.#waitingSince]) known.clear();
+  }
+
+  /** Returns the numbers of each status, for the metrics. */
+  numbers(): ReturnType<StatusNumbers['all']> {
+    return this.#numbers.all();
   }
 
   /** Handles one key of the provider queue. */
@@ -87,7 +94,7 @@ export class ProviderWorker {
     ledger.forgetProvider(provider);
     blockers.forget(provider);
     statuses.forget(provider);
-    for (const known of [this.#writtenAt, this.#held]) known.delete(provider);
+    for (const known of [this.#writtenAt, this.#held, this.#numbers]) known.delete(provider);
   }
 
   /**
@@ -139,7 +146,7 @@ export class ProviderWorker {
   }
 
   async #keepStatus(provider: ProviderId, signal: AbortSignal): Promise<void> {
-    const { cluster, statuses, blockers, clock } = this.#options;
+    const { cluster, statuses, blockers, ledger, clock } = this.#options;
     const before = cluster.provider(provider);
     if (before === undefined) return;
     const blockerFacts = await blockers.of(before, signal);
@@ -147,7 +154,11 @@ export class ProviderWorker {
     if (loaded === undefined) return;
     const wrote = await statuses.keep(
       loaded.state,
-      (stored) => providerStatus(this.#factsOf(provider, loaded, blockerFacts), stored, clock.now()),
+      (stored) => {
+        const facts = this.#factsOf(provider, loaded, blockerFacts);
+        this.#numbers.set(facts, loaded.definition, ledger.tallyOf(provider).nextExpiry);
+        return providerStatus(facts, stored, clock.now());
+      },
       signal,
     );
     if (wrote) this.#writtenAt.set(provider, clock.monotonic());

@@ -5,6 +5,7 @@ import { AdmissionMetrics } from '../../../src/observe/admission-metrics.ts';
 import { CertificateMetrics } from '../../../src/observe/certificate-metrics.ts';
 import { ConfigurationMetrics } from '../../../src/observe/configuration-metrics.ts';
 import { ConnectionMetrics, WatchMetrics } from '../../../src/observe/connection-metrics.ts';
+import { measureProviders } from '../../../src/observe/provider-metrics.ts';
 import { ReconcileMetrics } from '../../../src/observe/reconcile-metrics.ts';
 import { MetricsRegistry } from '../../../src/observe/registry.ts';
 import { code, page, prose, table } from './markdown.ts';
@@ -39,9 +40,11 @@ class RecordingRegistry extends MetricsRegistry {
     super.measured(name, help, measure);
   }
 
-  override measuredEach(...[name, help, label, measure]: Parameters<MetricsRegistry['measuredEach']>): void {
-    this.definitions.push({ name, type: 'gauge', help, labels: [label] });
-    super.measuredEach(name, help, label, measure);
+  override measuredEach<L extends string>(
+    ...[name, help, labels, measure]: Parameters<typeof MetricsRegistry.prototype.measuredEach<L>>
+  ): void {
+    this.definitions.push({ name, type: 'gauge', help, labels });
+    super.measuredEach(name, help, labels, measure);
   }
 }
 
@@ -56,6 +59,15 @@ const programs: readonly (readonly [string, (registry: MetricsRegistry) => void]
         isLeading: () => false,
         queued: () => 0,
         oldestUnreconciledMs: () => 0,
+      }),
+  ],
+  [
+    'Policies, shares and namespaces (from the leader)',
+    (registry) =>
+      measureProviders(registry, {
+        providers: () => [],
+        namespaces: () => undefined,
+        now: () => new Date(),
       }),
   ],
   [
