@@ -36,6 +36,7 @@ const long = [
  */
 const onTheSandbox = [
   'admission-owners',
+  'adoption',
   'contents',
   'contents-lifecycle',
   'fuse',

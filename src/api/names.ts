@@ -26,7 +26,11 @@ export const providerLabels = {
 } as const;
 /** Annotation on a RoleBinding that expires: when Reeve deletes it, as `2027-01-31T00:00:00Z`. */
 export const expiresAtAnnotation = `${group}/expires-at`;
-/** Label on an object that allows Reeve to adopt it. */
+/** Annotation on an object that existed before a policy or share took it over. Such an object is given back, not deleted. */
+export const adoptedAnnotation = `${group}/adopted`;
+/** Label on an object that a policy or share left behind: its name. As an annotation: `<Kind>/<name>`. */
+export const orphanedFromKey = `${group}/orphaned-from`;
+/** Label on an object that allows Reeve to adopt it: `true`, or `delete` to allow its deletion too. */
 export const adoptLabel = `${group}/adopt`;
 /** Annotation on a policy or share: how many of its objects may be deleted. */
 export const confirmDeletionsAnnotation = `${group}/confirm-deletions`;

@@ -76,7 +76,7 @@ export function planText(plan: ContentsPlan, intent: Intent): string {
   return [
     `Reeve will be removed from ${description}.`,
     ...plan.providers.map(providerText),
-    `In all, ${counted(countOf(plan, 'delete'), 'object')} will be deleted, and ${counted(countOf(plan, 'release'), 'object')} will stay without the label and annotation of Reeve.`,
+    `In all, ${counted(countOf(plan, 'deleted'), 'object')} will be deleted, and ${counted(countOf(plan, 'kept'), 'object')} will stay without the label and annotation of Reeve.`,
     `Namespace ${namespace} will be deleted, with everything in it, if the installation created it.`,
     ...(shared === ''
       ? []

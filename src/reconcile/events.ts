@@ -43,14 +43,15 @@ export class EventAnnouncer {
     this.#options = options;
   }
 
-  /** `object` is the current object, or its last state when it was deleted. */
-  wrote(step: DoneStep, object: EventObject): void {
+  /** `object` is the current object, or its last state when it was deleted. `note` says more. */
+  wrote(step: DoneStep, object: EventObject, note?: string): void {
     const provider = ownerOf(step);
     const { kind, name, namespace = '' } = object;
     const [reason, action] = reasonOf(step);
     const change = { type: 'Normal', reason, action } as const;
-    const why = step.kind === 'delete' && step.isExpired ? { message: 'it has expired' } : {};
-    const happening = { ...change, kind, name, namespace, object, ...why };
+    const message = 'isExpired' in step && step.isExpired ? ['it has expired'] : [];
+    const why = [...message, ...(note === undefined ? [] : [note])].join('; ');
+    const happening = { ...change, kind, name, namespace, object, ...(why === '' ? {} : { message: why }) };
     this.#window(provider).summary.add(happening);
     // A namespace gains or loses an object. A change of an object is an event on the object.
     if (step.kind === 'create' || step.kind === 'delete' || step.kind === 'release')

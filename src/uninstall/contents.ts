@@ -1,7 +1,9 @@
 // Deletes or releases the objects that policies and shares provided, then deletes the policies and shares.
 import type { ObjectRef } from '../base/kube-object.ts';
-import { apiVersion, cleanupFinalizer, withoutMarks } from '../api/names.ts';
+import { apiVersion, cleanupFinalizer } from '../api/names.ts';
 import type { Observed } from '../policy/plan/observed.ts';
+import { orphanMetadata } from '../policy/plan/ownership.ts';
+import { giveBack } from '../reconcile/namespace/give-back.ts';
 import { kindOfProvider, nameOfProvider, type ProviderState } from '../policy/terms/provider-id.ts';
 import { systemClock } from '../base/clock.ts';
 import type { Facts } from './facts.ts';
@@ -14,6 +16,7 @@ export interface ContentsRemoval extends Removal {
 }
 
 interface Task {
+  readonly provider: ProviderPlan['provider'];
   readonly fate: ProviderPlan['fate'];
   readonly live: Observed;
 }
@@ -55,27 +58,43 @@ async function factsOf({ facts }: Pick<ContentsRemoval, 'facts'>): Promise<Facts
 
 /** Skips objects that are being deleted: they wait for finalizers of others. */
 function tasksOf({ providers }: ContentsPlan): readonly Task[] {
-  return providers.flatMap(({ fate, objects }) =>
-    objects.filter((live) => fate === 'release' || !live.isTerminating).map((live) => ({ fate, live })),
+  return providers.flatMap(({ provider, fate, objects }) =>
+    objects
+      .filter((live) => fate !== 'delete' || !live.isTerminating)
+      .map((live) => ({ provider, fate, live })),
   );
 }
 
-async function carryOut({ fate, live }: Task, { writer, say }: Removal): Promise<string | undefined> {
+async function carryOut(
+  { provider, fate, live }: Task,
+  { writer, say }: Removal,
+): Promise<string | undefined> {
   const ref = refOf(live);
   const { uid } = live;
   try {
     if (fate === 'delete') await writer.remove(ref, { uid });
-    else await writer.mergePatch(ref, withoutMark(uid));
-    say(`${fate === 'delete' ? 'deleted' : 'kept, and no longer marked:'} ${nameOfRef(ref)}`);
+    else if (fate === 'give-back') await giveBack(portTo(writer), live);
+    // The UID is a precondition: another object of the same name may be a stranger's.
+    else await writer.mergePatch(ref, { metadata: { uid, ...orphanMetadata(provider) } });
+    say(`${done[fate]} ${nameOfRef(ref)}`);
     return undefined;
   } catch (error) {
     return isNotFound(error) ? undefined : `${nameOfRef(ref)}: ${textOfError(error)}`;
   }
 }
 
-/** The UID is a precondition: another object of the same name may be a stranger's. */
-function withoutMark(uid: string) {
-  return { metadata: { uid, ...withoutMarks } };
+const done = {
+  delete: 'deleted',
+  release: 'kept, and no longer marked:',
+  'give-back': 'kept without what Reeve set:',
+} as const;
+
+function portTo(writer: ContentsRemoval['writer']): Parameters<typeof giveBack>[0] {
+  return {
+    read: (ref) => writer.read(ref),
+    mergePatch: (ref, patch) => writer.mergePatch(ref, patch),
+    apply: (object, options) => writer.apply(object, options),
+  };
 }
 
 /** Call it when no object of theirs is left. */

@@ -6,7 +6,8 @@ import type { Facts } from './facts.ts';
 
 export interface ProviderPlan {
   readonly provider: ProviderId;
-  readonly fate: 'delete' | 'release';
+  /** `give-back`: the objects existed before Reeve, and only lose what Reeve set. */
+  readonly fate: 'delete' | 'release' | 'give-back';
   /** Why the objects stay; empty where they are deleted. */
   readonly reason: string;
   readonly objects: readonly Observed[];
@@ -25,15 +26,18 @@ export function planContents({ providers, marked }: Facts, keepContents: boolean
   const plans: ProviderPlan[] = [];
   for (const [provider, objects] of byProvider)
     if (provider !== undefined)
-      plans.push(planProvider(provider, states.get(provider), objects, keepContents));
+      plans.push(...planProvider(provider, states.get(provider), objects, keepContents));
   return {
     providers: plans.toSorted((a, b) => (a.provider < b.provider ? -1 : 1)),
     foreign: byProvider.get(undefined) ?? [],
   };
 }
 
-export function countOf({ providers }: ContentsPlan, fate: ProviderPlan['fate']): number {
-  return providers.filter((plan) => plan.fate === fate).reduce((sum, { objects }) => sum + objects.length, 0);
+/** The number of objects that are deleted, or that stay. */
+export function countOf({ providers }: ContentsPlan, end: 'deleted' | 'kept'): number {
+  return providers
+    .filter(({ fate }) => (fate === 'delete') === (end === 'deleted'))
+    .reduce((sum, { objects }) => sum + objects.length, 0);
 }
 
 // oxlint-disable-next-line max-params -- the parts of one row of the plan
@@ -42,15 +46,26 @@ function planProvider(
   state: ProviderState | undefined,
   objects: readonly Observed[],
   keepContents: boolean,
-): ProviderPlan {
-  if (keepContents) return { provider, fate: 'release', reason: '--keep-contents', objects };
+): readonly ProviderPlan[] {
+  if (keepContents) return [{ provider, fate: 'release', reason: '--keep-contents', objects }];
   // The verdict of the reconciler for a provider that is deleted with this number confirmed.
   const confirmation = String(objects.length);
   const deleted = state === undefined ? undefined : { ...state, isDeleting: true, confirmation };
   const verdict = judgeFuse(deleted, { outstanding: objects.length, recent: 0 }, false);
-  return verdict.kind === 'delete'
-    ? { provider, fate: 'delete', reason: '', objects }
-    : { provider, fate: 'release', reason: reasonOf(state), objects };
+  if (verdict.kind !== 'delete') return [{ provider, fate: 'release', reason: reasonOf(state), objects }];
+  const [own, adopted] = [true, false].map((isOwn) =>
+    objects.filter(({ isDeletable }) => isDeletable === isOwn),
+  );
+  const plans: readonly ProviderPlan[] = [
+    { provider, fate: 'delete', reason: '', objects: own ?? [] },
+    {
+      provider,
+      fate: 'give-back',
+      reason: 'adopted, so it only loses what Reeve set',
+      objects: adopted ?? [],
+    },
+  ];
+  return plans.filter(({ objects: each }) => each.length > 0);
 }
 
 function reasonOf(state: ProviderState | undefined): string {

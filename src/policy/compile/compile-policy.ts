@@ -21,7 +21,6 @@ import {
   compileRoleRules,
   compileSecretRules,
 } from './compile-rules.ts';
-import { contentsRules } from './contents-rule.ts';
 import { isTemplated } from './content-template.ts';
 
 export interface CompiledPolicy {
@@ -68,16 +67,12 @@ export function compilePolicy({ metadata, spec }: NamespacePolicy): CompileResul
   const secretDefaults = takeEach(compileDefaults(spec.secrets?.defaults, 'secrets'));
   const defaults = [...namespaceDefaults, ...secretDefaults];
   const match = take(compileMatch(spec.match), nothingMatches);
-  const contents = take(compileContents(spec.contents), []);
   const policy: CompiledPolicy = {
     name: metadata.name,
     contact: spec.contact,
     actions: spec.validationActions,
     match,
-    namespaceRules: [
-      ...take(compileNamespaceRules(spec, requirements, namespaceDefaults), []),
-      ...contentsRules(contents),
-    ],
+    namespaceRules: take(compileNamespaceRules(spec, requirements, namespaceDefaults), []),
     secretRules: compileSecretRules(spec.secrets, secretDefaults),
     roleRules: compileRoleRules(spec.rbac),
     roleBindingRules: compileRoleBindingRules(spec.rbac),
@@ -86,7 +81,7 @@ export function compilePolicy({ metadata, spec }: NamespacePolicy): CompileResul
     namespaceDefaults,
     secretDefaults,
     requesters: spec.namespaces?.requesters,
-    contents,
+    contents: take(compileContents(spec.contents), []),
     readsNamespace:
       isTemplated(spec.contents) || defaults.some(({ template }) => template.reads.has('namespaceObject')),
     isSuspended: spec.suspend,

@@ -1,32 +1,22 @@
 // A live object as the reconciler remembers it. For a Secret, a hash stands for the payload.
 import { createHash } from 'node:crypto';
-import { ownMember, isJsonObject } from '../../base/json.ts';
+import { isJsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import {
-  adoptLabel,
-  appliedAnnotation,
-  managedByLabel,
-  managedByReeve,
-  ownerAnnotation,
-} from '../../api/names.ts';
+import { appliedAnnotation } from '../../api/names.ts';
 import { annotationsOf, isTerminating, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
-import { parseProviderId, type ProviderId } from '../terms/provider-id.ts';
+import { ownershipOf, type Ownership } from './ownership.ts';
 import { objectKey, type ObjectKey, type ObjectType, secretObjectType } from '../compile/object-key.ts';
 
-export interface Observed {
+export interface Observed extends Ownership {
   readonly key: ObjectKey;
   readonly type: ObjectType;
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
-  /** Undefined for an object that Reeve does not manage. */
-  readonly owner: ProviderId | undefined;
-  /** True if the label reeve.dev/adopt allows Reeve to adopt the object. */
-  readonly isOffered: boolean;
   readonly isTerminating: boolean;
   readonly appliedHash: string | undefined;
-  /** `unread`: not read since it changed. `foreign`: neither managed nor offered, so its content does not matter. */
+  /** `unread`: not read since it changed. `foreign`: no provider may write it, so its content does not matter. */
   readonly content:
     | { readonly kind: 'object'; readonly object: KubeObject }
     | { readonly kind: 'secret'; readonly facts: SecretFacts; readonly labels: KubeObject['metadata'] }
@@ -45,22 +35,19 @@ export interface SecretFacts {
 /** Observes an object of any kind but Secret. */
 export function observeObject(type: ObjectType, object: KubeObject): Observed {
   const identity = identityOf(type, object);
-  const isOfInterest = identity.owner !== undefined || identity.isOffered;
-  return { ...identity, content: isOfInterest ? { kind: 'object', object } : { kind: 'foreign' } };
+  return { ...identity, content: isOfInterest(identity) ? { kind: 'object', object } : { kind: 'foreign' } };
 }
 
 /** Observes a Secret by its metadata alone. */
 export function observeSecretMetadata(object: KubeObject): Observed {
   const identity = identityOf(secretObjectType, object);
-  const isOfInterest = identity.owner !== undefined || identity.isOffered;
-  return { ...identity, content: { kind: isOfInterest ? 'unread' : 'foreign' } };
+  return { ...identity, content: { kind: isOfInterest(identity) ? 'unread' : 'foreign' } };
 }
 
 /** Observes a whole Secret, and keeps only the hash of its payload. */
 export function observeSecret(secret: KubeObject): Observed {
   const identity = identityOf(secretObjectType, secret);
-  if (identity.owner === undefined && !identity.isOffered)
-    return { ...identity, content: { kind: 'foreign' } };
+  if (!isOfInterest(identity)) return { ...identity, content: { kind: 'foreign' } };
   return {
     ...identity,
     content: { kind: 'secret', facts: secretFacts(secret), labels: comparedMetadata(secret) },
@@ -78,26 +65,21 @@ function comparedMetadata(secret: KubeObject): KubeObject['metadata'] {
 function identityOf(type: ObjectType, object: KubeObject): Omit<Observed, 'content'> {
   const { uid = '', namespace = '', resourceVersion } = object.metadata;
   const name = nameOf(object);
-  const labels = labelsOf(object);
-  const annotations = annotationsOf(object);
-  const isOurs = valueOf(labels, managedByLabel) === managedByReeve;
   return {
+    ...ownershipOf(type, object),
     key: objectKey(type, name),
     type,
     namespace,
     name,
     uid,
     resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : '',
-    owner: isOurs ? parseProviderId(valueOf(annotations, ownerAnnotation)) : undefined,
-    isOffered: valueOf(labels, adoptLabel) === 'true' && !hasController(object),
     isTerminating: isTerminating(object),
-    appliedHash: valueOf(annotations, appliedAnnotation),
+    appliedHash: valueOf(annotationsOf(object), appliedAnnotation),
   };
 }
 
-/** https://kubernetes.io/docs/concepts/overview/working-with-objects/owners-dependents/: its controller would write against Reeve. */
-function hasController({ metadata }: KubeObject): boolean {
-  return (metadata.ownerReferences ?? []).some((reference) => ownMember(reference, 'controller') === true);
+function isOfInterest({ owner, isOffered, orphanedFrom }: Ownership): boolean {
+  return owner !== undefined || isOffered || orphanedFrom !== undefined;
 }
 
 export function secretFacts(secret: KubeObject): SecretFacts {

@@ -1,8 +1,14 @@
 // Plans one object that a provider wants in a namespace: in sync, a step, or the reason why there is none.
 import type { JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import { adoptLabel, appliedAnnotation, expiresAtAnnotation } from '../../api/names.ts';
-import { annotationsOf, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
+import {
+  adoptedAnnotation,
+  adoptLabel,
+  appliedAnnotation,
+  expiresAtAnnotation,
+  orphanedFromKey,
+} from '../../api/names.ts';
+import { annotationsOf, labelsOf, nameOf, valueOf, withMetadata } from '../../base/metadata.ts';
 import {
   compareCopy,
   compareResource,
@@ -84,7 +90,8 @@ function planWrite(
   input: PlanInput,
 ): ClaimStep | ObjectResult {
   if (live?.content.kind === 'unread') return { kind: 'read', claim, live };
-  const object = desiredObject(claim, payload, nameOf(input.namespaceObject), input.snapshot, input.now);
+  const plain = desiredObject(claim, payload, nameOf(input.namespaceObject), input.snapshot, input.now);
+  const object = isAdopted(claim, live) ? withMetadata(plain, 'annotations', adopted) : plain;
   const writeOf = (wanted: KubeObject): WriteStep['kind'] | 'none' =>
     live === undefined ? 'create' : neededWrite(claim, wanted, payload, live);
   const kind = writeOf(object);
@@ -93,7 +100,24 @@ function planWrite(
   if (kind === 'none' || (isFrozen && writeOf(unnamed(object)) === 'none')) return syncedResult(claim);
   const surplus =
     payload === undefined ? foreignSurplus(claim, object, live) : surplusOf(object, payload, live);
-  return allowedWrite({ kind, claim, object, live, surplus }, input);
+  return allowedWrite({ kind, claim, object, live, surplus: withOrphanMark(surplus, live) }, input);
+}
+
+const adopted = new Map([[adoptedAnnotation, 'true']]);
+
+/** True if somebody else made the object. An object that its provider takes back was Reeve's already. */
+function isAdopted({ provider }: Claim, live: Observed | undefined): boolean {
+  if (live === undefined) return false;
+  return live.isAdopted || (live.owner === undefined && live.orphanedFrom !== provider);
+}
+
+function withOrphanMark(surplus: Surplus, live: Observed | undefined): Surplus {
+  if (live?.orphanedFrom === undefined) return surplus;
+  const [labels, annotations] = [surplus.labels, surplus.annotations].map((keys) => [
+    ...keys,
+    orphanedFromKey,
+  ]);
+  return { ...surplus, labels: labels ?? [], annotations: annotations ?? [] };
 }
 
 /** Without a source, existing copies stay and no copy is created. */

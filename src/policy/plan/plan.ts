@@ -1,6 +1,7 @@
 // Plans one namespace: the steps that bring its objects in sync, and results for objects that need no step.
+import { managedByLabel, managedByReeve, ownerAnnotation } from '../../api/names.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
-import { heldText, type ReleaseReason } from './fuse.ts';
+import { heldText } from './fuse.ts';
 import type { Observed } from './observed.ts';
 import { conflictResult, undesiredResult, type Follower, type ObjectResult } from './object-result.ts';
 import { differingFields } from './same-object.ts';
@@ -16,12 +17,14 @@ export type PlanStep =
       readonly live: Observed;
       readonly isExpired: boolean;
     }
-  /** The object stays and loses our label and annotations. */
+  /** The object stays and loses our label and annotations, and our fields too unless it is orphaned. */
   | {
       readonly kind: 'release';
       readonly owner: ProviderId;
       readonly live: Observed;
-      readonly why: ReleaseReason;
+      /** True if the provider may take the object back. */
+      readonly isOrphaned: boolean;
+      readonly isExpired: boolean;
     };
 
 export interface Plan {
@@ -75,7 +78,8 @@ function byPrecedence(
 function planWinner(claim: Claim, live: Observed | undefined, input: PlanInput): PlanStep | ObjectResult {
   if (live === undefined || live.owner === claim.provider) return planClaim(claim, live, input);
   if (live.owner === undefined) {
-    return live.isOffered ? planClaim(claim, live, input) : notOurs(claim, live);
+    const isFree = live.isOffered || live.orphanedFrom === claim.provider;
+    return isFree ? planClaim(claim, live, input) : notOurs(claim, live);
   }
   return isFrozen(live.owner, input)
     ? conflictResult(claim, 'OwnedByAnother', `${live.owner} owns it and is suspended or has an error`)
@@ -83,10 +87,24 @@ function planWinner(claim: Claim, live: Observed | undefined, input: PlanInput):
 }
 
 function notOurs(claim: Claim, live: Observed): ObjectResult {
-  const message =
-    `a ${live.type.kind} of this name exists that Reeve does not manage; ` +
-    'its owner can label it reeve.dev/adopt=true to hand it over, or delete or rename it';
-  return conflictResult(claim, 'AlreadyExists', message);
+  return conflictResult(claim, 'AlreadyExists', live.lacksOwner ? lacksOwner(live) : isForeign(live));
+}
+
+function isForeign({ type, orphanedFrom }: Observed): string {
+  const from = orphanedFrom === undefined ? '' : ` and ${orphanedFrom} left behind`;
+  return (
+    `a ${type.kind} of this name exists that Reeve does not manage${from}; ` +
+    'its owner can label it reeve.dev/adopt=true to hand it over, or delete or rename it'
+  );
+}
+
+/** The guard refuses the label for adoption on such an object. */
+function lacksOwner({ type }: Observed): string {
+  return (
+    `a ${type.kind} of this name has the label ${managedByLabel}=${managedByReeve} but no annotation ` +
+    `${ownerAnnotation}, and the guard lets no user change it; a member of the group reeve:break-glass can label it ` +
+    'reeve.dev/adopt=true to hand it over, or delete it'
+  );
 }
 
 function providedBy(claim: Claim, winner: ProviderId, differing: readonly string[]): ObjectResult {
@@ -100,13 +118,13 @@ function providedBy(claim: Claim, winner: ProviderId, differing: readonly string
 function planUnclaimed(live: Observed, input: PlanInput): PlanStep | ObjectResult | undefined {
   if (!isOwned(live) || live.isTerminating || isFrozen(live.owner, input)) return undefined;
   const { owner, key } = live;
-  if (isExpired(live, input.desired)) return { kind: 'delete', owner, live, isExpired: true };
+  if (isExpired(live, input.desired)) return deletion(live, true);
   const verdict = input.fuseOf(owner);
   switch (verdict.kind) {
     case 'delete':
-      return { kind: 'delete', owner, live, isExpired: false };
+      return deletion(live, false);
     case 'release':
-      return { kind: 'release', owner, live, why: verdict.why };
+      return { kind: 'release', owner, live, isOrphaned: true, isExpired: false };
     case 'hold':
       return undesiredResult({ provider: owner, key }, 'TooManyDeletions', heldText(verdict.held));
     case 'unknown':
@@ -118,6 +136,14 @@ function planUnclaimed(live: Observed, input: PlanInput): PlanStep | ObjectResul
     default:
       return verdict satisfies never;
   }
+}
+
+/** An object that somebody else made is given back. */
+function deletion(live: Owned, hasExpired: boolean): PlanStep {
+  const { owner, isDeletable } = live;
+  return isDeletable
+    ? { kind: 'delete', owner, live, isExpired: hasExpired }
+    : { kind: 'release', owner, live, isOrphaned: false, isExpired: hasExpired };
 }
 
 type Owned = Observed & { readonly owner: ProviderId };

@@ -1,18 +1,15 @@
 // Writes single objects, with preconditions so that a write can only hit the object that was planned for.
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import type { KubeObject, ObjectRef } from '../../base/kube-object.ts';
-import {
-  appliedAnnotation,
-  managedByLabel,
-  managedByReeve,
-  ownerAnnotation,
-  withoutMarks,
-} from '../../api/names.ts';
+import { appliedAnnotation, managedByLabel, managedByReeve, ownerAnnotation } from '../../api/names.ts';
 import { observeObject, observeSecret, type Observed } from '../../policy/plan/observed.ts';
 import type { Surplus, WriteStep } from '../../policy/plan/plan-claim.ts';
 import { annotationsOf, valueOf } from '../../base/metadata.ts';
 import { isDeepStrictEqual } from 'node:util';
+import { orphanMetadata } from '../../policy/plan/ownership.ts';
+import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import type { Clock } from '../../base/clock.ts';
+import { giveBack } from './give-back.ts';
 import type { ObjectWriter } from '../ports.ts';
 import { createHash } from 'node:crypto';
 
@@ -88,11 +85,16 @@ export class ObjectWrites {
     await this.#writer.remove(refOf(live), { uid, resourceVersion }, signal);
   }
 
-  /** Keeps the object and removes our labels and annotations. */
-  async release(live: Observed, signal: AbortSignal): Promise<Observed> {
-    const { resourceVersion } = live;
-    const patch = { metadata: { resourceVersion, ...withoutMarks } };
-    return observed(live, await this.#writer.mergePatch(refOf(live), patch, { signal }));
+  /** Keeps the object, and marks whose it was. */
+  async orphan(live: Observed, owner: ProviderId, signal: AbortSignal): Promise<Observed> {
+    const metadata = { resourceVersion: live.resourceVersion, ...orphanMetadata(owner) };
+    return observed(live, await this.#writer.mergePatch(refOf(live), { metadata }, { signal }));
+  }
+
+  /** Returns undefined when the object does not exist any more. */
+  async giveBack(live: Observed, signal: AbortSignal) {
+    const given = await giveBack(this.#writer, live, signal);
+    return given === undefined ? undefined : { ...given, observed: observed(live, given.object) };
   }
 
   async #apply(object: KubeObject, preconditions: JsonObject, signal: AbortSignal): Promise<Observed> {
@@ -122,15 +124,11 @@ function withPreconditions(object: KubeObject, preconditions: JsonObject): KubeO
 }
 
 /** Removes the applied-hash until the apply that follows, so that an interrupted take-over is repeated. */
-function takeOverPatch(
-  object: KubeObject,
-  { fields, annotations: surplus }: Surplus,
-  resourceVersion: string,
-): JsonObject {
-  const labels = { [managedByLabel]: managedByReeve };
+function takeOverPatch(object: KubeObject, surplus: Surplus, resourceVersion: string): JsonObject {
+  const labels = withNulls({ [managedByLabel]: managedByReeve }, surplus.labels);
   const owner = { [ownerAnnotation]: annotationsOf(object)[ownerAnnotation] };
-  const annotations = withNulls(owner, [appliedAnnotation, ...surplus]);
-  return { ...fields, metadata: { resourceVersion, labels, annotations } };
+  const annotations = withNulls(owner, [appliedAnnotation, ...surplus.annotations]);
+  return { ...surplus.fields, metadata: { resourceVersion, labels, annotations } };
 }
 
 function removeSurplusPatch(object: KubeObject, surplus: Surplus, resourceVersion: string): JsonObject {

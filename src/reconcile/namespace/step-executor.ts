@@ -9,6 +9,7 @@ import {
 } from '../../policy/plan/object-result.ts';
 import type { WriteStep } from '../../policy/plan/plan-claim.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
+import { isDefaultAccount } from '../../policy/plan/ownership.ts';
 import { RewriteLimit } from './rewrite-limit.ts';
 import { eventSubject, ownerOf, type EventAnnouncer, type DoneStep } from '../events.ts';
 import type { Finalizers } from '../finalizers.ts';
@@ -78,17 +79,38 @@ export class StepExecutor {
   async #remove(step: DoneStep & { kind: 'delete' | 'release' }, signal: AbortSignal): Promise<StepResult> {
     const { objects, fuse } = this.#options;
     const { live, owner } = step;
-    if (step.kind === 'release') {
-      objects.wrote(await this.#writes.release(live, signal));
+    if (step.kind === 'release' && step.isOrphaned) {
+      objects.wrote(await this.#writes.orphan(live, owner, signal));
       return this.#done(step, 'release', live.uid);
     }
+    let note: string | undefined;
     const remove = async (): Promise<void> => {
-      await this.#writes.remove(live, signal);
-      objects.deleted(live);
+      if (step.kind === 'release') note = await this.#giveBack(live, signal);
+      else {
+        await this.#writes.remove(live, signal);
+        objects.deleted(live);
+      }
     };
-    const isThere = (): boolean => objects.get(live.namespace, live.key)?.uid === live.uid;
-    await (step.isExpired ? remove() : fuse.deleting(owner, isThere, remove));
-    return this.#done(step, 'delete', live.uid);
+    const isCounted = (): boolean => {
+      const now = objects.get(live.namespace, live.key);
+      return now?.uid === live.uid && now.owner === owner;
+    };
+    await (step.isExpired ? remove() : fuse.deleting(owner, isCounted, remove));
+    return this.#done(step, step.kind, live.uid, note);
+  }
+
+  /** Returns what the event says of it. */
+  async #giveBack(live: Observed, signal: AbortSignal): Promise<string | undefined> {
+    const { objects } = this.#options;
+    const given = await this.#writes.giveBack(live, signal);
+    if (given === undefined) {
+      objects.deleted(live);
+      return undefined;
+    }
+    objects.wrote(given.observed);
+    const left =
+      given.stays.length === 0 ? '' : `; still there of what Reeve wrote: ${given.stays.join(', ')}`;
+    return `it existed before Reeve, so it is not deleted${left}`;
   }
 
   async #write(step: WriteStep, signal: AbortSignal): Promise<StepResult> {
@@ -97,6 +119,8 @@ export class StepExecutor {
     const fingerprint = fingerprintOf(step);
     const againMs = this.#rewriteLimit.pauseFor(id, fingerprint);
     if (againMs > 0) return this.#rewriteLimited(step, againMs);
+    if (step.live === undefined && isDefaultAccount(step.claim.type, step.claim.name))
+      return { wrote: false, outcome: notCreatedYet(step), retryMs: creationMs, isTransient: true };
     if (isOwnedAlready(step)) return await this.#keep(step, id, fingerprint, signal);
     let result = nothingDone;
     await finalizers.holding(step.claim.provider, signal, async () => {
@@ -131,12 +155,12 @@ export class StepExecutor {
     }
   }
 
-  #done(step: DoneStep, verb: WriteVerb, uid: string): StepResult {
+  #done(step: DoneStep, verb: WriteVerb, uid: string, note?: string): StepResult {
     const { announcer, observer } = this.#options;
     const place = placeOf(step);
     observer.wrote(verb, place);
     const { type } = 'claim' in step ? step.claim : step.live;
-    announcer.wrote(step, eventSubject({ type, namespace: place.namespace, name: place.name }, uid));
+    announcer.wrote(step, eventSubject({ type, namespace: place.namespace, name: place.name }, uid), note);
     return { wrote: true };
   }
 
@@ -183,6 +207,16 @@ export class StepExecutor {
 /** Two writes with the same content are the same write, whatever caused them. */
 function fingerprintOf({ object }: WriteStep): string {
   return createHash('sha256').update(JSON.stringify(object)).digest('base64');
+}
+
+/** Kubernetes has four times so long before the status reports the object as missing. */
+const creationMs = 1000;
+
+/** Reeve creating it first would be a race with Kubernetes, which creates it in every namespace. */
+function notCreatedYet({ claim }: WriteStep): ObjectResult {
+  const message =
+    'Kubernetes has not created it yet, and Reeve only changes it: check that kube-controller-manager runs its controller serviceaccount';
+  return failedResult(claim, 'NotCreatedYet', message);
 }
 
 /** The object names this provider already, so the finalizer is there. */

@@ -6,6 +6,7 @@ const places = {
   LimitRange: '/api/v1/limitranges',
   ResourceQuota: '/api/v1/resourcequotas',
   Secret: '/api/v1/secrets',
+  ServiceAccount: '/api/v1/serviceaccounts',
   NetworkPolicy: '/apis/networking.k8s.io/v1/networkpolicies',
   RoleBinding: '/apis/rbac.authorization.k8s.io/v1/rolebindings',
   NamespacePolicy: '/apis/reeve.dev/v1alpha1/namespacepolicies',

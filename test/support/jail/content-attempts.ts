@@ -22,6 +22,7 @@ import {
 export function contentAttempts(team: string): readonly Attempt[] {
   const theirs = at('secrets', team, 'theirs');
   const ours = at('configmaps', team, 'ours');
+  const ownedByAnother = { ...marked, annotations: { 'reeve.dev/owner': 'NamespacePolicy/another' } };
   const typed = (type: string) => {
     const annotations = { ...marked.annotations, 'kubernetes.io/service-account.name': 'default' };
     return apply(at('secrets', team, 'typed'), secretOf('typed', { ...marked, annotations }, { type }));
@@ -38,6 +39,16 @@ export function contentAttempts(team: string): readonly Attempt[] {
         'set the mark on a ConfigMap',
         patch('strategic', at('configmaps', team, 'theirs'), { metadata: marked }),
       ],
+      ['delete an offered object', remove(at('configmaps', team, 'offered'))],
+      [
+        'take what another provider left behind',
+        apply(at('configmaps', team, 'orphan'), configMapOf('orphan', ownedByAnother)),
+      ],
+      ['delete what was left behind', remove(at('configmaps', team, 'orphan'))],
+      [
+        'take over a ServiceAccount',
+        patch('merge', at('serviceaccounts', team, 'theirs'), { metadata: marked }),
+      ],
       ['change an offered object', patch('merge', at('configmaps', team, 'offered'), { data: { a: 'b' } })],
       [
         'change a RoleBinding',
@@ -52,6 +63,17 @@ export function contentAttempts(team: string): readonly Attempt[] {
         [`delete ${plural}`, remove(at(plural, team, 'theirs'))],
         [`delete all ${plural}`, remove(at(plural, team)), neither],
       ]),
+    ]),
+    ...under('Reeve gives back what it adopted', reconciler, [
+      ['delete an adopted object', remove(at('configmaps', team, 'adopted'))],
+    ]),
+    ...under('Reeve remembers what it adopted', reconciler, [
+      [
+        'forget that an object was adopted',
+        patch('merge', at('configmaps', team, 'adopted'), {
+          metadata: { annotations: { 'reeve.dev/adopted': null } },
+        }),
+      ],
     ]),
     ...under('Reeve adds finalizers', reconciler, [
       [

@@ -66,6 +66,7 @@ function toNamespaces(team: string): readonly Row[] {
 function toContents(team: string): readonly Row[] {
   const ours = at('configmaps', team, 'ours');
   const offered = at('configmaps', team, 'offered');
+  const account = at('serviceaccounts', team, 'default');
   const nothingOfOurs = {
     metadata: { labels: { 'app.kubernetes.io/managed-by': null }, annotations: { 'reeve.dev/owner': null } },
   };
@@ -85,7 +86,22 @@ function toContents(team: string): readonly Row[] {
     ['release a RoleBinding', patch('merge', at('rolebindings', team, 'ours'), nothingOfOurs)],
     ['delete a managed object', remove(ours)],
     ['adopt an offered object', apply(offered, configMapOf('offered', marked, { a: 'b' }))],
-    ['delete an offered object', remove(offered)],
+    ['replace an offered Secret', remove(at('secrets', team, 'offered'))],
+    [
+      'take back what was left behind',
+      apply(at('configmaps', team, 'orphan'), configMapOf('orphan', marked)),
+    ],
+    ['replace a Secret that was left behind', remove(at('secrets', team, 'orphan'))],
+    ['replace an adopted Secret', remove(at('secrets', team, 'adopted'))],
+    ['give an adopted object back', patch('merge', at('configmaps', team, 'adopted'), nothingOfOurs)],
+    ['delete an object adopted for good', remove(at('configmaps', team, 'given'))],
+    [
+      'take over an untouched ServiceAccount default',
+      apply(account, {
+        ...object('v1', 'ServiceAccount', 'default'),
+        metadata: { name: 'default', ...marked },
+      }),
+    ],
   ];
 }
 

@@ -239,6 +239,16 @@ export async function setScene(api: Api, namespace: string): Promise<void> {
   const offer = { labels: { 'reeve.dev/adopt': 'true' }, finalizers: [held] };
   await make(at('configmaps', namespace), configMapOf('offered', offer));
   await make(at('configmaps', namespace), configMapOf('ours', marked, { kept: 'yes' }));
+  const orphan = { 'reeve.dev/orphaned-from': 'nobody' };
+  const left = { labels: orphan, annotations: { 'reeve.dev/orphaned-from': 'NamespacePolicy/nobody' } };
+  const adopted = { labels: mark, annotations: { ...owner, 'reeve.dev/adopted': 'true' } };
+  const given = { ...adopted, labels: { ...mark, 'reeve.dev/adopt': 'delete' } };
+  await make(at('configmaps', namespace), configMapOf('orphan', left));
+  await make(at('configmaps', namespace), configMapOf('adopted', adopted));
+  await make(at('configmaps', namespace), configMapOf('given', given));
+  await make(at('secrets', namespace), secretOf('offered', { labels: offer.labels }));
+  await make(at('secrets', namespace), secretOf('orphan', left));
+  await make(at('secrets', namespace), secretOf('adopted', adopted));
   for (const { plural, body } of otherKinds) await make(at(plural, namespace), body);
   // The Role has the name of a ClusterRole that the reconciler may bind.
   await make(at('roles', namespace), object(`${rbac}/v1`, 'Role', 'view', { rules: [] }));

@@ -95,6 +95,41 @@ describe("a stranger's object", () => {
     expect(h.condition('NamespacePolicy', 'p')).toMatchObject({ status: 'True' });
   });
 
+  test('an adopted object is given back, not deleted, and the event says what stays', async () => {
+    const h = await withTheirs(theirs({ [adoptLabel]: 'true', team: 'a' }));
+    const adopted = h.get('RoleBinding', 'devs', 'a');
+    expect(adopted?.metadata.annotations).toMatchObject({ 'reeve.dev/adopted': 'true' });
+    h.memory.delete(refTo('NamespacePolicy', 'p'));
+    await h.settle();
+    const after = h.get('RoleBinding', 'devs', 'a');
+    expect(after?.metadata).toMatchObject({ uid: adopted?.metadata.uid });
+    expect([after?.metadata.labels, after?.metadata.annotations, after?.['subjects']]).toEqual([
+      { [adoptLabel]: 'true', team: 'a' },
+      {},
+      undefined,
+    ]);
+    expect(h.told.events.find(({ reason }) => reason === 'Released')?.note).toBe(
+      'Released RoleBinding devs for NamespacePolicy/p: it existed before Reeve, so it is not deleted; still there of what Reeve wrote: roleRef',
+    );
+    expect(h.get('NamespacePolicy', 'p')).toBeUndefined();
+  });
+
+  test.each([1, 2, 3])('an adopted object is given back though request %i fails', async (number) => {
+    const h = await withTheirs(theirs({ [adoptLabel]: 'true' }));
+    let requests = 0;
+    h.memory.fault = (verb, { kind }) =>
+      kind === 'RoleBinding' && verb !== 'delete' && ++requests === number ? failure(500) : undefined;
+    h.memory.delete(refTo('NamespacePolicy', 'p'));
+    await h.settle(10_000);
+    const { metadata, subjects } = h.get('RoleBinding', 'devs', 'a') ?? { metadata: {} };
+    expect([metadata.labels, metadata.annotations, subjects]).toEqual([
+      { [adoptLabel]: 'true' },
+      {},
+      undefined,
+    ]);
+    expect(h.get('NamespacePolicy', 'p')).toBeUndefined();
+  });
+
   test('an object with a controller is not adopted', async () => {
     const ownerReferences = [{ apiVersion: 'v1', kind: 'X', name: 'x', uid: 'u', controller: true }];
     const h = await withTheirs(theirs({ [adoptLabel]: 'true' }, { ownerReferences }));
@@ -122,6 +157,57 @@ describe("a stranger's object", () => {
       subjects: [{ name: 'them' }],
       metadata: { labels: {} },
     });
+  });
+});
+
+describe('the ServiceAccount default', () => {
+  const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default' } };
+  const spec = {
+    match: { namespaceSelector: { matchLabels: team } },
+    contents: { resources: [{ ...account, automountServiceAccountToken: false }] },
+  };
+  const made = (more: object = {}): KubeObject => ({
+    ...account,
+    metadata: { name: 'default', namespace: 'a', ...more },
+  });
+
+  async function withPolicyOnly(): Promise<Harness> {
+    const h = harness({ allowedKinds: [{ apiVersion: 'v1', kind: 'ServiceAccount' }] });
+    h.policy('p', spec);
+    h.start();
+    await h.settle();
+    h.namespace('a', team);
+    return h;
+  }
+
+  test('Reeve waits until Kubernetes has created it, without a warning', async () => {
+    const h = await withPolicyOnly();
+    await h.settle(100);
+    expect(h.get('ServiceAccount', 'default', 'a')).toBeUndefined();
+    h.memory.put(made());
+    await h.settle();
+    expect(h.get('ServiceAccount', 'default', 'a')).toMatchObject({
+      ...ours,
+      automountServiceAccountToken: false,
+    });
+    expect(h.told.events.filter(({ type }) => type === 'Warning')).toEqual([]);
+    expect(h.condition('Namespace', 'a', 'reeve.dev/Ready')).toMatchObject({ status: 'True' });
+    h.memory.delete(refTo('NamespacePolicy', 'p'));
+    await h.settle();
+    expect(h.get('ServiceAccount', 'default', 'a')).not.toHaveProperty('automountServiceAccountToken');
+  });
+
+  test('the status says so when Kubernetes does not create it', async () => {
+    const h = await withPolicyOnly();
+    await h.settle(5000);
+    expect(h.status('NamespacePolicy', 'p')).toMatchObject({ failures: [{ reason: 'NotCreatedYet' }] });
+  });
+
+  test('one that somebody has changed is a conflict', async () => {
+    const h = await withPolicyOnly();
+    h.memory.put(made({ labels: { team: 'a' } }));
+    await h.settle();
+    expect(h.status('NamespacePolicy', 'p')).toMatchObject({ failures: [{ reason: 'AlreadyExists' }] });
   });
 });
 

@@ -53,7 +53,7 @@ describe('the plan', () => {
     const providers = parts === undefined ? [] : [{ ...state, ...parts }];
     const plan = planContents({ providers, marked: three, unseen: [] }, keepContents);
     expect(plan).toEqual({ providers: [{ provider: state.id, fate, reason, objects: three }], foreign: [] });
-    expect(countOf(plan, fate)).toBe(3);
+    expect(countOf(plan, fate === 'delete' ? 'deleted' : 'kept')).toBe(3);
   });
 
   test('it leaves objects alone that name no provider', () => {
@@ -67,6 +67,6 @@ describe('the plan', () => {
     const facts = { providers: [state, share], marked: [marked('s', share.id), ...three], unseen: [] };
     const plan = planContents(facts, false);
     expect(plan.providers.map(({ provider }) => provider)).toEqual([state.id, share.id]);
-    expect([countOf(plan, 'delete'), countOf(plan, 'release')]).toEqual([4, 0]);
+    expect([countOf(plan, 'deleted'), countOf(plan, 'kept')]).toEqual([4, 0]);
   });
 });

@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
-import { adoptLabel, managedByLabel, ownerAnnotation, providerLabels } from '../../../../src/api/names.ts';
+import {
+  adoptedAnnotation,
+  adoptLabel,
+  managedByLabel,
+  orphanedFromKey,
+  ownerAnnotation,
+  providerLabels,
+} from '../../../../src/api/names.ts';
 import type { CopyState } from '../../../../src/policy/plan/copy.ts';
 import { unavailable } from '../../../../src/policy/plan/copy.ts';
 import { desired } from '../../../../src/policy/desired/desired.ts';
@@ -89,6 +96,16 @@ const ofOthers = bindingPolicy({}, { subjects: [{ kind: 'Group', name: 'others' 
 const suspended = bindingPolicy({ suspend: true });
 const offered = { labels: { [adoptLabel]: 'true' } };
 
+function adoptedBy(owner: string, offer = 'true'): object {
+  const labels = { [managedByLabel]: 'reeve', [adoptLabel]: offer };
+  return { labels, annotations: { [ownerAnnotation]: owner, [adoptedAnnotation]: 'true' } };
+}
+
+function orphanOf(provider: string, name?: string): object {
+  const labels = name === undefined ? {} : { [orphanedFromKey]: name };
+  return { labels, annotations: { [orphanedFromKey]: provider } };
+}
+
 describe('an object that a provider wants', () => {
   test.each<readonly [string, Situation, readonly string[]]>([
     ['a missing object is created', { policies: p }, ['create for NamespacePolicy/p']],
@@ -120,6 +137,31 @@ describe('an object that a provider wants', () => {
     [
       'an offered object that a controller owns is a conflict',
       { policies: p, live: binding(undefined, {}, { ...offered, ownerReferences: [{ controller: true }] }) },
+      ['conflict AlreadyExists for NamespacePolicy/p'],
+    ],
+    [
+      'an object offered for good is adopted',
+      { policies: p, live: binding(undefined, {}, { labels: { [adoptLabel]: 'delete' } }) },
+      ['update for NamespacePolicy/p'],
+    ],
+    [
+      'an object that the provider left behind is taken back',
+      { policies: p, live: binding(undefined, {}, orphanOf('NamespacePolicy/p', 'p')) },
+      ['update for NamespacePolicy/p'],
+    ],
+    [
+      'an object that another provider left behind is a conflict',
+      { policies: p, live: binding(undefined, {}, orphanOf('NamespacePolicy/q', 'q')) },
+      ['conflict AlreadyExists for NamespacePolicy/p'],
+    ],
+    [
+      'an object that a share of the same name left behind is a conflict',
+      { policies: p, live: binding(undefined, {}, orphanOf('SecretShare/p', 'p')) },
+      ['conflict AlreadyExists for NamespacePolicy/p'],
+    ],
+    [
+      'an object without the label of an orphan is free',
+      { policies: p, live: binding(undefined, {}, orphanOf('NamespacePolicy/p')) },
       ['conflict AlreadyExists for NamespacePolicy/p'],
     ],
     [
@@ -198,11 +240,7 @@ describe('an object that a provider wants', () => {
         policies: {
           p: quotaPolicy(),
           rules: {
-            match: {
-              matchConditions: [
-                { name: 'broken', expression: 'namespaceObject.metadata.labels.absent == ""' },
-              ],
-            },
+            match: { matchConditions: [{ name: 'broken', expression: 'namespaceObject.absent == 1' }] },
             rbac: { forbidWildcardRules: true },
           },
         },
@@ -267,6 +305,27 @@ describe('an object that no provider wants', () => {
 
   test.each<readonly [string, Situation, readonly string[]]>([
     ['an unwanted object is deleted', { policies: elsewhere, live }, ['delete for NamespacePolicy/q']],
+    [
+      'an unwanted object that was adopted is released',
+      { policies: elsewhere, live: binding('NamespacePolicy/q', {}, adoptedBy('NamespacePolicy/q')) },
+      ['release for NamespacePolicy/q'],
+    ],
+    [
+      'an unwanted object that was adopted for good is deleted',
+      {
+        policies: elsewhere,
+        live: binding('NamespacePolicy/q', {}, adoptedBy('NamespacePolicy/q', 'delete')),
+      },
+      ['delete for NamespacePolicy/q'],
+    ],
+    [
+      'an expired object that was adopted is released',
+      {
+        policies: { q: bindingPolicy({}, { expiresAt: '2026-11-21T12:00:00Z' }) },
+        live: binding('NamespacePolicy/q', {}, adoptedBy('NamespacePolicy/q')),
+      },
+      ['release for NamespacePolicy/q'],
+    ],
     [
       'an unwanted object is released if the fuse releases it',
       { policies: elsewhere, live, fuse: { kind: 'release', why: 'DeletionPolicyOrphan' } },

@@ -1,0 +1,89 @@
+// Reads from an object to whom it belongs: to a provider, or offered, orphaned or adopted. Words the mark of an orphan.
+import { ownMember } from '../../base/json.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import {
+  adoptedAnnotation,
+  adoptLabel,
+  managedByLabel,
+  managedByReeve,
+  orphanedFromKey,
+  ownerAnnotation,
+  withoutMarks,
+} from '../../api/names.ts';
+import { annotationsOf, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
+import type { ObjectType } from '../compile/object-key.ts';
+import { nameOfProvider, parseProviderId, type ProviderId } from '../terms/provider-id.ts';
+
+export interface Ownership {
+  /** Undefined for an object that Reeve does not manage. */
+  readonly owner: ProviderId | undefined;
+  /** True for an object with the label of Reeve that names no policy or share. */
+  readonly lacksOwner: boolean;
+  /** True if any provider may adopt the object. */
+  readonly isOffered: boolean;
+  /** The provider that left the object behind, and may take it back. */
+  readonly orphanedFrom: ProviderId | undefined;
+  /** True if the object existed before a provider took it over. */
+  readonly isAdopted: boolean;
+  /** False for an object that Reeve gives back instead of deleting it. */
+  readonly isDeletable: boolean;
+}
+
+/** Of the two values that offer an object, this one allows Reeve to delete it later. */
+const adoptAndDelete = 'delete';
+
+export function ownershipOf(type: ObjectType, object: KubeObject): Ownership {
+  const labels = labelsOf(object);
+  const annotations = annotationsOf(object);
+  const isMarked = valueOf(labels, managedByLabel) === managedByReeve;
+  const owner = isMarked ? parseProviderId(valueOf(annotations, ownerAnnotation)) : undefined;
+  const offer = valueOf(labels, adoptLabel);
+  const isFree = !hasController(object);
+  const isDefault = isDefaultAccount(type, nameOf(object));
+  const isAdopted = valueOf(annotations, adoptedAnnotation) !== undefined;
+  return {
+    owner,
+    lacksOwner: isMarked && owner === undefined,
+    isOffered: isFree && (offer === 'true' || offer === adoptAndDelete || (isDefault && isUntouched(object))),
+    orphanedFrom: isFree ? orphanedFrom(object) : undefined,
+    isAdopted,
+    isDeletable: !isDefault && (!isAdopted || offer === adoptAndDelete),
+  };
+}
+
+/**
+ * Kubernetes creates this ServiceAccount in every namespace. Deleting it would end all tokens that are bound to its UID.
+ * https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/#serviceaccount-controller
+ */
+export function isDefaultAccount({ apiVersion, kind }: ObjectType, name: string): boolean {
+  return apiVersion === 'v1' && kind === 'ServiceAccount' && name === 'default';
+}
+
+/** Part of a merge patch: takes our marks off, and keeps whose object it was. */
+export function orphanMetadata(owner: ProviderId) {
+  const { labels, annotations } = withoutMarks;
+  return {
+    labels: { ...labels, [orphanedFromKey]: nameOfProvider(owner) },
+    annotations: { ...annotations, [orphanedFromKey]: owner },
+  };
+}
+
+/** Whoever removes the label makes the object free again. The annotation tells a policy from a share of that name. */
+function orphanedFrom(object: KubeObject): ProviderId | undefined {
+  const provider = parseProviderId(valueOf(annotationsOf(object), orphanedFromKey));
+  const name = valueOf(labelsOf(object), orphanedFromKey);
+  return provider !== undefined && nameOfProvider(provider) === name ? provider : undefined;
+}
+
+/** True for an object that is as the controller of ServiceAccounts creates it, so that its change takes nothing away. */
+function isUntouched(object: KubeObject): boolean {
+  const { finalizers } = object.metadata;
+  const isPlain = Object.keys(object).every((field) => ['apiVersion', 'kind', 'metadata'].includes(field));
+  const added = [labelsOf(object), annotationsOf(object), finalizers ?? {}];
+  return isPlain && added.every((each) => Object.keys(each).length === 0);
+}
+
+/** https://kubernetes.io/docs/concepts/overview/working-with-objects/owners-dependents/: its controller would write against Reeve. */
+function hasController({ metadata }: KubeObject): boolean {
+  return (metadata.ownerReferences ?? []).some((reference) => ownMember(reference, 'controller') === true);
+}

@@ -1,0 +1,76 @@
+// Says what stays of an adopted object when Reeve gives it back: the fields that Kubernetes does not let go.
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import { fieldManager } from '../../api/names.ts';
+
+/** One way to give an object back. `body` replaces everything that Reeve applied. */
+export interface Remainder {
+  readonly body: JsonObject;
+  /** Fields that stay as Reeve set them, for the event. */
+  readonly stays: readonly string[];
+}
+
+/** Returns the ways to give the object back, the least first. The API server refuses bodies that lack a required field. */
+export function remaindersOf(object: KubeObject): readonly Remainder[] {
+  switch (object.kind) {
+    // Immutable. Without subjects, the binding grants nothing.
+    case 'RoleBinding':
+      return [{ body: { roleRef: object['roleRef'] }, stays: ['roleRef'] }];
+    // Without its rules it would isolate all Pods of the namespace:
+    // https://kubernetes.io/docs/concepts/services-networking/network-policies/#default-deny-all-ingress-traffic
+    case 'NetworkPolicy':
+      return [];
+    case 'Secret':
+      return secretRemainders(object);
+    case undefined:
+    default:
+      return [{ body: {}, stays: [] }];
+  }
+}
+
+/**
+ * The smallest valid values of required keys.
+ * https://github.com/kubernetes/kubernetes/blob/v1.36.0/pkg/apis/core/validation/validation.go (ValidateSecret)
+ */
+const emptied: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'kubernetes.io/tls': { 'tls.crt': '', 'tls.key': '' },
+  'kubernetes.io/dockerconfigjson': { '.dockerconfigjson': '{}' },
+  'kubernetes.io/dockercfg': { '.dockercfg': '{}' },
+  'kubernetes.io/basic-auth': { username: '' },
+  'kubernetes.io/ssh-auth': { 'ssh-privatekey': 'removed' },
+};
+
+function secretRemainders({ type, immutable }: KubeObject): readonly Remainder[] {
+  if (immutable === true) return [];
+  const values = Object.entries(emptied[typeof type === 'string' ? type : ''] ?? {});
+  const data = values.map(([key, value]) => [key, Buffer.from(value).toString('base64')] as const);
+  const stays = values.map(([key]) => `key ${key} (emptied)`);
+  return [
+    { body: { type }, stays: [] },
+    ...(values.length === 0 ? [] : [{ body: { type, data: Object.fromEntries(data) }, stays }]),
+  ];
+}
+
+/**
+ * Returns managedFields in which everything that Reeve ever set counts as applied, so that an apply can remove it.
+ * Returns undefined when that is so already.
+ * https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management
+ */
+export function asApplied(managedFields: unknown): readonly unknown[] | undefined {
+  const entries: readonly unknown[] = Array.isArray(managedFields) ? managedFields : [];
+  const ours = entries.filter(isOurs);
+  const updated = ours.find(({ operation }) => operation === 'Update');
+  if (updated === undefined) return undefined;
+  const fieldsV1 = ours.map((entry) => entry['fieldsV1']).reduce(union);
+  return [...entries.filter((entry) => !isOurs(entry)), { ...updated, operation: 'Apply', fieldsV1 }];
+}
+
+function isOurs(entry: unknown): entry is JsonObject {
+  return isJsonObject(entry) && entry['manager'] === fieldManager && (entry['subresource'] ?? '') === '';
+}
+
+function union(one: unknown, other: unknown): unknown {
+  if (!isJsonObject(one) || !isJsonObject(other)) return one ?? other;
+  const names = [...new Set([...Object.keys(one), ...Object.keys(other)])];
+  return Object.fromEntries(names.map((name) => [name, union(one[name], other[name])]));
+}

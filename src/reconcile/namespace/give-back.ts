@@ -1,0 +1,75 @@
+// Gives an adopted object back to its namespace: removes the fields that Reeve set, then our labels and annotations.
+import { KubeError } from '../../base/kube-error.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import {
+  adoptedAnnotation,
+  managedByLabel,
+  managedByReeve,
+  ownerAnnotation,
+  withoutMarks,
+} from '../../api/names.ts';
+import { annotationsOf, labelsOf, valueOf } from '../../base/metadata.ts';
+import type { ObjectType } from '../../policy/compile/object-key.ts';
+import type { Observed } from '../../policy/plan/observed.ts';
+import { asApplied, remaindersOf } from '../../policy/plan/remainder.ts';
+import type { ObjectWriter } from '../ports.ts';
+
+export interface GivenBack {
+  readonly object: KubeObject;
+  /** What the object keeps of Reeve, for the event. */
+  readonly stays: readonly string[];
+}
+
+/** Returns undefined when the object does not exist any more. Rejects with a KubeError; then it can be called again. */
+export async function giveBack(
+  writer: Pick<ObjectWriter, 'read' | 'mergePatch' | 'apply'>,
+  { type, namespace, name, uid }: Pick<Observed, 'type' | 'namespace' | 'name' | 'uid'>,
+  signal?: AbortSignal,
+): Promise<GivenBack | undefined> {
+  const ref = { ...type, namespace, name };
+  const options = signal === undefined ? {} : { signal };
+  const found = await writer.read(ref, signal);
+  if (found?.metadata.uid !== uid) return undefined;
+  if (valueOf(labelsOf(found), managedByLabel) !== managedByReeve) return { object: found, stays: [] };
+  const managedFields = asApplied(found.metadata['managedFields']);
+  const { resourceVersion } = found.metadata;
+  const owned =
+    managedFields === undefined
+      ? found
+      : await writer.mergePatch(ref, { metadata: { resourceVersion, managedFields } }, options);
+  const { object, stays } = await withoutOurFields(writer, type, { ...owned, ...type }, signal);
+  const { labels, annotations } = withoutMarks;
+  const metadata = {
+    resourceVersion: object.metadata['resourceVersion'],
+    labels,
+    annotations: { ...annotations, [adoptedAnnotation]: null },
+  };
+  return { object: await writer.mergePatch(ref, { metadata }, options), stays };
+}
+
+const remembered: ReadonlySet<string> = new Set([ownerAnnotation, adoptedAnnotation]);
+
+/** Applies the mark alone, and what Kubernetes demands: the API server removes the fields that only Reeve owns. */
+// oxlint-disable-next-line max-params -- one caller, which has them all at hand
+async function withoutOurFields(
+  writer: Pick<ObjectWriter, 'apply'>,
+  type: ObjectType,
+  found: KubeObject,
+  signal: AbortSignal | undefined,
+): Promise<GivenBack> {
+  const { name = '', namespace = '', uid = '', resourceVersion } = found.metadata;
+  const labels = { [managedByLabel]: managedByReeve };
+  // Until the last request the object stays marked as adopted, so that nothing deletes it when the next one fails.
+  const kept = Object.entries(annotationsOf(found)).filter(([key]) => remembered.has(key));
+  const annotations = Object.fromEntries(kept);
+  const mark = { name, namespace, uid, resourceVersion, labels, annotations };
+  for (const { body, stays } of remaindersOf(found)) {
+    try {
+      const options = { force: true, ...(signal === undefined ? {} : { signal }) };
+      return { object: await writer.apply({ ...body, ...type, metadata: mark }, options), stays };
+    } catch (error) {
+      if (!(error instanceof KubeError) || error.code !== 422) throw error;
+    }
+  }
+  return { object: found, stays: ['all its fields'] };
+}

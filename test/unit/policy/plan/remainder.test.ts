@@ -1,0 +1,47 @@
+// What stays of an adopted object that is given back, and how its managedFields are rewritten for that.
+import { expect, test } from 'vitest';
+import { asApplied, remaindersOf } from '../../../../src/policy/plan/remainder.ts';
+
+const secret = (type: string, more: object = {}) => ({ kind: 'Secret', metadata: {}, type, ...more });
+
+test.each([
+  [
+    'a RoleBinding keeps its roleRef',
+    { kind: 'RoleBinding', metadata: {}, roleRef: { name: 'view' } },
+    [['roleRef']],
+  ],
+  ['a NetworkPolicy keeps its rules', { kind: 'NetworkPolicy', metadata: {} }, []],
+  ['a ServiceAccount keeps nothing', { kind: 'ServiceAccount', metadata: {} }, [[]]],
+  ['an opaque Secret keeps nothing', secret('Opaque'), [[]]],
+  [
+    'a TLS Secret keeps its keys, emptied',
+    secret('kubernetes.io/tls'),
+    [[], ['key tls.crt (emptied)', 'key tls.key (emptied)']],
+  ],
+  ['an immutable Secret keeps its data', secret('Opaque', { immutable: true }), []],
+])('%s', (_what, object, expected) => {
+  expect(remaindersOf(object).map(({ stays }) => stays)).toEqual(expected);
+});
+
+const entry = (manager: string, operation: string, fieldsV1: object, more: object = {}) => ({
+  manager,
+  operation,
+  fieldsV1,
+  ...more,
+});
+
+test('what Reeve updated and applied becomes one applied entry, and entries of others stay', () => {
+  const theirs = entry('kubectl', 'Update', { 'f:data': { 'f:a': {} } });
+  const status = entry('reeve', 'Update', { 'f:status': {} }, { subresource: 'status' });
+  const ours = [
+    entry('reeve', 'Update', { 'f:data': { 'f:b': {} } }),
+    entry('reeve', 'Apply', { 'f:data': { 'f:c': {} }, 'f:type': {} }),
+  ];
+  const merged = { 'f:data': { 'f:b': {}, 'f:c': {} }, 'f:type': {} };
+  expect(asApplied([theirs, status, ...ours])).toEqual([theirs, status, entry('reeve', 'Apply', merged)]);
+});
+
+test('managedFields in which Reeve only applied need no change', () => {
+  expect(asApplied([entry('reeve', 'Apply', {})])).toBeUndefined();
+  expect(asApplied(undefined)).toBeUndefined();
+});
