@@ -290,6 +290,45 @@ describeCluster('policies and shares at admission', () => {
       );
     });
 
+    it('a warning counts the namespaces in which a change of a role changes access', async () => {
+      const roles = (role: string) => ({ roleBindings: [roleBinding('access', 'ad-ow-staff', role)] });
+      const changing = (role: string) =>
+        policy('ad-ow-changes', { match: everywhere, maxDeletions: 3, contents: roles(role) });
+      await must(file(['create'], changing('view')), cluster);
+      expect(await allowed(file(['replace'], changing('edit')), cluster)).toBe(
+        'Warning: NamespacePolicy/ad-ow-changes changes RoleBinding access in 3 namespaces ' +
+          '(ClusterRole view -> edit; deleted and created again): ad-ow-ns-a, ad-ow-ns-b, ad-ow-ns-c\n',
+      );
+    });
+
+    it('a warning counts the namespaces that get a label for good when a policy begins to repair', async () => {
+      const rules = {
+        match: everywhere,
+        namespaces: { defaults: { labels: { 'pod-security.kubernetes.io/enforce': 'baseline' } } },
+      };
+      await must(file(['create'], policy('ad-ow-repairs', rules)), cluster);
+      const repairing = policy('ad-ow-repairs', { ...rules, existing: 'Repair' });
+      expect(await allowed(file(['replace'], repairing), cluster)).toBe(
+        'Warning: NamespacePolicy/ad-ow-repairs sets label pod-security.kubernetes.io/enforce on 3 namespaces; ' +
+          'deleting the policy does not undo this: ad-ow-ns-a, ad-ow-ns-b, ad-ow-ns-c\n',
+      );
+    });
+
+    it('a warning names the changed form of a copy, and never its data', async () => {
+      const copies = (target: object) =>
+        share('ad-ow-copies', {
+          source: { namespace: 'reeve-shared', name: 'ad-ow' },
+          targets: everywhere,
+          target,
+        });
+      await must(file(['create'], copies({ type: 'Opaque' })), cluster);
+      const other = { type: 'kubernetes.io/tls', keys: [{ from: 'tls.crt', to: 'tls.crt' }] };
+      expect(await allowed(file(['replace'], copies(other)), cluster)).toContain(
+        'SecretShare/ad-ow-copies changes Secret ad-ow in 3 namespaces (type Opaque -> kubernetes.io/tls; ' +
+          'keys all -> tls.crt; deleted and created again)',
+      );
+    });
+
     it('a warning names the kinds that the install does not allow', async () => {
       const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'x' } };
       const other = policy('ad-ow-kinds', {

@@ -168,6 +168,7 @@ test('every rule has a folder, and each further folder is listed here', () => {
     'match',
     'mutation',
     'owners.authors',
+    'owners.changes',
     'owners.fuse',
     'owners.match',
     'owners.reach',

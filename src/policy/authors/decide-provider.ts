@@ -58,7 +58,7 @@ function decideWrite(
   snapshot: ClusterSnapshot,
   circumstances: ProviderCircumstances,
 ): Decision {
-  const impact = impactOf(write, snapshot, circumstances);
+  const impact = impactOf(write, snapshot, circumstances, circumstances.install);
   const fuse = fuseViolation(review, write, impact);
   const unmatched = unmatchedViolation(write, impact);
   // A refusal already names these namespaces, so no notice repeats them.

@@ -1,4 +1,4 @@
-// Compares two versions of a provider over all namespaces: which they match, which objects they drop.
+// Compares two versions of a provider over all namespaces: which they match, which objects they drop or change.
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { Circumstances } from '../terms/budget.ts';
 import { isManaged } from '../desired/desired.ts';
@@ -7,8 +7,13 @@ import { nameOf } from '../../base/metadata.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { fateOf, type ProviderWrite } from './provider-write.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
+import type { CompiledContent, Rendered, RenderedContent } from '../compile/compile-contents.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import { auditNamespace } from '../decide/audit.ts';
+import { clipped } from '../../base/text.ts';
+import type { Install } from '../compile/install.ts';
+import { missingDefaults } from '../plan/repair.ts';
+import { contentChanges, type ContentChange } from './content-changes.ts';
 import { LostObjects } from './lost-objects.ts';
 
 export interface Impact {
@@ -21,6 +26,10 @@ export interface Impact {
   readonly unmatched: readonly UnmatchedNamespace[];
   /** For a policy that turns to Deny: by namespace, the number of violations that it has already. */
   readonly violating: ReadonlyMap<string, number>;
+  /** The objects that differ where both versions match, with the names of these namespaces. */
+  readonly changed: ReadonlyMap<ContentChange, readonly string[]>;
+  /** For `existing: Repair`: the labels and annotations that existing namespaces get, with the names of these namespaces. */
+  readonly repaired: ReadonlyMap<string, readonly string[]>;
 }
 
 /** A namespace for which a match condition of the newer version has an error. */
@@ -37,13 +46,34 @@ export function impactOf(
   write: ProviderWrite,
   snapshot: ClusterSnapshot,
   circumstances: Circumstances,
+  install: Install,
 ): Impact {
-  const comparison = new Comparison(write, snapshot, circumstances);
+  const { before, after } = write;
+  const rendersOnce = { ...write, before: renderingOnce(before), after: renderingOnce(after) };
+  const comparison = new Comparison(rendersOnce, snapshot, circumstances, install);
   for (const namespaceObject of snapshot.namespaces()) {
     if (circumstances.budget.isSpent()) break;
     if (isManaged(namespaceObject, snapshot)) comparison.add(namespaceObject);
   }
   return comparison;
+}
+
+/** What is lost and what is changed both need the objects of a namespace, and rendering them takes most of the time. */
+function renderingOnce(definition: ProviderDefinition | undefined): ProviderDefinition | undefined {
+  if (definition?.kind !== 'NamespacePolicy') return definition;
+  const { compiled } = definition;
+  return { ...definition, compiled: { ...compiled, contents: compiled.contents.map(rememberingLast) } };
+}
+
+function rememberingLast(content: CompiledContent): CompiledContent {
+  let last: readonly [KubeObject, Rendered<RenderedContent>] | undefined;
+  return {
+    ...content,
+    render(namespaceObject, budget) {
+      if (last?.[0] !== namespaceObject) last = [namespaceObject, content.render(namespaceObject, budget)];
+      return last[1];
+    },
+  };
 }
 
 const no: MatchResult = { kind: 'no' };
@@ -55,17 +85,29 @@ class Comparison implements Impact {
   readonly dropped = new Map<string, number>();
   readonly unmatched: UnmatchedNamespace[] = [];
   readonly violating = new Map<string, number>();
+  readonly changed = new Map<ContentChange, string[]>();
+  readonly repaired = new Map<string, string[]>();
   readonly #write: ProviderWrite;
   readonly #lost: LostObjects | undefined;
   readonly #circumstances: Circumstances;
   /** The policy, if this write turns it to Deny. */
   readonly #denying: CompiledPolicy | undefined;
+  /** The policy, if it repairs existing namespaces. */
+  readonly #repairing: CompiledPolicy | undefined;
+  readonly #changes: readonly ContentChange[];
 
-  constructor(write: ProviderWrite, snapshot: ClusterSnapshot, circumstances: Circumstances) {
+  constructor(
+    write: ProviderWrite,
+    snapshot: ClusterSnapshot,
+    circumstances: Circumstances,
+    install: Install,
+  ) {
     const { before, after } = write;
     this.#write = write;
     this.#circumstances = circumstances;
     this.#denying = turnsToDeny(write) ? policyIn(after) : undefined;
+    this.#repairing = repairs(write) ? policyIn(after) : undefined;
+    this.#changes = contentChanges(write, install);
     const isCounting = before !== undefined && fateOf(write) !== 'kept';
     this.#lost = isCounting ? new LostObjects(before, after, snapshot, circumstances) : undefined;
   }
@@ -79,7 +121,11 @@ class Comparison implements Impact {
       const { condition, message } = newer;
       this.unmatched.push({ name, condition, message, isOld: older.kind === 'error' });
     }
-    if (newer.kind === 'yes') this.#audit(namespaceObject);
+    if (newer.kind === 'yes') {
+      this.#audit(namespaceObject);
+      this.#repair(namespaceObject);
+      if (older.kind === 'yes') this.#compare(namespaceObject);
+    }
     if (older.kind !== 'yes') {
       if (newer.kind === 'yes') this.gained.push(name);
       return;
@@ -95,6 +141,22 @@ class Comparison implements Impact {
     if (violations.length > 0) this.violating.set(nameOf(namespaceObject), violations.length);
   }
 
+  #repair(namespaceObject: KubeObject): void {
+    if (this.#repairing === undefined) return;
+    const missing = missingDefaults([this.#repairing], namespaceObject, this.#circumstances.now);
+    const keys = [
+      ...[...(missing?.labels.keys() ?? [])].map((key) => `label ${clipped(key)}`),
+      ...[...(missing?.annotations.keys() ?? [])].map((key) => `annotation ${clipped(key)}`),
+    ];
+    for (const key of keys) append(this.repaired, key, nameOf(namespaceObject));
+  }
+
+  #compare(namespaceObject: KubeObject): void {
+    for (const change of this.#changes)
+      if (change.affects(namespaceObject, this.#circumstances))
+        append(this.changed, change, nameOf(namespaceObject));
+  }
+
   #match(definition: ProviderDefinition | undefined, namespaceObject: KubeObject): MatchResult {
     return definition === undefined
       ? no
@@ -104,6 +166,20 @@ class Comparison implements Impact {
 
 function policyIn(definition: ProviderWrite['after']): CompiledPolicy | undefined {
   return definition?.kind === 'NamespacePolicy' ? definition.compiled : undefined;
+}
+
+function append<K>(lists: Map<K, string[]>, key: K, name: string): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [name]);
+  else list.push(name);
+}
+
+function repairs({ after }: ProviderWrite): boolean {
+  return (
+    after?.kind === 'NamespacePolicy' &&
+    after.object.spec.existing === 'Repair' &&
+    !after.compiled.isSuspended
+  );
 }
 
 /** Existing violations block no write, so an author must hear of them when Warn or Audit turns into Deny. */

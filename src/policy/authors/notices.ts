@@ -3,6 +3,7 @@ import type { ProviderId } from '../terms/provider-id.ts';
 import { fateOf, type ProviderWrite } from './provider-write.ts';
 import { totalOf, type Impact, type UnmatchedNamespace } from './impact.ts';
 import { kindsNotAllowed, nameNotAllowed, type Install } from '../compile/install.ts';
+import type { ContentChange } from './content-changes.ts';
 import { counted, listed, plural } from '../terms/wording.ts';
 
 export function noticesOf(write: ProviderWrite, impact: Impact, install: Install): readonly string[] {
@@ -17,6 +18,9 @@ export function noticesOf(write: ProviderWrite, impact: Impact, install: Install
     ...resumption(write),
     ...kinds(write, install),
     ...secretName(write, install),
+    ...[...impact.repaired].map(([key, names]) => repairNotice(id, key, names)),
+    // There can be many of them, and a warning counts those that are cut.
+    ...[...impact.changed].map(([change, names]) => changeNotice(id, change, names)),
   ];
 }
 
@@ -55,6 +59,16 @@ function violationsNotice(id: ProviderId, violating: Impact['violating']): strin
   const count = totalOf(violating);
   const which = count === 1 ? 'violation, which blocks' : 'violations, which block';
   return `${id} turns to Deny with ${count} open ${which} no other write, in ${namespaces([...violating.keys()])}`;
+}
+
+function repairNotice(id: ProviderId, key: string, names: readonly string[]): string {
+  const where = counted(names.length, 'namespace');
+  return `${id} sets ${key} on ${where}; deleting the policy does not undo this: ${listed(names)}`;
+}
+
+function changeNotice(id: ProviderId, { text, detail }: ContentChange, names: readonly string[]): string {
+  const how = detail === '' ? '' : ` (${detail})`;
+  return `${id} ${text} in ${counted(names.length, 'namespace')}${how}: ${listed(names)}`;
 }
 
 /** Versions that existed only while the provider was suspended are not counted here. */

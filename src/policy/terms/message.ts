@@ -9,7 +9,8 @@ const maxContactLength = 200;
 const maxCauses = 100;
 /** The API server cuts longer warnings, and all beyond 4096 characters. */
 const maxWarningLength = 256;
-const maxWarnings = 16;
+/** Other webhooks share the 4096 characters. */
+const maxWarnings = 11;
 const maxAuditLength = 8192;
 
 const kinds = {

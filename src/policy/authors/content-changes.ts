@@ -1,0 +1,132 @@
+// Finds the objects that the newer version of a provider adds or changes, and words the difference.
+import { isDeepStrictEqual } from 'node:util';
+import type { NamespacePolicy, RoleBindingContent } from '../../api/namespace-policy/namespace-policy.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import { clipped } from '../../base/text.ts';
+import type { CompiledContent } from '../compile/compile-contents.ts';
+import type { CompiledPolicy } from '../compile/compile-policy.ts';
+import type { CompiledShare } from '../compile/compile-share.ts';
+import { isProvided, mayMakeSecret, type Install } from '../compile/install.ts';
+import { groupKind, roleBindingType, type ObjectType } from '../compile/object-key.ts';
+import type { Circumstances } from '../terms/budget.ts';
+import { fieldDifferences, roleBindingDifferences, shareDifferences } from './differences.ts';
+import { fateOf, type ProviderWrite } from './provider-write.ts';
+
+/** An object that the newer version of a provider adds, or wants in another form. */
+export interface ContentChange {
+  /** `changes RoleBinding access` */
+  readonly text: string;
+  /** `ClusterRole view -> edit; deleted and created again`. Empty if there is nothing to add. */
+  readonly detail: string;
+  /** True if the change affects this namespace, which both versions match. */
+  affects(namespaceObject: KubeObject, circumstances: Circumstances): boolean;
+}
+
+/** Returns nothing while the newer version is suspended, and where one of the versions is missing. */
+export function contentChanges(write: ProviderWrite, install: Install): readonly ContentChange[] {
+  const { before, after } = write;
+  if (fateOf(write) === 'kept' || before === undefined) return [];
+  if (before.kind === 'SecretShare' && after?.kind === 'SecretShare')
+    return shareChanges(before.compiled, after.compiled, install);
+  if (before.kind === 'NamespacePolicy' && after?.kind === 'NamespacePolicy') {
+    if (isDeepStrictEqual(before.object.spec.contents, after.object.spec.contents)) return [];
+    return policyChanges(contentsOf(before), contentsOf(after), install);
+  }
+  return [];
+}
+
+function shareChanges(
+  before: CompiledShare,
+  after: CompiledShare,
+  install: Install,
+): readonly ContentChange[] {
+  const { name } = after.copy;
+  if (!mayMakeSecret(name, install)) return [];
+  const isNew = before.copy.name !== name;
+  const detail = isNew ? '' : shareDifferences(before, after);
+  if (!isNew && detail === '') return [];
+  return [{ text: `${isNew ? 'adds' : 'changes'} Secret ${name}`, detail, affects: () => true }];
+}
+
+/** One content of a policy, as it is written and compiled. */
+interface Content {
+  readonly type: ObjectType;
+  /** Can be a template. */
+  readonly name: string;
+  readonly binding?: RoleBindingContent;
+  readonly source: object;
+  readonly compiled: CompiledContent;
+}
+
+/** The compiled contents have the order of the spec: first the roleBindings, then the resources. */
+function contentsOf({
+  object: { spec },
+  compiled,
+}: {
+  readonly object: NamespacePolicy;
+  readonly compiled: CompiledPolicy;
+}): readonly Content[] {
+  const { roleBindings = [], resources = [] } = spec.contents ?? {};
+  const sources = [
+    ...roleBindings.map((binding) => ({
+      type: roleBindingType,
+      name: binding.name,
+      binding,
+      source: binding,
+    })),
+    ...resources.map((source) => ({ type: source, name: source.metadata.name, source })),
+  ];
+  return compiled.contents.flatMap((content, index) => {
+    const source = sources[index];
+    return source === undefined ? [] : [{ ...source, compiled: content }];
+  });
+}
+
+function policyChanges(
+  before: readonly Content[],
+  after: readonly Content[],
+  install: Install,
+): readonly ContentChange[] {
+  const keyOf = ({ type, name }: Content): string => `${groupKind(type)} ${name}`;
+  const older = new Map(before.map((content) => [keyOf(content), content]));
+  return after.flatMap((content) => {
+    const old = older.get(keyOf(content));
+    if (content.binding === undefined && !isProvided(content.type, install)) return [];
+    return isDeepStrictEqual(old?.source, content.source) ? [] : [contentChange(old, content)];
+  });
+}
+
+function contentChange(old: Content | undefined, now: Content): ContentChange {
+  return {
+    text: `${old === undefined ? 'adds' : 'changes'} ${now.type.kind} ${clipped(now.name, 60)}`,
+    detail: detailOf(old, now),
+    affects: (namespaceObject, circumstances) =>
+      (!rendersDifferently(old) && !rendersDifferently(now)) ||
+      isOther(old, now, namespaceObject, circumstances),
+  };
+}
+
+function detailOf(old: Content | undefined, now: Content): string {
+  if (now.binding === undefined) return old === undefined ? '' : fieldDifferences(old.source, now.source);
+  return old?.binding === undefined
+    ? `ClusterRole ${now.binding.roleRef.name}`
+    : roleBindingDifferences(old.binding, now.binding);
+}
+
+/** True if two namespaces can get different objects. */
+function rendersDifferently(content: Content | undefined): boolean {
+  const { expiresAfter, expiresAt } = content?.binding ?? {};
+  return content?.compiled.isTemplated === true || expiresAfter !== undefined || expiresAt !== undefined;
+}
+
+/** A namespace that gets no object from the newer version can only lose one, which another notice counts. */
+function isOther(
+  old: Content | undefined,
+  now: Content,
+  namespaceObject: KubeObject,
+  { now: time, budget }: Circumstances,
+): boolean {
+  const rendered = now.compiled.render(namespaceObject, budget);
+  if (rendered.kind !== 'present' || (rendered.value.expiresAt ?? Infinity) <= time.getTime()) return false;
+  return !isDeepStrictEqual(old?.compiled.render(namespaceObject, budget), rendered);
+}
