@@ -72,8 +72,8 @@ describeControllers('what people see', () => {
         'secretshare.reeve.dev/sh-st-share sh-st-share 2 2 0 True Synced AGE',
       ]);
       expect(await table('nspol', '-o=wide')).toEqual([
-        'NAME MATCHED DESIRED SYNCED CONFLICTS FAILED VIOLATIONS ACTIONS SUSPENDED READY REASON AGE',
-        'sh-st-policy 2 2 2 0 0 2 ["Deny"] false True Synced AGE',
+        'NAME MATCHED DESIRED SYNCED CONFLICTS FAILED SKIPPED VIOLATIONS ACTIONS SUSPENDED READY REASON AGE',
+        'sh-st-policy 2 2 2 0 0 0 2 ["Deny"] false True Synced AGE',
       ]);
       expect(await table('sshare', '-o=wide')).toEqual([
         'NAME SOURCE SOURCE-NAMESPACE DESIRED SYNCED CONFLICTS FAILED SUSPENDED READY REASON AGE',

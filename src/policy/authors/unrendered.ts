@@ -1,0 +1,48 @@
+// Finds the contents of a policy that existing namespaces do not get, because a template skips or fails there.
+import type { KubeObject } from '../../base/kube-object.ts';
+import { nameOf } from '../../base/metadata.ts';
+import type { CompiledContent } from '../compile/compile-contents.ts';
+import type { Budget } from '../terms/budget.ts';
+
+/** A content with a namespace that does not get it, and the names of all such namespaces. */
+export interface UnrenderedContent {
+  readonly kind: 'skipped' | 'error';
+  /** `RoleBinding viewers`, as in the first namespace. */
+  readonly object: string;
+  /** Why, in the first namespace. */
+  readonly message: string;
+  readonly names: readonly string[];
+}
+
+export class UnrenderedContents {
+  readonly #contents: readonly CompiledContent[];
+  readonly #budget: Budget;
+  readonly #found = new Map<string, UnrenderedContent & { readonly names: string[] }>();
+
+  constructor(contents: readonly CompiledContent[], budget: Budget) {
+    this.#contents = contents.filter(({ isTemplated }) => isTemplated);
+    this.#budget = budget;
+  }
+
+  get all(): readonly UnrenderedContent[] {
+    return [...this.#found.values()];
+  }
+
+  /** Call it for a namespace that the policy matches. */
+  add(namespaceObject: KubeObject): void {
+    for (const [index, content] of this.#contents.entries()) {
+      const rendered = content.render(namespaceObject, this.#budget);
+      if (rendered.kind !== 'skipped' && rendered.kind !== 'error') continue;
+      const { kind, object, message } = rendered;
+      const key = `${index} ${kind}`;
+      const known = this.#found.get(key) ?? {
+        kind,
+        object: `${object.kind} ${object.name}`,
+        message,
+        names: [],
+      };
+      this.#found.set(key, known);
+      known.names.push(nameOf(namespaceObject));
+    }
+  }
+}
