@@ -144,6 +144,26 @@ describeControllers('contents', () => {
       ]);
     });
 
+    test('a label or annotation that makes a content fail is refused when the Namespace is written', async () => {
+      const namespace = await namesakes.makeNamespace('refuse', { share: '2' });
+      const tenth = "${string(10 / int(namespaceObject.metadata.labels['share']))}";
+      const group = "${namespaceObject.metadata.annotations['ad/view']}";
+      const roleBindings = [{ ...roleBinding('viewers', 'x'), subjects: [{ kind: 'Group', name: group }] }];
+      await stage.apply(
+        namesakes.policy('refuse', { roleBindings, resources: [configMap('settings', { share: tenth })] }),
+      );
+      const settings = namesakes.objectIn('refuse', 'ConfigMap', 'settings');
+      await inTime(() => stage.ownersOf(settings)).toEqual(['NamespacePolicy/ho-li-refuse']);
+      await expect(stage.kubectl('label', 'namespace', namespace, 'share=0', '--overwrite')).rejects.toThrow(
+        'label share="0" makes ConfigMap settings fail: data.share has an error: division by zero',
+      );
+      await expect(
+        stage.kubectl('annotate', 'namespace', namespace, 'ad/view=system:masters'),
+      ).rejects.toThrow(
+        'annotation ad/view="system:masters" makes RoleBinding viewers fail: subjects[0].name is "system:masters"',
+      );
+    });
+
     test('contents stay as they are when they cannot be rendered', async () => {
       const namespace = await namesakes.makeNamespace('render', { share: '2' });
       const tenth = "${string(10 / int(namespaceObject.metadata.labels['share']))}";
@@ -151,7 +171,7 @@ describeControllers('contents', () => {
         configMap('always', { share: label('share') }),
         configMap('settings', { share: tenth }),
       ];
-      await stage.apply(namesakes.policy('render', { resources }));
+      await stage.apply(namesakes.policy('render', { resources }, { validationActions: ['Warn'] }));
       const refs = ['always', 'settings'].map((name) => namesakes.objectIn('render', 'ConfigMap', name));
       const data = async () => Promise.all(refs.map(async (ref) => (await stage.get(ref))?.['data']));
       await inTime(data).toEqual([{ share: '2' }, { share: '5' }]);
@@ -159,7 +179,7 @@ describeControllers('contents', () => {
       await inTime(() => stage.condition(namesakes.refTo('render'))).toBe('False Failed');
       expect(await stage.failures(namesakes.refTo('render'))).toContainEqual(
         expect.stringContaining(
-          `${namespace} RenderFailed, ConfigMap settings: data.share (from label share) failed: division by zero`,
+          `${namespace} RenderFailed, ConfigMap settings: data.share (from label share) has an error: division by zero`,
         ),
       );
       await rounds.pass(namespace);

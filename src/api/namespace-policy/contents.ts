@@ -82,7 +82,7 @@ export const roleBindingContent = object({
 
 export const contents = object({
   description:
-    'The objects that every matched namespace contains, old or new. Reeve creates them, restores them when they change, and deletes them when the policy no longer wants them.',
+    'The objects that every matched namespace contains, old or new. Reeve creates them, restores them when they change, and deletes them when the policy no longer wants them. Labels and annotations of a Namespace that make one of them fail violate the rule contents: validationActions and exceptions apply to it.',
   fields: {
     roleBindings: list({
       description: 'RoleBindings to ClusterRoles.',

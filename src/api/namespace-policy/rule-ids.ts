@@ -17,6 +17,7 @@ export const ruleIds = [
   'rbac.allowedRoleRefs',
   'rbac.forbiddenSubjects',
   'rbac.forbidWildcardRules',
+  'contents',
 ] as const;
 
 /** `validations/short` is the validation named short. */

@@ -104,12 +104,12 @@ function compileContent(
 }
 
 /** `subjects[0].name (from annotation team) is ""; accepted: …` */
-function problemText({ field, found, accepted, lookups }: TextProblem): string {
+function problemText({ field, verb, found, accepted, lookups }: TextProblem): string {
   const from =
     lookups.length === 0
       ? ''
       : ` (from ${lookups.map(({ field: of, key }) => keyText(of, key)).join(' and ')})`;
-  return `${field}${from} ${found}; accepted: ${accepted}`;
+  return `${field}${from} ${verb} ${found}; accepted: ${accepted}`;
 }
 
 const rbacGroup = 'rbac.authorization.k8s.io';

@@ -21,6 +21,7 @@ import {
   compileRoleRules,
   compileSecretRules,
 } from './compile-rules.ts';
+import { contentsRules } from './contents-rule.ts';
 import { isTemplated } from './content-template.ts';
 
 export interface CompiledPolicy {
@@ -67,12 +68,16 @@ export function compilePolicy({ metadata, spec }: NamespacePolicy): CompileResul
   const secretDefaults = takeEach(compileDefaults(spec.secrets?.defaults, 'secrets'));
   const defaults = [...namespaceDefaults, ...secretDefaults];
   const match = take(compileMatch(spec.match), nothingMatches);
+  const contents = take(compileContents(spec.contents), []);
   const policy: CompiledPolicy = {
     name: metadata.name,
     contact: spec.contact,
     actions: spec.validationActions,
     match,
-    namespaceRules: take(compileNamespaceRules(spec, requirements, namespaceDefaults), []),
+    namespaceRules: [
+      ...take(compileNamespaceRules(spec, requirements, namespaceDefaults), []),
+      ...contentsRules(contents),
+    ],
     secretRules: compileSecretRules(spec.secrets, secretDefaults),
     roleRules: compileRoleRules(spec.rbac),
     roleBindingRules: compileRoleBindingRules(spec.rbac),
@@ -81,7 +86,7 @@ export function compilePolicy({ metadata, spec }: NamespacePolicy): CompileResul
     namespaceDefaults,
     secretDefaults,
     requesters: spec.namespaces?.requesters,
-    contents: take(compileContents(spec.contents), []),
+    contents,
     readsNamespace:
       isTemplated(spec.contents) || defaults.some(({ template }) => template.reads.has('namespaceObject')),
     isSuspended: spec.suspend,

@@ -14,7 +14,8 @@ import type { TextCheck, TextChecks } from './text-checks.ts';
 export interface TextProblem {
   /** The path of the text within the content, such as `subjects[0].name`. */
   readonly field: string;
-  /** Completes a sentence about the field: `is "system:masters"`. */
+  readonly verb: 'is' | 'has';
+  /** Completes a sentence about the field after the verb: `"system:masters"`, `an error: …`. */
   readonly found: string;
   readonly accepted: string;
   readonly lookups: readonly MetadataKey[];
@@ -100,21 +101,22 @@ function problemsOf(template: Template, { accepts, accepted }: TextCheck, path: 
 
 function textRenderer(template: Template, field: string, check: TextCheck | undefined): Renderer {
   const { lookups } = template;
-  const failed = (found: string, accepted: string): RenderedValue => ({
+  const problem = (verb: TextProblem['verb'], found: string, accepted: string): RenderedValue => ({
     kind: 'error',
-    problem: { field, found, accepted, lookups },
+    problem: { field, verb, found, accepted, lookups },
   });
   return (namespaceObject, budget) => {
-    if (budget.isSpent()) return failed('failed: the time for this request ran out', 'a smaller template');
+    if (budget.isSpent())
+      return problem('has', 'an error: the time for this request ran out', 'a smaller template');
     const rendered = template.render({ namespaceObject });
     if (rendered.ok) {
       const { value } = rendered;
       if (check?.accepts(value) !== false) return { kind: 'present', value };
-      return failed(`is ${quoted(value)}`, check.accepted);
+      return problem('is', quoted(value), check.accepted);
     }
     if (rendered.reason === 'missing') return { kind: 'missing', message: rendered.message };
     const accepted = `a value for which ${clipped(template.source, maxSourceLength)} has a result`;
-    return failed(`failed: ${rendered.message}`, accepted);
+    return problem('has', `an error: ${rendered.message}`, accepted);
   };
 }
 

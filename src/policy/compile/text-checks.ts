@@ -38,7 +38,7 @@ const labelValue: TextCheck = {
 function userOrGroup(kind: string): TextCheck {
   return {
     accepts: (name) => name !== '' && name === name.trim() && !isReservedSubject({ kind, name }),
-    accepted: `a ${kind} whose name is not empty, has no space at its ends, and does not begin with ${reservedPrefix}, which Kubernetes reserves`,
+    accepted: `a ${kind} outside ${reservedPrefix}, which Kubernetes reserves; not empty, and without spaces at its ends`,
   };
 }
 

@@ -24,6 +24,7 @@ export function auditNamespace(policy: CompiledPolicy, namespaceObject: KubeObje
   const context = {
     review: creationOf(namespaceObject),
     now,
+    budget: unlimitedBudget,
     namespaceObject,
     matchesNew: true,
     matchedOld: false,
@@ -32,12 +33,16 @@ export function auditNamespace(policy: CompiledPolicy, namespaceObject: KubeObje
     // An audit asks only whether a defaulted key exists; its value is free.
     ownsDefault: () => false,
   };
-  judge(policy, policy.namespaceRules.filter(isAuditable), context, unlimitedBudget, violations);
+  judge(policy, policy.namespaceRules.filter(isAuditable), context, violations);
   return { isMatched: true, violations: violations.map(({ violation }) => violation) };
 }
 
-/** Leaves out rules about who may change what. Quotas concern all namespaces together, so they are counted elsewhere. */
+/**
+ * Leaves out rules about who may change what. Quotas concern all namespaces together, so they are counted elsewhere.
+ * A content that fails is a failure in the status, not a violation.
+ */
 function isAuditable(rule: Rule): boolean {
+  if (rule.id === 'contents') return false;
   return rule.shape === 'state' ? rule.graced : rule.id === 'namespaces.defaults';
 }
 

@@ -97,8 +97,7 @@ function judgeAll(
   for (const each of matches) {
     const context = contextOf(each, review, snapshot, circumstances);
     if (context === undefined) continue;
-    if (!judgeOne(each, { ...context, ownsDefault: ownerOf(each.policy) }, circumstances.budget, violations))
-      break;
+    if (!judgeOne(each, { ...context, ownsDefault: ownerOf(each.policy) }, violations)) break;
   }
   return violations;
 }
@@ -115,6 +114,7 @@ function contextOf(
   return {
     review,
     now,
+    budget,
     namespaceObject,
     matchesNew: after.kind === 'yes',
     matchedOld: before.kind === 'yes',
@@ -133,7 +133,6 @@ function contextOf(
 function judgeOne(
   { policy, before, after }: PolicyMatch,
   context: StepContext,
-  budget: Budget,
   violations: JudgedViolation[],
 ): boolean {
   if (after.kind === 'error') {
@@ -141,17 +140,11 @@ function judgeOne(
     return true;
   }
   if (before.kind !== 'error' || after.kind === 'yes') {
-    return judge(policy, policy.namespaceRules, context, budget, violations);
+    return judge(policy, policy.namespaceRules, context, violations);
   }
   // An error hides whether the policy matched the old namespace. That matters only if a match would lead to a violation.
   const ifMatched: JudgedViolation[] = [];
-  const isComplete = judge(
-    policy,
-    policy.namespaceRules,
-    { ...context, matchedOld: true },
-    budget,
-    ifMatched,
-  );
+  const isComplete = judge(policy, policy.namespaceRules, { ...context, matchedOld: true }, ifMatched);
   if (ifMatched.length > 0) violations.push(matchErrorViolation(policy, before));
   return isComplete;
 }

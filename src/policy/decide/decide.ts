@@ -32,6 +32,7 @@ function decideNamespaced(
     const context = {
       review,
       now,
+      budget,
       namespaceObject,
       matchesNew: true,
       matchedOld: review.oldObject !== undefined,
@@ -39,7 +40,7 @@ function decideNamespaced(
       countOthers: () => 0,
       ownsDefault: ownerOf(policy),
     };
-    return judge(policy, rulesFor(policy, review), context, budget, violations);
+    return judge(policy, rulesFor(policy, review), context, violations);
   });
   const policies = matching.map(({ name }) => name);
   return { ...nothingToDecide, violations, policies, overBudget: !isComplete || budget.isSpent() };

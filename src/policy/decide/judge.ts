@@ -1,7 +1,6 @@
 // Runs the rules of one policy on one write: exceptions, grace for old violations, the evaluation budget.
 import type { RuleId } from '../../api/namespace-policy/rule-ids.ts';
 import type { ValidationAction } from '../../api/namespace-policy/namespace-policy.ts';
-import type { Budget } from '../terms/budget.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import { isExcepted } from '../terms/exceptions.ts';
 import type { MatchResult } from '../terms/match.ts';
@@ -16,12 +15,11 @@ export function judge(
   policy: CompiledPolicy,
   rules: readonly Rule[],
   context: StepContext,
-  budget: Budget,
   violations: JudgedViolation[],
 ): boolean {
   const reasons: Reason[] = [];
   const isComplete = rules.every((rule) => {
-    if (budget.isSpent()) return false;
+    if (context.budget.isSpent()) return false;
     if (isExcepted(policy.exceptions, rule.id, context.review.namespace, context.now)) return true;
     const { fresh, old } = violationsOf(rule, context, policy.actions);
     const reports = policy.actions.filter(isReport);

@@ -3,6 +3,7 @@ import type { ValidationAction } from '../../api/namespace-policy/namespace-poli
 import type { RuleId } from '../../api/namespace-policy/rule-ids.ts';
 import type { MetadataField } from '../../base/metadata.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
+import type { Budget } from '../terms/budget.ts';
 import type { Review } from '../terms/review.ts';
 
 /** One place where an object violates one rule. */
@@ -21,6 +22,7 @@ export interface RuleViolation {
 export interface RuleContext {
   readonly review: Review;
   readonly now: Date;
+  readonly budget: Budget;
   /** The Namespace that the policy matched. In a review of a Namespace: the written Namespace. */
   readonly namespaceObject: KubeObject;
 }

@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { renderProblem } from '../../../../src/base/problem.ts';
-import { loadProvider } from '../../../../src/policy/compile/load-provider.ts';
 import { unlimitedBudget } from '../../../../src/policy/terms/budget.ts';
-import { aNamespace, aPolicy } from '../../../support/engine.ts';
+import { aNamespace, aPolicy, problemsOf } from '../../../support/engine.ts';
 
 const binding = {
   name: 'ad-kubernetes-${namespaceObject.metadata.name}',
@@ -87,10 +85,10 @@ describe('what a policy provides is rendered for a namespace', () => {
   });
 
   test.each([
-    ['User', 'system:masters', 'does not begin with system:'],
-    ['Group', 'system:authenticated', 'does not begin with system:'],
-    ['Group', '', 'is not empty'],
-    ['User', ' jane', 'has no space at its ends'],
+    ['User', 'system:masters', 'outside system:'],
+    ['Group', 'system:authenticated', 'outside system:'],
+    ['Group', '', 'not empty'],
+    ['User', ' jane', 'without spaces at its ends'],
     ['ServiceAccount', 'ci:cd', 'small letters, digits'],
   ])('a label never makes the %s %j a subject', (kind, value, accepted) => {
     const name = "${namespaceObject.metadata.annotations['team']}";
@@ -178,16 +176,6 @@ describe('what a policy provides is rendered for a namespace', () => {
 });
 
 describe('a content that can never be right does not load', () => {
-  const problemsOf = (contents: object): readonly string[] => {
-    const spec = { contents };
-    const loaded = loadProvider('NamespacePolicy', {
-      apiVersion: 'reeve.dev/v1alpha1',
-      kind: 'NamespacePolicy',
-      metadata: { name: 'p' },
-      spec,
-    });
-    return loaded.ok ? [] : loaded.problems.map(renderProblem);
-  };
   const goTemplate =
     'Go templates are not evaluated; use ${ } with CEL, such as ${namespaceObject.metadata.name}';
 
@@ -210,12 +198,12 @@ describe('a content that can never be right does not load', () => {
       'spec.contents.roleBindings[0].name: found a value of type kubernetes.NamespaceMetadata has no field annotatons; did you mean annotations?; accepted: text with CEL in ${ }, over namespaceObject',
     ],
   ])('%j: %s', (content, problem) => {
-    expect(problemsOf({ roleBindings: [content] })).toEqual([problem]);
+    expect(problemsOf('p', { contents: { roleBindings: [content] } })).toEqual([problem]);
   });
 
   test('a Go template in the name or a label of a resource does not load', () => {
     const metadata = { name: 'a-{{ .Name }}', labels: { team: '{{ .Team }}' } };
-    expect(problemsOf({ resources: [{ ...quota, metadata }] })).toEqual([
+    expect(problemsOf('p', { contents: { resources: [{ ...quota, metadata }] } })).toEqual([
       `spec.contents.resources[0].metadata.name: ${goTemplate}`,
       `spec.contents.resources[0].metadata.labels.team: ${goTemplate}`,
     ]);
@@ -228,10 +216,12 @@ describe('a content that can never be right does not load', () => {
       metadata: { name: 'up', annotations: { note: '{{ x }}' } },
       spec: { summary: '{{ $labels.instance }} of ${namespaceObject.metadata.name} is down' },
     };
-    expect(problemsOf({ resources: [rule] })).toEqual([]);
+    expect(problemsOf('p', { contents: { resources: [rule] } })).toEqual([]);
   });
 
   test('braces within an expression are CEL', () => {
-    expect(problemsOf({ roleBindings: [{ ...binding, name: "${{'a': 'b'}['a']}" }] })).toEqual([]);
+    expect(
+      problemsOf('p', { contents: { roleBindings: [{ ...binding, name: "${{'a': 'b'}['a']}" }] } }),
+    ).toEqual([]);
   });
 });

@@ -98,6 +98,24 @@ describe('contents that appear, vanish or have an error', () => {
       [changes],
     ],
     ['contents whose error stays need no right', failing, labels({ n: '0' }), labels({ n: '0', x: 'y' }), []],
+    ['a failing content that is skipped needs a right', failing, labels({ n: '0' }), labels({}), [changes]],
+    [
+      'a content that is skipped for another label needs no right',
+      aPolicy('p', {
+        contents: {
+          resources: [
+            {
+              apiVersion: 'v1',
+              kind: 'ConfigMap',
+              metadata: { name: '${namespaceObject.metadata.labels.a + namespaceObject.metadata.labels.b}' },
+            },
+          ],
+        },
+      }),
+      labels({ a: 'x' }),
+      labels({ b: 'x' }),
+      [],
+    ],
     ['absent contents that have an error need no right', failing, labels({}), labels({ n: '0' }), []],
   ] as const)('%s', ([, compiled, before, after, rights]) => {
     expect(rightsFor([compiled], before, after)).toEqual(rights);

@@ -85,10 +85,13 @@ describe('what a namespace is to contain', () => {
   });
 
   test.each([
-    ['${string(1 / (size(namespaceObject.metadata.name) - 1))}', 'failed: division by zero'],
-    ['${namespaceObject.metadata.name.split(",")[1]}', 'failed: the list has no such index'],
-    ['${string(int(namespaceObject.metadata.name))}', 'failed: '],
-    ['${namespaceObject.metadata.annotations.map(k, k)[0]}', 'failed: the namespace has no annotations'],
+    ['${string(1 / (size(namespaceObject.metadata.name) - 1))}', 'has an error: division by zero'],
+    ['${namespaceObject.metadata.name.split(",")[1]}', 'has an error: the list has no such index'],
+    ['${string(int(namespaceObject.metadata.name))}', 'has an error: '],
+    [
+      '${namespaceObject.metadata.annotations.map(k, k)[0]}',
+      'has an error: the namespace has no annotations',
+    ],
     ['${"a/b"}', 'is "a/b"; accepted: a name '],
   ])('a template %s that fails freezes the objects of its provider', (name, message) => {
     const { claims, frozen, skipped } = desiredIn(a, [policy('p', {}, { name })]);

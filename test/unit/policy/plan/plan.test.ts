@@ -240,7 +240,11 @@ describe('an object that a provider wants', () => {
         policies: {
           p: quotaPolicy(),
           rules: {
-            match: { matchConditions: [{ name: 'broken', expression: 'namespaceObject.absent == 1' }] },
+            match: {
+              matchConditions: [
+                { name: 'broken', expression: 'namespaceObject.metadata.labels.absent == ""' },
+              ],
+            },
             rbac: { forbidWildcardRules: true },
           },
         },
