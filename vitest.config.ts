@@ -42,6 +42,7 @@ const onTheSandbox = [
   'fuse',
   'provider-names',
   'readme',
+  'replaced-bindings',
   'reconciler-outside',
   'role-bindings',
   'secret-share-limits',

@@ -11,6 +11,8 @@ export interface Happening extends Change {
   readonly namespace: string;
   /** The error of a failure, or why an object was deleted. */
   readonly message?: string;
+  /** For how long the object was missing at most, because it was deleted and created again. */
+  readonly missingMs?: number;
   /** The object, if the event can link to it. */
   readonly object?: EventObject;
 }
@@ -22,6 +24,7 @@ interface Sum {
   readonly kinds: Map<string, number>;
   /** The first by namespace, kind and name, so that the order of the work does not change the note. */
   first: Happening;
+  missingMs: number | undefined;
   /** The names of the first objects. Notes on a namespace list them. */
   readonly named: string[];
 }
@@ -47,10 +50,13 @@ export class EventSummary {
       namespaces: new Set<string>(),
       kinds: new Map<string, number>(),
       first: happening,
+      missingMs: undefined,
       named: [],
     };
     this.#sums.set(key, sum);
     sum.namespaces.add(namespace);
+    const { missingMs = sum.missingMs } = happening;
+    sum.missingMs = missingMs === undefined ? undefined : Math.max(missingMs, sum.missingMs ?? 0);
     sum.kinds.set(kind, (sum.kinds.get(kind) ?? 0) + 1);
     if (orderOf(happening) < orderOf(sum.first)) sum.first = happening;
     if (name !== undefined && sum.named.length < maxNamed) sum.named.push(`${kind} ${name}`);
@@ -59,11 +65,12 @@ export class EventSummary {
   /** Returns the events about the provider: `Created 26 Secrets in 26 namespaces`. */
   ofProvider(): readonly SummedEvent[] {
     return this.#events((sum) => {
-      const { change, first, namespaces } = sum;
+      const { change, first, namespaces, missingMs } = sum;
       const isOne = countOf(sum) === 1;
       const many = `${countText(sum)} in ${countedWord(namespaces.size, 'namespace')}`;
       const objects = isOne ? placeText(first) : many;
-      if (change.type === 'Normal') return `${change.reason} ${objects}${messageText(first)}`;
+      if (change.type === 'Normal')
+        return `${change.reason} ${objects}${messageText({ ...first, missingMs })}`;
       return `${objects}${isOne ? '' : `; first ${placeText(first)}`}${messageText(first)}`;
     });
   }
@@ -71,10 +78,11 @@ export class EventSummary {
   /** Returns the events about a namespace: `Created RoleBinding viewers, ResourceQuota team for NamespacePolicy/apps`. */
   ofNamespace(provider: string): readonly SummedEvent[] {
     return this.#events((sum) => {
-      const { change, first, named } = sum;
+      const { change, first, named, missingMs } = sum;
       const more = countOf(sum) - named.length;
       const objects = `${named.join(', ')}${more === 0 ? '' : ` and ${more} more`}`;
-      if (change.type === 'Normal') return `${change.reason} ${objects} for ${provider}${messageText(first)}`;
+      if (change.type === 'Normal')
+        return `${change.reason} ${objects} for ${provider}${messageText({ ...first, missingMs })}`;
       return `${named.length === 0 ? '' : `${objects} of `}${provider}${messageText(first)}`;
     });
   }
@@ -100,9 +108,14 @@ function placeText({ kind = '', name, namespace }: Happening): string {
   return name === undefined ? `namespace ${namespace}` : `${kind} ${name} in namespace ${namespace}`;
 }
 
-function messageText({ message }: Happening): string {
-  return message === undefined ? '' : `: ${message}`;
+export function messageText({ kind, message, missingMs }: MessageParts): string {
+  if (message === undefined) return '';
+  const what = kind === 'RoleBinding' ? 'access was interrupted' : 'it was missing';
+  const gap = missingMs === undefined ? '' : `: ${what} for at most ${Math.ceil(missingMs)} ms`;
+  return `: ${message}${gap}`;
 }
+
+type MessageParts = Pick<Happening, 'kind' | 'message'> & { readonly missingMs?: number | undefined };
 
 function orderOf({ namespace, kind, name }: Happening): string {
   return `${namespace}/${kind ?? ''}/${name ?? ''}`;

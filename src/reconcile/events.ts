@@ -7,12 +7,15 @@ import { kindOfProvider, nameOfProvider, type ProviderId } from '../policy/terms
 import type { LiveCluster } from '../state/live-cluster.ts';
 import type { UnsyncedObject } from '../policy/status/provider-report.ts';
 import type { Clock } from '../base/clock.ts';
-import { EventSummary, type Change } from './event-summary.ts';
+import { EventSummary, messageText, type Change, type Happening } from './event-summary.ts';
 import type { EventObject, EventRecorder } from './ports.ts';
 import type { WorkQueue } from './queue/queue.ts';
 
 /** A step that writes. The planner does the reading steps itself. */
 export type DoneStep = Exclude<PlanStep, { readonly kind: 'read' | 'read-source' }>;
+
+/** What an event says besides the change itself. */
+export type EventNote = Required<Pick<Happening, 'message'>> & Pick<Happening, 'missingMs'>;
 
 export interface EventAnnouncerOptions {
   readonly events: EventRecorder;
@@ -44,19 +47,30 @@ export class EventAnnouncer {
   }
 
   /** `object` is the current object, or its last state when it was deleted. `note` says more. */
-  wrote(step: DoneStep, object: EventObject, note?: string): void {
+  wrote(step: DoneStep, object: EventObject, note?: EventNote): void {
     const provider = ownerOf(step);
     const { kind, name, namespace = '' } = object;
     const [reason, action] = reasonOf(step);
     const change = { type: 'Normal', reason, action } as const;
-    const message = 'isExpired' in step && step.isExpired ? ['it has expired'] : [];
-    const why = [...message, ...(note === undefined ? [] : [note])].join('; ');
-    const happening = { ...change, kind, name, namespace, object, ...(why === '' ? {} : { message: why }) };
+    const expiry = 'isExpired' in step && step.isExpired ? ['it has expired'] : [];
+    const why = [...expiry, ...(note === undefined ? [] : [note.message])].join('; ');
+    const happening = {
+      ...change,
+      kind,
+      name,
+      namespace,
+      object,
+      ...note,
+      ...(why === '' ? {} : { message: why }),
+    };
     this.#window(provider).summary.add(happening);
     // A namespace gains or loses an object. A change of an object is an event on the object.
     if (step.kind === 'create' || step.kind === 'delete' || step.kind === 'release')
       this.#round(namespace, provider).add(happening);
-    else this.#record(object, change, `${reason} for ${provider}`, this.#providerObject(provider));
+    else {
+      const said = `${reason} for ${provider}${messageText(happening)}`;
+      this.#record(object, change, said, this.#providerObject(provider));
+    }
   }
 
   /** Records a failure that was not known before. `object` is the object of another owner, if that is the cause. */

@@ -1,4 +1,5 @@
 // Writes single objects, with preconditions so that a write can only hit the object that was planned for.
+import { KubeError } from '../../base/kube-error.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import type { KubeObject, ObjectRef } from '../../base/kube-object.ts';
 import { appliedAnnotation, managedByLabel, managedByReeve, ownerAnnotation } from '../../api/names.ts';
@@ -25,9 +26,9 @@ const replaceGraceMs = 3000;
 export class ObjectWrites {
   readonly #writer: ObjectWriter;
   readonly #dryRuns = new DryRuns();
-  readonly #clock: Pick<Clock, 'sleep'>;
+  readonly #clock: Pick<Clock, 'monotonic' | 'sleep'>;
 
-  constructor(writer: ObjectWriter, clock: Pick<Clock, 'sleep'>) {
+  constructor(writer: ObjectWriter, clock: Pick<Clock, 'monotonic' | 'sleep'>) {
     this.#writer = writer;
     this.#clock = clock;
   }
@@ -65,18 +66,39 @@ export class ObjectWrites {
     return undefined;
   }
 
-  /** Deletes and creates an object that cannot be changed. A shutdown between both requests waits for the second. */
+  /**
+   * Deletes and creates an object that cannot be changed, with no other request between both, and returns for how long it was
+   * missing at most. A shutdown between both waits for the second. Nothing is deleted if the API server would refuse the
+   * second, for example because Reeve may not grant the new role.
+   */
   async replace(
     step: WriteStep,
     live: Observed,
     signal: AbortSignal,
     removed: () => void,
-  ): Promise<Observed> {
+  ): Promise<{ readonly observed: Observed; readonly missingMs: number }> {
+    await this.#rehearse(step, signal);
     return await withGrace(signal, replaceGraceMs, this.#clock, async (late) => {
+      const since = this.#clock.monotonic();
       await this.remove(live, late);
       removed();
-      return await this.create(step, late);
+      const created = await this.create(step, late);
+      return { observed: created, missingMs: this.#clock.monotonic() - since };
     });
+  }
+
+  /** Creates the object under another name in a dry run, because the old object still has the name. */
+  async #rehearse({ object }: WriteStep, signal: AbortSignal): Promise<void> {
+    // An install can limit Secrets to exact names, so a refusal of another name says nothing.
+    if (object.kind === 'Secret') return;
+    const metadata = { ...object.metadata, name: `${object.metadata.name ?? ''}.rehearsal` };
+    try {
+      await this.#writer.apply({ ...object, metadata }, { force: true, dryRun: true, signal });
+    } catch (error) {
+      // A webhook of others with side effects refuses every dry run:
+      // https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#side-effects
+      if (!(error instanceof KubeError) || error.code !== 400) throw error;
+    }
   }
 
   /** An object that does not exist any more counts as removed. */

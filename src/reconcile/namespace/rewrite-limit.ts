@@ -1,4 +1,6 @@
 // Limits the rate at which the same content is written to an object that another client keeps changing back.
+import { createHash } from 'node:crypto';
+import type { WriteStep } from '../../policy/plan/plan-claim.ts';
 import type { Clock } from '../../base/clock.ts';
 
 interface Rewrites {
@@ -63,4 +65,9 @@ export class RewriteLimit {
       if (last + windowMs < now) this.#rewrites.delete(id);
     }
   }
+}
+
+/** Two writes with the same content are the same write, whatever caused them. */
+export function fingerprintOf({ object }: Pick<WriteStep, 'object'>): string {
+  return createHash('sha256').update(JSON.stringify(object)).digest('base64');
 }

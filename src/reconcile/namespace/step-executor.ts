@@ -1,5 +1,4 @@
 // Executes one step of a plan and returns its result, also when it fails.
-import { createHash } from 'node:crypto';
 import type { Observed } from '../../policy/plan/observed.ts';
 import {
   failedResult,
@@ -10,8 +9,8 @@ import {
 import type { WriteStep } from '../../policy/plan/plan-claim.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import { isDefaultAccount } from '../../policy/plan/ownership.ts';
-import { RewriteLimit } from './rewrite-limit.ts';
-import { eventSubject, ownerOf, type EventAnnouncer, type DoneStep } from '../events.ts';
+import { fingerprintOf, RewriteLimit } from './rewrite-limit.ts';
+import { eventSubject, ownerOf, type EventAnnouncer, type DoneStep, type EventNote } from '../events.ts';
 import type { Finalizers } from '../finalizers.ts';
 import type { Fuse } from '../fuse/fuse.ts';
 import { ObjectWrites } from './object-writes.ts';
@@ -83,7 +82,7 @@ export class StepExecutor {
       objects.wrote(await this.#writes.orphan(live, owner, signal));
       return this.#done(step, 'release', live.uid);
     }
-    let note: string | undefined;
+    let note: EventNote | undefined;
     const remove = async (): Promise<void> => {
       if (step.kind === 'release') note = await this.#giveBack(live, signal);
       else {
@@ -100,7 +99,7 @@ export class StepExecutor {
   }
 
   /** Returns what the event says of it. */
-  async #giveBack(live: Observed, signal: AbortSignal): Promise<string | undefined> {
+  async #giveBack(live: Observed, signal: AbortSignal): Promise<EventNote | undefined> {
     const { objects } = this.#options;
     const given = await this.#writes.giveBack(live, signal);
     if (given === undefined) {
@@ -110,7 +109,7 @@ export class StepExecutor {
     objects.wrote(given.observed);
     const left =
       given.stays.length === 0 ? '' : `; still there of what Reeve wrote: ${given.stays.join(', ')}`;
-    return `it existed before Reeve, so it is not deleted${left}`;
+    return { message: `it existed before Reeve, so it is not deleted${left}` };
   }
 
   async #write(step: WriteStep, signal: AbortSignal): Promise<StepResult> {
@@ -131,31 +130,37 @@ export class StepExecutor {
 
   async #keep(step: WriteStep, id: string, fingerprint: string, signal: AbortSignal): Promise<StepResult> {
     const { objects } = this.#options;
-    const written = await this.#carryOut(step, signal);
+    const [written, note] = await this.#carryOut(step, signal);
     if (written === undefined) return { wrote: false, outcome: syncedResult(step.claim) };
     objects.wrote(written);
     this.#rewriteLimit.wrote(id, fingerprint);
     const verb = step.kind === 'check' ? 'update' : step.kind;
-    return { ...this.#done(step, verb, written.uid), outcome: syncedResult(step.claim) };
+    return { ...this.#done(step, verb, written.uid, note), outcome: syncedResult(step.claim) };
   }
 
-  async #carryOut(step: WriteStep, signal: AbortSignal): Promise<Observed | undefined> {
+  /** Returns the object, if it was written, and what the event says of it. */
+  async #carryOut(
+    step: WriteStep,
+    signal: AbortSignal,
+  ): Promise<readonly [Observed | undefined, EventNote?]> {
     const { objects } = this.#options;
     const { live, kind } = step;
-    if (live === undefined || kind === 'create') return await this.#writes.create(step, signal);
+    if (live === undefined || kind === 'create') return [await this.#writes.create(step, signal)];
     switch (kind) {
       case 'update':
-        return await this.#writes.update(step, live, signal);
+        return [await this.#writes.update(step, live, signal)];
       case 'check':
-        return await this.#writes.check(step, live, signal);
-      case 'replace':
-        return await this.#writes.replace(step, live, signal, () => objects.deleted(live));
+        return [await this.#writes.check(step, live, signal)];
+      case 'replace': {
+        const replaced = await this.#writes.replace(step, live, signal, () => objects.deleted(live));
+        return [replaced.observed, { message: 'deleted and created again', missingMs: replaced.missingMs }];
+      }
       default:
         return kind satisfies never;
     }
   }
 
-  #done(step: DoneStep, verb: WriteVerb, uid: string, note?: string): StepResult {
+  #done(step: DoneStep, verb: WriteVerb, uid: string, note?: EventNote): StepResult {
     const { announcer, observer } = this.#options;
     const place = placeOf(step);
     observer.wrote(verb, place);
@@ -202,11 +207,6 @@ export class StepExecutor {
         return error satisfies never;
     }
   }
-}
-
-/** Two writes with the same content are the same write, whatever caused them. */
-function fingerprintOf({ object }: WriteStep): string {
-  return createHash('sha256').update(JSON.stringify(object)).digest('base64');
 }
 
 /** Kubernetes has four times so long before the status reports the object as missing. */

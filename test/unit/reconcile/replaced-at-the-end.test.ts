@@ -1,7 +1,8 @@
-// Replacing an object takes a deletion and a creation. A stop between both waits for the creation.
+// Replacing an object takes a deletion and a creation: nothing comes between both, and a stop waits for the creation.
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { bindingPolicy, settledWith } from '../../support/provided.ts';
+import { failure } from '../../support/memory-objects.ts';
 import type { Harness } from '../../support/reconcile-harness.ts';
 import { useHarness } from '../../support/use-harness.ts';
 
@@ -15,7 +16,7 @@ async function endedWhileReplacing(
   let ended = Promise.reject<void>(new Error('nothing was replaced'));
   ended.catch(() => undefined);
   h.memory.before = async ({ verb, ref, signal }) => {
-    if (verb !== 'apply' || ref.kind !== 'RoleBinding') return;
+    if (verb !== 'apply' || ref.kind !== 'RoleBinding' || ref.name !== 'devs') return;
     ended = h.stop();
     await making(signal);
   };
@@ -45,3 +46,40 @@ describe('a stop between deletion and creation', () => {
     expect(h.get('RoleBinding', 'devs', 'a')).toBeUndefined();
   });
 });
+
+const view = bindingPolicy({}, { roleRef: { kind: 'ClusterRole', name: 'view' } });
+
+test('the creation follows the deletion directly, and the event says for how long access was interrupted', async () => {
+  const namespaces = ['a', 'b', 'c'];
+  const h = await settledWith(harness(), bindingPolicy(), namespaces);
+  const requests: string[] = [];
+  h.memory.before = async ({ verb, ref }) => {
+    await Promise.resolve();
+    if (ref.kind === 'RoleBinding') requests.push(`${ref.namespace ?? ''}: ${verb} ${ref.name}`);
+  };
+  h.memory.latency = () => 2;
+  h.policy('p', view);
+  await h.settle();
+  for (const name of namespaces)
+    expect(requests.filter((each) => each.startsWith(name))).toEqual([
+      `${name}: apply devs.rehearsal`,
+      `${name}: delete devs`,
+      `${name}: apply devs`,
+    ]);
+  const notes = h.told.events.filter(({ reason }) => reason === 'Replaced').map(({ note }) => note);
+  const gap = ': deleted and created again: access was interrupted for at most \\d+ ms$';
+  expect(notes.filter((note) => !new RegExp(gap).test(note))).toEqual([]);
+  expect(notes.some((note) => note.startsWith('Replaced 3 RoleBindings in 3 namespaces: '))).toBe(true);
+});
+
+test.each([403, 422])(
+  'nothing is deleted when the API server would refuse the creation with %i',
+  async (code) => {
+    const h = await settledWith(harness(), bindingPolicy(), ['a']);
+    h.memory.fault = (verb, { name }) => (verb === 'apply' && name !== 'devs' ? failure(code) : undefined);
+    h.policy('p', view);
+    await h.settle();
+    expect(h.get('RoleBinding', 'devs', 'a')).toMatchObject({ roleRef: { name: 'edit' } });
+    expect(h.status('NamespacePolicy', 'p')).toMatchObject({ failed: 1 });
+  },
+);
