@@ -1,5 +1,6 @@
 // Compiles regular expressions in RE2 syntax, which match in linear time whatever the pattern.
 import { RE2JS, RE2JSSyntaxException } from 're2js';
+import { withLibraryNames } from './regex-names.ts';
 
 export interface Regex {
   readonly source: string;
@@ -39,7 +40,7 @@ export function compileRegex(source: string): RegexResult {
 /** Returns a text for a pattern that does not compile: the problem. */
 function compilePattern(source: string): RE2JS | string {
   try {
-    return RE2JS.compile(source);
+    return RE2JS.compile(withLibraryNames(source));
   } catch (error) {
     if (error instanceof RE2JSSyntaxException) return problemOf(error);
     return 'not a regular expression in RE2 syntax';

@@ -1,15 +1,19 @@
 // Compiles list and map literals. Their elements have one type, as Kubernetes requires.
 import type { ListLiteral, MapLiteral, Node } from '../syntax/ast.ts';
 import { CompileProblem } from '../syntax/problem.ts';
-import { DYN, listType, mapType, typeText, type Type } from '../types/type.ts';
+import { BYTES, DURATION, DYN, listType, mapType, TIMESTAMP, typeText, type Type } from '../types/type.ts';
 import { evaluationError, EvaluationError } from '../values/evaluation-error.ts';
 import { CelMap, isMap } from '../values/map.ts';
+import { Duration, Timestamp } from '../values/time.ts';
 import { type Value, Optional } from '../values/value.ts';
 import type { ExpressionCompilation, Compiled } from './compilation.ts';
 import type { EvaluationStep } from './frame.ts';
 
 const NOT_OPTIONAL = evaluationError('what follows ? in a literal must be optional');
-const NOT_A_KEY = evaluationError('lists and maps cannot be keys of a map');
+const NOT_A_KEY = evaluationError('lists, maps, bytes, times and durations cannot be keys of a map');
+const NOT_KEY_TYPES: ReadonlySet<string> = new Set(
+  [listType(DYN), mapType(DYN, DYN), BYTES, TIMESTAMP, DURATION].map(({ kind }) => kind),
+);
 
 interface Part {
   readonly step: EvaluationStep;
@@ -81,8 +85,7 @@ export function compileMap(compilation: ExpressionCompilation, node: MapLiteral)
     const value = compileElement(compilation, entry.value, entry.isOptional);
     keyType = joinTypes(compilation, keyType, key.type, entry.key);
     valueType = joinTypes(compilation, valueType, value.type, entry.value);
-    if (keyType.kind === 'list' || keyType.kind === 'map')
-      throw new CompileProblem(NOT_A_KEY.message, entry.key.offset);
+    if (NOT_KEY_TYPES.has(keyType.kind)) throw new CompileProblem(NOT_A_KEY.message, entry.key.offset);
     parts.push({ key: key.step, value: { step: value.step, isOptional: entry.isOptional } });
   }
   const { unifier } = compilation;
@@ -96,7 +99,7 @@ function mapStep(parts: readonly { readonly key: EvaluationStep; readonly value:
     for (const part of parts) {
       const key = part.key(frame);
       if (key instanceof EvaluationError) return key;
-      if (Array.isArray(key) || isMap(key)) return NOT_A_KEY;
+      if (!mayBeKey(key)) return NOT_A_KEY;
       const given = part.value.step(frame);
       const value = part.value.isOptional ? unwrap(given) : given;
       if (value instanceof EvaluationError) return value;
@@ -105,4 +108,9 @@ function mapStep(parts: readonly { readonly key: EvaluationStep; readonly value:
     frame.meter.spend(parts.length);
     return new CelMap(pairs);
   };
+}
+
+function mayBeKey(value: Value): boolean {
+  const isTime = value instanceof Timestamp || value instanceof Duration;
+  return !(Array.isArray(value) || isMap(value) || value instanceof Uint8Array || isTime);
 }

@@ -64,8 +64,15 @@ function resolve(
   const given = all.map(({ type }) => type);
   const resolution = resolveOverloads(compilation.unifier, definitions, given);
   if (resolution === undefined) throw noOverload(compilation.unifier, node, given);
-  return resolution;
+  if (!forAllOverloads.has(node.name)) return resolution;
+  return { ...resolution, candidates: definitions.filter(({ params }) => params.length === given.length) };
 }
+
+/**
+ * Kubernetes calls one implementation of these, whatever overload the types select. `dyn(a).distinct()` is a list of an open
+ * type, and its first use selects the first overload. https://pkg.go.dev/github.com/google/cel-go/cel#SingletonUnaryBinding
+ */
+const forAllOverloads: ReadonlySet<string> = new Set(['size', 'sort']);
 
 /** `or` and `orValue` evaluate their argument only when it is needed. */
 function isFallback(name: string): boolean {

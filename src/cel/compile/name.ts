@@ -1,7 +1,7 @@
 // Compiles names: variables of macros, variables of the scope, and names of types.
 import type { Identifier, Node } from '../syntax/ast.ts';
 import { CompileProblem } from '../syntax/problem.ts';
-import { NAMESPACE, objectType } from '../types/object-type.ts';
+import { NAMESPACE, objectType, REQUEST } from '../types/object-type.ts';
 import * as types from '../types/type.ts';
 import { adapt, TypeValue } from '../values/value.ts';
 import type { ExpressionCompilation, Compiled } from './compilation.ts';
@@ -52,6 +52,7 @@ export function compileGlobal(compilation: ExpressionCompilation, node: Identifi
 
 function typeOfVariable({ scope }: ExpressionCompilation, variable: Variable): types.Type {
   if (variable === 'namespaceObject') return NAMESPACE;
+  if (variable === 'request') return REQUEST;
   return variable === 'variables' ? objectType('kubernetes.variables', scope.computed ?? {}) : types.DYN;
 }
 

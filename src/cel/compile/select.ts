@@ -2,7 +2,7 @@
 import { nearest } from '../../base/nearest.ts';
 import type { Select } from '../syntax/ast.ts';
 import { CompileProblem } from '../syntax/problem.ts';
-import { typeOfObjectField, REQUEST } from '../types/object-type.ts';
+import { typeOfObjectField } from '../types/object-type.ts';
 import { BOOL, DYN, optionalType, typeText, type Type } from '../types/type.ts';
 import {
   evaluationError,
@@ -68,8 +68,7 @@ function compileOperand(compilation: ExpressionCompilation, node: Select): Compi
   if (!requestFields.includes(node.field)) {
     throw new CompileProblem(`of request only ${requestFields.join(', ')} can be read here`, node.offset);
   }
-  const request = compileGlobal(compilation, operand);
-  return request === undefined ? compilation.compile(operand) : { ...request, type: REQUEST };
+  return compileGlobal(compilation, operand) ?? compilation.compile(operand);
 }
 
 function typeOfField(compilation: ExpressionCompilation, type: Type, node: Select): Type {

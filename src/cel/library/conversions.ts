@@ -17,7 +17,7 @@ import { evaluationError } from '../values/evaluation-error.ts';
 import { doubleText, parseGoDouble } from '../values/double-text.ts';
 import { kindOf, TypeValue, Double, type Value } from '../values/value.ts';
 import { defineFunction, type FunctionDefinition, defineMethod } from './define.ts';
-import { Duration, durationFromText, timestampFromText, Timestamp } from '../values/time.ts';
+import { durationFromText, timestampFromText, Timestamp } from '../values/time.ts';
 
 const A = typeParameter('A');
 const NOT_A_NUMBER = evaluationError('the text is not a number of this type');
@@ -100,7 +100,7 @@ function decode(bytes: Uint8Array): Value {
   }
 }
 
-const NOT_A_DURATION = evaluationError('the text is not a duration such as 1h30m');
+const NOT_A_DURATION = evaluationError('this is not a text of a duration, such as 1h30m');
 const NOT_A_TIME = evaluationError('this is not a time such as 2026-01-31T00:00:00Z');
 const MILLISECOND = 1_000_000n;
 const SECOND = 1000n * MILLISECOND;
@@ -108,7 +108,8 @@ const DAY = 86_400_000;
 
 export const timeFunctions: readonly FunctionDefinition[] = [
   defineFunction('duration', [DURATION], DURATION, (duration) => duration),
-  defineFunction('duration', [INT], DURATION, (nanos) => Duration.of(nanos)),
+  // Kubernetes has the type of this conversion, and no implementation.
+  defineFunction('duration', [INT], DURATION, () => NOT_A_DURATION),
   defineFunction('duration', [STRING], DURATION, (text) => durationFromText(text) ?? NOT_A_DURATION),
   defineFunction('timestamp', [TIMESTAMP], TIMESTAMP, (time) => time),
   defineFunction('timestamp', [INT], TIMESTAMP, (seconds) => Timestamp.of(seconds * SECOND) ?? NOT_A_TIME),

@@ -1,6 +1,6 @@
 // Writes values for %s: plainly at the top level, as CEL literals inside lists and maps.
 import { evaluationError, EvaluationError } from '../values/evaluation-error.ts';
-import { doubleText } from '../values/double-text.ts';
+import { doubleText, fixedText } from '../values/double-text.ts';
 import { findKey, isMap, keysOf, type AnyMap } from '../values/map.ts';
 import { compareStrings } from '../values/order.ts';
 import { Duration, Timestamp } from '../values/time.ts';
@@ -31,7 +31,7 @@ function nestedText(
 function literalText(value: Value): string | EvaluationError {
   if (typeof value === 'string') return quoted(value);
   if (value instanceof Double)
-    return Number.isFinite(value.value) ? value.value.toFixed(6) : quoted(goText(value.value));
+    return Number.isFinite(value.value) ? fixedText(value.value, 6) : quoted(goText(value.value));
   if (value instanceof Timestamp) return `timestamp(${quoted(value.toString())})`;
   if (value instanceof Duration) return `duration(${quoted(value.toString())})`;
   return nestedText(value, (bytes) => {

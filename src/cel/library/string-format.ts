@@ -41,12 +41,21 @@ function write({ verb, precision }: Clause, value: Value): string | EvaluationEr
     case 's':
       return textOf(value);
     case 'f':
-      return realText(value, (number) => groupThousands(fixedText(number, precision)));
+      // Kubernetes writes no sign for -0.0.
+      return realText(value, (number) => groupThousands(fixedText(number === 0 ? 0 : number, precision)));
     case 'e':
-      return realText(value, (number) => superscriptExponent(scientificText(number)).padStart(precision));
+      // Kubernetes uses the precision of %e as a width: `%.2e`, too, has six digits after the point.
+      return padded(
+        realText(value, (number) => superscriptExponent(scientificText(number))),
+        precision,
+      );
     default:
       return writeWhole(verb, value);
   }
+}
+
+function padded(text: string | EvaluationError, width: number): string | EvaluationError {
+  return typeof text === 'string' ? text.padStart(width) : text;
 }
 
 function writeWhole(verb: Exclude<Clause['verb'], 's' | 'f' | 'e'>, value: Value): string | EvaluationError {
@@ -103,7 +112,6 @@ function groupThousands(text: string): string {
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
 
-/** Kubernetes uses the precision of %e as a width: `%.2e`, too, has six digits after the point. */
 const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 
 function superscriptExponent(text: string): string {
@@ -119,8 +127,11 @@ export interface Clause {
 }
 
 const DEFAULT_PRECISION = 6;
-/** More digits than any double has. Go has no limit. */
-const MAX_PRECISION = 100;
+/**
+ * Kubernetes accepts more, but takes the remainder of 256 for the zeros at the end.
+ * https://pkg.go.dev/golang.org/x/text/internal/number#RoundingContext
+ */
+const MAX_PRECISION = 255;
 const CLAUSE = /%(?:%|(?:\.(?<precision>\d+))?(?<verb>[bdefosxX]))/y;
 
 /** Returns the parts in order, or a message if the format is invalid. */

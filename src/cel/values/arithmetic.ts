@@ -132,6 +132,12 @@ function subtractTimes(left: Value, right: Value): Value {
 }
 
 function subtractFromTimestamp(left: Timestamp, right: Value): Value {
-  if (right instanceof Timestamp) return Duration.of(left.nanos - right.nanos) ?? OVERFLOW;
+  if (right instanceof Timestamp) return timeBetween(right, left) ?? OVERFLOW;
   return right instanceof Duration ? (later(left, -right.nanos) ?? OVERFLOW) : NO_OVERLOAD;
+}
+
+/** Kubernetes computes the seconds first, and they must fit, too. */
+function timeBetween(from: Timestamp, to: Timestamp): Duration | undefined {
+  const seconds = Duration.of((to.seconds - from.seconds) * 1_000_000_000n);
+  return seconds && Duration.of(to.nanos - from.nanos);
 }

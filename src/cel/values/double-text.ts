@@ -41,21 +41,33 @@ function parseSpecial(text: string): number | undefined {
   return special[1] === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
 }
 
+/**
+ * Formats a finite number like Go's %.<precision>f. A number halfway between two texts gets the text that ends in an even
+ * digit. https://pkg.go.dev/strconv#FormatFloat
+ */
+export function fixedText(value: number, precision: number): string {
+  const bits = new DataView(Float64Array.of(value).buffer).getBigUint64(0, true);
+  const power = Number(BigInt.asUintN(11, bits >> 52n));
+  const mantissa = BigInt.asUintN(52, bits) + (power === 0 ? 0n : 2n ** 52n);
+  // The number is a whole number of 1 / 2^1074.
+  const digits = String(
+    divided((mantissa << BigInt(Math.max(power - 1, 0))) * 10n ** BigInt(precision), 2n ** 1074n),
+  );
+  const padded = digits.padStart(precision + 1, '0');
+  const whole = padded.slice(0, padded.length - precision);
+  const sign = bits >> 63n === 1n ? '-' : '';
+  return `${sign}${whole}${precision === 0 ? '' : `.${padded.slice(whole.length)}`}`;
+}
+
+/** Rounds a half to an even number. */
+function divided(dividend: bigint, divisor: bigint): bigint {
+  const quotient = dividend / divisor;
+  const twice = (dividend % divisor) * 2n;
+  return twice > divisor || (twice === divisor && quotient % 2n === 1n) ? quotient + 1n : quotient;
+}
+
 /** The maximum of JavaScript; enough to see whether a number lies exactly between two texts. */
 const DIGITS = 100;
-
-/** Formats like Go's %.<precision>f. A number halfway between two texts gets the text that ends in an even digit. */
-export function fixedText(value: number, precision: number): string {
-  const magnitude = Math.abs(value);
-  const sign = value < 0 || Object.is(value, -0) ? '-' : '';
-  if (magnitude >= 1e21)
-    return `${sign}${BigInt(magnitude)}${precision === 0 ? '' : `.${'0'.repeat(precision)}`}`;
-  const exact = magnitude.toFixed(DIGITS);
-  const end = exact.length - DIGITS + precision;
-  const isTie = /^50*$/.test(exact.slice(end));
-  const truncated = exact.slice(0, precision === 0 ? end - 1 : end);
-  return sign + (isTie && /[02468]$/.test(truncated) ? truncated : magnitude.toFixed(precision));
-}
 
 /** Go's %e, with six digits after the point. */
 export function scientificText(value: number): string {

@@ -52,7 +52,9 @@ export class Quantity extends Boxed {
 
   toNumber(): number {
     const { scaled, scale } = this;
-    if (scaled === undefined || scale === undefined) return Number(this.nanos) / 10 ** NANO;
+    const unit = 10n ** BigInt(NANO);
+    if (scaled === undefined || scale === undefined)
+      return this.nanos % unit === 0n ? Number(this.nanos / unit) : Number(this.nanos) / Number(unit);
     return scale === 0 ? Number(scaled) : Number(scaled) * 10 ** scale;
   }
 }

@@ -96,8 +96,9 @@ function floorDivide(dividend: bigint, divisor: bigint): bigint {
   return dividend % divisor < 0n ? quotient - 1n : quotient;
 }
 
+/** Like Go, accepts an hour of one digit: https://pkg.go.dev/time#Parse */
 const RFC3339 =
-  /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:[.,](\d+))?(?:(Z)|([+-])(\d{2}):(\d{2}))$/;
+  /^(\d{4})-(\d{2})-(\d{2})T(\d{1,2}):(\d{2}):(\d{2})(?:[.,](\d+))?(?:(Z)|([+-])(\d{2}):(\d{2}))$/;
 
 /** Returns undefined for a text that is not a time in RFC 3339 between the years 1 and 9999. */
 export function timestampFromText(text: string): Timestamp | undefined {

@@ -4,14 +4,11 @@ import { compileExpression, type Expression, type ExpressionScope } from '../../
 import { compiled, refused, type CompileResult } from '../terms/compile-result.ts';
 import { clipped } from '../../base/text.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import { requestAttributes, type Review } from '../terms/review.ts';
+import type { Review } from '../terms/review.ts';
 import type { RuleViolation, Rule } from './rule.ts';
 
 /** As in ValidatingAdmissionPolicy: https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/ */
-const scope: ExpressionScope = {
-  variables: ['object', 'oldObject', 'request'],
-  requestFields: requestAttributes,
-};
+const scope: ExpressionScope = { variables: ['object', 'oldObject', 'request'] };
 const maxMessageLength = 1024;
 
 export function compileValidation(rule: ValidationRule, index: number): CompileResult<Rule> {

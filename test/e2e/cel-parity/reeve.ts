@@ -1,14 +1,12 @@
 // Gets the verdicts of src/cel.
 import { compileExpression } from '../../../src/cel/expression.ts';
 import type { Bindings } from '../../../src/cel/expression.ts';
-import { requestAttributes } from '../../../src/policy/terms/review.ts';
 
 export type ResultType = 'bool' | 'string';
 
 /** The variables of `validations`, and those of `match` and `contents`. */
 const scope = {
   variables: ['object', 'oldObject', 'request', 'namespaceObject'],
-  requestFields: requestAttributes,
 } as const;
 
 export function compilesHere(source: string, result: ResultType): boolean {

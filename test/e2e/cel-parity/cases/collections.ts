@@ -5,6 +5,9 @@ export const collections: Topic = {
   topic: 'lists and maps',
   expressions: [
     'object.metadata.finalizers.all(f, f.startsWith("example.com/"))',
+    'dyn(object.metadata.finalizers.distinct().sort()) == dyn(["example.com/a", "example.com/a2", "example.com/b"])',
+    'object.metadata.finalizers.reverse().map(f, size(f)).sum() > 1',
+    'object.metadata.finalizers.distinct().isSorted()',
     'object.metadata.finalizers.exists(f, f.endsWith("a"))',
     'object.metadata.finalizers.exists_one(f, f.contains("/a"))',
     'object.metadata.finalizers.filter(f, f.contains("/a")).size() == 2',

@@ -104,5 +104,8 @@ export const times: Topic = {
     'string(duration(object.metadata.annotations.took)) == "5400s"',
     'duration(object.metadata.annotations.took) > duration(oldObject.metadata.annotations.took)',
     'duration(object.metadata.?annotations.?took.orValue("1h")) <= duration("24h")',
+    'timestamp("2023-01-01T0:00:00Z") == timestamp("2023-01-01T00:00:00Z")',
+    'timestamp("2023-01-01T" + string(size(object.metadata.name) % 10) + ":00:00Z").getHours() == size(object.metadata.name) % 10',
+    'duration(size(object.metadata.name)) > duration("1s")',
   ],
 };
