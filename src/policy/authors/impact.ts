@@ -15,6 +15,7 @@ import type { Install } from '../compile/install.ts';
 import { missingDefaults } from '../plan/repair.ts';
 import { contentChanges, type ContentChange } from './content-changes.ts';
 import { LostObjects } from './lost-objects.ts';
+import { UnrenderedContents } from './unrendered.ts';
 
 export interface Impact {
   /** Names of the namespaces that only the newer version matches. */
@@ -30,6 +31,8 @@ export interface Impact {
   readonly changed: ReadonlyMap<ContentChange, readonly string[]>;
   /** For `existing: Repair`: the labels and annotations that existing namespaces get, with the names of these namespaces. */
   readonly repaired: ReadonlyMap<string, readonly string[]>;
+  /** Contents that namespaces do not get: in all namespaces if this write changes the contents, else in those gained. */
+  readonly unrendered: Pick<UnrenderedContents, 'all'>;
 }
 
 /** A namespace for which a match condition of the newer version has an error. */
@@ -87,6 +90,7 @@ class Comparison implements Impact {
   readonly violating = new Map<string, number>();
   readonly changed = new Map<ContentChange, string[]>();
   readonly repaired = new Map<string, string[]>();
+  readonly unrendered: UnrenderedContents;
   readonly #write: ProviderWrite;
   readonly #lost: LostObjects | undefined;
   readonly #circumstances: Circumstances;
@@ -108,6 +112,7 @@ class Comparison implements Impact {
     this.#denying = turnsToDeny(write) ? policyIn(after) : undefined;
     this.#repairing = repairs(write) ? policyIn(after) : undefined;
     this.#changes = contentChanges(write, install);
+    this.unrendered = new UnrenderedContents(write, circumstances.budget);
     const isCounting = before !== undefined && fateOf(write) !== 'kept';
     this.#lost = isCounting ? new LostObjects(before, after, snapshot, circumstances) : undefined;
   }
@@ -124,6 +129,7 @@ class Comparison implements Impact {
     if (newer.kind === 'yes') {
       this.#audit(namespaceObject);
       this.#repair(namespaceObject);
+      this.unrendered.add(namespaceObject, older.kind !== 'yes');
       if (older.kind === 'yes') this.#compare(namespaceObject);
     }
     if (older.kind !== 'yes') {

@@ -4,6 +4,7 @@ import { fateOf, type ProviderWrite } from './provider-write.ts';
 import { totalOf, type Impact, type UnmatchedNamespace } from './impact.ts';
 import { kindsNotAllowed, nameNotAllowed, type Install } from '../compile/install.ts';
 import type { ContentChange } from './content-changes.ts';
+import type { UnrenderedContent } from './unrendered.ts';
 import { counted, listed, plural } from '../terms/wording.ts';
 
 export function noticesOf(write: ProviderWrite, impact: Impact, install: Install): readonly string[] {
@@ -18,6 +19,7 @@ export function noticesOf(write: ProviderWrite, impact: Impact, install: Install
     ...resumption(write),
     ...kinds(write, install),
     ...secretName(write, install),
+    ...impact.unrendered.all.map((content) => unrenderedNotice(id, content)),
     ...[...impact.repaired].map(([key, names]) => repairNotice(id, key, names)),
     // There can be many of them, and a warning counts those that are cut.
     ...[...impact.changed].map(([change, names]) => changeNotice(id, change, names)),
@@ -59,6 +61,11 @@ function violationsNotice(id: ProviderId, violating: Impact['violating']): strin
   const count = totalOf(violating);
   const which = count === 1 ? 'violation, which blocks' : 'violations, which block';
   return `${id} turns to Deny with ${count} open ${which} no other write, in ${namespaces([...violating.keys()])}`;
+}
+
+function unrenderedNotice(id: ProviderId, { kind, object, message, names }: UnrenderedContent): string {
+  const verb = kind === 'skipped' ? 'skips' : 'fails to provide';
+  return `${id} ${verb} ${object} in ${namespaces(names)}; ${message}`;
 }
 
 function repairNotice(id: ProviderId, key: string, names: readonly string[]): string {

@@ -1,8 +1,10 @@
 // Finds the contents of a policy that existing namespaces do not get, because a template skips or fails there.
+import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { nameOf } from '../../base/metadata.ts';
 import type { CompiledContent } from '../compile/compile-contents.ts';
 import type { Budget } from '../terms/budget.ts';
+import type { ProviderWrite } from './provider-write.ts';
 
 /** A content with a namespace that does not get it, and the names of all such namespaces. */
 export interface UnrenderedContent {
@@ -16,11 +18,18 @@ export interface UnrenderedContent {
 
 export class UnrenderedContents {
   readonly #contents: readonly CompiledContent[];
+  readonly #isSame: boolean;
   readonly #budget: Budget;
   readonly #found = new Map<string, UnrenderedContent & { readonly names: string[] }>();
 
-  constructor(contents: readonly CompiledContent[], budget: Budget) {
+  constructor({ before, after }: ProviderWrite, budget: Budget) {
+    const contents =
+      after?.kind === 'NamespacePolicy' && !after.compiled.isSuspended ? after.compiled.contents : [];
     this.#contents = contents.filter(({ isTemplated }) => isTemplated);
+    this.#isSame =
+      after?.kind === 'NamespacePolicy' &&
+      before?.kind === 'NamespacePolicy' &&
+      isDeepStrictEqual(before.object.spec.contents, after.object.spec.contents);
     this.#budget = budget;
   }
 
@@ -28,8 +37,9 @@ export class UnrenderedContents {
     return [...this.#found.values()];
   }
 
-  /** Call it for a namespace that the policy matches. */
-  add(namespaceObject: KubeObject): void {
+  /** Call it for a namespace that the newer version matches. `isGained`: the older version does not. */
+  add(namespaceObject: KubeObject, isGained: boolean): void {
+    if (this.#isSame && !isGained) return;
     for (const [index, content] of this.#contents.entries()) {
       const rendered = content.render(namespaceObject, this.#budget);
       if (rendered.kind !== 'skipped' && rendered.kind !== 'error') continue;
