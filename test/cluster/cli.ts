@@ -6,7 +6,7 @@ import { reeveUp } from './dev-reeve.ts';
 
 const usage = `usage: npm run --silent cluster -- up [--reeve] | down | kubeconfig
   up           starts it and returns when it is ready; the last line is the path of the administrator's kubeconfig
-  up --reeve   also installs Reeve on it, and runs it from source
+  up --reeve   also installs Reeve on it, and runs it from source; starts Reeve again when it has ended
   down         stops it, and removes all that belongs to it
   kubeconfig   prints the path again
 `;

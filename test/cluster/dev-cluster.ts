@@ -7,7 +7,7 @@ import { cacheFolder, findBinary } from './binary.ts';
 import { openCluster } from './cluster-access.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 import { startControlPlane } from './control-plane.ts';
-import { readState } from './layout.ts';
+import { readState, reeveProcess, type NamedProcess } from './layout.ts';
 import { endProcess, isRunning } from './process-identity.ts';
 
 type Say = (text: string) => void;
@@ -25,7 +25,13 @@ function devFolder(): string {
 export async function runningCluster(): Promise<ClusterAccess | undefined> {
   const folder = devFolder();
   const { processes = [] } = (await readState(folder)) ?? {};
-  return processes.length > 0 && processes.every(isRunning) ? await openCluster(folder) : undefined;
+  return controlPlaneRuns(processes) ? await openCluster(folder) : undefined;
+}
+
+/** Reeve is no part of the control plane: without it, the data of the cluster is still there. */
+export function controlPlaneRuns(processes: readonly NamedProcess[]): boolean {
+  const components = processes.filter(({ name }) => name !== reeveProcess);
+  return components.length > 0 && components.every(isRunning);
 }
 
 export async function clusterUp(say: Say): Promise<ClusterAccess> {

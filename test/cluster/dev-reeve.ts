@@ -4,7 +4,7 @@ import { send } from './admin-client.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 import { Component } from './component.ts';
 import { Guard } from './guard.ts';
-import { readState, writeState } from './layout.ts';
+import { readState, reeveProcess, writeState } from './layout.ts';
 import { freePorts } from './ports.ts';
 import { isRunning } from './process-identity.ts';
 import { waitUntilReady } from './readiness.ts';
@@ -39,7 +39,7 @@ export function reeveArguments(places: ReevePlaces): readonly string[] {
 export async function reeveUp(cluster: ClusterAccess, say: Say): Promise<void> {
   const state = await readState(cluster.folder);
   if (state === undefined) throw new Error('the control plane has gone');
-  if (state.processes.some((component) => component.name === 'reeve' && isRunning(component))) {
+  if (state.processes.some((component) => component.name === reeveProcess && isRunning(component))) {
     say('Reeve runs already');
     return;
   }
@@ -51,12 +51,12 @@ export async function reeveUp(cluster: ClusterAccess, say: Say): Promise<void> {
     probesPort,
   };
   const reeve = new Component(
-    { name: 'reeve', program: process.execPath, args: [program, ...reeveArguments(places)], cwd: root },
+    { name: reeveProcess, program: process.execPath, args: [program, ...reeveArguments(places)], cwd: root },
     cluster.folder,
   );
   await startUnguarded(reeve, cluster, probesPort);
-  const others = state.processes.filter(({ name }) => name !== 'reeve');
-  const own = reeve.process === undefined ? [] : [{ name: 'reeve', ...reeve.process }];
+  const others = state.processes.filter(({ name }) => name !== reeveProcess);
+  const own = reeve.process === undefined ? [] : [{ name: reeveProcess, ...reeve.process }];
   await writeState(cluster.folder, { ...state, processes: [...others, ...own] });
   say(`Reeve runs; its log is ${join(cluster.folder, 'reeve.log')}`);
 }

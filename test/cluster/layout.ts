@@ -3,6 +3,9 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ProcessIdentity } from './process-identity.ts';
 
+/** The name of the process of Reeve beside the components of the control plane. */
+export const reeveProcess = 'reeve';
+
 export interface NamedProcess extends ProcessIdentity {
   readonly name: string;
 }

@@ -86,6 +86,19 @@ onEachBackend('the jail', (backend) => {
     expect(status, body.message).toBe(200);
   });
 
+  it('permits Reeve to add a label and an annotation to a Namespace with 30,000 annotations', async () => {
+    const name = 'jail-contract-large';
+    const annotations = Object.fromEntries(Array.from({ length: 30_000 }, (_, index) => [`a${index}`, '']));
+    const namespaces = at('namespaces', '');
+    const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name, annotations } };
+    await backend.api.must(as('ann').create(namespaces, body));
+    const added = { labels: { tier: 'x' }, annotations: { contact: 'ann' } };
+    const api = as(accounts.reconciler);
+    const { status, body: answer } = await api.patch(`${namespaces}/${name}`, 'merge', { metadata: added });
+    await backend.api.delete(`${namespaces}/${name}`);
+    expect(status, answer.message).toBe(200);
+  });
+
   describe('with its authority there', () => {
     beforeAll(() => setAuthority(as('ann')));
 

@@ -3,7 +3,8 @@ import { isUtf8 } from 'node:buffer';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { badBody } from '../http/http-refusal.ts';
 import type { HttpRefusal } from '../http/http-refusal.ts';
-import { findUid, maxDepth, maxValues, measureJson } from './json-scan.ts';
+import { findUid, maxDepth, maxGrowth, maxReviewValues, maxValues, measureJson } from './json-scan.ts';
+import { invalidReview, type ReviewProblem } from './review-problem.ts';
 
 export const reviewApiVersion = 'admission.k8s.io/v1';
 export const reviewKind = 'AdmissionReview';
@@ -11,7 +12,7 @@ export const reviewKind = 'AdmissionReview';
 type Envelope =
   | { readonly kind: 'request'; readonly uid: string; readonly request: JsonObject }
   /** Has too many values to be parsed, but can be answered. */
-  | { readonly kind: 'oversized'; readonly uid: string }
+  | { readonly kind: 'oversized'; readonly uid: string; readonly problem: ReviewProblem }
   | { readonly kind: 'unreadable'; readonly refusal: HttpRefusal };
 
 /** A uid of the API server has 36 characters. The limit keeps a hostile one out of answer and log. */
@@ -20,9 +21,10 @@ const maxUidLength = 128;
 export function decodeEnvelope(body: Buffer): Envelope {
   // Node would replace invalid UTF-8, so that two different bodies would become equal.
   if (!isUtf8(body)) return unreadable('the body is not UTF-8');
-  const { depth, values } = measureJson(body);
-  if (depth > maxDepth) return unreadable(`the body is nested deeper than ${maxDepth} levels`);
-  if (values > maxValues) return oversized(findUid(body));
+  const size = measureJson(body);
+  if (size.depth > maxDepth) return unreadable(`the body is nested deeper than ${maxDepth} levels`);
+  const problem = sizeProblem(size);
+  if (problem !== undefined) return oversized(findUid(body), problem);
   const review = parseJson(body);
   if (!isJsonObject(review) || review['apiVersion'] !== reviewApiVersion || review['kind'] !== reviewKind) {
     return unreadable(`the body is not an ${reviewKind} of ${reviewApiVersion}`);
@@ -31,6 +33,22 @@ export function decodeEnvelope(body: Buffer): Envelope {
   if (!isJsonObject(request)) return unreadable('request: must be an object');
   const { uid } = request;
   return isUid(uid) ? { kind: 'request', uid, request } : unreadableUid;
+}
+
+/**
+ * An update counts like the creation of the object that it leaves, so that no object can be created and then never be
+ * changed again.
+ */
+function sizeProblem({
+  values,
+  object,
+  oldObject,
+}: ReturnType<typeof measureJson>): ReviewProblem | undefined {
+  if (values > maxReviewValues)
+    return invalidReview('the review', `must have at most ${maxReviewValues} values`);
+  if (object <= maxValues || object <= oldObject + maxGrowth) return undefined;
+  const accepted = `must have at most ${maxValues} values, keys and items of lists, managedFields included`;
+  return invalidReview('request.object', accepted);
 }
 
 /** Returns undefined for text that is not JSON. The error of the parser is dropped, because it quotes the text. */
@@ -47,8 +65,8 @@ function isUid(uid: unknown): uid is string {
   return typeof uid === 'string' && uid !== '' && uid.length <= maxUidLength && uid.isWellFormed();
 }
 
-function oversized(uid: unknown): Envelope {
-  return isUid(uid) ? { kind: 'oversized', uid } : unreadableUid;
+function oversized(uid: unknown, problem: ReviewProblem): Envelope {
+  return isUid(uid) ? { kind: 'oversized', uid, problem } : unreadableUid;
 }
 
 function unreadable(message: string): Envelope {

@@ -10,7 +10,6 @@ import { decodeEnvelope } from './decode-envelope.ts';
 import { decodeIdentity, placedIn, type ReviewedObjects } from './decode-identity.ts';
 import { decodeTarget, type UnjudgedTarget, type ReviewTarget } from './decode-target.ts';
 import {
-  invalidReview,
   decoded,
   notDecoded,
   wrongType,
@@ -21,7 +20,6 @@ import {
   isStrings,
 } from './review-problem.ts';
 import type { HttpRefusal } from '../http/http-refusal.ts';
-import { maxValues } from './json-scan.ts';
 import type { Endpoint } from '../ports.ts';
 import { summaryOf, type RequestSummary } from './request-summary.ts';
 import { decodeObject } from './decode-object.ts';
@@ -38,10 +36,8 @@ export function decodeReview(body: Buffer, endpoint: Endpoint): DecodedReview {
   switch (envelope.kind) {
     case 'unreadable':
       return envelope;
-    case 'oversized': {
-      const problem = invalidReview('the review', `must have at most ${maxValues} values`);
-      return { kind: 'malformed', summary: summaryOf(envelope.uid, {}), problem };
-    }
+    case 'oversized':
+      return { kind: 'malformed', summary: summaryOf(envelope.uid, {}), problem: envelope.problem };
     case 'request':
       return decodeRequest(envelope.uid, envelope.request, endpoint);
     default:

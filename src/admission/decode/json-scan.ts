@@ -2,8 +2,20 @@
 
 /** Deeper than any Kubernetes object, and far below the limit of a recursive reader. */
 export const maxDepth = 128;
-/** JSON.parse takes about a microsecond for each value and blocks the process meanwhile. */
+/**
+ * What a write may leave in one object. JSON.parse takes about a microsecond for each value and blocks the process
+ * meanwhile.
+ */
 export const maxValues = 150_000;
+/**
+ * What a write may add to an object that has more: such an object may be older than Reeve, and can be mended in steps.
+ */
+export const maxGrowth = 100;
+/**
+ * For both objects together. An object in etcd is below 1.5 MiB, so that it has about 215,000 values, each a key with
+ * its field in managedFields: https://etcd.io/docs/latest/dev-guide/limit/
+ */
+export const maxReviewValues = 450_000;
 
 const quote = 0x22;
 const backslash = 0x5c;
@@ -13,10 +25,14 @@ const closeBrace = 0x7d;
 const openBracket = 0x5b;
 const closeBracket = 0x5d;
 
+/** The number of object members and list items. */
 interface JsonSize {
   readonly depth: number;
-  /** The number of object members and list items in the whole text. */
+  /** In the whole text. */
   readonly values: number;
+  /** In `request.object` and in `request.oldObject`. */
+  readonly object: number;
+  readonly oldObject: number;
 }
 
 /**
@@ -27,10 +43,13 @@ export function measureJson(bytes: Uint8Array): JsonSize {
   let depth = 0;
   let deepest = 0;
   let values = 0;
+  const members = new RequestMembers();
   for (let index = 0; index < bytes.length; index++) {
     const byte = bytes[index];
     if (byte === quote) {
-      index = endOfString(bytes, index);
+      const end = endOfString(bytes, index);
+      if (depth <= 2 && isKey(bytes, end)) members.begin(depth, bytes.subarray(index, end + 1), values);
+      index = end;
     } else if (byte === comma) {
       values++;
     } else if (byte === openBrace || byte === openBracket) {
@@ -42,7 +61,36 @@ export function measureJson(bytes: Uint8Array): JsonSize {
       depth--;
     }
   }
-  return { depth: deepest, values };
+  return { depth: deepest, values, ...members.sizes(values) };
+}
+
+/** Counts the values between the keys of `request`. */
+class RequestMembers {
+  #isRequest = false;
+  #key = '';
+  #since = 0;
+  readonly #sizes = new Map<string, number>();
+
+  begin(depth: number, key: Uint8Array, values: number): void {
+    // The comma before the key belongs to neither member.
+    this.#end(values - 1);
+    this.#since = values;
+    // The longest key that counts is "oldObject". No key needs an escape.
+    const text = key.length > 16 ? '' : Buffer.from(key).toString('latin1');
+    if (depth === 1) this.#isRequest = text === '"request"';
+    this.#key = depth === 2 && this.#isRequest ? text : '';
+  }
+
+  sizes(values: number): Pick<JsonSize, 'object' | 'oldObject'> {
+    this.#end(values);
+    return { object: this.#sizes.get('"object"') ?? 0, oldObject: this.#sizes.get('"oldObject"') ?? 0 };
+  }
+
+  #end(values: number): void {
+    if (this.#key !== '')
+      this.#sizes.set(this.#key, (this.#sizes.get(this.#key) ?? 0) + values - this.#since);
+    this.#since = values;
+  }
 }
 
 /** Returns the index of the closing quote, or the end of the text. */

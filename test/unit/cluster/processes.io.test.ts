@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Component } from '../../cluster/component.ts';
+import { controlPlaneRuns } from '../../cluster/dev-cluster.ts';
 import { Guard } from '../../cluster/guard.ts';
 import { identify, isRunning, signalProcess, startTimeOf } from '../../cluster/process-identity.ts';
 import type { ProcessIdentity } from '../../cluster/process-identity.ts';
@@ -35,6 +36,17 @@ test('a process with the pid of another one gets no signal', async () => {
   expect(isRunning(reused)).toBe(false);
   expect(signalProcess(reused, 'SIGKILL')).toBe(false);
   expect(isRunning(sleeper.process)).toBe(true);
+});
+
+test('a control plane runs on when Reeve alone has ended', async () => {
+  await using folder = await folderOf({});
+  await using sleeper = await sleeperIn(folder.path);
+  const running = { name: 'etcd', ...sleeper.process };
+  const ended = { pid: running.pid, started: 'earlier' };
+  expect(controlPlaneRuns([running, { name: 'reeve', ...ended }])).toBe(true);
+  expect(controlPlaneRuns([running, { name: 'apiserver', ...ended }])).toBe(false);
+  expect(controlPlaneRuns([{ name: 'reeve', ...sleeper.process }])).toBe(false);
+  expect(controlPlaneRuns([])).toBe(false);
 });
 
 test('a component is stopped, also while it stands still', async () => {

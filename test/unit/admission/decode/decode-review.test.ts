@@ -325,7 +325,7 @@ describe('bodies that are refused by an HTTP status', () => {
     ['a uid as object', JSON.stringify(reviewOf(requestFor(namespace, { uid: {} })))],
     ['a uid of 129 characters', JSON.stringify(reviewOf(requestFor(namespace, { uid: 'x'.repeat(129) })))],
     ['a uid of half a surrogate pair', good.replace(testUid, '\\ud800')],
-    ['too many values without a uid', `{"request":{"a":[${'1,'.repeat(160_000)}1]}}`],
+    ['too many values without a uid', `{"request":{"object":[${'1,'.repeat(160_000)}1]}}`],
   ];
 
   test.each(rows)('%s', (_name, body) => {

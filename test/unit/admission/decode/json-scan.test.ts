@@ -19,7 +19,20 @@ describe('measureJson', () => {
     ['{"a":"\\', 1, 1],
     [']]]]', 0, 0],
   ])('%s', (text, depth, values) => {
-    expect(measureJson(Buffer.from(text))).toEqual({ depth, values });
+    expect(measureJson(Buffer.from(text))).toMatchObject({ depth, values });
+  });
+});
+
+describe('measureJson counts the values of the objects of a request', () => {
+  test.each([
+    ['{"request":{"object":{"a":1,"b":[1,2]},"oldObject":{"a":{}}}}', 4, 2],
+    ['{"request":{"oldObject":null,"uid":"x","object":[[]]}}', 2, 0],
+    ['{"request" :{"object" : {"oldObject":{"a":[1,2,3]}},"options":{"a":1,"b":2}}}', 5, 0],
+    ['{"response":{"object":{"a":1}},"request":{"kind":{"object":{"a":1}}}}', 0, 0],
+    // The last of two counts for JSON.parse. Both count here.
+    ['{"request":{"object":{"a":1},"object":{"b":1}}}', 2, 0],
+  ])('%s', (text, object, oldObject) => {
+    expect(measureJson(Buffer.from(text))).toMatchObject({ object, oldObject });
   });
 });
 
