@@ -44,6 +44,7 @@ const onTheSandbox = [
   'readme',
   'replaced-bindings',
   'reconciler-outside',
+  'refused-writes',
   'role-bindings',
   'secret-share-limits',
   'secret-shares',

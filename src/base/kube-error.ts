@@ -1,4 +1,18 @@
-// The error of a call to the API server: what a caller needs to go on, and no content of any object.
+// The error of a call to the API server: what a caller needs to go on, and no content of any Secret.
+
+/** Why the API server refused a request. */
+export interface Refusal {
+  /**
+   * `rights`: RBAC or another authorizer. `escalation`: the right to bind a role. `policy`: a ValidatingAdmissionPolicy.
+   * `fields`: the object is invalid. `unknown`: no form that we know.
+   */
+  readonly by:
+    'rights' | 'escalation' | 'policy' | 'webhook' | 'quota' | 'podSecurity' | 'fields' | 'unknown';
+  /** The name of the policy, webhook, ResourceQuota or level; for `rights` the missing right: `create secrets`. */
+  readonly name?: string;
+  /** One line in the words of the API server. Never present where it may quote a Secret. */
+  readonly text?: string;
+}
 
 interface KubeErrorDetails {
   /** The HTTP status; 0 when there was no answer. */
@@ -11,6 +25,7 @@ interface KubeErrorDetails {
   readonly retryable: boolean;
   /** The wait that the server requires with Retry-After. */
   readonly retryAfterMs?: number;
+  readonly refusal?: Refusal;
 }
 
 /** The message consists of code and reason only, because the text of the server may quote what was sent. */
@@ -20,8 +35,9 @@ export class KubeError extends Error {
   readonly causes: readonly string[];
   readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
+  readonly refusal: Refusal | undefined;
 
-  constructor({ code, reason, causes = [], retryable, retryAfterMs }: KubeErrorDetails) {
+  constructor({ code, reason, causes = [], retryable, retryAfterMs, refusal }: KubeErrorDetails) {
     super(`the API server ${code === 0 ? 'did not answer' : `answered ${code}`} (${reason})`);
     this.name = 'KubeError';
     this.code = code;
@@ -29,5 +45,6 @@ export class KubeError extends Error {
     this.causes = causes;
     this.retryable = retryable;
     this.retryAfterMs = retryAfterMs;
+    this.refusal = refusal;
   }
 }

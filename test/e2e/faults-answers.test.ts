@@ -215,7 +215,7 @@ describeControllers('answers', () => {
       await using _ = await forbiddenConfigMaps(stage, refusing);
       const resources = [configMap('settings', { a: 'b' })];
       await stage.apply(policy(name, { match: { names: namespaces }, contents: { resources } }));
-      await isSaid(refusing, 'False InsufficientPermissions');
+      await isSaid(refusing, 'False Rejected');
       // The last namespace by name was not held up.
       await isSaid(last, 'True Synced');
       const ref = { kind: 'NamespacePolicy', name } as const;
@@ -225,14 +225,13 @@ describeControllers('answers', () => {
       );
       expect(await stage.mustGet(ref)).toMatchObject({ status: { desired: 3, synced: 2, failed: 1 } });
       expect(await stage.failures(ref)).toEqual([expect.stringMatching(`^${refusing} ConfigMap settings: `)]);
-      const failures = 'reeve_reconcile_failures_total{kind="ConfigMap",reason="InsufficientPermissions"}';
+      const failures = 'reeve_reconcile_failures_total{kind="ConfigMap",reason="Rejected"}';
       expect(await reconciler.metric(failures)).toBe(1);
       // The age counts from the first try, however many retries follow.
       await until(async () => (await oldest()) > 1, oldestTold);
       const told = (): Promise<string> => stage.kubectl('get', 'events', '-n', refusing);
       await until(
-        async () =>
-          /Warning +InsufficientPermissions +namespace\/.* ConfigMap settings of /.test(await told()),
+        async () => /Warning +Rejected +namespace\/.* ConfigMap settings of /.test(await told()),
         told,
       );
     }

@@ -187,7 +187,7 @@ describeCluster('rights that the install does not give', () => {
     });
     await stage.apply(jailed);
     await eventually(async () => (await stage.failures(refOf(jailed))).join()).toMatch(
-      /^sc-ns RoleBinding sc-jailed: InsufficientPermissions, .* an admission policy refuses it/,
+      /^sc-ns RoleBinding sc-jailed: Rejected, ValidatingAdmissionPolicy reeve-jail refuses it: Reeve hands out the ClusterRoles that its install lists/,
     );
     expect(await stage.get({ kind: 'RoleBinding', namespace: 'sc-ns', name: 'sc-jailed' })).toBeUndefined();
     await stage.kubectl('delete', 'clusterrole', role);

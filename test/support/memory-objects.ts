@@ -12,6 +12,7 @@ export const withStatus: ReadonlySet<string> = new Set([
   'ResourceQuota',
 ]);
 
+/** A 403 is a missing right. */
 export function failure(code: number, causes: readonly string[] = [], retryAfterMs?: number): KubeError {
   const reasons: Record<number, string> = {
     403: 'Forbidden',
@@ -23,6 +24,7 @@ export function failure(code: number, causes: readonly string[] = [], retryAfter
     code,
     reason: reasons[code] ?? 'InternalError',
     causes,
+    ...(code === 403 ? { refusal: { by: 'rights', name: 'patch something' } } : {}),
     retryable: code === 0 || code === 429 || code >= 500,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });

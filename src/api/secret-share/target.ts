@@ -4,6 +4,7 @@ import { group, managedByLabel } from '../names.ts';
 import { boolean, list, object, text, withDefault } from '../schema/build.ts';
 import type { SchemaRule } from '../schema/schema.ts';
 import { subdomainPattern } from '../kubernetes-names.ts';
+import { keysOfType } from './typed-keys.ts';
 
 /** A copy of one of these would grant an identity, or would look like the state of a Helm release. */
 export const uncopiedTypes: readonly string[] = [
@@ -96,4 +97,5 @@ export const target = object({
       false,
     ),
   },
+  rules: keysOfType,
 });

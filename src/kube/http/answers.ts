@@ -6,6 +6,7 @@ import { isJsonObject, ownMember } from '../../base/json.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { KubeError } from '../../base/kube-error.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
+import { refusalIn } from './refusal.ts';
 
 /** Throws a KubeError when the answer is not an object. */
 export function answeredObject(answer: JsonObject): KubeObject {
@@ -46,10 +47,15 @@ export function kubeErrorOf(error: unknown): KubeError {
 }
 
 /**
- * Reads the head and the body of an error answer; none of their text goes further.
+ * Reads the head and the body of an error answer. Of a request about a Secret, none of their text goes further.
  * https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/
  */
-export function kubeErrorOfAnswer(code: number, headers: IncomingHttpHeaders, body: Uint8Array): KubeError {
+export function kubeErrorOfAnswer(
+  code: number,
+  headers: IncomingHttpHeaders,
+  body: Uint8Array,
+  isAboutSecret: boolean,
+): KubeError {
   const status = statusIn(body);
   const details = ownMember(status, 'details');
   const seconds = retryAfterSeconds(headers['retry-after'], ownMember(details, 'retryAfterSeconds'));
@@ -58,6 +64,7 @@ export function kubeErrorOfAnswer(code: number, headers: IncomingHttpHeaders, bo
     reason: reasonIn(status) ?? reasonOfCode(code),
     causes: causesIn(details),
     retryable: isRetryable(code),
+    ...(code >= 400 && code < 500 ? { refusal: refusalIn(status, isAboutSecret) } : {}),
     ...(seconds === undefined ? {} : { retryAfterMs: seconds * 1000 }),
   });
 }

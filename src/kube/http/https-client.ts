@@ -105,17 +105,17 @@ class HttpsKubeClient implements KubeClient {
     const credentials = await abortable(this.#credentials(), signal);
     const response = await this.#send(request, credentials, signal);
     if (isSuccess(response)) return response;
-    const error = await this.#errorIn(response);
+    const error = await this.#errorIn(response, request);
     if (error.code !== 401) throw error;
     const renewed = await abortable(this.#renewed(credentials), signal);
     if (renewed === credentials) throw error;
     const second = await this.#send(request, renewed, signal);
     if (isSuccess(second)) return second;
-    throw await this.#errorIn(second);
+    throw await this.#errorIn(second, request);
   }
 
-  async #errorIn(response: IncomingMessage): Promise<KubeError> {
-    const error = await errorIn(response);
+  async #errorIn(response: IncomingMessage, { path }: KubeRequest): Promise<KubeError> {
+    const error = await errorIn(response, path);
     const { code } = error;
     if (code === 401 || code === 429) this.#options.onRefused(code);
     return error;
@@ -184,9 +184,10 @@ function isRepeatable({ method, contentType }: KubeRequest): boolean {
   return method === 'GET' || (method === 'PATCH' && contentType === applyPatch);
 }
 
-async function errorIn(response: IncomingMessage): Promise<KubeError> {
+async function errorIn(response: IncomingMessage, path: string): Promise<KubeError> {
   const body = await readAnswerBody(response, maxErrorBytes);
-  return kubeErrorOfAnswer(response.statusCode ?? 0, response.headers, body ?? Buffer.of());
+  const { statusCode = 0, headers } = response;
+  return kubeErrorOfAnswer(statusCode, headers, body ?? Buffer.of(), path.includes('/secrets'));
 }
 
 function objectIn(

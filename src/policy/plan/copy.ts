@@ -7,6 +7,7 @@ import { annotationsOf, labelsOf, valueOf } from '../../base/metadata.ts';
 import { managedByLabel, managedByReeve, ownerAnnotation } from '../../api/names.ts';
 import { secretFacts, type SecretFacts } from './observed.ts';
 import { uncopiedTypes } from '../../api/secret-share/target.ts';
+import { missingKeys } from '../../api/secret-share/typed-keys.ts';
 
 export interface CopyPayload {
   readonly type: string;
@@ -38,6 +39,15 @@ export function copyOf(share: CompiledShare, source: KubeObject): CopyState {
     share.copy.keys === undefined
       ? Object.entries(data)
       : share.copy.keys.map(({ from, to }) => [to, data[from]] as const);
+  const lacked = missingKeys(
+    type,
+    entries.map(([key]) => key),
+  );
+  if (lacked !== undefined)
+    return unavailable(
+      'KeyMissing',
+      `copies of type ${type} need ${lacked}, which the source does not give them`,
+    );
   // fromEntries creates own properties, also for `__proto__`, which is a legal key of a Secret.
   const copied = Object.fromEntries(entries.map(([key, value]) => [key, value ?? '']));
   const isImmutable = share.copy.isImmutable;

@@ -1,5 +1,5 @@
 // Classifies the error of a write: whether to retry it, and what to report about the object.
-import { KubeError } from '../../base/kube-error.ts';
+import { KubeError, type Refusal } from '../../base/kube-error.ts';
 
 export type WriteError =
   /** The object to change or delete does not exist any more. */
@@ -25,7 +25,6 @@ export type WriteError =
 /** A server or proxy that asks for a longer delay is asked again after this one. */
 const maxRetryAfterMs = 300_000;
 
-/** Nothing tells us when a right is granted. */
 const permissionMs = 30_000;
 
 export type WriteOperation = 'create' | 'change' | 'delete';
@@ -39,12 +38,11 @@ export function classifyWriteError(error: unknown, operation: WriteOperation): W
   if (code === 404)
     return operation === 'create' ? { kind: 'transient', reason, minDelayMs: 0 } : { kind: 'not-found' };
   if (code === 409) return { kind: 'transient', reason, minDelayMs: 0 };
-  if (code === 403) return insufficientPermissions;
   if (isTransient(error)) {
     const minDelayMs = Math.min(retryAfterMs, maxRetryAfterMs);
     return { kind: 'transient', reason, minDelayMs, ...(code === 0 ? { isUnanswered: true } : {}) };
   }
-  return { kind: 'permanent', reason: 'Rejected', message: `the API server refuses it: ${code} ${reason}` };
+  return rejection(error);
 }
 
 /** No answer (0), a token that is not accepted at the moment (401), too many requests (429), or a server error (5xx). */
@@ -52,11 +50,38 @@ function isTransient({ code, retryable }: KubeError): boolean {
   return retryable || code === 0 || code === 401 || code === 429 || code >= 500;
 }
 
-const insufficientPermissions: WriteError = {
-  kind: 'permanent',
-  reason: 'InsufficientPermissions',
-  message:
-    'Reeve may not do this (403): the install gives its account no right to it, an admission policy refuses it, ' +
-    'or a ResourceQuota of the namespace is used up',
-  minDelayMs: permissionMs,
-};
+/** Nothing tells us when a right is granted, or when a policy, a webhook or a quota changes. */
+function rejection({ code, reason, refusal = { by: 'unknown' } }: KubeError): WriteError {
+  const lacksRight = refusal.by === 'rights' || refusal.by === 'escalation';
+  const isLasting = refusal.by === 'fields' || (refusal.by === 'unknown' && code !== 403);
+  return {
+    kind: 'permanent',
+    reason: lacksRight ? 'InsufficientPermissions' : 'Rejected',
+    message: sentenceOf(refusal, `${code} ${reason}`),
+    ...(isLasting ? {} : { minDelayMs: permissionMs }),
+  };
+}
+
+function sentenceOf({ by, name = '', text }: Refusal, answer: string): string {
+  const why = text === undefined ? '' : `: ${text}`;
+  switch (by) {
+    case 'rights':
+      return `the install gives Reeve's account no right to ${name} here`;
+    case 'escalation':
+      return "the install gives Reeve's account no right to bind this role";
+    case 'policy':
+      return `ValidatingAdmissionPolicy ${name} refuses it${why}`;
+    case 'webhook':
+      return `admission webhook ${name} refuses it${why}`;
+    case 'quota':
+      return `ResourceQuota ${name} refuses it${why}`;
+    case 'podSecurity':
+      return `Pod Security ${name} refuses it${why}`;
+    case 'fields':
+      return `the API server finds it invalid${why}`;
+    case 'unknown':
+      return `the API server refuses it (${answer})${why}`;
+    default:
+      return by satisfies never;
+  }
+}

@@ -15,6 +15,10 @@ function withTargets(targets: unknown): object {
   return { ...minimalShare, targets };
 }
 
+function typed(type: string, ...names: readonly string[]): object {
+  return withTarget({ type, keys: names.map((to) => ({ from: 'a', to })) });
+}
+
 function keysNamed(...names: readonly string[]): object {
   return withTarget({ keys: names.map((to) => ({ from: 'a', to })) });
 }
@@ -48,6 +52,9 @@ export const acceptedShares: readonly (readonly [title: string, spec: unknown])[
     }),
   ],
   ['100 keys', keysNamed(...Array.from({ length: 100 }, (_, index) => `k${index}`))],
+  ['a certificate', typed('kubernetes.io/tls', 'tls.crt', 'tls.key', 'ca.crt')],
+  ['a user without a password', typed('kubernetes.io/basic-auth', 'username')],
+  ['a type whose keys are those of the source', withTarget({ type: 'kubernetes.io/tls' })],
   ['labels', withTarget({ labels: { team: 'a', 'example.com/b': '', 'app.kubernetes.io/part-of': 'x' } })],
   ['labels that objects have by nature', withTarget({ labels: { constructor: 'a', toString: 'b' } })],
   ['immutable copies', withTarget({ immutable: true })],
@@ -60,6 +67,20 @@ function anyTeam(): object {
 }
 
 export const refusedShares: readonly (readonly [title: string, spec: unknown, problem: string])[] = [
+  ...[
+    ['kubernetes.io/tls', 'tls.crt', 'tls.crt and tls.key'],
+    ['kubernetes.io/dockerconfigjson', '.dockercfg', '.dockerconfigjson'],
+    ['kubernetes.io/dockercfg', '.dockerconfigjson', '.dockercfg'],
+    ['kubernetes.io/ssh-auth', 'id_rsa', 'ssh-privatekey'],
+    ['kubernetes.io/basic-auth', 'user', 'username or password'],
+  ].map(
+    ([type = '', key = '', needed = '']) =>
+      [
+        `keys that do not fit the type ${type}`,
+        typed(type, key),
+        `spec.target.keys: found a list of 1; accepted: ${needed} among its keys if its type is ${type}`,
+      ] as const,
+  ),
   ['no source', { targets: { names: ['a'] } }, 'spec.source: found nothing; accepted: an object with'],
   ['a contact that is too long', { ...minimalShare, contact: 'c'.repeat(201) }, 'spec.contact: found '],
   ['an empty contact', { ...minimalShare, contact: '' }, 'spec.contact: found empty text'],

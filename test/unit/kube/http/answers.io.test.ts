@@ -1,4 +1,4 @@
-// Reads error answers of the API server, none of whose text may go further.
+// Reads error answers of the API server. None of the text of an answer about a Secret may go further.
 import { expect, test } from 'vitest';
 import { KubeError } from '../../../../src/base/kube-error.ts';
 import { clientOf, rejectionOf, sendJson, startStub, statusOf } from '../stub-api-server.ts';
@@ -113,9 +113,21 @@ test.each<[string, number, string]>([
   ['in an incomplete answer', 200, `{"data":"${canary}`],
 ])('an error does not contain the value of a Secret %s', async (_, code, body) => {
   const stub = await startStub((response) => response.writeHead(code).end(body));
-  const request = { method: 'POST', path: '/api/v1', body: { data: canary } } as const;
+  const path = '/api/v1/namespaces/a/secrets';
+  const request = { method: 'POST', path, body: { data: canary } } as const;
   const error = await rejectionOf(clientOf(stub).request(request));
   expect(error).toBeInstanceOf(KubeError);
   const { message, stack } = error as KubeError;
   expect([message, stack, JSON.stringify(error), String(error)].join()).not.toContain(canary);
+});
+
+test('an error says why the API server refused a write of another kind', async () => {
+  const message = 'admission webhook "w.example.com" denied the request: too small';
+  const stub = await startStub((response) =>
+    sendJson(response, statusOf(403, 'Forbidden', { message }), 403),
+  );
+  const path = '/api/v1/namespaces/a/configmaps';
+  expect(await rejectionOf(clientOf(stub).request({ method: 'POST', path, body: {} }))).toMatchObject({
+    refusal: { by: 'webhook', name: 'w.example.com', text: 'too small' },
+  });
 });

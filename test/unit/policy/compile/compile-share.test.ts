@@ -32,7 +32,7 @@ describe('the copies', () => {
       'have what is said of them',
       {
         target: {
-          type: 'kubernetes.io/tls',
+          type: 'example.com/pull',
           keys: [{ from: 'a', to: '__proto__' }],
           labels: { constructor: 'x' },
           immutable: true,
@@ -40,7 +40,7 @@ describe('the copies', () => {
       },
       {
         name: 'regcred',
-        type: 'kubernetes.io/tls',
+        type: 'example.com/pull',
         keys: [{ from: 'a', to: '__proto__' }],
         labels: { constructor: 'x' },
         isImmutable: true,

@@ -52,6 +52,13 @@ describe('the copy of a Secret', () => {
       {},
       'KeyMissing',
     ],
+    ['there is no copy that lacks a key of its type', { type: 'kubernetes.io/tls' }, {}, 'KeyMissing'],
+    [
+      'there is no copy with other keys than those of the type of its source',
+      { keys: [{ from: 'a', to: 'b' }] },
+      { type: 'kubernetes.io/ssh-auth' },
+      'KeyMissing',
+    ],
     [
       'there is no copy of a service account token',
       { type: 'Opaque' },

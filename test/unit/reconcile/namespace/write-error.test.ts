@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { KubeError, type Refusal } from '../../../../src/base/kube-error.ts';
 import { classifyWriteError, type WriteOperation } from '../../../../src/reconcile/namespace/write-error.ts';
 import { failure } from '../../../support/memory-objects.ts';
 
@@ -35,9 +36,56 @@ test('a write that cannot succeed by itself is not retried', () => {
   expect(classifyWriteError(failure(422), 'create')).not.toHaveProperty('minDelayMs');
 });
 
-test('the message of a 403 names a full ResourceQuota as a possible cause', () => {
-  const message = expect.stringContaining('a ResourceQuota of the namespace is used up') as unknown;
-  expect(classifyWriteError(failure(403), 'create')).toMatchObject({ message });
+test.each<readonly [Refusal | undefined, object]>([
+  [
+    { by: 'rights', name: 'create secrets' },
+    {
+      reason: 'InsufficientPermissions',
+      message: "the install gives Reeve's account no right to create secrets here",
+      minDelayMs: 30_000,
+    },
+  ],
+  [
+    { by: 'escalation' },
+    {
+      reason: 'InsufficientPermissions',
+      message: "the install gives Reeve's account no right to bind this role",
+    },
+  ],
+  [
+    { by: 'policy', name: 'p', text: 'no' },
+    { reason: 'Rejected', message: 'ValidatingAdmissionPolicy p refuses it: no', minDelayMs: 30_000 },
+  ],
+  [
+    { by: 'webhook', name: 'w' },
+    { reason: 'Rejected', message: 'admission webhook w refuses it' },
+  ],
+  [
+    { by: 'quota', name: 'q', text: 'used: pods=2' },
+    { message: 'ResourceQuota q refuses it: used: pods=2', minDelayMs: 30_000 },
+  ],
+  [{ by: 'podSecurity', name: 'baseline:latest' }, { message: 'Pod Security baseline:latest refuses it' }],
+  [
+    { by: 'unknown', text: 'being reviewed' },
+    { reason: 'Rejected', message: 'the API server refuses it (403 Forbidden): being reviewed' },
+  ],
+  [undefined, { reason: 'Rejected', message: 'the API server refuses it (403 Forbidden)' }],
+])('the message of a 403 names the one cause that is known: %j', (refusal, expected) => {
+  const error = new KubeError({
+    code: 403,
+    reason: 'Forbidden',
+    retryable: false,
+    ...(refusal === undefined ? {} : { refusal }),
+  });
+  expect(classifyWriteError(error, 'create')).toMatchObject(expected);
+});
+
+test('the message of a 422 names the fields, and the write is not retried', () => {
+  const refusal = { by: 'fields', text: 'data[tls.key] is missing' } as const;
+  const error = new KubeError({ code: 422, reason: 'Invalid', retryable: false, refusal });
+  const classified = classifyWriteError(error, 'create');
+  expect(classified).toMatchObject({ message: 'the API server finds it invalid: data[tls.key] is missing' });
+  expect(classified).not.toHaveProperty('minDelayMs');
 });
 
 test('an error of the program is thrown again', () => {
