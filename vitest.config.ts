@@ -37,6 +37,7 @@ const long = [
 const onTheSandbox = [
   'admission-owners',
   'adoption',
+  'audit',
   'contents',
   'contents-lifecycle',
   'fuse',

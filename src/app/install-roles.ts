@@ -15,6 +15,10 @@ const installRoles: Readonly<Record<RightsPurpose, InstallRole>> = {
   secrets: { role: secretsRole, file: 'manifests/install/22-reconciler-secrets.yaml' },
   'named-secrets': { role: secretsRole, file: namedSecretsFile },
   'named-sources': { role: 'Role reeve-reconciler-sources', file: namedSecretsFile },
+  'audit-secrets': {
+    role: 'ClusterRole reeve-reconciler-audit-secrets',
+    file: 'manifests/audit-secrets/26-reconciler-audit-secrets.yaml',
+  },
   resources: {
     role: 'ClusterRole reeve-reconciler-resources',
     file: 'manifests/install/23-reconciler-resources.yaml',

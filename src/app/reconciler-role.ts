@@ -9,8 +9,9 @@ import { measureProviders } from '../observe/provider-metrics.ts';
 import { ReconcileMetrics } from '../observe/reconcile-metrics.ts';
 import type { MetricsRegistry } from '../observe/registry.ts';
 import { createReconciler, type Reconciler, type ReconcilerOptions } from '../reconcile/controller.ts';
-import type { KindProbe, ObjectWriter, OwnSecrets } from '../reconcile/ports.ts';
+import type { AuditReader, KindProbe, ObjectWriter, OwnSecrets } from '../reconcile/ports.ts';
 import type { HookMode } from '../policy/compile/applicable-rules.ts';
+import { roleType } from '../policy/compile/object-key.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
 import { elect, type Election } from './election.ts';
@@ -36,6 +37,7 @@ export interface ReconcilerSettings {
   /** The names of Secrets that shares may create; an empty list allows every name. */
   readonly secretName: readonly string[];
   readonly secretsRbacFailurePolicy: HookMode;
+  readonly auditSecrets: boolean;
 }
 
 export interface ReconcilerContext {
@@ -114,6 +116,8 @@ function reconcilerOf(
     ...context,
     writer: writerOf(connection),
     ownSecrets: ownSecretsOf(connection, secretNames),
+    auditReader: auditReaderOf(connection),
+    auditSecrets: settings.auditSecrets,
     kinds: kindProbeOf(connection),
     selfReviewer: createSelfReviewer(connection.client),
     resourceOf: namesOfKinds(allowedKinds, connection.discovery),
@@ -152,6 +156,23 @@ function ownSecretsOf({ client }: ClusterConnection, names: readonly string[] | 
   return {
     async *listOwnSecrets(signal) {
       for (const target of targets) yield* pagedObjects(client, target, { page: 200, signal });
+    },
+  };
+}
+
+/** A Secret can have 1 MiB, so a page of Secrets is short. */
+const auditedPages = { roles: 500, rolebindings: 500, secrets: 20 } as const;
+
+function auditReaderOf({ client }: ClusterConnection): AuditReader {
+  return {
+    listExisting: (resource, namespace, signal) => {
+      const apiVersion = resource === 'secrets' ? 'v1' : roleType.apiVersion;
+      const path = resourcePath({
+        apiVersion,
+        plural: resource,
+        ...(namespace === undefined ? {} : { namespace }),
+      });
+      return pagedObjects(client, { path }, { page: auditedPages[resource], signal });
     },
   };
 }

@@ -42,6 +42,7 @@ async function startOnceServed(
   signal: AbortSignal,
 ): Promise<void> {
   const { apiVersion, kind } = watch.type;
+  await watch.needed;
   let isToldAbsent = false;
   while (!signal.aborted) {
     const found = await answerOf(discovery.find(apiVersion, kind, signal), signal);

@@ -86,6 +86,10 @@ export const runSettings = {
     help: 'The name of a Secret that shares may create. May be given several times. Default: all names.',
     accepted: 'names of Secrets',
   }),
+  auditSecrets: switchSetting(
+    'Judge existing Secrets by the rules of policies, page by page, every ten minutes. Needs manifests/audit-secrets.',
+    false,
+  ),
   leaderElect: switchSetting(
     'Elect one replica to write, through a Lease. Turn it off only if exactly one replica runs.',
     true,

@@ -5,6 +5,7 @@ import { orphanedText } from '../policy/plan/fuse.ts';
 import type { ProviderId } from '../policy/terms/provider-id.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import type { Clock } from '../base/clock.ts';
+import { createAudit, type AuditPartsOptions } from './audit/audit-parts.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { EventAnnouncer } from './events.ts';
 import { Finalizers } from './finalizers.ts';
@@ -30,7 +31,8 @@ import { ProviderWorker } from './provider/provider-worker.ts';
 import { SelfCheck } from './provider/self-check.ts';
 import { WorkQueue } from './queue/queue.ts';
 
-export interface AssemblyOptions extends ProvidedScope {
+export interface AssemblyOptions
+  extends ProvidedScope, Pick<AuditPartsOptions, 'auditReader' | 'auditSecrets'> {
   /** Policies, shares and Namespaces. The caller starts their watches. */
   readonly cluster: LiveCluster;
   readonly writer: ObjectWriter;
@@ -77,14 +79,15 @@ export function assembleReconciler(options: AssemblyOptions) {
     providerQueue,
   });
 
-  const parts = { ...queues, ...state, ...reports, initialSync, dispatcher };
+  const audit = createAudit({ ...options, providerQueue });
+  const parts = { ...queues, ...state, ...reports, ...audit, initialSync, dispatcher };
   const namespaceWorker = createNamespaceWorker(options, parts);
   const providerWorker = createProviderWorker(options, parts);
   const workers = { namespaceWorker, providerWorker, conditions };
   return {
     ...queues,
     objects,
-    watches,
+    watches: audit.watched(watches),
     watchSync,
     undesired,
     ledger,
@@ -92,6 +95,7 @@ export function assembleReconciler(options: AssemblyOptions) {
     announcer,
     dispatcher,
     ...workers,
+    ...audit,
   };
 }
 
@@ -149,7 +153,7 @@ function createReports(options: AssemblyOptions, { namespaceQueue, conditionQueu
   };
 }
 
-interface Parts extends Queues, State, Reports {
+interface Parts extends Queues, State, Reports, ReturnType<typeof createAudit> {
   readonly initialSync: InitialSync;
   readonly dispatcher: Dispatcher;
 }
@@ -194,17 +198,12 @@ function createNamespaceWorker(options: AssemblyOptions, parts: Parts): Namespac
 function createProviderWorker(options: AssemblyOptions, parts: Parts): ProviderWorker {
   const { cluster, selfReviewer, resourceOf, secretsRbacFailurePolicy, whereToAdd, observer, clock } =
     options;
-  const { objects, sources, fuse, ledger, statuses, finalizers, announcer } = parts;
+  const { objects, sources, fuse, ledger, statuses, finalizers, announcer, objectAudit } = parts;
   const { initialSync, dispatcher, providerQueue } = parts;
   const scope = scopeOf(options);
-  const selfCheck = new SelfCheck({
-    ...scope,
-    resourceOf,
-    selfReviewer,
-    clock,
-    providerQueue,
-    dispatcher,
-  });
+  const { auditSecrets } = options;
+  const check = { ...scope, auditSecrets, resourceOf, selfReviewer, clock, providerQueue, dispatcher };
+  const selfCheck = new SelfCheck(check);
   const blockers = new ProviderBlockers({
     sources,
     ledger,
@@ -225,6 +224,7 @@ function createProviderWorker(options: AssemblyOptions, parts: Parts): ProviderW
     statuses,
     blockers,
     announcer,
+    objectAudit,
     observer,
     clock,
     initialSync,

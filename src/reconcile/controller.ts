@@ -83,8 +83,8 @@ class Controller implements Reconciler {
   }
 
   health(): ReconcilerHealth {
-    const { namespaceQueue, providerQueue, conditionQueue, watchSync, initialSync } = this.#parts;
-    const queues = [namespaceQueue, providerQueue, conditionQueue];
+    const { namespaceQueue, providerQueue, conditionQueue, auditQueue, watchSync, initialSync } = this.#parts;
+    const queues = [namespaceQueue, providerQueue, conditionQueue, auditQueue];
     const dueTimes = queues.flatMap(({ nextDue }) => nextDue ?? []);
     return {
       isSynced: watchSync.isSynced,
@@ -117,29 +117,32 @@ class Controller implements Reconciler {
   }
 
   #begin(): void {
-    const { ledger, undesired, dispatcher, initialSync } = this.#parts;
+    const { ledger, undesired, dispatcher, initialSync, sweeps } = this.#parts;
     // Another leader may have changed everything that was reported here before.
     ledger.clear();
     undesired.recount([...this.#options.cluster.snapshot().namespaces()].map(nameOf));
     dispatcher.begin();
     initialSync.begin();
+    sweeps.begin();
   }
 
   async #work(signal: AbortSignal): Promise<void> {
-    const { namespaceQueue, providerQueue, conditionQueue } = this.#parts;
+    const { namespaceQueue, providerQueue, conditionQueue, auditQueue, sweeps } = this.#parts;
     const { namespaceWorker, providerWorker, conditions, initialSync } = this.#parts;
     await Promise.all([
       namespaceQueue.run((name, attempt) => namespaceWorker.reconcile(name, attempt), signal),
       providerQueue.run((provider, attempt) => providerWorker.reconcile(provider, attempt), signal),
       conditionQueue.run((name, attempt) => conditions.write(name, attempt), signal),
+      auditQueue.run((key, attempt) => sweeps.sweep(key, attempt), signal),
       initialSync.endWhenStuck(signal),
       this.#resync(signal),
     ]);
   }
 
   #end(): void {
-    const { dispatcher, initialSync, conditions, providerWorker, announcer } = this.#parts;
+    const { dispatcher, initialSync, conditions, providerWorker, announcer, sweeps } = this.#parts;
     announcer.flush();
+    sweeps.end();
     dispatcher.end();
     initialSync.reset();
     conditions.reset();

@@ -38,6 +38,16 @@ export interface OwnSecrets {
   listOwnSecrets(signal: AbortSignal): AsyncIterable<KubeObject>;
 }
 
+/** Lists existing objects with their content, page by page. Rejects with a KubeError. */
+export interface AuditReader {
+  /** Without a namespace: those of all namespaces. */
+  listExisting(
+    resource: 'roles' | 'rolebindings' | 'secrets',
+    namespace: string | undefined,
+    signal: AbortSignal,
+  ): AsyncIterable<KubeObject>;
+}
+
 /** Answers whether the CustomResourceDefinition of a provider kind is being deleted. Rejects with a KubeError. */
 export interface KindProbe {
   isKindTerminating(kind: ProviderKind, signal: AbortSignal): Promise<boolean>;

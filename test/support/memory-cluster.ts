@@ -8,6 +8,7 @@ import { managedByLabel, managedByReeve } from '../../src/api/names.ts';
 import type { WatchSink } from '../../src/base/watch-sink.ts';
 import type {
   ApplyOptions,
+  AuditReader,
   ObjectWriter,
   OwnSecrets,
   PatchOptions,
@@ -62,7 +63,7 @@ export interface MemoryRequest {
 
 type Fault = (verb: string, ref: ObjectRef) => KubeError | undefined;
 
-export class MemoryCluster implements ObjectWriter, OwnSecrets {
+export class MemoryCluster implements ObjectWriter, OwnSecrets, AuditReader {
   readonly writes: Write[] = [];
   /** Read requests of Reeve. */
   reads = 0;
@@ -205,6 +206,17 @@ export class MemoryCluster implements ObjectWriter, OwnSecrets {
     const ref = { apiVersion: 'v1', kind: 'Secret', name: '' };
     const secrets = await this.#carryOut({ verb: 'list', ref, signal }, () => this.list('Secret'));
     yield* secrets.filter(({ metadata }) => metadata.labels?.[managedByLabel] === managedByReeve);
+  }
+
+  async *listExisting(
+    resource: 'roles' | 'rolebindings' | 'secrets',
+    namespace: string | undefined,
+    signal: AbortSignal,
+  ): AsyncGenerator<KubeObject> {
+    const kind = { roles: 'Role', rolebindings: 'RoleBinding', secrets: 'Secret' }[resource];
+    const apiVersion = kind === 'Secret' ? 'v1' : 'rbac.authorization.k8s.io/v1';
+    const ref = { apiVersion, kind, name: '', ...(namespace === undefined ? {} : { namespace }) };
+    yield* await this.#carryOut({ verb: 'list', ref, signal }, () => this.list(kind, namespace));
   }
 
   async #carryOut<T>(request: MemoryRequest, work: () => T): Promise<T> {

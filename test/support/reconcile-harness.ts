@@ -65,6 +65,7 @@ export class Harness {
       cluster,
       writer: this.memory,
       ownSecrets: this.memory,
+      auditReader: this.memory,
       kinds: {
         isKindTerminating: async (kind) => await Promise.resolve(this.terminatingKinds.includes(kind)),
       },

@@ -4,11 +4,13 @@ import { count, note, statusFields } from '../status-fields.ts';
 import { sharedColumns, suspendedColumn, type PrintColumn } from '../print-columns.ts';
 
 const topViolation = object({
-  description: 'A rule that a namespace violates.',
+  description: 'A rule that a Namespace, or an object in it, violates.',
   fields: {
     namespace: note('The namespace.'),
+    kind: note('The kind of the object. Left out if the Namespace itself violates the rule.'),
+    name: note('The name of the object.'),
     rule: note('The rule, by its path in the spec.'),
-    path: note('The path in the Namespace.'),
+    path: note('The path in the Namespace or in the object.'),
     found: note('The value that was found.'),
     accepted: note('The values that are accepted.'),
   },
@@ -47,7 +49,18 @@ export const policyStatus = object({
     skipped: count(
       'How many objects are not wanted, because a namespace lacks a label or annotation that their templates look up.',
     ),
-    violations: count('How many rules existing namespaces violate.'),
+    violations: count(
+      'How many rules existing Namespaces, and Roles, RoleBindings and Secrets in them, violate.',
+    ),
+    violationsByResource: object({
+      description: 'The same by resource. A resource is left out while it is not audited.',
+      fields: {
+        namespaces: count('Violations by Namespaces.'),
+        roles: count('Violations by Roles.'),
+        roleBindings: count('Violations by RoleBindings.'),
+        secrets: count('Violations by Secrets. Only with the flag --audit-secrets.'),
+      },
+    }),
     topViolations: list({
       description: 'At most 20 of these violations.',
       items: topViolation,
@@ -88,7 +101,7 @@ export const namespacePolicyColumns: readonly PrintColumn[] = [
     name: 'Violations',
     type: 'integer',
     jsonPath: '.status.violations',
-    description: 'How many rules existing namespaces violate.',
+    description: 'How many rules existing Namespaces, and objects in them, violate.',
   },
   {
     name: 'Actions',

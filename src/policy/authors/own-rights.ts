@@ -1,11 +1,12 @@
 // Lists the RBAC rules that Reeve's own account needs for one policy or share.
 import type { Install } from '../compile/install.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
+import { hasAuditableRules } from '../decide/audit.ts';
 import { neededRights, roleGroup, type NeededRights, type RightsRule } from './needed-rights.ts';
 
 /** Purposes of the rules of Reeve's account. The `named` purposes replace `secrets` in an install that names its Secrets. */
 export type RightsPurpose =
-  'reconciler' | 'bind' | 'secrets' | 'named-secrets' | 'named-sources' | 'resources';
+  'reconciler' | 'bind' | 'secrets' | 'named-secrets' | 'named-sources' | 'resources' | 'audit-secrets';
 
 /** Where the install holds the rules of one purpose. */
 export interface InstallRole {
@@ -32,7 +33,33 @@ const keeping = ['get', 'list', 'watch', 'create', 'patch', 'delete'] as const;
 export function ownRights(definition: ProviderDefinition, install: Install): readonly OwnRights[] {
   const needed = neededRights(definition, install).filter(({ isAllowed }) => isAllowed);
   const rights = needed.flatMap((each) => ownPart(each, definition, install));
-  return needed.some((each) => each.for === 'role') ? [roleBindings, ...rights] : rights;
+  const providesBindings = needed.some((each) => each.for === 'role');
+  return [
+    ...(providesBindings ? [roleBindings] : []),
+    ...rights,
+    ...auditRights(definition, install).filter(
+      ({ resource }) => !providesBindings || resource !== roleBindings.resource,
+    ),
+  ];
+}
+
+/** To judge existing objects, Reeve must read them. */
+function auditRights(definition: ProviderDefinition, { auditSecrets }: Install): readonly OwnRights[] {
+  if (definition.kind !== 'NamespacePolicy') return [];
+  const { compiled } = definition;
+  const rbac = (['roles', 'rolebindings'] as const).filter((each) => hasAuditableRules(compiled, each));
+  const readsSecrets = auditSecrets === true && hasAuditableRules(compiled, 'secrets');
+  return [
+    ...rbac.map((resource): OwnRights => ({
+      purpose: 'reconciler',
+      verbs: ['list', 'watch'],
+      group: roleGroup,
+      resource,
+    })),
+    ...(readsSecrets
+      ? [{ purpose: 'audit-secrets', verbs: ['list'], group: '', resource: 'secrets' } as const]
+      : []),
+  ];
 }
 
 const roleBindings: OwnRights = {

@@ -15,6 +15,8 @@ export interface Install {
   readonly resourceKinds: readonly ObjectType[] | undefined;
   /** The names of the Secrets that shares may create. Undefined: any name. */
   readonly secretNames: readonly string[] | undefined;
+  /** True if existing Secrets are read and judged. */
+  readonly auditSecrets?: boolean | undefined;
   /** Returns the resource name of a kind: `configmaps`. */
   readonly resourceOf: (type: ObjectType) => string;
 }

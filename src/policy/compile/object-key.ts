@@ -11,6 +11,8 @@ export const roleBindingType: ObjectType = {
   kind: 'RoleBinding',
 };
 
+export const roleType: ObjectType = { apiVersion: roleBindingType.apiVersion, kind: 'Role' };
+
 export const secretObjectType: ObjectType = { apiVersion: 'v1', kind: 'Secret' };
 
 export function isSameObjectType(a: ObjectType, b: ObjectType): boolean {

@@ -1,11 +1,12 @@
-// Judges an existing Namespace by the rules of a policy.
+// Judges an existing Namespace, or an existing object in it, by the rules of a policy.
 import type { KubeObject } from '../../base/kube-object.ts';
 import { unlimitedBudget } from '../terms/budget.ts';
+import { rulesFor } from '../compile/applicable-rules.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import { judge } from './judge.ts';
 import { matchNamespace } from '../terms/match.ts';
 import { nameOf } from '../../base/metadata.ts';
-import type { Review } from '../terms/review.ts';
+import type { Review, ReviewedResource } from '../terms/review.ts';
 import type { Rule } from '../rules/rule.ts';
 import type { JudgedViolation, Violation } from '../terms/verdict.ts';
 
@@ -16,13 +17,45 @@ export interface Audit {
   readonly violations: readonly Violation[];
 }
 
+/** The objects in namespaces that policies have rules for. */
+export type AuditedResource = Exclude<ReviewedResource, 'namespaces'>;
+
 const unmatched: Audit = { isMatched: false, violations: [] };
 
 export function auditNamespace(policy: CompiledPolicy, namespaceObject: KubeObject, now: Date): Audit {
   if (matchNamespace(policy.match, namespaceObject).kind !== 'yes') return unmatched;
+  const review = creationOf('namespaces', namespaceObject, namespaceObject);
+  return { isMatched: true, violations: violationsOf(policy, review, namespaceObject, now) };
+}
+
+/** Returns the violations of an existing Secret, Role or RoleBinding. None if the policy does not match its namespace. */
+export function auditObject(
+  policy: CompiledPolicy,
+  resource: AuditedResource,
+  object: KubeObject,
+  namespaceObject: KubeObject,
+  now: Date,
+): readonly Violation[] {
+  if (matchNamespace(policy.match, namespaceObject).kind !== 'yes') return [];
+  return violationsOf(policy, creationOf(resource, object, namespaceObject), namespaceObject, now);
+}
+
+/** Returns whether an existing object can violate a rule of the policy. */
+export function hasAuditableRules(policy: CompiledPolicy, resource: AuditedResource): boolean {
+  const { secretRules, roleRules, roleBindingRules } = policy;
+  const rules = { secrets: secretRules, roles: roleRules, rolebindings: roleBindingRules }[resource];
+  return rules.some(isAuditable);
+}
+
+function violationsOf(
+  policy: CompiledPolicy,
+  review: Review,
+  namespaceObject: KubeObject,
+  now: Date,
+): readonly Violation[] {
   const violations: JudgedViolation[] = [];
   const context = {
-    review: creationOf(namespaceObject),
+    review,
     now,
     budget: unlimitedBudget,
     namespaceObject,
@@ -33,8 +66,8 @@ export function auditNamespace(policy: CompiledPolicy, namespaceObject: KubeObje
     // An audit asks only whether a defaulted key exists; its value is free.
     ownsDefault: () => false,
   };
-  judge(policy, policy.namespaceRules.filter(isAuditable), context, violations);
-  return { isMatched: true, violations: violations.map(({ violation }) => violation) };
+  judge(policy, rulesFor(policy, review).filter(isAuditable), context, violations);
+  return violations.map(({ violation }) => violation);
 }
 
 /**
@@ -46,21 +79,20 @@ function isAuditable(rule: Rule): boolean {
   return rule.shape === 'state' ? rule.graced : rule.id === 'namespaces.defaults';
 }
 
-/** Returns a review as if the Namespace were created now. */
-function creationOf(namespaceObject: KubeObject): Review {
-  const name = nameOf(namespaceObject);
+/** Returns a review as if the object were created now. */
+function creationOf(resource: ReviewedResource, object: KubeObject, namespaceObject: KubeObject): Review {
   return {
     uid: '',
-    resource: 'namespaces',
+    resource,
     subresource: '',
     operation: 'CREATE',
-    name,
-    namespace: name,
+    name: nameOf(object),
+    namespace: nameOf(namespaceObject),
     requester: { username: '', groups: [] },
     dryRun: false,
     // Without a request, a default that reads the request is not required.
     isOwnWrite: true,
-    object: namespaceObject,
+    object,
     attributes: {},
   };
 }

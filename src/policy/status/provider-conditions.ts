@@ -8,7 +8,8 @@ import { clipped } from '../../base/text.ts';
 import { kindOfProvider, nameOfProvider, type ProviderState } from '../terms/provider-id.ts';
 import type { Condition } from './condition.ts';
 import type { SkippedObject, UnsyncedObject } from './provider-report.ts';
-import type { Counts, NamespaceViolation } from './provider-tally.ts';
+import type { Counts } from './provider-tally.ts';
+import { secretsMessage, violationsMessage, type Violations } from './violations.ts';
 import type { RightsRule } from '../authors/needed-rights.ts';
 
 export interface ProviderFacts extends BlockerFacts {
@@ -22,7 +23,7 @@ export interface ProviderFacts extends BlockerFacts {
   /** The first contents that namespaces do not get, because they lack a label or annotation. */
   readonly skipped: readonly SkippedObject[];
   /** Rules that existing objects violate. */
-  readonly violations: { readonly count: number; readonly top: readonly NamespaceViolation[] };
+  readonly violations: Violations;
   /** Namespaces to be reconciled since the provider last changed. */
   readonly waiting: number;
   /** Objects whose deletion the fuse holds back. */
@@ -109,14 +110,9 @@ function settled(facts: ProviderFacts): Verdict {
   if (counts.failed + counts.stuck > 0)
     return notReady('Failed', `${plural(counts.failed + counts.stuck, 'object')} failed; ${first}`);
   if (counts.conflicts > 0) return notReady('Conflicts', `${plural(counts.conflicts, 'conflict')}; ${first}`);
-  return ready('Synced', `${violationsMessage(facts)}${syncedMessage(facts)}${skippedMessage(facts)}`);
-}
-
-/** People read the violations first. They make no policy unready: a violation is for the owner of the namespace to mend. */
-function violationsMessage({ violations: { count, top } }: ProviderFacts): string {
-  const [first] = top;
-  if (first === undefined) return '';
-  return `${plural(count, 'violation')}, first in namespace ${first.namespace}: ${first.rule}; `;
+  const { violations } = facts;
+  const synced = `${syncedMessage(facts)}${skippedMessage(facts)}${secretsMessage(violations)}`;
+  return ready('Synced', `${violationsMessage(violations)}${synced}`);
 }
 
 function skippedMessage({ counts, skipped: [first] }: ProviderFacts): string {

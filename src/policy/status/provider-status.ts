@@ -57,11 +57,12 @@ function keptFields(stored: unknown): JsonObject {
   return kept;
 }
 
-function policyFields({ counts, skipped, violations: { count, top } }: StatusFacts): JsonObject {
+function policyFields({ counts, skipped, violations }: StatusFacts): JsonObject {
   return {
     skipped: counts.skipped,
-    violations: count,
-    topViolations: top.map(violationEntry),
+    violations: violations.count,
+    violationsByResource: violations.byResource,
+    topViolations: violations.top.map(violationEntry),
     skippedContents: skipped.map((each) => clippedFields({ ...each })),
   };
 }
@@ -79,8 +80,10 @@ function failureEntry(failure: UnsyncedObject): JsonObject {
   return clippedFields({ ...failure });
 }
 
-function violationEntry({ namespace, rule, path, found, accepted }: NamespaceViolation): JsonObject {
-  return clippedFields({ namespace, rule, path, found, accepted });
+function violationEntry({ namespace, kind, name, ...rest }: NamespaceViolation): JsonObject {
+  const { rule, path, found, accepted } = rest;
+  const object = kind === undefined || name === undefined ? {} : { kind, name };
+  return clippedFields({ namespace, ...object, rule, path, found, accepted });
 }
 
 function clippedFields(fields: Readonly<Record<string, string>>): JsonObject {
@@ -89,7 +92,10 @@ function clippedFields(fields: Readonly<Record<string, string>>): JsonObject {
   );
 }
 
-/** Returns the JSON merge patch from `stored` to `wanted`, or undefined if they are the same. */
+/**
+ * Returns the JSON merge patch from `stored` to `wanted`, or undefined if they are the same. A field that is left out of a
+ * merge patch stays, so a removed field is null: https://www.rfc-editor.org/rfc/rfc7396
+ */
 export function statusPatch(stored: unknown, wanted: JsonObject): JsonObject | undefined {
   const before = isJsonObject(stored) ? stored : {};
   const surplus = Object.keys(before).filter((field) => !Object.hasOwn(wanted, field));
@@ -97,5 +103,13 @@ export function statusPatch(stored: unknown, wanted: JsonObject): JsonObject | u
     ([field, value]) => !isDeepStrictEqual(ownMember(before, field), value),
   );
   if (surplus.length === 0 && changed.length === 0) return undefined;
-  return { ...Object.fromEntries(surplus.map((field) => [field, null])), ...Object.fromEntries(changed) };
+  return {
+    ...Object.fromEntries(surplus.map((field) => [field, null])),
+    ...Object.fromEntries(
+      changed.map(([field, value]) => {
+        const inner = ownMember(before, field);
+        return [field, isJsonObject(value) && isJsonObject(inner) ? statusPatch(inner, value) : value];
+      }),
+    ),
+  };
 }

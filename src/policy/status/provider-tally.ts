@@ -11,6 +11,9 @@ export type Counts = Readonly<Record<(typeof countedFields)[number] | 'skipped',
 
 export interface NamespaceViolation extends Violation {
   readonly namespace: string;
+  /** The object in the namespace. Left out if the Namespace itself violates the rule. */
+  readonly kind?: string;
+  readonly name?: string;
 }
 
 /** The number of entries in each list of a status. */
@@ -83,10 +86,13 @@ export class ProviderTally {
     this.#expiring.delete(namespace);
   }
 
-  /** Returns the first namespaces that match: those with failures, then those with violations, then the others by name. */
-  matchedNamespaces(): readonly string[] {
+  /**
+   * Returns the first namespaces that match: those with failures, then those with violations, then the others by name.
+   * `violating`: namespaces with objects that violate a rule.
+   */
+  matchedNamespaces(violating: Iterable<string>): readonly string[] {
     const isMatched = (namespace: string): boolean => this.#reports.get(namespace)?.isMatched === true;
-    const groups = [this.#failing, this.#violating, this.#reports.keys()];
+    const groups = [this.#failing, [...this.#violating, ...violating], this.#reports.keys()];
     const first = new Set<string>();
     for (const group of groups) {
       if (first.size >= maxListed) break;

@@ -25,6 +25,8 @@ export interface WantedWatch {
   readonly metadataOnly: boolean;
   /** The reconciler starts without it, because the API server may not serve the kind. */
   readonly isOptional: boolean;
+  /** The watch starts when this resolves. Undefined: at once. */
+  readonly needed?: Promise<void>;
   readonly sink: WatchSink;
 }
 

@@ -3,10 +3,12 @@ import { KubeError } from '../../base/kube-error.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
 import { heldText, toConfirm } from '../../policy/plan/fuse.ts';
 import { kindOfProvider, type ProviderId, type ProviderState } from '../../policy/terms/provider-id.ts';
+import { allViolations } from '../../policy/status/violations.ts';
 import { providerStatus, type StatusFacts } from '../../policy/status/provider-status.ts';
 import type { BlockerFacts } from '../../policy/status/provider-conditions.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
 import { problemsText, type LoadedProvider } from '../../state/stored-provider.ts';
+import type { ObjectAudit } from '../audit/object-audit.ts';
 import type { EventAnnouncer } from '../events.ts';
 import type { Finalizers } from '../finalizers.ts';
 import type { Fuse } from '../fuse/fuse.ts';
@@ -31,6 +33,7 @@ export interface ProviderWorkerOptions extends ProvidedScope {
   readonly statuses: ProviderStatuses;
   readonly blockers: ProviderBlockers;
   readonly announcer: EventAnnouncer;
+  readonly objectAudit: Pick<ObjectAudit, 'of'>;
   readonly observer: ReconcileObserver;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly initialSync: Pick<InitialSync, 'isDone'>;
@@ -169,8 +172,9 @@ export class ProviderWorker {
     { state, definition, problems }: LoadedProvider,
     blockerFacts: BlockerFacts,
   ): StatusFacts {
-    const { ledger, fuse } = this.#options;
+    const { ledger, fuse, objectAudit } = this.#options;
     const tally = ledger.tallyOf(provider);
+    const objects = objectAudit.of(provider);
     const quota =
       definition?.kind === 'NamespacePolicy' ? definition.object.spec.namespaces?.quota : undefined;
     const waiting = ledger.waiting(provider)?.count ?? 0;
@@ -185,8 +189,8 @@ export class ProviderWorker {
       unknownKinds: this.#unsyncedKindsOf(state),
       ...blockerFacts,
       matched: tally.matched,
-      matchedNamespaces: tally.matchedNamespaces(),
-      violations: tally.violations(quota),
+      matchedNamespaces: tally.matchedNamespaces(objects.top.map(({ namespace }) => namespace)),
+      violations: allViolations(tally.violations(quota), objects),
       isConfirmationSpent: waiting === 0 && !state.isDeleting && fuse.outstanding(provider) === 0,
     };
   }

@@ -11,6 +11,7 @@ import type { SelfReviewer } from '../ports.ts';
 import type { WorkQueue } from '../queue/queue.ts';
 
 export interface SelfCheckOptions extends ProvidedScope {
+  readonly auditSecrets: boolean | undefined;
   readonly resourceOf: Install['resourceOf'];
   readonly selfReviewer: SelfReviewer;
   readonly clock: Pick<Clock, 'monotonic'>;

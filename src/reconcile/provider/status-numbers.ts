@@ -39,7 +39,7 @@ function numbersOf(
     isReady: providerConditions(facts).some(({ type, status }) => type === 'Ready' && status === 'True'),
     matched,
     ...counts,
-    violations: policy === undefined ? {} : { namespaces: violations.count },
+    violations: policy === undefined ? {} : violations.byResource,
     exceptionsEnd: (policy?.exceptions ?? []).flatMap(({ expiresAt }) => expiresAt ?? []),
     grantsEnd: nextExpiry,
   };

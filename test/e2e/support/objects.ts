@@ -8,6 +8,7 @@ const places = {
   Secret: '/api/v1/secrets',
   ServiceAccount: '/api/v1/serviceaccounts',
   NetworkPolicy: '/apis/networking.k8s.io/v1/networkpolicies',
+  Role: '/apis/rbac.authorization.k8s.io/v1/roles',
   RoleBinding: '/apis/rbac.authorization.k8s.io/v1/rolebindings',
   NamespacePolicy: '/apis/reeve.dev/v1alpha1/namespacepolicies',
   SecretShare: '/apis/reeve.dev/v1alpha1/secretshares',
@@ -56,6 +57,9 @@ export interface StoredObject extends WrittenObject {
     readonly conflicts?: number;
     readonly failed?: number;
     readonly confirmationUsed?: string;
+    readonly violations?: number;
+    readonly violationsByResource?: Readonly<Record<string, number>>;
+    readonly topViolations?: readonly object[];
     readonly failures?: readonly {
       readonly namespace: string;
       readonly kind?: string;

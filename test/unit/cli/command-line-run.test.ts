@@ -27,6 +27,7 @@ test('by default one process has both roles, and the cluster is found from the e
       certLifetime: 604_800_000,
       caSettling: 30_000,
       secretsRbacFailurePolicy: 'Ignore',
+      auditSecrets: false,
       namespace: 'reeve-system',
       sharedNamespace: ['reeve-shared'],
       excludeNamespace: [],

@@ -103,6 +103,27 @@ describe('the rules for Reeve’s own account', () => {
       {},
       [],
     ],
+    [
+      'the account lists and watches what rbac rules judge',
+      policy({ rbac: { allowedRoleRefs: ['ClusterRole/view'], forbidWildcardRules: true } }),
+      {},
+      [
+        'reconciler: list,watch roles.rbac.authorization.k8s.io',
+        'reconciler: list,watch rolebindings.rbac.authorization.k8s.io',
+      ],
+    ],
+    [
+      'the account needs no right to existing Secrets if the install does not audit them',
+      policy({ secrets: { maxBytes: 1 } }),
+      {},
+      [],
+    ],
+    [
+      'the account lists existing Secrets if the install audits them',
+      policy({ secrets: { maxBytes: 1 } }),
+      { auditSecrets: true },
+      ['audit-secrets: list secrets.'],
+    ],
     ['the account needs a rule for all Secrets', share, {}, [`secrets: ${keeping} secrets.`]],
     [
       'the account needs a rule for each named Secret',

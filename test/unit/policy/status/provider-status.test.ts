@@ -9,6 +9,8 @@ import { defaultProviderState } from '../../../support/owner-state.ts';
 
 const state: ProviderState = { ...defaultProviderState, generation: 3, maxDeletions: 10 };
 
+const noViolations = { count: 0, byResource: { namespaces: 0 }, top: [], leavesOutSecrets: false };
+
 const facts: StatusFacts = {
   state,
   problem: undefined,
@@ -22,7 +24,7 @@ const facts: StatusFacts = {
   partsWithoutHook: [],
   matched: 2,
   matchedNamespaces: ['a', 'b'],
-  violations: { count: 0, top: [] },
+  violations: noViolations,
   isConfirmationSpent: true,
 };
 
@@ -125,7 +127,7 @@ describe('the conditions of a provider', () => {
     ['1 object is in sync', { counts: { ...noObjects, desired: 1, synced: 1 } }, {}],
     [
       '2 violations, first in namespace old: namespaces.required; 3 objects are in sync',
-      { violations: { count: 2, top: [violation] } },
+      { violations: { ...noViolations, count: 2, top: [violation] } },
       {},
     ],
     [
@@ -136,6 +138,22 @@ describe('the conditions of a provider', () => {
     [
       'no object is provided; 2 skipped, first RoleBinding viewers in namespace a: annotation ad/view is missing',
       { counts: { ...noObjects, skipped: 2 }, skipped: [skipped] },
+      {},
+    ],
+    [
+      '1 violation, first RoleBinding root in namespace old: rbac.allowedRoleRefs; 3 objects are in sync',
+      {
+        violations: {
+          ...noViolations,
+          count: 1,
+          top: [{ ...violation, kind: 'RoleBinding', name: 'root', rule: 'rbac.allowedRoleRefs' }],
+        },
+      },
+      {},
+    ],
+    [
+      '3 objects are in sync; Secrets: judged when written',
+      { violations: { ...noViolations, leavesOutSecrets: true } },
       {},
     ],
     ['no namespace matches', { counts: noObjects, matched: 0 }, {}],
@@ -266,5 +284,6 @@ describe('the status of a provider', () => {
     });
     expect(statusPatch(undefined, { desired: 2 })).toEqual({ desired: 2 });
     expect(statusPatch({ a: { x: 1, y: 2 } }, { a: { y: 2, x: 1 } })).toBeUndefined();
+    expect(statusPatch({ a: { x: 1, y: 2 } }, { a: { x: 3 } })).toEqual({ a: { x: 3, y: null } });
   });
 });

@@ -1,0 +1,209 @@
+// Judges existing Roles, RoleBindings and Secrets as they pass, and keeps only the violations.
+import type { KubeObject } from '../../base/kube-object.ts';
+import { nameOf } from '../../base/metadata.ts';
+import type { WatchSink } from '../../base/watch-sink.ts';
+import { auditObject, hasAuditableRules, type AuditedResource } from '../../policy/decide/audit.ts';
+import { isManaged } from '../../policy/desired/desired.ts';
+import type { Violation } from '../../policy/terms/verdict.ts';
+import type { AuditedObjects } from '../../policy/status/violations.ts';
+import { nameOfProvider, providerId, type ProviderId } from '../../policy/terms/provider-id.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { LiveCluster } from '../../state/live-cluster.ts';
+import { Violators } from './violators.ts';
+
+export const auditedResources = ['roles', 'rolebindings', 'secrets'] as const;
+
+export interface ObjectAuditOptions {
+  readonly cluster: Pick<LiveCluster, 'snapshot' | 'provider'>;
+  readonly clock: Pick<Clock, 'now'>;
+  /** True if the install audits Secrets. */
+  readonly auditSecrets: boolean;
+  /** Called with a policy whose violations have changed. */
+  readonly changed: (provider: ProviderId, resource: AuditedResource) => void;
+}
+
+const kinds = { roles: 'Role', rolebindings: 'RoleBinding', secrets: 'Secret' } as const;
+
+export class ObjectAudit {
+  readonly #options: ObjectAuditOptions;
+  /** By policy, then by resource. */
+  readonly #violators = new Map<string, Map<AuditedResource, Violators>>();
+  /** Namespaces of judged objects that the watch of Namespaces has not reported yet. */
+  readonly #unknownNamespaces = new Set<string>();
+  /** What the watches have reported during a sweep, which is newer than the page of the sweep. */
+  #touched: Set<string> | undefined;
+  #isActive = false;
+
+  constructor(options: ObjectAuditOptions) {
+    this.#options = options;
+  }
+
+  begin(): void {
+    this.#isActive = true;
+  }
+
+  end(): void {
+    this.#isActive = false;
+    for (const known of [this.#violators, this.#unknownNamespaces]) known.clear();
+  }
+
+  /** Returns whether a policy in force has rules for the resource that this install audits. */
+  isAudited(resource: AuditedResource): boolean {
+    return this.auditing(resource).length > 0;
+  }
+
+  auditing(resource: AuditedResource): readonly string[] {
+    if (resource === 'secrets' && !this.#options.auditSecrets) return [];
+    const { policies } = this.#options.cluster.snapshot().policies;
+    return policies.filter((policy) => hasAuditableRules(policy, resource)).map(({ name }) => name);
+  }
+
+  /** A watch of the resource feeds this sink. */
+  sink(resource: AuditedResource): WatchSink {
+    const take = (object: KubeObject): void => {
+      if (!this.#isActive) return;
+      this.#touched?.add(`${resource}/${keyOf(object)}`);
+      this.judge(resource, object);
+    };
+    return {
+      replaced: (objects) => {
+        if (!this.#isActive) return;
+        const gone = this.violatorsOf(resource);
+        for (const object of objects) {
+          gone.delete(keyOf(object));
+          take(object);
+        }
+        for (const key of gone) this.forget(resource, key);
+      },
+      changed: take,
+      removed: (object) => {
+        this.#touched?.add(`${resource}/${keyOf(object)}`);
+        this.forget(resource, keyOf(object));
+      },
+    };
+  }
+
+  beginSweep(): void {
+    this.#touched = new Set();
+  }
+
+  endSweep(): void {
+    this.#touched = undefined;
+  }
+
+  isTouched(resource: AuditedResource, key: string): boolean {
+    return this.#touched?.has(`${resource}/${key}`) === true;
+  }
+
+  judge(resource: AuditedResource, object: KubeObject): void {
+    const key = keyOf(object);
+    const found = this.#violationsOf(resource, object);
+    for (const [name, known] of this.#violators) {
+      if (!found.has(name) && known.get(resource)?.delete(key) === true) this.#changed(name, resource);
+    }
+    for (const [name, violations] of found) {
+      if (this.#of(name, resource).set(key, violations)) this.#changed(name, resource);
+    }
+  }
+
+  forget(resource: AuditedResource, key: string): void {
+    for (const [name, known] of this.#violators)
+      if (known.get(resource)?.delete(key) === true) this.#changed(name, resource);
+  }
+
+  /** The namespace is deleted, is being deleted, or is excluded. */
+  forgetNamespace(namespace: string): void {
+    this.#unknownNamespaces.delete(namespace);
+    for (const resource of auditedResources)
+      for (const key of this.violatorsOf(resource, namespace)) this.forget(resource, key);
+  }
+
+  forgetPolicy(name: string): void {
+    this.#violators.delete(name);
+  }
+
+  /** Returns whether objects of the namespace were judged before the namespace was known. */
+  takeUnknown(namespace: string): boolean {
+    return this.#unknownNamespaces.delete(namespace);
+  }
+
+  /** Returns the keys of objects that violate a rule of any policy. */
+  violatorsOf(resource: AuditedResource, namespace?: string): Set<string> {
+    const keys = new Set<string>();
+    for (const known of this.#violators.values())
+      for (const key of known.get(resource)?.keys() ?? [])
+        if (namespace === undefined || key.startsWith(`${namespace}/`)) keys.add(key);
+    return keys;
+  }
+
+  /** All objects of the resource have been judged, so that the counts of all its policies are known. */
+  swept(resource: AuditedResource): void {
+    const auditing = new Set(this.auditing(resource));
+    for (const name of auditing) {
+      if (this.#violators.get(name)?.has(resource) === true) continue;
+      this.#of(name, resource);
+      this.#changed(name, resource);
+    }
+    for (const [name, known] of this.#violators)
+      if (!auditing.has(name) && known.delete(resource)) this.#changed(name, resource);
+  }
+
+  /** Returns whether all first violations of the resource are known in words. */
+  isFull(resource: AuditedResource): boolean {
+    return [...this.#violators.values()].every((known) => known.get(resource)?.isFull !== false);
+  }
+
+  /** Returns what is known of one policy. A resource is missing until all its objects have been judged. */
+  of(provider: ProviderId): AuditedObjects {
+    const { cluster, auditSecrets } = this.#options;
+    const definition = cluster.provider(provider)?.definition;
+    const known = [...(this.#violators.get(nameOfProvider(provider)) ?? [])];
+    return {
+      counts: new Map(known.map(([resource, { total }]) => [resource, total])),
+      top: known
+        .flatMap(([resource, violators]) => violators.first().map((each) => [resource, ...each] as const))
+        .sort(([, a], [, b]) => (a < b ? -1 : 1))
+        .flatMap(([resource, key, violations]) => {
+          const [namespace = '', name = ''] = key.split('/');
+          return violations.map((each) => ({ ...each, namespace, kind: kinds[resource], name }));
+        }),
+      leavesOutSecrets:
+        !auditSecrets &&
+        definition?.kind === 'NamespacePolicy' &&
+        hasAuditableRules(definition.compiled, 'secrets'),
+    };
+  }
+
+  /** Returns the violations of each policy, without policies that the object does not violate. */
+  #violationsOf(resource: AuditedResource, object: KubeObject): ReadonlyMap<string, readonly Violation[]> {
+    const { cluster, clock } = this.#options;
+    const snapshot = cluster.snapshot();
+    const { namespace = '' } = object.metadata;
+    const namespaceObject = snapshot.namespace(namespace);
+    const found = new Map<string, readonly Violation[]>();
+    if (namespaceObject === undefined) this.#unknownNamespaces.add(namespace);
+    if (namespaceObject === undefined || !isManaged(namespaceObject, snapshot)) return found;
+    for (const policy of snapshot.policies.candidates(resource, [namespaceObject])) {
+      const violations = auditObject(policy, resource, object, namespaceObject, clock.now());
+      if (violations.length > 0) found.set(policy.name, violations);
+    }
+    return found;
+  }
+
+  #of(policy: string, resource: AuditedResource): Violators {
+    const known = this.#violators.get(policy) ?? new Map<AuditedResource, Violators>();
+    this.#violators.set(policy, known);
+    const violators = known.get(resource) ?? new Violators();
+    known.set(resource, violators);
+    return violators;
+  }
+
+  #changed(policy: string, resource: AuditedResource): void {
+    this.#options.changed(providerId('NamespacePolicy', policy), resource);
+  }
+}
+
+/** Unambiguous, because neither a namespace nor the name of such an object contains a slash. */
+export function keyOf(object: KubeObject): string {
+  return `${object.metadata.namespace ?? ''}/${nameOf(object)}`;
+}
