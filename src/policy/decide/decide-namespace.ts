@@ -2,7 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Budget, Circumstances } from '../terms/budget.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
-import { steeringRights, type MatchesAfter, type PolicyMatch } from './steering-rights.ts';
+import { contentsNotices } from './contents-notices.ts';
+import { steeringRights, type MatchesAfter, type PolicyMatch, type Steering } from './steering-rights.ts';
 import { defaultOwners } from '../compile/applicable-rules.ts';
 import { judge, matchErrorViolation } from './judge.ts';
 import { matchNamespace, type MatchResult } from '../terms/match.ts';
@@ -15,6 +16,7 @@ import { asStored } from './stored-namespace.ts';
 import { nothingToDecide, type Decision, type JudgedViolation } from '../terms/verdict.ts';
 
 const no: MatchResult = { kind: 'no' };
+const noSteering: Steering = { rights: [], hasEffect: false };
 
 export function decideNamespace(
   review: Review,
@@ -33,11 +35,12 @@ export function decideNamespace(
   // Rules read labels, annotations and owners. Steering depends on all that a policy matches by or renders.
   const violations = isSame ? [] : judgeAll(matches, reached, review, snapshot, circumstances);
   const stored = before === undefined ? review : { ...review, oldObject: before };
-  const rights = after === undefined ? [] : steeringRights(reached, stored, after, snapshot, budget);
+  const { rights, hasEffect } =
+    after === undefined ? noSteering : steeringRights(reached, stored, after, snapshot, budget);
   return {
     violations,
     rights,
-    notices: [],
+    notices: hasEffect ? contentsNotices(before, after, snapshot, circumstances) : [],
     policies: matches.filter(isMatched).map(({ policy }) => policy.name),
     // A spent budget stays spent, so one check at the end covers all steps.
     overBudget: budget.isSpent(),

@@ -1,7 +1,7 @@
 // Turns a decision into a verdict, once the API server has answered which rights the user has.
 import { group } from '../../api/names.ts';
 import { quoted } from '../terms/wording.ts';
-import type { AnyReview } from '../terms/review.ts';
+import { isProviderReview, type AnyReview } from '../terms/review.ts';
 import {
   rightKey,
   type AccessAnswer,
@@ -33,12 +33,14 @@ export function settle(
     missingRightsViolation(rights, rights.map(answerTo).includes('unknown'), review),
   );
   const denials = [...denied, ...guarded];
+  const allowed = denials.length === 0 && !decision.overBudget;
   return {
-    allowed: denials.length === 0 && !decision.overBudget,
+    allowed,
     denials,
     warnings: having('Warn'),
     audits: having('Audit'),
-    notices: decision.notices,
+    // A refused write of a Namespace changes nothing. The author of a refused policy still needs its numbers.
+    notices: allowed || isProviderReview(review) ? decision.notices : [],
     policies: decision.policies,
     overBudget: decision.overBudget,
   };

@@ -83,18 +83,14 @@ export function shareTarget(share: CompiledShare): SteeringTarget {
   return { provider: shareProvider(share), contact, requesters: undefined, isWorthReaching: true };
 }
 
-/** Returns the right to use the policy or share, if the write has an effect on it. */
+/** Returns the right to use the policy or share on which the write has the effect. A requester needs none. */
 export function steeringRight(
-  target: SteeringTarget,
-  matchesAfter: boolean,
+  { provider: { id, match }, requesters, contact }: SteeringTarget,
+  effect: SteeringEffect,
   sides: SteeringSides,
   { requester }: Review,
-  budget: Budget,
 ): Right | undefined {
-  const effect = effectOf(target, matchesAfter, sides, budget);
-  if (effect === undefined) return undefined;
-  if (target.requesters !== undefined && isRequester(target.requesters, requester)) return undefined;
-  const { id, match } = target.provider;
+  if (requesters !== undefined && isRequester(requesters, requester)) return undefined;
   const name = nameOf(sides.after);
   const namespace = name === '' ? 'the namespace' : `namespace ${clipped(name)}`;
   const provider = `${kindOfProvider(id)} ${nameOfProvider(id)}`;
@@ -102,14 +98,14 @@ export function steeringRight(
   return {
     ...useOf(id),
     ...(cause === undefined ? { causedBy: changedKeys(sides) } : cause),
-    ...(target.contact === undefined ? {} : { contact: target.contact }),
+    ...(contact === undefined ? {} : { contact }),
     effect: effectTexts[effect](namespace, provider),
     rule: 'steering',
     path: 'metadata',
   };
 }
 
-type SteeringEffect = 'join' | 'leave' | 'change';
+export type SteeringEffect = 'join' | 'leave' | 'change';
 
 const effectTexts: Readonly<Record<SteeringEffect, (namespace: string, provider: string) => string>> = {
   join: (namespace, provider) => `bring ${namespace} under ${provider}`,
@@ -117,7 +113,8 @@ const effectTexts: Readonly<Record<SteeringEffect, (namespace: string, provider:
   change: (namespace, provider) => `change what ${namespace} gets from ${provider}`,
 };
 
-function effectOf(
+/** Returns undefined if the write has no effect on the policy or share. */
+export function steeringEffect(
   { provider, isWorthReaching }: SteeringTarget,
   matchesAfter: boolean,
   sides: SteeringSides,

@@ -8,6 +8,7 @@ import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import {
   policyTarget,
   shareTarget,
+  steeringEffect,
   steeringRight,
   steeringSides,
   withDefaultedKeys,
@@ -33,17 +34,23 @@ export interface MatchesAfter {
 
 type Candidate = readonly [target: SteeringTarget, matchesAfter: boolean];
 
+export interface Steering {
+  readonly rights: readonly Right[];
+  /** True if the write can change what the namespace contains. */
+  readonly hasEffect: boolean;
+}
+
 export function steeringRights(
   reached: MatchesAfter,
   review: Review,
   after: KubeObject,
   snapshot: ClusterSnapshot,
   budget: Budget,
-): readonly Right[] {
+): Steering {
   const plain = steeringSides(review, after);
   // A default adds keys to the old side that the new side already has, so it adds no further candidates.
   const candidates = candidatesFor([plain.before, after], reached, snapshot, budget);
-  if (candidates.length === 0) return [];
+  if (candidates.length === 0) return { rights: [], hasEffect: false };
   const setters = reached.matches.map(({ policy, before }) => ({
     policy,
     ownsDefault: reached.ownerOf(policy),
@@ -51,12 +58,17 @@ export function steeringRights(
   }));
   const sides = withDefaultedKeys(plain, setters, review);
   const rights: Right[] = [];
+  // A default counts as there before, so its effect is not seen below.
+  let hasEffect = sides !== plain;
   for (const [target, matchesAfter] of candidates) {
     if (budget.isSpent()) break;
-    const right = steeringRight(target, matchesAfter, sides, review, budget);
+    const effect = steeringEffect(target, matchesAfter, sides, budget);
+    if (effect === undefined) continue;
+    hasEffect = true;
+    const right = steeringRight(target, effect, sides, review);
     if (right !== undefined) rights.push(right);
   }
-  return rights;
+  return { rights, hasEffect };
 }
 
 function candidatesFor(

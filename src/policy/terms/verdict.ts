@@ -58,7 +58,7 @@ export function rightKey({ verb, group, resource, name, namespace }: Right): Rig
 export interface Decision {
   readonly violations: readonly JudgedViolation[];
   readonly rights: readonly Right[];
-  /** Warnings about the effects of the write elsewhere, shown whether or not it is allowed. */
+  /** Warnings about the effects of the write. */
   readonly notices: readonly string[];
   /** The policies that match the object, by name. */
   readonly policies: readonly string[];

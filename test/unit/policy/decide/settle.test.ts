@@ -7,7 +7,7 @@ import {
   type JudgedViolation,
   type Right,
 } from '../../../../src/policy/terms/verdict.ts';
-import { aNamespace, aReview } from '../../../support/engine.ts';
+import { aNamespace, aProviderReview, aReview } from '../../../support/engine.ts';
 
 const review = aReview({ object: aNamespace({ name: 'n' }) });
 const use: Right = {
@@ -189,14 +189,27 @@ test('where only requesters may create, the right to use the policy is not asked
   ]);
 });
 
-test('notices are part of the verdict, whether the write is allowed or not', () => {
+test('notices about a provider are part of the verdict, whether the write is allowed or not', () => {
   const notices = ['SecretShare/s now reaches 1 namespace: a'];
+  const provider = aProviderReview({ resource: 'secretshares', object: { metadata: { name: 's' } } });
+  expect(settle({ ...nothingToDecide, notices }, new Map(), provider)).toMatchObject({
+    allowed: true,
+    notices,
+  });
+  expect(settle({ ...nothingToDecide, notices, rights: [use] }, new Map(), provider)).toMatchObject({
+    allowed: false,
+    notices,
+  });
+});
+
+test('a refused write of a namespace has no notices, because it changes nothing', () => {
+  const notices = ['SecretShare s now provides Secret s here'];
   expect(settle({ ...nothingToDecide, notices }, new Map(), review)).toMatchObject({
     allowed: true,
     notices,
   });
   expect(settle({ ...nothingToDecide, notices, rights: [use] }, new Map(), review)).toMatchObject({
     allowed: false,
-    notices,
+    notices: [],
   });
 });

@@ -1,0 +1,57 @@
+// Words what a write of a Namespace adds to its contents, changes in them and removes from them.
+import { isDeepStrictEqual } from 'node:util';
+import type { KubeObject } from '../../base/kube-object.ts';
+import { kindOfKey, nameOfKey, type ObjectKey } from '../compile/object-key.ts';
+import type { ClusterSnapshot } from '../compile/snapshot.ts';
+import { desired, type Desired } from '../desired/desired.ts';
+import type { Claim } from '../desired/provider.ts';
+import type { Circumstances } from '../terms/budget.ts';
+import { kindOfProvider, nameOfProvider, type ProviderId } from '../terms/provider-id.ts';
+
+/** Removals come first, because warnings beyond the limit are cut. */
+export function contentsNotices(
+  before: KubeObject | undefined,
+  after: KubeObject | undefined,
+  snapshot: ClusterSnapshot,
+  { now, budget }: Circumstances,
+): readonly string[] {
+  // Who creates or deletes a namespace expects its contents to come or go. Who changes a label may not.
+  if (before === undefined || after === undefined) return [];
+  const old = desired(before, snapshot, now, budget);
+  const wanted = desired(after, snapshot, now, budget);
+  return [
+    ...[...old.claims.keys()].flatMap((key) => removalNotice(key, old, wanted)),
+    ...[...wanted.claims.keys()].flatMap((key) => additionNotice(key, old, wanted)),
+  ];
+}
+
+function removalNotice(key: ObjectKey, old: Desired, wanted: Desired): readonly string[] {
+  const provider = winnerOf(key, old)?.provider;
+  // A suspended provider removes nothing, and neither does one whose match or template has an error.
+  if (provider === undefined || wanted.claims.has(key)) return [];
+  if (old.frozen.has(provider) || wanted.frozen.has(provider)) return [];
+  return [`${shown(provider)} no longer provides ${objectText(key)} here`];
+}
+
+function additionNotice(key: ObjectKey, old: Desired, wanted: Desired): readonly string[] {
+  const [before, after] = [winnerOf(key, old), winnerOf(key, wanted)];
+  if (after === undefined || wanted.frozen.has(after.provider)) return [];
+  const { provider } = after;
+  if (before === undefined) return [`${shown(provider)} now provides ${objectText(key)} here`];
+  if (before.provider !== provider)
+    return [`${shown(provider)} now provides ${objectText(key)} here, instead of ${shown(before.provider)}`];
+  if (isDeepStrictEqual(before.content, after.content)) return [];
+  return [`${shown(provider)} changes ${objectText(key)} here`];
+}
+
+function winnerOf(key: ObjectKey, { claims }: Desired): Claim | undefined {
+  return claims.get(key)?.[0];
+}
+
+function shown(provider: ProviderId): string {
+  return `${kindOfProvider(provider)} ${nameOfProvider(provider)}`;
+}
+
+function objectText(key: ObjectKey): string {
+  return `${kindOfKey(key)} ${nameOfKey(key)}`;
+}
