@@ -62,7 +62,10 @@ describeControllers('contents', () => {
     expect(await stage.uidsOf(...refs)).toEqual(before);
     for (const ref of refs) {
       const { metadata } = await stage.mustGet(ref);
-      expect([metadata.labels, metadata.annotations]).toEqual([undefined, undefined]);
+      expect([metadata.labels, metadata.annotations]).toEqual([
+        { 'reeve.dev/orphaned-from': 'ho-li-orphan' },
+        { 'reeve.dev/orphaned-from': 'NamespacePolicy/ho-li-orphan' },
+      ]);
     }
   });
 

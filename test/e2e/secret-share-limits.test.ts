@@ -184,7 +184,11 @@ describeControllers('what SecretShares leave alone', () => {
       await stage.apply(secret({ name: 'sh-lim-taken' }, { value: 'two' }));
       await eventually(() => secrets.value(first, 'sh-lim-taken')).toBe('two');
       await stage.remove(shareRef('sh-lim-taken'));
-      expect(await secrets.namespacesWith('sh-lim-taken')).toEqual([]);
+      // The tenant's Secret stays, without anything of the share.
+      expect(await secrets.namespacesWith('sh-lim-taken')).toEqual([first]);
+      expect(
+        (await stage.mustGet({ kind: 'Secret', name: 'sh-lim-taken', namespace: first }))['data'],
+      ).toBeUndefined();
     });
   });
 

@@ -8,7 +8,7 @@ import type { ProviderResource, ProviderReview } from '../terms/review.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { nothingToDecide, type Decision, type JudgedViolation } from '../terms/verdict.ts';
 import { authorRights } from './author-rights.ts';
-import type { ProviderWrite } from './provider-write.ts';
+import { reportedOn, type ProviderWrite } from './provider-write.ts';
 import { impactOf } from './impact.ts';
 import { fuseViolation, unmatchedViolation } from './guards.ts';
 import { sourceProblems, type Install } from '../compile/install.ts';
@@ -40,7 +40,12 @@ export function decideProvider(
   if (problems.length > 0) return { ...nothingToDecide, violations: problems.map(specViolation) };
   const before = oldObject === undefined ? undefined : loadSubmitted(kind, oldObject);
   const id = providerId(kind, review.name);
-  const write = { id, before: definitionIn(before), after: definitionIn(after) };
+  const write = {
+    id,
+    before: definitionIn(before),
+    after: definitionIn(after),
+    reported: reportedOn(oldObject),
+  };
   return decideWrite(review, write, snapshot, circumstances);
 }
 

@@ -113,7 +113,7 @@ class Comparison implements Impact {
     this.#repairing = repairs(write) ? policyIn(after) : undefined;
     this.#changes = contentChanges(write, install);
     this.unrendered = new UnrenderedContents(write, circumstances.budget);
-    const isCounting = before !== undefined && fateOf(write) !== 'kept';
+    const isCounting = before !== undefined && fateOf(write) !== 'kept' && !write.reported.hasNoCopies;
     this.#lost = isCounting ? new LostObjects(before, after, snapshot, circumstances) : undefined;
   }
 

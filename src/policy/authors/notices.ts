@@ -14,6 +14,7 @@ export function noticesOf(write: ProviderWrite, impact: Impact, install: Install
     ...about(gained, () => `${id} now reaches ${namespaces(gained)}`),
     ...about(lost, () => `${id} no longer reaches ${namespaces(lost)}`),
     ...removals(write, impact),
+    ...holding(write),
     ...about(unmatched, () => unmatchedNotice(id, unmatched)),
     ...about([...violating], () => violationsNotice(id, violating)),
     ...resumption(write),
@@ -50,6 +51,15 @@ function removals(write: ProviderWrite, { dropped }: Impact): readonly string[] 
     names,
     () => `${write.id} ${verb} ${objects} in ${plural(names.length, 'namespace')}: ${listed(names)}`,
   );
+}
+
+/** Held objects are not wanted, so the webhook cannot count them. The reconciler counts them at the deletion. */
+function holding(write: ProviderWrite): readonly string[] {
+  const { id, after, reported } = write;
+  if (after !== undefined || !reported.holdsDeletions || fateOf(write) !== 'deleted') return [];
+  return [
+    `${id} has deletions that wait for a confirmation, see its condition Stalled: without one, all its objects stay if there are more than maxDeletions`,
+  ];
 }
 
 function unmatchedNotice(id: ProviderId, unmatched: readonly UnmatchedNamespace[]): string {

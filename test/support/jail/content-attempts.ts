@@ -42,9 +42,9 @@ export function contentAttempts(team: string): readonly Attempt[] {
       ['delete an offered object', remove(at('configmaps', team, 'offered'))],
       [
         'take what another provider left behind',
-        apply(at('configmaps', team, 'orphan'), configMapOf('orphan', ownedByAnother)),
+        apply(at('configmaps', team, 'left'), configMapOf('left', ownedByAnother)),
       ],
-      ['delete what was left behind', remove(at('configmaps', team, 'orphan'))],
+      ['delete what was left behind', remove(at('configmaps', team, 'left'))],
       [
         'take over a ServiceAccount',
         patch('merge', at('serviceaccounts', team, 'theirs'), { metadata: marked }),

@@ -87,11 +87,8 @@ function toContents(team: string): readonly Row[] {
     ['delete a managed object', remove(ours)],
     ['adopt an offered object', apply(offered, configMapOf('offered', marked, { a: 'b' }))],
     ['replace an offered Secret', remove(at('secrets', team, 'offered'))],
-    [
-      'take back what was left behind',
-      apply(at('configmaps', team, 'orphan'), configMapOf('orphan', marked)),
-    ],
-    ['replace a Secret that was left behind', remove(at('secrets', team, 'orphan'))],
+    ['take back what was left behind', apply(at('configmaps', team, 'left'), configMapOf('left', marked))],
+    ['replace a Secret that was left behind', remove(at('secrets', team, 'left'))],
     ['replace an adopted Secret', remove(at('secrets', team, 'adopted'))],
     ['give an adopted object back', patch('merge', at('configmaps', team, 'adopted'), nothingOfOurs)],
     ['delete an object adopted for good', remove(at('configmaps', team, 'given'))],

@@ -243,11 +243,11 @@ export async function setScene(api: Api, namespace: string): Promise<void> {
   const left = { labels: orphan, annotations: { 'reeve.dev/orphaned-from': 'NamespacePolicy/nobody' } };
   const adopted = { labels: mark, annotations: { ...owner, 'reeve.dev/adopted': 'true' } };
   const given = { ...adopted, labels: { ...mark, 'reeve.dev/adopt': 'delete' } };
-  await make(at('configmaps', namespace), configMapOf('orphan', left));
+  await make(at('configmaps', namespace), configMapOf('left', left));
   await make(at('configmaps', namespace), configMapOf('adopted', adopted));
   await make(at('configmaps', namespace), configMapOf('given', given));
   await make(at('secrets', namespace), secretOf('offered', { labels: offer.labels }));
-  await make(at('secrets', namespace), secretOf('orphan', left));
+  await make(at('secrets', namespace), secretOf('left', left));
   await make(at('secrets', namespace), secretOf('adopted', adopted));
   for (const { plural, body } of otherKinds) await make(at(plural, namespace), body);
   // The Role has the name of a ClusterRole that the reconciler may bind.

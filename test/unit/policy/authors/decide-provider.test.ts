@@ -114,6 +114,40 @@ describe('another provider of the same object', () => {
   });
 });
 
+describe('the reported state of the older version', () => {
+  const withStatus = (object: KubeObject, status: object): KubeObject => ({
+    ...object,
+    metadata: { ...object.metadata, generation: 3 },
+    status: { observedGeneration: 3, ...status },
+  });
+  const noSource = { conditions: [{ type: 'SourceAvailable', status: 'False', reason: 'SourceMissing' }] };
+  const held = { conditions: [{ type: 'Stalled', status: 'True', reason: 'TooManyDeletions' }] };
+
+  test.for<readonly [string, object, readonly string[], number]>([
+    [
+      'without a source and without copies, the deletion of a share deletes nothing',
+      { ...noSource, synced: 0 },
+      [],
+      0,
+    ],
+    ['copies of a source that has disappeared count', { ...noSource, synced: 2 }, ['fuse'], 0],
+    [
+      'a status of an older version does not count',
+      { ...noSource, synced: 0, observedGeneration: 2 },
+      ['fuse'],
+      0,
+    ],
+    ['a share with a source has copies', { conditions: [], synced: 0 }, ['fuse'], 0],
+    ['the deletion of a provider that holds deletions warns of them', held, ['fuse'], 1],
+  ])('%s', ([, status, rules, warnings]) => {
+    const decision = decisionOn(withStatus(share(all), status), undefined);
+    expect(rulesIn(decision)).toEqual(rules);
+    const about = decision.notices.filter((notice) => notice.includes('wait for a confirmation'));
+    expect(about).toHaveLength(warnings);
+    if (rules.length === 0) expect(decision.notices.join()).not.toContain('deletes');
+  });
+});
+
 describe('a policy with two contents of one name', () => {
   const entry = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } });
   const policy = (names: readonly string[]) =>
