@@ -28,7 +28,7 @@ interface ProviderGauges {
 
 const providerLabels: ('kind' | 'name')[] = ['kind', 'name'];
 
-/** Each policy and share costs at most fifteen time series, however many namespaces it matches. */
+/** Each policy and share costs at most thirteen time series, however many namespaces it matches. */
 export function measureProviders(registry: MetricsRegistry, gauges: ProviderGauges): void {
   measureCounts(registry, gauges);
   measureViolations(registry, gauges);

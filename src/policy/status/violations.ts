@@ -26,8 +26,8 @@ export interface AuditedObjects {
 }
 
 const maxListed = 20;
-/** Places in the list that Namespaces leave to Roles, RoleBindings and Secrets: a binding is often worse than a label. */
-const forObjects = 10;
+/** So many objects come before the Namespaces: a RoleBinding to cluster-admin is worse than a missing label. */
+const objectsFirst = 10;
 
 export function allViolations(namespaces: FoundViolations, objects: AuditedObjects): Violations {
   const { counts, leavesOutSecrets } = objects;
@@ -38,8 +38,9 @@ export function allViolations(namespaces: FoundViolations, objects: AuditedObjec
     ...numbered('secrets', counts.get('secrets')),
   };
   const count = namespaces.count + [...counts.values()].reduce((sum, each) => sum + each, 0);
-  const ofNamespaces = namespaces.top.slice(0, maxListed - Math.min(objects.top.length, forObjects));
-  return { count, byResource, top: [...ofNamespaces, ...objects.top].slice(0, maxListed), leavesOutSecrets };
+  const [first, others] = [objects.top.slice(0, objectsFirst), objects.top.slice(objectsFirst)];
+  const top = [...first, ...namespaces.top, ...others].slice(0, maxListed);
+  return { count, byResource, top, leavesOutSecrets };
 }
 
 function numbered(resource: CountedResource, count: number | undefined): Violations['byResource'] {

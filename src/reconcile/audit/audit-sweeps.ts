@@ -109,6 +109,7 @@ export class AuditSweeps {
     const { cluster, audit, queue } = this.#options;
     if (after === undefined || !isManaged(after, cluster.snapshot())) return audit.forgetNamespace(name);
     const wasUnknown = audit.takeUnknown(name);
+    if (before !== undefined && isDeepStrictEqual(selectedParts(before), selectedParts(after))) return;
     for (const resource of auditedResources) {
       if (!audit.isAudited(resource)) continue;
       // The objects of a new namespace come with their own watch, unless they came before the namespace.
@@ -124,6 +125,10 @@ export class AuditSweeps {
       .candidates(resource, [before, after])
       .some(({ match }) => matchNamespace(match, before).kind !== matchNamespace(match, after).kind);
   }
+}
+
+function selectedParts({ metadata: { uid, labels, annotations } }: KubeObject): unknown {
+  return { uid, labels, annotations };
 }
 
 /** Returns the parts of a policy that decide which existing objects violate it. Undefined: none can. */
