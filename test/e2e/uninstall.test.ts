@@ -152,6 +152,21 @@ describeControllers('an uninstall', () => {
     expect((await scene.owners()).slice(0, 4)).toEqual(times(4, 'absent'));
   });
 
+  test('a new installation takes back what the last one left behind', async () => {
+    let uids: readonly unknown[] = [];
+    {
+      await using scene = await UninstallScene.begin(plane, 'un-again', 2);
+      uids = await scene.uids();
+      expect((await run('--keep-contents')).code).toBe(0);
+      expect(await scene.owners()).toEqual(times(6, 'nobody'));
+    }
+    await using scene = await UninstallScene.begin(plane, 'un-again', 2);
+    expect(await scene.uids()).toEqual(uids);
+    expect((await run()).code).toBe(0);
+    expect(await scene.owners()).toEqual([...times(4, 'absent'), ...times(2, 'nobody')]);
+    await scene.expectEnd();
+  });
+
   const [hooks = '', go = '', stay = '', rest = '', shared = ''] = linesBelow('## By hand');
 
   test.for([

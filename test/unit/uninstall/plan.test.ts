@@ -56,6 +56,19 @@ describe('the plan', () => {
     expect(countOf(plan, fate === 'delete' ? 'deleted' : 'kept')).toBe(3);
   });
 
+  test('it gives adopted objects back, and counts them among those that stay', () => {
+    const annotations = { 'reeve.dev/owner': state.id, 'reeve.dev/adopted': 'true' };
+    const metadata = { name: 'd', namespace: 'team-a', labels: { 'app.kubernetes.io/managed-by': 'reeve' } };
+    const type = { apiVersion: 'v1', kind: 'ConfigMap' };
+    const adopted = observeObject(type, { metadata: { ...metadata, annotations } });
+    const plan = planContents({ providers: [state], marked: [...three, adopted], unseen: [] }, false);
+    expect(plan.providers.map(({ fate, objects }) => [fate, objects.length])).toEqual([
+      ['delete', 3],
+      ['give-back', 1],
+    ]);
+    expect([countOf(plan, 'deleted'), countOf(plan, 'kept')]).toEqual([3, 1]);
+  });
+
   test('it leaves objects alone that name no provider', () => {
     const others = [marked('x'), marked('y', 'Deployment/z')];
     const facts = { providers: [state], marked: [...others, ...three], unseen: [] };
