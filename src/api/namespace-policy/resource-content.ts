@@ -121,13 +121,16 @@ const noMarkInTemplates: SchemaRule<Typed> = {
   offender: (object) => pathInTemplates(object, [], managedByLabel, isMark),
 };
 
-/** Reeve sets the label of the policy itself. */
-const noNameLabels: SchemaRule<Typed> = {
-  accepted: 'other labels',
-  mustNot: `set the labels ${nameLabels.join(' and ')}, which Reeve sets`,
+/** Reeve remembers there whose the object is, and whether it may be adopted or deleted. */
+const noOwnMetadata: SchemaRule<Typed> = {
+  accepted: 'other labels and annotations',
+  mustNot: `set labels and annotations of ${group}/, which Reeve sets`,
   offender: (object) => {
-    const own = nameLabels.find((label) => labelIn(object, label) !== undefined);
-    if (own !== undefined) return ['metadata', 'labels', own];
+    for (const part of ['labels', 'annotations']) {
+      const keys = Object.keys(member(member(object, 'metadata'), part) ?? {});
+      const own = keys.find((key) => key.startsWith(`${group}/`));
+      if (own !== undefined) return ['metadata', part, own];
+    }
     return nameLabels
       .map((label) => pathInTemplates(object, [], label, (value) => value !== undefined))
       .find((path) => path !== undefined);
@@ -164,7 +167,7 @@ export const resourceContent = openObject({
     metadata,
   },
   required: ['apiVersion', 'kind', 'metadata'],
-  rules: [allowedGroup, allowedKind, noMarkInTemplates, noNameLabels, noVanishingJob],
+  rules: [allowedGroup, allowedKind, noMarkInTemplates, noOwnMetadata, noVanishingJob],
 });
 
 function member(value: unknown, name: string): unknown {

@@ -271,6 +271,21 @@ describe('refused policies', () => {
       'spec.contents.resources[0].spec.template.metadata.labels["reeve.dev/namespacepolicy"]',
     ],
     [
+      'an annotation that only Reeve sets',
+      {
+        contents: {
+          resources: [
+            {
+              apiVersion: 'a.io/v1',
+              kind: 'B',
+              metadata: { name: 'x', annotations: { 'reeve.dev/adopted': 'true' } },
+            },
+          ],
+        },
+      },
+      'spec.contents.resources[0].metadata.annotations["reeve.dev/adopted"]',
+    ],
+    [
       'a mark in a list of templates',
       {
         contents: {
