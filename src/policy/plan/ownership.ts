@@ -10,6 +10,7 @@ import {
   ownerAnnotation,
   withoutMarks,
 } from '../../api/names.ts';
+import { isLabelValue } from '../../api/kubernetes-names.ts';
 import { annotationsOf, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import type { ObjectType } from '../compile/object-key.ts';
 import { nameOfProvider, parseProviderId, type ProviderId } from '../terms/provider-id.ts';
@@ -62,6 +63,8 @@ export function isDefaultAccount({ apiVersion, kind }: ObjectType, name: string)
 /** Part of a merge patch: takes our marks off, and keeps whose object it was. */
 export function orphanMetadata(owner: ProviderId) {
   const { labels, annotations } = withoutMarks;
+  // Only in an emergency does an annotation name a provider that cannot exist.
+  if (!isLabelValue(nameOfProvider(owner))) return withoutMarks;
   return {
     labels: { ...labels, [orphanedFromKey]: nameOfProvider(owner) },
     annotations: { ...annotations, [orphanedFromKey]: owner },

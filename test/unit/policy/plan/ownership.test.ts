@@ -1,0 +1,45 @@
+// Whose an object is, read from its labels and annotations, and the mark of an object that a provider leaves behind.
+import { expect, test } from 'vitest';
+import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import { orphanMetadata, ownershipOf } from '../../../../src/policy/plan/ownership.ts';
+
+const account = { apiVersion: 'v1', kind: 'ServiceAccount' };
+const offered = (metadata: KubeObject['metadata'], more: object = {}): boolean =>
+  ownershipOf(account, { ...account, metadata, ...more }).isOffered;
+
+test.for<readonly [string, boolean, boolean]>([
+  ['the untouched ServiceAccount default may be taken over', true, offered({ name: 'default' })],
+  ['another ServiceAccount may not', false, offered({ name: 'builder' })],
+  ['one with a label may not', false, offered({ name: 'default', labels: { a: 'b' } })],
+  ['one with an annotation may not', false, offered({ name: 'default', annotations: { a: 'b' } })],
+  [
+    'one with a pull secret may not',
+    false,
+    offered({ name: 'default' }, { imagePullSecrets: [{ name: 'x' }] }),
+  ],
+  [
+    'one with another value of the label for adoption may not',
+    false,
+    offered({ name: 'default', labels: { 'reeve.dev/adopt': 'false' } }),
+  ],
+])('%s', ([, expected, found]) => {
+  expect(found).toBe(expected);
+});
+
+test('the ServiceAccount default is never deleted, even if Reeve owns it or it was handed over for good', () => {
+  const labels = { 'app.kubernetes.io/managed-by': 'reeve', 'reeve.dev/adopt': 'delete' };
+  const annotations = { 'reeve.dev/owner': 'NamespacePolicy/p' };
+  const metadata = { name: 'default', labels, annotations };
+  expect(ownershipOf(account, { ...account, metadata })).toMatchObject({
+    owner: 'NamespacePolicy/p',
+    isDeletable: false,
+  });
+});
+
+test('the mark of an orphan names its provider, unless that name cannot be a label', () => {
+  expect(orphanMetadata('SecretShare/regcred')).toMatchObject({
+    labels: { 'app.kubernetes.io/managed-by': null, 'reeve.dev/orphaned-from': 'regcred' },
+    annotations: { 'reeve.dev/owner': null, 'reeve.dev/orphaned-from': 'SecretShare/regcred' },
+  });
+  expect(orphanMetadata('NamespacePolicy/no name').labels).not.toHaveProperty('reeve.dev/orphaned-from');
+});
