@@ -31,6 +31,7 @@ const OPTIONAL = PLAIN.map(({ params, result }, index) => ({
 const OUT_OF_RANGE = evaluationError('the list has no such index');
 const NO_SUCH_KEY = evaluationError('no such key');
 const NOT_AN_INDEX = evaluationError('a list is indexed by whole numbers');
+const NOT_A_KEY = evaluationError('a value of this type cannot be a key');
 const NOT_INDEXABLE = evaluationError('only lists and maps have elements');
 
 /** Kubernetes refuses keys of these types, and lists. */
@@ -102,10 +103,15 @@ function keyError(key: Value): EvaluationError {
 function elementOf(container: Value, key: Value): Value {
   if (container instanceof EvaluationError) return container;
   if (key instanceof EvaluationError) return key;
-  if (isMap(container)) return findKey(container, key);
+  if (isMap(container)) return mayBeIndex(key) ? findKey(container, key) : NOT_A_KEY;
   if (Array.isArray(container)) return listElement(container, key);
   if (container instanceof Optional) return optionalElement(container, key);
   return container === null ? undefined : NOT_INDEXABLE;
+}
+
+/** `map[?null]` is an error, as in Kubernetes, while `map[?'missing']` is none. */
+function mayBeIndex(key: Value): boolean {
+  return typeof key !== 'object' || key instanceof Uint || key instanceof Double;
 }
 
 function listElement(list: readonly unknown[], key: Value): Value {

@@ -24,7 +24,7 @@ interface Gathering {
   finish(): Value;
 }
 
-const NOT_A_RANGE = evaluationError('macros work on lists and maps only');
+const NOT_A_RANGE = evaluationError('macros work on lists and maps only, and sortBy on lists');
 
 export function loopStep(
   form: LoopForm,
@@ -32,7 +32,7 @@ export function loopStep(
   slots: readonly number[],
   parts: Parts,
 ): EvaluationStep {
-  const rounds = slots.length === 2 ? pairsOf : singlesOf;
+  const rounds = form === 'sortBy' ? elementsOf : slots.length === 2 ? pairsOf : singlesOf;
   const [firstSlot = 0, secondSlot = firstSlot] = slots;
   return (frame) => {
     const container = range(frame);
@@ -61,9 +61,13 @@ interface Rounds {
   readonly second?: (index: number) => Value;
 }
 
+function elementsOf(container: Value): Rounds | undefined {
+  if (!Array.isArray(container)) return undefined;
+  return { size: container.length, first: (index) => adapt(container[index]) };
+}
+
 function singlesOf(container: Value): Rounds | undefined {
-  if (Array.isArray(container)) return { size: container.length, first: (index) => adapt(container[index]) };
-  if (!isMap(container)) return undefined;
+  if (!isMap(container)) return elementsOf(container);
   const keys = keysOf(container);
   return { size: keys.length, first: (index) => keys[index] };
 }

@@ -75,7 +75,25 @@ function bytesText(bytes: Uint8Array): string | EvaluationError {
   }
 }
 
-/** Go's %q for the characters that names and labels have. JSON escapes the others in the same way. */
+const SHORT_ESCAPES = new Map([
+  ['"', '\\"'],
+  ['\\', '\\\\'],
+  ['\u0007', '\\a'],
+  ['\b', '\\b'],
+  ['\f', '\\f'],
+  ['\n', '\\n'],
+  ['\r', '\\r'],
+  ['\t', '\\t'],
+  ['\v', '\\v'],
+]);
+
+/** Go's %q: https://pkg.go.dev/strconv#Quote */
 function quoted(text: string): string {
-  return JSON.stringify(text);
+  return `"${text.replaceAll(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, escaped)}"`;
+}
+
+function escaped(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  const [mark, digits] = code < 0x80 ? ['x', 2] : code < 0x1_00_00 ? ['u', 4] : ['U', 8];
+  return SHORT_ESCAPES.get(character) ?? `\\${mark}${code.toString(16).padStart(digits, '0')}`;
 }

@@ -8,6 +8,8 @@ export const messages: readonly string[] = [
   '"%s: %d labels".format([object.metadata.?labels.?team.orValue("-"), object.metadata.labels.size()])',
   '"labels: " + object.metadata.labels.map(k, k).sort().join(", ").substring(0, 20)',
   'object.metadata.finalizers.join(" / ")',
+  '"%s".format([[object.metadata.annotations.note, "\\u0001\\u007f\\u200b\\u3000"]])',
+  '"%s".format([[double(size(object.metadata.name)) * 1e21, -0.0]])',
   '"%s".format([object.metadata.finalizers])',
   '"%s".format([object.metadata.labels.transformMap(k, v, k != "kubernetes.io/metadata.name", v.size())]).substring(0, 12)',
   '"%s".format([object.metadata.ownerReferences])',
