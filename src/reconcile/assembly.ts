@@ -127,7 +127,7 @@ function createState(options: AssemblyOptions, { providerQueue }: Queues) {
   const announcer = new EventAnnouncer({ events, cluster, clock, providerQueue });
   const orphaned: FuseOptions['orphaned'] = (provider, why, count) => {
     observer.orphaned(provider, why, count);
-    announcer.provider(provider, 'Orphaned', orphanedText(why, count));
+    announcer.provider(provider, 'Orphaned', orphanedText(why, count, provider));
   };
   const fuse = new Fuse({ cluster, undesired, kinds, clock, orphaned });
   return { objects, sources, watches, watchSync, desiredCache, undesired, announcer, fuse };

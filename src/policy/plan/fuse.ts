@@ -1,5 +1,6 @@
 // The fuse: decides whether Reeve may delete so many objects of one provider at once, or waits for a person.
-import type { ProviderState } from '../terms/provider-id.ts';
+import { orphanedFromKey } from '../../api/names.ts';
+import { kindOfProvider, nameOfProvider, type ProviderId, type ProviderState } from '../terms/provider-id.ts';
 import { counted } from '../terms/wording.ts';
 
 export type FuseVerdict =
@@ -57,9 +58,13 @@ export function heldText({ outstanding, recent, limit }: HeldDeletions): string 
 }
 
 /** Says why `count` objects stay, for the event of the provider that left them behind. */
-export function orphanedText(why: ReleaseReason, count: number): string {
+export function orphanedText(why: ReleaseReason, count: number, provider: ProviderId): string {
   const stay = count === 1 ? 'stays' : 'stay';
-  return `${counted(count, 'object')} ${stay} without Reeve: ${causes[why]}`;
+  const mark = `${orphanedFromKey}=${nameOfProvider(provider)}`;
+  return (
+    `${counted(count, 'object')} ${stay} without Reeve: ${causes[why]}; ` +
+    `find them by the label ${mark}; a new ${kindOfProvider(provider)} of this name takes them back`
+  );
 }
 
 const causes: Readonly<Record<ReleaseReason, string>> = {

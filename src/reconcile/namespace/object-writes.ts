@@ -95,9 +95,10 @@ export class ObjectWrites {
     try {
       await this.#writer.apply({ ...object, metadata }, { force: true, dryRun: true, signal });
     } catch (error) {
-      // A webhook of others with side effects refuses every dry run:
+      // The deletion makes room in a full quota. A webhook of others with side effects refuses every dry run:
       // https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#side-effects
-      if (!(error instanceof KubeError) || error.code !== 400) throw error;
+      const isRoomMade = error instanceof KubeError && error.refusal?.by === 'quota';
+      if (!(error instanceof KubeError) || (error.code !== 400 && !isRoomMade)) throw error;
     }
   }
 

@@ -222,7 +222,9 @@ describe('a provider that is being deleted', () => {
       const said = h.told.events
         .filter(({ reason }) => reason === 'Orphaned')
         .map(({ note, type }) => [type, note]);
-      expect(said).toEqual([['Warning', `4 objects stay without Reeve: ${cause}`]]);
+      const mark =
+        'find them by the label reeve.dev/orphaned-from=p; a new NamespacePolicy of this name takes them back';
+      expect(said).toEqual([['Warning', `4 objects stay without Reeve: ${cause}; ${mark}`]]);
     },
   );
 

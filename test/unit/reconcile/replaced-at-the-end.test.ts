@@ -1,6 +1,7 @@
 // Replacing an object takes a deletion and a creation: nothing comes between both, and a stop waits for the creation.
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
+import { KubeError } from '../../../src/base/kube-error.ts';
 import { bindingPolicy, settledWith } from '../../support/provided.ts';
 import { failure } from '../../support/memory-objects.ts';
 import type { Harness } from '../../support/reconcile-harness.ts';
@@ -83,3 +84,18 @@ test.each([403, 422])(
     expect(h.status('NamespacePolicy', 'p')).toMatchObject({ failed: 1 });
   },
 );
+
+test.each([
+  [
+    'a full quota, in which the deletion makes room',
+    { code: 403, reason: 'Forbidden', refusal: { by: 'quota' } },
+  ],
+  ['a webhook that refuses dry runs', { code: 400, reason: 'BadRequest' }],
+] as const)('%s does not stop the change', async (_what, answer) => {
+  const h = await settledWith(harness(), bindingPolicy(), ['a']);
+  const error = new KubeError({ ...answer, retryable: false });
+  h.memory.fault = (verb, { name }) => (verb === 'apply' && name !== 'devs' ? error : undefined);
+  h.policy('p', view);
+  await h.settle();
+  expect(h.get('RoleBinding', 'devs', 'a')).toMatchObject({ roleRef: { name: 'view' } });
+});

@@ -101,8 +101,9 @@ describe('the fuse', () => {
   });
 
   test('the text of orphaned objects names their number and the cause', () => {
-    expect(orphanedText('KindDeleted', 10)).toBe(
-      '10 objects stay without Reeve: its CustomResourceDefinition was deleted too',
+    expect(orphanedText('KindDeleted', 10, 'NamespacePolicy/apps')).toBe(
+      '10 objects stay without Reeve: its CustomResourceDefinition was deleted too; find them by the label ' +
+        'reeve.dev/orphaned-from=apps; a new NamespacePolicy of this name takes them back',
     );
   });
 
