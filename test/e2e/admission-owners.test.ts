@@ -332,11 +332,24 @@ describeCluster('policies and shares at admission', () => {
     it('a warning names the kinds that the install does not allow', async () => {
       const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'x' } };
       const other = policy('ad-ow-kinds', {
-        match: { names: ['ad-ow-none'] },
+        match: { names: ['ad-ow-ns-a'] },
         contents: { resources: [deployment] },
       });
-      expect(await allowed(create(other), author)).toBe(
+      expect(await allowed(create(other), author)).toContain(
         'Warning: NamespacePolicy/ad-ow-kinds provides kinds that this installation does not allow, so Reeve does not create them: apps/v1/Deployment\n',
+      );
+    });
+
+    it('a warning says why a share can never do anything, and which label was meant', async () => {
+      const targets = { namespaceSelector: { matchLabels: { 'Kubernetes.io/metadata.name': 'ad-ow-ns-a' } } };
+      const source = { namespace: 'reeve-shared', name: 'ad-ow' };
+      expect(await allowed(create(share('ad-ow-idle', { source, targets })), author)).toBe(
+        'Warning: SecretShare/ad-ow-idle: no namespace matches now, because no namespace has the label ' +
+          'Kubernetes.io/metadata.name (did you mean kubernetes.io/metadata.name?)\n',
+      );
+      const system = policy('ad-ow-system', { match: { names: ['kube-system'] } });
+      expect(await allowed(create(system), author)).toContain(
+        'spec.match.names lists only namespaces that Reeve never matches (kube-system)',
       );
     });
   });

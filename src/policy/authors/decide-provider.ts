@@ -9,10 +9,11 @@ import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { nothingToDecide, type Decision, type JudgedViolation } from '../terms/verdict.ts';
 import { authorRights } from './author-rights.ts';
 import { reportedOn, type ProviderWrite } from './provider-write.ts';
-import { impactOf } from './impact.ts';
+import { impactOf, type Impact } from './impact.ts';
 import { fuseViolation, unmatchedViolation } from './guards.ts';
 import { sourceProblems, type Install } from '../compile/install.ts';
 import { loadSubmitted, type ProviderDefinition, type ProviderLoad } from '../compile/load-provider.ts';
+import { partsWithoutEffect } from './no-effect.ts';
 import { noticesOf, unknownNotice } from './notices.ts';
 
 export interface ProviderCircumstances extends Circumstances {
@@ -80,9 +81,22 @@ function decideWrite(
     notices: [
       ...(isUnknown ? [unknownNotice(write)] : []),
       ...noticesOf(write, toReport, circumstances.install),
+      ...withoutEffect(write, impact, snapshot, circumstances),
     ],
     overBudget: circumstances.budget.isSpent(),
   };
+}
+
+/** Without a cluster no namespace is known, so a policy that matches none is no surprise. */
+function withoutEffect(
+  { id, after }: ProviderWrite,
+  { managed, matched, unmatched }: Impact,
+  snapshot: ClusterSnapshot,
+  { now }: ProviderCircumstances,
+): readonly string[] {
+  if (after === undefined) return [];
+  const reach = { matched: managed === 0 ? 1 : matched, errors: unmatched.length };
+  return partsWithoutEffect(after, reach, snapshot, now).map((part) => `${id}: ${part}`);
 }
 
 function definitionIn(load: ProviderLoad | undefined): ProviderDefinition | undefined {

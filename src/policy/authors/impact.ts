@@ -22,6 +22,9 @@ export interface Impact {
   readonly gained: readonly string[];
   /** Names of the namespaces that only the older version matches. */
   readonly lost: readonly string[];
+  /** The number of namespaces that the newer version matches, and of all that it could match. */
+  readonly matched: number;
+  readonly managed: number;
   /** By namespace, the number of objects that no provider wants after the write. */
   readonly dropped: ReadonlyMap<string, number>;
   readonly unmatched: readonly UnmatchedNamespace[];
@@ -85,6 +88,8 @@ const no: MatchResult = { kind: 'no' };
 class Comparison implements Impact {
   readonly gained: string[] = [];
   readonly lost: string[] = [];
+  matched = 0;
+  managed = 0;
   readonly dropped = new Map<string, number>();
   readonly unmatched: UnmatchedNamespace[] = [];
   readonly violating = new Map<string, number>();
@@ -118,6 +123,7 @@ class Comparison implements Impact {
   }
 
   add(namespaceObject: KubeObject): void {
+    this.managed += 1;
     const older = this.#match(this.#write.before, namespaceObject);
     const newer = this.#match(this.#write.after, namespaceObject);
     if (older.kind === 'no' && newer.kind === 'no') return;
@@ -127,6 +133,7 @@ class Comparison implements Impact {
       this.unmatched.push({ name, condition, message, isOld: older.kind === 'error' });
     }
     if (newer.kind === 'yes') {
+      this.matched += 1;
       this.#audit(namespaceObject);
       this.#repair(namespaceObject);
       this.unrendered.add(namespaceObject, older.kind !== 'yes');

@@ -24,6 +24,8 @@ export interface ProviderFacts extends BlockerFacts {
   readonly skipped: readonly SkippedObject[];
   /** Rules that existing objects violate. */
   readonly violations: Violations;
+  /** Parts of the spec that have no effect, each in a sentence. */
+  readonly withoutEffect: readonly string[];
   /** Namespaces to be reconciled since the provider last changed. */
   readonly waiting: number;
   /** Objects whose deletion the fuse holds back. */
@@ -111,8 +113,11 @@ function settled(facts: ProviderFacts): Verdict {
     return notReady('Failed', `${plural(counts.failed + counts.stuck, 'object')} failed; ${first}`);
   if (counts.conflicts > 0) return notReady('Conflicts', `${plural(counts.conflicts, 'conflict')}; ${first}`);
   const { violations } = facts;
-  const synced = `${syncedMessage(facts)}${skippedMessage(facts)}${secretsMessage(violations)}`;
-  return ready('Synced', `${violationsMessage(violations)}${synced}`);
+  const parts = [syncedMessage(facts), ...facts.withoutEffect].filter((part) => part !== '').join('; ');
+  const synced = `${parts}${skippedMessage(facts)}${secretsMessage(violations)}`;
+  // A provider without effect harms nobody, so it is ready, and its reason says that it does nothing.
+  const reason = facts.matched === 0 && facts.counts.desired === 0 ? 'MatchesNothing' : 'Synced';
+  return ready(reason, `${violationsMessage(violations)}${synced}`);
 }
 
 function skippedMessage({ counts, skipped: [first] }: ProviderFacts): string {
@@ -124,7 +129,8 @@ function skippedMessage({ counts, skipped: [first] }: ProviderFacts): string {
 function syncedMessage({ state, matched, counts }: ProviderFacts): string {
   if (counts.desired > 0)
     return `${plural(counts.desired, 'object')} ${counts.desired === 1 ? 'is' : 'are'} in sync`;
-  if (matched === 0) return 'no namespace matches';
+  // `withoutEffect` says which term of the match keeps all namespaces away.
+  if (matched === 0) return '';
   if (counts.skipped > 0) return 'no object is provided';
   return state.provides
     ? 'the matching namespaces need no object'

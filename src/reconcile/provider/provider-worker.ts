@@ -5,6 +5,7 @@ import { heldText, toConfirm } from '../../policy/plan/fuse.ts';
 import { kindOfProvider, type ProviderId, type ProviderState } from '../../policy/terms/provider-id.ts';
 import { allViolations } from '../../policy/status/violations.ts';
 import { providerStatus, type StatusFacts } from '../../policy/status/provider-status.ts';
+import { partsWithoutEffect } from '../../policy/authors/no-effect.ts';
 import type { BlockerFacts } from '../../policy/status/provider-conditions.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
 import { problemsText, type LoadedProvider } from '../../state/stored-provider.ts';
@@ -172,7 +173,7 @@ export class ProviderWorker {
     { state, definition, problems }: LoadedProvider,
     blockerFacts: BlockerFacts,
   ): StatusFacts {
-    const { ledger, fuse, objectAudit } = this.#options;
+    const { ledger, fuse, objectAudit, cluster, clock } = this.#options;
     const tally = ledger.tallyOf(provider);
     const objects = objectAudit.of(provider);
     const quota =
@@ -184,6 +185,16 @@ export class ProviderWorker {
       counts: tally.counts,
       failures: tally.failures(),
       skipped: tally.skipped(),
+      // Until all namespaces are reconciled, nothing is known to be without effect.
+      withoutEffect:
+        definition === undefined || waiting > 0
+          ? []
+          : partsWithoutEffect(
+              definition,
+              { matched: tally.matched, errors: 0 },
+              cluster.snapshot(),
+              clock.now(),
+            ),
       waiting,
       held: this.#heldDeletionsOf(state),
       unknownKinds: this.#unsyncedKindsOf(state),

@@ -168,3 +168,46 @@ describe('existing: Repair', () => {
     });
   });
 });
+
+describe('a provider without effect is ready and says why', () => {
+  test('a selector with a wrong letter has the reason MatchesNothing, with the label that was meant', async () => {
+    const h = harness();
+    h.namespace('a', { tier: 'team' });
+    h.policy('p', {
+      match: { namespaceSelector: { matchLabels: { teir: 'team' } } },
+      namespaces: { required: { labels: { team: {} } } },
+    });
+    h.start();
+    await h.settle();
+    expect(h.condition('NamespacePolicy', 'p')).toMatchObject({
+      status: 'True',
+      reason: 'MatchesNothing',
+      message: 'no namespace matches now, because no namespace has the label teir (did you mean tier?)',
+    });
+    h.namespace('b', { teir: 'team' });
+    await h.settle();
+    expect(h.condition('NamespacePolicy', 'p')).toMatchObject({ status: 'True', reason: 'Synced' });
+  });
+
+  test('times in the past and a condition that fails for a bare namespace are in the message', async () => {
+    const h = harness();
+    h.namespace('a', { tier: 'team' });
+    h.policy('p', {
+      match: {
+        names: ['a'],
+        matchConditions: [{ name: 'tier', expression: "namespaceObject.metadata.labels['tier'] == 'team'" }],
+      },
+      namespaces: { required: { labels: { tier: {} } } },
+      exceptions: [
+        { namespaces: ['a'], rules: ['namespaces.required'], expiresAt: '2026-01-01T00:00:00Z', reason: 'x' },
+      ],
+    });
+    h.start();
+    await h.settle();
+    const { message } = h.condition('NamespacePolicy', 'p') ?? {};
+    expect(message).toContain(
+      'condition tier has an error for a namespace without other labels and annotations',
+    );
+    expect(message).toContain('; spec.exceptions[0] expired at 2026-01-01T00:00:00Z');
+  });
+});

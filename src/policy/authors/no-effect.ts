@@ -1,0 +1,173 @@
+// Finds what in a provider has no effect: a match of no namespace, times in the past, conditions that fail on new namespaces.
+import type { LabelSelector, MatchSpec } from '../../api/namespace-policy/namespace-policy.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import { labelsOf, nameOf } from '../../base/metadata.ts';
+import { nearest } from '../../base/nearest.ts';
+import { clipped } from '../../base/text.ts';
+import type { ProviderDefinition } from '../compile/load-provider.ts';
+import type { ClusterSnapshot } from '../compile/snapshot.ts';
+import { bareNamespace } from '../decide/stored-namespace.ts';
+import { isManaged } from '../desired/desired.ts';
+import { matchNamespace } from '../terms/match.ts';
+import { listed } from '../terms/wording.ts';
+
+/** The numbers of namespaces that a provider matches, and for which its match has an error. */
+export interface Reach {
+  readonly matched: number;
+  readonly errors: number;
+}
+
+/** Returns one text for each such part. An error of the match is reported elsewhere, with its namespaces. */
+export function partsWithoutEffect(
+  definition: ProviderDefinition,
+  { matched, errors }: Reach,
+  snapshot: ClusterSnapshot,
+  now: Date,
+): readonly string[] {
+  return [
+    ...(matched + errors === 0 ? [noMatchText(definition, snapshot)] : []),
+    ...(errors === 0 ? bareNamespaceProblem(definition) : []),
+    ...pastTimes(definition, now),
+  ];
+}
+
+/** Names the term of the match that keeps all namespaces away, if one does, and the word that was probably meant. */
+function noMatchText(definition: ProviderDefinition, snapshot: ClusterSnapshot): string {
+  const { path, match } = matchOf(definition);
+  const why = neverMatched(definition, match, path, snapshot) ?? unknownWord(match, snapshot);
+  return why === undefined ? 'no namespace matches now' : `no namespace matches now, because ${why}`;
+}
+
+interface WrittenMatch {
+  readonly path: 'spec.match' | 'spec.targets';
+  readonly match: MatchSpec;
+}
+
+function matchOf({ kind, object }: ProviderDefinition): WrittenMatch {
+  return kind === 'SecretShare'
+    ? { path: 'spec.targets', match: object.spec.targets }
+    : { path: 'spec.match', match: object.spec.match ?? {} };
+}
+
+function neverMatched(
+  { compiled }: ProviderDefinition,
+  { names = [] }: MatchSpec,
+  path: string,
+  { policies }: ClusterSnapshot,
+): string | undefined {
+  const { excludeNames } = compiled.match;
+  if (names.length === 0 || names.some((name) => name.includes('*'))) return undefined;
+  if (names.every((name) => policies.isExcluded(name)))
+    return `${path}.names lists only namespaces that Reeve never matches (${listed(names)})`;
+  if (names.every((name) => excludeNames.some((glob) => glob.matches(name))))
+    return `${path}.excludeNames excludes all of ${path}.names (${listed(names)})`;
+  return undefined;
+}
+
+/** Returns the first label or name that no namespace has. */
+function unknownWord(
+  { namespaceSelector, names = [] }: MatchSpec,
+  snapshot: ClusterSnapshot,
+): string | undefined {
+  const known = knownWords(snapshot);
+  for (const { key, values } of neededLabels(namespaceSelector)) {
+    const knownValues = known.labels.get(key);
+    if (knownValues === undefined)
+      return `no namespace has the label ${key}${suggestion(key, known.labels.keys())}`;
+    const [value] = values;
+    if (value !== undefined && !values.some((each) => knownValues.has(each)))
+      return `no namespace has the label ${key}=${value}${suggestion(value, knownValues, `${key}=`)}`;
+  }
+  const [name] = names;
+  const isNamed = name !== undefined && !names.some((each) => each.includes('*') || known.names.has(each));
+  return isNamed ? `there is no namespace ${name}${suggestion(name, known.names)}` : undefined;
+}
+
+interface NeededLabel {
+  readonly key: string;
+  /** One of these. Empty: any value. */
+  readonly values: readonly string[];
+}
+
+function neededLabels({
+  matchLabels = {},
+  matchExpressions = [],
+}: LabelSelector = {}): readonly NeededLabel[] {
+  return [
+    ...Object.entries(matchLabels).map(([key, value]) => ({ key, values: [value] })),
+    ...matchExpressions
+      .filter(({ operator }) => operator === 'In' || operator === 'Exists')
+      .map(({ key, values = [] }) => ({ key, values })),
+  ];
+}
+
+interface KnownWords {
+  readonly names: ReadonlySet<string>;
+  readonly labels: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+function knownWords(snapshot: ClusterSnapshot): KnownWords {
+  const names = new Set<string>();
+  const labels = new Map<string, Set<string>>();
+  for (const namespaceObject of snapshot.namespaces()) {
+    if (!isManaged(namespaceObject, snapshot)) continue;
+    names.add(nameOf(namespaceObject));
+    for (const [key, value] of Object.entries(labelsOf(namespaceObject))) {
+      const values = labels.get(key);
+      if (values === undefined) labels.set(key, new Set([value]));
+      else values.add(value);
+    }
+  }
+  return { names, labels };
+}
+
+/** Comparing two words takes microseconds, and a cluster can have thousands of names. */
+const maxCompared = 1000;
+
+/** Suggests a word that differs by case, or by a letter or two where the word is long enough for that. */
+function suggestion(word: string, known: Iterable<string>, prefix = ''): string {
+  const letters = word.length < 4 ? Math.max(0, word.length - 2) : 2;
+  const near = nearest(word, [...known].slice(0, maxCompared), letters);
+  return near === undefined ? '' : ` (did you mean ${prefix}${clipped(near)}?)`;
+}
+
+/** A new namespace has neither labels nor annotations, apart from those that the selector requires. */
+function bareNamespaceProblem(definition: ProviderDefinition): readonly string[] {
+  const { path, match } = matchOf(definition);
+  const name = match.names?.find((each) => !each.includes('*')) ?? 'new';
+  const bare = bareNamespace(name, { metadata: {} });
+  const labels = Object.fromEntries(
+    neededLabels(match.namespaceSelector).map(({ key, values: [value = 'x'] }) => [key, value]),
+  );
+  const namespaceObject: KubeObject = {
+    ...bare,
+    metadata: { ...bare.metadata, labels: { ...bare.metadata.labels, ...labels } },
+  };
+  const result = matchNamespace({ ...definition.compiled.match, names: undefined }, namespaceObject);
+  if (result.kind !== 'error') return [];
+  return [
+    `${path}.matchConditions: condition ${result.condition} has an error for a namespace without other labels and annotations ` +
+      `(${result.message}); use has() or .? for what may be missing`,
+  ];
+}
+
+function pastTimes({ kind, object }: ProviderDefinition, now: Date): readonly string[] {
+  if (kind !== 'NamespacePolicy') return [];
+  const { contents, exceptions = [] } = object.spec;
+  const isPast = (time: string | undefined): time is string =>
+    time !== undefined && Date.parse(time) <= now.getTime();
+  return [
+    ...(contents?.roleBindings ?? []).flatMap(({ name, expiresAt }, index) =>
+      isPast(expiresAt)
+        ? [
+            `spec.contents.roleBindings[${index}] expired at ${expiresAt}, so RoleBinding ${clipped(name)} is not provided`,
+          ]
+        : [],
+    ),
+    ...exceptions.flatMap(({ expiresAt }, index) =>
+      isPast(expiresAt)
+        ? [`spec.exceptions[${index}] expired at ${expiresAt}, so the rules apply to its namespaces again`]
+        : [],
+    ),
+  ];
+}
