@@ -58,7 +58,7 @@ const ownerReference = objectType('kubernetes.OwnerReference', {
   blockOwnerDeletion: BOOL,
 });
 
-/** Times are text, as in the object. Kubernetes types them as timestamps but binds text, so comparing them fails there. */
+/** Times are text, as in the object. Kubernetes types them as timestamps but gives text, so every use of them fails there. */
 const namespaceMetadata = objectType('kubernetes.NamespaceMetadata', {
   name: STRING,
   generateName: STRING,

@@ -149,6 +149,14 @@ export const refusedByBoth: readonly string[] = [
   '"%s".format([request.userInfo]) == ""',
   'request.userInfo < request.userInfo',
   'string(request.userInfo) == ""',
+  'namespaceObject.metadata.annotatons["x"] == ""',
+  'has(namespaceObject.metadata.label)',
+  'namespaceObject.labels.team == "blue"',
+  'namespaceObject.kind == "Namespace"',
+  'namespaceObject["metadata"].name == ""',
+  'namespaceObject.metadata.labels.team == 1',
+  'namespaceObject.metadata.managedFields == []',
+  'namespaceObject.status.condition == []',
   '9223372036854775808 > 0',
   'object.metadata.name == "\\q"',
   'object.metadata.name == "a\nb"',
@@ -161,22 +169,28 @@ export const refusedByBoth: readonly string[] = [
   'cel.bind(x, 1, x == 1)',
 ];
 
-/** Here the type of the result is checked at run time, so a template may be only a label. */
+/** Here the type of the result is checked at run time, so a template may be only a label. A namespace has a uid and owners. */
 export const storedHereOnly: readonly string[] = [
   'object.metadata.labels.flag',
   'object.metadata',
   'dyn(true)',
   'request.options.dryRun[0]',
   'has(object.metadata.labels) ? object.metadata.labels.flag : true',
+  'namespaceObject.metadata.uid != ""',
+  'has(namespaceObject.metadata.ownerReferences)',
+  'namespaceObject.metadata.creationTimestamp.startsWith("2")',
 ];
 
-/** The cost is checked at run time, and there are no time zones and no authorizer. */
+/** The cost is checked at run time, and there are no time zones and no authorizer. The times of a namespace are text here. */
 export const storedThereOnly: readonly string[] = [
   '[1].all(a, [a].all(b, [b].all(c, c == 1)))',
   'timestamp("2026-01-31T12:30:45Z").getHours("Europe/Berlin") == 13',
   'authorizer.group("").resource("secrets").check("get").allowed()',
   '"%.256f".format([1.0]) != ""',
   '{timestamp(0): 1}.size() == 1',
+  'namespaceObject.metadata.UID != ""',
+  'namespaceObject.metadata.namespace == ""',
+  'namespaceObject.metadata.creationTimestamp < timestamp("2100-01-01T00:00:00Z")',
 ];
 
 /** Neither side accepts these as a messageExpression. */
