@@ -1,0 +1,63 @@
+// A Namespace with as many annotations as fit stays an ordinary Namespace: created, labeled, repaired, mended, deleted.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { installReeve } from '../cluster/reeve-install.ts';
+import type { Api } from '../contract/support/api.ts';
+import { at } from '../contract/support/objects.ts';
+import { eventually } from '../support/eventually.ts';
+import { startReeve, type Reeve } from '../support/reeve.ts';
+import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
+import { Logins } from './support/logins.ts';
+import { policy } from './support/objects.ts';
+import { Stage } from './support/stage.ts';
+
+const prefix = 'large-';
+const name = `${prefix}a`;
+const path = at('namespaces', '', name);
+const annotations = Object.fromEntries(Array.from({ length: 30_000 }, (_, index) => [`a${index}`, '']));
+
+describeControllers('a Namespace with 30,000 annotations', { timeout: 120_000 }, () => {
+  const cluster = sharedCluster();
+  const stage = new Stage(cluster, prefix);
+  const logins = new Logins(cluster);
+  let reeve: Reeve;
+  let ann: Api;
+
+  beforeAll(async () => {
+    await installReeve(cluster);
+    reeve = await startReeve(cluster);
+    ann = await logins.as('large-ann', 'system:masters');
+  });
+  afterAll(async () => {
+    await stage.cleanUp();
+    logins.close();
+    await reeve.stop();
+  });
+
+  const change = async (metadata: object) => {
+    const { status, body } = await ann.patch(path, 'merge', { metadata });
+    return status === 200 ? 'changed' : body.message;
+  };
+
+  test('it is created, and can be labeled', async () => {
+    const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name, annotations } };
+    const { status, body: answer } = await ann.create(at('namespaces', ''), body);
+    expect(status, answer.message).toBe(201);
+    expect(await change({ labels: { team: 'a' } })).toBe('changed');
+  });
+
+  test('`existing: Repair` adds its missing defaults', async () => {
+    const defaults = { labels: { tier: 'x' }, annotations: { contact: 'ann' } };
+    await stage.apply(
+      policy('large-repair', { existing: 'Repair', match: { names: [name] }, namespaces: { defaults } }),
+    );
+    await eventually(async () => (await ann.get(path)).body.metadata.labels).toMatchObject({ tier: 'x' });
+    const { metadata } = (await ann.get(path)).body;
+    expect(Object.keys(metadata.annotations ?? {})).toHaveLength(30_001);
+  });
+
+  test('it can be made smaller, and deleted', async () => {
+    expect(await change({ annotations: { a0: null, a1: null } })).toBe('changed');
+    expect((await ann.delete(path)).status).toBe(200);
+    await eventually(async () => (await ann.get(path)).status).toBe(404);
+  });
+});
