@@ -59,6 +59,8 @@ export async function reeveUp(cluster: ClusterAccess, say: Say): Promise<void> {
   const own = reeve.process === undefined ? [] : [{ name: reeveProcess, ...reeve.process }];
   await writeState(cluster.folder, { ...state, processes: [...others, ...own] });
   say(`Reeve runs; its log is ${join(cluster.folder, 'reeve.log')}`);
+  if (others.length < state.processes.length)
+    say('the webhooks lead to it when the Lease of the process that ended has expired, in about 15 seconds');
 }
 
 /** Releases the guard only when Reeve is ready, so that an earlier error leaves no process behind. */

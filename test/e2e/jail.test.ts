@@ -130,11 +130,11 @@ describeControllers("Reeve's accounts", { timeout: 60_000 }, () => {
         expect(tried.map(({ status }) => status)).toEqual([403, 403]);
       }
       // The garbage collector is at work: it deletes another object with such an owner.
-      const canary = at('configmaps', team);
+      const canary = at('configmaps', team, 'orphan');
       const orphan = configMapOf('orphan', metadata);
-      await administrator.must(administrator.create(canary, orphan));
+      await administrator.must(administrator.apply(canary, orphan, 'fieldManager=ann'));
       await until(
-        async () => (await administrator.get(`${canary}/orphan`)).status === 404,
+        async () => (await administrator.get(canary)).status === 404,
         () => 'the garbage collector deletes an object whose owner does not exist',
       );
       for (const path of paths) expect((await administrator.get(path)).status, path).toBe(200);

@@ -43,7 +43,7 @@ export function emptyLease(namespace: string, name: string): JsonObject {
 export function claimedLease({ lease, holder }: LeaseRecord, claim: LeaseClaim): JsonObject {
   const spec = { ...specOf(lease), ...claimedSpec(claim) };
   if (holder === claim.identity) return { ...lease, spec };
-  const taken = { acquireTime: microTime(claim.now), leaseTransitions: transitionsOf(lease) + 1 };
+  const taken = { acquireTime: microTime(claim.now), leaseTransitions: nextTransitionOf(lease) };
   return { ...lease, spec: { ...spec, ...taken } };
 }
 
@@ -66,8 +66,13 @@ function specOf(lease: JsonObject): JsonObject {
   return isJsonObject(spec) ? spec : {};
 }
 
-function transitionsOf(lease: JsonObject): number {
+const highestTransitions = 2 ** 31 - 1;
+
+/**
+ * The API server refuses a higher number than an int32 holds. A person or a stolen token can write the highest one, which
+ * must not end all elections: https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/lease-v1/#LeaseSpec
+ */
+function nextTransitionOf(lease: JsonObject): number {
   const transitions = specOf(lease)['leaseTransitions'];
-  // -1, so that the first holder makes it 0.
-  return typeof transitions === 'number' ? transitions : -1;
+  return typeof transitions === 'number' && transitions < highestTransitions ? transitions + 1 : 0;
 }

@@ -111,6 +111,15 @@ export function hookAttempts(): readonly Attempt[] {
         second({ rules: [ruleOf('', 'namespaces', 'secrets')], failurePolicy: 'Fail' }),
       ],
     ]),
+    ...under('webhook configurations of Reeve have the version of its manifests', webhook, [
+      [
+        'freeze its configuration as one of a newer version',
+        patch('merge', path, {
+          ...hooksOf(),
+          metadata: { annotations: { 'reeve.dev/version': '99.0.0', 'reeve.dev/sealed': 'x' } },
+        }),
+      ],
+    ]),
     ...under('of labels and annotations, Reeve sets', webhook, [
       [
         'label its configuration for a tool that prunes',

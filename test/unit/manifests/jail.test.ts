@@ -114,6 +114,13 @@ describe('the jail', () => {
     expect(listIn('bindableRoles')).toEqual(rule?.resourceNames);
   });
 
+  it('the jail has the version of the webhook configurations', () => {
+    for (const file of ['validating.yaml', 'mutating.yaml'])
+      expect(manifestObject(`webhooks/${file}`)).toMatchObject({
+        metadata: { annotations: { 'reeve.dev/version': listIn('version') } },
+      });
+  });
+
   it('the jail excludes the same namespaces as the webhooks', () => {
     const own = install.filter(({ kind }) => kind === 'Namespace').map(({ name }) => name);
     expect(listIn('excludedNamespaces')).toEqual([...systemNamespaces, ...own]);

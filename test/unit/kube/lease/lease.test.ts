@@ -2,6 +2,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { KubeClient, KubeRequest } from '../../../../src/kube/http/client.ts';
 import { electLeader } from '../../../../src/kube/lease/lease.ts';
+import { claimedLease, readLease } from '../../../../src/kube/lease/lease-record.ts';
 import type { Candidacy, LeaseOptions } from '../../../../src/kube/lease/lease.ts';
 import {
   FakeApiServer,
@@ -133,6 +134,19 @@ describe('taking the lead', () => {
     await here.time.advance(17_000);
     expect([first.candidacy.isLeader, second.candidacy.isLeader]).toEqual([false, true]);
     expect(here.lease.spec).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1 });
+  });
+
+  test.each([
+    [undefined, 0],
+    [7, 8],
+    [2 ** 31 - 2, 2 ** 31 - 1],
+    // The API server would refuse the next number, and nobody could lead again.
+    [2 ** 31 - 1, 0],
+  ])('a Lease with %s transitions can be taken over', (leaseTransitions, next) => {
+    const spec = { holderIdentity: 'a', ...(leaseTransitions === undefined ? {} : { leaseTransitions }) };
+    const record = readLease({ metadata: { resourceVersion: '1' }, spec });
+    const claim = { identity: 'b', durationMs: 15_000, now: new Date(0) };
+    expect(claimedLease(record, claim)).toMatchObject({ spec: { leaseTransitions: next } });
   });
 
   test('a candidate keeps trying after every error, and waits as long as the server requires', async () => {
