@@ -12,6 +12,7 @@ import { Stage } from './support/stage.ts';
 
 const absent = ['absent', 'absent', 'absent'];
 const synced = ['True Synced', 'True Synced'];
+const idle = ['True MatchesNothing', 'True MatchesNothing'];
 const conflicts = ['False Conflicts', 'False Conflicts'];
 
 /** By kind: the fields in which the two sides differ. */
@@ -114,8 +115,8 @@ describeControllers('two that provide the same', () => {
     await expectInEveryOrder('deselect', async (rivals) => {
       await rivals.deselect();
       await inTime(() => rivals.owners()).toEqual(absent);
-      await inTime(() => rivals.readiness('a')).toEqual(synced);
-      await inTime(() => rivals.readiness('b')).toEqual(synced);
+      await inTime(() => rivals.readiness('a')).toEqual(idle);
+      await inTime(() => rivals.readiness('b')).toEqual(idle);
     });
   });
 
