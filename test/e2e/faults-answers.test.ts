@@ -206,6 +206,34 @@ describeControllers('answers', () => {
     for (const namespace of [ours, theirs]) expect((await triesIn(namespace)).length).toBeLessThan(10);
   });
 
+  test('when a ResourceQuota is used up, the status names it with its numbers', async () => {
+    const name = `${prefix}quota`;
+    await stage.apply(namespaceObject(name));
+    const hard = ['create', 'quota', 'small', '-n', name, '--hard=count/configmaps=0'];
+    await stage.kubectl(...hard);
+    // The controller that counts is not part of the test cluster.
+    const numbers = { 'count/configmaps': '0' };
+    const status = JSON.stringify({ status: { hard: numbers, used: numbers } });
+    const quota = ['quota', 'small', '-n', name];
+    await stage.kubectl('patch', ...quota, '--subresource=status', '--type=merge', `-p=${status}`);
+    const resources = [configMap('settings', { a: 'b' })];
+    await stage.apply(policy(name, { match: { names: [name] }, contents: { resources } }));
+    await isSaid(name, 'False Rejected');
+    const failures = (): Promise<readonly string[]> => stage.failures({ kind: 'NamespacePolicy', name });
+    await until(
+      async () => (await failures()).length === 1,
+      async () => String(await failures()),
+    );
+    expect(await failures()).toEqual([
+      expect.stringMatching(
+        `^${name} ConfigMap settings: Rejected, ResourceQuota small refuses it: requested: count/configmaps=1, used: `,
+      ),
+    ]);
+    await stage.kubectl('delete', 'quota', 'small', '-n', name);
+    await stage.kubectl('label', 'namespace', name, 'look=again');
+    await isSaid(name, 'True Synced');
+  });
+
   test('when one of three namespaces refuses writes, only that namespace is behind, and its condition says why', async () => {
     const name = `${prefix}403`;
     const namespaces = ['a', 'b', 'c'].map((each) => `${name}-${each}`);

@@ -41,9 +41,9 @@ describeControllers('a write that the API server refuses', () => {
     await stage.apply(
       namesakes.policy('field', { resources: [configMap('settings', { 'not a key': 'x' })] }),
     );
-    await inTime(lines('NamespacePolicy', 'rw-field')).not.toBe('');
+    await inTime(lines('NamespacePolicy', 'rw-field')).toMatch(/Rejected/);
     expect(await lines('NamespacePolicy', 'rw-field')()).toMatch(
-      /^rw-field ConfigMap settings: Rejected, the API server finds it invalid: data\[not a key\]: Invalid value: "not a key": a valid config key must /,
+      /^rw-field ConfigMap settings: Rejected, the API server finds it invalid: data\[not a key\]: Invalid value: /,
     );
     await inTime(() => stage.namespaceCondition('rw-field')).toBe('False Rejected');
   });
@@ -56,7 +56,7 @@ describeControllers('a write that the API server refuses', () => {
     const writes = { namespace: 'rw-policy', resource: 'configmaps', operations: ['CREATE'] } as const;
     await using _ = await forbidden(stage, writes, isLetThrough);
     await stage.apply(namesakes.policy('policy', { resources: [configMap('settings', {})] }));
-    await inTime(lines('NamespacePolicy', 'rw-policy')).not.toBe('');
+    await inTime(lines('NamespacePolicy', 'rw-policy')).toMatch(/Rejected/);
     expect(await lines('NamespacePolicy', 'rw-policy')()).toBe(
       'rw-policy ConfigMap settings: Rejected, ValidatingAdmissionPolicy forbidden-in-rw-policy refuses it: failed expression: false',
     );
