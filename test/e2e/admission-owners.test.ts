@@ -322,10 +322,11 @@ describeCluster('policies and shares at admission', () => {
           target,
         });
       await must(file(['create'], copies({ type: 'Opaque' })), cluster);
-      const other = { type: 'kubernetes.io/tls', keys: [{ from: 'tls.crt', to: 'tls.crt' }] };
+      const key = '.dockerconfigjson';
+      const other = { type: 'kubernetes.io/dockerconfigjson', keys: [{ from: key, to: key }] };
       expect(await allowed(file(['replace'], copies(other)), cluster)).toContain(
-        'SecretShare/ad-ow-copies changes Secret ad-ow in 3 namespaces (type Opaque -> kubernetes.io/tls; ' +
-          'keys all -> tls.crt; deleted and created again)',
+        'SecretShare/ad-ow-copies changes Secret ad-ow in 3 namespaces (type Opaque -> kubernetes.io/dockerconfigjson; ' +
+          'keys all -> .dockerconfigjson; deleted and created again)',
       );
     });
 
@@ -341,11 +342,11 @@ describeCluster('policies and shares at admission', () => {
     });
 
     it('a warning says why a share can never do anything, and which label was meant', async () => {
-      const targets = { namespaceSelector: { matchLabels: { 'Kubernetes.io/metadata.name': 'ad-ow-ns-a' } } };
+      const targets = { namespaceSelector: { matchLabels: { 'kubernetes.io/Metadata.name': 'ad-ow-ns-a' } } };
       const source = { namespace: 'reeve-shared', name: 'ad-ow' };
       expect(await allowed(create(share('ad-ow-idle', { source, targets })), author)).toBe(
         'Warning: SecretShare/ad-ow-idle: no namespace matches now, because no namespace has the label ' +
-          'Kubernetes.io/metadata.name (did you mean kubernetes.io/metadata.name?)\n',
+          'kubernetes.io/Metadata.name (did you mean kubernetes.io/metadata.name?)\n',
       );
       const system = policy('ad-ow-system', { match: { names: ['kube-system'] } });
       expect(await allowed(create(system), author)).toContain(
