@@ -11,6 +11,7 @@ import { orphanMetadata } from '../../policy/plan/ownership.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import type { Clock } from '../../base/clock.ts';
 import { giveBack } from './give-back.ts';
+import { Turns } from './turns.ts';
 import type { ObjectWriter } from '../ports.ts';
 import { createHash } from 'node:crypto';
 
@@ -22,10 +23,13 @@ const mustNotExist = '1';
 
 /** Shorter than the time for which a Lease still runs when its holder stops leading. */
 const replaceGraceMs = 3000;
+/** Few, so that no creation waits long behind the requests of other namespaces. */
+const replacedAtOnce = 2;
 
 export class ObjectWrites {
   readonly #writer: ObjectWriter;
   readonly #dryRuns = new DryRuns();
+  readonly #turns = new Turns(replacedAtOnce);
   readonly #clock: Pick<Clock, 'monotonic' | 'sleep'>;
 
   constructor(writer: ObjectWriter, clock: Pick<Clock, 'monotonic' | 'sleep'>) {
@@ -78,13 +82,13 @@ export class ObjectWrites {
     removed: () => void,
   ): Promise<{ readonly observed: Observed; readonly missingMs: number }> {
     await this.#rehearse(step, signal);
-    return await withGrace(signal, replaceGraceMs, this.#clock, async (late) => {
+    const work = async (late: AbortSignal) => {
       const since = this.#clock.monotonic();
       await this.remove(live, late);
       removed();
-      const created = await this.create(step, late);
-      return { observed: created, missingMs: this.#clock.monotonic() - since };
-    });
+      return { observed: await this.create(step, late), missingMs: this.#clock.monotonic() - since };
+    };
+    return await this.#turns.take(() => withGrace(signal, replaceGraceMs, this.#clock, work));
   }
 
   /** Creates the object under another name in a dry run, because the old object still has the name. */
