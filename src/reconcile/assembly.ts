@@ -174,7 +174,7 @@ function createNamespaceWorker(options: AssemblyOptions, parts: Parts): Namespac
     writer,
     clock,
   });
-  const repairer = new DefaultsRepairer({ audits, writer, observer });
+  const repairer = new DefaultsRepairer({ audits, writer, announcer, observer });
   const executor = new StepExecutor({ writer, clock, objects, finalizers, fuse, announcer, observer });
   return new NamespaceWorker({
     cluster,

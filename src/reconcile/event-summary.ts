@@ -5,7 +5,7 @@ export type Change = Pick<RecordedEvent, 'type' | 'reason' | 'action'>;
 
 /** Something that happened to one object. */
 export interface Happening extends Change {
-  /** Without a kind and a name: it happened to the namespace as a whole. */
+  /** `label` and `annotation` for a key of the Namespace. Without a kind and a name: the namespace as a whole. */
   readonly kind?: string;
   readonly name?: string;
   readonly namespace: string;

@@ -3,6 +3,7 @@ import { apiVersion } from '../api/names.ts';
 import type { Observed } from '../policy/plan/observed.ts';
 import type { WriteStep } from '../policy/plan/plan-claim.ts';
 import type { PlanStep } from '../policy/plan/plan.ts';
+import type { MissingKey } from '../policy/plan/repair.ts';
 import { kindOfProvider, nameOfProvider, type ProviderId } from '../policy/terms/provider-id.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import type { UnsyncedObject } from '../policy/status/provider-report.ts';
@@ -26,6 +27,8 @@ export interface EventAnnouncerOptions {
 
 interface Window {
   readonly summary: EventSummary;
+  /** Warnings about the provider alone, by reason. */
+  readonly notes: Map<string, string>;
   /** With the UID of now: the provider may be deleted when the window ends. */
   readonly provider: EventObject;
   readonly since: number;
@@ -73,10 +76,19 @@ export class EventAnnouncer {
     }
   }
 
+  /** Records a default that the policy has added to an existing Namespace. */
+  added(policy: ProviderId, namespace: string, { field, key }: Pick<MissingKey, 'field' | 'key'>): void {
+    const kind = field === 'labels' ? 'label' : 'annotation';
+    const change = { type: 'Normal', reason: 'Added', action: 'Repair' } as const;
+    const happening = { ...change, kind, name: key, namespace };
+    this.#window(policy).summary.add(happening);
+    this.#round(namespace, policy).add(happening);
+  }
+
   /** Records a failure that was not known before. `object` is the object of another owner, if that is the cause. */
   failed(provider: ProviderId, failure: UnsyncedObject, object: EventObject | undefined): void {
     const { reason } = failure;
-    const change = { type: 'Warning', reason, action: 'Reconcile' } as const;
+    const change = warningOf(reason);
     const happening = { ...failure, ...change, ...(object === undefined ? {} : { object }) };
     this.#window(provider).summary.add(happening);
     this.#round(failure.namespace, provider).add(happening);
@@ -86,7 +98,12 @@ export class EventAnnouncer {
 
   /** Records a warning about the provider alone. */
   provider(provider: ProviderId, reason: string, note: string): void {
-    this.#record(this.#providerObject(provider), { type: 'Warning', reason, action: 'Reconcile' }, note);
+    this.#record(this.#providerObject(provider), warningOf(reason), note);
+  }
+
+  /** Records a warning at the end of the window. A later note with this reason replaces it, so the last number counts. */
+  providerLater(provider: ProviderId, reason: string, note: string): void {
+    this.#window(provider).notes.set(reason, note);
   }
 
   /** Records what a round of a namespace has done. Call it at the end of the round. */
@@ -117,8 +134,9 @@ export class EventAnnouncer {
     for (const [provider, window] of this.#windows) this.#recordWindow(provider, window);
   }
 
-  #recordWindow(provider: ProviderId, { summary, provider: regarding }: Window): void {
+  #recordWindow(provider: ProviderId, { summary, notes, provider: regarding }: Window): void {
     this.#windows.delete(provider);
+    for (const [reason, note] of notes) this.#record(regarding, warningOf(reason), note);
     for (const { object, note, ...change } of summary.ofProvider())
       this.#record(regarding, change, note, object);
   }
@@ -137,7 +155,8 @@ export class EventAnnouncer {
     if (known !== undefined) return known;
     const { clock, providerQueue } = this.#options;
     const since = clock.monotonic();
-    const window = { summary: new EventSummary(), provider: this.#providerObject(provider), since };
+    const regarding = this.#providerObject(provider);
+    const window = { summary: new EventSummary(), notes: new Map(), provider: regarding, since };
     this.#windows.set(provider, window);
     providerQueue.addAfter(provider, windowMs);
     return window;
@@ -172,6 +191,10 @@ export function eventSubject(
   uid: string | undefined,
 ): EventObject {
   return withUid({ ...type, namespace, name }, uid);
+}
+
+function warningOf(reason: string): Change {
+  return { type: 'Warning', reason, action: 'Reconcile' };
 }
 
 function withUid(object: EventObject, uid: string | undefined): EventObject {

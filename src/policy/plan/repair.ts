@@ -10,6 +10,12 @@ import type { CompiledPolicy } from '../compile/compile-policy.ts';
 export interface MissingDefaults {
   readonly labels: ReadonlyMap<string, string>;
   readonly annotations: ReadonlyMap<string, string>;
+  /** Each of these keys, with the name of the policy that sets it. */
+  readonly keys: readonly MissingKey[];
+}
+
+export interface MissingKey extends Pick<DefaultKey, 'field' | 'key'> {
+  readonly policy: string;
 }
 
 /** `policies` are ordered by name, and the first with a default for a key sets it. Defaults that read `request` are left out. */
@@ -19,6 +25,7 @@ export function missingDefaults(
   now: Date,
 ): MissingDefaults | undefined {
   const missing = { labels: new Map<string, string>(), annotations: new Map<string, string>() };
+  const keys: MissingKey[] = [];
   const name = nameOf(namespaceObject);
   for (const policy of policies) {
     if (policy.namespaceDefaults.length === 0) continue;
@@ -29,10 +36,12 @@ export function missingDefaults(
       const exists = valueOf(metadataMap(namespaceObject, key.field), key.key) !== undefined;
       if (exists || missing[key.field].has(key.key)) continue;
       const value = defaultFor(policy, key, namespaceObject);
-      if (value !== undefined) missing[key.field].set(key.key, value);
+      if (value === undefined) continue;
+      missing[key.field].set(key.key, value);
+      keys.push({ policy: policy.name, field: key.field, key: key.key });
     }
   }
-  return missing.labels.size + missing.annotations.size === 0 ? undefined : missing;
+  return keys.length === 0 ? undefined : { ...missing, keys };
 }
 
 /** Returns undefined if the default cannot be rendered or would violate a rule. */

@@ -4,12 +4,14 @@ import { objectKey } from '../../policy/compile/object-key.ts';
 import { failedResult, type ObjectResult } from '../../policy/plan/object-result.ts';
 import { providerId } from '../../policy/terms/provider-id.ts';
 import type { Audits } from './audits.ts';
+import type { EventAnnouncer } from '../events.ts';
 import type { ObjectWriter, ReconcileObserver } from '../ports.ts';
 import { classifyWriteError, type WriteError } from './write-error.ts';
 
 export interface DefaultsRepairerOptions {
   readonly audits: Audits;
   readonly writer: Pick<ObjectWriter, 'mergePatch'>;
+  readonly announcer: Pick<EventAnnouncer, 'added'>;
   readonly observer: Pick<ReconcileObserver, 'wroteOwn'>;
 }
 
@@ -47,6 +49,8 @@ export class DefaultsRepairer {
       return this.#failed(namespaceObject, classifyWriteError(error, 'change'));
     }
     this.#options.observer.wroteOwn('default');
+    for (const { policy, ...key } of missing.keys)
+      this.#options.announcer.added(providerId('NamespacePolicy', policy), name, key);
     return noProblem;
   }
 

@@ -2,14 +2,15 @@
 import { unavailable, type CopyState } from '../../policy/plan/copy.ts';
 import type { InstallRole, MissingRights, RightsPurpose } from '../../policy/authors/own-rights.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
-import { blockersOf, type BlockerFacts } from '../../policy/status/provider-conditions.ts';
-import type { LoadedProvider } from '../../state/stored-provider.ts';
+import { blockersOf, type Blocker, type BlockerFacts } from '../../policy/status/provider-conditions.ts';
+import { problemsText, type LoadedProvider } from '../../state/stored-provider.ts';
 import type { EventAnnouncer } from '../events.ts';
 import type { ProviderLedger } from '../ledger.ts';
 import type { ReconcileObserver } from '../ports.ts';
 import type { SelfCheck } from './self-check.ts';
 import type { Sources } from '../live/sources.ts';
 import { partsWithoutHook, type HookMode } from '../../policy/compile/applicable-rules.ts';
+import { clipped } from '../../base/text.ts';
 import { classifyWriteError } from '../namespace/write-error.ts';
 import type { WorkQueue } from '../queue/queue.ts';
 
@@ -27,10 +28,13 @@ export interface ProviderBlockersOptions {
 
 /** Used when the error names no delay. */
 const defaultRetryMs = 1000;
+const invalid = 'Invalid';
+/** A note of an Event has at most 1 kB: https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/event-v1/ */
+const maxProblemsLength = 900;
 
 export class ProviderBlockers {
   readonly #options: ProviderBlockersOptions;
-  /** The reasons that were announced last. */
+  /** What was announced last: reasons, and of `Invalid` the message as well. */
   readonly #announced = new Map<ProviderId, ReadonlySet<string>>();
 
   constructor(options: ProviderBlockersOptions) {
@@ -48,7 +52,7 @@ export class ProviderBlockers {
     const unjudged =
       definition?.kind === 'NamespacePolicy' ? partsWithoutHook(definition.compiled, hookMode) : [];
     const facts = { source, missingRights, partsWithoutHook: unjudged };
-    this.#announce(loaded.state.id, facts);
+    this.#announce(loaded.state.id, [...invalidity(loaded), ...blockersOf(facts)]);
     return facts;
   }
 
@@ -62,16 +66,15 @@ export class ProviderBlockers {
     this.#options.selfCheck.clear();
   }
 
-  /** Announces blockers once, when they begin. */
-  #announce(provider: ProviderId, facts: BlockerFacts): void {
+  /** Announces each blocker once, when it begins. */
+  #announce(provider: ProviderId, blockers: readonly Blocker[]): void {
     const { announcer, observer } = this.#options;
-    const blockers = blockersOf(facts);
     const before = this.#announced.get(provider);
-    this.#announced.set(provider, new Set(blockers.map(({ reason }) => reason)));
-    for (const { reason, message } of blockers) {
-      if (before?.has(reason) === true) continue;
-      announcer.provider(provider, reason, message);
-      observer.blocked(provider, reason);
+    this.#announced.set(provider, new Set(blockers.map(announcedAs)));
+    for (const blocker of blockers) {
+      if (before?.has(announcedAs(blocker)) === true) continue;
+      announcer.provider(provider, blocker.reason, blocker.message);
+      observer.blocked(provider, blocker.reason);
     }
   }
 
@@ -106,4 +109,15 @@ export class ProviderBlockers {
       return unavailable('SourceUnreadable', readError.message);
     }
   }
+}
+
+/** A stored version that does not load, until its problems change. Its condition says the same. */
+function invalidity({ state, problems }: LoadedProvider): readonly Blocker[] {
+  if (state.isValid || problems.length === 0) return [];
+  const kept = 'its objects stay as they are, until a version that loads is written';
+  return [{ reason: invalid, message: `${clipped(problemsText(problems), maxProblemsLength)}; ${kept}` }];
+}
+
+function announcedAs({ reason, message }: Blocker): string {
+  return reason === invalid ? `${reason}: ${message}` : reason;
 }

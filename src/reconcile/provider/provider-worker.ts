@@ -51,7 +51,8 @@ const minStatusIntervalMs = 500;
 export class ProviderWorker {
   readonly #options: ProviderWorkerOptions;
   readonly #writtenAt = new Map<ProviderId, number>();
-  readonly #held = new Set<ProviderId>();
+  /** The number of held deletions that was announced last. */
+  readonly #held = new Map<ProviderId, number>();
   readonly #numbers = new StatusNumbers();
   /** By UID of a provider being deleted: since when only unsynced kinds have held its finalizer. */
   readonly #waitingSince = new Map<string, number>();
@@ -206,19 +207,21 @@ export class ProviderWorker {
     };
   }
 
-  /** Returns the deletions that the fuse holds. Logs and records them once, when the fuse begins to hold them. */
+  /** Returns the deletions that the fuse holds. Announces when this begins, and when their number has settled. */
   #heldDeletionsOf({ id, isDeleting }: ProviderState): StatusFacts['held'] {
-    const { fuse, announcer, observer } = this.#options;
+    const { fuse, ledger, announcer, observer } = this.#options;
     const verdict = isDeleting || fuse.outstanding(id) === 0 ? undefined : fuse.verdictOf(id);
     if (verdict?.kind !== 'hold') {
       this.#held.delete(id);
       return undefined;
     }
     const { held } = verdict;
-    if (!this.#held.has(id)) {
-      this.#held.add(id);
+    const announced = this.#held.get(id);
+    const isSettled = ledger.waiting(id) === undefined;
+    if (announced === undefined || (isSettled && announced !== held.outstanding)) {
+      this.#held.set(id, held.outstanding);
       observer.deletionsHeld(id, toConfirm(held), held.limit);
-      announcer.provider(id, 'TooManyDeletions', heldText(held));
+      announcer.providerLater(id, 'TooManyDeletions', heldText(held));
     }
     return held;
   }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { bindingPolicy, settledWith, team, teams } from '../../support/provided.ts';
 import { refTo, type Harness } from '../../support/reconcile-harness.ts';
 import { useHarness } from '../../support/use-harness.ts';
 
@@ -27,6 +28,60 @@ function eventsOn(h: Harness, kind: string): readonly string[] {
   const found = h.told.events.filter(({ regarding }) => regarding.kind === kind);
   return found.map(({ regarding, note }) => `${regarding.namespace ?? ''}/${regarding.name}: ${note}`);
 }
+
+describe('the event TooManyDeletions', () => {
+  const heldNotes = (h: Harness) =>
+    h.told.events.filter(({ reason }) => reason === 'TooManyDeletions').map(({ note }) => note);
+
+  test('the last event about held deletions has the number that is held in the end', async () => {
+    const h = await settledWith(harness(), bindingPolicy({ maxDeletions: 3 }), names);
+    for (const name of names.slice(0, 8)) h.namespace(name, {});
+    await h.settle(10);
+    for (const name of names.slice(8, 20)) h.namespace(name, {});
+    await h.settle(5000);
+    const held = h.memory.list('RoleBinding').length - 6;
+    expect(heldNotes(h).at(-1)).toMatch(new RegExp(`^${held} objects would be deleted`));
+    const known = heldNotes(h).length;
+    for (const name of names.slice(20, 22)) h.namespace(name, {});
+    await h.settle(5000);
+    expect(heldNotes(h).slice(known)).toEqual([
+      expect.stringMatching(new RegExp(`^${held + 2} objects would be deleted`)),
+    ]);
+    await h.settle(120_000);
+    expect(heldNotes(h)).toHaveLength(known + 1);
+  });
+});
+
+describe('the events of existing: Repair', () => {
+  const repairing = (labels: object, annotations: object = {}) => ({
+    match: teams,
+    existing: 'Repair',
+    namespaces: { defaults: { labels, annotations } },
+  });
+
+  test('each repaired namespace gets an event with the added keys, and the policy gets one for all', async () => {
+    const h = harness();
+    for (const name of ['a', 'b']) h.namespace(name, team);
+    h.namespace('c', { ...team, zone: 'north' }, { contact: 'them' });
+    h.policy('p', repairing({ zone: 'south' }, { contact: 'us' }));
+    h.policy('q', repairing({ env: 'dev', zone: 'west' }));
+    h.start();
+    await h.settle();
+    expect(eventsOn(h, 'Namespace').toSorted()).toEqual([
+      'a/a: Added label env for NamespacePolicy/q',
+      'a/a: Added label zone, annotation contact for NamespacePolicy/p',
+      'b/b: Added label env for NamespacePolicy/q',
+      'b/b: Added label zone, annotation contact for NamespacePolicy/p',
+      'c/c: Added label env for NamespacePolicy/q',
+    ]);
+    expect(eventsOn(h, 'NamespacePolicy').toSorted()).toEqual([
+      '/p: Added 2 labels, 2 annotations in 2 namespaces',
+      '/q: Added 3 labels in 3 namespaces',
+    ]);
+    await h.settle(600_000);
+    expect(h.told.events).toHaveLength(7);
+  });
+});
 
 describe('the events of a share', () => {
   test('a share into 26 namespaces records one event about itself, and one in each namespace', async () => {
