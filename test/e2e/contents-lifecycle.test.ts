@@ -12,7 +12,7 @@ import { Stage } from './support/stage.ts';
 
 const label = (name: string): string => `\${namespaceObject.metadata.labels['${name}']}`;
 
-const suspended = 'it is suspended: nothing is created, changed or deleted';
+const suspended = 'it is suspended: nothing is created, changed or deleted, not even at its expiry';
 
 describeControllers('contents', () => {
   const stage = new Stage(sharedCluster(), 'ho-li-');

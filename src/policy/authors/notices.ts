@@ -17,6 +17,7 @@ export function noticesOf(write: ProviderWrite, impact: Impact, install: Install
     ...holding(write),
     ...about(unmatched, () => unmatchedNotice(id, unmatched)),
     ...about([...violating], () => violationsNotice(id, violating)),
+    ...suspension(write),
     ...resumption(write),
     ...kinds(write, install),
     ...secretName(write, install),
@@ -86,6 +87,17 @@ function repairNotice(id: ProviderId, key: string, names: readonly string[]): st
 function changeNotice(id: ProviderId, { text, detail }: ContentChange, names: readonly string[]): string {
   const how = detail === '' ? '' : ` (${detail})`;
   return `${id} ${text} in ${counted(names.length, 'namespace')}${how}: ${listed(names)}`;
+}
+
+function suspension({ id, before, after }: ProviderWrite): readonly string[] {
+  const isNew = after?.object.spec.suspend === true && before?.object.spec.suspend !== true;
+  if (!isNew || after.kind !== 'NamespacePolicy') return [];
+  const bindings = after.object.spec.contents?.roleBindings ?? [];
+  const ending = bindings.filter(({ expiresAfter, expiresAt }) => (expiresAfter ?? expiresAt) !== undefined);
+  return about(
+    ending,
+    () => `${id} is suspended: its RoleBindings with an expiry grant access until it is resumed or deleted`,
+  );
 }
 
 /** Versions that existed only while the provider was suspended are not counted here. */

@@ -1,29 +1,62 @@
 // contents: a written Namespace must not make a content fail, so that its owner hears of it at once.
+import { isDeepStrictEqual } from 'node:util';
 import { isTerminating, keyPath, keyText, metadataMap, nameOf, valueOf } from '../../base/metadata.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { MetadataKey } from '../../cel/expression.ts';
 import type { Rule, RuleViolation } from '../rules/rule.ts';
 import { quoted } from '../terms/wording.ts';
-import type { CompiledContent, Rendered } from './compile-contents.ts';
+import { clipped } from '../../base/text.ts';
+import type { CompiledContent, Rendered, RenderedContent } from './compile-contents.ts';
+import { objectKey, type ObjectKey } from './object-key.ts';
 
 /** Contents without a template need no rule: no namespace can make them fail. */
 export function contentsRules(contents: readonly CompiledContent[]): readonly Rule[] {
-  const templated = contents.filter(({ isTemplated }) => isTemplated);
-  if (templated.length === 0) return [];
+  if (!contents.some(({ isTemplated }) => isTemplated)) return [];
   return [
     {
       shape: 'state',
       id: 'contents',
       graced: true,
-      judge: (namespaceObject, { budget }) =>
-        getsContents(namespaceObject)
-          ? templated.flatMap((content, index) => {
-              const rendered = content.render(namespaceObject, budget);
-              return rendered.kind === 'error' ? [violationOf(rendered, index, namespaceObject)] : [];
-            })
-          : [],
+      judge(namespaceObject, { budget }) {
+        if (!getsContents(namespaceObject)) return [];
+        const rendered = contents.map((content) => content.render(namespaceObject, budget));
+        return [
+          ...rendered.flatMap((each, index) =>
+            each.kind === 'error' ? [violationOf(each, index, namespaceObject)] : [],
+          ),
+          ...clashes(contents, rendered),
+        ];
+      },
     },
   ];
+}
+
+/** Templates can give two contents one name. Only one object of a kind can have it. */
+function clashes(
+  contents: readonly CompiledContent[],
+  rendered: readonly Rendered<RenderedContent>[],
+): readonly RuleViolation[] {
+  const known = new Map<ObjectKey, RenderedContent>();
+  return contents.flatMap(({ type }, index) => {
+    const content = rendered[index];
+    if (content?.kind !== 'present') return [];
+    const { value } = content;
+    const key = objectKey(type, value.name);
+    const other = known.get(key);
+    if (other === undefined) known.set(key, value);
+    return other === undefined || isDeepStrictEqual(other, value) ? [] : [clash(type.kind, value.name)];
+  });
+}
+
+function clash(kind: string, name: string): RuleViolation {
+  const object = `${kind} ${clipped(name)}`;
+  return {
+    path: 'metadata',
+    found: `labels and annotations that give two different contents the name ${object}`,
+    accepted: 'labels and annotations that give each content a name of its own',
+    message: `two contents of the policy give a different ${object} here`,
+    identity: `clash ${object}`,
+  };
 }
 
 /** The name is empty while the API server has not made it from `generateName`. */

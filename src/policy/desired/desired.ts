@@ -1,4 +1,5 @@
 // Computes the desired objects of one namespace: those of all policies by name, then those of all shares.
+import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { unlimitedBudget, type Budget } from '../terms/budget.ts';
 import { matchNamespace } from '../terms/match.ts';
@@ -108,15 +109,9 @@ class DesiredUnion implements Desired {
       case 'skipped':
         this.skipped.push({ provider, ...rendered.object, message: rendered.message });
         break;
-      case 'error': {
-        if (this.frozen.has(provider)) break;
-        const { kind, name } = rendered.object;
-        this.frozen.set(provider, {
-          reason: 'RenderFailed',
-          message: `${kind} ${name}: ${rendered.message}`,
-        });
+      case 'error':
+        this.#freeze(provider, rendered.object, rendered.message);
         break;
-      }
       case 'absent':
         break;
       default:
@@ -136,15 +131,23 @@ class DesiredUnion implements Desired {
       this.expiries.set(provider, Math.min(this.expiries.get(provider) ?? expiresAt, expiresAt));
     }
     const claims = this.claims.get(key) ?? [];
-    // Two contents of one policy can render the same name. The first wins.
-    if (claims.some((claim) => claim.provider === provider)) return;
-    this.claims.set(key, [...claims, { provider, key, ...wanted }]);
+    const other = claims.find((claim) => claim.provider === provider);
+    if (other === undefined) this.claims.set(key, [...claims, { provider, key, ...wanted }]);
+    else if (!isDeepStrictEqual(other, { provider, key, ...wanted }))
+      this.#freeze(provider, { kind: wanted.type.kind, name: wanted.name }, twoContents);
+  }
+
+  #freeze(provider: ProviderId, { kind, name }: { kind: string; name: string }, message: string): void {
+    if (this.frozen.has(provider)) return;
+    this.frozen.set(provider, { reason: 'RenderFailed', message: `${kind} ${name}: ${message}` });
   }
 }
 
+const twoContents = 'two contents of this policy give different objects of this name; rename one of them';
+
 const suspended: Freeze = {
   reason: 'Suspended',
-  message: 'it is suspended: nothing is created, changed or deleted',
+  message: 'it is suspended: nothing is created, changed or deleted, not even at its expiry',
 };
 
 /** Returns what one provider alone desires in the namespace, to compare two versions of the provider. */

@@ -18,7 +18,17 @@ export function syncedResult({ provider, key }: About): ObjectResult {
   return { provider, key, state: 'synced', reason: 'Synced', message: '' };
 }
 
-export function conflictResult({ provider, key }: About, reason: string, message: string): ObjectResult {
+const conflictReasons = ['AlreadyExists', 'OwnedByAnother', 'ProvidedByAnother'] as const;
+
+export function isConflict({ reason }: Pick<ObjectResult, 'reason'>): boolean {
+  return conflictReasons.some((each) => each === reason);
+}
+
+export function conflictResult(
+  { provider, key }: About,
+  reason: (typeof conflictReasons)[number],
+  message: string,
+): ObjectResult {
   return { provider, key, state: 'conflict', reason, message };
 }
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { isJsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import { appliedAnnotation } from '../../api/names.ts';
+import { appliedAnnotation, expiresAtAnnotation } from '../../api/names.ts';
 import { annotationsOf, isTerminating, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import { ownershipOf, type Ownership } from './ownership.ts';
 import { objectKey, type ObjectKey, type ObjectType, secretObjectType } from '../compile/object-key.ts';
@@ -16,6 +16,8 @@ export interface Observed extends Ownership {
   readonly resourceVersion: string;
   readonly isTerminating: boolean;
   readonly appliedHash: string | undefined;
+  /** Milliseconds since the epoch. Only expiring RoleBindings have it. */
+  readonly expiresAt: number | undefined;
   /** `unread`: not read since it changed. `foreign`: no provider may write it, so its content does not matter. */
   readonly content:
     | { readonly kind: 'object'; readonly object: KubeObject }
@@ -75,7 +77,13 @@ function identityOf(type: ObjectType, object: KubeObject): Omit<Observed, 'conte
     resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : '',
     isTerminating: isTerminating(object),
     appliedHash: valueOf(annotationsOf(object), appliedAnnotation),
+    expiresAt: expiryOf(object),
   };
+}
+
+function expiryOf(object: KubeObject): number | undefined {
+  const time = Date.parse(valueOf(annotationsOf(object), expiresAtAnnotation) ?? '');
+  return Number.isNaN(time) ? undefined : time;
 }
 
 function isOfInterest({ owner, isOffered, orphanedFrom }: Ownership): boolean {

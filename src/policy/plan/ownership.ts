@@ -1,6 +1,7 @@
 // Reads from an object to whom it belongs: to a provider, or offered, orphaned or adopted. Words the mark of an orphan.
 import { ownMember } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
+import { rfc3339 } from '../../base/time.ts';
 import {
   adoptedAnnotation,
   adoptLabel,
@@ -69,6 +70,13 @@ export function orphanMetadata(owner: ProviderId) {
     labels: { ...labels, [orphanedFromKey]: nameOfProvider(owner) },
     annotations: { ...annotations, [orphanedFromKey]: owner },
   };
+}
+
+/** Nobody ends the access of an expiring RoleBinding that its provider leaves behind, so its event says so. */
+export function endlessNote({ expiresAt }: { readonly expiresAt: number | undefined }) {
+  return expiresAt === undefined
+    ? undefined
+    : { message: `it was to end at ${rfc3339(new Date(expiresAt))}, and stays without an end` };
 }
 
 /** Whoever removes the label makes the object free again. The annotation tells a policy from a share of that name. */

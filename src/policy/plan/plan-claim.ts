@@ -73,7 +73,7 @@ function planCopy(
   const copy = input.copyStateOf(share);
   switch (copy.kind) {
     case 'unavailable':
-      return withoutSource(claim, live, copy);
+      return withoutSource(claim, live, copy, input);
     case 'unread':
       return { kind: 'read-source', claim, share };
     case 'ready':
@@ -120,13 +120,23 @@ function withOrphanMark(surplus: Surplus, live: Observed | undefined): Surplus {
   return { ...surplus, labels: labels ?? [], annotations: annotations ?? [] };
 }
 
-/** Without a source, existing copies stay and no copy is created. */
+/**
+ * Without a source, existing copies stay and no copy is created. A source that is gone leaves its last copy as it should be;
+ * one that cannot be copied any more, or a share with another form, does not.
+ */
 function withoutSource(
   claim: Claim,
   live: Observed | undefined,
   { reason, message }: CopyState & { kind: 'unavailable' },
+  input: PlanInput,
 ): ObjectResult {
-  return live?.owner === claim.provider ? syncedResult(claim) : failedResult(claim, reason, message);
+  if (live?.owner !== claim.provider) return failedResult(claim, reason, message);
+  const wanted = desiredObject(claim, undefined, nameOf(input.namespaceObject), input.snapshot, input.now);
+  const isLast = reason === 'SourceMissing' || reason === 'SourceUnreadable';
+  const isOfForm = [undefined, valueOf(annotationsOf(wanted), appliedAnnotation)].includes(live.appliedHash);
+  return isLast && isOfForm
+    ? syncedResult(claim)
+    : failedResult(claim, reason, `${message}; the old copy stays`);
 }
 
 /** Returns the step, unless its provider is frozen or a policy of the namespace refuses the object. */

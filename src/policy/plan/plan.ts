@@ -116,14 +116,17 @@ function providedBy(claim: Claim, winner: ProviderId, differing: readonly string
 
 /** Plans a managed object that no provider wants in this namespace. */
 function planUnclaimed(live: Observed, input: PlanInput): PlanStep | ObjectResult | undefined {
-  if (!isOwned(live) || live.isTerminating || isFrozen(live.owner, input)) return undefined;
+  if (!isOwned(live) || live.isTerminating) return undefined;
   const { owner, key } = live;
+  if (isFrozen(owner, input)) return keptOfInvalid(live, input);
   if (isExpired(live, input.desired)) return deletion(live, true);
   const verdict = input.fuseOf(owner);
   switch (verdict.kind) {
     case 'delete':
       return deletion(live, false);
     case 'release':
+      // A provider that was suspended has kept the object beyond its end. Access must not outlive both.
+      if (live.expiresAt !== undefined && live.expiresAt <= input.now.getTime()) return deletion(live, true);
       return { kind: 'release', owner, live, isOrphaned: true, isExpired: false };
     case 'hold':
       return undesiredResult({ provider: owner, key }, 'TooManyDeletions', heldText(verdict.held));
@@ -136,6 +139,17 @@ function planUnclaimed(live: Observed, input: PlanInput): PlanStep | ObjectResul
     default:
       return verdict satisfies never;
   }
+}
+
+/** The namespace says whose object it is, because a provider that does not load reports no namespace. */
+function keptOfInvalid({ owner, key }: Owned, { snapshot }: PlanInput): ObjectResult | undefined {
+  const state = snapshot.providers.get(owner);
+  if (state === undefined || state.isValid || state.isSuspended) return undefined;
+  return undesiredResult(
+    { provider: owner, key },
+    'Invalid',
+    'its spec does not load, so the object stays as it is',
+  );
 }
 
 /** An object that somebody else made is given back. */

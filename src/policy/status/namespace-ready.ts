@@ -41,16 +41,16 @@ function skippedMessage(synced: number, skipped: Desired['skipped']): string {
 /** Returns the first result by key, so that the order of the work does not change the message. */
 function firstUnsatisfied(results: readonly ObjectResult[]): ObjectResult | undefined {
   return results
-    .filter(({ state }) => state === 'failed' || state === 'conflict')
+    .filter(({ state }) => state !== 'synced')
     .reduce<ObjectResult | undefined>(
       (first, each) => (first === undefined || rankOf(each) < rankOf(first) ? each : first),
       undefined,
     );
 }
 
-/** Of one object, the failure of its owner comes before the conflicts of other providers. */
+/** What is missing comes before what should not be there. The failure of an owner comes before conflicts of other providers. */
 function rankOf({ key, state, provider }: ObjectResult): string {
-  return `${key} ${state === 'failed' ? 0 : 1} ${provider}`;
+  return `${state === 'undesired' ? 1 : 0} ${key} ${state === 'failed' ? 0 : 1} ${provider}`;
 }
 
 function ready(reason: string, message: string): Condition {

@@ -2,6 +2,7 @@
 // https://github.com/kubernetes-sigs/cli-utils/blob/master/pkg/kstatus/README.md
 import type { CopyState } from '../plan/copy.ts';
 import { heldText, toConfirm, type HeldDeletions } from '../plan/fuse.ts';
+import { isConflict } from '../plan/object-result.ts';
 import type { MissingRights } from '../authors/own-rights.ts';
 import { confirmDeletionsAnnotation } from '../../api/names.ts';
 import { clipped } from '../../base/text.ts';
@@ -107,7 +108,8 @@ function withoutHookMessage(parts: readonly string[]): string {
 
 function settled(facts: ProviderFacts): Verdict {
   const { state, counts, failures } = facts;
-  const first = firstFailure(failures);
+  const failed = failures.filter((each) => !isConflict(each));
+  const first = firstFailure(failed.length > 0 ? failed : failures);
   if (state.isSuspended) return suspended(counts, first);
   if (counts.failed + counts.stuck > 0)
     return notReady('Failed', `${plural(counts.failed + counts.stuck, 'object')} failed; ${first}`);
@@ -138,7 +140,7 @@ function syncedMessage({ state, matched, counts }: ProviderFacts): string {
 }
 
 function suspended({ failed, stuck, conflicts }: Counts, first: string): Verdict {
-  const message = 'suspended: nothing is created, changed or deleted';
+  const message = 'suspended: nothing is created, changed or deleted, not even at its expiry';
   const unsynced = failed + stuck + conflicts;
   return unsynced === 0
     ? ready('Suspended', message)

@@ -107,7 +107,9 @@ function withResult(report: ProviderReport, namespace: string, result: ObjectRes
     case 'failed':
       return { ...report, desired, failed: report.failed + 1, failures };
     case 'undesired':
-      return reason === 'TooManyDeletions' ? report : { ...report, stuck: report.stuck + 1, failures };
+      return reason === 'TooManyDeletions' || reason === 'Invalid'
+        ? report
+        : { ...report, stuck: report.stuck + 1, failures };
     default:
       return state satisfies never;
   }

@@ -8,7 +8,7 @@ import {
 } from '../../policy/plan/object-result.ts';
 import type { WriteStep } from '../../policy/plan/plan-claim.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
-import { isDefaultAccount } from '../../policy/plan/ownership.ts';
+import { endlessNote, isDefaultAccount } from '../../policy/plan/ownership.ts';
 import { fingerprintOf, RewriteLimit } from './rewrite-limit.ts';
 import { eventSubject, ownerOf, type EventAnnouncer, type DoneStep, type EventNote } from '../events.ts';
 import type { Finalizers } from '../finalizers.ts';
@@ -80,7 +80,7 @@ export class StepExecutor {
     const { live, owner } = step;
     if (step.kind === 'release' && step.isOrphaned) {
       objects.wrote(await this.#writes.orphan(live, owner, signal));
-      return this.#done(step, 'release', live.uid);
+      return this.#done(step, 'release', live.uid, endlessNote(live));
     }
     let note: EventNote | undefined;
     const remove = async (): Promise<void> => {

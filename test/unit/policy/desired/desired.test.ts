@@ -128,19 +128,27 @@ describe('what a namespace is to contain', () => {
     expect(skippedName(`ad-${user}`)).toBe(`ad-${user}`);
   });
 
-  test('a name that occurs twice in a policy counts once', () => {
-    const twice = {
-      ...bindingPolicy(),
-      contents: {
-        roleBindings: ['x', '${"x"}'].map((name) => ({
-          name,
-          roleRef: { kind: 'ClusterRole', name: 'edit' },
-          subjects: [{ kind: 'User', name: 'u' }],
-        })),
-      },
-    };
-    expect(providersOf(desiredIn(a, [stored('NamespacePolicy', 'p', twice)]))).toEqual({
+  const twice = (...users: readonly [string, string]): Desired => {
+    const roleBindings = ['x', '${"x"}'].map((name, index) => ({
+      name,
+      roleRef: { kind: 'ClusterRole', name: 'edit' },
+      subjects: [{ kind: 'User', name: users[index] }],
+    }));
+    return desiredIn(a, [stored('NamespacePolicy', 'p', { ...bindingPolicy(), contents: { roleBindings } })]);
+  };
+
+  test('two contents of a policy that give the same object count once', () => {
+    expect(providersOf(twice('u', 'u'))).toEqual({
       'rbac.authorization.k8s.io/RoleBinding/x': ['NamespacePolicy/p'],
+    });
+    expect(twice('u', 'u').frozen.size).toBe(0);
+  });
+
+  test('two contents of a policy that give different objects of one name freeze the policy', () => {
+    expect(twice('u', 'v').frozen.get('NamespacePolicy/p')).toEqual({
+      reason: 'RenderFailed',
+      message:
+        'RoleBinding x: two contents of this policy give different objects of this name; rename one of them',
     });
   });
 

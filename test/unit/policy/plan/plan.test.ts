@@ -3,6 +3,8 @@ import type { KubeObject } from '../../../../src/base/kube-object.ts';
 import {
   adoptedAnnotation,
   adoptLabel,
+  appliedAnnotation,
+  expiresAtAnnotation,
   managedByLabel,
   orphanedFromKey,
   ownerAnnotation,
@@ -263,6 +265,7 @@ describe('a copy of a Secret', () => {
       metadata: { name: 'regcred', namespace: 'a', uid: 'u', resourceVersion: '5', ...metadata },
     });
   const ours = { labels: { [managedByLabel]: 'reeve' }, annotations: { [ownerAnnotation]: 'SecretShare/s' } };
+  const other = { ...ours, annotations: { ...ours.annotations, [appliedAnnotation]: 'other' } };
   const missing = unavailable('SourceMissing', 'x');
 
   test.each<readonly [string, Situation, readonly string[]]>([
@@ -276,6 +279,16 @@ describe('a copy of a Secret', () => {
       'an existing copy stays without its source',
       { shares, copy: missing, live: secret(ours) },
       ['synced Synced for SecretShare/s'],
+    ],
+    [
+      'an existing copy of another form is not as it should be, and stays',
+      { shares, copy: missing, live: secret(other) },
+      ['failed SourceMissing for SecretShare/s'],
+    ],
+    [
+      'an existing copy of a source that cannot be copied any more is not as it should be, and stays',
+      { shares, copy: unavailable('KeyMissing', 'x'), live: secret(ours) },
+      ['failed KeyMissing for SecretShare/s'],
     ],
     [
       'a live copy that has not been read is read first',
@@ -306,6 +319,13 @@ describe('a copy of a Secret', () => {
 describe('an object that no provider wants', () => {
   const live = binding('NamespacePolicy/q');
   const elsewhere = { q: bindingPolicy({ match: { names: ['other'] } }) };
+  const released = (expiry: string): Situation => {
+    const expiresAt = { [expiresAtAnnotation]: `2026-11-21T${expiry}Z` };
+    const annotations = { [ownerAnnotation]: 'NamespacePolicy/q', ...expiresAt };
+    const metadata = { labels: { [managedByLabel]: 'reeve' }, annotations };
+    const fuse = { kind: 'release', why: 'Suspended' } as const;
+    return { policies: elsewhere, live: binding('NamespacePolicy/q', {}, metadata), fuse };
+  };
 
   test.each<readonly [string, Situation, readonly string[]]>([
     ['an unwanted object is deleted', { policies: elsewhere, live }, ['delete for NamespacePolicy/q']],
@@ -335,6 +355,8 @@ describe('an object that no provider wants', () => {
       { policies: elsewhere, live, fuse: { kind: 'release', why: 'DeletionPolicyOrphan' } },
       ['release for NamespacePolicy/q'],
     ],
+    ['an expired object is not released', released('12:00:00'), ['delete for NamespacePolicy/q']],
+    ['an object that expires later is released', released('12:00:01'), ['release for NamespacePolicy/q']],
     [
       'an unwanted object stays while the fuse holds',
       { policies: elsewhere, live, fuse: { kind: 'hold', held: { outstanding: 7, recent: 2, limit: 5 } } },
@@ -345,7 +367,11 @@ describe('an object that no provider wants', () => {
       { policies: { q: { ...elsewhere.q, suspend: true } }, live },
       [],
     ],
-    ['an unwanted object of an invalid policy stays', { policies: { q: { nonsense: 1 } }, live }, []],
+    [
+      'an object of an invalid policy stays, and the namespace says why',
+      { policies: { q: { nonsense: 1 } }, live },
+      ['undesired Invalid for NamespacePolicy/q'],
+    ],
     [
       'an unwanted object that is being deleted needs no step',
       {

@@ -169,11 +169,22 @@ describe('the conditions of a provider', () => {
     ],
     ['the matching namespaces need no object', { counts: noObjects }, { provides: true }],
     ['this policy has rules only and provides no objects', { counts: noObjects }, { provides: false }],
-    ['suspended: nothing is created, changed or deleted', {}, { isSuspended: true }],
+    ['suspended: nothing is created, changed or deleted, not even at its expiry', {}, { isSuspended: true }],
     ['2 namespaces left to reconcile', { waiting: 2 }, {}],
     [
       '1 object failed; first Secret s in namespace a: no',
       { counts: { ...facts.counts, failed: 1 }, ...withFailure },
+      {},
+    ],
+    [
+      '1 object failed; first Secret s in namespace b: no',
+      {
+        counts: { ...facts.counts, failed: 1, conflicts: 1 },
+        failures: [
+          { ...failure, reason: 'AlreadyExists', message: 'it exists' },
+          { ...failure, namespace: 'b' },
+        ],
+      },
       {},
     ],
     [
