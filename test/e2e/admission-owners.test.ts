@@ -253,7 +253,7 @@ describeCluster('policies and shares at admission', () => {
     it('a change that deletes too much is refused, with the way to confirm it', async () => {
       const said = await refused(file(['apply'], fewer), author);
       expect(said).toBe(
-        `NamespacePolicy ad-ow-reach is refused: this write would delete 2 objects in ${two}, and spec.maxDeletions is 1. ` +
+        `NamespacePolicy ad-ow-reach is refused: this write would delete up to 2 objects in ${two}, and spec.maxDeletions is 1. ` +
           'To confirm, set the annotation in the same write: ' +
           'kubectl annotate --local -f FILE --overwrite reeve.dev/confirm-deletions=2 -o yaml | kubectl apply -f -',
       );
@@ -268,7 +268,7 @@ describeCluster('policies and shares at admission', () => {
       const deletion = { args: ['delete', 'nspol', 'ad-ow-reach', '--wait=false'] };
       const said = await refused(deletion, author);
       expect(said).toContain(
-        'this write would delete 3 objects in 3 namespaces (ad-ow-ns-a, ad-ow-ns-b, ad-ow-ns-c), and spec.maxDeletions is 1',
+        'this write would delete up to 3 objects in 3 namespaces (ad-ow-ns-a, ad-ow-ns-b, ad-ow-ns-c), and spec.maxDeletions is 1',
       );
       expect(said).toContain(
         'annotate namespacepolicies.reeve.dev ad-ow-reach --overwrite reeve.dev/confirm-deletions=3',
@@ -277,7 +277,7 @@ describeCluster('policies and shares at admission', () => {
       const removed = three.replace('3 ', '');
       expect(await allowed(deletion, author)).toBe(
         `Warning: NamespacePolicy/ad-ow-reach no longer reaches ${three}\n` +
-          `Warning: NamespacePolicy/ad-ow-reach deletes 3 objects in ${removed}\n`,
+          `Warning: NamespacePolicy/ad-ow-reach deletes up to 3 objects in ${removed}\n`,
       );
     });
 
@@ -296,7 +296,7 @@ describeCluster('policies and shares at admission', () => {
         policy('ad-ow-changes', { match: everywhere, maxDeletions: 3, contents: roles(role) });
       await must(file(['create'], changing('view')), cluster);
       expect(await allowed(file(['replace'], changing('edit')), cluster)).toBe(
-        'Warning: NamespacePolicy/ad-ow-changes changes RoleBinding access in 3 namespaces ' +
+        'Warning: NamespacePolicy/ad-ow-changes changes RoleBinding access in up to 3 namespaces ' +
           '(ClusterRole view -> edit; deleted and created again): ad-ow-ns-a, ad-ow-ns-b, ad-ow-ns-c\n',
       );
     });
@@ -325,7 +325,7 @@ describeCluster('policies and shares at admission', () => {
       const key = '.dockerconfigjson';
       const other = { type: 'kubernetes.io/dockerconfigjson', keys: [{ from: key, to: key }] };
       expect(await allowed(file(['replace'], copies(other)), cluster)).toContain(
-        'SecretShare/ad-ow-copies changes Secret ad-ow in 3 namespaces (type Opaque -> kubernetes.io/dockerconfigjson; ' +
+        'SecretShare/ad-ow-copies changes Secret ad-ow in up to 3 namespaces (type Opaque -> kubernetes.io/dockerconfigjson; ' +
           'keys all -> .dockerconfigjson; deleted and created again)',
       );
     });

@@ -53,7 +53,7 @@ const refusals: readonly { readonly what: string; readonly command: Command; rea
   {
     what: 'blow the fuse',
     command: { args: ['delete', 'nspol', 'bg-fuse', '--wait=false'] },
-    says: 'this write would delete 1 object in 1 namespace',
+    says: 'this write would delete up to 1 object in 1 namespace',
   },
 ];
 const steering = labelNamespace('bg-home', 'bg-tier=team');

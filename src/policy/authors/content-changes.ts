@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { NamespacePolicy, RoleBindingContent } from '../../api/namespace-policy/namespace-policy.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { clipped } from '../../base/text.ts';
-import type { CompiledContent } from '../compile/compile-contents.ts';
+import type { CompiledContent, RenderedContent } from '../compile/compile-contents.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import type { CompiledShare } from '../compile/compile-share.ts';
 import { isProvided, mayMakeSecret, type Install } from '../compile/install.ts';
@@ -18,6 +18,8 @@ export interface ContentChange {
   readonly text: string;
   /** `ClusterRole view -> edit; deleted and created again`. Empty if there is nothing to add. */
   readonly detail: string;
+  /** True if the namespace has no older form of the object. */
+  readonly isNew: boolean;
   /** True if the change affects this namespace, which both versions match. */
   affects(namespaceObject: KubeObject, circumstances: Circumstances): boolean;
 }
@@ -45,7 +47,7 @@ function shareChanges(
   const isNew = before.copy.name !== name;
   const detail = isNew ? '' : shareDifferences(before, after);
   if (!isNew && detail === '') return [];
-  return [{ text: `${isNew ? 'adds' : 'changes'} Secret ${name}`, detail, affects: () => true }];
+  return [{ text: `${isNew ? 'adds' : 'changes'} Secret ${name}`, detail, isNew, affects: () => true }];
 }
 
 /** One content of a policy, as it is written and compiled. */
@@ -92,17 +94,23 @@ function policyChanges(
   return after.flatMap((content) => {
     const old = older.get(keyOf(content));
     if (content.binding === undefined && !isProvided(content.type, install)) return [];
-    return isDeepStrictEqual(old?.source, content.source) ? [] : [contentChange(old, content)];
+    if (isDeepStrictEqual(old?.source, content.source)) return [];
+    const addition = contentChange(old, content, true);
+    return old === undefined ? [addition] : [addition, contentChange(old, content, false)];
   });
 }
 
-function contentChange(old: Content | undefined, now: Content): ContentChange {
+/** With `isNew`, for namespaces where the older version provided no such object, because it had expired or was skipped. */
+function contentChange(old: Content | undefined, now: Content, isNew: boolean): ContentChange {
+  const isSameEverywhere = !rendersDifferently(old) && !rendersDifferently(now);
   return {
-    text: `${old === undefined ? 'adds' : 'changes'} ${now.type.kind} ${clipped(now.name, 60)}`,
-    detail: detailOf(old, now),
+    text: `${isNew ? 'adds' : 'changes'} ${now.type.kind} ${clipped(now.name, 60)}`,
+    detail: detailOf(isNew ? undefined : old, now),
+    isNew,
     affects: (namespaceObject, circumstances) =>
-      (!rendersDifferently(old) && !rendersDifferently(now)) ||
-      isOther(old, now, namespaceObject, circumstances),
+      isSameEverywhere
+        ? isNew === (old === undefined)
+        : isOther(old, now, isNew, namespaceObject, circumstances),
   };
 }
 
@@ -120,13 +128,19 @@ function rendersDifferently(content: Content | undefined): boolean {
 }
 
 /** A namespace that gets no object from the newer version can only lose one, which another notice counts. */
+// oxlint-disable-next-line max-params -- one caller, which has them all at hand
 function isOther(
   old: Content | undefined,
   now: Content,
+  isNew: boolean,
   namespaceObject: KubeObject,
   { now: time, budget }: Circumstances,
 ): boolean {
+  const isExpired = ({ expiresAt = Infinity }: RenderedContent): boolean => expiresAt <= time.getTime();
   const rendered = now.compiled.render(namespaceObject, budget);
-  if (rendered.kind !== 'present' || (rendered.value.expiresAt ?? Infinity) <= time.getTime()) return false;
-  return !isDeepStrictEqual(old?.compiled.render(namespaceObject, budget), rendered);
+  if (rendered.kind !== 'present' || isExpired(rendered.value)) return false;
+  const before = old?.compiled.render(namespaceObject, budget);
+  // After an error the older object stays as it was.
+  const existed = before?.kind === 'error' || (before?.kind === 'present' && !isExpired(before.value));
+  return isNew ? !existed : existed && !isDeepStrictEqual(before, rendered);
 }

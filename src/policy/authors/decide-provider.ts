@@ -1,24 +1,19 @@
 // Decides a write of a policy or share: problems of its spec, its impact, and the rights of its author.
 import { isDeepStrictEqual } from 'node:util';
 import { renderPath, type Problem } from '../../base/problem.ts';
-import type { Circumstances } from '../terms/budget.ts';
 import { isTerminating } from '../../base/metadata.ts';
 import { providerId, type ProviderKind } from '../terms/provider-id.ts';
 import type { ProviderResource, ProviderReview } from '../terms/review.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { nothingToDecide, type Decision, type JudgedViolation } from '../terms/verdict.ts';
 import { authorRights } from './author-rights.ts';
-import { reportedOn, type ProviderWrite } from './provider-write.ts';
+import { reportedOn, type ProviderCircumstances, type ProviderWrite } from './provider-write.ts';
 import { impactOf, type Impact } from './impact.ts';
 import { fuseViolation, unmatchedViolation } from './guards.ts';
-import { sourceProblems, type Install } from '../compile/install.ts';
+import { sourceProblems } from '../compile/install.ts';
 import { loadSubmitted, type ProviderDefinition, type ProviderLoad } from '../compile/load-provider.ts';
 import { partsWithoutEffect } from './no-effect.ts';
 import { noticesOf, unknownNotice } from './notices.ts';
-
-export interface ProviderCircumstances extends Circumstances {
-  readonly install: Install;
-}
 
 const kinds: Readonly<Record<ProviderResource, ProviderKind>> = {
   namespacepolicies: 'NamespacePolicy',

@@ -5,7 +5,7 @@ import { annotationsOf, valueOf } from '../../base/metadata.ts';
 import { nameOfProvider } from '../terms/provider-id.ts';
 import type { ProviderReview } from '../terms/review.ts';
 import type { JudgedViolation, Violation } from '../terms/verdict.ts';
-import { fateOf, type ProviderWrite } from './provider-write.ts';
+import { fateOf, upTo, type ProviderWrite } from './provider-write.ts';
 import { totalOf, type Impact } from './impact.ts';
 import { counted, listed } from '../terms/wording.ts';
 
@@ -19,7 +19,7 @@ export function fuseViolation(
   if (limit === undefined || fateOf(write) !== 'deleted') return undefined;
   const count = totalOf(dropped);
   if (count <= limit || confirmedCount(review) >= count) return undefined;
-  const objects = counted(count, 'object');
+  const objects = `${upTo(write, count)}${counted(count, 'object')}`;
   const where = `${counted(dropped.size, 'namespace')} (${listed([...dropped.keys()])})`;
   const { annotation, command } = confirmationOf(review, write, count);
   const when =

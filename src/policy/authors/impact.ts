@@ -30,6 +30,8 @@ export interface Impact {
   readonly unmatched: readonly UnmatchedNamespace[];
   /** For a policy that turns to Deny: by namespace, the number of violations that it has already. */
   readonly violating: ReadonlyMap<string, number>;
+  /** For such a policy: by kind, the number of violations of other objects, as its status says. */
+  readonly violatingObjects: ReadonlyMap<string, number>;
   /** The objects that differ where both versions match, with the names of these namespaces. */
   readonly changed: ReadonlyMap<ContentChange, readonly string[]>;
   /** For `existing: Repair`: the labels and annotations that existing namespaces get, with the names of these namespaces. */
@@ -93,6 +95,7 @@ class Comparison implements Impact {
   readonly dropped = new Map<string, number>();
   readonly unmatched: UnmatchedNamespace[] = [];
   readonly violating = new Map<string, number>();
+  readonly violatingObjects: ReadonlyMap<string, number>;
   readonly changed = new Map<ContentChange, string[]>();
   readonly repaired = new Map<string, string[]>();
   readonly unrendered: UnrenderedContents;
@@ -115,11 +118,14 @@ class Comparison implements Impact {
     this.#write = write;
     this.#circumstances = circumstances;
     this.#denying = turnsToDeny(write) ? policyIn(after) : undefined;
+    this.violatingObjects = this.#denying === undefined ? new Map() : write.reported.violations;
     this.#repairing = repairs(write) ? policyIn(after) : undefined;
     this.#changes = contentChanges(write, install);
     this.unrendered = new UnrenderedContents(write, circumstances.budget);
     const isCounting = before !== undefined && fateOf(write) !== 'kept' && !write.reported.hasNoCopies;
-    this.#lost = isCounting ? new LostObjects(before, after, snapshot, circumstances) : undefined;
+    this.#lost = isCounting
+      ? new LostObjects(before, after, snapshot, { ...circumstances, install })
+      : undefined;
   }
 
   add(namespaceObject: KubeObject): void {

@@ -1,13 +1,20 @@
 // Counts the objects of a namespace that only the older version of a provider wants.
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../base/kube-object.ts';
-import type { Circumstances } from '../terms/budget.ts';
 import { desiredByProvider, desired, type Desired } from '../desired/desired.ts';
-import { type ObjectKey, secretObjectType, type ObjectType, groupKind } from '../compile/object-key.ts';
-import { policyProvider, shareProvider, type Provider } from '../desired/provider.ts';
+import { isProvided, mayMakeSecret } from '../compile/install.ts';
+import {
+  type ObjectKey,
+  roleBindingType,
+  secretObjectType,
+  type ObjectType,
+  groupKind,
+} from '../compile/object-key.ts';
+import { policyProvider, shareProvider, type Claim, type Provider } from '../desired/provider.ts';
 import type { MatchResult } from '../terms/match.ts';
 import { type ClusterSnapshot, PolicySet, ShareSet } from '../compile/snapshot.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
+import type { ProviderCircumstances } from './provider-write.ts';
 
 export class LostObjects {
   readonly #before: Provider;
@@ -17,13 +24,13 @@ export class LostObjects {
   readonly #providesSame: boolean;
   /** The other providers that could want the same objects. */
   readonly #others: ClusterSnapshot;
-  readonly #circumstances: Circumstances;
+  readonly #circumstances: ProviderCircumstances;
 
   constructor(
     before: ProviderDefinition,
     after: ProviderDefinition | undefined,
     snapshot: ClusterSnapshot,
-    circumstances: Circumstances,
+    circumstances: ProviderCircumstances,
   ) {
     this.#before = activeProvider(before);
     this.#after = after === undefined || providesNothing(after) ? undefined : activeProvider(after);
@@ -44,11 +51,25 @@ export class LostObjects {
   /** Returns what only the older version provides: nothing where the newer version has an error, because objects stay then. */
   #droppedKeys(namespaceObject: KubeObject, matchAfter: MatchResult['kind']): readonly ObjectKey[] {
     const after = matchAfter === 'no' ? undefined : this.#after;
-    if (after === undefined) return [...this.#wanted(this.#before, namespaceObject).claims.keys()];
+    if (after === undefined) return this.#keysBefore(namespaceObject);
     if (matchAfter === 'error' || this.#providesSame) return [];
     const { claims, frozen } = this.#wanted(after, namespaceObject);
     if (frozen.size > 0) return [];
-    return [...this.#wanted(this.#before, namespaceObject).claims.keys()].filter((key) => !claims.has(key));
+    return this.#keysBefore(namespaceObject).filter((key) => !claims.has(key));
+  }
+
+  /** Leaves out what the installation does not allow, because Reeve never created it. */
+  #keysBefore(namespaceObject: KubeObject): readonly ObjectKey[] {
+    const { claims } = this.#wanted(this.#before, namespaceObject);
+    return [...claims].flatMap(([key, [claim]]) =>
+      claim !== undefined && this.#mayExist(claim) ? [key] : [],
+    );
+  }
+
+  #mayExist({ type, name }: Claim): boolean {
+    const { install } = this.#circumstances;
+    if (groupKind(type) === groupKind(secretObjectType)) return mayMakeSecret(name, install);
+    return groupKind(type) === groupKind(roleBindingType) || isProvided(type, install);
   }
 
   #wanted(provider: Provider, namespaceObject: KubeObject): Desired {

@@ -1,6 +1,6 @@
 // Words the warnings to the author of a provider: which namespaces it reaches and what it deletes.
 import type { ProviderId } from '../terms/provider-id.ts';
-import { fateOf, type ProviderWrite } from './provider-write.ts';
+import { fateOf, upTo, type ProviderWrite } from './provider-write.ts';
 import { totalOf, type Impact, type UnmatchedNamespace } from './impact.ts';
 import { kindsNotAllowed, nameNotAllowed, type Install } from '../compile/install.ts';
 import type { ContentChange } from './content-changes.ts';
@@ -9,14 +9,14 @@ import { counted, listed, plural } from '../terms/wording.ts';
 
 export function noticesOf(write: ProviderWrite, impact: Impact, install: Install): readonly string[] {
   const { id } = write;
-  const { gained, lost, unmatched, violating } = impact;
+  const { gained, lost, unmatched } = impact;
   return [
     ...about(gained, () => `${id} now reaches ${namespaces(gained)}`),
     ...about(lost, () => `${id} no longer reaches ${namespaces(lost)}`),
     ...removals(write, impact),
     ...holding(write),
     ...about(unmatched, () => unmatchedNotice(id, unmatched)),
-    ...about([...violating], () => violationsNotice(id, violating)),
+    ...violations(id, impact),
     ...suspension(write),
     ...resumption(write),
     ...kinds(write, install),
@@ -24,7 +24,7 @@ export function noticesOf(write: ProviderWrite, impact: Impact, install: Install
     ...impact.unrendered.all.map((content) => unrenderedNotice(id, content)),
     ...[...impact.repaired].map(([key, names]) => repairNotice(id, key, names)),
     // There can be many of them, and a warning counts those that are cut.
-    ...[...impact.changed].map(([change, names]) => changeNotice(id, change, names)),
+    ...[...impact.changed].map(([change, names]) => changeNotice(write, change, names)),
   ];
 }
 
@@ -47,7 +47,8 @@ function namespaces(names: readonly string[]): string {
 function removals(write: ProviderWrite, { dropped }: Impact): readonly string[] {
   const names = [...dropped.keys()];
   const verb = fateOf(write) === 'released' ? 'releases' : 'deletes';
-  const objects = counted(totalOf(dropped), 'object');
+  const count = totalOf(dropped);
+  const objects = `${upTo(write, count)}${counted(count, 'object')}`;
   return about(
     names,
     () => `${write.id} ${verb} ${objects} in ${plural(names.length, 'namespace')}: ${listed(names)}`,
@@ -68,10 +69,18 @@ function unmatchedNotice(id: ProviderId, unmatched: readonly UnmatchedNamespace[
   return `${id} has match conditions with an error for ${namespaces(names)}`;
 }
 
-function violationsNotice(id: ProviderId, violating: Impact['violating']): string {
-  const count = totalOf(violating);
+function violations(id: ProviderId, { violating, violatingObjects }: Impact): readonly string[] {
+  const [ofNamespaces, ofObjects] = [totalOf(violating), totalOf(violatingObjects)];
+  const count = ofNamespaces + ofObjects;
+  if (count === 0) return [];
   const which = count === 1 ? 'violation, which blocks' : 'violations, which block';
-  return `${id} turns to Deny with ${count} open ${which} no other write, in ${namespaces([...violating.keys()])}`;
+  const names = [...violating.keys()];
+  const parts = [
+    ...about(names, () => `${ofNamespaces} of Namespaces (${listed(names)})`),
+    ...[...violatingObjects].map(([resource, each]) => `${each} of ${resource}`),
+  ];
+  const where = ofObjects === 0 ? `, in ${namespaces(names)}` : `: ${parts.join(', ')}`;
+  return [`${id} turns to Deny with ${count} open ${which} no other write${where}`];
 }
 
 function unrenderedNotice(id: ProviderId, { kind, object, message, names }: UnrenderedContent): string {
@@ -84,9 +93,13 @@ function repairNotice(id: ProviderId, key: string, names: readonly string[]): st
   return `${id} sets ${key} on ${where}; deleting the policy does not undo this: ${listed(names)}`;
 }
 
-function changeNotice(id: ProviderId, { text, detail }: ContentChange, names: readonly string[]): string {
+function changeNotice(
+  write: ProviderWrite,
+  { text, detail, isNew }: ContentChange,
+  names: readonly string[],
+): string {
   const how = detail === '' ? '' : ` (${detail})`;
-  return `${id} ${text} in ${counted(names.length, 'namespace')}${how}: ${listed(names)}`;
+  return `${write.id} ${text} in ${isNew ? '' : upTo(write, names.length)}${counted(names.length, 'namespace')}${how}: ${listed(names)}`;
 }
 
 function suspension({ id, before, after }: ProviderWrite): readonly string[] {

@@ -1,8 +1,14 @@
 // Describes a write of a policy or share as two versions, and the fate of objects it no longer wants.
 import { ownMember } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
+import type { Circumstances } from '../terms/budget.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
+import type { Install } from '../compile/install.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
+
+export interface ProviderCircumstances extends Circumstances {
+  readonly install: Install;
+}
 
 export interface ProviderWrite {
   readonly id: ProviderId;
@@ -19,6 +25,10 @@ export interface ReportedState {
   readonly hasNoCopies: boolean;
   /** The fuse holds deletions. */
   readonly holdsDeletions: boolean;
+  /** The number of wanted objects, if all of them exist. Undefined: some are missing, or nothing is known. */
+  readonly existing: number | undefined;
+  /** By kind, from `status.violationsByResource`, without Namespaces, which the webhook judges itself. */
+  readonly violations: ReadonlyMap<string, number>;
 }
 
 export function reportedOn(stored: KubeObject | undefined): ReportedState {
@@ -31,7 +41,29 @@ export function reportedOn(stored: KubeObject | undefined): ReportedState {
   return {
     hasNoCopies: has({ type: 'SourceAvailable', status: 'False' }) && ownMember(status, 'synced') === 0,
     holdsDeletions: has({ type: 'Stalled', status: 'True', reason: 'TooManyDeletions' }),
+    existing: isCurrent ? existingIn(status) : undefined,
+    violations: new Map(isCurrent ? violationsIn(status) : []),
   };
+}
+
+function existingIn(status: unknown): number | undefined {
+  const [desired, synced] = [ownMember(status, 'desired'), ownMember(status, 'synced')];
+  return typeof synced === 'number' && synced === desired ? synced : undefined;
+}
+
+const auditedObjects = { roleBindings: 'RoleBindings', roles: 'Roles', secrets: 'Secrets' };
+
+function violationsIn(status: unknown): readonly (readonly [string, number])[] {
+  const counts = ownMember(status, 'violationsByResource');
+  return Object.entries(auditedObjects).flatMap(([field, kinds]) => {
+    const count = ownMember(counts, field);
+    return typeof count === 'number' && count > 0 ? [[kinds, count] as const] : [];
+  });
+}
+
+/** Says `up to` where the status does not show that all these objects exist: the webhook sees no objects. */
+export function upTo({ reported: { existing } }: ProviderWrite, count: number): string {
+  return existing !== undefined && count <= existing ? '' : 'up to ';
 }
 
 /** The fate of objects that are no longer wanted. `kept`: they stay until the provider is resumed. */

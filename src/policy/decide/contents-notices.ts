@@ -20,16 +20,23 @@ export function contentsNotices(
   const old = desired(before, snapshot, now, budget);
   const wanted = desired(after, snapshot, now, budget);
   return [
-    ...[...old.claims.keys()].flatMap((key) => removalNotice(key, old, wanted)),
+    ...[...old.claims.keys()].flatMap((key) => removalNotice(key, old, wanted, snapshot)),
     ...[...wanted.claims.keys()].flatMap((key) => additionNotice(key, old, wanted)),
   ];
 }
 
-function removalNotice(key: ObjectKey, old: Desired, wanted: Desired): readonly string[] {
+function removalNotice(
+  key: ObjectKey,
+  old: Desired,
+  wanted: Desired,
+  { providers }: ClusterSnapshot,
+): readonly string[] {
   const provider = winnerOf(key, old)?.provider;
   // A suspended provider removes nothing, and neither does one whose match or template has an error.
   if (provider === undefined || wanted.claims.has(key)) return [];
   if (old.frozen.has(provider) || wanted.frozen.has(provider)) return [];
+  if (providers.get(provider)?.deletionPolicy === 'Orphan')
+    return [`${shown(provider)} leaves ${objectText(key)} behind here: its deletionPolicy is Orphan`];
   return [`${shown(provider)} no longer provides ${objectText(key)} here`];
 }
 

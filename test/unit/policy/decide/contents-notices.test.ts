@@ -10,6 +10,7 @@ import {
   circumstances,
   knownNamespace,
 } from '../../../support/engine.ts';
+import { defaultProviderState } from '../../../support/owner-state.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -94,6 +95,14 @@ test.for<readonly [title: string, old: Labels | undefined, now: Labels, warnings
   ['a new namespace gets no warning', undefined, { a: 'yes' }, []],
 ])('%s', ([, old, now, warnings]) => {
   expect(warningsOn(old, now)).toEqual(warnings);
+});
+
+test('removing the label warns that the Secret stays where the deletionPolicy is Orphan', () => {
+  const state: ProviderState = { ...defaultProviderState, id: 'SecretShare/first', deletionPolicy: 'Orphan' };
+  const snapshot = { ...all, providers: new Map([[state.id, state]]) };
+  expect(warningsOn({ a: 'yes' }, {}, snapshot)).toEqual([
+    'SecretShare first leaves Secret wildcard behind here: its deletionPolicy is Orphan',
+  ]);
 });
 
 test('a share that is being deleted brings nothing', () => {

@@ -1,0 +1,160 @@
+// The numbers in the warnings to the author of a provider: what the status of the older version shows, and what it cannot show.
+import { describe, expect, test } from 'vitest';
+import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import { decideProvider } from '../../../../src/policy/authors/decide-provider.ts';
+import {
+  aProviderReview,
+  aSnapshot,
+  circumstances,
+  knownNamespace,
+  providerObject,
+  testInstall,
+} from '../../../support/engine.ts';
+
+const namespaces = [
+  { ...knownNamespace('a'), metadata: { name: 'a', creationTimestamp: '2020-01-01T00:00:00Z' } },
+  { ...knownNamespace('b'), metadata: { name: 'b', creationTimestamp: circumstances.now.toISOString() } },
+];
+
+function policy(spec: object, status?: object): KubeObject {
+  const object = providerObject('NamespacePolicy', 'p', { match: { names: ['*'] }, ...spec });
+  return stored(object, status);
+}
+
+function share(status: object): KubeObject {
+  const source = { namespace: 'reeve-shared', name: 's' };
+  return stored(providerObject('SecretShare', 's', { source, targets: { names: ['*'] } }), status);
+}
+
+function stored(object: KubeObject, status: object | undefined): KubeObject {
+  const metadata = { ...object.metadata, generation: 3 };
+  return status === undefined
+    ? object
+    : { ...object, metadata, status: { observedGeneration: 3, ...status } };
+}
+
+function warnings(oldObject: KubeObject, object: KubeObject | undefined, install: object = {}): string {
+  const resource = oldObject.kind === 'SecretShare' ? 'secretshares' : 'namespacepolicies';
+  const review = aProviderReview({ resource, oldObject, ...(object === undefined ? {} : { object }) });
+  const withInstall = { ...circumstances, install: { ...testInstall, ...install } };
+  return decideProvider(review, aSnapshot([], namespaces), withInstall)
+    .notices.filter((notice) => !notice.includes('reaches'))
+    .join('\n');
+}
+
+function binding(more: object = {}, role = 'view'): object {
+  const subjects = [{ kind: 'Group', name: 'staff' }];
+  return { roleBindings: [{ name: 'x', roleRef: { kind: 'ClusterRole', name: role }, subjects, ...more }] };
+}
+
+const configMap = { resources: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' } }] };
+const all = { desired: 2, synced: 2 };
+const some = { desired: 2, synced: 1, failed: 1 };
+
+describe('the number of objects that a deletion removes', () => {
+  test.for<readonly [title: string, status: object, text: string]>([
+    ['is exact where the status says that all exist', all, 'deletes 2 objects in namespaces: a, b'],
+    ['is an upper bound where some objects are missing', some, 'deletes up to 2 objects in namespaces: a, b'],
+    [
+      'is an upper bound where the status is of an older version',
+      { ...all, observedGeneration: 2 },
+      'deletes up to 2 objects in namespaces: a, b',
+    ],
+    [
+      'is an upper bound where the status knows fewer namespaces',
+      { desired: 1, synced: 1 },
+      'deletes up to 2 objects in namespaces: a, b',
+    ],
+  ])('%s', ([, status, text]) => {
+    expect(warnings(share(status), undefined)).toBe(`SecretShare/s ${text}`);
+  });
+
+  test('a refusal of the fuse says where its number is an upper bound', () => {
+    const contents = configMap;
+    const refusal = (status: object) => {
+      const oldObject = policy({ contents, maxDeletions: 1 }, status);
+      const review = aProviderReview({ resource: 'namespacepolicies', oldObject });
+      const decision = decideProvider(review, aSnapshot([], namespaces), {
+        ...circumstances,
+        install: testInstall,
+      });
+      return decision.violations.map(({ violation }) => violation.message).join();
+    };
+    expect(refusal(all)).toContain('this write would delete 2 objects in 2 namespaces');
+    expect(refusal(some)).toContain('this write would delete up to 2 objects in 2 namespaces');
+  });
+
+  test('an expired RoleBinding does not count', () => {
+    const contents = binding({ expiresAfter: '1h' });
+    expect(warnings(policy({ contents }, { desired: 1, synced: 1 }), undefined)).toBe(
+      'NamespacePolicy/p deletes 1 object in namespace: b',
+    );
+  });
+
+  test('an object of a kind or a Secret of a name that the installation does not allow does not count', () => {
+    expect(warnings(policy({ contents: configMap }, some), undefined, { resourceKinds: [] })).toBe('');
+    expect(warnings(share(some), undefined, { secretNames: ['other'] })).toBe('');
+  });
+});
+
+describe('the number of objects that a write changes', () => {
+  const change = '(ClusterRole view -> edit; deleted and created again)';
+
+  test.for<readonly [title: string, status: object, text: string]>([
+    ['is exact where the status says that all exist', all, `changes RoleBinding x in 2 namespaces ${change}`],
+    [
+      'is an upper bound where some objects are missing',
+      some,
+      `changes RoleBinding x in up to 2 namespaces ${change}`,
+    ],
+  ])('%s', ([, status, text]) => {
+    const [before, after] = [
+      policy({ contents: binding() }, status),
+      policy({ contents: binding({}, 'edit') }),
+    ];
+    expect(warnings(before, after)).toBe(`NamespacePolicy/p ${text}: a, b`);
+  });
+
+  test('a RoleBinding that had expired is added, not changed', () => {
+    const before = policy(
+      { contents: binding({ expiresAt: '2020-01-31T00:00:00Z' }) },
+      { desired: 0, synced: 0 },
+    );
+    expect(warnings(before, policy({ contents: binding({}, 'edit') }))).toBe(
+      'NamespacePolicy/p adds RoleBinding x in 2 namespaces (ClusterRole edit): a, b',
+    );
+  });
+
+  test('a RoleBinding that had expired in some namespaces is added there, and changed in the others', () => {
+    const before = policy({ contents: binding({ expiresAfter: '1h' }) }, { desired: 1, synced: 1 });
+    expect(warnings(before, policy({ contents: binding() }))).toBe(
+      'NamespacePolicy/p adds RoleBinding x in 1 namespace (ClusterRole view): a\n' +
+        'NamespacePolicy/p changes RoleBinding x in 1 namespace (expires after 1h -> never): b',
+    );
+  });
+});
+
+describe('a policy that turns to Deny', () => {
+  const rules = { namespaces: { required: { labels: { team: {} } } }, rbac: { forbidWildcardRules: true } };
+  const warning = { validationActions: ['Warn'] };
+  const turning = (byResource: object, spec: object = rules) =>
+    warnings(policy({ ...spec, ...warning }, { violationsByResource: byResource }), policy(spec));
+
+  test('counts the violations of all resources that its status counts', () => {
+    expect(turning({ namespaces: 2, roleBindings: 2, roles: 1, secrets: 0 })).toBe(
+      'NamespacePolicy/p turns to Deny with 5 open violations, which block no other write: 2 of Namespaces (a, b), 2 of RoleBindings, 1 of Roles',
+    );
+  });
+
+  test('counts violations of other objects where all Namespaces follow the rules', () => {
+    expect(turning({ namespaces: 0, secrets: 1 }, { rbac: rules.rbac })).toBe(
+      'NamespacePolicy/p turns to Deny with 1 open violation, which blocks no other write: 1 of Secrets',
+    );
+  });
+
+  test('names the namespaces where only Namespaces violate a rule', () => {
+    expect(turning({ namespaces: 2, roles: 0 })).toBe(
+      'NamespacePolicy/p turns to Deny with 2 open violations, which block no other write, in 2 namespaces: a, b',
+    );
+  });
+});
