@@ -205,6 +205,7 @@ function createProviderWorker(options: AssemblyOptions, parts: Parts): ProviderW
   const check = { ...scope, auditSecrets, resourceOf, selfReviewer, clock, providerQueue, dispatcher };
   const selfCheck = new SelfCheck(check);
   const blockers = new ProviderBlockers({
+    cluster,
     sources,
     ledger,
     selfCheck,

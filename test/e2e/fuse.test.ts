@@ -127,7 +127,11 @@ describeControllers('the fuse', () => {
       expect(code).toBe(1);
       const command = `kubectl annotate ${resource}.reeve.dev ${name} --overwrite ${confirmation}=6`;
       expect(stderr).toContain(`spec.maxDeletions is 2. To confirm, first run: ${command}`);
-      await stage.kubectl(...command.split(' ').slice(1));
+      await inTime(() => stage.condition(it.ref)).toBe('True Synced');
+      const confirmed = await kubectl(command.split(' ').slice(1), stage.administrator);
+      expect(confirmed.stderr).toContain(
+        `Warning: ${id} holds no deletions now, so ${confirmation}=6 counts only when ${id} itself is deleted; `,
+      );
       await stage.remove(it.ref);
       expect(await stage.ownersOf(...all.map(it.objectIn))).toEqual(all.map(() => 'absent'));
     });

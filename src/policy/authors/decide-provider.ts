@@ -9,9 +9,10 @@ import { nothingToDecide, type Decision, type JudgedViolation } from '../terms/v
 import { authorRights } from './author-rights.ts';
 import { reportedOn, type ProviderCircumstances, type ProviderWrite } from './provider-write.ts';
 import { impactOf, type Impact } from './impact.ts';
-import { fuseViolation, unmatchedViolation } from './guards.ts';
+import { confirmationNotices, fuseViolation, unmatchedViolation } from './guards.ts';
 import { sourceProblems } from '../compile/install.ts';
 import { loadSubmitted, type ProviderDefinition, type ProviderLoad } from '../compile/load-provider.ts';
+import { misspelledRoles } from './meant-role.ts';
 import { partsWithoutEffect } from './no-effect.ts';
 import { noticesOf, unknownNotice } from './notices.ts';
 
@@ -25,8 +26,9 @@ export function decideProvider(
   snapshot: ClusterSnapshot,
   circumstances: ProviderCircumstances,
 ): Decision {
-  if (isUntouched(review)) return nothingToDecide;
   const kind = kinds[review.resource];
+  const id = providerId(kind, review.name);
+  if (isUntouched(review)) return { ...nothingToDecide, notices: confirmationNotices(review, id) };
   const { object, oldObject } = review;
   const after = object === undefined ? undefined : loadSubmitted(kind, object);
   const problems = [
@@ -35,7 +37,6 @@ export function decideProvider(
   ];
   if (problems.length > 0) return { ...nothingToDecide, violations: problems.map(specViolation) };
   const before = oldObject === undefined ? undefined : loadSubmitted(kind, oldObject);
-  const id = providerId(kind, review.name);
   const write = {
     id,
     before: definitionIn(before),
@@ -77,6 +78,7 @@ function decideWrite(
       ...(isUnknown ? [unknownNotice(write)] : []),
       ...noticesOf(write, toReport, circumstances.install),
       ...withoutEffect(write, impact, snapshot, circumstances),
+      ...misspelledRoles(write, snapshot),
     ],
     overBudget: circumstances.budget.isSpent(),
   };

@@ -1,11 +1,12 @@
 // Refuses writes of providers that delete too much, or whose match conditions have an error.
 import { confirmDeletionsAnnotation, group } from '../../api/names.ts';
 import { parseConfirmation } from '../plan/fuse.ts';
-import { annotationsOf, valueOf } from '../../base/metadata.ts';
-import { nameOfProvider } from '../terms/provider-id.ts';
+import { annotationsOf, isTerminating, valueOf } from '../../base/metadata.ts';
+import { clipped } from '../../base/text.ts';
+import { nameOfProvider, type ProviderId } from '../terms/provider-id.ts';
 import type { ProviderReview } from '../terms/review.ts';
 import type { JudgedViolation, Violation } from '../terms/verdict.ts';
-import { fateOf, upTo, type ProviderWrite } from './provider-write.ts';
+import { fateOf, reportedOn, upTo, type ProviderWrite } from './provider-write.ts';
 import { totalOf, type Impact } from './impact.ts';
 import { counted, listed } from '../terms/wording.ts';
 
@@ -42,6 +43,26 @@ function confirmedCount({ object, oldObject }: ProviderReview): number {
   if (object === undefined) return parseConfirmation(old) ?? -1;
   const now = valueOf(annotationsOf(object), confirmDeletionsAnnotation);
   return now === old ? -1 : (parseConfirmation(now) ?? -1);
+}
+
+/** Warns of an annotation that is set alone, while no deletions are held: it confirms less than its author may think. */
+export function confirmationNotices(
+  { object, oldObject }: ProviderReview,
+  id: ProviderId,
+): readonly string[] {
+  const [old, now] = [oldObject, object].map((each) =>
+    valueOf(annotationsOf(each), confirmDeletionsAnnotation),
+  );
+  if (oldObject === undefined || isTerminating(oldObject) || now === undefined || now === old) return [];
+  const annotation = `${confirmDeletionsAnnotation}=${clipped(now)}`;
+  if (parseConfirmation(now) === undefined)
+    return [`${id}: ${annotation} confirms nothing, because its value must be a whole number`];
+  const { isCurrent, holdsDeletions } = reportedOn(oldObject);
+  if (!isCurrent || holdsDeletions) return [];
+  return [
+    `${id} holds no deletions now, so ${annotation} counts only when ${id} itself is deleted; ` +
+      'a change that deletes more than maxDeletions needs the annotation in the same write',
+  ];
 }
 
 interface Confirmation {

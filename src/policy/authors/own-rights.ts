@@ -19,6 +19,8 @@ export interface InstallRole {
 /** A rule that Reeve's account lacks, and where to add it. */
 export interface MissingRights extends RightsRule {
   readonly addTo: InstallRole;
+  /** The ClusterRole that the author may have meant, if this is about binding one. */
+  readonly meant?: string;
 }
 
 /** A rule that Reeve's account needs, and what it is for. */

@@ -21,6 +21,8 @@ export interface ProviderWrite {
 
 /** What the status says of the older version. The reconciler decides by live objects, whatever a status says. */
 export interface ReportedState {
+  /** The status is about the older version, not about one before it. */
+  readonly isCurrent: boolean;
   /** A share without a source and without copies. */
   readonly hasNoCopies: boolean;
   /** The fuse holds deletions. */
@@ -39,6 +41,7 @@ export function reportedOn(stored: KubeObject | undefined): ReportedState {
   const has = (wanted: Readonly<Record<string, string>>): boolean =>
     conditions.some((each) => Object.entries(wanted).every(([key, value]) => ownMember(each, key) === value));
   return {
+    isCurrent,
     hasNoCopies: has({ type: 'SourceAvailable', status: 'False' }) && ownMember(status, 'synced') === 0,
     holdsDeletions: has({ type: 'Stalled', status: 'True', reason: 'TooManyDeletions' }),
     existing: isCurrent ? existingIn(status) : undefined,

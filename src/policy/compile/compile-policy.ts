@@ -40,6 +40,8 @@ export interface CompiledPolicy {
   readonly secretDefaults: readonly DefaultKey[];
   readonly requesters: RequestersSpec | undefined;
   readonly contents: readonly CompiledContent[];
+  /** The ClusterRoles that the contents bind, each once. */
+  readonly roleNames: readonly string[];
   /** True when a template of the contents or defaults reads the Namespace. */
   readonly readsNamespace: boolean;
   /** While true, the contents are neither created, changed nor deleted. */
@@ -87,6 +89,7 @@ export function compilePolicy({ metadata, spec }: NamespacePolicy): CompileResul
     secretDefaults,
     requesters: spec.namespaces?.requesters,
     contents,
+    roleNames: [...new Set((spec.contents?.roleBindings ?? []).map(({ roleRef }) => roleRef.name))],
     readsNamespace:
       isTemplated(spec.contents) || defaults.some(({ template }) => template.reads.has('namespaceObject')),
     isSuspended: spec.suspend,

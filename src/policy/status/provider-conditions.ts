@@ -203,7 +203,7 @@ function plural(count: number, word: string): string {
 const maxRulesLength = maxMessageLength - 100;
 
 export function missingRightsMessage(missing: readonly MissingRights[]): string {
-  let text = "Reeve's own account lacks rights that this needs";
+  let text = `${doubtfulRoles(missing)}Reeve's own account lacks rights that this needs`;
   let before = '';
   for (const [index, each] of missing.entries()) {
     const place = `${each.addTo.role} (${each.addTo.file})`;
@@ -215,6 +215,20 @@ export function missingRightsMessage(missing: readonly MissingRights[]): string 
     before = place;
   }
   return `${text}${listHint(missing)}`;
+}
+
+const maxRoles = 3;
+
+/** RBAC has rules for ClusterRoles that do not exist, too, and Reeve has no right to read ClusterRoles. */
+function doubtfulRoles(missing: readonly MissingRights[]): string {
+  const names = missing.flatMap(({ verbs, name, meant }) => {
+    if (name === undefined || !verbs.includes('bind')) return [];
+    return [meant === undefined ? name : `${name} (did you mean ${meant}?)`];
+  });
+  if (names.length === 0) return '';
+  const more = names.length > maxRoles ? ` and ${names.length - maxRoles} more` : '';
+  const roles = `${names.length === 1 ? 'ClusterRole' : 'ClusterRoles'} ${names.slice(0, maxRoles).join(', ')}${more}`;
+  return `${roles} may not exist, so check the name first; `;
 }
 
 function listHint(missing: readonly MissingRights[]): string {

@@ -1,8 +1,10 @@
 // Finds the blockers of a provider: missing sources, rights or webhooks, which no namespace can report.
 import { unavailable, type CopyState } from '../../policy/plan/copy.ts';
+import { meantRole } from '../../policy/authors/meant-role.ts';
 import type { InstallRole, MissingRights, RightsPurpose } from '../../policy/authors/own-rights.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import { blockersOf, type Blocker, type BlockerFacts } from '../../policy/status/provider-conditions.ts';
+import type { LiveCluster } from '../../state/live-cluster.ts';
 import { problemsText, type LoadedProvider } from '../../state/stored-provider.ts';
 import type { EventAnnouncer } from '../events.ts';
 import type { ProviderLedger } from '../ledger.ts';
@@ -15,6 +17,7 @@ import { classifyWriteError } from '../namespace/write-error.ts';
 import type { WorkQueue } from '../queue/queue.ts';
 
 export interface ProviderBlockersOptions {
+  readonly cluster: Pick<LiveCluster, 'snapshot'>;
   readonly sources: Sources;
   readonly ledger: ProviderLedger;
   readonly selfCheck: SelfCheck;
@@ -84,11 +87,15 @@ export class ProviderBlockers {
     signal: AbortSignal,
   ): Promise<readonly MissingRights[]> {
     if (definition === undefined || state.isDeleting || state.isSuspended) return [];
-    const { selfCheck, ledger, whereToAdd } = this.#options;
+    const { selfCheck, ledger, whereToAdd, cluster } = this.#options;
     const failures = ledger.tallyOf(state.id).failures();
     const wasRefused = failures.some(({ reason }) => reason === 'InsufficientPermissions');
     const missing = await selfCheck.missing(state.id, definition, wasRefused, signal);
-    return missing.map(({ purpose, ...rule }) => ({ ...rule, addTo: whereToAdd(purpose) }));
+    return missing.map(({ purpose, ...rule }) => {
+      const { name = '' } = rule;
+      const meant = purpose === 'bind' ? meantRole(name, state.id, cluster.snapshot()) : undefined;
+      return { ...rule, addTo: whereToAdd(purpose), ...(meant === undefined ? {} : { meant }) };
+    });
   }
 
   async #sourceOf(

@@ -148,6 +148,54 @@ describe('the reported state of the older version', () => {
   });
 });
 
+describe('a confirmation that is set alone', () => {
+  const held = [{ type: 'Stalled', status: 'True', reason: 'TooManyDeletions' }];
+  const stored = (value: string | undefined, status: object = {}, metadata: ObjectMeta = {}): KubeObject => ({
+    ...share(all, {}, { generation: 3, ...metadata, annotations: annotated(value) }),
+    status: { observedGeneration: 3, ...status },
+  });
+  const annotated = (value: string | undefined): Readonly<Record<string, string>> =>
+    value === undefined ? {} : { 'reeve.dev/confirm-deletions': value };
+
+  test.for<readonly [string, KubeObject, string | undefined, readonly string[]]>([
+    [
+      'a confirmation while nothing is held warns that it counts for no later change',
+      stored(undefined),
+      '60',
+      [
+        'SecretShare/regcred holds no deletions now, so reeve.dev/confirm-deletions=60 counts only when SecretShare/regcred itself is deleted; ' +
+          'a change that deletes more than maxDeletions needs the annotation in the same write',
+      ],
+    ],
+    [
+      'a confirmation that is no number warns that it confirms nothing',
+      stored('5', { conditions: held }),
+      'all',
+      [
+        'SecretShare/regcred: reeve.dev/confirm-deletions=all confirms nothing, because its value must be a whole number',
+      ],
+    ],
+    ['a confirmation of held deletions gets no warning', stored('5', { conditions: held }), '60', []],
+    ['an unchanged confirmation gets no warning', stored('60'), '60', []],
+    ['a removed confirmation gets no warning', stored('60'), undefined, []],
+    [
+      'a confirmation gets no warning while the status is outdated',
+      stored('5', {}, { generation: 4 }),
+      '60',
+      [],
+    ],
+    [
+      'a confirmation of a share that is being deleted gets no warning',
+      stored('5', {}, { deletionTimestamp: '2026-11-20T00:00:00Z' }),
+      '60',
+      [],
+    ],
+  ])('%s', ([, before, value, notices]) => {
+    const after = { ...before, metadata: { ...before.metadata, annotations: annotated(value) } };
+    expect(decisionOn(before, after)).toMatchObject({ violations: [], notices });
+  });
+});
+
 describe('a policy with two contents of one name', () => {
   const entry = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } });
   const policy = (names: readonly string[]) =>

@@ -163,6 +163,15 @@ describe('the message on missing rules', () => {
     );
   });
 
+  test('the message on a ClusterRole says first that the ClusterRole may not exist', () => {
+    expect(missingRightsMessage([{ ...bind('eddit'), meant: 'edit' }])).toMatch(
+      /^ClusterRole eddit \(did you mean edit\?\) may not exist, so check the name first; Reeve's own account lacks rights/,
+    );
+    expect(missingRightsMessage(['a', 'b', 'c', 'd', 'e'].map(bind))).toMatch(
+      /^ClusterRoles a, b, c and 2 more may not exist, so check the name first; /,
+    );
+  });
+
   test('a long message is cut between two rules and fits a condition', () => {
     const many = Array.from({ length: 40 }, (_, index) => bind(`${'x'.repeat(50)}-${index}`));
     const message = missingRightsMessage(many);

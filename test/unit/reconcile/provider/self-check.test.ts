@@ -39,6 +39,17 @@ describe('a right that is missing', () => {
     expect(ready(h)).toMatchObject(fine);
   });
 
+  test('the status of a misspelled ClusterRole says which one was probably meant', async () => {
+    const h = harness();
+    h.rights.set('bind clusterroles eddit', 'no');
+    await settledWith(h, bindingPolicy({}, { roleRef: { kind: 'ClusterRole', name: 'eddit' } }), ['a']);
+    const said = 'ClusterRole eddit (did you mean edit?) may not exist, so check the name first; ';
+    expect(ready(h)).toMatchObject({
+      ...missing,
+      message: expect.stringContaining(said) as unknown,
+    });
+  });
+
   test('writes are tried without the right, and repeated as soon as it is granted', async () => {
     const h = harness();
     h.rights.set('bind clusterroles edit', 'no');
