@@ -101,7 +101,7 @@ export class Dispatcher {
     if (from === 'own') return;
     const namespaceObject = cluster.snapshot().namespace(namespace);
     if (namespaceObject === undefined) return;
-    const isOurs = [before, after].some((each) => each?.owner !== undefined);
+    const isOurs = [before, after].some((each) => each?.owner !== undefined || each?.lacksOwner === true);
     if (isOurs || desiredCache.of(namespaceObject).claims.has(key)) namespaceQueue.add(namespace);
   }
 

@@ -299,4 +299,19 @@ describeControllers('taking over', () => {
     await stage.inEmergency('label', 'configmap', 'team', '-n', namespace, adopt('true'));
     await inTime(() => stage.condition(namesakes.refTo('unowned'))).toBe('True Synced');
   });
+
+  test('a namespace says which object has the mark and names no policy or share, until it is deleted', async () => {
+    const namespace = await namesakes.makeNamespace('nameless');
+    await inTime(() => stage.namespaceCondition(namespace)).toBe('True NothingProvided');
+    const binding = ['rolebinding', 'nameless', '-n', namespace] as const;
+    await stage.kubectl('create', ...binding, '--clusterrole=view', '--user=eve');
+    await stage.inEmergency('annotate', ...binding, 'reeve.dev/owner=zzz');
+    await stage.inEmergency('label', ...binding, 'app.kubernetes.io/managed-by=reeve');
+    await inTime(() => stage.namespaceCondition(namespace)).toBe('False OwnerMissing');
+    expect((await kubectl(['delete', ...binding], stage.administrator)).stderr).toContain(
+      'only Reeve writes it',
+    );
+    await stage.inEmergency('delete', ...binding);
+    await inTime(() => stage.namespaceCondition(namespace)).toBe('True NothingProvided');
+  });
 });

@@ -11,7 +11,6 @@ import {
   ownerAnnotation,
   withoutMarks,
 } from '../../api/names.ts';
-import { isLabelValue } from '../../api/kubernetes-names.ts';
 import { annotationsOf, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import type { ObjectType } from '../compile/object-key.ts';
 import { nameOfProvider, parseProviderId, type ProviderId } from '../terms/provider-id.ts';
@@ -64,8 +63,6 @@ export function isDefaultAccount({ apiVersion, kind }: ObjectType, name: string)
 /** Part of a merge patch: takes our marks off, and keeps whose object it was. */
 export function orphanMetadata(owner: ProviderId) {
   const { labels, annotations } = withoutMarks;
-  // Only in an emergency does an annotation name a provider that cannot exist.
-  if (!isLabelValue(nameOfProvider(owner))) return withoutMarks;
   return {
     labels: { ...labels, [orphanedFromKey]: nameOfProvider(owner) },
     annotations: { ...annotations, [orphanedFromKey]: owner },

@@ -33,6 +33,8 @@ export interface Plan {
   readonly results: readonly ObjectResult[];
   /** Providers that want an object just as its owner wants it. They share the owner's result. */
   readonly followers: readonly Follower[];
+  /** Objects with our label that name no owner, and that no provider wants. Reeve leaves them alone. */
+  readonly unowned: readonly Observed[];
 }
 
 export function planNamespace(input: PlanInput): Plan {
@@ -59,7 +61,10 @@ export function planNamespace(input: PlanInput): Plan {
     const result = planUnclaimed(live, input);
     if (result !== undefined) take(result);
   }
-  return { steps, results, followers };
+  const unowned = input.ours.filter(
+    ({ lacksOwner, isTerminating, key }) => lacksOwner && !isTerminating && !input.desired.claims.has(key),
+  );
+  return { steps, results, followers, unowned };
 }
 
 /** Orders claims by name, but a frozen provider keeps what it owns and takes nothing from other providers. */
@@ -87,7 +92,7 @@ function planWinner(claim: Claim, live: Observed | undefined, input: PlanInput):
 }
 
 function notOurs(claim: Claim, live: Observed): ObjectResult {
-  return conflictResult(claim, 'AlreadyExists', live.lacksOwner ? lacksOwner(live) : isForeign(live));
+  return conflictResult(claim, 'AlreadyExists', live.lacksOwner ? withoutOwner(live) : isForeign(live));
 }
 
 function isForeign({ type, orphanedFrom }: Observed): string {
@@ -99,10 +104,10 @@ function isForeign({ type, orphanedFrom }: Observed): string {
 }
 
 /** The guard refuses the label for adoption on such an object. */
-function lacksOwner({ type }: Observed): string {
+function withoutOwner({ type }: Observed): string {
   return (
     `a ${type.kind} of this name has the label ${managedByLabel}=${managedByReeve} but no annotation ` +
-    `${ownerAnnotation}, and the guard lets no user change it; a member of the group reeve:break-glass can label it ` +
+    `${ownerAnnotation} with a policy or share, and the guard lets no user change it; a member of the group reeve:break-glass can label it ` +
     'reeve.dev/adopt=true to hand it over, or delete it'
   );
 }

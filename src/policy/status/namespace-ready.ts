@@ -1,9 +1,10 @@
 // Derives the condition reeve.dev/Ready of a Namespace: whether every policy and share has there what it wants.
-import { readyCondition } from '../../api/names.ts';
+import { managedByLabel, managedByReeve, ownerAnnotation, readyCondition } from '../../api/names.ts';
 import { clipped } from '../../base/text.ts';
 import type { Desired } from '../desired/desired.ts';
-import { kindOfKey, nameOfKey } from '../compile/object-key.ts';
+import { kindOfKey, nameOfKey, type ObjectKey } from '../compile/object-key.ts';
 import type { ObjectResult } from '../plan/object-result.ts';
+import type { Observed } from '../plan/observed.ts';
 import type { Condition } from './condition.ts';
 
 const maxMessageLength = 1024;
@@ -11,6 +12,7 @@ const maxMessageLength = 1024;
 export function namespaceReadiness(
   { claims, frozen, skipped }: Pick<Desired, 'claims' | 'frozen' | 'skipped'>,
   results: readonly ObjectResult[],
+  unowned: readonly Pick<Observed, 'key'>[],
 ): Condition {
   const unsatisfied = firstUnsatisfied(results);
   if (unsatisfied !== undefined) {
@@ -19,6 +21,8 @@ export function namespaceReadiness(
   }
   for (const [provider, { reason, message }] of frozen)
     if (reason !== 'Suspended') return notReady(reason, `${provider}: ${message}`);
+  const lacksOwner = unowned.map(({ key }) => key).toSorted()[0];
+  if (lacksOwner !== undefined) return notReady('OwnerMissing', withoutOwner(lacksOwner));
   if (skipped.length > 0) {
     // Two providers can be satisfied by one object.
     const synced = new Set(results.filter(({ state }) => state === 'synced').map(({ key }) => key));
@@ -28,6 +32,15 @@ export function namespaceReadiness(
   return claims.size === 0
     ? ready('NothingProvided', 'no policy or share provides objects here')
     : ready('Synced', 'all objects of policies and shares are in sync');
+}
+
+/** Reeve cannot tell whether somebody needs the object, so it neither deletes nor releases it. */
+function withoutOwner(key: ObjectKey): string {
+  return (
+    `${kindOfKey(key)} ${nameOfKey(key)} has the label ${managedByLabel}=${managedByReeve} but no annotation ` +
+    `${ownerAnnotation} with a policy or share, so Reeve leaves it alone, and the guard lets no user change it; ` +
+    'a member of the group reeve:break-glass can delete it or remove the label'
+  );
 }
 
 /** `3 of 4 provided; RoleBinding viewers skipped: annotation ad/view is missing` */

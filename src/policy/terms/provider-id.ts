@@ -1,4 +1,5 @@
 // Identifies providers (policies and shares), and lists what the reconciler needs to know of each.
+import { isLabelValue } from '../../api/kubernetes-names.ts';
 import { group, useVerb } from '../../api/names.ts';
 
 export const providerKinds = ['NamespacePolicy', 'SecretShare'] as const;
@@ -11,11 +12,11 @@ export function providerId(kind: ProviderKind, name: string): ProviderId {
   return `${kind}/${name}`;
 }
 
-/** Returns undefined when the text names no policy or share. */
+/** Returns undefined when the text names no policy or share. Their names are label values; the jail checks the same. */
 export function parseProviderId(text: string | undefined): ProviderId | undefined {
   const kind = providerKinds.find((each) => text?.startsWith(`${each}/`));
   const name = kind === undefined ? '' : (text ?? '').slice(kind.length + 1);
-  return kind === undefined || name === '' ? undefined : providerId(kind, name);
+  return kind === undefined || name === '' || !isLabelValue(name) ? undefined : providerId(kind, name);
 }
 
 export function kindOfProvider(id: ProviderId): ProviderKind {

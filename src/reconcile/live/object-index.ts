@@ -15,7 +15,7 @@ export class ObjectIndex {
     return this.#all.get(namespace)?.get(key);
   }
 
-  /** Returns the objects with our label and owner annotation. */
+  /** Returns the objects with our label, also those that name no owner. */
   ours(namespace: string): readonly Observed[] {
     return [...(this.#ours.get(namespace)?.values() ?? [])];
   }
@@ -35,10 +35,10 @@ export class ObjectIndex {
   }
 
   set(observed: Observed): void {
-    const { namespace, key, owner } = observed;
+    const { namespace, key, owner, lacksOwner } = observed;
     this.#count(this.get(namespace, key), -1);
     insert(this.#all, namespace, observed);
-    if (owner === undefined) drop(this.#ours, namespace, key);
+    if (owner === undefined && !lacksOwner) drop(this.#ours, namespace, key);
     else insert(this.#ours, namespace, observed);
     this.#count(observed, 1);
   }

@@ -35,6 +35,7 @@ export interface NamespacePlan {
   readonly steps: readonly DoneStep[];
   readonly outcomes: readonly ObjectResult[];
   readonly followers: readonly Follower[];
+  readonly unowned: readonly Observed[];
   /** Errors of reads that the plan needed. */
   readonly errors: readonly WriteError[];
 }
@@ -126,8 +127,8 @@ export class NamespacePlanner {
     });
     const reads = plan.steps.filter(isRead);
     const steps = plan.steps.filter((step): step is DoneStep => !isRead(step));
-    const { results: outcomes, followers } = plan;
-    return { namespaceObject, desired, steps, reads, outcomes, followers, errors: [] };
+    const { results: outcomes, followers, unowned } = plan;
+    return { namespaceObject, desired, steps, reads, outcomes, followers, unowned, errors: [] };
   }
 
   async #read(step: ReadStep, signal: AbortSignal): Promise<WriteError | undefined> {

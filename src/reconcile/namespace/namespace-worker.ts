@@ -131,7 +131,7 @@ export class NamespaceWorker {
     const reports = audits.addTo(providerReports(name, plan.desired, outcomes), plan.namespaceObject);
     this.#announce(name, plan, reports);
     ledger.report(name, reports, round);
-    conditions.want(name, namespaceReadiness(plan.desired, outcomes));
+    conditions.want(name, namespaceReadiness(plan.desired, outcomes, plan.unowned));
   }
 
   /** Queues the namespace for the next expiry, the end of a pause, or the time when held deletions are judged again. */

@@ -23,6 +23,7 @@ export function contentAttempts(team: string): readonly Attempt[] {
   const theirs = at('secrets', team, 'theirs');
   const ours = at('configmaps', team, 'ours');
   const ownedByAnother = { ...marked, annotations: { 'reeve.dev/owner': 'NamespacePolicy/another' } };
+  const named = (owner: string) => ({ labels: mark, annotations: { 'reeve.dev/owner': owner } });
   const typed = (type: string) => {
     const annotations = { ...marked.annotations, 'kubernetes.io/service-account.name': 'default' };
     return apply(at('secrets', team, 'typed'), secretOf('typed', { ...marked, annotations }, { type }));
@@ -107,10 +108,6 @@ export function contentAttempts(team: string): readonly Attempt[] {
       ['create a Secret', apply(at('secrets', team, 'new'), secretOf('new'))],
       ['create a Secret with POST', post(at('secrets', team), secretOf('new'))],
       [
-        'create a Secret without an owner',
-        apply(at('secrets', team, 'new'), secretOf('new', { labels: mark })),
-      ],
-      [
         'make a Secret with the mark of others',
         apply(
           at('secrets', team, 'new'),
@@ -124,6 +121,29 @@ export function contentAttempts(team: string): readonly Attempt[] {
       [
         'make an unmarked RoleBinding',
         apply(at('rolebindings', team, 'new'), bindingOf('new', undefined, undefined, {})),
+      ],
+    ]),
+    ...under('what Reeve labels app.kubernetes.io/managed-by=reeve has the annotation', reconciler, [
+      [
+        'create a Secret without an owner',
+        apply(at('secrets', team, 'new'), secretOf('new', { labels: mark })),
+      ],
+      ...['zzz', 'Pod/nobody', 'NamespacePolicy/', 'NamespacePolicy/no name', 'SecretShare/a\nb'].map(
+        (owner): Row => [
+          `make a RoleBinding with the owner ${JSON.stringify(owner)}`,
+          apply(at('rolebindings', team, 'new'), bindingOf('new', undefined, undefined, named(owner))),
+        ],
+      ),
+      ['name another owner', patch('merge', at('rolebindings', team, 'ours'), { metadata: named('zzz') })],
+      [
+        'remove the owner and keep the mark',
+        patch('merge', at('rolebindings', team, 'ours'), {
+          metadata: { annotations: { 'reeve.dev/owner': null } },
+        }),
+      ],
+      [
+        'adopt an offered object without an owner',
+        patch('merge', at('configmaps', team, 'offered'), { metadata: { labels: mark } }),
       ],
     ]),
     ...under('what Reeve gives up stays', reconciler, [

@@ -36,10 +36,21 @@ test('the ServiceAccount default is never deleted, even if Reeve owns it or it w
   });
 });
 
-test('the mark of an orphan names its provider, unless that name cannot be a label', () => {
+test('the mark of an orphan names its provider', () => {
   expect(orphanMetadata('SecretShare/regcred')).toMatchObject({
     labels: { 'app.kubernetes.io/managed-by': null, 'reeve.dev/orphaned-from': 'regcred' },
     annotations: { 'reeve.dev/owner': null, 'reeve.dev/orphaned-from': 'SecretShare/regcred' },
   });
-  expect(orphanMetadata('NamespacePolicy/no name').labels).not.toHaveProperty('reeve.dev/orphaned-from');
 });
+
+test.each(['zzz', 'Pod/p', 'NamespacePolicy/', 'NamespacePolicy/no name', `SecretShare/${'a'.repeat(64)}`])(
+  'the annotation %s names no owner',
+  (owner) => {
+    const labels = { 'app.kubernetes.io/managed-by': 'reeve' };
+    const metadata = { name: 'x', labels, annotations: { 'reeve.dev/owner': owner } };
+    expect(ownershipOf(account, { ...account, metadata })).toMatchObject({
+      owner: undefined,
+      lacksOwner: true,
+    });
+  },
+);

@@ -16,8 +16,12 @@ const wanted = (...names: readonly string[]): Wanted => ({
   skipped: [],
 });
 
-function readiness(desired: Wanted, results: readonly ObjectResult[]): string {
-  const { status, reason, message } = namespaceReadiness(desired, results);
+function readiness(
+  desired: Wanted,
+  results: readonly ObjectResult[],
+  unowned: Parameters<typeof namespaceReadiness>[2] = [],
+): string {
+  const { status, reason, message } = namespaceReadiness(desired, results, unowned);
   return `${status} ${reason}: ${message}`;
 }
 
@@ -95,6 +99,14 @@ describe('a namespace that is not ready', () => {
     const expected = 'False Rejected: Secret a of NamespacePolicy/p: no';
     expect(readiness(wanted('a'), results)).toBe(expected);
     expect(readiness(wanted('a'), results.toReversed())).toBe(expected);
+  });
+
+  test('a namespace is not ready while an object has the label of Reeve and names no policy or share', () => {
+    expect(readiness(wanted(), [], [{ key: '/Secret/z' }, { key: '/Secret/a' }])).toBe(
+      'False OwnerMissing: Secret a has the label app.kubernetes.io/managed-by=reeve but no annotation ' +
+        'reeve.dev/owner with a policy or share, so Reeve leaves it alone, and the guard lets no user change it; ' +
+        'a member of the group reeve:break-glass can delete it or remove the label',
+    );
   });
 
   test('a namespace is not ready if a policy has an error for it', () => {
