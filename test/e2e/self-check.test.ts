@@ -194,6 +194,18 @@ describeCluster('rights that the install does not give', () => {
     await giveAll();
   });
 
+  it('a misspelled ClusterRole gets a warning, and the status says first that it may not exist', async () => {
+    const contents = { roleBindings: [roleBinding('sc-typo', 'sc-staff', 'viev')] };
+    const typo = policy('sc-typo', { match, contents });
+    expect(await stage.apply(typo)).toContain(
+      'Warning: NamespacePolicy/sc-typo binds ClusterRole viev, which no other policy binds; did you mean view?\n',
+    );
+    await eventually(async () => await stage.condition(refOf(typo))).toBe('False InsufficientPermissions');
+    expect(await messageOf(refOf(typo))).toMatch(
+      /^ClusterRole viev \(did you mean view\?\) may not exist, so check the name first; Reeve's own account lacks rights/,
+    );
+  });
+
   it('rules without a webhook are reported', async () => {
     const rules = policy('sc-rules', {
       match,

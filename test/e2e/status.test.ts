@@ -252,6 +252,21 @@ describeControllers('what people see', () => {
       );
     });
 
+    test('repaired namespaces get an event with the added labels, and so does their policy', async () => {
+      await eventually(() => events('sh-st-2', 'sh-st-2')).toMatch(
+        /Normal +Added +namespace\/sh-st-2 +Added label sh-st-name, label sh-st-tier for NamespacePolicy\/sh-st-repairs/,
+      );
+      await eventually(() => events('default', 'sh-st-repairs')).toMatch(
+        /Normal +Added +namespacepolicy\/sh-st-repairs +Added 3 labels in 2 namespaces/,
+      );
+    });
+
+    test('a stored policy that no longer loads gets a Warning event', async () => {
+      await eventually(() => events('default', 'sh-st-invalid')).toMatch(
+        /Warning +Invalid +namespacepolicy\/sh-st-invalid +spec\..*; its objects stay as they are, until a version that loads is written/,
+      );
+    });
+
     test('repeated events are one event, whose count is written at the latest when Reeve ends', async () => {
       for (const value of ['1', '2', '3']) {
         await secrets.tamper('sh-st-a', 'sh-st-share', { data: { value: base64(value) } });
