@@ -47,8 +47,13 @@ export const allowed: Answer = {
   overBudget: false,
 };
 
-export function mutated(patch: readonly JsonPatchOperation[], policies: readonly string[]): Answer {
-  return { ...allowed, decision: patch.length === 0 ? 'allowed' : 'mutated', patch, policies };
+export function mutated(
+  patch: readonly JsonPatchOperation[],
+  policies: readonly string[],
+  notices: readonly string[],
+): Answer {
+  const decision = patch.length === 0 ? 'allowed' : 'mutated';
+  return { ...allowed, decision, patch, policies, warnings: warningLines({ notices, warnings: [] }) };
 }
 
 export function judged(verdict: Verdict, review: AnyReview): Answer {

@@ -166,8 +166,10 @@ describeCluster('the rules on Namespaces', () => {
       expect((await metadataOf('ad-ns-default-b')).labels).toMatchObject({ tier: 'silver' });
     });
 
-    it('a default comes back when it is removed, and its value may be changed', async () => {
-      await allowed(label('ad-ns-default-b', 'tier-'), lead);
+    it('a default comes back with a warning when it is removed, and its value may be changed', async () => {
+      expect(await allowed(label('ad-ns-default-b', 'tier-'), lead)).toBe(
+        'Warning: policy ad-ns-default keeps label tier=silver, because it is one of its defaults\n',
+      );
       expect((await metadataOf('ad-ns-default-b')).labels).toMatchObject({ tier: 'silver' });
       await allowed(label('ad-ns-default-b', 'tier=gold'), lead);
     });

@@ -248,43 +248,56 @@ describeControllers('taking over', () => {
       expect(await stage.ownersOf(...refsIn('given-away'))).toEqual(kinds.map(() => 'absent'));
     });
 
+    const adoptedAndEmptied = [
+      'removed its keys theirs, which the share does not have',
+      'removed its keys ours, so it is empty now; what it held before its adoption does not come back',
+    ];
     test.each([
-      { type: 'Opaque', own: ['--from-literal=theirs=1'], left: {} },
+      { type: 'Opaque', own: ['--from-literal=theirs=1'], left: {}, says: adoptedAndEmptied },
       {
         type: 'kubernetes.io/dockerconfigjson',
         own: ['--from-literal=.dockerconfigjson={"auths":{"theirs.example.com":{}}}'],
         left: { '.dockerconfigjson': '{}' },
+        says: ['still there of what Reeve wrote: key .dockerconfigjson (emptied)'],
       },
-    ])('an adopted Secret of type $type keeps nothing of the shared Secret', async ({ type, own, left }) => {
-      const [name = ''] = type
-        .split('/')
-        .slice(-1)
-        .map((each) => `${prefix}${each.toLowerCase()}`);
-      await stage.apply(namespaceObject(name));
-      const from = `${name}-source`;
-      const secret = {
-        apiVersion: 'v1',
-        kind: 'Secret',
-        metadata: { name: from, namespace: 'reeve-shared' },
-      } as const;
-      const stringData =
-        type === 'Opaque' ? { ours: 'shared' } : { '.dockerconfigjson': '{"auths":{"ours.example.com":{}}}' };
-      await stage.apply({ ...secret, type, stringData });
-      await stage.kubectl('create', 'secret', 'generic', name, '-n', name, `--type=${type}`, ...own);
-      await stage.kubectl('label', 'secret', name, '-n', name, adopt('true'));
-      const copy = { kind: 'Secret', name, namespace: name } as const;
-      const [uid] = await stage.uidsOf(copy);
-      const targets = { names: [name] };
-      await stage.apply(
-        share(name, { source: { namespace: 'reeve-shared', name: from }, targets, target: { name } }),
-      );
-      await inTime(() => stage.condition({ kind: 'SecretShare', name })).toBe('True Synced');
-      await stage.remove({ kind: 'SecretShare', name });
-      const { metadata, data } = await stage.mustGet(copy);
-      expect([metadata.uid, metadata.labels]).toEqual([uid, { 'reeve.dev/adopt': 'true' }]);
-      const texts = Object.entries(data ?? {}).map(([key, value]) => [key, atob(String(value))]);
-      expect(Object.fromEntries(texts)).toEqual(left);
-    });
+    ])(
+      'an adopted Secret of type $type keeps nothing of the shared Secret, and the events say so',
+      async ({ type, own, left, says }) => {
+        const [name = ''] = type
+          .split('/')
+          .slice(-1)
+          .map((each) => `${prefix}${each.toLowerCase()}`);
+        await stage.apply(namespaceObject(name));
+        const from = `${name}-source`;
+        const secret = {
+          apiVersion: 'v1',
+          kind: 'Secret',
+          metadata: { name: from, namespace: 'reeve-shared' },
+        } as const;
+        const stringData =
+          type === 'Opaque'
+            ? { ours: 'shared' }
+            : { '.dockerconfigjson': '{"auths":{"ours.example.com":{}}}' };
+        await stage.apply({ ...secret, type, stringData });
+        await stage.kubectl('create', 'secret', 'generic', name, '-n', name, `--type=${type}`, ...own);
+        await stage.kubectl('label', 'secret', name, '-n', name, adopt('true'));
+        const copy = { kind: 'Secret', name, namespace: name } as const;
+        const [uid] = await stage.uidsOf(copy);
+        const targets = { names: [name] };
+        await stage.apply(
+          share(name, { source: { namespace: 'reeve-shared', name: from }, targets, target: { name } }),
+        );
+        await inTime(() => stage.condition({ kind: 'SecretShare', name })).toBe('True Synced');
+        await stage.remove({ kind: 'SecretShare', name });
+        const { metadata, data } = await stage.mustGet(copy);
+        expect([metadata.uid, metadata.labels]).toEqual([uid, { 'reeve.dev/adopt': 'true' }]);
+        const texts = Object.entries(data ?? {}).map(([key, value]) => [key, atob(String(value))]);
+        expect(Object.fromEntries(texts)).toEqual(left);
+        const notes = async () =>
+          await stage.kubectl('get', 'events', '-n', name, '-o', 'jsonpath={.items[*].message}');
+        for (const text of says) await inTime(notes).toContain(text);
+      },
+    );
   });
 
   test('the advice for an object with the mark but without an owner works as it is written', async () => {

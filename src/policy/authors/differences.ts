@@ -91,7 +91,11 @@ export function fieldDifferences(old: unknown, now: unknown): string {
   const shown = all.slice(0, maxShown).map(({ path, before, after }) => {
     const name = clipped(renderPath(path), maxTextLength);
     const isShown = isScalar(before) && isScalar(after) && !/data$/i.test(String(path[0]));
-    return isShown ? change(name, String(before), String(after)) : name;
+    if (!isShown) return name;
+    // A number and a text of the same digits must not look the same.
+    return String(before) === String(after)
+      ? change(name, JSON.stringify(before), JSON.stringify(after))
+      : change(name, String(before), String(after));
   });
   const more = all.length - shown.length;
   return [...shown, ...(more === 0 ? [] : [`and ${more} more`])].join(', ');

@@ -47,17 +47,26 @@ const keyRules: readonly RuleId[] = [
   'namespaces.quota',
 ];
 
-/** A label with a wrong value is one fault, so only the most specific rule about it gives a reason. */
+/**
+ * A label with a wrong value is one fault, so only the most specific rule about it gives a reason. A default that cannot be
+ * computed without that label is the same fault.
+ */
 function onePerKey(reasons: readonly Reason[]): readonly Reason[] {
   if (reasons.length < 2) return reasons;
   const ranks = new Map<string, number>();
-  // A reason that only Audit reports must not replace one that denies.
-  const placeOf = ({ violation, actions }: Reason): string => `${actions.length} ${violation.path}`;
+  const placeOf = ({ violation, actions }: Reason): string => placeIn(violation.path, actions);
   for (const reason of reasons) {
     const place = placeOf(reason);
     ranks.set(place, Math.min(rankOf(reason), ranks.get(place) ?? Infinity));
   }
-  return reasons.filter((reason) => rankOf(reason) === ranks.get(placeOf(reason)));
+  const isConsequence = ({ violation: { dueTo = [] }, actions }: Reason): boolean =>
+    dueTo.length > 0 && dueTo.every((path) => ranks.has(placeIn(path, actions)));
+  return reasons.filter((reason) => rankOf(reason) === ranks.get(placeOf(reason)) && !isConsequence(reason));
+}
+
+/** A reason that only Audit reports must not replace one that denies. */
+function placeIn(path: string, actions: Reason['actions']): string {
+  return `${actions.length} ${path}`;
 }
 
 /** Reasons that leave one value come first. Other rules have one rank: each of their violations is a fault of its own. */

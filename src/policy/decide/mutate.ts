@@ -2,7 +2,8 @@
 import { unlimitedBudget, type Budget, type Circumstances } from '../terms/budget.ts';
 import { isExcepted } from '../terms/exceptions.ts';
 import { matchNamespace } from '../terms/match.ts';
-import { metadataMap, valueOf, withMetadata } from '../../base/metadata.ts';
+import { keyText, metadataMap, valueOf, withMetadata } from '../../base/metadata.ts';
+import { clipped } from '../../base/text.ts';
 import { patchOf, type JsonPatchOperation } from '../terms/patch.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { Review } from '../terms/review.ts';
@@ -20,10 +21,12 @@ export interface Mutation {
   readonly patch: readonly JsonPatchOperation[];
   readonly denials: readonly Violation[];
   readonly policies: readonly string[];
+  /** Warnings of keys that the write removes and the patch restores. */
+  readonly notices: readonly string[];
   readonly overBudget: boolean;
 }
 
-const unchanged: Mutation = { patch: [], denials: [], policies: [], overBudget: false };
+const unchanged: Mutation = { patch: [], denials: [], policies: [], notices: [], overBudget: false };
 
 export function mutate(review: Review, snapshot: ClusterSnapshot, circumstances: Circumstances): Mutation {
   const { object, resource } = review;
@@ -37,6 +40,7 @@ class Additions {
   readonly labels = new Map<string, string>();
   readonly annotations = new Map<string, string>();
   readonly policies = new Set<string>();
+  readonly notices: string[] = [];
   readonly #original: KubeObject;
 
   constructor(original: KubeObject) {
@@ -56,8 +60,17 @@ class Additions {
     this.policies.add(policy);
   }
 
+  /** Adds a key that the write removes. `shown` is its value where people may see it. */
+  restore(key: DefaultKey, value: string, policy: string, shown: string | undefined): void {
+    this.add(key, value, policy);
+    const text = `${keyText(key.field, key.key)}${shown === undefined ? '' : `=${clipped(shown)}`}`;
+    this.notices.push(`policy ${policy} keeps ${text}, because it is one of its defaults`);
+  }
+
   mutation(): Mutation {
-    return { ...unchanged, patch: patchOf(this.#original, this), policies: [...this.policies].sort() };
+    const { notices } = this;
+    const policies = [...this.policies].sort();
+    return { ...unchanged, patch: patchOf(this.#original, this), policies, notices };
   }
 }
 
@@ -103,7 +116,11 @@ function setDefaults(policy: CompiledPolicy, review: Review, additions: Addition
   for (const key of policy.namespaceDefaults) {
     if (budget.isSpent() || additions.has(key)) continue;
     const dropped = valueOf(metadataMap(review.oldObject, key.field), key.key);
-    const value = dropped ?? (movedIn ? newValue(policy, key, review, additions.object) : undefined);
+    if (dropped !== undefined) {
+      additions.restore(key, dropped, policy.name, dropped);
+      continue;
+    }
+    const value = movedIn ? newValue(policy, key, review, additions.object) : undefined;
     if (value !== undefined) additions.add(key, value, policy.name);
   }
 }
@@ -173,7 +190,10 @@ function setSecretDefaults(
   for (const key of policy.secretDefaults) {
     if (additions.has(key) || (key.readsRequest && review.isOwnWrite === true)) continue;
     const value = secretDefault(key, review, namespaceObject);
-    if (value !== undefined) additions.add(key, value, policy.name);
+    if (value === undefined) continue;
+    // An annotation of a Secret can hold its data.
+    if (review.operation === 'CREATE') additions.add(key, value, policy.name);
+    else additions.restore(key, value, policy.name, undefined);
   }
 }
 

@@ -22,6 +22,8 @@ export interface Ownership {
   readonly lacksOwner: boolean;
   /** True if any provider may adopt the object. */
   readonly isOffered: boolean;
+  /** The value of the label reeve.dev/adopt, if it is neither `true` nor `delete`. */
+  readonly unknownOffer: string | undefined;
   /** The provider that left the object behind, and may take it back. */
   readonly orphanedFrom: ProviderId | undefined;
   /** True if the object existed before a provider took it over. */
@@ -45,11 +47,16 @@ export function ownershipOf(type: ObjectType, object: KubeObject): Ownership {
   return {
     owner,
     lacksOwner: isMarked && owner === undefined,
-    isOffered: isFree && (offer === 'true' || offer === adoptAndDelete || (isDefault && isUntouched(object))),
+    isOffered: isFree && (isOffer(offer) || (isDefault && isUntouched(object))),
+    unknownOffer: isOffer(offer) ? undefined : offer,
     orphanedFrom: isFree ? orphanedFrom(object) : undefined,
     isAdopted,
     isDeletable: !isDefault && (!isAdopted || offer === adoptAndDelete),
   };
+}
+
+function isOffer(value: string | undefined): boolean {
+  return value === 'true' || value === adoptAndDelete;
 }
 
 /**

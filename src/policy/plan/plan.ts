@@ -8,6 +8,7 @@ import { differingFields } from './same-object.ts';
 import { planClaim, type ClaimStep } from './plan-claim.ts';
 import type { PlanInput } from './plan-input.ts';
 import type { Claim } from '../desired/provider.ts';
+import { quoted } from '../terms/wording.ts';
 
 export type PlanStep =
   | ClaimStep
@@ -95,11 +96,13 @@ function notOurs(claim: Claim, live: Observed): ObjectResult {
   return conflictResult(claim, 'AlreadyExists', live.lacksOwner ? withoutOwner(live) : isForeign(live));
 }
 
-function isForeign({ type, orphanedFrom }: Observed): string {
+function isForeign({ type, orphanedFrom, unknownOffer }: Observed): string {
   const from = orphanedFrom === undefined ? '' : ` and ${orphanedFrom} left behind`;
+  const offer =
+    unknownOffer === undefined ? '' : ` (not ${quoted(unknownOffer)}, the value that the label has)`;
   return (
     `a ${type.kind} of this name exists that Reeve does not manage${from}; ` +
-    'its owner can label it reeve.dev/adopt=true to hand it over, or delete or rename it'
+    `its owner can label it reeve.dev/adopt=true${offer} to hand it over, or delete or rename it`
   );
 }
 

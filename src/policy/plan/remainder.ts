@@ -1,7 +1,34 @@
-// Says what stays of an adopted object when Reeve gives it back: the fields that Kubernetes does not let go.
+// Says what an adopted object loses, and what stays when Reeve gives it back: the fields that Kubernetes does not let go.
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { fieldManager } from '../../api/names.ts';
+import { listed } from '../terms/wording.ts';
+import type { WriteStep } from './plan-claim.ts';
+
+interface Note {
+  readonly message: string;
+}
+
+/** Words for the event what an adopted object loses and keeps when Reeve gives it back. `removed`: keys of a Secret. */
+export function givenBackNote(given: {
+  readonly stays: readonly string[];
+  readonly removed: readonly string[];
+}): Note {
+  const { stays, removed } = given;
+  const isEmpty = stays.length === 0 ? ', so it is empty now' : '';
+  const lost =
+    removed.length === 0
+      ? ''
+      : `; removed its keys ${listed(removed)}${isEmpty}; what it held before its adoption does not come back`;
+  const left = stays.length === 0 ? '' : `; still there of what Reeve wrote: ${stays.join(', ')}`;
+  return { message: `it existed before Reeve, so it is not deleted${lost}${left}` };
+}
+
+/** Words for the event which keys of a Secret its adoption removed. Undefined if it removed none. */
+export function adoptionNote({ live, surplus }: Pick<WriteStep, 'live' | 'surplus'>): Note | undefined {
+  if (live === undefined || live.owner !== undefined || surplus.data.length === 0) return undefined;
+  return { message: `removed its keys ${listed(surplus.data)}, which the share does not have` };
+}
 
 /** One way to give an object back. `body` replaces everything that Reeve applied. */
 export interface Remainder {

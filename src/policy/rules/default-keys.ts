@@ -88,7 +88,12 @@ function missing(key: DefaultKey, { namespaceObject, review }: StepContext): Rul
   const accepted = rendered.ok
     ? `${quoted(rendered.value)}, the default${key.readsRequest ? '' : ', or another value'}`
     : `a value; its default cannot be computed: ${rendered.message}`;
-  return { path: keyPath(key.field, key.key), found: 'nothing', accepted, identity: undefined };
+  const violation = { path: keyPath(key.field, key.key), found: 'nothing', accepted, identity: undefined };
+  if (rendered.ok || rendered.reason !== 'missing') return violation;
+  const lacking = key.template.lookups.filter(
+    (lookup) => valueOf(metadataMap(namespaceObject, lookup.field), lookup.key) === undefined,
+  );
+  return { ...violation, dueTo: lacking.map((lookup) => keyPath(lookup.field, lookup.key)) };
 }
 
 /** A value is demanded only when the default reads the request, and only by the policy that sets it. */

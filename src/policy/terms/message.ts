@@ -67,8 +67,11 @@ export function contactLine(violations: readonly Pick<Violation, 'contact'>[]): 
 }
 
 /** Single lines within the limits of the API. https://pkg.go.dev/k8s.io/api/admission/v1#AdmissionResponse */
-export function warningLines(verdict: Verdict): readonly string[] {
-  const texts = [...verdict.notices, ...verdict.warnings.map(violationLine)];
+export function warningLines({
+  notices,
+  warnings,
+}: Pick<Verdict, 'notices' | 'warnings'>): readonly string[] {
+  const texts = [...notices, ...warnings.map(violationLine)];
   const lines = [...new Set(texts.map((text) => clipped(text, maxWarningLength)))];
   if (lines.length <= maxWarnings) return lines;
   const listed = lines.slice(0, maxWarnings - 1);

@@ -1,4 +1,5 @@
 // Gives an adopted object back to its namespace: removes the fields that Reeve set, then our labels and annotations.
+import { isJsonObject } from '../../base/json.ts';
 import { KubeError } from '../../base/kube-error.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import {
@@ -18,6 +19,8 @@ export interface GivenBack {
   readonly object: KubeObject;
   /** What the object keeps of Reeve, for the event. */
   readonly stays: readonly string[];
+  /** Keys of a Secret that Reeve removes. */
+  readonly removed: readonly string[];
 }
 
 /** Returns undefined when the object does not exist any more. Rejects with a KubeError; then it can be called again. */
@@ -30,7 +33,8 @@ export async function giveBack(
   const options = signal === undefined ? {} : { signal };
   const found = await writer.read(ref, signal);
   if (found?.metadata.uid !== uid) return undefined;
-  if (valueOf(labelsOf(found), managedByLabel) !== managedByReeve) return { object: found, stays: [] };
+  if (valueOf(labelsOf(found), managedByLabel) !== managedByReeve)
+    return { object: found, stays: [], removed: [] };
   const managedFields = asApplied(found.metadata['managedFields']);
   const { resourceVersion } = found.metadata;
   const owned =
@@ -44,7 +48,12 @@ export async function giveBack(
     labels,
     annotations: { ...annotations, [adoptedAnnotation]: null },
   };
-  return { object: await writer.mergePatch(ref, { metadata }, options), stays };
+  const removed = keysOf(type, found).filter((key) => !keysOf(type, object).includes(key));
+  return { object: await writer.mergePatch(ref, { metadata }, options), stays, removed };
+}
+
+function keysOf({ kind }: ObjectType, { data }: KubeObject): readonly string[] {
+  return kind === 'Secret' && isJsonObject(data) ? Object.keys(data).sort() : [];
 }
 
 const remembered: ReadonlySet<string> = new Set([ownerAnnotation, adoptedAnnotation]);
@@ -56,7 +65,7 @@ async function withoutOurFields(
   type: ObjectType,
   found: KubeObject,
   signal: AbortSignal | undefined,
-): Promise<GivenBack> {
+): Promise<Omit<GivenBack, 'removed'>> {
   const { name = '', namespace = '', uid = '', resourceVersion } = found.metadata;
   const labels = { [managedByLabel]: managedByReeve };
   // Until the last request the object stays marked as adopted, so that nothing deletes it when the next one fails.

@@ -8,6 +8,7 @@ import {
 } from '../../policy/plan/object-result.ts';
 import type { WriteStep } from '../../policy/plan/plan-claim.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
+import { adoptionNote, givenBackNote } from '../../policy/plan/remainder.ts';
 import { endlessNote, isDefaultAccount } from '../../policy/plan/ownership.ts';
 import { fingerprintOf, RewriteLimit } from './rewrite-limit.ts';
 import { eventSubject, ownerOf, type EventAnnouncer, type DoneStep, type EventNote } from '../events.ts';
@@ -107,9 +108,7 @@ export class StepExecutor {
       return undefined;
     }
     objects.wrote(given.observed);
-    const left =
-      given.stays.length === 0 ? '' : `; still there of what Reeve wrote: ${given.stays.join(', ')}`;
-    return { message: `it existed before Reeve, so it is not deleted${left}` };
+    return givenBackNote(given);
   }
 
   async #write(step: WriteStep, signal: AbortSignal): Promise<StepResult> {
@@ -142,15 +141,15 @@ export class StepExecutor {
   async #carryOut(
     step: WriteStep,
     signal: AbortSignal,
-  ): Promise<readonly [Observed | undefined, EventNote?]> {
+  ): Promise<readonly [Observed | undefined, EventNote | undefined]> {
     const { objects } = this.#options;
     const { live, kind } = step;
-    if (live === undefined || kind === 'create') return [await this.#writes.create(step, signal)];
+    if (live === undefined || kind === 'create') return [await this.#writes.create(step, signal), undefined];
     switch (kind) {
       case 'update':
-        return [await this.#writes.update(step, live, signal)];
+        return [await this.#writes.update(step, live, signal), adoptionNote(step)];
       case 'check':
-        return [await this.#writes.check(step, live, signal)];
+        return [await this.#writes.check(step, live, signal), undefined];
       case 'replace': {
         const replaced = await this.#writes.replace(step, live, signal, () => objects.deleted(live));
         return [replaced.observed, { message: 'deleted and created again', missingMs: replaced.missingMs }];

@@ -115,6 +115,17 @@ describe('the number of objects that a write changes', () => {
     expect(warnings(before, after)).toBe(`NamespacePolicy/p ${text}: a, b`);
   });
 
+  test('a number and a text of the same digits are told apart', () => {
+    const quota = (jobs: unknown) => {
+      const spec = { hard: { 'count/jobs.batch': jobs, pods: '2' } };
+      const resources = [{ apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'q' }, spec }];
+      return policy({ contents: { resources } }, all);
+    };
+    expect(warnings(quota(2), quota('2'))).toBe(
+      'NamespacePolicy/p changes ResourceQuota q in 2 namespaces (spec.hard["count/jobs.batch"] 2 -> "2"): a, b',
+    );
+  });
+
   test('a RoleBinding that had expired is added, not changed', () => {
     const before = policy(
       { contents: binding({ expiresAt: '2020-01-31T00:00:00Z' }) },

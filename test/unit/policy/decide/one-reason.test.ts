@@ -114,6 +114,15 @@ describe('within one policy', () => {
     ).toEqual([reason]);
   });
 
+  test('a default that cannot be computed without a required label gives no reason of its own', () => {
+    const tier = { defaults: { labels: { tier: "${namespaceObject.metadata.labels['team']}" } } };
+    const reasons = (namespaces: object): readonly string[] =>
+      verdictOn([undefined, {}], snapshotOf({ p: { namespaces } })).verdict.denials.map(({ path }) => path);
+    expect(reasons({ ...required, ...tier })).toEqual(['metadata.labels["team"]']);
+    expect(reasons(tier)).toEqual(['metadata.labels["tier"]']);
+    expect(reasons({ required: { labels: { env: {} } }, ...tier })).toHaveLength(2);
+  });
+
   test('faults in two labels give two reasons', () => {
     const namespaces = { ...immutable, required: { labels: { team: {}, env: {} } } };
     const { verdict } = verdictOn([{ team: 'a', env: 'dev' }, {}], snapshotOf({ p: { namespaces } }));

@@ -1,6 +1,6 @@
 // What stays of an adopted object that is given back, and how its managedFields are rewritten for that.
 import { expect, test } from 'vitest';
-import { asApplied, remaindersOf } from '../../../../src/policy/plan/remainder.ts';
+import { asApplied, givenBackNote, remaindersOf } from '../../../../src/policy/plan/remainder.ts';
 
 const secret = (type: string, more: object = {}) => ({ kind: 'Secret', metadata: {}, type, ...more });
 
@@ -21,6 +21,18 @@ test.each([
   ['an immutable Secret keeps its data', secret('Opaque', { immutable: true }), []],
 ])('%s', (_what, object, expected) => {
   expect(remaindersOf(object).map(({ stays }) => stays)).toEqual(expected);
+});
+
+test('the event of a Secret that is given back says which keys are removed, and whether it is empty', () => {
+  const why = 'it existed before Reeve, so it is not deleted';
+  const lost = 'what it held before its adoption does not come back';
+  expect(givenBackNote({ stays: [], removed: [] }).message).toBe(why);
+  expect(givenBackNote({ stays: [], removed: ['a', 'b'] }).message).toBe(
+    `${why}; removed its keys a, b, so it is empty now; ${lost}`,
+  );
+  expect(givenBackNote({ stays: ['key b (emptied)'], removed: ['a'] }).message).toBe(
+    `${why}; removed its keys a; ${lost}; still there of what Reeve wrote: key b (emptied)`,
+  );
 });
 
 const entry = (manager: string, operation: string, fieldsV1: object, more: object = {}) => ({
