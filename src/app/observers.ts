@@ -21,6 +21,8 @@ export interface ActivityObserver {
   failed(place: Place, reason: string): void;
   /** The provider has deletions that wait for a confirmation. */
   held(provider: string, count: number, limit: number): void;
+  /** A webhook configuration was changed or deleted by others, and Reeve has repaired it. */
+  repaired(kind: string, found: readonly string[]): void;
 }
 
 export const noActivity: ActivityObserver = {
@@ -28,6 +30,7 @@ export const noActivity: ActivityObserver = {
   wrote: () => undefined,
   failed: () => undefined,
   held: () => undefined,
+  repaired: () => undefined,
 };
 
 export function admissionObserver(
@@ -183,13 +186,18 @@ function certificateFields(certificate: { readonly fingerprint: string; readonly
   return { fingerprint: certificate.fingerprint, notAfter: certificate.notAfter.toISOString() };
 }
 
-export function registrationObserver(log: Log, metrics: ConfigurationMetrics): RegistrationObserver {
+export function registrationObserver(
+  log: Log,
+  metrics: ConfigurationMetrics,
+  activity: ActivityObserver,
+): RegistrationObserver {
   return {
     applied: (kind) => log.info('webhook configuration applied', { kind }),
     repaired: (kind, differences) => {
       const found = differences.map(differenceText);
       log.warn('webhook configuration was changed by others', { kind, found });
       for (const drift of new Set(differences.map((each) => each.drift))) metrics.repaired(kind, drift);
+      activity.repaired(kind, found);
     },
     notApplied: ({ code, reason }) => log.warn('webhook configurations not applied', { code, reason }),
     roleMissing: (name) =>

@@ -11,7 +11,7 @@ import { systemClock } from '../base/clock.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
 import { excludedNamespaces, type InstallSettings } from './cluster-view.ts';
 import { elect, type Election } from './election.ts';
-import { registrationObserver } from './observers.ts';
+import { registrationObserver, type ActivityObserver } from './observers.ts';
 import { reconcilerAccount } from './reconciler-role.ts';
 import { readProgramVersion, readWebhookTemplates } from './shipped-files.ts';
 
@@ -27,6 +27,7 @@ export interface RegistrationContext {
   readonly cluster: LiveCluster;
   readonly registry: MetricsRegistry;
   readonly log: Log;
+  readonly activity: ActivityObserver;
   readonly fail: (error: unknown) => void;
 }
 
@@ -39,11 +40,11 @@ const endpointsMs = 10_000;
 export function startRegistration(
   settings: RegistrationSettings,
   bundle: CaBundle,
-  { connection, cluster, registry, log, fail }: RegistrationContext,
+  { connection, cluster, registry, log, activity, fail }: RegistrationContext,
 ): Election {
   const { client, writer, isOfPod } = connection;
   const { namespace, serviceName, servicePort, secretsRbacFailurePolicy } = settings;
-  const observer = registrationObserver(log, new ConfigurationMetrics(registry, kinds, drifts));
+  const observer = registrationObserver(log, new ConfigurationMetrics(registry, kinds, drifts), activity);
   const startedAt = systemClock.monotonic();
   const isReachable = (): boolean => !isOfPod || systemClock.monotonic() - startedAt >= endpointsMs;
   return elect(

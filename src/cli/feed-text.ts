@@ -77,6 +77,10 @@ function feedLine(event: FeedEvent): FeedLine {
       const text = `${event.count} deletions for ${event.owner} wait: more than ${event.limit} want a confirmation`;
       return { color: 'yellow', word: 'held', text, more: [] };
     }
+    case 'repaired': {
+      const text = `${event.kind} reeve, which others had changed`;
+      return { color: 'yellow', word: 'repaired', text, more: event.found };
+    }
   }
 }
 

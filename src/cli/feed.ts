@@ -15,6 +15,7 @@ export function observerFor(listen: Listener): UpObserver {
     wrote: (verb, place) => listen({ type: 'written', verb, ...place }),
     failed: (place, reason) => listen({ type: 'not-written', ...place, reason }),
     held: (provider, count, limit) => listen({ type: 'held', owner: provider, count, limit }),
+    repaired: (kind, found) => listen({ type: 'repaired', kind, found }),
     observer: {
       answered: (record) => {
         const message = refusalIn(record);
@@ -59,7 +60,8 @@ export type FeedEvent =
   | { readonly type: 'refused'; readonly user: string; readonly message: string }
   | (Place & { readonly type: 'written'; readonly verb: WriteVerb })
   | (Place & { readonly type: 'not-written'; readonly reason: string })
-  | { readonly type: 'held'; readonly owner: string; readonly count: number; readonly limit: number };
+  | { readonly type: 'held'; readonly owner: string; readonly count: number; readonly limit: number }
+  | { readonly type: 'repaired'; readonly kind: string; readonly found: readonly string[] };
 
 export type Listener = (event: FeedEvent) => void;
 

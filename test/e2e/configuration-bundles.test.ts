@@ -7,6 +7,7 @@ import type { CaBundle } from '../../src/certs/pair-source.ts';
 import { connect, type ClusterConnection } from '../../src/app/cluster-connection.ts';
 import { watchCluster } from '../../src/app/cluster-view.ts';
 import type { Election } from '../../src/app/election.ts';
+import { noActivity } from '../../src/app/observers.ts';
 import { Watches } from '../../src/app/watches.ts';
 import { startRegistration } from '../../src/app/registration.ts';
 import { installReeve } from '../cluster/reeve-install.ts';
@@ -90,7 +91,8 @@ describeControllers('the authorities in the webhook configurations', () => {
     const fail = (error: unknown): void => void warnings.push(String(error));
     watches = new Watches(connection.client, log, registry, fail);
     const view = watchCluster(install, watches);
-    keeper = startRegistration(install, authority, { connection, cluster: view, registry, log, fail });
+    const context = { connection, cluster: view, registry, log, activity: noActivity, fail };
+    keeper = startRegistration(install, authority, context);
   };
 
   /** Returns the bundles of both configurations, each value once. */

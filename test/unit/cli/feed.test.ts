@@ -106,6 +106,10 @@ describe('the work of the reconciler', () => {
       { type: 'held', owner: 'NamespacePolicy/apps', count: 30, limit: 20 } as const,
       'held       30 deletions for NamespacePolicy/apps wait: more than 20 want a confirmation',
     ],
+    [
+      { type: 'repaired', kind: 'ValidatingWebhookConfiguration', found: ['deleted'] } as const,
+      'repaired   ValidatingWebhookConfiguration reeve, which others had changed',
+    ],
   ] satisfies readonly (readonly [FeedEvent, string])[])('%o', (event, text) => {
     expect(feedText(event, time, plain).split('\n')[0]).toBe(`09:05:07  ${text}`);
   });

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { KubeError } from '../../../src/base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../../../src/base/kube-object.ts';
-import { registrationObserver } from '../../../src/app/observers.ts';
+import { noActivity, registrationObserver } from '../../../src/app/observers.ts';
 import { ConfigurationMetrics } from '../../../src/observe/configuration-metrics.ts';
 import { MetricsRegistry } from '../../../src/observe/registry.ts';
 import { drifts } from '../../../src/registration/configuration-drift.ts';
@@ -61,6 +61,7 @@ class Stored {
 function scene(): {
   readonly stored: Stored;
   readonly reach: { isReachable: boolean };
+  readonly shown: string[];
   readonly said: string[];
   readonly confirmed: string[];
   readonly metrics: () => Promise<string>;
@@ -75,13 +76,17 @@ function scene(): {
     error: (message: string) => said?.push(message),
     close: () => Promise.resolve(true),
   };
+  const shown: string[] = [];
   const bundle = {
     wanted: () => Promise.resolve('pem'),
     confirmed: (pem: string) => confirmed?.push(pem),
     doubted: () => confirmed?.push('doubted'),
     subscribe: () => () => undefined,
   };
-  const observer = registrationObserver(log, new ConfigurationMetrics(registry, kinds, drifts));
+  const observer = registrationObserver(log, new ConfigurationMetrics(registry, kinds, drifts), {
+    ...noActivity,
+    repaired: (kind, found) => shown.push(`${kind}: ${found.join()}`),
+  });
   const keeper = new ConfigurationKeeper(
     { store: stored.store, bundle, observer, isReachable: () => reach.isReachable },
     '1.0.0',
@@ -93,6 +98,7 @@ function scene(): {
   return {
     stored,
     reach,
+    shown,
     said: said ?? [],
     confirmed: confirmed ?? [],
     metrics: () => registry.render(),
@@ -117,6 +123,18 @@ it('nothing is written while the ClusterRole is missing or being deleted, and on
   await round();
   expect([stored.writes, confirmed]).toEqual([[], []]);
   expect(said).toEqual(['webhook configurations not applied: the install lacks a ClusterRole']);
+});
+
+it('a deleted configuration is shown in the feed, logged and counted when it is created again', async () => {
+  const { stored, said, shown, metrics, round } = scene();
+  await round();
+  stored.objects.delete(kinds[1] ?? '');
+  for (const _ of [1, 2]) await round();
+  expect(shown).toEqual([`${kinds[1]}: deleted`]);
+  expect(said).toEqual(['webhook configuration was changed by others']);
+  expect(await metrics()).toContain(
+    `reeve_webhook_configuration_repairs_total{kind="${kinds[1]}",found="deleted"} 1`,
+  );
 });
 
 it('a change by others is reported once, after its repair succeeds', async () => {
