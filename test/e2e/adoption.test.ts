@@ -300,6 +300,36 @@ describeControllers('taking over', () => {
     );
   });
 
+  test('an offered object with a finalizer is a conflict until its owner removes the finalizer', async () => {
+    const namespace = await namesakes.makeNamespace('held');
+    const held = ['rolebinding', 'team', '-n', namespace] as const;
+    const setFinalizers = (value: string): Promise<string> =>
+      stage.kubectl('patch', ...held, '--type=merge', '-p', `{"metadata":{"finalizers":${value}}}`);
+    await stage.kubectl('create', ...held, '--clusterrole=view', '--user=bob');
+    await stage.kubectl('label', ...held, adopt('delete'));
+    await setFinalizers('["example.com/hold"]');
+    await stage.apply(namesakes.policy('held', { roleBindings: [roleBinding('team', 'readers')] }));
+    await inTime(() => stage.condition(namesakes.refTo('held'))).toBe('False Conflicts');
+    expect((await stage.failures(namesakes.refTo('held')))[0]).toContain('exists with finalizers');
+    await setFinalizers('null');
+    await inTime(() => stage.condition(namesakes.refTo('held'))).toBe('True Synced');
+  });
+
+  test('a RoleBinding that a finalizer keeps after its end is a failure, because it still grants', async () => {
+    const expiresAt = new Date(Date.now() + 6000).toISOString();
+    const contents = { roleBindings: [{ ...roleBinding('team', 'readers'), expiresAt }] };
+    const namespace = await namesakes.provide('ended', contents);
+    const held = ['rolebinding', 'team', '-n', namespace] as const;
+    const hold = '{"metadata":{"finalizers":["example.com/hold"]}}';
+    await stage.inEmergency('patch', ...held, '--type=merge', '-p', hold);
+    await inTime(() => stage.namespaceCondition(namespace)).toBe('False Terminating');
+    await inTime(() => stage.condition(namesakes.refTo('ended'))).toBe('False Failed');
+    expect((await stage.failures(namesakes.refTo('ended')))[0]).toContain('and grants until then');
+    await stage.kubectl('patch', ...held, '--type=merge', '-p', '{"metadata":{"finalizers":null}}');
+    await inTime(() => stage.namespaceCondition(namespace)).toBe('True NothingProvided');
+    await inTime(() => stage.condition(namesakes.refTo('ended'))).toBe('True Synced');
+  });
+
   test('the advice for an object with the mark but without an owner works as it is written', async () => {
     const namespace = await namesakes.provide('unowned', { resources: [configMap('team', { a: '1' })] });
     await reeve.stop();

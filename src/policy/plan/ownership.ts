@@ -26,6 +26,8 @@ export interface Ownership {
   readonly unknownOffer: string | undefined;
   /** The provider that left the object behind, and may take it back. */
   readonly orphanedFrom: ProviderId | undefined;
+  /** True for an object with finalizers: other programs decide when it is deleted, and a RoleBinding grants until then. */
+  readonly isHeld: boolean;
   /** True if the object existed before a provider took it over. */
   readonly isAdopted: boolean;
   /** False for an object that Reeve gives back instead of deleting it. */
@@ -41,7 +43,9 @@ export function ownershipOf(type: ObjectType, object: KubeObject): Ownership {
   const isMarked = valueOf(labels, managedByLabel) === managedByReeve;
   const owner = isMarked ? parseProviderId(valueOf(annotations, ownerAnnotation)) : undefined;
   const offer = valueOf(labels, adoptLabel);
-  const isFree = !hasController(object);
+  const { finalizers } = object.metadata;
+  const isHeld = Array.isArray(finalizers) && finalizers.length > 0;
+  const isFree = !isHeld && !hasController(object);
   const isDefault = isDefaultAccount(type, nameOf(object));
   const isAdopted = valueOf(annotations, adoptedAnnotation) !== undefined;
   return {
@@ -50,6 +54,7 @@ export function ownershipOf(type: ObjectType, object: KubeObject): Ownership {
     isOffered: isFree && (isOffer(offer) || (isDefault && isUntouched(object))),
     unknownOffer: isOffer(offer) ? undefined : offer,
     orphanedFrom: isFree ? orphanedFrom(object) : undefined,
+    isHeld,
     isAdopted,
     isDeletable: !isDefault && (!isAdopted || offer === adoptAndDelete),
   };

@@ -1,5 +1,6 @@
 // Plans one namespace: the steps that bring its objects in sync, and results for objects that need no step.
 import { managedByLabel, managedByReeve, ownerAnnotation } from '../../api/names.ts';
+import { isSameObjectType, roleBindingType } from '../compile/object-key.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
 import { heldText } from './fuse.ts';
 import type { Observed } from './observed.ts';
@@ -96,7 +97,12 @@ function notOurs(claim: Claim, live: Observed): ObjectResult {
   return conflictResult(claim, 'AlreadyExists', live.lacksOwner ? withoutOwner(live) : isForeign(live));
 }
 
-function isForeign({ type, orphanedFrom, unknownOffer }: Observed): string {
+function isForeign({ type, orphanedFrom, unknownOffer, isHeld }: Observed): string {
+  if (isHeld)
+    return (
+      `a ${type.kind} of this name exists with finalizers, which would delay its deletion, so Reeve does not take it ` +
+      'over; its owner can remove them and label it reeve.dev/adopt=true to hand it over, or delete or rename it'
+    );
   const from = orphanedFrom === undefined ? '' : ` and ${orphanedFrom} left behind`;
   const offer =
     unknownOffer === undefined ? '' : ` (not ${quoted(unknownOffer)}, the value that the label has)`;
@@ -124,7 +130,8 @@ function providedBy(claim: Claim, winner: ProviderId, differing: readonly string
 
 /** Plans a managed object that no provider wants in this namespace. */
 function planUnclaimed(live: Observed, input: PlanInput): PlanStep | ObjectResult | undefined {
-  if (!isOwned(live) || live.isTerminating) return undefined;
+  if (!isOwned(live)) return undefined;
+  if (live.isTerminating) return stillDeleting(live);
   const { owner, key } = live;
   if (isFrozen(owner, input)) return keptOfInvalid(live, input);
   if (isExpired(live, input.desired)) return deletion(live, true);
@@ -147,6 +154,16 @@ function planUnclaimed(live: Observed, input: PlanInput): PlanStep | ObjectResul
     default:
       return verdict satisfies never;
   }
+}
+
+/** Finalizers of other programs keep the object, and RBAC does not look at a deletionTimestamp. */
+function stillDeleting({ owner, key, type }: Owned): ObjectResult {
+  const grants = isSameObjectType(type, roleBindingType) ? ', and grants until then' : '';
+  return undesiredResult(
+    { provider: owner, key },
+    'Terminating',
+    `it is being deleted and waits for its finalizers${grants}`,
+  );
 }
 
 /** The namespace says whose object it is, because a provider that does not load reports no namespace. */

@@ -54,3 +54,13 @@ test.each(['zzz', 'Pod/p', 'NamespacePolicy/', 'NamespacePolicy/no name', `Secre
     });
   },
 );
+
+test('no provider may take over an object with a finalizer, offered or left behind', () => {
+  const labels = { 'reeve.dev/adopt': 'true', 'reeve.dev/orphaned-from': 'p' };
+  const annotations = { 'reeve.dev/orphaned-from': 'NamespacePolicy/p' };
+  const metadata = { name: 'x', labels, annotations };
+  const of = (finalizers: readonly string[]) =>
+    ownershipOf(account, { ...account, metadata: { ...metadata, finalizers } });
+  expect(of([])).toMatchObject({ isHeld: false, isOffered: true, orphanedFrom: 'NamespacePolicy/p' });
+  expect(of(['example.com/hold'])).toMatchObject({ isHeld: true, isOffered: false, orphanedFrom: undefined });
+});

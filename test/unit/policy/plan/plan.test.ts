@@ -373,12 +373,12 @@ describe('an object that no provider wants', () => {
       ['undesired Invalid for NamespacePolicy/q'],
     ],
     [
-      'an unwanted object that is being deleted needs no step',
+      'an unwanted object that a finalizer keeps is reported as undesired',
       {
         policies: elsewhere,
         live: binding('NamespacePolicy/q', {}, { deletionTimestamp: '2026-11-21T11:00:00Z' }),
       },
-      [],
+      ['undesired Terminating for NamespacePolicy/q'],
     ],
     [
       'an object that Reeve does not manage needs no step',
