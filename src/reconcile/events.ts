@@ -206,7 +206,7 @@ function reasonOf(step: DoneStep): readonly [reason: string, action: string] {
     case 'create':
       return ['Created', 'Create'];
     case 'replace':
-      return ['Replaced', 'Replace'];
+      return step.live?.owner === undefined ? ['Adopted', 'Replace'] : ['Replaced', 'Replace'];
     case 'delete':
       return ['Deleted', 'Delete'];
     case 'release':

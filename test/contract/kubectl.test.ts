@@ -140,7 +140,7 @@ onEachBackend('kubectl', (backend) => {
       const name = freshName('share');
       await applied(share(name));
       expect(await run('get', 'sshare', name)).toMatch(
-        new RegExp(`^NAME SOURCE DESIRED SYNCED CONFLICTS READY AGE\n${name} nothing \\d+s$`),
+        new RegExp(`^NAME SOURCE DESIRED SYNCED CONFLICTS READY REASON AGE\n${name} nothing \\d+s$`),
       );
       expect(await run('get', 'reeve', '-o', 'name')).toContain(`secretshare.reeve.dev/${name}`);
       expect(await run('get', 'sshare', name, '-o', 'wide')).toContain('SOURCE-NAMESPACE');

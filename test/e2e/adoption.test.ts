@@ -240,6 +240,22 @@ describeControllers('taking over', () => {
       );
     });
 
+    test('a RoleBinding that a finalizer of others holds grants nothing once its policy is deleted', async () => {
+      const namespace = await namesakes.provide('held', { roleBindings: [roleBinding('devs', 'staff')] });
+      const patch = async (finalizers: string): Promise<string> =>
+        await stage.kubectl(
+          ...['patch', 'rolebinding', 'devs', '-n', namespace, '--type=merge', '-p'],
+          `{"metadata":{"finalizers":${finalizers}}}`,
+        );
+      await patch('["example.com/hold"]');
+      await stage.remove(namesakes.refTo('held'));
+      const held = await stage.mustGet(namesakes.objectIn('held', 'RoleBinding', 'devs'));
+      expect([held.metadata.deletionTimestamp === undefined, held.subjects]).toEqual([false, undefined]);
+      await inTime(() => stage.namespaceCondition(namespace)).toBe('False Terminating');
+      await patch('null');
+      await inTime(() => stage.namespaceCondition(namespace)).toBe('True NothingProvided');
+    });
+
     test('an adopted object with the label reeve.dev/adopt=delete is deleted with its policy', async () => {
       await makeTheirs('given-away', 'delete');
       await stage.apply(namesakes.policy('given-away', contents));

@@ -254,7 +254,8 @@ describeControllers('answers', () => {
       expect(await stage.mustGet(ref)).toMatchObject({ status: { desired: 3, synced: 2, failed: 1 } });
       expect(await stage.failures(ref)).toEqual([expect.stringMatching(`^${refusing} ConfigMap settings: `)]);
       const failures = 'reeve_reconcile_failures_total{kind="ConfigMap",reason="Rejected"}';
-      expect(await reconciler.metric(failures)).toBe(1);
+      // Reeve tries again from time to time, so on a slow machine there are more.
+      expect(await reconciler.metric(failures)).toBeGreaterThanOrEqual(1);
       // The age counts from the first try, however many retries follow.
       await until(async () => (await oldest()) > 1, oldestTold);
       const told = (): Promise<string> => stage.kubectl('get', 'events', '-n', refusing);

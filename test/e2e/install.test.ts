@@ -168,7 +168,17 @@ const reconcilerMayNot: readonly Request[] = [
 ];
 
 const configurations = ['ValidatingWebhookConfiguration', 'MutatingWebhookConfiguration'] as const;
-const configuration = (kind: string, name: string): string => JSON.stringify(hooksOf({}, name, kind));
+/** Stands for the UID of the ClusterRole that owns the configurations. */
+const ownerUid = 'uid-of-the-cluster-role';
+const owner = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', name: 'reeve-webhook' };
+
+function configuration(kind: string, name: string): string {
+  const { metadata, ...hooks } = hooksOf({}, name, kind) as { readonly metadata: object };
+  return JSON.stringify({
+    ...hooks,
+    metadata: { ...metadata, ownerReferences: [{ ...owner, uid: ownerUid }] },
+  });
+}
 
 const webhookMay: readonly Request[] = [
   { what: 'read policies, shares and namespaces', args: ['get', 'nspol,sshare,ns'] },
@@ -227,9 +237,19 @@ describeControllers('the install', { timeout: 120_000 }, () => {
 
   afterAll(() => plane.stop());
 
+  async function uidOfOwner(): Promise<string> {
+    return await mustKubectl(
+      ['get', 'clusterrole', 'reeve-webhook', '-o', 'jsonpath={.metadata.uid}'],
+      administrator,
+    );
+  }
+
   async function outcome(account: string, { args, input }: Request): Promise<string> {
     const kubeconfig = await plane.tokenKubeconfig('reeve-system', account);
-    const { code, stderr } = await kubectl(args, { kubeconfig, ...(input === undefined ? {} : { input }) });
+    const { code, stderr } = await kubectl(args, {
+      kubeconfig,
+      ...(input === undefined ? {} : { input: input.replace(ownerUid, await uidOfOwner()) }),
+    });
     return code === 0 ? 'done' : stderr;
   }
 

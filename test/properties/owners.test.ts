@@ -120,7 +120,7 @@ function countLost(owner: ProviderId, before: ClusterSnapshot, after: ClusterSna
 
 function deletedSaid({ notices }: Decision): number {
   const count = notices
-    .map((notice) => / deletes (\d+) /.exec(notice)?.[1])
+    .map((notice) => / deletes (?:up to )?(\d+) /.exec(notice)?.[1])
     .find((text) => text !== undefined);
   return Number(count ?? 0);
 }

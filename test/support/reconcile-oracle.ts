@@ -54,8 +54,23 @@ function unwanted(
   return oursIn(memory, namespace).flatMap((live) => {
     const { apiVersion = '', kind = '', metadata } = live;
     const key = objectKey({ apiVersion, kind }, metadata.name ?? '');
-    return wanted.claims.has(key) || isKept(live, wanted, snapshot) ? [] : [`${key}: is not desired`];
+    if (wanted.claims.has(key) || isKept(live, wanted, snapshot) || awaitsSource(memory, live, wanted))
+      return [];
+    return [`${key}: is not desired`];
   });
+}
+
+/** A copy stays while its share wants another one whose source cannot be copied. */
+function awaitsSource(memory: MemoryCluster, live: KubeObject, { claims }: Desired): boolean {
+  const owner = live.metadata.annotations?.[ownerAnnotation];
+  return [...claims.values()]
+    .flat()
+    .some(
+      ({ provider, content, type }) =>
+        provider === owner &&
+        content.kind === 'copy' &&
+        copyFrom(memory, content.share, type)?.kind !== 'ready',
+    );
 }
 
 /** The object stays as it is: its provider is invalid or suspended, or its desired state has an error. */

@@ -18,6 +18,8 @@ export function syncedResult({ provider, key }: About): ObjectResult {
   return { provider, key, state: 'synced', reason: 'Synced', message: '' };
 }
 
+export const terminatingText = 'the object is being deleted and waits for its finalizers';
+
 const conflictReasons = ['AlreadyExists', 'OwnedByAnother', 'ProvidedByAnother'] as const;
 
 export function isConflict({ reason }: Pick<ObjectResult, 'reason'>): boolean {

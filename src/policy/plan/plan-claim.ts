@@ -19,10 +19,11 @@ import {
 } from './compare.ts';
 import type { CopyPayload, CopyState } from './copy.ts';
 import type { Observed } from './observed.ts';
-import { failedResult, syncedResult, type ObjectResult } from './object-result.ts';
+import { failedResult, syncedResult, terminatingText, type ObjectResult } from './object-result.ts';
 import { isWhollyOurs, desiredObject, refusalOf, unnamed } from './desired-object.ts';
 import type { ClaimScope, PlanInput } from './plan-input.ts';
 import type { CompiledShare } from '../compile/compile-share.ts';
+import type { Freeze } from '../desired/desired.ts';
 import type { Claim } from '../desired/provider.ts';
 
 export type ClaimStep =
@@ -57,8 +58,7 @@ export function planClaim(
 ): ClaimStep | ObjectResult {
   const scope = input.scopeOf(claim);
   if (scope !== 'allowed') return outOfScope(claim, scope);
-  if (live?.isTerminating === true)
-    return failedResult(claim, 'Terminating', 'the object is being deleted and waits for its finalizers');
+  if (live?.isTerminating === true) return failedResult(claim, 'Terminating', terminatingText);
   return claim.content.kind === 'copy'
     ? planCopy(claim, claim.content.share, live, input)
     : planWrite(claim, undefined, live, input);
@@ -143,9 +143,14 @@ function withoutSource(
 function allowedWrite(step: WriteStep, input: PlanInput): ClaimStep | ObjectResult {
   const { desired, namespaceObject, snapshot, now } = input;
   const freeze = desired.frozen.get(step.claim.provider);
-  if (freeze !== undefined) return failedResult(step.claim, freeze.reason, freeze.message);
+  if (freeze !== undefined) return failedResult(step.claim, freeze.reason, frozenText(freeze));
   const refusal = refusalOf(step, nameOf(namespaceObject), snapshot, now);
   return refusal === undefined ? step : failedResult(step.claim, 'RefusedByPolicy', refusal);
+}
+
+/** The cause can be another content of the same policy. */
+function frozenText({ reason, message }: Freeze): string {
+  return reason === 'Suspended' ? message : `it is not changed: ${message}`;
 }
 
 function neededWrite(

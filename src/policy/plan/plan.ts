@@ -1,10 +1,17 @@
 // Plans one namespace: the steps that bring its objects in sync, and results for objects that need no step.
 import { managedByLabel, managedByReeve, ownerAnnotation } from '../../api/names.ts';
 import { isSameObjectType, roleBindingType } from '../compile/object-key.ts';
-import type { ProviderId } from '../terms/provider-id.ts';
+import { kindOfProvider, type ProviderId } from '../terms/provider-id.ts';
 import { heldText } from './fuse.ts';
 import type { Observed } from './observed.ts';
-import { conflictResult, undesiredResult, type Follower, type ObjectResult } from './object-result.ts';
+import type { CopyState } from './copy.ts';
+import {
+  conflictResult,
+  terminatingText,
+  undesiredResult,
+  type Follower,
+  type ObjectResult,
+} from './object-result.ts';
 import { differingFields } from './same-object.ts';
 import { planClaim, type ClaimStep } from './plan-claim.ts';
 import type { PlanInput } from './plan-input.ts';
@@ -132,22 +139,29 @@ function providedBy(claim: Claim, winner: ProviderId, differing: readonly string
 function planUnclaimed(live: Observed, input: PlanInput): PlanStep | ObjectResult | undefined {
   if (!isOwned(live)) return undefined;
   if (live.isTerminating) return stillDeleting(live);
-  const { owner, key } = live;
-  if (isFrozen(owner, input)) return keptOfInvalid(live, input);
-  if (isExpired(live, input.desired)) return deletion(live, true);
-  const verdict = input.fuseOf(owner);
+  if (isFrozen(live.owner, input)) return keptOfInvalid(live, input);
+  const next = copyStateOf(live.owner, input);
+  if (next?.kind === 'unavailable') return undesired(live, next.reason, `it stays, because ${next.message}`);
+  if (next?.kind === 'unread') return undefined;
+  return isExpired(live, input.desired) ? deletion(live, true) : planRemoval(live, input);
+}
+
+function planRemoval(live: Owned, { fuseOf, now }: PlanInput): PlanStep | ObjectResult {
+  const { owner, expiresAt } = live;
+  const verdict = fuseOf(owner);
   switch (verdict.kind) {
     case 'delete':
       return deletion(live, false);
     case 'release':
       // A provider that was suspended has kept the object beyond its end. Access must not outlive both.
-      if (live.expiresAt !== undefined && live.expiresAt <= input.now.getTime()) return deletion(live, true);
-      return { kind: 'release', owner, live, isOrphaned: true, isExpired: false };
+      return expiresAt !== undefined && expiresAt <= now.getTime()
+        ? deletion(live, true)
+        : { kind: 'release', owner, live, isOrphaned: true, isExpired: false };
     case 'hold':
-      return undesiredResult({ provider: owner, key }, 'TooManyDeletions', heldText(verdict.held));
+      return undesired(live, 'TooManyDeletions', heldText(verdict.held));
     case 'unknown':
-      return undesiredResult(
-        { provider: owner, key },
+      return undesired(
+        live,
         'ApiError',
         'the API server gave no answer, so Reeve cannot decide whether to delete it',
       );
@@ -157,24 +171,33 @@ function planUnclaimed(live: Observed, input: PlanInput): PlanStep | ObjectResul
 }
 
 /** Finalizers of other programs keep the object, and RBAC does not look at a deletionTimestamp. */
-function stillDeleting({ owner, key, type }: Owned): ObjectResult {
-  const grants = isSameObjectType(type, roleBindingType) ? ', and grants until then' : '';
-  return undesiredResult(
-    { provider: owner, key },
-    'Terminating',
-    `it is being deleted and waits for its finalizers${grants}`,
-  );
+function stillDeleting(live: Owned): ObjectResult {
+  const { content, type } = live;
+  const grants =
+    isSameObjectType(type, roleBindingType) &&
+    content.kind === 'object' &&
+    content.object['subjects'] !== undefined;
+  return undesired(live, 'Terminating', `${terminatingText}${grants ? ', and grants until then' : ''}`);
+}
+
+function undesired({ owner, key }: Owned, reason: string, message: string): ObjectResult {
+  return undesiredResult({ provider: owner, key }, reason, message);
+}
+
+/** A share with another source or name wants another Secret. The old copy serves until the new one can be there. */
+function copyStateOf(owner: ProviderId, { desired, copyStateOf: stateOf }: PlanInput): CopyState | undefined {
+  if (kindOfProvider(owner) !== 'SecretShare') return undefined;
+  for (const claims of desired.claims.values())
+    for (const { provider, content } of claims)
+      if (provider === owner && content.kind === 'copy') return stateOf(content.share);
+  return undefined;
 }
 
 /** The namespace says whose object it is, because a provider that does not load reports no namespace. */
-function keptOfInvalid({ owner, key }: Owned, { snapshot }: PlanInput): ObjectResult | undefined {
-  const state = snapshot.providers.get(owner);
+function keptOfInvalid(live: Owned, { snapshot }: PlanInput): ObjectResult | undefined {
+  const state = snapshot.providers.get(live.owner);
   if (state === undefined || state.isValid || state.isSuspended) return undefined;
-  return undesiredResult(
-    { provider: owner, key },
-    'Invalid',
-    'its spec does not load, so the object stays as it is',
-  );
+  return undesired(live, 'Invalid', 'its spec does not load, so the object stays as it is');
 }
 
 /** An object that somebody else made is given back. */

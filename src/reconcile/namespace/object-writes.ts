@@ -1,11 +1,11 @@
 // Writes single objects, with preconditions so that a write can only hit the object that was planned for.
 import { KubeError } from '../../base/kube-error.ts';
-import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import type { JsonObject } from '../../base/json.ts';
 import type { KubeObject, ObjectRef } from '../../base/kube-object.ts';
 import { appliedAnnotation, managedByLabel, managedByReeve, ownerAnnotation } from '../../api/names.ts';
 import { observeObject, observeSecret, type Observed } from '../../policy/plan/observed.ts';
 import type { Surplus, WriteStep } from '../../policy/plan/plan-claim.ts';
-import { annotationsOf, valueOf } from '../../base/metadata.ts';
+import { annotationsOf } from '../../base/metadata.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { orphanMetadata } from '../../policy/plan/ownership.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
@@ -13,7 +13,7 @@ import type { Clock } from '../../base/clock.ts';
 import { giveBack } from './give-back.ts';
 import { Turns } from './turns.ts';
 import type { ObjectWriter } from '../ports.ts';
-import { createHash } from 'node:crypto';
+import { comparable, DryRuns } from './dry-runs.ts';
 
 /**
  * As the resourceVersion of an apply: the object must not exist yet. No object ever has this version, and an existing object
@@ -108,8 +108,20 @@ export class ObjectWrites {
 
   /** An object that does not exist any more counts as removed. */
   async remove(live: Observed, signal: AbortSignal): Promise<void> {
-    const { uid, resourceVersion } = live;
+    const { uid } = live;
+    const resourceVersion = await this.#withdraw(live, signal);
     await this.#writer.remove(refOf(live), { uid, resourceVersion }, signal);
+  }
+
+  /** A RoleBinding grants until its last finalizer is removed, and others can set one. So its subjects are removed first. */
+  async #withdraw(live: Observed, signal: AbortSignal): Promise<string> {
+    const { content, resourceVersion } = live;
+    if (content.kind !== 'object' || live.type.kind !== 'RoleBinding') return resourceVersion;
+    const { subjects, metadata: found } = content.object;
+    if (subjects === undefined || !hasFinalizers(found)) return resourceVersion;
+    const patch = { metadata: { resourceVersion }, subjects: null };
+    const { metadata } = await this.#writer.mergePatch(refOf(live), patch, { signal });
+    return typeof metadata['resourceVersion'] === 'string' ? metadata['resourceVersion'] : resourceVersion;
   }
 
   /** Keeps the object, and marks whose it was. */
@@ -134,6 +146,10 @@ export class ObjectWrites {
     if (answer.content.kind === 'object') this.#dryRuns.remember(object, answer.content.object);
     return answer;
   }
+}
+
+function hasFinalizers({ finalizers }: KubeObject['metadata']): boolean {
+  return Array.isArray(finalizers) && finalizers.length > 0;
 }
 
 function observed({ type }: Pick<Observed, 'type'>, object: KubeObject): Observed {
@@ -197,54 +213,4 @@ async function withGrace<T>(
   } finally {
     ended.abort();
   }
-}
-
-/** Beyond this number all entries are dropped, and dry runs find them out again. */
-const maxEntries = 50_000;
-
-/** Remembers live objects that need no write although they read differently, because a dry run has shown it. */
-export class DryRuns {
-  /** By UID: the hash of the desired and the live object. */
-  readonly #known = new Map<string, string>();
-
-  isKnown(wanted: KubeObject, live: KubeObject): boolean {
-    return this.#known.get(uidOf(live)) === fingerprint(wanted, live);
-  }
-
-  remember(wanted: KubeObject, live: KubeObject): void {
-    if (this.#known.size >= maxEntries) this.#known.clear();
-    this.#known.set(uidOf(live), fingerprint(wanted, live));
-  }
-}
-
-function uidOf({ metadata: { uid = '' } }: KubeObject): string {
-  return uid;
-}
-
-function fingerprint(wanted: KubeObject, live: KubeObject): string {
-  const annotations = annotationsOf(wanted);
-  const parts = [
-    valueOf(annotations, appliedAnnotation),
-    valueOf(annotations, ownerAnnotation),
-    comparable(live),
-  ];
-  return createHash('sha256').update(JSON.stringify(parts, sortedKeys)).digest('base64');
-}
-
-/** Sorts keys: an answer and a watch event have the same fields, but not in the same order. */
-function sortedKeys(_key: string, value: unknown): unknown {
-  if (!isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-/** Returns the object without the counters of the API server, and without the status, which other controllers write. */
-export function comparable(object: KubeObject): KubeObject {
-  const { status: _status, ...rest } = object;
-  const {
-    managedFields: _fields,
-    resourceVersion: _version,
-    generation: _count,
-    ...metadata
-  } = object.metadata;
-  return { ...rest, metadata };
 }

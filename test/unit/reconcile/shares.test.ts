@@ -197,6 +197,19 @@ describe('the source of a share', () => {
     expect(h.condition('SecretShare', 's')).toMatchObject({ status: 'True' });
   });
 
+  test('copies stay when their share names another source, until that can be copied', async () => {
+    const h = await sharing();
+    h.share('s', shareOf({ source: { namespace: 'reeve-shared', name: 'misspelled' } }));
+    await h.settle();
+    expect(dataOf(h, 'a')).toEqual(data);
+    expect(h.condition('SecretShare', 's')).toMatchObject({ status: 'False', reason: 'SourceMissing' });
+    expect(h.condition('Namespace', 'a', 'reeve.dev/Ready')).toMatchObject({ status: 'False' });
+    h.secret('reeve-shared', 'misspelled', { user: 'new' });
+    await h.settle();
+    expect(h.get('Secret', 'regcred', 'a')).toBeUndefined();
+    expect(h.get('Secret', 'misspelled', 'a')?.['data']).toEqual({ user: btoa('new') });
+  });
+
   test.each<readonly [string, string, object, object]>([
     [
       'in a namespace that is not for sources',
