@@ -155,7 +155,10 @@ onEachBackend('admission policies', (backend) => {
     });
   });
 
-  describe.each(['reeve.dev/namespacepolicy', 'reeve.dev/secretshare'])('the label %s', (key) => {
+  describe.each([
+    ['reeve.dev/namespacepolicy', 'NamespacePolicy'],
+    ['reeve.dev/secretshare', 'SecretShare'],
+  ])('the label %s', (key, kind) => {
     const named = { labels: { [key]: 'registry' } };
 
     it('is refused on objects without the mark, for Reeve too', async () => {
@@ -182,7 +185,8 @@ onEachBackend('admission policies', (backend) => {
     it('is held on objects with the mark', async () => {
       const ns = await backend.namespace();
       const path = at('configmaps', ns, 'a');
-      const marks = { labels: { ...marked.labels, ...named.labels } };
+      const annotations = { 'reeve.dev/owner': `${kind}/registry` };
+      const marks = { labels: { ...marked.labels, ...named.labels }, annotations };
       const reeve = backend.as(reconciler, 'system:masters');
       await backend.api.must(reeve.create(at('configmaps', ns), configMap('a', {}, marks)));
       for (const value of ['other', null]) {

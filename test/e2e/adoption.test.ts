@@ -242,11 +242,11 @@ describeControllers('taking over', () => {
 
     test('a RoleBinding that a finalizer of others holds grants nothing once its policy is deleted', async () => {
       const namespace = await namesakes.provide('held', { roleBindings: [roleBinding('devs', 'staff')] });
-      const patch = async (finalizers: string): Promise<string> =>
-        await stage.kubectl(
-          ...['patch', 'rolebinding', 'devs', '-n', namespace, '--type=merge', '-p'],
-          `{"metadata":{"finalizers":${finalizers}}}`,
-        );
+      const binding = ['rolebinding', 'devs', '-n', namespace];
+      const patch = async (finalizers: string): Promise<string> => {
+        const body = `{"metadata":{"finalizers":${finalizers}}}`;
+        return await stage.kubectl('patch', ...binding, '--type=merge', '-p', body);
+      };
       await patch('["example.com/hold"]');
       await stage.remove(namesakes.refTo('held'));
       const held = await stage.mustGet(namesakes.objectIn('held', 'RoleBinding', 'devs'));
