@@ -120,7 +120,7 @@ export const scenes: readonly Scene[] = [
         'ann',
         requests.patchRequest(requests.policyPath, { spec: { contents: null } }),
       );
-      const isWarned = await session.hasEvent(warned(/deletes 2 objects/));
+      const isWarned = await session.hasEvent(warned(/deletes (?:up to )?2 objects/));
       return code === 200 && isWarned && (await session.hasEvent(written('delete', 'RoleBinding')));
     },
   },
