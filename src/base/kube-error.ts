@@ -3,11 +3,12 @@
 /** Why the API server refused a request. */
 export interface Refusal {
   /**
-   * `rights`: RBAC or another authorizer. `escalation`: the right to bind a role. `policy`: a ValidatingAdmissionPolicy.
+   * `rights`: RBAC or another authorizer. `escalation`: the right to bind a role. `role`: of a create, the role to
+   * bind does not exist. `policy`: a ValidatingAdmissionPolicy.
    * `fields`: the object is invalid. `unknown`: no form that we know.
    */
   readonly by:
-    'rights' | 'escalation' | 'policy' | 'webhook' | 'quota' | 'podSecurity' | 'fields' | 'unknown';
+    'rights' | 'escalation' | 'role' | 'policy' | 'webhook' | 'quota' | 'podSecurity' | 'fields' | 'unknown';
   /** The name of the policy, webhook, ResourceQuota or level; for `rights` the missing right: `create secrets`. */
   readonly name?: string;
   /** One line in the words of the API server. Never present where it may quote a Secret. */

@@ -204,6 +204,9 @@ describeCluster('rights that the install does not give', () => {
     expect(await messageOf(refOf(typo))).toMatch(
       /^ClusterRole viev \(did you mean view\?\) may not exist, so check the name first; Reeve's own account lacks rights/,
     );
+    expect((await stage.failures(refOf(typo))).join()).toBe(
+      'sc-ns RoleBinding sc-typo: RoleMissing, ClusterRole viev does not exist',
+    );
   });
 
   it('rules without a webhook are reported', async () => {

@@ -28,6 +28,9 @@ const forms: readonly Form[] = [
       's',
     ),
   },
+  // https://github.com/kubernetes/kubernetes/blob/v1.36.0/pkg/registry/rbac/rolebinding/policybased/storage.go
+  // The name is that of the role, behind the resource of the binding.
+  { by: 'role', pattern: /^rolebindings\.rbac\.authorization\.k8s\.io "(?<name>[^"]+)" not found$/ },
   // https://github.com/kubernetes/kubernetes/blob/v1.36.0/staging/src/k8s.io/apiserver/pkg/admission/plugin/policy/validating/dispatcher.go
   {
     by: 'policy',

@@ -32,8 +32,10 @@ export type WriteOperation = 'create' | 'change' | 'delete';
 /** Throws the error again unless it is a KubeError: it is an error of the program. */
 export function classifyWriteError(error: unknown, operation: WriteOperation): WriteError {
   if (!(error instanceof KubeError)) throw error;
-  const { code, reason, causes, retryAfterMs = 0 } = error;
+  const { code, reason, causes, refusal, retryAfterMs = 0 } = error;
   if (causes.includes('NamespaceTerminating')) return { kind: 'namespace-terminating' };
+  // To a change or a deletion, the same answer means that the RoleBinding is missing.
+  if (operation === 'create' && refusal?.by === 'role') return rejection(error);
   // 404 for a create means a missing namespace, which its watch will report, or a missing kind, which nothing reports.
   if (code === 404)
     return operation === 'create' ? { kind: 'transient', reason, minDelayMs: 0 } : { kind: 'not-found' };
@@ -56,7 +58,7 @@ function rejection({ code, reason, refusal = { by: 'unknown' } }: KubeError): Wr
   const isLasting = refusal.by === 'fields' || (refusal.by === 'unknown' && code !== 403);
   return {
     kind: 'permanent',
-    reason: lacksRight ? 'InsufficientPermissions' : 'Rejected',
+    reason: lacksRight ? 'InsufficientPermissions' : refusal.by === 'role' ? 'RoleMissing' : 'Rejected',
     message: sentenceOf(refusal, `${code} ${reason}`),
     ...(isLasting ? {} : { minDelayMs: permissionMs }),
   };
@@ -69,6 +71,8 @@ function sentenceOf({ by, name = '', text }: Refusal, answer: string): string {
       return `the install gives Reeve's account no right to ${name} here`;
     case 'escalation':
       return "the install gives Reeve's account no right to bind this role";
+    case 'role':
+      return `ClusterRole ${name} does not exist`;
     case 'policy':
       return `ValidatingAdmissionPolicy ${name} refuses it${why}`;
     case 'webhook':

@@ -28,6 +28,11 @@ describe('the cause of a refusal', () => {
       { by: 'escalation' },
     ],
     [
+      'a ClusterRole that does not exist',
+      'rolebindings.rbac.authorization.k8s.io "eddit" not found',
+      { by: 'role', name: 'eddit' },
+    ],
+    [
       'a ValidatingAdmissionPolicy',
       `${team}ValidatingAdmissionPolicy 'quota-limits' with binding 'all' denied request: at most 5 pods`,
       { by: 'policy', name: 'quota-limits', text: 'at most 5 pods' },

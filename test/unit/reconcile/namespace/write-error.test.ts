@@ -36,6 +36,23 @@ test('a write that cannot succeed by itself is not retried', () => {
   expect(classifyWriteError(failure(422), 'create')).not.toHaveProperty('minDelayMs');
 });
 
+test('a RoleBinding whose ClusterRole does not exist fails with its name, and is tried again later', () => {
+  const error = new KubeError({
+    code: 404,
+    reason: 'NotFound',
+    retryable: false,
+    refusal: { by: 'role', name: 'eddit' },
+  });
+  expect(classifyWriteError(error, 'create')).toEqual({
+    kind: 'permanent',
+    reason: 'RoleMissing',
+    message: 'ClusterRole eddit does not exist',
+    minDelayMs: 30_000,
+  });
+  // There, the RoleBinding itself is missing.
+  expect(classifyWriteError(error, 'delete')).toEqual({ kind: 'not-found' });
+});
+
 test.each<readonly [Refusal | undefined, object]>([
   [
     { by: 'rights', name: 'create secrets' },
