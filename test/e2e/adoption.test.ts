@@ -316,6 +316,30 @@ describeControllers('taking over', () => {
     );
   });
 
+  test('a policy that loses its finalizer and is deleted leaves its objects behind with a warning', async () => {
+    const namespace = await namesakes.provide('unheld', { roleBindings: [roleBinding('team', 'readers')] });
+    await reeve.stop();
+    await stage.kubectl(
+      'patch',
+      'nspol',
+      namespace,
+      '--type=merge',
+      '-p',
+      '{"metadata":{"finalizers":null}}',
+    );
+    await stage.inEmergency('delete', 'nspol', namespace, '--timeout=60s');
+    expect(await stage.get(namesakes.refTo('unheld'))).toBeUndefined();
+    reeve = await startReeve(stage.cluster);
+    await inTime(() => stage.ownersOf(namesakes.objectIn('unheld', 'RoleBinding', 'team'))).toEqual([
+      'nobody',
+    ]);
+    const selector = `reason=Orphaned,regarding.name=${namespace}`;
+    const events = ['get', 'events.events.k8s.io', '-n', 'default', `--field-selector=${selector}`] as const;
+    await inTime(() =>
+      stage.kubectl(...events, '-o', 'jsonpath={.items[*].type} {.items[*].note}'),
+    ).toContain('Warning 1 object stays without Reeve: their policy or share no longer exists');
+  });
+
   test('an offered object with a finalizer is a conflict until its owner removes the finalizer', async () => {
     const namespace = await namesakes.makeNamespace('held');
     const held = ['rolebinding', 'team', '-n', namespace] as const;

@@ -68,7 +68,7 @@ export function orphanedText(why: ReleaseReason, count: number, provider: Provid
 }
 
 const causes: Readonly<Record<ReleaseReason, string>> = {
-  OwnerUnknown: 'their policy or share no longer exists',
+  OwnerUnknown: 'their policy or share no longer exists (was its finalizer reeve.dev/cleanup removed?)',
   DeletionPolicyOrphan: 'deletionPolicy is Orphan',
   Suspended: 'it was deleted while suspended',
   Invalid: 'it was deleted while its spec did not load',

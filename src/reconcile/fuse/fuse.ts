@@ -11,7 +11,7 @@ export interface FuseOptions {
   readonly undesired: UndesiredCounts;
   readonly kinds: KindProbe;
   readonly clock: Pick<Clock, 'monotonic'>;
-  /** Called once for each provider whose deletion leaves objects behind, unless its author asked for that. */
+  /** Called once for each deleted provider that leaves objects behind, unless its author asked for that. */
   readonly orphaned: (provider: ProviderId, why: ReleaseReason, count: number) => void;
 }
 
@@ -30,13 +30,17 @@ export class Fuse {
   readonly #kindTerminating = new Map<string, boolean>();
   /** UIDs of providers being deleted whose objects are released. The rest of their objects must not be deleted later. */
   readonly #released = new Map<string, FuseVerdict>();
+  /** Providers that no longer existed when their objects were released: somebody had removed their finalizer. */
+  readonly #unknown = new Set<ProviderId>();
   readonly #deletions = new Set<Deletion>();
 
   constructor(options: FuseOptions) {
     this.#options = options;
     this.#recent = new RecentDeletions(options.clock);
     options.cluster.subscribe((change) => {
-      if (change.kind === 'namespace' || change.before === undefined) return;
+      if (change.kind === 'namespace') return;
+      this.#unknown.delete(change.id);
+      if (change.before === undefined) return;
       if (change.before.state.uid !== change.after?.state.uid) this.#forget(change.before.state.uid);
     });
   }
@@ -67,12 +71,19 @@ export class Fuse {
     const recent = state === undefined ? 0 : this.#recentOf(tallyOf(state));
     const count = { outstanding: this.outstanding(provider), recent };
     const verdict = judgeFuse(state, count, this.#kindTerminating.get(state?.uid ?? '') === true);
+    if (state === undefined) this.#reportUnknown(provider, count.outstanding);
     if (state?.isDeleting === true && verdict.kind === 'release') {
       this.#released.set(state.uid, verdict);
       if (verdict.why !== 'DeletionPolicyOrphan')
         this.#options.orphaned(provider, verdict.why, count.outstanding);
     }
     return verdict;
+  }
+
+  #reportUnknown(provider: ProviderId, outstanding: number): void {
+    if (outstanding === 0 || this.#unknown.has(provider)) return;
+    this.#unknown.add(provider);
+    this.#options.orphaned(provider, 'OwnerUnknown', outstanding);
   }
 
   outstanding(provider: ProviderId): number {

@@ -228,6 +228,19 @@ describe('a provider that is being deleted', () => {
     },
   );
 
+  test('objects of a provider that lost its finalizer before its deletion are counted and named once', async () => {
+    const h = await inNamespaces(4);
+    h.memory.change(refTo('NamespacePolicy', 'p'), { metadata: { finalizers: null } });
+    h.memory.delete(refTo('NamespacePolicy', 'p'));
+    await h.settle();
+    expect([left(h), marked(h)]).toEqual([4, 0]);
+    expect(h.told.observed.filter(([name]) => name === 'orphaned')).toEqual([
+      ['orphaned', 'NamespacePolicy/p', 'OwnerUnknown', 4],
+    ]);
+    const said = h.told.events.filter(({ reason }) => reason === 'Orphaned').map(({ type }) => type);
+    expect(said).toEqual(['Warning']);
+  });
+
   test('a provider that is deleted with its kind releases all its objects', async () => {
     const h = await inNamespaces(2);
     h.terminatingKinds = ['NamespacePolicy'];
