@@ -240,22 +240,6 @@ describeControllers('taking over', () => {
       );
     });
 
-    test('a RoleBinding that a finalizer of others holds grants nothing once its policy is deleted', async () => {
-      const namespace = await namesakes.provide('held', { roleBindings: [roleBinding('devs', 'staff')] });
-      const binding = ['rolebinding', 'devs', '-n', namespace];
-      const patch = async (finalizers: string): Promise<string> => {
-        const body = `{"metadata":{"finalizers":${finalizers}}}`;
-        return await stage.kubectl('patch', ...binding, '--type=merge', '-p', body);
-      };
-      await patch('["example.com/hold"]');
-      await stage.remove(namesakes.refTo('held'));
-      const held = await stage.mustGet(namesakes.objectIn('held', 'RoleBinding', 'devs'));
-      expect([held.metadata.deletionTimestamp === undefined, held.subjects]).toEqual([false, undefined]);
-      await inTime(() => stage.namespaceCondition(namespace)).toBe('False Terminating');
-      await patch('null');
-      await inTime(() => stage.namespaceCondition(namespace)).toBe('True NothingProvided');
-    });
-
     test('an adopted object with the label reeve.dev/adopt=delete is deleted with its policy', async () => {
       await makeTheirs('given-away', 'delete');
       await stage.apply(namesakes.policy('given-away', contents));
@@ -355,19 +339,19 @@ describeControllers('taking over', () => {
     await inTime(() => stage.condition(namesakes.refTo('held'))).toBe('True Synced');
   });
 
-  test('a RoleBinding that a finalizer keeps after its end is a failure, because it still grants', async () => {
-    const expiresAt = new Date(Date.now() + 6000).toISOString();
-    const contents = { roleBindings: [{ ...roleBinding('team', 'readers'), expiresAt }] };
-    const namespace = await namesakes.provide('ended', contents);
+  test('a RoleBinding that a finalizer keeps grants nothing once it is deleted, and is a failure until then', async () => {
+    const namespace = await namesakes.provide('ended', { roleBindings: [roleBinding('team', 'readers')] });
     const held = ['rolebinding', 'team', '-n', namespace] as const;
     const hold = '{"metadata":{"finalizers":["example.com/hold"]}}';
     await stage.inEmergency('patch', ...held, '--type=merge', '-p', hold);
+    await namesakes.deselect('ended');
     await inTime(() => stage.namespaceCondition(namespace)).toBe('False Terminating');
     await inTime(() => stage.condition(namesakes.refTo('ended'))).toBe('False Failed');
-    expect((await stage.failures(namesakes.refTo('ended')))[0]).toContain('and grants until then');
+    expect((await stage.failures(namesakes.refTo('ended')))[0]).toContain('waits for its finalizers');
+    const { metadata, subjects } = await stage.mustGet(namesakes.objectIn('ended', 'RoleBinding', 'team'));
+    expect([metadata.deletionTimestamp === undefined, subjects]).toEqual([false, undefined]);
     await stage.kubectl('patch', ...held, '--type=merge', '-p', '{"metadata":{"finalizers":null}}');
     await inTime(() => stage.namespaceCondition(namespace)).toBe('True NothingProvided');
-    await inTime(() => stage.condition(namesakes.refTo('ended'))).toBe('True Synced');
   });
 
   test('the advice for an object with the mark but without an owner works as it is written', async () => {

@@ -12,7 +12,7 @@ test('a RoleBinding that a finalizer of others holds grants nothing once it is d
   h.start();
   await h.settle();
   const binding = h.get('RoleBinding', 'devs', 'a');
-  // The guard lets anybody change finalizers.
+  // The guard refuses this, except in an emergency.
   h.memory.put({
     ...binding,
     metadata: { ...binding?.metadata, name: 'devs', finalizers: ['example.com/hold'] },
