@@ -75,7 +75,7 @@ describeControllers('taking over', () => {
       }
     });
 
-    test('no other provider takes what was left behind, and nobody takes what was made free again', async () => {
+    test('no other provider takes what was left behind, and no provider takes an object that was made free again', async () => {
       await leaveBehind();
       const wanted = { ...other.write(labelled), spec: it.write(labelled)['spec'] };
       await stage.apply(wanted);
@@ -143,7 +143,7 @@ describeControllers('taking over', () => {
       expect(await stage.deletionsIn(namespace)).toEqual([]);
     });
 
-    test('one that somebody has changed is a conflict until it is handed over, and is given back after that', async () => {
+    test('one that a user has changed is a conflict until it is handed over, and is given back after that', async () => {
       const namespace = await namesakes.makeNamespace('changed');
       await inTime(() => stage.ownersOf(refIn('changed'))).toEqual(['nobody']);
       const [uid] = await stage.uidsOf(refIn('changed'));

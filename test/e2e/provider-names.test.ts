@@ -1,4 +1,4 @@
-// The labels and the annotation by which people find what a policy or share keeps, and when it expires.
+// The labels and the annotation to find the objects of a policy or share by, and when they expire.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { installReeve } from '../cluster/reeve-install.ts';
 import { kubectl } from '../support/kubectl.ts';
@@ -79,7 +79,7 @@ describeControllers('the names of providers', () => {
     expect(await stage.uidsOf(ref)).toEqual([uid]);
   });
 
-  test('nobody else sets the labels, on any object', async () => {
+  test('no other user sets the labels, on any object', async () => {
     await namesakes.makeNamespace('other');
     for (const what of [['namespace/pn-other'], ['serviceaccount/default', '-n', 'pn-other']]) {
       const refused = await kubectl(['label', ...what, 'reeve.dev/secretshare=registry'], stage.cluster);

@@ -1,4 +1,4 @@
-// A changed roleRef: the binding is deleted and created again, because Kubernetes lets nobody change it. The time between both
+// A changed roleRef: the binding is deleted and created again, because Kubernetes lets no user change it. The time between both
 // is measured from the audit log and with reviews of one subject's access, and printed.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { installReeve } from '../cluster/reeve-install.ts';

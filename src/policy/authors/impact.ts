@@ -66,7 +66,7 @@ export function impactOf(
   return comparison;
 }
 
-/** What is lost and what is changed both need the objects of a namespace, and rendering them takes most of the time. */
+/** Lost and changed objects are both found by rendering a namespace, which takes most of the time. */
 function renderingOnce(definition: ProviderDefinition | undefined): ProviderDefinition | undefined {
   if (definition?.kind !== 'NamespacePolicy') return definition;
   const { compiled } = definition;

@@ -15,7 +15,7 @@ export function contentsNotices(
   snapshot: ClusterSnapshot,
   { now, budget }: Circumstances,
 ): readonly string[] {
-  // Who creates or deletes a namespace expects its contents to come or go. Who changes a label may not.
+  // A user who creates or deletes a namespace expects this of its contents. A user who changes a label may not.
   if (before === undefined || after === undefined) return [];
   const old = desired(before, snapshot, now, budget);
   const wanted = desired(after, snapshot, now, budget);

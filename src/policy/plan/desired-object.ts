@@ -49,7 +49,7 @@ export function desiredObject(
   return named(claim, marked(claim, namespace, body, textsOf(labels), applied));
 }
 
-/** Adds the metadata by which people find the object: its provider, and its expiry. */
+/** Adds the metadata to find the object by: its provider, and its expiry. */
 function named({ provider, expiresAt }: Claim, object: KubeObject): KubeObject {
   const name = new Map([[providerLabels[kindOfProvider(provider)], nameOfProvider(provider)]]);
   const expiry =

@@ -5,7 +5,7 @@ import { counted } from '../terms/wording.ts';
 
 export type FuseVerdict =
   | { readonly kind: 'delete' }
-  /** The objects stay without our mark, because nobody confirmed the deletion, or nobody can. */
+  /** The objects stay without our mark, because the deletion was not confirmed, or cannot be. */
   | { readonly kind: 'release'; readonly why: ReleaseReason }
   | { readonly kind: 'hold'; readonly held: HeldDeletions }
   /** The API server gives no answer. The objects stay as they are until it does. */

@@ -34,7 +34,7 @@ export interface Ownership {
   readonly isDeletable: boolean;
 }
 
-/** Of the two values that offer an object, this one allows Reeve to delete it later. */
+/** Two values offer an object. This one allows Reeve to delete it later. */
 const adoptAndDelete = 'delete';
 
 export function ownershipOf(type: ObjectType, object: KubeObject): Ownership {
@@ -81,14 +81,14 @@ export function orphanMetadata(owner: ProviderId) {
   };
 }
 
-/** Nobody ends the access of an expiring RoleBinding that its provider leaves behind, so its event says so. */
+/** An expiring RoleBinding that its provider leaves behind grants access without an end, so its event says so. */
 export function endlessNote({ expiresAt }: { readonly expiresAt: number | undefined }) {
   return expiresAt === undefined
     ? undefined
     : { message: `it was to end at ${rfc3339(new Date(expiresAt))}, and stays without an end` };
 }
 
-/** Whoever removes the label makes the object free again. The annotation tells a policy from a share of that name. */
+/** An object without the label is free again. The annotation tells a policy from a share of that name. */
 function orphanedFrom(object: KubeObject): ProviderId | undefined {
   const provider = parseProviderId(valueOf(annotationsOf(object), orphanedFromKey));
   const name = valueOf(labelsOf(object), orphanedFromKey);

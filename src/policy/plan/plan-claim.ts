@@ -105,7 +105,7 @@ function planWrite(
 
 const adopted = new Map([[adoptedAnnotation, 'true']]);
 
-/** True if somebody else made the object. An object that its provider takes back was Reeve's already. */
+/** True if another client created the object. An object that its provider takes back was Reeve's already. */
 function isAdopted({ provider }: Claim, live: Observed | undefined): boolean {
   if (live === undefined) return false;
   return live.isAdopted || (live.owner === undefined && live.orphanedFrom !== provider);

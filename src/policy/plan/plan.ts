@@ -200,7 +200,7 @@ function keptOfInvalid(live: Owned, { snapshot }: PlanInput): ObjectResult | und
   return undesired(live, 'Invalid', 'its spec does not load, so the object stays as it is');
 }
 
-/** An object that somebody else made is given back. */
+/** An object that another client created is given back. */
 function deletion(live: Owned, hasExpired: boolean): PlanStep {
   const { owner, isDeletable } = live;
   return isDeletable

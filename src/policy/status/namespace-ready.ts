@@ -34,7 +34,7 @@ export function namespaceReadiness(
     : ready('Synced', 'all objects of policies and shares are in sync');
 }
 
-/** Reeve cannot tell whether somebody needs the object, so it neither deletes nor releases it. */
+/** Reeve cannot tell whether the object is needed, so it neither deletes nor releases it. */
 function withoutOwner(key: ObjectKey): string {
   return (
     `${kindOfKey(key)} ${nameOfKey(key)} has the label ${managedByLabel}=${managedByReeve} but no annotation ` +
@@ -61,7 +61,7 @@ function firstUnsatisfied(results: readonly ObjectResult[]): ObjectResult | unde
     );
 }
 
-/** What is missing comes before what should not be there. The failure of an owner comes before conflicts of other providers. */
+/** Missing objects come before unwanted ones. The failure of an owner comes before conflicts of other providers. */
 function rankOf({ key, state, provider }: ObjectResult): string {
   return `${state === 'undesired' ? 1 : 0} ${key} ${state === 'failed' ? 0 : 1} ${provider}`;
 }

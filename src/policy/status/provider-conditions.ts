@@ -117,7 +117,7 @@ function settled(facts: ProviderFacts): Verdict {
   const { violations } = facts;
   const parts = [syncedMessage(facts), ...facts.withoutEffect].filter((part) => part !== '').join('; ');
   const synced = `${parts}${skippedMessage(facts)}${secretsMessage(violations)}`;
-  // A provider without effect harms nobody, so it is ready, and its reason says that it does nothing.
+  // A provider without effect does no harm, so it is ready, and its reason says that it does nothing.
   const reason = facts.matched === 0 && facts.counts.desired === 0 ? 'MatchesNothing' : 'Synced';
   return ready(reason, `${violationsMessage(violations)}${synced}`);
 }

@@ -30,7 +30,7 @@ export class Fuse {
   readonly #kindTerminating = new Map<string, boolean>();
   /** UIDs of providers being deleted whose objects are released. The rest of their objects must not be deleted later. */
   readonly #released = new Map<string, FuseVerdict>();
-  /** Providers that no longer existed when their objects were released: somebody had removed their finalizer. */
+  /** Providers that no longer existed when their objects were released: another client had removed their finalizer. */
   readonly #unknown = new Set<ProviderId>();
   readonly #deletions = new Set<Deletion>();
 

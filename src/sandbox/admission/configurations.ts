@@ -27,7 +27,7 @@ export interface WriteSelector {
 export interface WithMatchConditions {
   readonly matchConditions?: readonly { readonly expression: string }[];
   readonly failurePolicy?: string;
-  /** Of policies alone. */
+  /** Only policies have it. */
   readonly paramKind?: { readonly apiVersion: string; readonly kind: string };
 }
 

@@ -203,7 +203,7 @@ describe('the ServiceAccount default', () => {
     expect(h.status('NamespacePolicy', 'p')).toMatchObject({ failures: [{ reason: 'NotCreatedYet' }] });
   });
 
-  test('one that somebody has changed is a conflict', async () => {
+  test('one that a user has changed is a conflict', async () => {
     const h = await withPolicyOnly();
     h.memory.put(made({ labels: { team: 'a' } }));
     await h.settle();

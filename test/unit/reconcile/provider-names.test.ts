@@ -1,4 +1,4 @@
-// The labels and annotations by which people find what a policy or share provides, and when it expires.
+// The labels and annotations to find the objects of a policy or share by, and when they expire.
 import { describe, expect, test } from 'vitest';
 import { bindingPolicy, quotaPolicy, settledWith, shareOf, team } from '../../support/provided.ts';
 import { refTo, type Harness } from '../../support/reconcile-harness.ts';
@@ -125,7 +125,7 @@ describe('the annotation with the expiry', () => {
     expect(Date.parse(expiryOf(h) ?? '')).toBe(created + 8 * 3_600_000);
   });
 
-  test('an adopted RoleBinding loses the expiry that somebody else wrote on it', async () => {
+  test('an adopted RoleBinding loses the expiry that a user wrote on it', async () => {
     const h = harness();
     h.namespace('a', team);
     const annotations = { 'reeve.dev/expires-at': '2030-01-01T00:00:00Z' };

@@ -140,7 +140,7 @@ describe('taking the lead', () => {
     [undefined, 0],
     [7, 8],
     [2 ** 31 - 2, 2 ** 31 - 1],
-    // The API server would refuse the next number, and nobody could lead again.
+    // The API server would refuse the next number, and no replica could lead again.
     [2 ** 31 - 1, 0],
   ])('a Lease with %s transitions can be taken over', (leaseTransitions, next) => {
     const spec = { holderIdentity: 'a', ...(leaseTransitions === undefined ? {} : { leaseTransitions }) };

@@ -115,7 +115,7 @@ describe('the number of objects that a write changes', () => {
     expect(warnings(before, after)).toBe(`NamespacePolicy/p ${text}: a, b`);
   });
 
-  test('a number and a text of the same digits are told apart', () => {
+  test('a number and a text of the same digits look different', () => {
     const quota = (jobs: unknown) => {
       const spec = { hard: { 'count/jobs.batch': jobs, pods: '2' } };
       const resources = [{ apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'q' }, spec }];
