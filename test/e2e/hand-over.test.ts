@@ -135,14 +135,17 @@ describeControllers('two that provide the same', () => {
   const annsContents = ['view: readers', ofAnn.data, { user: 'ann', password: 'one' }];
   const bobsContents = ['view: writers', ofBob.data, { user: 'bob' }];
 
-  test('the new owner changes the objects in place where they differ', async () => {
+  test('the author of a new owner is warned, and the new owner changes the objects in place where they differ', async () => {
     const rivals = await both('content', ofAnn, ofBob, annsAndBobs);
     const before = await rivals.uids();
     expect(await rivals.contents()).toEqual(annsContents);
     await rivals.go('a');
     expect(await rivals.owners()).toEqual(rivals.of('b'));
     expect(await rivals.contents()).toEqual(bobsContents);
-    await rivals.come('a', ofAnn);
+    const { namespace } = rivals;
+    expect(await stage.apply(...rivals.written('a', ofAnn))).toContain(
+      `SecretShare/${namespace}-a takes Secret shared in 1 namespace over from SecretShare/${namespace}-b: ${namespace}\n`,
+    );
     await inConflict(rivals, annsAndBobs);
     expect(await rivals.contents()).toEqual(annsContents);
     expect(await rivals.uids()).toEqual(before);

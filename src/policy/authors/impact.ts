@@ -14,7 +14,9 @@ import { clipped } from '../../base/text.ts';
 import type { Install } from '../compile/install.ts';
 import { missingDefaults } from '../plan/repair.ts';
 import { contentChanges, type ContentChange } from './content-changes.ts';
+import { HandOvers } from './hand-overs.ts';
 import { LostObjects } from './lost-objects.ts';
+import { OtherProviders } from './other-providers.ts';
 import { UnrenderedContents } from './unrendered.ts';
 
 export interface Impact {
@@ -38,6 +40,7 @@ export interface Impact {
   readonly repaired: ReadonlyMap<string, readonly string[]>;
   /** Contents that namespaces do not get: in all namespaces if this write changes the contents, else in those gained. */
   readonly unrendered: Pick<UnrenderedContents, 'all'>;
+  readonly handOvers: Pick<HandOvers, 'all'>;
 }
 
 /** A namespace for which a match condition of the newer version has an error. */
@@ -99,6 +102,7 @@ class Comparison implements Impact {
   readonly changed = new Map<ContentChange, string[]>();
   readonly repaired = new Map<string, string[]>();
   readonly unrendered: UnrenderedContents;
+  readonly handOvers: HandOvers;
   readonly #write: ProviderWrite;
   readonly #lost: LostObjects | undefined;
   readonly #circumstances: Circumstances;
@@ -122,10 +126,13 @@ class Comparison implements Impact {
     this.#repairing = repairs(write) ? policyIn(after) : undefined;
     this.#changes = contentChanges(write, install);
     this.unrendered = new UnrenderedContents(write, circumstances.budget);
+    const versions = [before, after].filter((version) => version !== undefined);
+    const others = new OtherProviders(versions, snapshot, circumstances);
     const isCounting = before !== undefined && fateOf(write) !== 'kept' && !write.reported.hasNoCopies;
     this.#lost = isCounting
-      ? new LostObjects(before, after, snapshot, { ...circumstances, install })
+      ? new LostObjects(before, after, others, { ...circumstances, install })
       : undefined;
+    this.handOvers = new HandOvers(write, others, { ...circumstances, install });
   }
 
   add(namespaceObject: KubeObject): void {
@@ -134,6 +141,7 @@ class Comparison implements Impact {
     const newer = this.#match(this.#write.after, namespaceObject);
     if (older.kind === 'no' && newer.kind === 'no') return;
     const name = nameOf(namespaceObject);
+    this.handOvers.add(namespaceObject, older.kind, newer.kind);
     if (newer.kind === 'error') {
       const { condition, message } = newer;
       this.unmatched.push({ name, condition, message, isOld: older.kind === 'error' });

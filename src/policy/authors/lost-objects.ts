@@ -1,19 +1,13 @@
 // Counts the objects of a namespace that only the older version of a provider wants.
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../base/kube-object.ts';
-import { desiredByProvider, desired, type Desired } from '../desired/desired.ts';
-import { isProvided, mayMakeSecret } from '../compile/install.ts';
-import {
-  type ObjectKey,
-  roleBindingType,
-  secretObjectType,
-  type ObjectType,
-  groupKind,
-} from '../compile/object-key.ts';
+import { desiredByProvider, type Desired } from '../desired/desired.ts';
+import { isProvided, mayMakeSecret, type Install } from '../compile/install.ts';
+import { type ObjectKey, roleBindingType, secretObjectType, groupKind } from '../compile/object-key.ts';
 import { policyProvider, shareProvider, type Claim, type Provider } from '../desired/provider.ts';
 import type { MatchResult } from '../terms/match.ts';
-import { type ClusterSnapshot, PolicySet, ShareSet } from '../compile/snapshot.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
+import type { OtherProviders } from './other-providers.ts';
 import type { ProviderCircumstances } from './provider-write.ts';
 
 export class LostObjects {
@@ -22,20 +16,19 @@ export class LostObjects {
   readonly #after: Provider | undefined;
   /** True if both versions provide objects of the same names in a namespace that both match. */
   readonly #providesSame: boolean;
-  /** The other providers that could want the same objects. */
-  readonly #others: ClusterSnapshot;
+  readonly #others: OtherProviders;
   readonly #circumstances: ProviderCircumstances;
 
   constructor(
     before: ProviderDefinition,
     after: ProviderDefinition | undefined,
-    snapshot: ClusterSnapshot,
+    others: OtherProviders,
     circumstances: ProviderCircumstances,
   ) {
     this.#before = activeProvider(before);
     this.#after = after === undefined || providesNothing(after) ? undefined : activeProvider(after);
     this.#providesSame = after !== undefined && providesSame(before, after);
-    this.#others = otherProviders(before, snapshot);
+    this.#others = others;
     this.#circumstances = circumstances;
   }
 
@@ -43,8 +36,7 @@ export class LostObjects {
   countIn(namespaceObject: KubeObject, matchAfter: MatchResult['kind']): number {
     const keys = this.#droppedKeys(namespaceObject, matchAfter);
     if (keys.length === 0) return 0;
-    const { now, budget } = this.#circumstances;
-    const { claims } = desired(namespaceObject, this.#others, now, budget);
+    const { claims } = this.#others.wantedIn(namespaceObject);
     return keys.filter((key) => !claims.has(key)).length;
   }
 
@@ -60,16 +52,11 @@ export class LostObjects {
 
   /** Leaves out what the installation does not allow, because Reeve never created it. */
   #keysBefore(namespaceObject: KubeObject): readonly ObjectKey[] {
+    const { install } = this.#circumstances;
     const { claims } = this.#wanted(this.#before, namespaceObject);
     return [...claims].flatMap(([key, [claim]]) =>
-      claim !== undefined && this.#mayExist(claim) ? [key] : [],
+      claim !== undefined && mayExist(claim, install) ? [key] : [],
     );
-  }
-
-  #mayExist({ type, name }: Claim): boolean {
-    const { install } = this.#circumstances;
-    if (groupKind(type) === groupKind(secretObjectType)) return mayMakeSecret(name, install);
-    return groupKind(type) === groupKind(roleBindingType) || isProvided(type, install);
   }
 
   #wanted(provider: Provider, namespaceObject: KubeObject): Desired {
@@ -78,8 +65,14 @@ export class LostObjects {
   }
 }
 
+/** False for an object that the installation does not let Reeve create. */
+export function mayExist({ type, name }: Claim, install: Install): boolean {
+  if (groupKind(type) === groupKind(secretObjectType)) return mayMakeSecret(name, install);
+  return groupKind(type) === groupKind(roleBindingType) || isProvided(type, install);
+}
+
 /** Returns the provider as if it were not suspended, because it will be resumed, and suspending must not avoid the fuse. */
-function activeProvider(definition: ProviderDefinition): Provider {
+export function activeProvider(definition: ProviderDefinition): Provider {
   const provider =
     definition.kind === 'NamespacePolicy'
       ? policyProvider(definition.compiled)
@@ -91,7 +84,8 @@ function providesNothing(definition: ProviderDefinition): boolean {
   return definition.kind === 'NamespacePolicy' && definition.compiled.contents.length === 0;
 }
 
-function providesSame(before: ProviderDefinition, after: ProviderDefinition): boolean {
+/** True if both versions provide objects of the same names. */
+export function providesSame(before: ProviderDefinition, after: ProviderDefinition): boolean {
   if (before.kind === 'SecretShare' && after.kind === 'SecretShare') {
     const [old, now] = [before.compiled, after.compiled];
     return old.copy.name === now.copy.name && isDeepStrictEqual(old.source, now.source);
@@ -99,35 +93,4 @@ function providesSame(before: ProviderDefinition, after: ProviderDefinition): bo
   if (before.kind === 'NamespacePolicy' && after.kind === 'NamespacePolicy')
     return isDeepStrictEqual(before.object.spec.contents, after.object.spec.contents);
   return false;
-}
-
-/** Returns the snapshot with only the providers that could want an object of `definition`, for managed namespaces. */
-function otherProviders(definition: ProviderDefinition, snapshot: ClusterSnapshot): ClusterSnapshot {
-  return {
-    ...snapshot,
-    policies: new PolicySet(policiesOfSameTypes(definition, snapshot), { excludedNamespaces: [] }),
-    shares: new ShareSet(sharesOfSameName(definition, snapshot)),
-  };
-}
-
-function policiesOfSameTypes(definition: ProviderDefinition, { policies }: ClusterSnapshot) {
-  const types = new Set(typesOf(definition).map(groupKind));
-  return policies.policies.filter(
-    ({ name, contents }) =>
-      !(definition.kind === 'NamespacePolicy' && name === definition.compiled.name) &&
-      contents.some(({ type }) => types.has(groupKind(type))),
-  );
-}
-
-/** Only shares provide Secrets, so only a share can want the copy of a share. */
-function sharesOfSameName(definition: ProviderDefinition, { shares }: ClusterSnapshot) {
-  if (definition.kind !== 'SecretShare') return [];
-  const { name, copy } = definition.compiled;
-  return shares.shares.filter((share) => share.name !== name && share.copy.name === copy.name);
-}
-
-function typesOf(definition: ProviderDefinition): readonly ObjectType[] {
-  return definition.kind === 'SecretShare'
-    ? [secretObjectType]
-    : definition.compiled.contents.map(({ type }) => type);
 }

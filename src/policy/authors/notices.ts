@@ -4,6 +4,7 @@ import { fateOf, upTo, type ProviderWrite } from './provider-write.ts';
 import { totalOf, type Impact, type UnmatchedNamespace } from './impact.ts';
 import { kindsNotAllowed, nameNotAllowed, type Install } from '../compile/install.ts';
 import type { ContentChange } from './content-changes.ts';
+import type { HandOver } from './hand-overs.ts';
 import type { UnrenderedContent } from './unrendered.ts';
 import { counted, listed, plural } from '../terms/wording.ts';
 
@@ -14,6 +15,7 @@ export function noticesOf(write: ProviderWrite, impact: Impact, install: Install
     ...about(gained, () => `${id} now reaches ${namespaces(gained)}`),
     ...about(lost, () => `${id} no longer reaches ${namespaces(lost)}`),
     ...removals(write, impact),
+    ...impact.handOvers.all.map((handOver) => handOverNotice(id, handOver)),
     ...holding(write),
     ...about(unmatched, () => unmatchedNotice(id, unmatched)),
     ...violations(id, impact),
@@ -53,6 +55,15 @@ function removals(write: ProviderWrite, { dropped }: Impact): readonly string[] 
     names,
     () => `${write.id} ${verb} ${objects} in ${plural(names.length, 'namespace')}: ${listed(names)}`,
   );
+}
+
+function handOverNotice(
+  id: ProviderId,
+  { isTaken, other, kind, names, namespaces: where }: HandOver,
+): string {
+  const [verb, how] = isTaken ? ['takes', 'over from'] : ['hands', 'over to'];
+  const objects = `${kind} ${listed([...names])}`;
+  return `${id} ${verb} ${objects} in ${counted(where.size, 'namespace')} ${how} ${other}: ${listed([...where])}`;
 }
 
 /** Held objects are not wanted, so the webhook cannot count them. The reconciler counts them at the deletion. */

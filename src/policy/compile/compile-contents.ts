@@ -39,6 +39,8 @@ export type Rendered<T> =
 /** An object that each matched namespace gets. */
 export interface CompiledContent {
   readonly type: ObjectType;
+  /** As the policy has it: can be a template. */
+  readonly name: string;
   /** True if its texts have expressions, so that a namespace can make it fail. */
   readonly isTemplated: boolean;
   render(namespaceObject: KubeObject, budget: Budget): Rendered<RenderedContent>;
@@ -90,6 +92,7 @@ function compileContent(
   const shownName = shownText(name);
   return mapped(compileValue(value, path, fixedFields, checks), (render) => ({
     type,
+    name,
     isTemplated: isTemplated(value),
     render(namespaceObject, budget) {
       const rendered = render(namespaceObject, budget);
