@@ -166,7 +166,9 @@ describeControllers('the rules on Secrets, Roles and RoleBindings', () => {
 
   describe('rules on Secrets hold for every way of changing one', () => {
     const base64 = (text: string): object => ({ a: Buffer.from(text).toString('base64') });
-    const metadata = { name: 'kept', namespace: 'ad-sr-a' };
+    // With the defaults of the policy: a write without them gets the warning that they come back.
+    const defaults = { labels: { team: 'shop' }, annotations: { 'created-by': 'ad-sr-tenant' } };
+    const metadata = { name: 'kept', namespace: 'ad-sr-a', ...defaults };
     const kept = { apiVersion: 'v1', kind: 'Secret', metadata, data: base64('x') };
     beforeAll(() => must(file(['apply'], kept), tenant));
 
