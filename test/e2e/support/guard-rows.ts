@@ -355,7 +355,7 @@ const ownerRows: readonly Row[] = [
     name: 'gm-fuse',
     path: ['spec', plural === 'secretshares' ? 'targets' : 'match', 'namespaceSelector'],
     value: { matchLabels: { 'gm-nobody': 'has-it' } },
-    says: 'this write would delete 2 objects in 2 namespaces (gm-two-a, gm-two-b), and spec.maxDeletions is 1',
+    says: 'this write would delete up to 2 objects in 2 namespaces (gm-two-a, gm-two-b), and spec.maxDeletions is 1',
     outcomes: ofDeletions,
   })),
 ];
