@@ -105,6 +105,8 @@ describeControllers('the fuse', () => {
           `Warning: ${id} deletes 1 object in namespace: ${last.join()}\n`,
       );
       await inTime(() => holders(it, all)).toEqual(all.slice(0, -1));
+      // The next warning gets its number from the status.
+      await inTime(() => stage.condition(it.ref)).toBe('True Synced');
     });
 
     test('a confirmation in a write counts for that write only', async () => {

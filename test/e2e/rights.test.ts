@@ -42,6 +42,8 @@ describeControllers("the rights of Reeve's accounts", { timeout: 60_000 }, () =>
     await installReeve(cluster);
     await removeWebhooks(cluster);
     await mustKubectl(['create', 'namespace', team], cluster);
+    const created = ['--for=create', 'serviceaccount/default', '-n', team, '--timeout=60s'];
+    await mustKubectl(['wait', ...created], cluster);
     reconciler = await logins.account(reeveNamespace, 'reeve-reconciler');
     ofEverybody = await rightsOf(team, 'default');
   });
