@@ -5,7 +5,14 @@ import type { KubeObject } from '../../base/kube-object.ts';
 import { appliedAnnotation, expiresAtAnnotation } from '../../api/names.ts';
 import { annotationsOf, isTerminating, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import { ownershipOf, type Ownership } from './ownership.ts';
-import { objectKey, type ObjectKey, type ObjectType, secretObjectType } from '../compile/object-key.ts';
+import {
+  isSameObjectType,
+  objectKey,
+  type ObjectKey,
+  type ObjectType,
+  roleBindingType,
+  secretObjectType,
+} from '../compile/object-key.ts';
 
 export interface Observed extends Ownership {
   readonly key: ObjectKey;
@@ -79,6 +86,15 @@ function identityOf(type: ObjectType, object: KubeObject): Omit<Observed, 'conte
     appliedHash: valueOf(annotationsOf(object), appliedAnnotation),
     expiresAt: expiryOf(object),
   };
+}
+
+/** True for a RoleBinding with subjects. */
+export function grantsAccess({ type, content }: Pick<Observed, 'type' | 'content'>): boolean {
+  return (
+    isSameObjectType(type, roleBindingType) &&
+    content.kind === 'object' &&
+    content.object['subjects'] !== undefined
+  );
 }
 
 function expiryOf(object: KubeObject): number | undefined {

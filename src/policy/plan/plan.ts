@@ -1,9 +1,8 @@
 // Plans one namespace: the steps that bring its objects in sync, and results for objects that need no step.
 import { managedByLabel, managedByReeve, ownerAnnotation } from '../../api/names.ts';
-import { isSameObjectType, roleBindingType } from '../compile/object-key.ts';
 import { kindOfProvider, type ProviderId } from '../terms/provider-id.ts';
 import { heldText } from './fuse.ts';
-import type { Observed } from './observed.ts';
+import { grantsAccess, type Observed } from './observed.ts';
 import type { CopyState } from './copy.ts';
 import {
   conflictResult,
@@ -172,12 +171,8 @@ function planRemoval(live: Owned, { fuseOf, now }: PlanInput): PlanStep | Object
 
 /** Finalizers of other programs keep the object, and RBAC does not look at a deletionTimestamp. */
 function stillDeleting(live: Owned): ObjectResult {
-  const { content, type } = live;
-  const grants =
-    isSameObjectType(type, roleBindingType) &&
-    content.kind === 'object' &&
-    content.object['subjects'] !== undefined;
-  return undesired(live, 'Terminating', `${terminatingText}${grants ? ', and grants until then' : ''}`);
+  const grants = grantsAccess(live) ? ', and grants until then' : '';
+  return undesired(live, 'Terminating', `${terminatingText}${grants}`);
 }
 
 function undesired({ owner, key }: Owned, reason: string, message: string): ObjectResult {

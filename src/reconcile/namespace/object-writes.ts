@@ -3,7 +3,7 @@ import { KubeError } from '../../base/kube-error.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { KubeObject, ObjectRef } from '../../base/kube-object.ts';
 import { appliedAnnotation, managedByLabel, managedByReeve, ownerAnnotation } from '../../api/names.ts';
-import { observeObject, observeSecret, type Observed } from '../../policy/plan/observed.ts';
+import { grantsAccess, observeObject, observeSecret, type Observed } from '../../policy/plan/observed.ts';
 import type { Surplus, WriteStep } from '../../policy/plan/plan-claim.ts';
 import { annotationsOf } from '../../base/metadata.ts';
 import { isDeepStrictEqual } from 'node:util';
@@ -115,10 +115,8 @@ export class ObjectWrites {
 
   /** A RoleBinding grants until its last finalizer is removed, and others can set one. So its subjects are removed first. */
   async #withdraw(live: Observed, signal: AbortSignal): Promise<string> {
-    const { content, resourceVersion } = live;
-    if (content.kind !== 'object' || live.type.kind !== 'RoleBinding') return resourceVersion;
-    const { subjects, metadata: found } = content.object;
-    if (subjects === undefined || !hasFinalizers(found)) return resourceVersion;
+    const { resourceVersion } = live;
+    if (!live.isHeld || !grantsAccess(live)) return resourceVersion;
     const patch = { metadata: { resourceVersion }, subjects: null };
     const { metadata } = await this.#writer.mergePatch(refOf(live), patch, { signal });
     return typeof metadata['resourceVersion'] === 'string' ? metadata['resourceVersion'] : resourceVersion;
@@ -146,10 +144,6 @@ export class ObjectWrites {
     if (answer.content.kind === 'object') this.#dryRuns.remember(object, answer.content.object);
     return answer;
   }
-}
-
-function hasFinalizers({ finalizers }: KubeObject['metadata']): boolean {
-  return Array.isArray(finalizers) && finalizers.length > 0;
 }
 
 function observed({ type }: Pick<Observed, 'type'>, object: KubeObject): Observed {
