@@ -1,10 +1,9 @@
 // Finds the objects that a write moves from one provider to another, where both want them in different forms.
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../base/kube-object.ts';
-import type { ProviderDefinition } from '../compile/load-provider.ts';
 import { kindOfKey, nameOfKey, type ObjectKey } from '../compile/object-key.ts';
 import { desiredByProvider, type Desired } from '../desired/desired.ts';
-import type { Claim } from '../desired/provider.ts';
+import type { Claim, Provider } from '../desired/provider.ts';
 import type { MatchResult } from '../terms/match.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
 import { nameOf } from '../../base/metadata.ts';
@@ -25,7 +24,8 @@ type Claims = ReadonlyMap<ObjectKey, readonly Claim[]>;
 
 export class HandOvers {
   readonly #all = new Map<string, HandOver>();
-  readonly #write: ProviderWrite;
+  readonly #before: Provider | undefined;
+  readonly #after: Provider | undefined;
   readonly #others: OtherProviders;
   readonly #circumstances: ProviderCircumstances;
   readonly #isSilent: boolean;
@@ -33,7 +33,8 @@ export class HandOvers {
 
   constructor(write: ProviderWrite, others: OtherProviders, circumstances: ProviderCircumstances) {
     const { before, after } = write;
-    this.#write = write;
+    this.#before = before === undefined ? undefined : activeProvider(before);
+    this.#after = after === undefined ? undefined : activeProvider(after);
     this.#others = others;
     this.#circumstances = circumstances;
     // A suspended provider gives and takes nothing.
@@ -48,9 +49,8 @@ export class HandOvers {
   /** `older` and `newer` say whether the versions match the namespace. */
   add(namespaceObject: KubeObject, older: MatchResult['kind'], newer: MatchResult['kind']): void {
     if (this.#isSilent || (older === newer && this.#providesSame)) return;
-    const { before, after } = this.#write;
-    const old = this.#claims(before, older, namespaceObject);
-    const now = this.#claims(after, newer, namespaceObject);
+    const old = this.#claims(this.#before, older, namespaceObject);
+    const now = this.#claims(this.#after, newer, namespaceObject);
     if (old === undefined || now === undefined) return;
     for (const key of new Set([...old.keys(), ...now.keys()])) {
       const other = winnerOf(key, this.#others.wantedIn(namespaceObject));
@@ -86,14 +86,14 @@ export class HandOvers {
 
   /** Undefined after an error: then all objects stay as they are. */
   #claims(
-    definition: ProviderDefinition | undefined,
+    provider: Provider | undefined,
     match: MatchResult['kind'],
     namespaceObject: KubeObject,
   ): Claims | undefined {
     if (match === 'error') return undefined;
-    if (definition === undefined || match === 'no') return new Map();
+    if (provider === undefined || match === 'no') return new Map();
     const { now, budget } = this.#circumstances;
-    const wanted = desiredByProvider(activeProvider(definition), namespaceObject, now, budget);
+    const wanted = desiredByProvider(provider, namespaceObject, now, budget);
     return wanted.frozen.size > 0 ? undefined : wanted.claims;
   }
 }
