@@ -68,7 +68,11 @@ const quick = {
     exclude: [...configDefaults.exclude, onACluster, onBoth, ...withProcessesOrPorts, ...long],
     // Quick tests share nothing that one could leave behind for the next, and most end before a process could start.
     isolate: false,
-    setupFiles: ['./test/support/load-first.ts', './test/support/no-io.ts'],
+    setupFiles: [
+      './test/support/load-first.ts',
+      './test/support/no-io.ts',
+      './test/support/seeded-properties.ts',
+    ],
     testTimeout: 60_000,
   },
 };

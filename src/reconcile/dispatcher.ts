@@ -20,8 +20,11 @@ export interface DispatcherOptions {
   readonly desiredCache: DesiredCache;
   readonly initialSync: Pick<InitialSync, 'isDone'>;
   readonly namespaceQueue: Pick<WorkQueue<string>, 'add'>;
-  readonly providerQueue: Pick<WorkQueue<ProviderId>, 'add'>;
+  readonly providerQueue: Pick<WorkQueue<ProviderId>, 'add' | 'addAfter'>;
 }
+
+/** What is said of a policy without namespaces is renewed once per second at most, however many namespaces change. */
+const unmatchedDelayMs = 1000;
 
 /** Enqueues nothing until `begin`, because only the leader works. It hears changes last: work may read any cache. */
 export class Dispatcher {
@@ -82,10 +85,16 @@ export class Dispatcher {
   }
 
   #namespaceChanged({ name, before, after }: NamespaceChange): void {
-    const { cluster, namespaceQueue, providerQueue } = this.#options;
-    if (after !== undefined && !changesOnlyReadiness(before, after)) namespaceQueue.add(name);
-    // Objects in a namespace that is being deleted no longer hold the finalizer of their provider.
-    for (const { state } of cluster.providers()) if (state.isDeleting) providerQueue.add(state.id);
+    const { cluster, ledger, namespaceQueue, providerQueue } = this.#options;
+    const isSame = after !== undefined && changesOnlyReadiness(before, after);
+    if (after !== undefined && !isSame) namespaceQueue.add(name);
+    for (const { state } of cluster.providers()) {
+      // Objects in a namespace that is being deleted no longer hold the finalizer of their provider.
+      if (state.isDeleting) providerQueue.add(state.id);
+      // The status of a policy that matches nothing names labels and names that the other namespaces have.
+      else if (!isSame && ledger.tallyOf(state.id).matched === 0)
+        providerQueue.addAfter(state.id, unmatchedDelayMs);
+    }
   }
 
   #providerChanged(change: ProviderChange): void {

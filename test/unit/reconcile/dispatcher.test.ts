@@ -24,7 +24,10 @@ function binding(): KubeObject {
 function begin() {
   const clock = new VirtualClock({ start: new Date('2030-01-01T00:00:00Z'), chance: 0.5 });
   const order: string[] = [];
-  const queue = { add: (key: string) => void order.push(`enqueued ${key}`) };
+  const queue = {
+    add: (key: string) => void order.push(`enqueued ${key}`),
+    addAfter: (key: string) => void order.push(`enqueued ${key} for later`),
+  };
   const cluster = new LiveCluster({ excludedNamespaces: [] });
   const objects = new ObservedObjects();
   const writer = { read: () => Promise.resolve(undefined) };

@@ -189,6 +189,22 @@ describe('a provider without effect is ready and says why', () => {
     expect(h.condition('NamespacePolicy', 'p')).toMatchObject({ status: 'True', reason: 'Synced' });
   });
 
+  test('the label that was meant follows the labels of namespaces that do not match', async () => {
+    const h = harness();
+    h.namespace('a', { tier: 'team' });
+    h.policy('p', {
+      match: { namespaceSelector: { matchLabels: { teir: 'team' } } },
+      namespaces: { required: { labels: { team: {} } } },
+    });
+    h.start();
+    await h.settle();
+    h.memory.delete(refTo('Namespace', 'a'));
+    await h.settle();
+    expect(h.condition('NamespacePolicy', 'p')).toMatchObject({
+      message: 'no namespace matches now, because no namespace has the label teir',
+    });
+  });
+
   test('times in the past and a condition that fails for a bare namespace are in the message', async () => {
     const h = harness();
     h.namespace('a', { tier: 'team' });
