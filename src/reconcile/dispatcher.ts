@@ -23,7 +23,7 @@ export interface DispatcherOptions {
   readonly providerQueue: Pick<WorkQueue<ProviderId>, 'add' | 'addAfter'>;
 }
 
-/** What is said of a policy without namespaces is renewed once per second at most, however many namespaces change. */
+/** The status of a policy that matches nothing is renewed once per second at most, however many namespaces change. */
 const unmatchedDelayMs = 1000;
 
 /** Enqueues nothing until `begin`, because only the leader works. It hears changes last: work may read any cache. */
