@@ -28,6 +28,11 @@ const provided = [
     resourceNames: ['view'],
     verbs: ['bind'],
   },
+  {
+    apiGroups: ['rbac.authorization.k8s.io'],
+    resources: ['rolebindings'],
+    verbs: ['create', 'patch', 'delete'],
+  },
   { apiGroups: ['apps'], resources: ['deployments'], verbs: ['create', 'patch', 'delete'] },
   { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'create', 'patch', 'delete'] },
 ];

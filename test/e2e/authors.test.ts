@@ -77,7 +77,7 @@ describeCluster('authors of policies and shares', () => {
             expect(stderr).toContain(about);
             expect(stderr).toContain(` (${right.missing})`);
             // The message never prints a command that grants rights.
-            expect(stderr).not.toMatch(/kubectl|rolebinding/);
+            expect(stderr).not.toMatch(/kubectl|create (cluster)?rolebinding/);
           }),
         );
       }

@@ -45,7 +45,7 @@ export const subject = object({
 
 const roleRef = object({
   description:
-    'The role that the subjects get in the namespace. Never a template. The author of the policy must have the right to bind it.',
+    'The role that the subjects get in the namespace. Never a template. The author must have the right to bind it, and to create, patch and delete RoleBindings.',
   fields: {
     kind: choice('Always ClusterRole.', ['ClusterRole']),
     name: text({

@@ -23,7 +23,7 @@ export interface RightsRule {
 
 export interface NeededRights extends RightsRule {
   /** The webhook sets `defaults` in the request of another user, so Reeve's own account needs no right for them. */
-  readonly for: 'role' | 'kind' | 'namespaces' | 'defaults' | 'source' | 'copies';
+  readonly for: 'bindings' | 'role' | 'kind' | 'namespaces' | 'defaults' | 'source' | 'copies';
   /** True if the install allows the object. The author needs the right anyway, because an install may allow more later. */
   readonly isAllowed: boolean;
   /** The purpose of the rights, as it follows "may not": "hand out ClusterRole edit". */
@@ -52,6 +52,16 @@ export function neededRights(definition: ProviderDefinition, install: Install): 
 
 function policyRights({ spec }: NamespacePolicy, install: Install): readonly NeededRights[] {
   const { roleBindings = [], resources = [] } = spec.contents ?? {};
+  // The right to bind says nothing of the RoleBindings of others, which a policy can take over and replace.
+  const bindings: NeededRights = {
+    for: 'bindings',
+    isAllowed: true,
+    verbs: writing,
+    group: roleGroup,
+    resource: 'rolebindings',
+    effect: 'create, change and delete RoleBindings',
+    path: contentsPath('roleBindings'),
+  };
   const roles = roleBindings.map(({ roleRef: { name } }, index): NeededRights => ({
     for: 'role',
     isAllowed: true,
@@ -71,7 +81,13 @@ function policyRights({ spec }: NamespacePolicy, install: Install): readonly Nee
     effect: `create, change and delete objects of kind ${type.kind}`,
     path: contentsPath('resources', index),
   }));
-  return [...roles, ...kinds, ...(spec.existing === 'Repair' ? [repair] : []), ...defaultsRights(spec)];
+  return [
+    ...(roles.length > 0 ? [bindings] : []),
+    ...roles,
+    ...kinds,
+    ...(spec.existing === 'Repair' ? [repair] : []),
+    ...defaultsRights(spec),
+  ];
 }
 
 /** A default writes a label or annotation on objects of other users, as `kubectl label` does. */

@@ -35,9 +35,8 @@ const keeping = ['get', 'list', 'watch', 'create', 'patch', 'delete'] as const;
 export function ownRights(definition: ProviderDefinition, install: Install): readonly OwnRights[] {
   const needed = neededRights(definition, install).filter(({ isAllowed }) => isAllowed);
   const rights = needed.flatMap((each) => ownPart(each, definition, install));
-  const providesBindings = needed.some((each) => each.for === 'role');
+  const providesBindings = needed.some((each) => each.for === 'bindings');
   return [
-    ...(providesBindings ? [roleBindings] : []),
     ...rights,
     ...auditRights(definition, install).filter(
       ({ resource }) => !providesBindings || resource !== roleBindings.resource,
@@ -79,6 +78,8 @@ function ownPart(
   const { verbs, group, resource, name, namespace } = needed;
   const rule = { verbs, group, resource };
   switch (needed.for) {
+    case 'bindings':
+      return [roleBindings];
     case 'role':
       return [{ ...rule, purpose: 'bind', ...(name === undefined ? {} : { name }) }];
     case 'kind':

@@ -59,6 +59,8 @@ const core = (id: string, resource: string, verb: string, path: string): AuthorR
   missing: `verb "${verb}" on ${resource}, cluster-wide`,
 });
 
+const rbac = 'rbac.authorization.k8s.io';
+
 const use = (resource: string, name: string, path: string): AuthorRight => ({
   id: `use-${name}`,
   rule: { apiGroups: ['reeve.dev'], resources: [resource], resourceNames: [name], verbs: ['use'] },
@@ -72,14 +74,20 @@ export const rightsOfPolicy: readonly AuthorRight[] = [
   {
     id: 'bind',
     rule: {
-      apiGroups: ['rbac.authorization.k8s.io'],
+      apiGroups: [rbac],
       resources: ['clusterroles'],
       resourceNames: ['view'],
       verbs: ['bind'],
     },
     path: 'spec.contents.roleBindings[0].roleRef',
-    missing: 'verb "bind" on clusterroles.rbac.authorization.k8s.io/view',
+    missing: `verb "bind" on clusterroles.${rbac}/view`,
   },
+  ...['create', 'patch', 'delete'].map((verb) => ({
+    id: `rolebindings-${verb}`,
+    rule: { apiGroups: [rbac], resources: ['rolebindings'], verbs: [verb] },
+    path: 'spec.contents.roleBindings',
+    missing: `verb "${verb}" on rolebindings.${rbac}, cluster-wide`,
+  })),
   ...['create', 'patch', 'delete'].map((verb) =>
     core(`configmaps-${verb}`, 'configmaps', verb, 'spec.contents.resources[0]'),
   ),

@@ -40,6 +40,7 @@ const keeping = `get,list,watch,${making}`;
 
 test('an author needs each right once, also for kinds that the install does not allow', () => {
   expect(neededRights(everything, testInstall).map((each) => `${each.path}: ${shown(each)}`)).toEqual([
+    `spec.contents.roleBindings: ${making} rolebindings.rbac.authorization.k8s.io`,
     'spec.contents.roleBindings[0].roleRef: bind clusterroles.rbac.authorization.k8s.io view',
     'spec.contents.roleBindings[1].roleRef: bind clusterroles.rbac.authorization.k8s.io edit',
     `spec.contents.resources[0]: ${making} configmaps.`,
