@@ -39,7 +39,9 @@ export function statusFields({ provider, where, conditionTypes, conditionMeaning
     conflicts: count(
       `How many of them have the name of an object that Reeve does not own for this ${provider}.`,
     ),
-    failed: count('How many of them could not be created or changed.'),
+    failed: count(
+      'How many of them could not be created or changed. A namespace for which the match has an error counts as one.',
+    ),
     failures: list({
       description: 'At most 20 of the conflicts and failures.',
       items: failure(provider),

@@ -4,7 +4,7 @@ import { unlimitedBudget } from '../terms/budget.ts';
 import { rulesFor } from '../compile/applicable-rules.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import { judge } from './judge.ts';
-import { matchNamespace } from '../terms/match.ts';
+import { matchNamespace, type MatchError } from '../terms/match.ts';
 import { nameOf } from '../../base/metadata.ts';
 import type { Review, ReviewedResource } from '../terms/review.ts';
 import type { Rule } from '../rules/rule.ts';
@@ -14,18 +14,22 @@ import type { JudgedViolation, Violation } from '../terms/verdict.ts';
 export interface Audit {
   /** An error of the match counts as no match. */
   readonly isMatched: boolean;
+  readonly matchError: MatchError | undefined;
   readonly violations: readonly Violation[];
 }
 
 /** The objects in namespaces that policies have rules for. */
 export type AuditedResource = Exclude<ReviewedResource, 'namespaces'>;
 
-const unmatched: Audit = { isMatched: false, violations: [] };
+const unmatched: Audit = { isMatched: false, matchError: undefined, violations: [] };
 
 export function auditNamespace(policy: CompiledPolicy, namespaceObject: KubeObject, now: Date): Audit {
-  if (matchNamespace(policy.match, namespaceObject).kind !== 'yes') return unmatched;
+  const match = matchNamespace(policy.match, namespaceObject);
+  if (match.kind === 'error') return { ...unmatched, matchError: match };
+  if (match.kind === 'no') return unmatched;
   const review = creationOf('namespaces', namespaceObject, namespaceObject);
-  return { isMatched: true, violations: violationsOf(policy, review, namespaceObject, now) };
+  const violations = violationsOf(policy, review, namespaceObject, now);
+  return { isMatched: true, matchError: undefined, violations };
 }
 
 /** Returns the violations of an existing Secret, Role or RoleBinding. None if the policy does not match its namespace. */

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { unlimitedBudget, type Budget } from '../terms/budget.ts';
-import { matchNamespace } from '../terms/match.ts';
+import { matchErrorText, matchNamespace } from '../terms/match.ts';
 import { isTerminating, nameOf } from '../../base/metadata.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
@@ -93,8 +93,7 @@ class DesiredUnion implements Desired {
     if (match.kind === 'no') return;
     this.providers.push(provider.id);
     if (match.kind === 'error') {
-      const message = `match condition ${match.condition}: ${match.message}`;
-      this.frozen.set(provider.id, { reason: 'MatchFailed', message });
+      this.frozen.set(provider.id, { reason: 'MatchFailed', message: matchErrorText(match) });
       return;
     }
     for (const rendered of provider.render(namespaceObject, budget)) this.#add(provider.id, rendered);

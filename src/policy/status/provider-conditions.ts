@@ -110,6 +110,8 @@ function settled(facts: ProviderFacts): Verdict {
   const { state, counts, failures } = facts;
   const failed = failures.filter((each) => !isConflict(each));
   const first = firstFailure(failed.length > 0 ? failed : failures);
+  // A policy without contents fails only where its match does. A suspended one has rules that still apply.
+  if (counts.failed > 0 && !state.provides) return notReady('MatchFailed', matchFailedMessage(counts, first));
   if (state.isSuspended) return suspended(counts, first);
   if (counts.failed + counts.stuck > 0)
     return notReady('Failed', `${plural(counts.failed + counts.stuck, 'object')} failed; ${first}`);
@@ -120,6 +122,10 @@ function settled(facts: ProviderFacts): Verdict {
   // A provider without effect does no harm, so it is ready, and its reason says that it does nothing.
   const reason = facts.matched === 0 && facts.counts.desired === 0 ? 'MatchesNothing' : 'Synced';
   return ready(reason, `${violationsMessage(violations)}${synced}`);
+}
+
+function matchFailedMessage({ failed }: Counts, first: string): string {
+  return `the match has an error for ${plural(failed, 'namespace')}, so the rules cannot be judged there; ${first}`;
 }
 
 function skippedMessage({ counts, skipped: [first] }: ProviderFacts): string {

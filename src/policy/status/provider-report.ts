@@ -2,6 +2,7 @@
 import { kindOfKey, nameOfKey } from '../compile/object-key.ts';
 import type { Desired } from '../desired/desired.ts';
 import type { ObjectResult } from '../plan/object-result.ts';
+import { matchErrorText, type MatchError } from '../terms/match.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
 import type { Violation } from '../terms/verdict.ts';
 
@@ -55,6 +56,12 @@ export const emptyReport: ProviderReport = {
   nextExpiry: undefined,
   quotaValue: undefined,
 };
+
+/** Returns the report on a policy with rules alone, whose match has an error for the namespace. */
+export function unmatchedReport(namespace: string, error: MatchError): ProviderReport {
+  const failure = { namespace, reason: 'MatchFailed', message: matchErrorText(error) };
+  return { ...emptyReport, failed: 1, failures: [failure] };
+}
 
 /** Returns the report on each provider. Held deletions are left out: the fuse reports them. */
 export function providerReports(

@@ -21,10 +21,13 @@ interface CompiledCondition {
   readonly expression: Expression;
 }
 
-export type MatchResult =
-  | { readonly kind: 'yes' }
-  | { readonly kind: 'no' }
-  | { readonly kind: 'error'; readonly condition: string; readonly message: string };
+export interface MatchError {
+  readonly kind: 'error';
+  readonly condition: string;
+  readonly message: string;
+}
+
+export type MatchResult = { readonly kind: 'yes' } | { readonly kind: 'no' } | MatchError;
 
 const yes: MatchResult = { kind: 'yes' };
 const no: MatchResult = { kind: 'no' };
@@ -84,4 +87,9 @@ function matchConditions(
     else if (result.value !== true) return no;
   }
   return firstError ?? yes;
+}
+
+/** The text for a status. */
+export function matchErrorText({ condition, message }: MatchError): string {
+  return `match condition ${condition}: ${message}`;
 }

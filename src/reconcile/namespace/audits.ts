@@ -3,10 +3,10 @@ import type { KubeObject } from '../../base/kube-object.ts';
 import type { NamespacePolicySpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
 import { missingDefaults, type MissingDefaults } from '../../policy/plan/repair.ts';
-import { labelsOf, valueOf } from '../../base/metadata.ts';
+import { labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import { providerId, type ProviderId } from '../../policy/terms/provider-id.ts';
 import { auditNamespace, type Audit } from '../../policy/decide/audit.ts';
-import { emptyReport, type ProviderReport } from '../../policy/status/provider-report.ts';
+import { emptyReport, unmatchedReport, type ProviderReport } from '../../policy/status/provider-report.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { CompiledPolicy } from '../../policy/compile/compile-policy.ts';
@@ -34,7 +34,10 @@ export class Audits {
     const audited = new Map(parts);
     for (const policy of this.#candidates(namespaceObject)) {
       const provider = providerId('NamespacePolicy', policy.name);
-      const { isMatched, violations } = this.#audit(policy, namespaceObject);
+      const { isMatched, matchError, violations } = this.#audit(policy, namespaceObject);
+      // The reports hold the error already where the policy has contents.
+      if (matchError !== undefined && policy.contents.length === 0)
+        audited.set(provider, unmatchedReport(nameOf(namespaceObject), matchError));
       if (!isMatched) continue;
       const label = this.#specOf(provider)?.namespaces?.quota?.label;
       const quotaValue = label === undefined ? undefined : valueOf(labelsOf(namespaceObject), label);

@@ -64,6 +64,33 @@ describe('violations of existing namespaces', () => {
     expect(h.status('NamespacePolicy', 'p')).toMatchObject({ violations: 1 });
   });
 
+  test('a policy with rules alone is not ready where its match has an error, and says for how many namespaces', async () => {
+    const h = harness();
+    const conditions = [{ name: 'tiered', expression: "namespaceObject.metadata.annotations['x'] == 'y'" }];
+    for (const name of ['a', 'b']) h.namespace(name);
+    h.namespace('c', {}, { x: 'y' });
+    h.policy('p', { match: { names: ['*'], matchConditions: conditions }, validations: rules.validations });
+    h.start();
+    await h.settle();
+    const failures = ['a', 'b'].map((namespace) => ({ namespace, reason: 'MatchFailed' }));
+    const numbers = { matched: 1, desired: 0, failed: 2 };
+    expect(h.status('NamespacePolicy', 'p')).toMatchObject({ ...numbers, failures });
+    expect(h.condition('NamespacePolicy', 'p')).toMatchObject({ status: 'False', reason: 'MatchFailed' });
+    expect(h.condition('NamespacePolicy', 'p')?.['message']).toMatch(
+      /^the match has an error for 2 namespaces, so the rules cannot be judged there; first in namespace a: match condition tiered: /,
+    );
+    const told = h.told.events.map(
+      ({ reason, regarding }) => `${reason} ${regarding.kind} ${regarding.name}`,
+    );
+    expect(told).toContain('MatchFailed Namespace a');
+    for (const name of ['a', 'b']) h.namespace(name, {}, { x: 'y' });
+    await h.settle();
+    expect(h.condition('NamespacePolicy', 'p')).toMatchObject({ status: 'True', reason: 'Synced' });
+    h.namespace('c', {}, {});
+    await h.settle();
+    expect(h.status('NamespacePolicy', 'p')).toMatchObject({ matched: 2, failed: 1 });
+  });
+
   test('an exceeded quota is a violation', async () => {
     const h = harness();
     for (const name of ['a', 'b', 'c']) h.namespace(name, { team: 'red' });
