@@ -295,6 +295,19 @@ describeCluster('policies and shares at admission', () => {
       );
     });
 
+    it('a warning names the RoleBindings of other policies that a new rule refuses', async () => {
+      const bindings = { roleBindings: [roleBinding('ruled', 'ad-ow-staff', 'edit')] };
+      await must(file(['create'], policy('ad-ow-bound', { match: everywhere, contents: bindings })), cluster);
+      const rules = policy('ad-ow-rules', {
+        match: everywhere,
+        rbac: { allowedRoleRefs: ['ClusterRole/view'] },
+      });
+      expect(await allowed(file(['create'], rules), author)).toContain(
+        'Warning: NamespacePolicy/ad-ow-rules refuses RoleBinding ruled of NamespacePolicy/ad-ow-bound in 3 namespaces, ' +
+          'so Reeve cannot create or change it there: ad-ow-ns-a, ad-ow-ns-b, ad-ow-ns-c\n',
+      );
+    });
+
     it('a warning counts the namespaces in which a change of a role changes access', async () => {
       const roles = (role: string) => ({ roleBindings: [roleBinding('access', 'ad-ow-staff', role)] });
       const changing = (role: string) =>

@@ -17,6 +17,7 @@ import { contentChanges, type ContentChange } from './content-changes.ts';
 import { HandOvers } from './hand-overs.ts';
 import { LostObjects } from './lost-objects.ts';
 import { OtherProviders } from './other-providers.ts';
+import { RefusedContents } from './refused-contents.ts';
 import { UnrenderedContents } from './unrendered.ts';
 
 export interface Impact {
@@ -41,6 +42,8 @@ export interface Impact {
   /** Contents that namespaces do not get: in all namespaces if this write changes the contents, else in those gained. */
   readonly unrendered: Pick<UnrenderedContents, 'all'>;
   readonly handOvers: Pick<HandOvers, 'all'>;
+  /** What policies and shares provide and this policy refuses. */
+  readonly refused: Pick<RefusedContents, 'all' | 'unread' | 'isComplete'>;
 }
 
 /** A namespace for which a match condition of the newer version has an error. */
@@ -103,6 +106,7 @@ class Comparison implements Impact {
   readonly repaired = new Map<string, string[]>();
   readonly unrendered: UnrenderedContents;
   readonly handOvers: HandOvers;
+  readonly refused: RefusedContents;
   readonly #write: ProviderWrite;
   readonly #lost: LostObjects | undefined;
   readonly #circumstances: Circumstances;
@@ -132,6 +136,7 @@ class Comparison implements Impact {
     this.#lost = isCounting
       ? new LostObjects(before, after, others, { ...circumstances, install })
       : undefined;
+    this.refused = new RefusedContents(write, snapshot, circumstances);
     this.handOvers = new HandOvers(write, others, { ...circumstances, install });
   }
 
@@ -151,6 +156,7 @@ class Comparison implements Impact {
       this.#audit(namespaceObject);
       this.#repair(namespaceObject);
       this.unrendered.add(namespaceObject, older.kind !== 'yes');
+      this.refused.add(namespaceObject, older.kind !== 'yes');
       if (older.kind === 'yes') this.#compare(namespaceObject);
     }
     if (older.kind !== 'yes') {

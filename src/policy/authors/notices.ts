@@ -19,6 +19,7 @@ export function noticesOf(write: ProviderWrite, impact: Impact, install: Install
     ...holding(write),
     ...about(unmatched, () => unmatchedNotice(id, unmatched)),
     ...violations(id, impact),
+    ...refusals(id, impact.refused),
     ...suspension(write),
     ...resumption(write),
     ...kinds(write, install),
@@ -92,6 +93,26 @@ function violations(id: ProviderId, { violating, violatingObjects }: Impact): re
   ];
   const where = ofObjects === 0 ? `, in ${namespaces(names)}` : `: ${parts.join(', ')}`;
   return [`${id} turns to Deny with ${count} open ${which} no other write${where}`];
+}
+
+/** A RoleBinding or copy that a policy refuses stays as it is, which shows only when its provider or source changes. */
+function refusals(id: ProviderId, { all, unread, isComplete }: Impact['refused']): readonly string[] {
+  const inNamespaces = ({ size }: ReadonlySet<string>): string =>
+    `in ${isComplete ? '' : 'at least '}${counted(size, 'namespace')}`;
+  const later = [...unread.namespaces];
+  return [
+    ...all.map(
+      ({ kind, names, provider, namespaces: where }) =>
+        `${id} refuses ${kind} ${listed([...names])} of ${provider} ${inNamespaces(where)}, ` +
+        `so Reeve cannot create or change it there: ${listed([...where])}`,
+    ),
+    ...about(
+      later,
+      () =>
+        `${id} judges copies of ${listed([...unread.shares])} ${inNamespaces(unread.namespaces)} only when they are written: ` +
+        `a copy that it refuses keeps its old data: ${listed(later)}`,
+    ),
+  ];
 }
 
 function unrenderedNotice(id: ProviderId, { kind, object, message, names }: UnrenderedContent): string {

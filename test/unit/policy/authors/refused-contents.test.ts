@@ -1,0 +1,125 @@
+// The warnings of a policy whose rules refuse what it or other policies and shares provide.
+import { expect, test } from 'vitest';
+import { decideProvider } from '../../../../src/policy/authors/decide-provider.ts';
+import type { ClusterSnapshot } from '../../../../src/policy/compile/snapshot.ts';
+import {
+  aPolicy,
+  aProviderReview,
+  aShare,
+  aSnapshot,
+  circumstances,
+  knownNamespace,
+  providerObject,
+  testInstall,
+} from '../../../support/engine.ts';
+
+const namespaces = ['a', 'b', 'c'].map((name) => knownNamespace(name));
+const subjects = [{ kind: 'Group', name: "${namespaceObject.metadata.name + '-team'}" }];
+const binding = (role: string, more: object = {}) => ({
+  name: 'dev',
+  roleRef: { kind: 'ClusterRole', name: role },
+  subjects,
+  ...more,
+});
+const provider = (more: object = {}) =>
+  aPolicy('ref', { match: { names: ['a', 'b'] }, contents: { roleBindings: [binding('edit', more)] } });
+const share = (target: object = {}) =>
+  aShare('regcred', { source: { namespace: 'reeve-shared', name: 's' }, targets: { names: ['*'] }, target });
+const cluster = aSnapshot([provider()], namespaces, [share()]);
+
+function refusals(spec: object, snapshot: ClusterSnapshot, oldSpec?: object): readonly string[] {
+  const policy = (each: object) =>
+    providerObject('NamespacePolicy', 'p', { match: { names: ['*'] }, ...each });
+  const review = aProviderReview({
+    resource: 'namespacepolicies',
+    object: policy(spec),
+    ...(oldSpec === undefined ? {} : { oldObject: policy(oldSpec) }),
+  });
+  const { notices } = decideProvider(review, snapshot, { ...circumstances, install: testInstall });
+  return notices.filter((notice) => / (refuses|judges) /.test(notice));
+}
+
+const rbac = { allowedRoleRefs: ['ClusterRole/view'] };
+const refused =
+  'NamespacePolicy/p refuses RoleBinding dev of NamespacePolicy/ref in 2 namespaces, so Reeve cannot create or change it there: a, b';
+const unread =
+  'NamespacePolicy/p judges copies of SecretShare/regcred in 3 namespaces only when they are written: ' +
+  'a copy that it refuses keeps its old data: a, b, c';
+
+test.for<readonly [title: string, spec: object, expected: readonly string[], snapshot?: ClusterSnapshot]>([
+  ['a RoleBinding of another policy is named with its namespaces', { rbac }, [refused]],
+  [
+    'a subject that only a template gives is judged in each namespace',
+    { rbac: { forbiddenSubjects: ['Group/b-*'] } },
+    [
+      'NamespacePolicy/p refuses RoleBinding dev of NamespacePolicy/ref in 1 namespace, so Reeve cannot create or change it there: b',
+    ],
+  ],
+  ['a policy that allows all of them gives no warning', { rbac: { allowedRoleRefs: ['ClusterRole/*'] } }, []],
+  ['a policy that only warns refuses nothing', { rbac, validationActions: ['Warn'] }, []],
+  [
+    'a namespace with an exception is left out',
+    {
+      rbac,
+      exceptions: [
+        {
+          namespaces: ['a'],
+          rules: ['rbac.allowedRoleRefs'],
+          expiresAt: '2999-01-01T00:00:00Z',
+          reason: 'x',
+        },
+      ],
+    },
+    [refused.replace('2 namespaces', '1 namespace').replace('a, b', 'b')],
+  ],
+  [
+    'a policy can refuse its own RoleBindings',
+    { rbac, contents: { roleBindings: [binding('admin')] } },
+    [
+      'NamespacePolicy/p refuses RoleBinding dev of NamespacePolicy/p in 3 namespaces, so Reeve cannot create or change it there: a, b, c',
+      refused,
+    ],
+  ],
+  [
+    'a RoleBinding that has expired is left out',
+    { rbac },
+    [],
+    aSnapshot([provider({ expiresAt: '2001-01-01T00:00:00Z' })], namespaces),
+  ],
+  [
+    'a copy is judged by the type that its share says',
+    { secrets: { allowedTypes: ['kubernetes.io/tls'] } },
+    [
+      'NamespacePolicy/p refuses Secret s of SecretShare/regcred in 3 namespaces, so Reeve cannot create or change it there: a, b, c',
+    ],
+    aSnapshot([], namespaces, [share({ type: 'Opaque' })]),
+  ],
+  [
+    'a copy of an allowed type gives no warning',
+    { secrets: { allowedTypes: ['Opaque'] } },
+    [],
+    aSnapshot([], namespaces, [share({ type: 'Opaque' })]),
+  ],
+  [
+    'a copy of which the type is unknown is judged later',
+    { secrets: { allowedTypes: ['Opaque'] } },
+    [unread],
+  ],
+  ['a copy of which the size is unknown is judged later', { secrets: { maxBytes: 10 } }, [unread]],
+  ['defaults refuse no copy', { secrets: { defaults: { labels: { team: 'x' } } } }, []],
+])('%s', ([, spec, expected, snapshot = cluster]) => {
+  expect(refusals(spec, snapshot)).toEqual(expected);
+});
+
+test('a write that leaves the rules alone warns only of namespaces that it gains', () => {
+  expect(refusals({ rbac, maxDeletions: 1 }, cluster, { rbac })).toEqual([]);
+  expect(refusals({ rbac }, cluster, { rbac, match: { names: ['a'] } })).toEqual([
+    refused.replace('2 namespaces', '1 namespace').replace('a, b', 'b'),
+  ]);
+});
+
+test('a write in a huge cluster looks at a part of it and says so', () => {
+  const many = Array.from({ length: 6000 }, (_, index) => knownNamespace(`n${index}`));
+  const everywhere = aPolicy('ref', { contents: { roleBindings: [binding('edit')] } });
+  expect(refusals({ rbac }, aSnapshot([everywhere], many)).join()).toContain('in at least 5000 namespaces');
+});
