@@ -282,7 +282,7 @@ describeCluster('policies and shares at admission', () => {
       const removed = three.replace('3 ', '');
       expect(await allowed(deletion, author)).toBe(
         `Warning: NamespacePolicy/ad-ow-reach no longer reaches ${three}\n` +
-          `Warning: NamespacePolicy/ad-ow-reach deletes up to 3 objects in ${removed}\n`,
+          `Warning: NamespacePolicy/ad-ow-reach lacks the finalizer reeve.dev/cleanup, so it leaves up to 3 objects behind in ${removed}\n`,
       );
     });
 

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startControlPlane } from '../cluster/control-plane.ts';
 import { installReeve } from '../cluster/reeve-install.ts';
+import { kubectl } from '../support/kubectl.ts';
 import { startReeve, type Reeve } from '../support/reeve.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
 import { inTime } from './support/in-time.ts';
@@ -131,6 +132,31 @@ describeControllers('a policy and a share that are deleted', () => {
     await stage.apply(...scene.providers.map((each) => each.write(labelled('suspended'), { suspend: true })));
     await scene.end();
     expect(await scene.owned()).toEqual(released);
+  });
+
+  test('a policy or share whose finalizer was removed is not deleted without its objects', async () => {
+    const scene = await Scene.begin(stage, 'bared');
+    for (const ref of scene.owners)
+      await inTime(() => stage.kubectl('get', ref.kind, ref.name, '-o', 'jsonpath={.status.synced}')).toBe(
+        '2',
+      );
+    // While no reconciler runs, the finalizer stays away.
+    await reeve.stop();
+    reeve = await startReeve(stage.cluster, { role: 'webhook' });
+    const deletion = ({ kind, name }: Ref) => ['delete', kind, name, '--timeout=60s'];
+    for (const ref of scene.owners) {
+      const noFinalizer = ['--type=merge', '-p', '{"metadata":{"finalizers":null}}'];
+      await stage.kubectl('patch', ref.kind, ref.name, ...noFinalizer);
+      const { code, stderr } = await kubectl(deletion(ref), stage.administrator);
+      expect([code, stderr]).toEqual([1, expect.stringContaining('Reeve adds the finalizer again')]);
+    }
+    await reeve.stop();
+    reeve = await startReeve(stage.cluster);
+    for (const ref of scene.owners)
+      await inTime(async () => (await kubectl(deletion(ref), stage.administrator)).stderr).toContain(
+        `${ref.kind}/${ref.name} deletes 2 objects`,
+      );
+    expect(await scene.owned()).toEqual(['absent', 'absent', 'absent', 'absent']);
   });
 
   test('a deleted provider that does not load releases its objects', async () => {

@@ -133,7 +133,7 @@ function decisionOn(
 ) {
   const review = aProviderReview({
     resource: kind === 'SecretShare' ? 'secretshares' : 'namespacepolicies',
-    oldObject: providerObject(kind, 'own', old),
+    oldObject: providerObject(kind, 'own', old, { finalizers: ['reeve.dev/cleanup'] }),
     ...(now === null ? {} : { object: providerObject(kind, 'own', now) }),
   });
   return decideProvider(review, known, { ...circumstances, install: testInstall });

@@ -9,7 +9,7 @@ import { nothingToDecide, type Decision, type JudgedViolation } from '../terms/v
 import { authorRights } from './author-rights.ts';
 import { reportedOn, type ProviderCircumstances, type ProviderWrite } from './provider-write.ts';
 import { impactOf, type Impact } from './impact.ts';
-import { confirmationNotices, fuseViolation, unmatchedViolation } from './guards.ts';
+import { confirmationNotices, finalizerViolation, fuseViolation, unmatchedViolation } from './guards.ts';
 import { sourceProblems } from '../compile/install.ts';
 import { loadSubmitted, type ProviderDefinition, type ProviderLoad } from '../compile/load-provider.ts';
 import { misspelledRoles } from './meant-role.ts';
@@ -61,7 +61,8 @@ function decideWrite(
   circumstances: ProviderCircumstances,
 ): Decision {
   const impact = impactOf(write, snapshot, circumstances, circumstances.install);
-  const fuse = fuseViolation(review, write, impact);
+  const stays = finalizerViolation(write, impact);
+  const fuse = stays ?? fuseViolation(review, write, impact);
   const unmatched = unmatchedViolation(write, impact);
   // A refusal already names these namespaces, so no notice repeats them.
   const toReport = {

@@ -1,12 +1,12 @@
-// Refuses writes of providers that delete too much, or whose match conditions have an error.
-import { confirmDeletionsAnnotation, group } from '../../api/names.ts';
+// Refuses writes of providers that delete too much or leave objects behind, or whose match conditions have an error.
+import { cleanupFinalizer, confirmDeletionsAnnotation, group } from '../../api/names.ts';
 import { parseConfirmation } from '../plan/fuse.ts';
 import { annotationsOf, isTerminating, valueOf } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
 import { nameOfProvider, type ProviderId } from '../terms/provider-id.ts';
 import type { ProviderReview } from '../terms/review.ts';
 import type { JudgedViolation, Violation } from '../terms/verdict.ts';
-import { fateOf, reportedOn, upTo, type ProviderWrite } from './provider-write.ts';
+import { fateOf, leavesObjects, reportedOn, upTo, type ProviderWrite } from './provider-write.ts';
 import { totalOf, type Impact } from './impact.ts';
 import { counted, listed } from '../terms/wording.ts';
 
@@ -31,6 +31,26 @@ export function fuseViolation(
     found: `${objects} to be deleted`,
     accepted: `at most ${limit}, or annotation ${annotation}`,
     message: `this write would delete ${objects} in ${where}, and spec.maxDeletions is ${limit}. ${when}: ${command}`,
+  });
+}
+
+/**
+ * Refuses a deletion that would leave objects behind, because the finalizer of a provider that has objects was removed.
+ * Reeve adds the finalizer again within seconds.
+ */
+export function finalizerViolation(write: ProviderWrite, { dropped }: Impact): JudgedViolation | undefined {
+  const count = Math.min(write.reported.synced, totalOf(dropped));
+  if (count === 0 || !leavesObjects(write)) return undefined;
+  const objects = counted(count, 'object');
+  return denied({
+    rule: 'finalizer',
+    path: 'metadata.finalizers',
+    found: `no ${cleanupFinalizer}, and ${objects}`,
+    accepted: cleanupFinalizer,
+    message:
+      `its finalizer ${cleanupFinalizer} was removed, so Reeve could not delete ${objects} of ` +
+      `${nameOfProvider(write.id)} (${listed([...dropped.keys()])}) with it. Reeve adds the finalizer again: ` +
+      'wait until it is there. To keep the objects, set spec.deletionPolicy: Orphan first',
   });
 }
 

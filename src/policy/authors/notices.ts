@@ -1,6 +1,7 @@
 // Words the warnings to the author of a provider: which namespaces it reaches and what it deletes.
+import { cleanupFinalizer } from '../../api/names.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
-import { fateOf, upTo, type ProviderWrite } from './provider-write.ts';
+import { fateOf, leavesObjects, upTo, type ProviderWrite } from './provider-write.ts';
 import { totalOf, type Impact, type UnmatchedNamespace } from './impact.ts';
 import { kindsNotAllowed, nameNotAllowed, type Install } from '../compile/install.ts';
 import type { ContentChange } from './content-changes.ts';
@@ -49,13 +50,16 @@ function namespaces(names: readonly string[]): string {
 
 function removals(write: ProviderWrite, { dropped }: Impact): readonly string[] {
   const names = [...dropped.keys()];
-  const verb = fateOf(write) === 'released' ? 'releases' : 'deletes';
   const count = totalOf(dropped);
   const objects = `${upTo(write, count)}${counted(count, 'object')}`;
-  return about(
-    names,
-    () => `${write.id} ${verb} ${objects} in ${plural(names.length, 'namespace')}: ${listed(names)}`,
-  );
+  const where = `in ${plural(names.length, 'namespace')}: ${listed(names)}`;
+  if (leavesObjects(write))
+    return about(
+      names,
+      () => `${write.id} lacks the finalizer ${cleanupFinalizer}, so it leaves ${objects} behind ${where}`,
+    );
+  const verb = fateOf(write) === 'released' ? 'releases' : 'deletes';
+  return about(names, () => `${write.id} ${verb} ${objects} ${where}`);
 }
 
 function handOverNotice(

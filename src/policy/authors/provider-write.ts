@@ -1,4 +1,5 @@
 // Describes a write of a policy or share as two versions, and the fate of objects it no longer wants.
+import { cleanupFinalizer } from '../../api/names.ts';
 import { ownMember } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { Circumstances } from '../terms/budget.ts';
@@ -29,12 +30,17 @@ export interface ReportedState {
   readonly holdsDeletions: boolean;
   /** The number of wanted objects, if all of them exist. Undefined: some are missing, or nothing is known. */
   readonly existing: number | undefined;
+  /** The number of objects that existed, whichever version the status is about. */
+  readonly synced: number;
+  /** True for a stored object without the finalizer that Reeve adds before it creates the first object. */
+  readonly lacksFinalizer: boolean;
   /** By kind, from `status.violationsByResource`, without Namespaces, which the webhook judges itself. */
   readonly violations: ReadonlyMap<string, number>;
 }
 
 export function reportedOn(stored: KubeObject | undefined): ReportedState {
   const { metadata, status } = stored ?? { metadata: {}, status: undefined };
+  const synced = ownMember(status, 'synced');
   const isCurrent = ownMember(status, 'observedGeneration') === metadata['generation'];
   const all = ownMember(status, 'conditions');
   const conditions: readonly unknown[] = Array.isArray(all) && isCurrent ? all : [];
@@ -45,8 +51,14 @@ export function reportedOn(stored: KubeObject | undefined): ReportedState {
     hasNoCopies: has({ type: 'SourceAvailable', status: 'False' }) && ownMember(status, 'synced') === 0,
     holdsDeletions: has({ type: 'Stalled', status: 'True', reason: 'TooManyDeletions' }),
     existing: isCurrent ? existingIn(status) : undefined,
+    synced: typeof synced === 'number' ? synced : 0,
+    lacksFinalizer: stored !== undefined && !finalizersOf(metadata).includes(cleanupFinalizer),
     violations: new Map(isCurrent ? violationsIn(status) : []),
   };
+}
+
+function finalizersOf({ finalizers }: KubeObject['metadata']): readonly unknown[] {
+  return Array.isArray(finalizers) ? finalizers : [];
 }
 
 function existingIn(status: unknown): number | undefined {
@@ -67,6 +79,14 @@ function violationsIn(status: unknown): readonly (readonly [string, number])[] {
 /** Says `up to` where the status does not show that all these objects exist: the webhook sees no objects. */
 export function upTo({ reported: { existing } }: ProviderWrite, count: number): string {
   return existing !== undefined && count <= existing ? '' : 'up to ';
+}
+
+/**
+ * True for a deletion that Reeve cannot clean up after: without the finalizer the provider is deleted at once, and Reeve
+ * releases the objects of an unknown provider.
+ */
+export function leavesObjects(write: ProviderWrite): boolean {
+  return write.after === undefined && write.reported.lacksFinalizer && fateOf(write) === 'deleted';
 }
 
 /** The fate of objects that are no longer wanted. `kept`: they stay until the provider is resumed. */

@@ -104,6 +104,7 @@ function speaker({ by, policy }: Violation): string {
 }
 
 function causeReason({ rule, found }: Violation): Cause['reason'] {
-  if (rule === 'steering' || rule === 'authors' || rule === 'fuse') return 'FieldValueForbidden';
+  if (rule === 'steering' || rule === 'authors' || rule === 'fuse' || rule === 'finalizer')
+    return 'FieldValueForbidden';
   return found === 'nothing' ? 'FieldValueRequired' : 'FieldValueInvalid';
 }

@@ -24,7 +24,8 @@ const namespaces = [
 const source = { namespace: 'reeve-shared', name: 'regcred' };
 
 function share(targets: unknown, more: object = {}, metadata: ObjectMeta = {}): KubeObject {
-  return providerObject('SecretShare', 'regcred', { source, targets, maxDeletions: 1, ...more }, metadata);
+  const spec = { source, targets, maxDeletions: 1, ...more };
+  return providerObject('SecretShare', 'regcred', spec, { finalizers: ['reeve.dev/cleanup'], ...metadata });
 }
 
 function decisionOn(

@@ -27,7 +27,7 @@ function share(status: object): KubeObject {
 }
 
 function stored(object: KubeObject, status: object | undefined): KubeObject {
-  const metadata = { ...object.metadata, generation: 3 };
+  const metadata = { ...object.metadata, generation: 3, finalizers: ['reeve.dev/cleanup'] };
   return status === undefined
     ? object
     : { ...object, metadata, status: { observedGeneration: 3, ...status } };
@@ -82,6 +82,45 @@ describe('the number of objects that a deletion removes', () => {
     };
     expect(refusal(all)).toContain('this write would delete 2 objects in 2 namespaces');
     expect(refusal(some)).toContain('this write would delete up to 2 objects in 2 namespaces');
+  });
+
+  const without = (object: KubeObject): KubeObject => {
+    const { finalizers: _finalizers, ...metadata } = object.metadata;
+    return { ...object, metadata };
+  };
+
+  test('a deletion is refused while objects exist and the finalizer that would delete them is missing', () => {
+    const refusalsOf = (oldObject: KubeObject) =>
+      decideProvider(
+        aProviderReview({ resource: 'namespacepolicies', oldObject }),
+        aSnapshot([], namespaces),
+        { ...circumstances, install: testInstall },
+      ).violations.map(({ violation }) => violation.message);
+    const contents = configMap;
+    expect(refusalsOf(without(policy({ contents, maxDeletions: 1 }, all)))).toEqual([
+      'its finalizer reeve.dev/cleanup was removed, so Reeve could not delete 2 objects of p (a, b) with it. ' +
+        'Reeve adds the finalizer again: wait until it is there. To keep the objects, set spec.deletionPolicy: Orphan first',
+    ]);
+    // A status of another version still says that objects exist.
+    const older = { ...some, observedGeneration: 2 };
+    expect(refusalsOf(without(policy({ contents }, older))).join()).toContain(
+      'could not delete 1 object of p',
+    );
+    for (const harmless of [
+      policy({ contents }, all),
+      without(policy({ contents }, { desired: 2, synced: 0 })),
+      without(policy({ contents, deletionPolicy: 'Orphan' }, all)),
+      without(policy({ contents, suspend: true }, all)),
+      without(policy({}, all)),
+    ])
+      expect(refusalsOf(harmless)).toEqual([]);
+  });
+
+  test('a deletion without the finalizer warns that objects stay, and of no deletion', () => {
+    const unknown = without(share({ desired: 2, synced: 0 }));
+    expect(warnings(unknown, undefined)).toBe(
+      'SecretShare/s lacks the finalizer reeve.dev/cleanup, so it leaves up to 2 objects behind in namespaces: a, b',
+    );
   });
 
   test('an expired RoleBinding does not count', () => {
