@@ -98,6 +98,20 @@ describeControllers('what people see', () => {
       expect(await stage.namespaceCondition('sh-st-none')).toBe('True NothingProvided');
     });
 
+    test('kubectl wait sees that a namespace is being deleted, while something else holds it', async () => {
+      const name = 'sh-st-ending';
+      await stage.apply(namespaceObject(name));
+      const held = { metadata: { name: 'held', finalizers: ['example.com/held'] } };
+      await stage.cluster.admin.mustSend('POST', `/api/v1/namespaces/${name}/configmaps`, held);
+      const wait = ['wait', `namespace/${name}`, '--timeout=60s'];
+      await stage.kubectl(...wait, '--for=condition=reeve.dev/Ready');
+      await stage.kubectl('delete', 'namespace', name, '--wait=false');
+      await stage.kubectl(...wait, '--for=condition=reeve.dev/Ready=false');
+      expect(await stage.namespaceCondition(name)).toBe('False NamespaceTerminating');
+      const patch = JSON.stringify({ metadata: { finalizers: null } });
+      await stage.kubectl('patch', 'configmap', 'held', '-n', name, '--type=merge', '-p', patch);
+    });
+
     test('kubectl wait sees a namespace with a missing object, and its condition names the first one', async () => {
       await stage.apply(...['sh-st-y', 'sh-st-x'].map((name) => shareOf(name, { names: ['sh-st-none'] })));
       const wait = ['wait', 'namespace/sh-st-none', '--timeout=60s'];

@@ -151,6 +151,17 @@ function bareNamespaceProblem(definition: ProviderDefinition): readonly string[]
   ];
 }
 
+/** Returns when the next part of the policy loses its effect, in milliseconds since the epoch. */
+export function nextPastTime({ kind, object }: ProviderDefinition, now: Date): number | undefined {
+  if (kind !== 'NamespacePolicy') return undefined;
+  const { contents, exceptions = [] } = object.spec;
+  const times = [...(contents?.roleBindings ?? []), ...exceptions].flatMap(({ expiresAt }) =>
+    expiresAt === undefined ? [] : [Date.parse(expiresAt)],
+  );
+  const coming = times.filter((time) => time > now.getTime());
+  return coming.length === 0 ? undefined : Math.min(...coming);
+}
+
 function pastTimes({ kind, object }: ProviderDefinition, now: Date): readonly string[] {
   if (kind !== 'NamespacePolicy') return [];
   const { contents, exceptions = [] } = object.spec;

@@ -34,6 +34,12 @@ export function namespaceReadiness(
     : ready('Synced', 'all objects of policies and shares are in sync');
 }
 
+/** The condition of a Namespace that is being deleted: its objects disappear, whatever its condition was before. */
+export const terminatingReadiness: Condition = notReady(
+  'NamespaceTerminating',
+  'the namespace is being deleted, so Reeve leaves its objects alone',
+);
+
 /** Reeve cannot tell whether the object is needed, so it neither deletes nor releases it. */
 function withoutOwner(key: ObjectKey): string {
   return (

@@ -32,3 +32,18 @@ export function isExcepted(
       namespaces.some((glob) => glob.matches(namespace)),
   );
 }
+
+/** Returns when the next exception ends, in milliseconds since the epoch. With `namespace`: the next one that covers it. */
+export function nextExceptionEnd(
+  exceptions: readonly CompiledException[],
+  now: Date,
+  namespace?: string,
+): number | undefined {
+  let next: number | undefined;
+  for (const { namespaces, expiresAt = 0 } of exceptions) {
+    if (expiresAt <= now.getTime()) continue;
+    if (namespace === undefined || namespaces.some((glob) => glob.matches(namespace)))
+      next = Math.min(next ?? expiresAt, expiresAt);
+  }
+  return next;
+}

@@ -23,7 +23,7 @@ export interface AuditSweepsOptions {
   readonly queue: Pick<WorkQueue<Sweep>, 'add' | 'addAfter'>;
   /** Called when a policy has rules for Roles. */
   readonly rolesNeeded: () => void;
-  /** How often everything is judged again: certificates and exceptions expire without an event. */
+  /** How often everything is judged again: certificates expire without an event. */
   readonly intervalMs: number;
 }
 
@@ -72,7 +72,8 @@ export class AuditSweeps {
     }
     if (namespace !== undefined) return done;
     audit.swept(resource);
-    if (audit.isAudited(resource)) queue.addAfter(resource, intervalMs);
+    if (audit.isAudited(resource))
+      queue.addAfter(resource, Math.min(intervalMs, audit.nextExceptionEndMs(resource)));
     return done;
   }
 

@@ -6,6 +6,7 @@ import { auditObject, hasAuditableRules, type AuditedResource } from '../../poli
 import { isManaged } from '../../policy/desired/desired.ts';
 import type { Violation } from '../../policy/terms/verdict.ts';
 import type { AuditedObjects } from '../../policy/status/violations.ts';
+import { nextExceptionEnd } from '../../policy/terms/exceptions.ts';
 import { nameOfProvider, providerId, type ProviderId } from '../../policy/terms/provider-id.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
@@ -56,6 +57,17 @@ export class ObjectAudit {
     if (resource === 'secrets' && !this.#options.auditSecrets) return [];
     const { policies } = this.#options.cluster.snapshot().policies;
     return policies.filter((policy) => hasAuditableRules(policy, resource)).map(({ name }) => name);
+  }
+
+  /** Returns in how many milliseconds the next exception of a policy ends that has rules for the resource. */
+  nextExceptionEndMs(resource: AuditedResource): number {
+    const { cluster, clock } = this.#options;
+    const { policies } = cluster.snapshot().policies;
+    const exceptions = policies
+      .filter((policy) => hasAuditableRules(policy, resource))
+      .flatMap((policy) => policy.exceptions);
+    const now = clock.now();
+    return (nextExceptionEnd(exceptions, now) ?? Infinity) - now.getTime();
   }
 
   /** A watch of the resource feeds this sink. */

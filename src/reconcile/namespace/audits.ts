@@ -4,6 +4,7 @@ import type { NamespacePolicySpec } from '../../api/namespace-policy/namespace-p
 import { isManaged } from '../../policy/desired/desired.ts';
 import { missingDefaults, type MissingDefaults } from '../../policy/plan/repair.ts';
 import { labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
+import { nextExceptionEnd } from '../../policy/terms/exceptions.ts';
 import { providerId, type ProviderId } from '../../policy/terms/provider-id.ts';
 import { auditNamespace, type Audit } from '../../policy/decide/audit.ts';
 import { emptyReport, unmatchedReport, type ProviderReport } from '../../policy/status/provider-report.ts';
@@ -44,6 +45,12 @@ export class Audits {
       audited.set(provider, { ...(parts.get(provider) ?? emptyReport), isMatched, violations, quotaValue });
     }
     return audited;
+  }
+
+  /** Returns when the next exception for the namespace ends, in milliseconds since the epoch. */
+  nextExceptionEnd(namespaceObject: KubeObject): number | undefined {
+    const exceptions = this.#candidates(namespaceObject).flatMap((policy) => policy.exceptions);
+    return nextExceptionEnd(exceptions, this.#clock.now(), nameOf(namespaceObject));
   }
 
   /** Returns the defaults that policies with `existing: Repair` add. */

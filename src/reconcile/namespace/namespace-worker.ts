@@ -1,8 +1,9 @@
 // Handles the keys of the namespace queue: plans, executes and reports one namespace.
+import { isTerminating } from '../../base/metadata.ts';
 import { withFollowers, type ObjectResult } from '../../policy/plan/object-result.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import { providerReports, type UnsyncedObject } from '../../policy/status/provider-report.ts';
-import { namespaceReadiness } from '../../policy/status/namespace-ready.ts';
+import { namespaceReadiness, terminatingReadiness } from '../../policy/status/namespace-ready.ts';
 import type { Audits } from './audits.ts';
 import { eventSubject, type DoneStep, type EventAnnouncer } from '../events.ts';
 import type { Fuse } from '../fuse/fuse.ts';
@@ -74,16 +75,14 @@ export class NamespaceWorker {
   }
 
   async #run(name: string, { failures, signal }: Attempt, round: number): Promise<RoundResult> {
-    const { planner, ledger, conditions, initialSync, namespaceQueue } = this.#options;
+    const { planner, initialSync, namespaceQueue } = this.#options;
     const result = new RoundResult();
     const repaired = await this.#repair(name, signal);
     result.addError(repaired.error);
     if (result.isUnanswered && failures < maxSilentFailures) return result;
     const plan = await planner.plan(name, signal);
     if (plan === undefined) {
-      ledger.drop(name);
-      conditions.forget(name);
-      initialSync.reconciled(name);
+      this.#leave(name);
       return result;
     }
     for (const error of plan.errors) result.addError(error);
@@ -96,6 +95,18 @@ export class NamespaceWorker {
     this.#queueForLater(name, plan, result);
     initialSync.reconciled(name);
     return result;
+  }
+
+  /** The namespace is excluded, deleted or being deleted. Only the last one has a condition. */
+  #leave(name: string): void {
+    const { cluster, ledger, conditions, initialSync } = this.#options;
+    const snapshot = cluster.snapshot();
+    const namespaceObject = snapshot.namespace(name);
+    ledger.drop(name);
+    const isEnding = namespaceObject !== undefined && isTerminating(namespaceObject);
+    if (isEnding && !snapshot.policies.isExcluded(name)) conditions.want(name, terminatingReadiness);
+    else conditions.forget(name);
+    initialSync.reconciled(name);
   }
 
   async #repair(name: string, signal: AbortSignal): Promise<Repair> {
@@ -134,13 +145,15 @@ export class NamespaceWorker {
     conditions.want(name, namespaceReadiness(plan.desired, outcomes, plan.unowned));
   }
 
-  /** Queues the namespace for the next expiry, the end of a pause, or the time when held deletions are judged again. */
+  /**
+   * Queues the namespace for the next end of an object or exception, the end of a pause, or the time when held deletions are
+   * judged again.
+   */
   #queueForLater(name: string, plan: NamespacePlan, { againMs }: RoundResult): void {
-    const { namespaceQueue, clock, fuse } = this.#options;
+    const { namespaceQueue, clock, fuse, audits } = this.#options;
     if (againMs !== undefined) namespaceQueue.addAfter(name, againMs);
-    const { nextExpiry } = plan.desired;
-    if (nextExpiry !== undefined)
-      namespaceQueue.addAfter(name, Math.max(1, nextExpiry - clock.now().getTime()));
+    for (const end of [plan.desired.nextExpiry, audits.nextExceptionEnd(plan.namespaceObject)])
+      if (end !== undefined) namespaceQueue.addAfter(name, Math.max(1, end - clock.now().getTime()));
     for (const { provider, reason } of plan.outcomes) {
       const lapse = reason === 'TooManyDeletions' ? fuse.nextLapse(provider) : undefined;
       if (lapse !== undefined) namespaceQueue.addAfter(name, Math.max(1, lapse));

@@ -5,7 +5,7 @@ import { heldText, toConfirm } from '../../policy/plan/fuse.ts';
 import { kindOfProvider, type ProviderId, type ProviderState } from '../../policy/terms/provider-id.ts';
 import { allViolations } from '../../policy/status/violations.ts';
 import { providerStatus, type StatusFacts } from '../../policy/status/provider-status.ts';
-import { partsWithoutEffect } from '../../policy/authors/no-effect.ts';
+import { nextPastTime, partsWithoutEffect } from '../../policy/authors/no-effect.ts';
 import type { BlockerFacts } from '../../policy/status/provider-conditions.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
 import { problemsText, type LoadedProvider } from '../../state/stored-provider.ts';
@@ -167,6 +167,15 @@ export class ProviderWorker {
       signal,
     );
     if (wrote) this.#writtenAt.set(provider, clock.monotonic());
+    this.#queueForEnd(loaded);
+  }
+
+  /** The status says what has ended, also where no namespace changes by that. */
+  #queueForEnd({ state, definition }: LoadedProvider): void {
+    const { clock, providerQueue } = this.#options;
+    const now = clock.now();
+    const end = definition === undefined ? undefined : nextPastTime(definition, now);
+    if (end !== undefined) providerQueue.addAfter(state.id, Math.max(1, end - now.getTime()));
   }
 
   #factsOf(

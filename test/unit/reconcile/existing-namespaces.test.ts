@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { team, teams } from '../../support/provided.ts';
+import { bindingPolicy, settledWith, team, teams } from '../../support/provided.ts';
 import { failure } from '../../support/memory-objects.ts';
 import { refTo } from '../../support/reconcile-harness.ts';
 import { useHarness } from '../../support/use-harness.ts';
@@ -49,19 +49,37 @@ describe('violations of existing namespaces', () => {
     expect(h.status('NamespacePolicy', 'p')).toMatchObject({ violations: 1 });
   });
 
-  test('a violation with an exception does not count until the exception expires', async () => {
+  test('a violation with an exception counts as soon as the exception ends, though nothing else changes', async () => {
     const h = harness();
     h.namespace('a', {}, { contact: 'x' });
     h.policy('p', {
       ...rules,
-      exceptions: [{ namespaces: ['a'], rules: ['namespaces.required'], expiresAt: '2026-11-21T13:00:00Z' }],
+      exceptions: [{ namespaces: ['a'], rules: ['namespaces.required'], expiresAt: '2026-11-21T12:01:00Z' }],
     });
     h.start();
     await h.settle();
     expect(h.status('NamespacePolicy', 'p')).toMatchObject({ violations: 0 });
-    await h.clock.advance(3_700_000);
+    await h.clock.advance(60_000);
     await h.settle();
     expect(h.status('NamespacePolicy', 'p')).toMatchObject({ violations: 1 });
+  });
+
+  test('the status says that an exception has ended as soon as it has, also where it covered no namespace', async () => {
+    const h = harness();
+    h.namespace('a', { team: 'red' }, { contact: 'x' });
+    h.policy('p', {
+      ...rules,
+      exceptions: [
+        { namespaces: ['none'], rules: ['namespaces.required'], expiresAt: '2026-11-21T12:01:00Z' },
+      ],
+    });
+    h.start();
+    await h.settle();
+    const message = () => h.condition('NamespacePolicy', 'p')?.['message'];
+    expect(message()).not.toContain('expired');
+    await h.clock.advance(60_000);
+    await h.settle();
+    expect(message()).toContain('spec.exceptions[0] expired at 2026-11-21T12:01:00Z');
   });
 
   test('a policy with rules alone is not ready where its match has an error, and says for how many namespaces', async () => {
@@ -252,5 +270,18 @@ describe('a provider without effect is ready and says why', () => {
       'condition tier has an error for a namespace without other labels and annotations',
     );
     expect(message).toContain('; spec.exceptions[0] expired at 2026-01-01T00:00:00Z');
+  });
+});
+
+test('a namespace that is being deleted is not ready, though its objects were in sync', async () => {
+  const h = await settledWith(harness(), bindingPolicy(), ['a']);
+  expect(h.condition('Namespace', 'a', 'reeve.dev/Ready')).toMatchObject({ status: 'True' });
+  h.memory.change(refTo('Namespace', 'a'), { metadata: { finalizers: ['example.com/slow'] } });
+  h.memory.delete(refTo('Namespace', 'a'));
+  await h.settle();
+  expect(h.condition('Namespace', 'a', 'reeve.dev/Ready')).toMatchObject({
+    status: 'False',
+    reason: 'NamespaceTerminating',
+    message: 'the namespace is being deleted, so Reeve leaves its objects alone',
   });
 });
