@@ -72,7 +72,7 @@ export class MemoryCluster implements ObjectWriter, OwnSecrets, AuditReader {
   /** When true, watches hold their events back until `deliver`. */
   isLagging = false;
   fault: Fault = () => undefined;
-  /** Called before a request of Reeve is handled, and after it was handled. */
+  /** Called when Reeve sends a request, and after the request was handled. */
   before: (request: MemoryRequest) => Promise<void> | void = () => undefined;
   after: (request: MemoryRequest, before: KubeObject | undefined) => void = () => undefined;
   /** Normalizes an applied object, as an API server does with quantities. */
@@ -220,8 +220,8 @@ export class MemoryCluster implements ObjectWriter, OwnSecrets, AuditReader {
   }
 
   async #carryOut<T>(request: MemoryRequest, work: () => T): Promise<T> {
-    await this.#travel();
     await this.before(request);
+    await this.#travel();
     request.signal?.throwIfAborted();
     const error = this.fault(request.verb, request.ref);
     if (error !== undefined) throw error;

@@ -5,7 +5,7 @@ import { KubeError } from '../../src/base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../../src/base/kube-object.ts';
 import { apiVersion, systemNamespaces } from '../../src/api/names.ts';
 import type { ObjectType } from '../../src/policy/compile/object-key.ts';
-import type { ProviderKind } from '../../src/policy/terms/provider-id.ts';
+import type { ProviderId, ProviderKind, ProviderState } from '../../src/policy/terms/provider-id.ts';
 import { createReconciler, type Reconciler, type ReconcilerOptions } from '../../src/reconcile/controller.ts';
 import type { OwnRight, RecordedEvent, ReconcileObserver } from '../../src/reconcile/ports.ts';
 import { LiveCluster } from '../../src/state/live-cluster.ts';
@@ -38,6 +38,7 @@ export class Harness {
   readonly #options: HarnessOptions;
   #run: { readonly abort: AbortController; readonly ended: Promise<void> } | undefined;
   #reconciler: Reconciler | undefined;
+  #cluster: LiveCluster | undefined;
 
   readonly #unserved: Set<string>;
 
@@ -54,6 +55,11 @@ export class Harness {
   get reconciler(): Reconciler {
     if (this.#reconciler === undefined) throw new Error('the reconciler has not been started');
     return this.#reconciler;
+  }
+
+  /** Returns what the watches have told the reconciler of a policy or share. */
+  known(provider: ProviderId): ProviderState | undefined {
+    return this.#cluster?.snapshot().providers.get(provider);
   }
 
   /** Starts a new reconciler, as a new process would. */
@@ -86,6 +92,7 @@ export class Harness {
     for (const watch of reconciler.watches)
       if (!this.#unserved.has(watch.type.kind)) this.memory.watch(watch);
     this.#reconciler = reconciler;
+    this.#cluster = cluster;
     this.rerun();
   }
 

@@ -28,9 +28,14 @@ import type { Claim } from '../desired/provider.ts';
 
 export type ClaimStep =
   /** The payload must be read before the object can be compared. */
-  | { readonly kind: 'read'; readonly claim: Claim; readonly live: Observed }
-  | { readonly kind: 'read-source'; readonly claim: Claim; readonly share: CompiledShare }
-  | WriteStep;
+  { readonly kind: 'read'; readonly claim: Claim; readonly live: Observed } | ReadSourceStep | WriteStep;
+
+export interface ReadSourceStep {
+  readonly kind: 'read-source';
+  /** The copy that waits for the source: one that the share wants, or one that it no longer wants. */
+  readonly claim: Pick<Claim, 'provider' | 'key'>;
+  readonly share: CompiledShare;
+}
 
 export interface WriteStep {
   /** `check`: a dry run shows whether a write would change anything. */

@@ -3,7 +3,7 @@ import { managedByLabel, managedByReeve, ownerAnnotation } from '../../api/names
 import { kindOfProvider, type ProviderId } from '../terms/provider-id.ts';
 import { heldText } from './fuse.ts';
 import { grantsAccess, type Observed } from './observed.ts';
-import type { CopyState } from './copy.ts';
+import type { CompiledShare } from '../compile/compile-share.ts';
 import {
   conflictResult,
   terminatingText,
@@ -139,9 +139,12 @@ function planUnclaimed(live: Observed, input: PlanInput): PlanStep | ObjectResul
   if (!isOwned(live)) return undefined;
   if (live.isTerminating) return stillDeleting(live);
   if (isFrozen(live.owner, input)) return keptOfInvalid(live, input);
-  const next = copyStateOf(live.owner, input);
+  const share = wantedShare(live.owner, input);
+  const next = share === undefined ? undefined : input.copyStateOf(share);
   if (next?.kind === 'unavailable') return undesired(live, next.reason, `it stays, because ${next.message}`);
-  if (next?.kind === 'unread') return undefined;
+  // The plan of the new copy does not read the source if the copy is a conflict or not allowed.
+  if (share !== undefined && next?.kind === 'unread')
+    return { kind: 'read-source', claim: { provider: live.owner, key: live.key }, share };
   return isExpired(live, input.desired) ? deletion(live, true) : planRemoval(live, input);
 }
 
@@ -180,11 +183,11 @@ function undesired({ owner, key }: Owned, reason: string, message: string): Obje
 }
 
 /** A share with another source or name wants another Secret. The old copy serves until the new one can be there. */
-function copyStateOf(owner: ProviderId, { desired, copyStateOf: stateOf }: PlanInput): CopyState | undefined {
+function wantedShare(owner: ProviderId, { desired }: PlanInput): CompiledShare | undefined {
   if (kindOfProvider(owner) !== 'SecretShare') return undefined;
   for (const claims of desired.claims.values())
     for (const { provider, content } of claims)
-      if (provider === owner && content.kind === 'copy') return stateOf(content.share);
+      if (provider === owner && content.kind === 'copy') return content.share;
   return undefined;
 }
 

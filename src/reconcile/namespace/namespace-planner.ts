@@ -1,10 +1,14 @@
 // Plans the writes for one namespace, and first reads the Secrets that the plan needs.
 import type { KubeObject } from '../../base/kube-object.ts';
-import type { Claim } from '../../policy/desired/provider.ts';
 import { isManaged, type Desired } from '../../policy/desired/desired.ts';
 import type { ObjectKey } from '../../policy/compile/object-key.ts';
 import { observeSecret, type Observed } from '../../policy/plan/observed.ts';
-import { failedResult, type Follower, type ObjectResult } from '../../policy/plan/object-result.ts';
+import {
+  failedResult,
+  undesiredResult,
+  type Follower,
+  type ObjectResult,
+} from '../../policy/plan/object-result.ts';
 import { planNamespace, type PlanStep } from '../../policy/plan/plan.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
@@ -158,7 +162,9 @@ function withErrors(
   errors: ReadonlyMap<ObjectKey, WriteError>,
   unjudged: ReadonlyMap<ProviderId, WriteError>,
 ): NamespacePlan {
-  const outcomes = planned.reads.map(({ claim }) => unreadOutcome(claim, errors.get(claim.key)));
+  const outcomes = planned.reads.map(({ claim }) =>
+    unreadOutcome(claim, planned.desired, errors.get(claim.key)),
+  );
   return {
     ...planned,
     outcomes: [...planned.outcomes, ...outcomes],
@@ -177,8 +183,16 @@ function unjudgedError(error: unknown): WriteError {
 /** The object changed each time it was read. */
 const changing: WriteError = { kind: 'transient', reason: 'Changing', minDelayMs: 0 };
 
-function unreadOutcome(claim: Claim, error: WriteError | undefined): ObjectResult {
-  return error?.kind === 'permanent'
-    ? failedResult(claim, error.reason, error.message)
-    : failedResult(claim, 'ApiError', 'it could not be read from the API server');
+function unreadOutcome(
+  claim: ReadStep['claim'],
+  { claims }: Desired,
+  error: WriteError | undefined,
+): ObjectResult {
+  const { reason, message } =
+    error?.kind === 'permanent'
+      ? error
+      : { reason: 'ApiError', message: 'it could not be read from the API server' };
+  return claims.has(claim.key)
+    ? failedResult(claim, reason, message)
+    : undesiredResult(claim, reason, `it stays until its source can be read: ${message}`);
 }

@@ -246,6 +246,30 @@ describe('the source of a share', () => {
     expect(h.condition('SecretShare', 's')).toMatchObject({ status: 'False', reason });
   });
 
+  test('a new process reads the source before it deletes a copy whose successor is a conflict', async () => {
+    const h = await sharing();
+    await h.stop();
+    h.secret('a', 'other', { of: 'somebody' });
+    h.share('s', shareOf({ target: { name: 'other' } }));
+    h.start();
+    await h.settle();
+    expect(['a', 'b'].map((name) => dataOf(h, name))).toEqual([undefined, undefined]);
+    expect(dataOf(h, 'a', 'other')).toEqual({ of: btoa('somebody') });
+    expect(h.status('SecretShare', 's')).toMatchObject({ synced: 1, conflicts: 1, failed: 0 });
+  });
+
+  test('a copy with another name stays while its source cannot be read, and the status says so', async () => {
+    const h = await sharing();
+    await h.stop();
+    h.secret('a', 'other', { of: 'somebody' });
+    h.share('s', shareOf({ target: { name: 'other' } }));
+    h.memory.fault = (verb, { name }) => (verb === 'read' && name === 'regcred' ? failure(403) : undefined);
+    h.start();
+    await h.settle();
+    expect(dataOf(h, 'a')).toEqual(data);
+    expect(JSON.stringify(h.status('SecretShare', 's'))).toContain('it stays until its source can be read');
+  });
+
   test('a source is read once for all namespaces', async () => {
     const names = Array.from({ length: 30 }, (_, index) => `n${index}`);
     const h = harness();
