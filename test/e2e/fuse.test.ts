@@ -220,6 +220,21 @@ describeControllers('the fuse', () => {
     }
   });
 
+  test('what a change of the spec may delete is deleted, whatever was deleted a moment before', async () => {
+    const all = await makeNamespaces('to-and-fro', 4);
+    const [first = ''] = all;
+    const it = provider('NamespacePolicy', 'ho-fu-to-and-fro');
+    const limit = { maxDeletions: 4 };
+    for (const round of [1, 2, 3]) {
+      await stage.apply(it.write(labelled('to-and-fro'), limit));
+      await reaches(it, all);
+      const said = await stage.apply(it.write({ names: [first] }, limit));
+      expect(said, `round ${round}`).toContain('deletes 3 objects in namespaces: ');
+      await reaches(it, [first]);
+      expect(await holders(it, all), `round ${round}`).toEqual([first]);
+    }
+  });
+
   test('expired objects are deleted, however many there are', async () => {
     const all = await makeNamespaces('expiry', 3);
     const it = provider('NamespacePolicy', 'ho-fu-expiry');

@@ -24,7 +24,7 @@ interface Deletion {
 
 export class Fuse {
   readonly #options: FuseOptions;
-  /** Counted by UID: a provider that is created again must not pay for what its namesake deleted. */
+  /** Counted by tally: a provider that is created again must not pay for what its namesake deleted. */
   readonly #recent: RecentDeletions;
   /** By UID of a provider being deleted: whether its CustomResourceDefinition was being deleted at that time. */
   readonly #kindTerminating = new Map<string, boolean>();
@@ -130,11 +130,12 @@ export class Fuse {
 }
 
 /**
- * Names the deletions that count together. The webhook judged the DELETE of a provider by its existing objects alone, so
- * deletions before that DELETE do not count after it.
+ * Names the deletions that count together. The webhook judged each change of the spec, and the DELETE, by the objects that it
+ * removes alone. So deletions before such a write do not count after it. Every change of a spec raises the generation:
+ * https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#status-subresource
  */
-function tallyOf({ uid, isDeleting }: ProviderState): string {
-  return isDeleting ? `${uid} deleted` : uid;
+function tallyOf({ uid, generation, isDeleting }: ProviderState): string {
+  return `${uid} ${isDeleting ? 'deleted' : generation}`;
 }
 
 const recentMs = 60_000;

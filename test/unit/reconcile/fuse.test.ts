@@ -107,6 +107,18 @@ describe('the fuse', () => {
     expect(h.condition('NamespacePolicy', 'p')).toMatchObject({ reason: 'Synced' });
   });
 
+  test('a change of the spec is judged by its own deletions, as by the webhook', async () => {
+    const h = await inNamespaces(3);
+    for (let round = 0; round < 3; round += 1) {
+      h.policy('p', nothing);
+      await h.settle();
+      expect([round, left(h), h.condition('NamespacePolicy', 'p')?.['status']]).toEqual([round, 0, 'True']);
+      h.policy('p', bindingPolicy({ maxDeletions: 3 }));
+      await h.settle();
+      expect([round, left(h)]).toEqual([round, 3]);
+    }
+  });
+
   test('objects that are handed over, replaced, expired or in terminating namespaces do not count', async () => {
     const h = await inNamespaces(5, bindingPolicy({ maxDeletions: 0 }));
     h.policy('q', bindingPolicy());
