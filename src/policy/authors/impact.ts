@@ -9,7 +9,7 @@ import { fateOf, type ProviderWrite } from './provider-write.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
 import type { CompiledContent, Rendered, RenderedContent } from '../compile/compile-contents.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
-import { auditNamespace } from '../decide/audit.ts';
+import { auditNamespace, hasAuditableRules, type AuditedResource } from '../decide/audit.ts';
 import { clipped } from '../../base/text.ts';
 import type { Install } from '../compile/install.ts';
 import { missingDefaults } from '../plan/repair.ts';
@@ -33,8 +33,8 @@ export interface Impact {
   readonly unmatched: readonly UnmatchedNamespace[];
   /** For a policy that turns to Deny: by namespace, the number of violations that it has already. */
   readonly violating: ReadonlyMap<string, number>;
-  /** For such a policy: by kind, the number of violations of other objects, as its status says. */
-  readonly violatingObjects: ReadonlyMap<string, number>;
+  /** For such a policy: the number of violations of the other objects that it judges, as its status says. */
+  readonly violatingObjects: ReadonlyMap<AuditedResource, number>;
   /** The objects that differ where both versions match, with the names of these namespaces. */
   readonly changed: ReadonlyMap<ContentChange, readonly string[]>;
   /** For `existing: Repair`: the labels and annotations that existing namespaces get, with the names of these namespaces. */
@@ -101,7 +101,7 @@ class Comparison implements Impact {
   readonly dropped = new Map<string, number>();
   readonly unmatched: UnmatchedNamespace[] = [];
   readonly violating = new Map<string, number>();
-  readonly violatingObjects: ReadonlyMap<string, number>;
+  readonly violatingObjects: ReadonlyMap<AuditedResource, number>;
   readonly changed = new Map<ContentChange, string[]>();
   readonly repaired = new Map<string, string[]>();
   readonly unrendered: UnrenderedContents;
@@ -126,7 +126,7 @@ class Comparison implements Impact {
     this.#write = write;
     this.#circumstances = circumstances;
     this.#denying = turnsToDeny(write) ? policyIn(after) : undefined;
-    this.violatingObjects = this.#denying === undefined ? new Map() : write.reported.violations;
+    this.violatingObjects = new Map(this.#violatingObjects());
     this.#repairing = repairs(write) ? policyIn(after) : undefined;
     this.#changes = contentChanges(write, install);
     this.unrendered = new UnrenderedContents(write, circumstances.budget);
@@ -138,6 +138,12 @@ class Comparison implements Impact {
       : undefined;
     this.refused = new RefusedContents(write, snapshot, circumstances);
     this.handOvers = new HandOvers(write, others, { ...circumstances, install });
+  }
+
+  #violatingObjects(): readonly (readonly [AuditedResource, number])[] {
+    const policy = this.#denying;
+    if (policy === undefined) return [];
+    return [...this.#write.reported.violations].filter(([resource]) => hasAuditableRules(policy, resource));
   }
 
   add(namespaceObject: KubeObject): void {

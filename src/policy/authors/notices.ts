@@ -1,4 +1,5 @@
 // Words the warnings to the author of a provider: which namespaces it reaches and what it deletes.
+import { isDeepStrictEqual } from 'node:util';
 import { cleanupFinalizer } from '../../api/names.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
 import { fateOf, leavesObjects, upTo, type ProviderWrite } from './provider-write.ts';
@@ -19,7 +20,7 @@ export function noticesOf(write: ProviderWrite, impact: Impact, install: Install
     ...impact.handOvers.all.map((handOver) => handOverNotice(id, handOver)),
     ...holding(write),
     ...about(unmatched, () => unmatchedNotice(id, unmatched)),
-    ...violations(id, impact),
+    ...violations(write, impact),
     ...refusals(id, impact.refused),
     ...suspension(write),
     ...resumption(write),
@@ -85,18 +86,34 @@ function unmatchedNotice(id: ProviderId, unmatched: readonly UnmatchedNamespace[
   return `${id} has match conditions with an error for ${namespaces(names)}`;
 }
 
-function violations(id: ProviderId, { violating, violatingObjects }: Impact): readonly string[] {
+const kindNames = { rolebindings: 'RoleBindings', roles: 'Roles', secrets: 'Secrets' } as const;
+
+/** The reconciler counts violations of other objects, under the rules of the older version. */
+function violations(write: ProviderWrite, { violating, violatingObjects }: Impact): readonly string[] {
   const [ofNamespaces, ofObjects] = [totalOf(violating), totalOf(violatingObjects)];
   const count = ofNamespaces + ofObjects;
   if (count === 0) return [];
   const which = count === 1 ? 'violation, which blocks' : 'violations, which block';
   const names = [...violating.keys()];
+  const audited = [...violatingObjects]
+    .map(([resource, each]) => `${each} of ${kindNames[resource]}`)
+    .join(', ');
+  const since = hasSameObjectRules(write)
+    ? 'at the last audit'
+    : 'at the last audit, by the rules before this write';
   const parts = [
     ...about(names, () => `${ofNamespaces} of Namespaces (${listed(names)})`),
-    ...[...violatingObjects].map(([resource, each]) => `${each} of ${resource}`),
+    `${audited} (${since})`,
   ];
   const where = ofObjects === 0 ? `, in ${namespaces(names)}` : `: ${parts.join(', ')}`;
-  return [`${id} turns to Deny with ${count} open ${which} no other write${where}`];
+  return [`${write.id} turns to Deny with ${count} open ${which} no other write${where}`];
+}
+
+function hasSameObjectRules({ before, after }: ProviderWrite): boolean {
+  const [older, newer] = [before, after].map((version) =>
+    version?.kind === 'NamespacePolicy' ? [version.object.spec.rbac, version.object.spec.secrets] : [],
+  );
+  return isDeepStrictEqual(older, newer);
 }
 
 /** A RoleBinding or copy that a policy refuses stays as it is, which shows only when its provider or source changes. */

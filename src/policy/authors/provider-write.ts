@@ -2,6 +2,7 @@
 import { cleanupFinalizer } from '../../api/names.ts';
 import { ownMember } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
+import type { AuditedResource } from '../decide/audit.ts';
 import type { Circumstances } from '../terms/budget.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
 import type { Install } from '../compile/install.ts';
@@ -34,8 +35,8 @@ export interface ReportedState {
   readonly synced: number;
   /** True for a stored object without the finalizer that Reeve adds before it creates the first object. */
   readonly lacksFinalizer: boolean;
-  /** By kind, from `status.violationsByResource`, without Namespaces, which the webhook judges itself. */
-  readonly violations: ReadonlyMap<string, number>;
+  /** By resource, from `status.violationsByResource`, without Namespaces, which the webhook judges itself. */
+  readonly violations: ReadonlyMap<AuditedResource, number>;
 }
 
 export function reportedOn(stored: KubeObject | undefined): ReportedState {
@@ -66,13 +67,17 @@ function existingIn(status: unknown): number | undefined {
   return typeof synced === 'number' && synced === desired ? synced : undefined;
 }
 
-const auditedObjects = { roleBindings: 'RoleBindings', roles: 'Roles', secrets: 'Secrets' };
+const auditedFields = [
+  ['roleBindings', 'rolebindings'],
+  ['roles', 'roles'],
+  ['secrets', 'secrets'],
+] as const;
 
-function violationsIn(status: unknown): readonly (readonly [string, number])[] {
+function violationsIn(status: unknown): readonly (readonly [AuditedResource, number])[] {
   const counts = ownMember(status, 'violationsByResource');
-  return Object.entries(auditedObjects).flatMap(([field, kinds]) => {
+  return auditedFields.flatMap(([field, resource]) => {
     const count = ownMember(counts, field);
-    return typeof count === 'number' && count > 0 ? [[kinds, count] as const] : [];
+    return typeof count === 'number' && count > 0 ? [[resource, count] as const] : [];
   });
 }
 

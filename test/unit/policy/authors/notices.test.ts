@@ -185,20 +185,38 @@ describe('the number of objects that a write changes', () => {
 });
 
 describe('a policy that turns to Deny', () => {
-  const rules = { namespaces: { required: { labels: { team: {} } } }, rbac: { forbidWildcardRules: true } };
+  const rules = {
+    namespaces: { required: { labels: { team: {} } } },
+    rbac: { forbidWildcardRules: true, forbiddenSubjects: ['Group/x'] },
+  };
   const warning = { validationActions: ['Warn'] };
   const turning = (byResource: object, spec: object = rules) =>
     warnings(policy({ ...spec, ...warning }, { violationsByResource: byResource }), policy(spec));
 
   test('counts the violations of all resources that its status counts', () => {
     expect(turning({ namespaces: 2, roleBindings: 2, roles: 1, secrets: 0 })).toBe(
-      'NamespacePolicy/p turns to Deny with 5 open violations, which block no other write: 2 of Namespaces (a, b), 2 of RoleBindings, 1 of Roles',
+      'NamespacePolicy/p turns to Deny with 5 open violations, which block no other write: 2 of Namespaces (a, b), 2 of RoleBindings, 1 of Roles (at the last audit)',
     );
   });
 
   test('counts violations of other objects where all Namespaces follow the rules', () => {
-    expect(turning({ namespaces: 0, secrets: 1 }, { rbac: rules.rbac })).toBe(
-      'NamespacePolicy/p turns to Deny with 1 open violation, which blocks no other write: 1 of Secrets',
+    expect(turning({ namespaces: 0, secrets: 1 }, { secrets: { maxBytes: 1 } })).toBe(
+      'NamespacePolicy/p turns to Deny with 1 open violation, which blocks no other write: 1 of Secrets (at the last audit)',
+    );
+  });
+
+  test('says that the audit counted by the older rules when the same write changes the rules', () => {
+    const before = policy({ rbac: rules.rbac, ...warning }, { violationsByResource: { roles: 2 } });
+    const rbac = { ...rules.rbac, allowedRoleRefs: ['ClusterRole/view'] };
+    expect(warnings(before, policy({ rbac }))).toBe(
+      'NamespacePolicy/p turns to Deny with 2 open violations, which block no other write: 2 of Roles (at the last audit, by the rules before this write)',
+    );
+  });
+
+  test('counts no violations of objects that the newer version does not judge', () => {
+    const before = policy({ ...rules, ...warning }, { violationsByResource: { roles: 2 } });
+    expect(warnings(before, policy({ namespaces: rules.namespaces }))).toBe(
+      'NamespacePolicy/p turns to Deny with 2 open violations, which block no other write, in 2 namespaces: a, b',
     );
   });
 
