@@ -6,10 +6,10 @@ import { mutate } from '../policy/decide/mutate.ts';
 import { decideProvider } from '../policy/authors/decide-provider.ts';
 import type { Install } from '../policy/compile/install.ts';
 import { isProviderReview } from '../policy/terms/review.ts';
-import type { AnyReview, ProviderReview, Review } from '../policy/terms/review.ts';
+import type { AnyReview, ProviderReview, Requester, Review } from '../policy/terms/review.ts';
 import { settle } from '../policy/decide/settle.ts';
 import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
-import type { Decision } from '../policy/terms/verdict.ts';
+import { rightKey, type Decision } from '../policy/terms/verdict.ts';
 import { allowed, judged, mutated, outOfTime } from './answer.ts';
 import type { Answer } from './answer.ts';
 import type { Deadline } from './http/deadline.ts';
@@ -20,6 +20,8 @@ import type { AccessReviewer, Endpoint, NamespaceFinder } from './ports.ts';
 export interface JudgePorts {
   readonly namespaces: NamespaceFinder;
   readonly access: AccessReviewer;
+  /** The account that creates the objects of policies. Absent without a cluster. */
+  readonly ownAccount?: Requester;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   /** The evaluation budget of one review, in milliseconds. */
   readonly evaluationMs: number;
@@ -78,12 +80,18 @@ async function judgeProvider(
 async function settled(
   review: AnyReview,
   decision: Decision,
-  { access }: JudgePorts,
+  { access, ownAccount }: JudgePorts,
   deadline: Deadline,
 ): Promise<Answer> {
-  const rights = await askRights(review.requester, decision.rights, access, deadline);
+  const ownRights = ownAccount === undefined ? [] : decision.ownRights;
+  const [rights, own] = await Promise.all([
+    askRights(review.requester, decision.rights, access, deadline),
+    askRights(ownAccount ?? review.requester, ownRights, access, deadline),
+  ]);
   if (rights === undefined) return outOfTime;
-  return judged(settle(decision, rights, review), review);
+  const missing = ownRights.filter((right) => own?.get(rightKey(right)) === 'no');
+  const notices = [...missing.map(({ notice }) => notice), ...decision.notices];
+  return judged(settle({ ...decision, notices }, rights, review), review);
 }
 
 function mutateReview(review: Review, snapshot: ClusterSnapshot, circumstances: Circumstances): Answer {

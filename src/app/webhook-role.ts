@@ -3,6 +3,8 @@ import type { ServerLimits } from '../admission/http/server-limits.ts';
 import { createAccessReviewer } from '../kube/access-review.ts';
 import type { AdmissionMetrics } from '../observe/admission-metrics.ts';
 import { CertificateMetrics } from '../observe/certificate-metrics.ts';
+import { reconcilerAccount } from './reconciler-role.ts';
+import type { Requester } from '../policy/terms/review.ts';
 import type { Log } from '../observe/log.ts';
 import type { MetricsRegistry } from '../observe/registry.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
@@ -56,6 +58,7 @@ export async function startWebhookRole(
     snapshot: () => (cluster.isSynced ? cluster.snapshot() : undefined),
     namespaces: createNamespaceFinder(connection.client),
     access: createAccessReviewer(connection.client),
+    ownAccount: reconcilerIdentity(settings),
     install: {
       sourceNamespaces: settings.sharedNamespace,
       resourceKinds,
@@ -89,6 +92,15 @@ export function secretWatch(watches: Pick<Watches, 'start'>): SecretWatch {
     const path = resourcePath({ apiVersion: 'v1', plural: 'secrets', namespace });
     const target = { path, fieldSelector: `metadata.name=${name}`, metadataOnly: true };
     watches.start(target, { replaced: onChange, changed: onChange, removed: onChange }, true);
+  };
+}
+
+/** The account that binds roles, with the groups that Kubernetes gives to every service account. */
+function reconcilerIdentity({ namespace }: Pick<WebhookRoleSettings, 'namespace'>): Requester {
+  return {
+    username: `system:serviceaccount:${namespace}:${reconcilerAccount}`,
+    // https://kubernetes.io/docs/reference/access-authn-authz/authentication/#service-account-tokens
+    groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
   };
 }
 

@@ -255,6 +255,14 @@ describeCluster('policies and shares at admission', () => {
       );
     });
 
+    it('a warning names a role that this installation does not let Reeve bind', async () => {
+      const roleBindings = [roleBinding('owner', 'ad-ow-staff', 'cluster-admin')];
+      const much = policy('ad-ow-much', { match: everywhere, contents: { roleBindings } });
+      expect((await dryRun(create(much), cluster)).stderr).toContain(
+        'NamespacePolicy/ad-ow-much binds ClusterRole cluster-admin, which this installation does not let Reeve bind',
+      );
+    });
+
     it('a change that deletes too much is refused, with the way to confirm it', async () => {
       const said = await refused(file(['apply'], fewer), author);
       expect(said).toBe(

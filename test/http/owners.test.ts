@@ -2,6 +2,7 @@
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { HandlerPorts } from '../../src/admission/handler.ts';
 import type { TlsPair } from '../../src/admission/http/webhook-server.ts';
+import type { Right } from '../../src/policy/terms/verdict.ts';
 import type { ClusterSnapshot } from '../../src/policy/compile/snapshot.ts';
 import { aShare, aSnapshot, knownNamespace, snapshotOf } from '../support/engine.ts';
 import {
@@ -147,6 +148,44 @@ describe('policies and shares that are written', () => {
       { resource: 'secretshares', name: 'regcred', decision: 'allowed', policies: [], rules: [] },
       { decision: 'denied', policies: [], rules: [{ policy: '', rule: 'fuse', action: 'Deny' }] },
     ]);
+  });
+
+  test('a policy that binds a role which Reeve may not bind is allowed with a warning', async () => {
+    const ownAccount = { username: 'system:serviceaccount:reeve-system:reeve-reconciler', groups: [] };
+    const asked: string[] = [];
+    const granting = {
+      mayDo: ({ username }: { readonly username: string }, { verb, name }: Right) => {
+        asked.push(`${username} ${verb} ${name ?? ''}`);
+        const isMissing = username === ownAccount.username && name === 'admin';
+        return Promise.resolve(isMissing ? ('no' as const) : ('yes' as const));
+      },
+    };
+    const subjects = [{ kind: 'Group', name: 'staff' }];
+    const binding = (name: string) => ({ name, roleRef: { kind: 'ClusterRole', name }, subjects });
+    const binds = (...roles: readonly string[]) =>
+      policyObject({ match: { names: ['team-0'] }, contents: { roleBindings: roles.map(binding) } });
+    await start(snapshotOf({}, namespaces), { access: granting, ownAccount });
+    const lacks =
+      'NamespacePolicy/teams binds ClusterRole admin, which this installation does not let Reeve bind, ' +
+      'so Reeve does not create these RoleBindings';
+    const { allowed, warnings } = await ask('/validate', reviewJson(binds('view', 'admin')));
+    expect([allowed, warnings]).toEqual([
+      true,
+      [lacks, 'NamespacePolicy/teams now reaches 1 namespace: team-0'],
+    ]);
+    expect(asked.filter((each) => each.startsWith(ownAccount.username))).toEqual([
+      `${ownAccount.username} bind view`,
+      `${ownAccount.username} bind admin`,
+    ]);
+    // A role that the policy binds already is in its status.
+    const change = { operation: 'UPDATE', oldObject: binds('admin') };
+    expect(
+      (await ask('/validate', reviewJson(binds('admin', 'edit'), change))).warnings?.join(),
+    ).not.toContain('does not let Reeve bind');
+    await target?.close();
+    await start(snapshotOf({}, namespaces), { access: granting });
+    const { warnings: unknown = [] } = await ask('/validate', reviewJson(binds('admin')));
+    expect(unknown.join()).not.toContain('does not let Reeve bind');
   });
 
   test('a review of a policy is not bound by the limit for evaluating policies', async () => {

@@ -1,10 +1,11 @@
 // Lists the rights an author needs for a policy or share, so that it does nothing its author could not do.
+import { clipped } from '../../base/text.ts';
 import { renderPath } from '../../base/problem.ts';
 import { neededRights } from './needed-rights.ts';
 import type { CompiledMatch } from '../terms/match.ts';
 import { kindOfProvider, nameOfProvider, providerId, useOf, type ProviderId } from '../terms/provider-id.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
-import type { Right } from '../terms/verdict.ts';
+import type { OwnRight, Right } from '../terms/verdict.ts';
 import type { ProviderWrite } from './provider-write.ts';
 import type { Install } from '../compile/install.ts';
 
@@ -23,6 +24,19 @@ export function authorRights(
   const { labels = {}, annotations = {} } = after.object.spec.namespaces?.defaults ?? {};
   const defaults = { labels: Object.keys(labels), annotations: Object.keys(annotations) };
   return [...provided, ...steeredByDefaults(id, defaults, snapshot)];
+}
+
+/** The roles that this write newly binds. Reeve cannot bind every role that its author can. */
+export function rolesToBind({ id, before }: ProviderWrite, rights: readonly Right[]): readonly OwnRight[] {
+  const known = before?.kind === 'NamespacePolicy' ? before.compiled.roleNames : [];
+  return rights.flatMap((right) => {
+    const { verb, name = '' } = right;
+    if (verb !== 'bind' || known.includes(name)) return [];
+    const notice =
+      `${id} binds ClusterRole ${clipped(name)}, which this installation does not let Reeve bind, ` +
+      'so Reeve does not create these RoleBindings';
+    return [{ ...right, notice }];
+  });
 }
 
 interface DefaultedKeys {

@@ -6,7 +6,7 @@ import { providerId, type ProviderKind } from '../terms/provider-id.ts';
 import type { ProviderResource, ProviderReview } from '../terms/review.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { nothingToDecide, type Decision, type JudgedViolation } from '../terms/verdict.ts';
-import { authorRights } from './author-rights.ts';
+import { authorRights, rolesToBind } from './author-rights.ts';
 import { reportedOn, type ProviderCircumstances, type ProviderWrite } from './provider-write.ts';
 import { impactOf, type Impact } from './impact.ts';
 import { confirmationNotices, finalizerViolation, fuseViolation, unmatchedViolation } from './guards.ts';
@@ -70,10 +70,12 @@ function decideWrite(
     ...(fuse === undefined ? {} : { dropped: new Map<string, number>() }),
     ...(unmatched === undefined ? {} : { unmatched: [] }),
   };
+  const rights = authorRights(write, snapshot, circumstances.install);
   const isUnknown = review.oldObject !== undefined && write.before === undefined;
   return {
     ...nothingToDecide,
-    rights: authorRights(write, snapshot, circumstances.install),
+    rights,
+    ownRights: rolesToBind(write, rights),
     violations: [unmatched, fuse].filter((violation) => violation !== undefined),
     notices: [
       ...(isUnknown ? [unknownNotice(write)] : []),

@@ -40,6 +40,7 @@ export function decideNamespace(
   return {
     violations,
     rights,
+    ownRights: [],
     notices: hasEffect ? contentsNotices(before, after, snapshot, circumstances) : [],
     policies: matches.filter(isMatched).map(({ policy }) => policy.name),
     // A spent budget stays spent, so one check at the end covers all steps.

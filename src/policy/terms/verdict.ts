@@ -47,6 +47,11 @@ export interface Right {
   readonly contact?: string;
 }
 
+/** A right of Reeve's own account, and the warning where the account lacks it. */
+export interface OwnRight extends Right {
+  readonly notice: string;
+}
+
 /** Equal for two rights that one access review answers, whatever needs them. */
 export type RightKey = string;
 
@@ -58,6 +63,8 @@ export function rightKey({ verb, group, resource, name, namespace }: Right): Rig
 export interface Decision {
   readonly violations: readonly JudgedViolation[];
   readonly rights: readonly Right[];
+  /** Rights that Reeve's own account needs later. A missing one refuses nothing: its notice warns the author. */
+  readonly ownRights: readonly OwnRight[];
   /** Warnings about the effects of the write. */
   readonly notices: readonly string[];
   /** The policies that match the object, by name. */
@@ -69,6 +76,7 @@ export interface Decision {
 export const nothingToDecide: Decision = {
   violations: [],
   rights: [],
+  ownRights: [],
   notices: [],
   policies: [],
   overBudget: false,

@@ -18,7 +18,7 @@ import { ObjectWrites } from './object-writes.ts';
 import type { ObservedObjects } from '../live/observed-objects.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { ObjectWriter, Place, ReconcileObserver, WriteVerb } from '../ports.ts';
-import { classifyWriteError, type WriteError, type WriteOperation } from './write-error.ts';
+import { classifyStepError, type WriteError } from './write-error.ts';
 
 export interface StepResult {
   readonly wrote: boolean;
@@ -67,7 +67,7 @@ export class StepExecutor {
         : await this.#write(step, signal);
     } catch (error) {
       if (signal.aborted) return { wrote: false, isOver: true };
-      return this.#failed(step, classifyWriteError(error, operationOf(step)));
+      return this.#failed(step, classifyStepError(error, step));
     }
   }
 
@@ -225,11 +225,6 @@ function isOwnedAlready({ claim, live }: WriteStep): boolean {
 
 function retrying({ minDelayMs, isUnanswered }: WriteError & { kind: 'transient' }): Partial<StepResult> {
   return { retryMs: minDelayMs, isTransient: true, ...(isUnanswered === true ? { isUnanswered } : {}) };
-}
-
-function operationOf(step: DoneStep): WriteOperation {
-  if (step.kind === 'delete' || step.kind === 'release') return 'delete';
-  return step.kind === 'create' || step.kind === 'replace' ? 'create' : 'change';
 }
 
 function outcomeOf(step: DoneStep, reason: string, message: string): ObjectResult {

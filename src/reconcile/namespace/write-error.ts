@@ -1,4 +1,7 @@
 // Classifies the error of a write: whether to retry it, and what to report about the object.
+import { ownMember } from '../../base/json.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import type { DoneStep } from '../events.ts';
 import { KubeError, type Refusal } from '../../base/kube-error.ts';
 
 export type WriteError =
@@ -28,6 +31,27 @@ const maxRetryAfterMs = 300_000;
 const permissionMs = 30_000;
 
 export type WriteOperation = 'create' | 'change' | 'delete';
+
+/** Names the ClusterRole of a RoleBinding in the message, and the one that the old RoleBinding still grants. */
+export function classifyStepError(error: unknown, step: DoneStep): WriteError {
+  if (step.kind === 'delete' || step.kind === 'release') return classifyWriteError(error, 'delete');
+  const { kind, object, live } = step;
+  const result = classifyWriteError(error, kind === 'create' || kind === 'replace' ? 'create' : 'change');
+  const role = roleOf(object);
+  if (result.kind !== 'permanent' || role === undefined) return result;
+  const old = live?.content.kind === 'object' ? roleOf(live.content.object) : undefined;
+  const stays =
+    old === undefined || old === role ? '' : `; the old RoleBinding stays and grants ClusterRole ${old}`;
+  return {
+    ...result,
+    message: `${result.message.replace('this role', () => `ClusterRole ${role}`)}${stays}`,
+  };
+}
+
+function roleOf(object: KubeObject): string | undefined {
+  const name = ownMember(object['roleRef'], 'name');
+  return typeof name === 'string' ? name : undefined;
+}
 
 /** Throws the error again unless it is a KubeError: it is an error of the program. */
 export function classifyWriteError(error: unknown, operation: WriteOperation): WriteError {

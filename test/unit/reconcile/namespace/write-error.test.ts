@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { KubeError, type Refusal } from '../../../../src/base/kube-error.ts';
-import { classifyWriteError, type WriteOperation } from '../../../../src/reconcile/namespace/write-error.ts';
+import {
+  classifyStepError,
+  classifyWriteError,
+  type WriteOperation,
+} from '../../../../src/reconcile/namespace/write-error.ts';
+import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import type { DoneStep } from '../../../../src/reconcile/events.ts';
 import { failure } from '../../../support/memory-objects.ts';
 
 describe('an answer of the API server is classified', () => {
@@ -103,6 +109,29 @@ test('the message of a 422 names the fields, and the write is not retried', () =
   const classified = classifyWriteError(error, 'create');
   expect(classified).toMatchObject({ message: 'the API server finds it invalid: data[tls.key] is missing' });
   expect(classified).not.toHaveProperty('minDelayMs');
+});
+
+test.for([
+  ['a RoleBinding that Reeve may not create names the role', undefined, ''],
+  [
+    'a RoleBinding that Reeve may not replace names the role, and the one that is still granted',
+    'edit',
+    '; the old RoleBinding stays and grants ClusterRole edit',
+  ],
+] as const)('%s', ([, old, stays]) => {
+  const granting = (name: string) => ({ roleRef: { kind: 'ClusterRole', name } }) as unknown as KubeObject;
+  const live = old === undefined ? undefined : { content: { kind: 'object', object: granting(old) } };
+  const step = { kind: 'replace', object: granting('admin'), live } as DoneStep;
+  const error = new KubeError({
+    code: 403,
+    reason: 'Forbidden',
+    retryable: false,
+    refusal: { by: 'escalation' },
+  });
+  expect(classifyStepError(error, step)).toMatchObject({
+    reason: 'InsufficientPermissions',
+    message: `the install gives Reeve's account no right to bind ClusterRole admin${stays}`,
+  });
 });
 
 test('an error of the program is thrown again', () => {
