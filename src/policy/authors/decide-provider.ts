@@ -13,7 +13,7 @@ import { confirmationNotices, finalizerViolation, fuseViolation, unmatchedViolat
 import { sourceProblems } from '../compile/install.ts';
 import { loadSubmitted, type ProviderDefinition, type ProviderLoad } from '../compile/load-provider.ts';
 import { misspelledRoles } from './meant-role.ts';
-import { partsWithoutEffect } from './no-effect.ts';
+import { partsWithoutEffect, uncountedNamespaces } from './no-effect.ts';
 import { noticesOf, unknownNotice } from './notices.ts';
 
 const kinds: Readonly<Record<ProviderResource, ProviderKind>> = {
@@ -96,7 +96,9 @@ function withoutEffect(
 ): readonly string[] {
   if (after === undefined) return [];
   const reach = { matched: managed === 0 ? 1 : matched, errors: unmatched.length };
-  return partsWithoutEffect(after, reach, snapshot, now).map((part) => `${id}: ${part}`);
+  return [...partsWithoutEffect(after, reach, snapshot, now), ...uncountedNamespaces(after, snapshot)].map(
+    (part) => `${id}: ${part}`,
+  );
 }
 
 function definitionIn(load: ProviderLoad | undefined): ProviderDefinition | undefined {

@@ -4,6 +4,7 @@ import type { KubeObject } from '../../base/kube-object.ts';
 import { labelsOf, nameOf } from '../../base/metadata.ts';
 import { nearest } from '../../base/nearest.ts';
 import { clipped } from '../../base/text.ts';
+import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { bareNamespace } from '../decide/stored-namespace.ts';
@@ -160,6 +161,26 @@ export function nextPastTime({ kind, object }: ProviderDefinition, now: Date): n
   );
   const coming = times.filter((time) => time > now.getTime());
   return coming.length === 0 ? undefined : Math.min(...coming);
+}
+
+/** Names the label of a quota if namespaces can leave it out, because such a namespace does not count. */
+export function uncountedNamespaces(
+  definition: ProviderDefinition,
+  { policies }: ClusterSnapshot,
+): readonly string[] {
+  if (definition.kind !== 'NamespacePolicy') return [];
+  const { compiled, object } = definition;
+  const label = object.spec.namespaces?.quota?.label;
+  if (label === undefined) return [];
+  const demands = ({ requirements, namespaceDefaults }: CompiledPolicy): boolean =>
+    [...requirements, ...namespaceDefaults].some(({ field, key }) => field === 'labels' && key === label);
+  const isNeeded = neededLabels(object.spec.match?.namespaceSelector).some(({ key }) => key === label);
+  const others = policies.policies.filter(({ name }) => name !== compiled.name);
+  if (isNeeded || demands(compiled) || others.some(demands)) return [];
+  return [
+    `spec.namespaces.quota counts by the label ${label}, and no policy requires that label: a namespace without it is not ` +
+      'counted; add the label to spec.namespaces.required.labels',
+  ];
 }
 
 function pastTimes({ kind, object }: ProviderDefinition, now: Date): readonly string[] {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
 import { decideProvider } from '../../../../src/policy/authors/decide-provider.ts';
 import {
+  aPolicy,
   aProviderReview,
   aSnapshot,
   circumstances,
@@ -224,5 +225,52 @@ describe('a policy that turns to Deny', () => {
     expect(turning({ namespaces: 2, roles: 0 })).toBe(
       'NamespacePolicy/p turns to Deny with 2 open violations, which block no other write, in 2 namespaces: a, b',
     );
+  });
+});
+
+describe('a quota', () => {
+  const quota = { quota: { label: 'team', max: 1 } };
+  const uncounted = (spec: object, snapshot = aSnapshot([], namespaces)): boolean => {
+    const review = aProviderReview({ resource: 'namespacepolicies', object: policy(spec) });
+    const { notices } = decideProvider(review, snapshot, { ...circumstances, install: testInstall });
+    return notices.includes(
+      'NamespacePolicy/p: spec.namespaces.quota counts by the label team, and no policy requires that label: ' +
+        'a namespace without it is not counted; add the label to spec.namespaces.required.labels',
+    );
+  };
+  const requiring = { namespaces: { required: { labels: { team: {} } } } };
+
+  test.for<readonly [title: string, spec: object, expected: boolean]>([
+    ['that counts by a label which namespaces can leave out gives a warning', { namespaces: quota }, true],
+    [
+      'whose policy requires the label gives no warning',
+      { namespaces: { ...quota, ...requiring.namespaces } },
+      false,
+    ],
+    [
+      'whose policy requires only an annotation of that name gives a warning',
+      { namespaces: { ...quota, required: { annotations: { team: {} } } } },
+      true,
+    ],
+    [
+      'whose policy sets the label by default gives no warning',
+      { namespaces: { ...quota, defaults: { labels: { team: 'x' } } } },
+      false,
+    ],
+    [
+      'whose policy selects by the label gives no warning',
+      { namespaces: quota, match: { namespaceSelector: { matchLabels: { team: 'x' } } } },
+      false,
+    ],
+  ])('%s', ([, spec, expected]) => {
+    expect(uncounted(spec)).toBe(expected);
+  });
+
+  test('gives a warning unless another policy requires the label', () => {
+    const snapshot = (name: string) => aSnapshot([aPolicy(name, requiring)], namespaces);
+    expect([snapshot('q'), snapshot('p')].map((each) => uncounted({ namespaces: quota }, each))).toEqual([
+      false,
+      true,
+    ]);
   });
 });
