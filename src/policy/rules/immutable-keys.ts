@@ -9,13 +9,19 @@ export function immutableKeysRule(spec: ImmutableSpec): Rule {
   return {
     shape: 'step',
     id: 'namespaces.immutable',
-    judge({ review: { oldObject, object } }) {
+    judge({ review: { oldObject, object }, matchedOld }) {
       if (oldObject === undefined || object === undefined) return [];
-      return (['labels', 'annotations'] as const).flatMap((field) =>
+      const violations = (['labels', 'annotations'] as const).flatMap((field) =>
         (spec[field] ?? []).flatMap((key) => judgeKeptKey(field, key, oldObject, object)),
       );
+      // Nothing told the owner of the namespace before that the key would become immutable.
+      return matchedOld ? violations : violations.map((each) => ({ ...each, accepted: movedIn(each) }));
     },
   };
+}
+
+function movedIn({ accepted }: RuleViolation): string {
+  return `${accepted} before this policy matched; to bring the namespace under the policy with another value, first remove the key in a write of its own`;
 }
 
 /** A key of the old object must have the same value on the new object. */
