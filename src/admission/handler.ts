@@ -6,7 +6,8 @@ import type { ByteBudget, ByteLease } from './http/byte-budget.ts';
 import { Deadline } from './http/deadline.ts';
 import { decodeReview, type DecodedReview } from './decode/decode-review.ts';
 import { serverError, notReady, timedOut, tooManyBytes, type HttpRefusal } from './http/http-refusal.ts';
-import { judgeReview, type JudgePorts } from './judge-review.ts';
+import { judgeReview, type JudgePorts, type Judging } from './judge-review.ts';
+import { LongDecisions } from './long-decisions.ts';
 import type { AdmissionObserver, Endpoint, SnapshotSource } from './ports.ts';
 import { readHead, readReviewBody } from './http/read-request.ts';
 import { sendJson, sendRefusal } from './http/send.ts';
@@ -41,13 +42,13 @@ export function webhookHandler(
 
 class WebhookHandler {
   readonly #endpoint: Endpoint;
-  readonly #ports: HandlerPorts;
+  readonly #ports: HandlerPorts & Judging;
   readonly #limits: ServerLimits;
   readonly #bytes: ByteBudget;
 
   constructor(endpoint: Endpoint, ports: HandlerPorts, limits: ServerLimits, bytes: ByteBudget) {
     this.#endpoint = endpoint;
-    this.#ports = ports;
+    this.#ports = { ...ports, longDecisions: new LongDecisions(ports.clock) };
     this.#limits = limits;
     this.#bytes = bytes;
   }

@@ -11,6 +11,7 @@ import { settle } from '../policy/decide/settle.ts';
 import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
 import { rightKey, type Decision } from '../policy/terms/verdict.ts';
 import { allowed, judged, mutated, outOfTime } from './answer.ts';
+import type { LongDecisions } from './long-decisions.ts';
 import type { Answer } from './answer.ts';
 import type { Deadline } from './http/deadline.ts';
 import { askRights, completeSnapshot } from './lookups.ts';
@@ -28,11 +29,15 @@ export interface JudgePorts {
   readonly install: Install;
 }
 
+export interface Judging extends JudgePorts {
+  readonly longDecisions: LongDecisions;
+}
+
 export async function judgeReview(
   endpoint: Endpoint,
   review: AnyReview,
   snapshot: ClusterSnapshot,
-  ports: JudgePorts,
+  ports: Judging,
   deadline: Deadline,
 ): Promise<Answer> {
   return isProviderReview(review)
@@ -62,18 +67,21 @@ async function judgeObject(
   }
 }
 
-/** Has the whole request time as its budget: a policy must be repairable however many namespaces there are. */
+/** Has most of the request time as its budget: a policy must be repairable however many namespaces there are. */
 async function judgeProvider(
   endpoint: Endpoint,
   review: ProviderReview,
   snapshot: ClusterSnapshot,
-  ports: JudgePorts,
+  ports: Judging,
   deadline: Deadline,
 ): Promise<Answer> {
   if (endpoint === 'mutate') return allowed;
-  const { clock, install } = ports;
-  const budget = budgetUntil(deadline.at, () => clock.monotonic());
-  const decision = decideProvider(review, snapshot, { now: clock.now(), budget, install });
+  const { clock, install, longDecisions } = ports;
+  const decision = await longDecisions.make(
+    (budget) => decideProvider(review, snapshot, { now: clock.now(), budget, install }),
+    deadline,
+  );
+  if (decision === undefined) return outOfTime;
   return await settled(review, decision, ports, deadline);
 }
 

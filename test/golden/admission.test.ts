@@ -8,6 +8,7 @@ import { malformed, type Answer, type Refusal } from '../../src/admission/answer
 import { Deadline } from '../../src/admission/http/deadline.ts';
 import { decodeReview } from '../../src/admission/decode/decode-review.ts';
 import { judgeReview } from '../../src/admission/judge-review.ts';
+import { LongDecisions } from '../../src/admission/long-decisions.ts';
 import type { Endpoint } from '../../src/admission/ports.ts';
 import { mastersGroup, systemNamespaces } from '../../src/api/names.ts';
 import { ruleIds } from '../../src/api/namespace-policy/rule-ids.ts';
@@ -29,13 +30,15 @@ const folders = fixtureFolders();
 /** Cases must not fail then: expected.yaml still holds the previous answers. */
 const isUpdating = inject('isUpdating');
 
+const clock = { now: () => now, monotonic: () => 0 };
 const ports = {
   namespaces: { find: () => Promise.resolve(undefined) },
   access: {
     mayDo: ({ groups }: { readonly groups: readonly string[] }) =>
       Promise.resolve(groups.includes(mastersGroup) ? ('yes' as const) : ('no' as const)),
   },
-  clock: { now: () => now, monotonic: () => 0 },
+  clock,
+  longDecisions: new LongDecisions(clock),
   evaluationMs: 1000,
   install: testInstall,
 };

@@ -5,7 +5,6 @@ import type { KubeObject } from '../../src/base/kube-object.ts';
 import { decide } from '../../src/policy/decide/decide.ts';
 import { desired, isManaged } from '../../src/policy/desired/desired.ts';
 import { providerId, type ProviderId } from '../../src/policy/terms/provider-id.ts';
-import { decideProvider } from '../../src/policy/authors/decide-provider.ts';
 import type { ClusterSnapshot } from '../../src/policy/compile/snapshot.ts';
 import type { Decision } from '../../src/policy/terms/verdict.ts';
 import {
@@ -18,6 +17,7 @@ import {
   circumstances,
   providerObject,
   testInstall,
+  providerDecision,
 } from '../support/engine.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 
@@ -136,7 +136,7 @@ function decisionOn(
     oldObject: providerObject(kind, 'own', old, { finalizers: ['reeve.dev/cleanup'] }),
     ...(now === null ? {} : { object: providerObject(kind, 'own', now) }),
   });
-  return decideProvider(review, known, { ...circumstances, install: testInstall });
+  return providerDecision(review, known, { ...circumstances, install: testInstall });
 }
 
 test('a write of a policy deletes the objects that only its old version makes desired', () => {

@@ -3,13 +3,19 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decodeReview } from '../../src/admission/decode/decode-review.ts';
 import { decide } from '../../src/policy/decide/decide.ts';
-import { decideProvider } from '../../src/policy/authors/decide-provider.ts';
 import { isProviderReview, type AnyReview } from '../../src/policy/terms/review.ts';
 import { refusalMessage, warningLines } from '../../src/policy/terms/message.ts';
 import { mutate } from '../../src/policy/decide/mutate.ts';
 import { settle } from '../../src/policy/decide/settle.ts';
 import type { Decision } from '../../src/policy/terms/verdict.ts';
-import { aNamespace, aPolicy, aSnapshot, circumstances, testInstall } from '../support/engine.ts';
+import {
+  aNamespace,
+  aPolicy,
+  aSnapshot,
+  circumstances,
+  testInstall,
+  providerDecision,
+} from '../support/engine.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 
 const everything = aPolicy('everything', {
@@ -129,7 +135,7 @@ function versionOf(group: string): string {
 
 function decisionOn(review: AnyReview): Decision {
   return isProviderReview(review)
-    ? decideProvider(review, snapshot, { ...circumstances, install: testInstall })
+    ? providerDecision(review, snapshot, { ...circumstances, install: testInstall })
     : decide(review, snapshot, circumstances);
 }
 

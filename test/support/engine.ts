@@ -9,6 +9,9 @@ import { compileShare, type CompiledShare } from '../../src/policy/compile/compi
 import type { ProviderKind } from '../../src/policy/terms/provider-id.ts';
 import type { KubeObject, ObjectMeta } from '../../src/base/kube-object.ts';
 import type { Install } from '../../src/policy/compile/install.ts';
+import { decideProvider } from '../../src/policy/authors/decide-provider.ts';
+import type { ProviderCircumstances } from '../../src/policy/authors/provider-write.ts';
+import type { Decision } from '../../src/policy/terms/verdict.ts';
 import type { ProviderReview, Review } from '../../src/policy/terms/review.ts';
 import { type ClusterSnapshot, PolicySet, ShareSet } from '../../src/policy/compile/snapshot.ts';
 import { clusterSnapshot } from '../../src/state/file-cluster.ts';
@@ -132,4 +135,17 @@ export function providerObject(
   metadata: ObjectMeta = {},
 ): KubeObject {
   return { apiVersion: 'reeve.dev/v1alpha1', kind, metadata: { name, ...metadata }, spec };
+}
+
+/** Decides a write of a policy or share without a pause between its steps. */
+export function providerDecision(
+  review: ProviderReview,
+  snapshot: ClusterSnapshot,
+  given: ProviderCircumstances,
+): Decision {
+  const steps = decideProvider(review, snapshot, given);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
 }

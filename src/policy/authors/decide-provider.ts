@@ -3,13 +3,20 @@ import { isDeepStrictEqual } from 'node:util';
 import { renderPath, type Problem } from '../../base/problem.ts';
 import { isTerminating } from '../../base/metadata.ts';
 import { providerId, type ProviderKind } from '../terms/provider-id.ts';
+import type { Steps } from '../terms/budget.ts';
 import type { ProviderResource, ProviderReview } from '../terms/review.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { nothingToDecide, type Decision, type JudgedViolation } from '../terms/verdict.ts';
 import { authorRights, rolesToBind } from './author-rights.ts';
 import { reportedOn, type ProviderCircumstances, type ProviderWrite } from './provider-write.ts';
 import { impactOf, type Impact } from './impact.ts';
-import { confirmationNotices, finalizerViolation, fuseViolation, unmatchedViolation } from './guards.ts';
+import {
+  confirmationNotices,
+  denies,
+  finalizerViolation,
+  fuseViolation,
+  unmatchedViolation,
+} from './guards.ts';
 import { sourceProblems } from '../compile/install.ts';
 import { loadSubmitted, type ProviderDefinition, type ProviderLoad } from '../compile/load-provider.ts';
 import { misspelledRoles } from './meant-role.ts';
@@ -21,11 +28,11 @@ const kinds: Readonly<Record<ProviderResource, ProviderKind>> = {
   secretshares: 'SecretShare',
 };
 
-export function decideProvider(
+export function* decideProvider(
   review: ProviderReview,
   snapshot: ClusterSnapshot,
   circumstances: ProviderCircumstances,
-): Decision {
+): Steps<Decision> {
   const kind = kinds[review.resource];
   const id = providerId(kind, review.name);
   if (isUntouched(review)) return { ...nothingToDecide, notices: confirmationNotices(review, id) };
@@ -43,7 +50,7 @@ export function decideProvider(
     after: definitionIn(after),
     reported: reportedOn(oldObject),
   };
-  return decideWrite(review, write, snapshot, circumstances);
+  return yield* decideWrite(review, write, snapshot, circumstances);
 }
 
 /** A write that leaves the spec alone is allowed, so that finalizers can always be removed. */
@@ -54,13 +61,13 @@ function isUntouched({ object, oldObject }: ProviderReview): boolean {
   return isDeepStrictEqual(object['spec'], oldObject['spec']);
 }
 
-function decideWrite(
+function* decideWrite(
   review: ProviderReview,
   write: ProviderWrite,
   snapshot: ClusterSnapshot,
   circumstances: ProviderCircumstances,
-): Decision {
-  const impact = impactOf(write, snapshot, circumstances, circumstances.install);
+): Steps<Decision> {
+  const impact = yield* impactOf(write, snapshot, circumstances);
   const stays = finalizerViolation(write, impact);
   const fuse = stays ?? fuseViolation(review, write, impact);
   const unmatched = unmatchedViolation(write, impact);
@@ -83,19 +90,20 @@ function decideWrite(
       ...withoutEffect(write, impact, snapshot, circumstances),
       ...misspelledRoles(write, snapshot),
     ],
-    overBudget: circumstances.budget.isSpent(),
+    // The reconciler counts deletions again, by live objects. Only a policy with Deny could do harm where it is not known.
+    overBudget: impact.isCutShort && denies(write.after),
   };
 }
 
-/** Without a cluster no namespace is known, so a policy that matches none is no surprise. */
+/** Without a cluster no namespace is known, so a policy that matches none is no surprise. A namespace that takes too long may match. */
 function withoutEffect(
   { id, after }: ProviderWrite,
-  { managed, matched, unmatched }: Impact,
+  { managed, matched, unmatched, tooSlow }: Impact,
   snapshot: ClusterSnapshot,
   { now }: ProviderCircumstances,
 ): readonly string[] {
   if (after === undefined) return [];
-  const reach = { matched: managed === 0 ? 1 : matched, errors: unmatched.length };
+  const reach = { matched: managed === 0 ? 1 : matched + tooSlow.length, errors: unmatched.length };
   return [...partsWithoutEffect(after, reach, snapshot, now), ...uncountedNamespaces(after, snapshot)].map(
     (part) => `${id}: ${part}`,
   );

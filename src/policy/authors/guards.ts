@@ -38,8 +38,11 @@ export function fuseViolation(
  * Refuses a deletion that would leave objects behind, because the finalizer of a provider that has objects was removed.
  * Reeve adds the finalizer again within seconds.
  */
-export function finalizerViolation(write: ProviderWrite, { dropped }: Impact): JudgedViolation | undefined {
-  const count = Math.min(write.reported.synced, totalOf(dropped));
+export function finalizerViolation(
+  write: ProviderWrite,
+  { dropped, tooSlow }: Impact,
+): JudgedViolation | undefined {
+  const count = Math.min(write.reported.synced, tooSlow.length > 0 ? Infinity : totalOf(dropped));
   if (count === 0 || !leavesObjects(write)) return undefined;
   const objects = counted(count, 'object');
   return denied({
@@ -49,7 +52,7 @@ export function finalizerViolation(write: ProviderWrite, { dropped }: Impact): J
     accepted: cleanupFinalizer,
     message:
       `its finalizer ${cleanupFinalizer} was removed, so Reeve could not delete ${objects} of ` +
-      `${nameOfProvider(write.id)} (${listed([...dropped.keys()])}) with it. Reeve adds the finalizer again: ` +
+      `${nameOfProvider(write.id)} (${listed([...dropped.keys(), ...tooSlow])}) with it. Reeve adds the finalizer again: ` +
       'wait until it is there. To keep the objects, set spec.deletionPolicy: Orphan first',
   });
 }
@@ -132,7 +135,7 @@ export function unmatchedViolation(
   });
 }
 
-function denies(definition: ProviderWrite['after']): boolean {
+export function denies(definition: ProviderWrite['after']): boolean {
   return definition?.kind === 'NamespacePolicy' && definition.object.spec.validationActions.includes('Deny');
 }
 

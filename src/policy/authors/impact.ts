@@ -1,21 +1,29 @@
 // Compares two versions of a provider over all namespaces: which they match, which objects they drop or change.
+import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../base/kube-object.ts';
-import type { Circumstances } from '../terms/budget.ts';
+import type { Steps } from '../terms/budget.ts';
 import { isManaged } from '../desired/desired.ts';
 import { matchNamespace, type MatchResult } from '../terms/match.ts';
 import { nameOf } from '../../base/metadata.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
-import { fateOf, type ProviderWrite } from './provider-write.ts';
+import {
+  fateOf,
+  policyIn,
+  repairs,
+  turnsToDeny,
+  type ProviderCircumstances,
+  type ProviderWrite,
+} from './provider-write.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
 import type { CompiledContent, Rendered, RenderedContent } from '../compile/compile-contents.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import { auditNamespace, hasAuditableRules, type AuditedResource } from '../decide/audit.ts';
 import { clipped } from '../../base/text.ts';
-import type { Install } from '../compile/install.ts';
 import { missingDefaults } from '../plan/repair.ts';
 import { contentChanges, type ContentChange } from './content-changes.ts';
 import { HandOvers } from './hand-overs.ts';
 import { LostObjects } from './lost-objects.ts';
+import { matchOf } from './no-effect.ts';
 import { OtherProviders } from './other-providers.ts';
 import { RefusedContents } from './refused-contents.ts';
 import { UnrenderedContents } from './unrendered.ts';
@@ -31,6 +39,10 @@ export interface Impact {
   /** By namespace, the number of objects that no provider wants after the write. */
   readonly dropped: ReadonlyMap<string, number>;
   readonly unmatched: readonly UnmatchedNamespace[];
+  /** Names of the namespaces that take too long, so that numbers leave them out. */
+  readonly tooSlow: readonly string[];
+  /** True if the budget ended before the last namespace. */
+  readonly isCutShort: boolean;
   /** For a policy that turns to Deny: by namespace, the number of violations that it has already. */
   readonly violating: ReadonlyMap<string, number>;
   /** For such a policy: the number of violations of the other objects that it judges, as its status says. */
@@ -55,19 +67,22 @@ export interface UnmatchedNamespace {
   readonly isOld: boolean;
 }
 
-/** The result is incomplete once the budget is spent. The caller refuses the write then. */
-export function impactOf(
+/** Never spends longer on one step than on a part of one namespace. */
+export function* impactOf(
   write: ProviderWrite,
   snapshot: ClusterSnapshot,
-  circumstances: Circumstances,
-  install: Install,
-): Impact {
+  circumstances: ProviderCircumstances,
+): Steps<Impact> {
   const { before, after } = write;
   const rendersOnce = { ...write, before: renderingOnce(before), after: renderingOnce(after) };
-  const comparison = new Comparison(rendersOnce, snapshot, circumstances, install);
-  for (const namespaceObject of snapshot.namespaces()) {
-    if (circumstances.budget.isSpent()) break;
-    if (isManaged(namespaceObject, snapshot)) comparison.add(namespaceObject);
+  const comparison = new Comparison(rendersOnce, snapshot, circumstances);
+  // Watches change the namespaces of the snapshot between two steps.
+  const namespaces = [...snapshot.namespaces()];
+  for (const namespaceObject of namespaces) {
+    if (!isManaged(namespaceObject, snapshot)) continue;
+    yield;
+    if (circumstances.budget.isSpent()) comparison.leaveOut(namespaceObject);
+    else yield* comparison.add(namespaceObject);
   }
   return comparison;
 }
@@ -100,6 +115,8 @@ class Comparison implements Impact {
   managed = 0;
   readonly dropped = new Map<string, number>();
   readonly unmatched: UnmatchedNamespace[] = [];
+  readonly tooSlow: string[] = [];
+  isCutShort = false;
   readonly violating = new Map<string, number>();
   readonly violatingObjects: ReadonlyMap<AuditedResource, number>;
   readonly changed = new Map<ContentChange, string[]>();
@@ -109,48 +126,60 @@ class Comparison implements Impact {
   readonly refused: RefusedContents;
   readonly #write: ProviderWrite;
   readonly #lost: LostObjects | undefined;
-  readonly #circumstances: Circumstances;
+  readonly #circumstances: ProviderCircumstances;
+  readonly #hasSameMatch: boolean;
   /** The policy, if this write turns it to Deny. */
   readonly #denying: CompiledPolicy | undefined;
   /** The policy, if it repairs existing namespaces. */
   readonly #repairing: CompiledPolicy | undefined;
   readonly #changes: readonly ContentChange[];
 
-  constructor(
-    write: ProviderWrite,
-    snapshot: ClusterSnapshot,
-    circumstances: Circumstances,
-    install: Install,
-  ) {
+  constructor(write: ProviderWrite, snapshot: ClusterSnapshot, circumstances: ProviderCircumstances) {
     const { before, after } = write;
     this.#write = write;
+    this.#hasSameMatch =
+      before !== undefined && after !== undefined && isDeepStrictEqual(matchOf(before), matchOf(after));
     this.#circumstances = circumstances;
-    this.#denying = turnsToDeny(write) ? policyIn(after) : undefined;
-    this.violatingObjects = new Map(this.#violatingObjects());
+    const denying = turnsToDeny(write) ? policyIn(after) : undefined;
+    this.#denying = denying;
+    this.violatingObjects = new Map(
+      [...write.reported.violations].filter(
+        ([resource]) => denying !== undefined && hasAuditableRules(denying, resource),
+      ),
+    );
     this.#repairing = repairs(write) ? policyIn(after) : undefined;
-    this.#changes = contentChanges(write, install);
+    this.#changes = contentChanges(write, circumstances.install);
     this.unrendered = new UnrenderedContents(write, circumstances.budget);
     const versions = [before, after].filter((version) => version !== undefined);
     const others = new OtherProviders(versions, snapshot, circumstances);
     const isCounting = before !== undefined && fateOf(write) !== 'kept' && !write.reported.hasNoCopies;
-    this.#lost = isCounting
-      ? new LostObjects(before, after, others, { ...circumstances, install })
-      : undefined;
+    this.#lost = isCounting ? new LostObjects(before, after, others, circumstances) : undefined;
     this.refused = new RefusedContents(write, snapshot, circumstances);
-    this.handOvers = new HandOvers(write, others, { ...circumstances, install });
+    this.handOvers = new HandOvers(write, others, circumstances);
   }
 
-  #violatingObjects(): readonly (readonly [AuditedResource, number])[] {
-    const policy = this.#denying;
-    if (policy === undefined) return [];
-    return [...this.#write.reported.violations].filter(([resource]) => hasAuditableRules(policy, resource));
+  /** For a namespace after the end of the whole budget. */
+  leaveOut(namespaceObject: KubeObject): void {
+    this.managed += 1;
+    this.isCutShort = true;
+    this.tooSlow.push(nameOf(namespaceObject));
   }
 
-  add(namespaceObject: KubeObject): void {
+  /** The namespace is left out of the numbers that a step had no time to find. */
+  *add(namespaceObject: KubeObject): Steps<void> {
     this.managed += 1;
     const older = this.#match(this.#write.before, namespaceObject);
-    const newer = this.#match(this.#write.after, namespaceObject);
+    const isOlderLate = older.kind === 'error' && this.#isSpent();
+    if (!this.#hasSameMatch) yield;
+    const newer = this.#hasSameMatch ? older : this.#match(this.#write.after, namespaceObject);
     if (older.kind === 'no' && newer.kind === 'no') return;
+    const isLate = isOlderLate || (newer.kind === 'error' && this.#isSpent());
+    yield;
+    this.#addMatched(namespaceObject, older, newer);
+    if (isLate || this.#isSpent()) this.tooSlow.push(nameOf(namespaceObject));
+  }
+
+  #addMatched(namespaceObject: KubeObject, older: MatchResult, newer: MatchResult): void {
     const name = nameOf(namespaceObject);
     this.handOvers.add(namespaceObject, older.kind, newer.kind);
     if (newer.kind === 'error') {
@@ -176,13 +205,13 @@ class Comparison implements Impact {
 
   #audit(namespaceObject: KubeObject): void {
     if (this.#denying === undefined) return;
-    const { violations } = auditNamespace(this.#denying, namespaceObject, this.#circumstances.now);
+    const { violations } = auditNamespace(this.#denying, namespaceObject, this.#circumstances);
     if (violations.length > 0) this.violating.set(nameOf(namespaceObject), violations.length);
   }
 
   #repair(namespaceObject: KubeObject): void {
     if (this.#repairing === undefined) return;
-    const missing = missingDefaults([this.#repairing], namespaceObject, this.#circumstances.now);
+    const missing = missingDefaults([this.#repairing], namespaceObject, this.#circumstances);
     const keys = [
       ...[...(missing?.labels.keys() ?? [])].map((key) => `label ${clipped(key)}`),
       ...[...(missing?.annotations.keys() ?? [])].map((key) => `annotation ${clipped(key)}`),
@@ -196,6 +225,10 @@ class Comparison implements Impact {
         append(this.changed, change, nameOf(namespaceObject));
   }
 
+  #isSpent(): boolean {
+    return this.#circumstances.budget.isSpent();
+  }
+
   #match(definition: ProviderDefinition | undefined, namespaceObject: KubeObject): MatchResult {
     return definition === undefined
       ? no
@@ -203,29 +236,10 @@ class Comparison implements Impact {
   }
 }
 
-function policyIn(definition: ProviderWrite['after']): CompiledPolicy | undefined {
-  return definition?.kind === 'NamespacePolicy' ? definition.compiled : undefined;
-}
-
 function append<K>(lists: Map<K, string[]>, key: K, name: string): void {
   const list = lists.get(key);
   if (list === undefined) lists.set(key, [name]);
   else list.push(name);
-}
-
-function repairs({ after }: ProviderWrite): boolean {
-  return (
-    after?.kind === 'NamespacePolicy' &&
-    after.object.spec.existing === 'Repair' &&
-    !after.compiled.isSuspended
-  );
-}
-
-/** Existing violations block no write, so an author must hear of them when Warn or Audit turns into Deny. */
-function turnsToDeny({ before, after }: ProviderWrite): boolean {
-  return (
-    policyIn(before)?.actions.includes('Deny') === false && policyIn(after)?.actions.includes('Deny') === true
-  );
 }
 
 /** Returns the sum over all namespaces. */

@@ -44,7 +44,8 @@ interface WrittenMatch {
   readonly match: MatchSpec;
 }
 
-function matchOf({ kind, object }: ProviderDefinition): WrittenMatch {
+/** Returns the match as it is written, with its path. */
+export function matchOf({ kind, object }: ProviderDefinition): WrittenMatch {
   return kind === 'SecretShare'
     ? { path: 'spec.targets', match: object.spec.targets }
     : { path: 'spec.match', match: object.spec.match ?? {} };

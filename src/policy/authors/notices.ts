@@ -14,6 +14,7 @@ export function noticesOf(write: ProviderWrite, impact: Impact, install: Install
   const { id } = write;
   const { gained, lost, unmatched } = impact;
   return [
+    ...incompleteness(write, impact),
     ...about(gained, () => `${id} now reaches ${namespaces(gained)}`),
     ...about(lost, () => `${id} no longer reaches ${namespaces(lost)}`),
     ...removals(write, impact),
@@ -47,6 +48,21 @@ function about(items: readonly unknown[], notice: () => string): readonly string
 
 function namespaces(names: readonly string[]): string {
   return `${counted(names.length, 'namespace')}: ${listed(names)}`;
+}
+
+/** The reconciler counts deletions again, by live objects. */
+function incompleteness(write: ProviderWrite, { tooSlow }: Impact): readonly string[] {
+  const { id, before, after } = write;
+  const limit = (after ?? before)?.object.spec.maxDeletions;
+  const confirmed =
+    before === undefined || fateOf(write) !== 'deleted'
+      ? ''
+      : `, and more than ${limit} deletions still wait for a confirmation`;
+  return about(
+    tooSlow,
+    () =>
+      `evaluating ${id} takes too long for ${namespaces(tooSlow)}; the numbers of this answer leave them out${confirmed}`,
+  );
 }
 
 function removals(write: ProviderWrite, { dropped }: Impact): readonly string[] {

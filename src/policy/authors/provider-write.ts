@@ -6,6 +6,7 @@ import type { AuditedResource } from '../decide/audit.ts';
 import type { Circumstances } from '../terms/budget.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
 import type { Install } from '../compile/install.ts';
+import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
 
 export interface ProviderCircumstances extends Circumstances {
@@ -105,4 +106,24 @@ export function fateOf({ before, after }: ProviderWrite): Fate {
   }
   const spec = before?.object.spec;
   return spec?.suspend === true || spec?.deletionPolicy === 'Orphan' ? 'released' : 'deleted';
+}
+
+export function policyIn(definition: ProviderWrite['after']): CompiledPolicy | undefined {
+  return definition?.kind === 'NamespacePolicy' ? definition.compiled : undefined;
+}
+
+/** True if the newer version sets its defaults on existing namespaces. */
+export function repairs({ after }: ProviderWrite): boolean {
+  return (
+    after?.kind === 'NamespacePolicy' &&
+    after.object.spec.existing === 'Repair' &&
+    !after.compiled.isSuspended
+  );
+}
+
+/** Existing violations block no write, so an author must hear of them when Warn or Audit turns into Deny. */
+export function turnsToDeny({ before, after }: ProviderWrite): boolean {
+  return (
+    policyIn(before)?.actions.includes('Deny') === false && policyIn(after)?.actions.includes('Deny') === true
+  );
 }

@@ -91,7 +91,7 @@ export class RefusedContents {
     const { name, body, expiresAt = Infinity } = rendered.value;
     if (expiresAt <= now.getTime()) return;
     const binding = { ...body, ...roleBindingType, metadata: { name, namespace: nameOf(namespaceObject) } };
-    if (auditObject(policy, 'rolebindings', binding, namespaceObject, now).length > 0)
+    if (auditObject(policy, 'rolebindings', binding, namespaceObject, this.#circumstances).length > 0)
       this.#add('RoleBinding', name, provider, namespaceObject);
   }
 
@@ -104,7 +104,7 @@ export class RefusedContents {
       const provider = providerId('SecretShare', share.name);
       const secret = { ...secretObjectType, type, metadata: { name, namespace } };
       const violations =
-        type === '' ? [] : auditObject(policy, 'secrets', secret, namespaceObject, this.#circumstances.now);
+        type === '' ? [] : auditObject(policy, 'secrets', secret, namespaceObject, this.#circumstances);
       if (violations.some(({ rule }) => typeRules.includes(rule)))
         this.#add('Secret', name, provider, namespaceObject);
       else if (type === '' || this.#secretRules.some((id) => !typeRules.includes(id))) {

@@ -43,6 +43,8 @@ export class UnrenderedContents {
     for (const [index, content] of this.#contents.entries()) {
       const rendered = content.render(namespaceObject, this.#budget);
       if (rendered.kind !== 'skipped' && rendered.kind !== 'error') continue;
+      // Without time every template is an error.
+      if (this.#budget.isSpent()) return;
       const { kind, object, message } = rendered;
       const key = `${index} ${kind}`;
       const known = this.#found.get(key) ?? {

@@ -1,6 +1,6 @@
 // Judges an existing Namespace, or an existing object in it, by the rules of a policy.
 import type { KubeObject } from '../../base/kube-object.ts';
-import { unlimitedBudget } from '../terms/budget.ts';
+import type { Circumstances } from '../terms/budget.ts';
 import { rulesFor } from '../compile/applicable-rules.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import { judge } from './judge.ts';
@@ -23,12 +23,16 @@ export type AuditedResource = Exclude<ReviewedResource, 'namespaces'>;
 
 const unmatched: Audit = { isMatched: false, matchError: undefined, violations: [] };
 
-export function auditNamespace(policy: CompiledPolicy, namespaceObject: KubeObject, now: Date): Audit {
-  const match = matchNamespace(policy.match, namespaceObject);
+export function auditNamespace(
+  policy: CompiledPolicy,
+  namespaceObject: KubeObject,
+  circumstances: Circumstances,
+): Audit {
+  const match = matchNamespace(policy.match, namespaceObject, circumstances.budget);
   if (match.kind === 'error') return { ...unmatched, matchError: match };
   if (match.kind === 'no') return unmatched;
   const review = creationOf('namespaces', namespaceObject, namespaceObject);
-  const violations = violationsOf(policy, review, namespaceObject, now);
+  const violations = violationsOf(policy, review, namespaceObject, circumstances);
   return { isMatched: true, matchError: undefined, violations };
 }
 
@@ -38,10 +42,11 @@ export function auditObject(
   resource: AuditedResource,
   object: KubeObject,
   namespaceObject: KubeObject,
-  now: Date,
+  circumstances: Circumstances,
 ): readonly Violation[] {
-  if (matchNamespace(policy.match, namespaceObject).kind !== 'yes') return [];
-  return violationsOf(policy, creationOf(resource, object, namespaceObject), namespaceObject, now);
+  if (matchNamespace(policy.match, namespaceObject, circumstances.budget).kind !== 'yes') return [];
+  const review = creationOf(resource, object, namespaceObject);
+  return violationsOf(policy, review, namespaceObject, circumstances);
 }
 
 /** Returns whether an existing object can violate a rule of the policy. */
@@ -55,13 +60,13 @@ function violationsOf(
   policy: CompiledPolicy,
   review: Review,
   namespaceObject: KubeObject,
-  now: Date,
+  { now, budget }: Circumstances,
 ): readonly Violation[] {
   const violations: JudgedViolation[] = [];
   const context = {
     review,
     now,
-    budget: unlimitedBudget,
+    budget,
     namespaceObject,
     matchesNew: true,
     matchedOld: false,

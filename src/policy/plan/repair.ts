@@ -1,6 +1,7 @@
 // Finds the labels and annotations that policies default and that an existing Namespace lacks.
 import type { KubeObject } from '../../base/kube-object.ts';
 import { isExcepted } from '../terms/exceptions.ts';
+import type { Circumstances } from '../terms/budget.ts';
 import { matchNamespace } from '../terms/match.ts';
 import { metadataMap, nameOf, valueOf } from '../../base/metadata.ts';
 import { renderDefault, type DefaultKey } from '../rules/default-keys.ts';
@@ -22,7 +23,7 @@ export interface MissingKey extends Pick<DefaultKey, 'field' | 'key'> {
 export function missingDefaults(
   policies: readonly CompiledPolicy[],
   namespaceObject: KubeObject,
-  now: Date,
+  { now, budget }: Circumstances,
 ): MissingDefaults | undefined {
   const missing = { labels: new Map<string, string>(), annotations: new Map<string, string>() };
   const keys: MissingKey[] = [];
@@ -31,10 +32,10 @@ export function missingDefaults(
     if (policy.namespaceDefaults.length === 0) continue;
     if (isExcepted(policy.exceptions, 'namespaces.defaults', name, now)) continue;
     // An error of the match counts as no match.
-    if (matchNamespace(policy.match, namespaceObject).kind !== 'yes') continue;
+    if (matchNamespace(policy.match, namespaceObject, budget).kind !== 'yes') continue;
     for (const key of policy.namespaceDefaults) {
       const exists = valueOf(metadataMap(namespaceObject, key.field), key.key) !== undefined;
-      if (exists || missing[key.field].has(key.key)) continue;
+      if (exists || missing[key.field].has(key.key) || budget.isSpent()) continue;
       const value = defaultFor(policy, key, namespaceObject);
       if (value === undefined) continue;
       missing[key.field].set(key.key, value);

@@ -11,6 +11,12 @@ export interface Budget {
   isSpent(): boolean;
 }
 
+/**
+ * A computation in steps: its caller may do other work in between. Each step starts with a new part of the budget, so a
+ * budget that is spent at the start of a step is spent for good.
+ */
+export type Steps<T> = Generator<undefined, T, undefined>;
+
 /** Lasts until `deadline`, in milliseconds of the monotonic clock. */
 export function budgetUntil(deadline: number, monotonic: () => number): Budget {
   return { isSpent: () => monotonic() >= deadline };

@@ -1,4 +1,5 @@
 // Judges existing Roles, RoleBindings and Secrets as they pass, and keeps only the violations.
+import { unlimitedBudget } from '../../policy/terms/budget.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { nameOf } from '../../base/metadata.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
@@ -196,7 +197,10 @@ export class ObjectAudit {
     if (namespaceObject === undefined) this.#unknownNamespaces.add(namespace);
     if (namespaceObject === undefined || !isManaged(namespaceObject, snapshot)) return found;
     for (const policy of snapshot.policies.candidates(resource, [namespaceObject])) {
-      const violations = auditObject(policy, resource, object, namespaceObject, clock.now());
+      const violations = auditObject(policy, resource, object, namespaceObject, {
+        now: clock.now(),
+        budget: unlimitedBudget,
+      });
       if (violations.length > 0) found.set(policy.name, violations);
     }
     return found;

@@ -1,4 +1,5 @@
 // Judges existing Namespaces by the rules of policies, and caches the results.
+import { unlimitedBudget, type Circumstances } from '../../policy/terms/budget.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { NamespacePolicySpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
@@ -58,7 +59,7 @@ export class Audits {
     const repairing = this.repairers(namespaceObject);
     return repairing.length === 0
       ? undefined
-      : missingDefaults(repairing, namespaceObject, this.#clock.now());
+      : missingDefaults(repairing, namespaceObject, this.#circumstances());
   }
 
   repairers(namespaceObject: KubeObject): readonly CompiledPolicy[] {
@@ -82,12 +83,16 @@ export class Audits {
   #audit(policy: CompiledPolicy, namespaceObject: KubeObject): Audit {
     const known = this.#known.get(namespaceObject)?.get(policy);
     if (known !== undefined) return known;
-    const audit = auditNamespace(policy, namespaceObject, this.#clock.now());
+    const audit = auditNamespace(policy, namespaceObject, this.#circumstances());
     // Violations appear when an exception expires, though nothing changes, so this result is not cached.
     if (policy.exceptions.some(({ expiresAt }) => expiresAt !== undefined)) return audit;
     const audits = this.#known.get(namespaceObject) ?? new WeakMap<CompiledPolicy, Audit>();
     this.#known.set(namespaceObject, audits.set(policy, audit));
     return audit;
+  }
+
+  #circumstances(): Circumstances {
+    return { now: this.#clock.now(), budget: unlimitedBudget };
   }
 
   #specOf(provider: ProviderId): NamespacePolicySpec | undefined {

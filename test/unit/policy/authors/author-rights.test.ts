@@ -1,7 +1,6 @@
 // The author of a default needs the right to use the other policies and shares that read it.
 import { expect, test } from 'vitest';
 import type { ProviderId, ProviderState } from '../../../../src/policy/terms/provider-id.ts';
-import { decideProvider } from '../../../../src/policy/authors/decide-provider.ts';
 import {
   aProviderReview,
   aPolicy,
@@ -10,6 +9,7 @@ import {
   circumstances,
   providerObject,
   testInstall,
+  providerDecision,
 } from '../../../support/engine.ts';
 
 const source = { namespace: 'reeve-shared', name: 's' };
@@ -22,10 +22,13 @@ const resource = (data: object) => ({
 });
 
 /** Returns the rights to use other providers that the author of policy `p` needs, each with the path that requires it. */
-function asked(defaults: object, snapshot: Parameters<typeof decideProvider>[1]): readonly string[] {
+function asked(defaults: object, snapshot: Parameters<typeof providerDecision>[1]): readonly string[] {
   const object = providerObject('NamespacePolicy', 'p', { match: nowhere, namespaces: { defaults } });
   const review = aProviderReview({ resource: 'namespacepolicies', object });
-  const { rights, violations } = decideProvider(review, snapshot, { ...circumstances, install: testInstall });
+  const { rights, violations } = providerDecision(review, snapshot, {
+    ...circumstances,
+    install: testInstall,
+  });
   expect(violations).toEqual([]);
   return rights
     .filter(({ verb }) => verb === 'use')

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { KubeObject, ObjectMeta } from '../../../../src/base/kube-object.ts';
 import type { ProviderId, ProviderState } from '../../../../src/policy/terms/provider-id.ts';
-import { decideProvider } from '../../../../src/policy/authors/decide-provider.ts';
 import type { Decision } from '../../../../src/policy/terms/verdict.ts';
 import {
   aProviderReview,
@@ -12,7 +11,9 @@ import {
   knownNamespace,
   providerObject,
   testInstall,
+  providerDecision,
 } from '../../../support/engine.ts';
+import type { Budget } from '../../../../src/policy/terms/budget.ts';
 import { defaultProviderState } from '../../../support/owner-state.ts';
 
 const namespaces = [
@@ -39,7 +40,7 @@ function decisionOn(
     ...(object === undefined ? {} : { object }),
     ...(oldObject === undefined ? {} : { oldObject }),
   });
-  return decideProvider(review, snapshot, { ...circumstances, install: testInstall });
+  return providerDecision(review, snapshot, { ...circumstances, install: testInstall });
 }
 
 function rulesIn({ violations }: Decision): readonly string[] {
@@ -248,23 +249,63 @@ describe('a write that needs no decision', () => {
 });
 
 describe('the budget', () => {
-  test('a spent budget makes the decision a refusal', () => {
-    let left = 2;
-    const budget = { isSpent: () => (left -= 1) < 0 };
-    const review = aProviderReview({ resource: 'secretshares', object: share(all) });
-    const { overBudget } = decideProvider(review, aSnapshot([], namespaces), {
-      ...circumstances,
-      budget,
-      install: testInstall,
+  const decided = (object: KubeObject, oldObject: KubeObject | undefined, budget: Budget) =>
+    providerDecision(
+      aProviderReview({
+        resource: object.kind === 'SecretShare' ? 'secretshares' : 'namespacepolicies',
+        object,
+        ...(oldObject === undefined ? {} : { oldObject }),
+      }),
+      aSnapshot([], namespaces),
+      { ...circumstances, budget, install: testInstall },
+    );
+  /** Returns a budget that is spent after a number of checks. */
+  const after = (checks: number): Budget => {
+    let left = checks;
+    return { isSpent: () => (left -= 1) < 0 };
+  };
+  const conditions = (text: string) => ({
+    match: { names: ['*'], matchConditions: [{ name: 'c', expression: text }] },
+    validations: [{ name: 'a', expression: 'true', message: 'm' }],
+  });
+
+  test('a policy with Deny that is not compared with all namespaces is refused', () => {
+    const policy = providerObject('NamespacePolicy', 'p', conditions('true'));
+    expect(decided(policy, undefined, after(100)).overBudget).toBe(false);
+    expect(decided(policy, undefined, after(0)).overBudget).toBe(true);
+  });
+
+  test('a share that is not compared with all namespaces is written, and the answer names those that are left out', () => {
+    expect(decided(share(none), share(all), after(2))).toMatchObject({
+      overBudget: false,
+      violations: [],
+      notices: [
+        'evaluating SecretShare/regcred takes too long for 2 namespaces: b, c; ' +
+          'the numbers of this answer leave them out, and more than 1 deletions still wait for a confirmation',
+        'SecretShare/regcred no longer reaches 1 namespace: a',
+        'SecretShare/regcred deletes up to 1 object in namespace: a',
+      ],
     });
-    expect(overBudget).toBe(true);
+  });
+
+  test('a namespace whose evaluation ends without time is left out, and all others are counted', () => {
+    // Namespace a has one check at its start, one at its match condition, and one after it.
+    let checks = 0;
+    const budget = { isSpent: () => [2, 3].includes((checks += 1)) };
+    const warning = { ...conditions('true'), validationActions: ['Warn'] };
+    const { notices } = decided(providerObject('NamespacePolicy', 'p', warning), undefined, budget);
+    expect(notices).toEqual([
+      expect.stringContaining('evaluating NamespacePolicy/p takes too long for 1 namespace: a;'),
+      expect.stringContaining('now reaches 2 namespaces: b, c'),
+      expect.stringContaining('error for 1 namespace: a'),
+    ]);
   });
 
   test('a write that needs no decision needs no budget', () => {
     const budget = { isSpent: () => true };
     const review = aProviderReview({ resource: 'secretshares', oldObject: share(all), object: share(all) });
     expect(
-      decideProvider(review, aSnapshot([], namespaces), { ...circumstances, budget, install: testInstall }),
+      providerDecision(review, aSnapshot([], namespaces), { ...circumstances, budget, install: testInstall }),
     ).toMatchObject({ overBudget: false });
   });
 });
@@ -302,7 +343,7 @@ describe('the install', () => {
   ] as const)('%s', ([, resourceKinds, notices]) => {
     const install = { ...testInstall, resourceKinds };
     expect(
-      decideProvider(review({ contents: { resources } }), aSnapshot([]), { ...circumstances, install }),
+      providerDecision(review({ contents: { resources } }), aSnapshot([]), { ...circumstances, install }),
     ).toMatchObject({ violations: [], notices });
   });
 
@@ -320,7 +361,7 @@ describe('the install', () => {
     const object = share({ names: ['none'] }, { target: { name: 'copy' } });
     const install = { ...testInstall, secretNames };
     expect(
-      decideProvider(aProviderReview({ resource: 'secretshares', object }), aSnapshot([]), {
+      providerDecision(aProviderReview({ resource: 'secretshares', object }), aSnapshot([]), {
         ...circumstances,
         install,
       }),
@@ -329,7 +370,7 @@ describe('the install', () => {
 
   test('an install without source namespaces refuses every share', () => {
     const install = { ...testInstall, sourceNamespaces: [], resourceKinds: undefined };
-    const { violations } = decideProvider(
+    const { violations } = providerDecision(
       aProviderReview({ resource: 'secretshares', object: share(all) }),
       aSnapshot([]),
       { ...circumstances, install },

@@ -1,7 +1,6 @@
 // The warnings of a write that moves objects from one provider to another.
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
-import { decideProvider } from '../../../../src/policy/authors/decide-provider.ts';
 import type { ClusterSnapshot } from '../../../../src/policy/compile/snapshot.ts';
 import {
   aPolicy,
@@ -12,6 +11,7 @@ import {
   knownNamespace,
   providerObject,
   testInstall,
+  providerDecision,
 } from '../../../support/engine.ts';
 
 const namespaces = ['c1', 'c2', 'c3'].map((name) => knownNamespace(name));
@@ -36,7 +36,7 @@ function handOvers(
     ...(object === undefined ? {} : { object }),
     ...(oldObject === undefined ? {} : { oldObject }),
   });
-  const { notices } = decideProvider(review, snapshot, { ...circumstances, install: testInstall });
+  const { notices } = providerDecision(review, snapshot, { ...circumstances, install: testInstall });
   return notices.filter((notice) => notice.includes(' over '));
 }
 

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { decideProvider } from '../../../../src/policy/authors/decide-provider.ts';
 import { meantRole } from '../../../../src/policy/authors/meant-role.ts';
 import {
   aProviderReview,
@@ -9,6 +8,7 @@ import {
   knownNamespace,
   providerObject,
   testInstall,
+  providerDecision,
 } from '../../../support/engine.ts';
 
 const binding = (role: string) => ({
@@ -58,7 +58,7 @@ function warnings(before: string | undefined, after: string): readonly string[] 
     object,
     ...(oldObject === undefined ? {} : { oldObject }),
   });
-  const { notices } = decideProvider(review, snapshot, { ...circumstances, install: testInstall });
+  const { notices } = providerDecision(review, snapshot, { ...circumstances, install: testInstall });
   return notices.filter((notice) => notice.includes('did you mean'));
 }
 
@@ -78,6 +78,6 @@ test('a later write of the same ClusterRole does not warn again', () => {
     oldObject: providerObject('NamespacePolicy', 'p', spec),
     object: providerObject('NamespacePolicy', 'p', { ...spec, maxDeletions: 7 }),
   });
-  const { notices } = decideProvider(review, snapshot, { ...circumstances, install: testInstall });
+  const { notices } = providerDecision(review, snapshot, { ...circumstances, install: testInstall });
   expect(notices).toEqual([]);
 });

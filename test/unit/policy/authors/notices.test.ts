@@ -1,7 +1,6 @@
 // The numbers in the warnings to the author of a provider: what the status of the older version shows, and what it cannot show.
 import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
-import { decideProvider } from '../../../../src/policy/authors/decide-provider.ts';
 import {
   aPolicy,
   aProviderReview,
@@ -10,6 +9,7 @@ import {
   knownNamespace,
   providerObject,
   testInstall,
+  providerDecision,
 } from '../../../support/engine.ts';
 
 const namespaces = [
@@ -38,7 +38,7 @@ function warnings(oldObject: KubeObject, object: KubeObject | undefined, install
   const resource = oldObject.kind === 'SecretShare' ? 'secretshares' : 'namespacepolicies';
   const review = aProviderReview({ resource, oldObject, ...(object === undefined ? {} : { object }) });
   const withInstall = { ...circumstances, install: { ...testInstall, ...install } };
-  return decideProvider(review, aSnapshot([], namespaces), withInstall)
+  return providerDecision(review, aSnapshot([], namespaces), withInstall)
     .notices.filter((notice) => !notice.includes('reaches'))
     .join('\n');
 }
@@ -75,7 +75,7 @@ describe('the number of objects that a deletion removes', () => {
     const refusal = (status: object) => {
       const oldObject = policy({ contents, maxDeletions: 1 }, status);
       const review = aProviderReview({ resource: 'namespacepolicies', oldObject });
-      const decision = decideProvider(review, aSnapshot([], namespaces), {
+      const decision = providerDecision(review, aSnapshot([], namespaces), {
         ...circumstances,
         install: testInstall,
       });
@@ -92,7 +92,7 @@ describe('the number of objects that a deletion removes', () => {
 
   test('a deletion is refused while objects exist and the finalizer that would delete them is missing', () => {
     const refusalsOf = (oldObject: KubeObject) =>
-      decideProvider(
+      providerDecision(
         aProviderReview({ resource: 'namespacepolicies', oldObject }),
         aSnapshot([], namespaces),
         { ...circumstances, install: testInstall },
@@ -232,7 +232,7 @@ describe('a quota', () => {
   const quota = { quota: { label: 'team', max: 1 } };
   const uncounted = (spec: object, snapshot = aSnapshot([], namespaces)): boolean => {
     const review = aProviderReview({ resource: 'namespacepolicies', object: policy(spec) });
-    const { notices } = decideProvider(review, snapshot, { ...circumstances, install: testInstall });
+    const { notices } = providerDecision(review, snapshot, { ...circumstances, install: testInstall });
     return notices.includes(
       'NamespacePolicy/p: spec.namespaces.quota counts by the label team, and no policy requires that label: ' +
         'a namespace without it is not counted; add the label to spec.namespaces.required.labels',

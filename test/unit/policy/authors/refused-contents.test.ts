@@ -1,6 +1,5 @@
 // The warnings of a policy whose rules refuse what it or other policies and shares provide.
 import { expect, test } from 'vitest';
-import { decideProvider } from '../../../../src/policy/authors/decide-provider.ts';
 import type { ClusterSnapshot } from '../../../../src/policy/compile/snapshot.ts';
 import {
   aPolicy,
@@ -11,6 +10,7 @@ import {
   knownNamespace,
   providerObject,
   testInstall,
+  providerDecision,
 } from '../../../support/engine.ts';
 
 const namespaces = ['a', 'b', 'c'].map((name) => knownNamespace(name));
@@ -35,7 +35,7 @@ function refusals(spec: object, snapshot: ClusterSnapshot, oldSpec?: object): re
     object: policy(spec),
     ...(oldSpec === undefined ? {} : { oldObject: policy(oldSpec) }),
   });
-  const { notices } = decideProvider(review, snapshot, { ...circumstances, install: testInstall });
+  const { notices } = providerDecision(review, snapshot, { ...circumstances, install: testInstall });
   return notices.filter((notice) => / (refuses|judges) /.test(notice));
 }
 

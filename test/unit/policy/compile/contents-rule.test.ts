@@ -30,7 +30,7 @@ test('a Namespace that is being deleted is not judged by its contents', () => {
 });
 
 test('a content that fails in an existing Namespace is no violation, because the status has the failure', () => {
-  const audit = auditNamespace(policy, aNamespace({ name: 'n', annotations }), circumstances.now);
+  const audit = auditNamespace(policy, aNamespace({ name: 'n', annotations }), circumstances);
   expect(audit).toEqual({ isMatched: true, violations: [] });
 });
 

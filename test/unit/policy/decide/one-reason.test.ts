@@ -151,7 +151,7 @@ describe('within one policy', () => {
 
   test('an audit counts a missing label once', () => {
     const policy = aPolicy('p', { namespaces: { ...required, ...defaults } });
-    const { violations } = auditNamespace(policy, aNamespace({ name: 'n' }), circumstances.now);
+    const { violations } = auditNamespace(policy, aNamespace({ name: 'n' }), circumstances);
     expect(violations.map(({ rule }) => rule)).toEqual(['namespaces.required']);
   });
 });
