@@ -3,7 +3,7 @@ import type { KubeObject } from '../../base/kube-object.ts';
 import type { Circumstances } from '../terms/budget.ts';
 import { rulesFor } from '../compile/applicable-rules.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
-import { judge } from './judge.ts';
+import { judge, withoutConsequences } from './judge.ts';
 import { matchNamespace, type MatchError } from '../terms/match.ts';
 import { nameOf } from '../../base/metadata.ts';
 import type { Review, ReviewedResource } from '../terms/review.ts';
@@ -76,7 +76,7 @@ function violationsOf(
     ownsDefault: () => false,
   };
   judge(policy, rulesFor(policy, review).filter(isAuditable), context, violations);
-  return violations.map(({ violation }) => violation);
+  return withoutConsequences(violations).map(({ violation }) => violation);
 }
 
 /**

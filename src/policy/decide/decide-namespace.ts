@@ -5,7 +5,7 @@ import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import { contentsNotices } from './contents-notices.ts';
 import { steeringRights, type MatchesAfter, type PolicyMatch, type Steering } from './steering-rights.ts';
 import { defaultOwners } from '../compile/applicable-rules.ts';
-import { judge, matchErrorViolation } from './judge.ts';
+import { judge, matchErrorViolation, withoutConsequences } from './judge.ts';
 import { matchNamespace, type MatchResult } from '../terms/match.ts';
 import { annotationsOf, isSameMap, isTerminating, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
@@ -103,7 +103,7 @@ function judgeAll(
     if (context === undefined) continue;
     if (!judgeOne(each, { ...context, ownsDefault: ownerOf(each.policy) }, violations)) break;
   }
-  return violations;
+  return withoutConsequences(violations);
 }
 
 /** Returns undefined for a policy that matches neither before nor after the write. */

@@ -47,10 +47,7 @@ const keyRules: readonly RuleId[] = [
   'namespaces.quota',
 ];
 
-/**
- * A label with a wrong value is one fault, so only the most specific rule about it gives a reason. A default that cannot be
- * computed without that label is the same fault.
- */
+/** A label with a wrong value is one fault, so only the most specific rule about it gives a reason. */
 function onePerKey(reasons: readonly Reason[]): readonly Reason[] {
   if (reasons.length < 2) return reasons;
   const ranks = new Map<string, number>();
@@ -59,9 +56,32 @@ function onePerKey(reasons: readonly Reason[]): readonly Reason[] {
     const place = placeOf(reason);
     ranks.set(place, Math.min(rankOf(reason), ranks.get(place) ?? Infinity));
   }
-  const isConsequence = ({ violation: { dueTo = [] }, actions }: Reason): boolean =>
-    dueTo.length > 0 && dueTo.every((path) => ranks.has(placeIn(path, actions)));
-  return reasons.filter((reason) => rankOf(reason) === ranks.get(placeOf(reason)) && !isConsequence(reason));
+  return reasons.filter((reason) => rankOf(reason) === ranks.get(placeOf(reason)));
+}
+
+/**
+ * Leaves out defaults that cannot be computed without a label which another violation demands, in whatever policy: that is the
+ * same fault. Defaults that wait only for each other stay, so that a write without any of them is refused.
+ */
+export function withoutConsequences(violations: readonly JudgedViolation[]): readonly JudgedViolation[] {
+  const demanded = new Set<string>();
+  let [causes, rest] = partition(violations, ({ dueTo = [] }) => dueTo.length === 0);
+  if (rest.length === 0) return violations;
+  const kept = new Set(causes);
+  // One default can wait for another one, which waits for the label.
+  while (causes.length > 0) {
+    for (const { violation, actions } of causes)
+      for (const action of actions) demanded.add(`${action} ${violation.path}`);
+    [causes, rest] = partition(rest, ({ dueTo = [], actions }) =>
+      dueTo.every((path) => actions.every((action) => demanded.has(`${action} ${path}`))),
+    );
+  }
+  for (const each of rest) kept.add(each);
+  return violations.filter((each) => kept.has(each));
+}
+
+function partition<T>(items: readonly T[], test: (item: T) => boolean): [readonly T[], readonly T[]] {
+  return [items.filter(test), items.filter((item) => !test(item))];
 }
 
 /** A reason that only Audit reports must not replace one that denies. */
@@ -136,7 +156,7 @@ function bounded(violations: readonly RuleViolation[]): readonly RuleViolation[]
 function judgedViolation(
   policy: CompiledPolicy,
   rule: string,
-  { path, found, accepted, message }: RuleViolation,
+  { path, found, accepted, message, dueTo }: RuleViolation,
   actions: readonly ValidationAction[],
 ): JudgedViolation {
   const { name, contact } = policy;
@@ -151,5 +171,6 @@ function judgedViolation(
       ...(contact === undefined ? {} : { contact }),
     },
     actions,
+    ...(dueTo === undefined ? {} : { dueTo }),
   };
 }

@@ -17,7 +17,7 @@ export interface RuleViolation {
   readonly identity: string | undefined;
   /** Set if exactly one value would be right, so no other rule about the same key has more to say. */
   readonly isExact?: true;
-  /** Paths of keys whose lack causes this violation. Where another reason demands all of them, this one says nothing new. */
+  /** See `JudgedViolation`. */
   readonly dueTo?: readonly string[];
 }
 

@@ -23,6 +23,8 @@ export interface Violation {
 export interface JudgedViolation {
   readonly violation: Violation;
   readonly actions: readonly ValidationAction[];
+  /** Paths of keys whose lack causes this violation. Where other violations demand all of them, this one says nothing new. */
+  readonly dueTo?: readonly string[];
 }
 
 /** An RBAC right that the requester must have, cluster-wide without a namespace. */

@@ -123,6 +123,28 @@ describe('within one policy', () => {
     expect(reasons({ required: { labels: { env: {} } }, ...tier })).toHaveLength(2);
   });
 
+  test('defaults that wait for each other are both demanded', () => {
+    const labels = {
+      a: "${namespaceObject.metadata.labels['b']}",
+      b: "${namespaceObject.metadata.labels['a']}",
+    };
+    const { verdict } = verdictOn(
+      [undefined, {}],
+      snapshotOf({ p: { namespaces: { defaults: { labels } } } }),
+    );
+    expect(verdict.denials.map(({ path }) => path)).toEqual(['metadata.labels["a"]', 'metadata.labels["b"]']);
+  });
+
+  test('a chain of defaults that starts with a missing label gives the reason of that label', () => {
+    const labels = {
+      a: "${namespaceObject.metadata.labels['b']}",
+      b: "${namespaceObject.metadata.labels['team']}",
+    };
+    const specs = { p: { namespaces: { ...required, defaults: { labels } } } };
+    const { verdict } = verdictOn([undefined, {}], snapshotOf(specs));
+    expect(verdict.denials.map(({ path }) => path)).toEqual(['metadata.labels["team"]']);
+  });
+
   test('faults in two labels give two reasons', () => {
     const namespaces = { ...immutable, required: { labels: { team: {}, env: {} } } };
     const { verdict } = verdictOn([{ team: 'a', env: 'dev' }, {}], snapshotOf({ p: { namespaces } }));
@@ -164,6 +186,27 @@ describe('between policies', () => {
     );
     expect(verdict.denials.map(({ policy }) => policy)).toEqual(['p', 'q']);
     expect(message).toMatch(/^Namespace n is refused: policy p, namespaces\.required: [^\n]*$/);
+  });
+
+  const tier = { defaults: { labels: { tier: "${namespaceObject.metadata.labels['team']}" } } };
+
+  test('a default that needs a label which another policy requires gives no reason of its own', () => {
+    for (const [p, q] of [
+      [required, tier],
+      [tier, required],
+    ]) {
+      const { verdict } = verdictOn(
+        [undefined, {}],
+        snapshotOf({ p: { namespaces: p }, q: { namespaces: q } }),
+      );
+      expect(verdict.denials.map(({ path }) => path)).toEqual(['metadata.labels["team"]']);
+    }
+  });
+
+  test('a label that another policy only warns of replaces no reason that denies', () => {
+    const specs = { p: { namespaces: required, validationActions: ['Warn'] }, q: { namespaces: tier } };
+    const { verdict } = verdictOn([undefined, {}], snapshotOf(specs));
+    expect(verdict.denials.map(({ path }) => path)).toEqual(['metadata.labels["tier"]']);
   });
 
   test('two policies that accept other values give two reasons', () => {
