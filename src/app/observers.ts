@@ -118,6 +118,7 @@ export function reconcileObserver(
       metrics.failed(kindOfProvider(provider), reason);
       log.warn('policy or share not ready', { owner: provider, reason });
     },
+    guardMissing: (policy, binding) => log.warn('guard or jail not in force', { policy, binding }),
     initialSyncDone: ({ namespaces, milliseconds }) =>
       log.info('initial sync done', { namespaces, ms: Math.round(milliseconds) }),
     unexpectedError: (where, error) => {

@@ -8,6 +8,7 @@ import type { Log } from '../observe/log.ts';
 import { measureProviders } from '../observe/provider-metrics.ts';
 import { ReconcileMetrics } from '../observe/reconcile-metrics.ts';
 import type { MetricsRegistry } from '../observe/registry.ts';
+import { GuardCheck } from '../reconcile/guard-check.ts';
 import { createReconciler, type Reconciler, type ReconcilerOptions } from '../reconcile/controller.ts';
 import type { AuditReader, KindProbe, ObjectWriter, OwnSecrets } from '../reconcile/ports.ts';
 import type { HookMode } from '../policy/compile/applicable-rules.ts';
@@ -66,14 +67,12 @@ export function startReconciler(
   { connection, cluster, watches, log, registry, activity, fail }: ReconcilerContext,
 ): RunningReconciler {
   const { client } = connection;
-  const roles: { election: Election | undefined; reconciler: Reconciler | undefined } = {
-    election: undefined,
-    reconciler: undefined,
-  };
+  const roles: { election?: Election; reconciler?: Reconciler; guardCheck?: GuardCheck } = {};
   const metrics = new ReconcileMetrics(registry, {
     isLeading: () => roles.election?.isLeader ?? false,
     queued: () => roles.reconciler?.health().queued ?? 0,
     oldestUnreconciledMs: () => roles.reconciler?.health().oldestUnreconciledMs ?? 0,
+    guards: () => roles.guardCheck?.states() ?? [],
   });
   measureProviders(registry, {
     providers: () => roles.reconciler?.numbers()?.providers ?? [],
@@ -84,12 +83,17 @@ export function startReconciler(
   const observer = reconcileObserver(log, metrics, activity);
   const reconciler = reconcilerOf(settings, { connection, cluster, events, observer });
   roles.reconciler = reconciler;
+  const reader = writerOf(connection);
+  const guardCheck = new GuardCheck({ reader, events, observer, clock: systemClock });
+  roles.guardCheck = guardCheck;
   const wanted = startWantedWatches(reconciler.watches, connection, watches, log, fail);
   const election = elect(
     client,
     { ...settings, name: leaseName },
     log,
-    async (signal) => await reconciler.run(signal),
+    async (signal) => {
+      await Promise.all([reconciler.run(signal), guardCheck.run(signal)]);
+    },
     fail,
   );
   roles.election = election;

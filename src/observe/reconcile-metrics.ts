@@ -6,6 +6,8 @@ interface ReconcileGauges {
   readonly isLeading: () => boolean;
   readonly queued: () => number;
   readonly oldestUnreconciledMs: () => number;
+  /** The bindings of the guard and the jail, and whether each is in force. */
+  readonly guards: () => Iterable<readonly [binding: string, isInForce: boolean]>;
 }
 
 const bucketSeconds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -60,15 +62,7 @@ export class ReconcileMetrics {
       [],
     );
     this.#unexpected.inc(0);
-    registry.measured('reeve_leader', '1 in the process that leads, 0 in others.', () =>
-      gauges.isLeading() ? 1 : 0,
-    );
-    registry.measured('reeve_reconcile_queued', 'Namespaces in the queue.', gauges.queued);
-    registry.measured(
-      'reeve_reconcile_oldest_seconds',
-      'Seconds for which the oldest namespace in the queue has needed work.',
-      () => gauges.oldestUnreconciledMs() / 1000,
-    );
+    measureGauges(registry, gauges);
   }
 
   wrote(verb: string, kind: string): void {
@@ -99,4 +93,22 @@ export class ReconcileMetrics {
   failedUnexpectedly(): void {
     this.#unexpected.inc();
   }
+}
+
+function measureGauges(registry: MetricsRegistry, gauges: ReconcileGauges): void {
+  registry.measured('reeve_leader', '1 in the process that leads, 0 in others.', () =>
+    gauges.isLeading() ? 1 : 0,
+  );
+  registry.measured('reeve_reconcile_queued', 'Namespaces in the queue.', gauges.queued);
+  registry.measured(
+    'reeve_reconcile_oldest_seconds',
+    'Seconds for which the oldest namespace in the queue has needed work.',
+    () => gauges.oldestUnreconciledMs() / 1000,
+  );
+  registry.measuredEach(
+    'reeve_guard_in_force',
+    'From the leader: 1 while the API server enforces this binding of the guard or the jail, 0 when it does not.',
+    ['binding'],
+    () => [...gauges.guards()].map(([binding, isInForce]) => [{ binding }, isInForce ? 1 : 0] as const),
+  );
 }

@@ -120,6 +120,8 @@ export interface ReconcileObserver {
   orphaned(provider: ProviderId, why: string, count: number): void;
   /** A provider is not ready: its source, a right or a webhook is missing. */
   blocked(provider: ProviderId, reason: string): void;
+  /** The API server does not enforce a policy of the guard or the jail. */
+  guardMissing(policy: string, binding: string): void;
   /** Every namespace has been reconciled once since this process became the leader. */
   initialSyncDone(sync: { readonly namespaces: number; readonly milliseconds: number }): void;
   /** An error of the program, or a request error that no status reports. */

@@ -220,6 +220,7 @@ export class Harness {
       wroteOwn: note('wroteOwn'),
       deletionsHeld: note('deletionsHeld'),
       orphaned: note('orphaned'),
+      guardMissing: note('guardMissing'),
       blocked: note('blocked'),
       initialSyncDone: note('initialSyncDone'),
       unexpectedError: (where, error) => this.told.errors.push({ where, error }),

@@ -59,6 +59,7 @@ const programs: readonly (readonly [string, (registry: MetricsRegistry) => void]
         isLeading: () => false,
         queued: () => 0,
         oldestUnreconciledMs: () => 0,
+        guards: () => [],
       }),
   ],
   [

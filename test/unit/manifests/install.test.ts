@@ -136,6 +136,8 @@ describe('the roles', () => {
       'customresourcedefinitions',
       'validatingwebhookconfigurations',
       'mutatingwebhookconfigurations',
+      'validatingadmissionpolicies',
+      'validatingadmissionpolicybindings',
     ];
     if (rule.resources.some((resource) => withNames.includes(resource))) {
       expect(rule.resourceNames).toBeDefined();

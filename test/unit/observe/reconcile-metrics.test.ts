@@ -10,6 +10,10 @@ test('writes, errors and rounds are counted, and the queue is measured', async (
     isLeading: () => now.leads,
     queued: () => now.queued,
     oldestUnreconciledMs: () => now.oldestMs,
+    guards: () => [
+      ['reeve-guard', true],
+      ['reeve-jail', false],
+    ],
   });
   expect(await registry.render()).toContain('reeve_leader 0');
   Object.assign(now, { leads: true, queued: 3, oldestMs: 1500 });
@@ -36,6 +40,8 @@ test('writes, errors and rounds are counted, and the queue is measured', async (
     'reeve_reconcile_duration_seconds_bucket{le="0.025"} 2',
     'reeve_reconcile_own_writes_total{what="status"} 1',
     'reeve_reconcile_faults_total 1',
+    'reeve_guard_in_force{binding="reeve-guard"} 1',
+    'reeve_guard_in_force{binding="reeve-jail"} 0',
   ]) {
     expect(lines).toContain(line);
   }

@@ -1,0 +1,120 @@
+// Checks that the guard and the jail of the install are in force, and reports when they are not.
+import { KubeError } from '../base/kube-error.ts';
+import { isAborted } from '../base/abort.ts';
+import type { Clock } from '../base/clock.ts';
+import { ownMember } from '../base/json.ts';
+import type { KubeObject } from '../base/kube-object.ts';
+import { pause } from '../base/pause.ts';
+import type { EventRecorder, ObjectWriter, ReconcileObserver } from './ports.ts';
+
+interface Protection {
+  readonly binding: string;
+  readonly policy: string;
+  readonly file: string;
+  readonly meaning: string;
+}
+
+const guard = {
+  file: 'manifests/install/40-guard.yaml',
+  meaning: 'other users can change what Reeve keeps, or set its labels',
+};
+const jail = {
+  file: 'manifests/install/41-jail.yaml',
+  meaning: "nothing but RBAC limits Reeve's own accounts",
+};
+
+/** The bindings in manifests/install; without its binding a policy does nothing. */
+const protections: readonly Protection[] = [
+  { binding: 'reeve-guard', policy: 'reeve-guard', ...guard },
+  { binding: 'reeve-guard-policy-names', policy: 'reeve-guard-names', ...guard },
+  { binding: 'reeve-guard-share-names', policy: 'reeve-guard-names', ...guard },
+  { binding: 'reeve-jail', policy: 'reeve-jail', ...jail },
+  { binding: 'reeve-jail-owner', policy: 'reeve-jail-owner', ...jail },
+];
+
+export interface GuardCheckOptions {
+  readonly reader: Pick<ObjectWriter, 'read'>;
+  readonly events: EventRecorder;
+  readonly observer: Pick<ReconcileObserver, 'guardMissing' | 'unexpectedError'>;
+  readonly clock: Pick<Clock, 'sleep'>;
+}
+
+const apiVersion = 'admissionregistration.k8s.io/v1';
+const policyKind = 'ValidatingAdmissionPolicy';
+const bindingKind = 'ValidatingAdmissionPolicyBinding';
+
+/** Ten small reads. An install has no watch for them, because a right to watch covers all policies of the cluster. */
+const checkMs = 30_000;
+
+/** Only the leader runs it. */
+export class GuardCheck {
+  readonly #options: GuardCheckOptions;
+  /** By binding. Missing while unknown. */
+  readonly #isInForce = new Map<string, boolean>();
+  #hasFailed = false;
+
+  constructor(options: GuardCheckOptions) {
+    this.#options = options;
+  }
+
+  /** Returns whether each binding is in force, for the metrics. */
+  states(): Iterable<readonly [binding: string, isInForce: boolean]> {
+    return this.#isInForce;
+  }
+
+  /** Resolves when the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!isAborted(signal)) {
+      await this.#check(signal);
+      await pause(this.#options.clock, checkMs, signal);
+    }
+    this.#isInForce.clear();
+  }
+
+  async #check(signal: AbortSignal): Promise<void> {
+    try {
+      for (const protection of protections) this.#take(protection, await this.#read(protection, signal));
+      this.#hasFailed = false;
+    } catch (error) {
+      if (isAborted(signal)) return;
+      if (!(error instanceof KubeError)) throw error;
+      // What was known stays. An install of an earlier version has no right to read these objects.
+      if (!this.#hasFailed) this.#options.observer.unexpectedError('check of the guard and the jail', error);
+      this.#hasFailed = true;
+    }
+  }
+
+  async #read({ policy, binding }: Protection, signal: AbortSignal): Promise<boolean> {
+    const { reader } = this.#options;
+    return isEnforced(
+      await reader.read({ apiVersion, kind: policyKind, name: policy }, signal),
+      await reader.read({ apiVersion, kind: bindingKind, name: binding }, signal),
+    );
+  }
+
+  #take({ binding, policy, file, meaning }: Protection, isInForce: boolean): void {
+    const { events, observer } = this.#options;
+    const wasInForce = this.#isInForce.get(binding) ?? true;
+    this.#isInForce.set(binding, isInForce);
+    if (isInForce || !wasInForce) return;
+    observer.guardMissing(policy, binding);
+    const note =
+      `ValidatingAdmissionPolicy ${policy} with binding ${binding} is missing or no longer denies, so ${meaning}; ` +
+      `to restore it, apply ${file} of the installed version`;
+    // Has no namespace, so its events are in the namespace default, like those of policies.
+    const regarding = { apiVersion, kind: bindingKind, name: binding };
+    events.record({ regarding, type: 'Warning', reason: 'GuardMissing', action: 'Check', note });
+  }
+}
+
+/** Looks at what a deletion or a quick edit changes. Who may write these objects has all the power of Reeve anyway. */
+export function isEnforced(policy: KubeObject | undefined, binding: KubeObject | undefined): boolean {
+  const actions = ownMember(binding?.['spec'], 'validationActions');
+  return (
+    policy !== undefined &&
+    ownMember(policy['spec'], 'failurePolicy') !== 'Ignore' &&
+    ownMember(binding?.['spec'], 'policyName') === policy.metadata.name &&
+    Array.isArray(actions) &&
+    actions.includes('Deny')
+  );
+}

@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'vitest';
+import { KubeError } from '../../../src/base/kube-error.ts';
+import type { KubeObject } from '../../../src/base/kube-object.ts';
+import { GuardCheck, isEnforced } from '../../../src/reconcile/guard-check.ts';
+import type { RecordedEvent } from '../../../src/reconcile/ports.ts';
+import { manifestObjects } from '../../support/manifest-files.ts';
+import { VirtualClock } from '../../support/virtual-clock.ts';
+
+describe('a policy with its binding', () => {
+  const metadata = { name: 'reeve-guard' };
+  const policy = { metadata, spec: { failurePolicy: 'Fail' } };
+  const binding = { metadata, spec: { policyName: 'reeve-guard', validationActions: ['Deny'] } };
+
+  test.each<readonly [string, KubeObject | undefined, KubeObject | undefined, boolean]>([
+    ['as shipped', policy, binding, true],
+    ['without the policy', undefined, binding, false],
+    ['without the binding', policy, undefined, false],
+    ['with a policy that ignores errors', { metadata, spec: { failurePolicy: 'Ignore' } }, binding, false],
+    [
+      'with a binding that only warns',
+      policy,
+      { metadata, spec: { policyName: 'reeve-guard', validationActions: ['Warn'] } },
+      false,
+    ],
+    [
+      'with a binding of another policy',
+      policy,
+      { metadata, spec: { policyName: 'other', validationActions: ['Deny'] } },
+      false,
+    ],
+  ])('%s is in force or not', (_, stored, bound, expected) => {
+    expect(isEnforced(stored, bound)).toBe(expected);
+  });
+});
+
+const protections = manifestObjects('install').filter(({ kind }) =>
+  kind.startsWith('ValidatingAdmissionPolicy'),
+);
+
+/** Runs the check on a cluster with the shipped guard and jail. */
+function checked() {
+  const clock = new VirtualClock();
+  const stored = new Map<string, KubeObject>(
+    protections.map(({ kind, name, object }) => [`${kind}/${name}`, { ...object, metadata: { name } }]),
+  );
+  const answer: { error?: KubeError } = {};
+  const events: RecordedEvent[] = [];
+  const observed: string[] = [];
+  const check = new GuardCheck({
+    reader: {
+      read: async ({ kind, name }) => {
+        if (answer.error !== undefined) throw answer.error;
+        return await Promise.resolve(stored.get(`${kind}/${name}`));
+      },
+    },
+    events: { record: (event) => events.push(event) },
+    observer: {
+      guardMissing: (policy, binding) => observed.push(`${policy} ${binding}`),
+      unexpectedError: (where) => observed.push(where),
+    },
+    clock,
+  });
+  const abort = new AbortController();
+  const ended = check.run(abort.signal);
+  const next = async (): Promise<void> => await clock.advance(30_000);
+  const end = async (): Promise<void> => {
+    abort.abort();
+    await ended;
+  };
+  return { stored, answer, events, observed, check, next, end };
+}
+
+describe('the check of the guard and the jail', () => {
+  test('the shipped guard and jail are in force, and no event is written', async () => {
+    const { events, check, next, end } = checked();
+    await next();
+    const bindings = protections.filter(({ kind }) => kind.endsWith('Binding')).map(({ name }) => name);
+    expect(new Map(check.states())).toEqual(new Map(bindings.map((name) => [name, true])));
+    expect(events).toEqual([]);
+    await end();
+    expect([...check.states()]).toEqual([]);
+  });
+
+  test.each(protections.map(({ kind, name }) => `${kind}/${name}`))(
+    'a deleted %s is one event and one line in the log, until it is back',
+    async (key) => {
+      const { stored, events, observed, check, next, end } = checked();
+      await next();
+      const object = stored.get(key);
+      stored.delete(key);
+      await next();
+      await next();
+      const missing = [...check.states()].filter(([, isInForce]) => !isInForce);
+      expect(missing.length).toBeGreaterThan(0);
+      expect(observed).toHaveLength(missing.length);
+      expect(events).toHaveLength(missing.length);
+      expect(events[0]).toMatchObject({
+        type: 'Warning',
+        reason: 'GuardMissing',
+        regarding: { kind: 'ValidatingAdmissionPolicyBinding', name: missing[0]?.[0] },
+      });
+      if (object !== undefined) stored.set(key, object);
+      await next();
+      expect([...check.states()].every(([, isInForce]) => isInForce)).toBe(true);
+      await end();
+    },
+  );
+
+  test('without the right to read them the state stays unknown, which is reported once', async () => {
+    const { answer, events, observed, check, next, end } = checked();
+    answer.error = new KubeError({ code: 403, reason: 'Forbidden', retryable: false });
+    await next();
+    await next();
+    await next();
+    expect([events, observed]).toEqual([[], ['check of the guard and the jail']]);
+    expect([...check.states()].filter(([, isInForce]) => !isInForce)).toEqual([]);
+    await end();
+  });
+});
