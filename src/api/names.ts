@@ -26,7 +26,10 @@ export const providerLabels = {
 } as const;
 /** Annotation on a RoleBinding that expires: when Reeve deletes it, as `2027-01-31T00:00:00Z`. */
 export const expiresAtAnnotation = `${group}/expires-at`;
-/** Annotation on an object that existed before a policy or share took it over. Such an object is given back, not deleted. */
+/**
+ * Annotation on an object that existed before a policy or share took it over. Such an object is given back, not deleted. Its
+ * value is `true`, or `managed-by=Helm` for an object that had another value of our label.
+ */
 export const adoptedAnnotation = `${group}/adopted`;
 /** Label on an object that a policy or share left behind: its name. As an annotation: `<Kind>/<name>`. */
 export const orphanedFromKey = `${group}/orphaned-from`;
@@ -51,6 +54,8 @@ export const cleanupFinalizer = `${group}/cleanup`;
 export const readyCondition = `${group}/Ready`;
 /** The field manager of everything that Reeve applies. https://kubernetes.io/docs/reference/using-api/server-side-apply/#managers */
 export const fieldManager = 'reeve';
+/** The field manager of labels and annotations that an adopted object keeps when Reeve deletes it and creates it again. */
+export const keptFieldManager = `${fieldManager}-kept`;
 /** Annotation that lifts deletion protection. Its value must be the name of the Namespace. */
 export const allowDeletionAnnotation = `${group}/allow-deletion`;
 

@@ -21,6 +21,8 @@ interface WriteOptions extends CallOptions {
 export interface ApplyOptions extends WriteOptions {
   /** Takes over fields from other field managers. */
   readonly force: boolean;
+  /** The field manager, if it is not that of Reeve. */
+  readonly manager?: string;
 }
 
 export interface Preconditions {
@@ -70,7 +72,8 @@ class DiscoveringWriter implements ObjectWriter {
     const { apiVersion = '', kind = '', metadata } = object;
     const ref = { apiVersion, kind, namespace: metadata.namespace, name: metadata.name ?? '' };
     const path = await this.#pathOf({ ...ref, subresource: options.subresource }, options.signal);
-    const query = { fieldManager, force: String(options.force), ...dryRunQuery(options) };
+    const { force, manager = fieldManager } = options;
+    const query = { fieldManager: manager, force: String(force), ...dryRunQuery(options) };
     // JSON is YAML. https://kubernetes.io/docs/reference/using-api/server-side-apply/#serialization
     const contentType = 'application/apply-patch+yaml';
     return await this.#object({ method: 'PATCH', path, query, contentType, body: object }, options.signal);

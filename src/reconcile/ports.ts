@@ -8,6 +8,8 @@ export interface ApplyOptions {
   readonly force: boolean;
   /** Stores nothing, and returns what would be stored. */
   readonly dryRun?: boolean;
+  /** The field manager, if it is not that of Reeve. */
+  readonly manager?: string;
   readonly subresource?: 'status';
   readonly signal?: AbortSignal;
 }

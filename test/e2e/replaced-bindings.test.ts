@@ -12,7 +12,7 @@ const name = 'rb-re-changed';
 const all = Array.from({ length: 26 }, (_, index) => `${name}-${index + 1}`);
 const [watched = ''] = all;
 
-describeControllers('a RoleBinding whose role changes', () => {
+describeControllers('a RoleBinding that is deleted and created again', () => {
   const stage = new Stage(sharedCluster(), 'rb-re-');
   let reeve: Reeve;
 
@@ -88,5 +88,39 @@ describeControllers('a RoleBinding whose role changes', () => {
       `from the deletion to the creation: median ${sorted[13]} ms, longest ${sorted.at(-1)} ms of ${sorted.length}; ` +
         `longest time between two reviews that allowed access: ${Math.ceil(await loss)} ms\n`,
     );
+  });
+
+  test('an adopted RoleBinding keeps its labels and annotations, and gets its label managed-by back', async () => {
+    const namespace = 'rb-re-adopted';
+    const ref = { kind: 'RoleBinding', name: 'team', namespace } as const;
+    const own = { team: 'a', 'reeve.dev/adopt': 'true' };
+    const helm = { 'app.kubernetes.io/managed-by': 'Helm' };
+    await stage.apply(namespaceObject(namespace));
+    const run = async (...args: readonly string[]) => await stage.kubectl(...args, '-n', namespace);
+    await run('create', 'rolebinding', 'team', '--clusterrole=admin', '--user=bob');
+    await run('annotate', 'rolebinding', 'team', 'note=y');
+    const labels = Object.entries({ ...own, ...helm }).map(([key, value]) => `${key}=${value}`);
+    await run('label', 'rolebinding', 'team', ...labels);
+    const granted = (role: string) =>
+      policy(namespace, {
+        match: { names: [namespace] },
+        contents: { roleBindings: [roleBinding('team', 'readers', role)] },
+      });
+    // It is replaced when it is adopted, replaced again with the role of the policy, and then changed in place.
+    for (const role of ['view', 'edit']) {
+      await stage.apply(granted(role));
+      await inTime(async () => (await stage.get(ref))?.['roleRef']).toMatchObject({ name: role });
+      const { metadata } = await stage.mustGet(ref);
+      expect(metadata.labels).toMatchObject({ ...own, 'app.kubernetes.io/managed-by': 'reeve' });
+      expect(metadata.annotations).toMatchObject({ note: 'y', 'reeve.dev/adopted': 'managed-by=Helm' });
+    }
+    const others = { ...roleBinding('team', 'writers', 'edit') };
+    await stage.apply(
+      policy(namespace, { match: { names: [namespace] }, contents: { roleBindings: [others] } }),
+    );
+    await inTime(async () => (await stage.get(ref))?.['subjects']).toMatchObject([{ name: 'writers' }]);
+    await stage.remove({ kind: 'NamespacePolicy', name: namespace });
+    const { metadata } = await stage.mustGet(ref);
+    expect([metadata.labels, metadata.annotations]).toEqual([{ ...own, ...helm }, { note: 'y' }]);
   });
 });

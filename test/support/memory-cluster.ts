@@ -172,10 +172,16 @@ export class MemoryCluster implements ObjectWriter, OwnSecrets, AuditReader {
 
   // Requests of Reeve.
 
-  async apply(sent: KubeObject, { dryRun = false, subresource, signal }: ApplyOptions): Promise<KubeObject> {
+  async apply(sent: KubeObject, options: ApplyOptions): Promise<KubeObject> {
+    const { dryRun = false, subresource, signal, manager } = options;
     const object = this.normalized(sent);
     const request = { verb: 'apply', ref: refTo(object), dryRun, subresource, signal } as const;
-    return await this.#carryOut(request, () => this.#apply(object, dryRun, subresource ?? ''));
+    return await this.#carryOut(request, () =>
+      // An apply under another manager leaves what Reeve has applied alone.
+      manager === undefined
+        ? this.#apply(object, dryRun, subresource ?? '')
+        : this.#patch(refTo(object), { metadata: object.metadata }, {}, 'reeve'),
+    );
   }
 
   async mergePatch(ref: ObjectRef, patch: JsonObject, options: PatchOptions = {}): Promise<KubeObject> {

@@ -30,6 +30,8 @@ export interface Ownership {
   readonly isHeld: boolean;
   /** True if the object existed before a provider took it over. */
   readonly isAdopted: boolean;
+  /** The value of the annotation reeve.dev/adopted, once a provider has adopted the object. */
+  readonly adoptionMark: string;
   /** False for an object that Reeve gives back instead of deleting it. */
   readonly isDeletable: boolean;
 }
@@ -56,8 +58,24 @@ export function ownershipOf(type: ObjectType, object: KubeObject): Ownership {
     orphanedFrom: isFree ? orphanedFrom(object) : undefined,
     isHeld,
     isAdopted,
+    adoptionMark: adoptionMark(object, isMarked),
     isDeletable: !isDefault && (!isAdopted || offer === adoptAndDelete),
   };
+}
+
+const formerly = 'managed-by=';
+
+/** Remembers whose the object was. Only Reeve writes annotations of a marked object, so any other value is not believed. */
+function adoptionMark(object: KubeObject, isMarked: boolean): string {
+  if (isMarked) return valueOf(annotationsOf(object), adoptedAnnotation) ?? 'true';
+  const label = valueOf(labelsOf(object), managedByLabel) ?? '';
+  return label === '' ? 'true' : `${formerly}${label}`;
+}
+
+/** Returns the value of app.kubernetes.io/managed-by that the object had before its adoption. */
+export function managedBefore(object: KubeObject): string | undefined {
+  const mark = valueOf(annotationsOf(object), adoptedAnnotation);
+  return mark?.startsWith(formerly) === true ? mark.slice(formerly.length) : undefined;
 }
 
 function isOffer(value: string | undefined): boolean {

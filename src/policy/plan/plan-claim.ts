@@ -96,7 +96,9 @@ function planWrite(
 ): ClaimStep | ObjectResult {
   if (live?.content.kind === 'unread') return { kind: 'read', claim, live };
   const plain = desiredObject(claim, payload, nameOf(input.namespaceObject), input.snapshot, input.now);
-  const object = isAdopted(claim, live) ? withMetadata(plain, 'annotations', adopted) : plain;
+  const object = isAdopted(claim, live)
+    ? withMetadata(plain, 'annotations', new Map([[adoptedAnnotation, live.adoptionMark]]))
+    : plain;
   const writeOf = (wanted: KubeObject): WriteStep['kind'] | 'none' =>
     live === undefined ? 'create' : neededWrite(claim, wanted, payload, live);
   const kind = writeOf(object);
@@ -108,10 +110,8 @@ function planWrite(
   return allowedWrite({ kind, claim, object, live, surplus: withOrphanMark(surplus, live) }, input);
 }
 
-const adopted = new Map([[adoptedAnnotation, 'true']]);
-
 /** True if another client created the object. An object that its provider takes back was Reeve's already. */
-function isAdopted({ provider }: Claim, live: Observed | undefined): boolean {
+function isAdopted({ provider }: Claim, live: Observed | undefined): live is Observed {
   if (live === undefined) return false;
   return live.isAdopted || (live.owner === undefined && live.orphanedFrom !== provider);
 }

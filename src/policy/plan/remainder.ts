@@ -1,8 +1,9 @@
 // Says what an adopted object loses, and what stays when Reeve gives it back: the fields that Kubernetes does not let go.
-import { isJsonObject, type JsonObject } from '../../base/json.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
-import { fieldManager } from '../../api/names.ts';
+import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
+import type { KubeObject, StringMap } from '../../base/kube-object.ts';
+import { adoptLabel, fieldManager, group, managedByLabel } from '../../api/names.ts';
 import { listed } from '../terms/wording.ts';
+import type { Observed } from './observed.ts';
 import type { WriteStep } from './plan-claim.ts';
 
 interface Note {
@@ -28,6 +29,45 @@ export function givenBackNote(given: {
 export function adoptionNote({ live, surplus }: Pick<WriteStep, 'live' | 'surplus'>): Note | undefined {
   if (live === undefined || live.owner !== undefined || surplus.data.length === 0) return undefined;
   return { message: `removed its keys ${listed(surplus.data)}, which the share does not have` };
+}
+
+/** Words for the event of a replaced object that its adoption deletes what its owner had written. */
+export function replacedNote({ owner, orphanedFrom }: Pick<Observed, 'owner' | 'orphanedFrom'>): Note {
+  const isNew = owner === undefined && orphanedFrom === undefined;
+  const lost = isNew ? 'what it held before does not come back, because it was ' : '';
+  return { message: `${lost}deleted and created again` };
+}
+
+export interface KeptMetadata {
+  readonly labels: StringMap;
+  readonly annotations: StringMap;
+}
+
+/** Labels and annotations of an adopted object that are not of Reeve, and that the object for its replacement does not set. */
+export function keptMetadata(
+  { annotations, labels }: KubeObject['metadata'],
+  { isAdopted, owner, content }: Observed,
+): KeptMetadata | undefined {
+  if (!isAdopted && owner !== undefined) return undefined;
+  const live = content.kind === 'object' ? content.object.metadata : undefined;
+  const metadata = content.kind === 'secret' ? content.labels : live;
+  if (metadata === undefined) return undefined;
+  const theirs = {
+    labels: without(metadata.labels, labels),
+    annotations: without(metadata.annotations, annotations),
+  };
+  return Object.values(theirs).every((each) => Object.keys(each).length === 0) ? undefined : theirs;
+}
+
+function without(all: StringMap | undefined, own: unknown): StringMap {
+  const entries = Object.entries(all ?? {});
+  return Object.fromEntries(
+    entries.filter(([key]) => ownMember(own, key) === undefined && (key === adoptLabel || !isOurKey(key))),
+  );
+}
+
+function isOurKey(key: string): boolean {
+  return key === managedByLabel || key.startsWith(`${group}/`);
 }
 
 /** One way to give an object back. `body` replaces everything that Reeve applied. */

@@ -11,6 +11,7 @@ import {
 } from '../../api/names.ts';
 import { annotationsOf, labelsOf, valueOf } from '../../base/metadata.ts';
 import type { ObjectType } from '../../policy/compile/object-key.ts';
+import { managedBefore } from '../../policy/plan/ownership.ts';
 import type { Observed } from '../../policy/plan/observed.ts';
 import { asApplied, remaindersOf } from '../../policy/plan/remainder.ts';
 import type { ObjectWriter } from '../ports.ts';
@@ -45,7 +46,7 @@ export async function giveBack(
   const { labels, annotations } = withoutMarks;
   const metadata = {
     resourceVersion: object.metadata['resourceVersion'],
-    labels,
+    labels: { ...labels, [managedByLabel]: managedBefore(found) ?? null },
     annotations: { ...annotations, [adoptedAnnotation]: null },
   };
   const removed = keysOf(type, found).filter((key) => !keysOf(type, object).includes(key));

@@ -2,11 +2,18 @@
 import { KubeError } from '../../base/kube-error.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { KubeObject, ObjectRef } from '../../base/kube-object.ts';
-import { appliedAnnotation, managedByLabel, managedByReeve, ownerAnnotation } from '../../api/names.ts';
+import {
+  appliedAnnotation,
+  keptFieldManager,
+  managedByLabel,
+  managedByReeve,
+  ownerAnnotation,
+} from '../../api/names.ts';
 import { grantsAccess, observeObject, observeSecret, type Observed } from '../../policy/plan/observed.ts';
 import type { Surplus, WriteStep } from '../../policy/plan/plan-claim.ts';
 import { annotationsOf } from '../../base/metadata.ts';
 import { isDeepStrictEqual } from 'node:util';
+import { keptMetadata, type KeptMetadata } from '../../policy/plan/remainder.ts';
 import { orphanMetadata } from '../../policy/plan/ownership.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -81,14 +88,26 @@ export class ObjectWrites {
     signal: AbortSignal,
     removed: () => void,
   ): Promise<{ readonly observed: Observed; readonly missingMs: number }> {
+    const kept = keptMetadata(step.object.metadata, live);
     await this.#rehearse(step, signal);
     const work = async (late: AbortSignal) => {
       const since = this.#clock.monotonic();
       await this.remove(live, late);
       removed();
-      return { observed: await this.create(step, late), missingMs: this.#clock.monotonic() - since };
+      const created = await this.create(kept === undefined ? step : withKept(step, kept), late);
+      const missingMs = this.#clock.monotonic() - since;
+      return { observed: kept === undefined ? created : await this.#own(kept, created, late), missingMs };
     };
     return await this.#turns.take(() => withGrace(signal, replaceGraceMs, this.#clock, work));
+  }
+
+  /** Gives them a field manager of their own, so that neither the next apply nor the release removes them. */
+  async #own(kept: KeptMetadata, { type, namespace, name, uid }: Observed, signal: AbortSignal) {
+    const object = { ...type, metadata: { namespace, name, uid, ...kept } };
+    return observed(
+      { type },
+      await this.#writer.apply(object, { force: true, manager: keptFieldManager, signal }),
+    );
   }
 
   /** Creates the object under another name in a dry run, because the old object still has the name. */
@@ -144,6 +163,16 @@ export class ObjectWrites {
     if (answer.content.kind === 'object') this.#dryRuns.remember(object, answer.content.object);
     return answer;
   }
+}
+
+function withKept(step: WriteStep, { labels, annotations }: KeptMetadata): WriteStep {
+  const { metadata } = step.object;
+  const all = {
+    ...metadata,
+    labels: { ...labels, ...metadata.labels },
+    annotations: { ...annotations, ...metadata.annotations },
+  };
+  return { ...step, object: { ...step.object, metadata: all } };
 }
 
 function observed({ type }: Pick<Observed, 'type'>, object: KubeObject): Observed {

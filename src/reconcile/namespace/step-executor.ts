@@ -8,7 +8,7 @@ import {
 } from '../../policy/plan/object-result.ts';
 import type { WriteStep } from '../../policy/plan/plan-claim.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
-import { adoptionNote, givenBackNote } from '../../policy/plan/remainder.ts';
+import { adoptionNote, givenBackNote, replacedNote } from '../../policy/plan/remainder.ts';
 import { endlessNote, isDefaultAccount } from '../../policy/plan/ownership.ts';
 import { fingerprintOf, RewriteLimit } from './rewrite-limit.ts';
 import { eventSubject, ownerOf, type EventAnnouncer, type DoneStep, type EventNote } from '../events.ts';
@@ -152,7 +152,7 @@ export class StepExecutor {
         return [await this.#writes.check(step, live, signal), undefined];
       case 'replace': {
         const replaced = await this.#writes.replace(step, live, signal, () => objects.deleted(live));
-        return [replaced.observed, { message: 'deleted and created again', missingMs: replaced.missingMs }];
+        return [replaced.observed, { ...replacedNote(live), missingMs: replaced.missingMs }];
       }
       default:
         return kind satisfies never;

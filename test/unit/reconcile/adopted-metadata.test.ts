@@ -1,0 +1,54 @@
+// Labels and annotations of an adopted object: what it keeps when it is replaced, and what it gets back.
+import { expect, test } from 'vitest';
+import { adoptLabel } from '../../../src/api/names.ts';
+import { bindingPolicy, ours, team } from '../../support/provided.ts';
+import { refTo, type Harness } from '../../support/reconcile-harness.ts';
+import { useHarness } from '../../support/use-harness.ts';
+
+const harness = useHarness();
+
+const theirs = (labels: Readonly<Record<string, string>>, annotations = {}, role = 'edit') => ({
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'RoleBinding',
+  metadata: { name: 'devs', namespace: 'a', labels, annotations },
+  roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
+  subjects: [{ kind: 'User', name: 'them' }],
+});
+
+async function withTheirs(object: ReturnType<typeof theirs>): Promise<Harness> {
+  const h = harness();
+  h.namespace('a', team);
+  h.memory.put(object);
+  h.policy('p', bindingPolicy());
+  h.start();
+  await h.settle();
+  return h;
+}
+
+test('an adopted object that is replaced keeps its labels and annotations', async () => {
+  const labels = { [adoptLabel]: 'delete', team: 'a', 'app.kubernetes.io/managed-by': 'Helm' };
+  // A user can write any annotation before the adoption, so its value is not believed.
+  const annotations = { note: 'y', 'reeve.dev/adopted': 'managed-by=reeve' };
+  const h = await withTheirs(theirs(labels, annotations, 'other'));
+  const { metadata, roleRef: now } = h.get('RoleBinding', 'devs', 'a') ?? { metadata: {} };
+  expect(now).toMatchObject({ name: 'edit' });
+  expect(metadata.labels).toMatchObject({
+    [adoptLabel]: 'delete',
+    team: 'a',
+    'app.kubernetes.io/managed-by': 'reeve',
+  });
+  expect(metadata.annotations).toMatchObject({ note: 'y', 'reeve.dev/adopted': 'managed-by=Helm' });
+  expect(h.told.events.find(({ reason }) => reason === 'Adopted')?.note).toContain(
+    'what it held before does not come back, because it was deleted and created again',
+  );
+});
+
+test('an adopted object gets back the label managed-by of its owner', async () => {
+  const owner = { 'app.kubernetes.io/managed-by': 'Helm' };
+  const h = await withTheirs(theirs({ [adoptLabel]: 'true', ...owner }));
+  expect(h.get('RoleBinding', 'devs', 'a')?.metadata.labels).toMatchObject(ours.metadata.labels);
+  h.memory.delete(refTo('NamespacePolicy', 'p'));
+  await h.settle();
+  const { labels, annotations } = h.get('RoleBinding', 'devs', 'a')?.metadata ?? {};
+  expect([labels, annotations]).toEqual([{ [adoptLabel]: 'true', ...owner }, {}]);
+});
