@@ -208,7 +208,7 @@ function reasonOf(step: DoneStep): readonly [reason: string, action: string] {
     case 'replace':
       return step.live?.owner === undefined ? ['Adopted', 'Replace'] : ['Replaced', 'Replace'];
     case 'delete':
-      return ['Deleted', 'Delete'];
+      return [step.live.isHeld ? 'Deleting' : 'Deleted', 'Delete'];
     case 'release':
       return ['Released', 'Release'];
     case 'update':

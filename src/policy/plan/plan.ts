@@ -138,7 +138,7 @@ function providedBy(claim: Claim, winner: ProviderId, differing: readonly string
 function planUnclaimed(live: Observed, input: PlanInput): PlanStep | ObjectResult | undefined {
   if (!isOwned(live)) return undefined;
   if (live.isTerminating) return stillDeleting(live);
-  if (isFrozen(live.owner, input)) return keptOfInvalid(live, input);
+  if (isFrozen(live.owner, input)) return expiredOfFrozen(live, input) ?? keptOfInvalid(live, input);
   const share = wantedShare(live.owner, input);
   const next = share === undefined ? undefined : input.copyStateOf(share);
   if (next?.kind === 'unavailable') return undesired(live, next.reason, `it stays, because ${next.message}`);
@@ -189,6 +189,16 @@ function wantedShare(owner: ProviderId, { desired }: PlanInput): CompiledShare |
     for (const { provider, content } of claims)
       if (provider === owner && content.kind === 'copy') return content.share;
   return undefined;
+}
+
+/** Access outlives its end while its policy is suspended or has an error here. The status must not call that in sync. */
+function expiredOfFrozen(live: Owned, { desired, now }: PlanInput): ObjectResult | undefined {
+  const { owner, expiresAt } = live;
+  const freeze = desired.frozen.get(owner);
+  if (freeze === undefined || expiresAt === undefined || expiresAt > now.getTime()) return undefined;
+  const why = freeze.reason === 'Suspended' ? 'its policy is suspended' : `of an error (${freeze.message})`;
+  const end = new Date(expiresAt).toISOString();
+  return undesired(live, freeze.reason, `it expired at ${end} and still grants, because ${why}`);
 }
 
 /** The namespace says whose object it is, because a provider that does not load reports no namespace. */

@@ -89,6 +89,7 @@ export class StepExecutor {
       else {
         await this.#writes.remove(live, signal);
         objects.deleted(live);
+        if (live.isHeld) note = { message: 'it waits for its finalizers' };
       }
     };
     const isCounted = (): boolean => {
