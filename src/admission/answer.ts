@@ -34,6 +34,8 @@ export interface Answer {
   readonly policies: readonly string[];
   readonly rules: readonly BrokenRule[];
   readonly overBudget: boolean;
+  /** Policies that could only report, and that there was no time for, by name. */
+  readonly unjudged: readonly string[];
 }
 
 export const allowed: Answer = {
@@ -45,6 +47,7 @@ export const allowed: Answer = {
   policies: [],
   rules: [],
   overBudget: false,
+  unjudged: [],
 };
 
 export function mutated(
@@ -70,6 +73,7 @@ export function judged(verdict: Verdict, review: AnyReview): Answer {
       ...verdict.audits.map((violation) => brokenRule(violation, 'Audit')),
     ],
     overBudget: verdict.overBudget,
+    unjudged: verdict.unjudged,
   };
 }
 

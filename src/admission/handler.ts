@@ -125,13 +125,14 @@ class WebhookHandler {
         observer.refusedTransport(handled.refusal.code, handled.refusal.reason);
         return;
       case 'answered': {
-        const { decision, overBudget, policies, rules, refusal, warnings, patch } = handled.answer;
+        const { decision, overBudget, unjudged, policies, rules, refusal, warnings, patch } = handled.answer;
         const endpoint = this.#endpoint;
         observer.decided({
           endpoint,
           ...handled.summary,
           decision,
           overBudget,
+          unjudged,
           policies,
           rules,
           milliseconds,

@@ -105,7 +105,16 @@ async function settled(
 function mutateReview(review: Review, snapshot: ClusterSnapshot, circumstances: Circumstances): Answer {
   const { patch, denials, policies, notices, overBudget } = mutate(review, snapshot, circumstances);
   if (denials.length === 0 && !overBudget) return mutated(patch, policies, notices);
-  const verdict = { allowed: false, denials, warnings: [], audits: [], notices: [], policies, overBudget };
+  const verdict = {
+    unjudged: [],
+    allowed: false,
+    denials,
+    warnings: [],
+    audits: [],
+    notices: [],
+    policies,
+    overBudget,
+  };
   return judged(verdict, review);
 }
 

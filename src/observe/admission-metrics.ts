@@ -6,6 +6,7 @@ interface CountedDecision {
   readonly resource: string;
   readonly decision: string;
   readonly overBudget: boolean;
+  readonly unjudged: readonly string[];
   readonly rules: readonly { readonly policy: string; readonly rule: string; readonly action: string }[];
   readonly milliseconds: number;
 }
@@ -27,6 +28,7 @@ export class AdmissionMetrics {
   readonly #transport;
   readonly #errors;
   readonly #overBudget;
+  readonly #unjudged;
   readonly #inFlight;
   readonly #policies;
 
@@ -58,6 +60,11 @@ export class AdmissionMetrics {
       'Reviews refused because evaluating their policies took too long.',
       [],
     );
+    this.#unjudged = registry.counter(
+      'reeve_unjudged_policies_total',
+      'Reviews that left out a policy with Warn or Audit because evaluating took too long.',
+      ['policy'],
+    );
     this.#inFlight = registry.gauge('reeve_admission_in_flight', 'Requests being answered now.', []);
     this.#policies = registry.gauge('reeve_policies', 'Policies and shares by state.', ['state']);
     // Alerts need a counter that exists before its first increase.
@@ -66,10 +73,19 @@ export class AdmissionMetrics {
     this.#inFlight.set(0);
   }
 
-  decided({ operation, resource, decision, overBudget, rules, milliseconds }: CountedDecision): void {
+  decided({
+    operation,
+    resource,
+    decision,
+    overBudget,
+    unjudged,
+    rules,
+    milliseconds,
+  }: CountedDecision): void {
     this.#requests.inc({ operation, resource, decision });
     this.#seconds.observe({ operation, resource }, milliseconds / 1000);
     if (overBudget) this.#overBudget.inc();
+    for (const policy of unjudged) this.#unjudged.inc({ policy });
     for (const { policy, rule, action } of rules) this.#violations.inc({ policy, rule, action });
   }
 

@@ -3,7 +3,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Budget, Circumstances } from '../terms/budget.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import { contentsNotices } from './contents-notices.ts';
-import { steeringRights, type MatchesAfter, type PolicyMatch, type Steering } from './steering-rights.ts';
+import { byEffect, withReports } from './reporting-policies.ts';
+import { steeringSides } from './steering-effect.ts';
+import { SteeringReview, type MatchesAfter, type PolicyMatch, type Steering } from './steering-rights.ts';
 import { defaultOwners } from '../compile/applicable-rules.ts';
 import { judge, matchErrorViolation, withoutConsequences } from './judge.ts';
 import { matchNamespace, type MatchResult } from '../terms/match.ts';
@@ -29,23 +31,50 @@ export function decideNamespace(
   if (isSame && isTerminating(oldObject)) return nothingToDecide;
   const after = object === undefined ? undefined : asStored(object);
   const before = oldObject === undefined ? undefined : asStored(oldObject);
+  return decideWrite({ review, before, after, isSame }, snapshot, circumstances);
+}
+
+/** A write, with both sides as the API server stores them. */
+interface NamespaceWrite {
+  readonly review: Review;
+  readonly before: KubeObject | undefined;
+  readonly after: KubeObject | undefined;
+  /** True if labels, annotations and owners stay the same. */
+  readonly isSame: boolean;
+}
+
+function decideWrite(
+  { review, before, after, isSame }: NamespaceWrite,
+  snapshot: ClusterSnapshot,
+  circumstances: Circumstances,
+): Decision {
   const { budget } = circumstances;
-  const matches = matchAll(snapshot, before, after, budget);
-  const reached = matchesAfter(matches, review.namespace, circumstances.now);
-  // Rules read labels, annotations and owners. Steering depends on all that a policy matches by or renders.
-  const violations = isSame ? [] : judgeAll(matches, reached, review, snapshot, circumstances);
   const stored = before === undefined ? review : { ...review, oldObject: before };
-  const { rights, hasEffect } =
-    after === undefined ? noSteering : steeringRights(reached, stored, after, snapshot, budget);
-  return {
+  const sides = after === undefined ? undefined : steeringSides(stored, after);
+  const objects = [sides?.before ?? before, after].filter((each) => each !== undefined);
+  const { deciding, reporting } = byEffect(snapshot.policies.candidates('namespaces', objects));
+  const matches = matchAll(deciding, before, after, budget);
+  const reached = matchesAfter(matches, review.namespace, circumstances.now);
+  const steering = sides === undefined ? undefined : new SteeringReview(sides, reached, stored);
+  // Rules read labels, annotations and owners. Steering depends on all that a policy matches by or renders.
+  const judged = (each: readonly PolicyMatch[]): readonly JudgedViolation[] =>
+    isSame ? [] : judgeAll(each, reached, review, snapshot, circumstances);
+  const violations = judged(matches);
+  const { rights, hasEffect } = steering?.rights(deciding, snapshot, budget) ?? noSteering;
+  const decision = {
+    ...nothingToDecide,
     violations,
     rights,
-    ownRights: [],
     notices: hasEffect ? contentsNotices(before, after, snapshot, circumstances) : [],
     policies: matches.filter(isMatched).map(({ policy }) => policy.name),
-    // A spent budget stays spent, so one check at the end covers all steps.
+    // A spent budget stays spent, so one check covers all steps so far.
     overBudget: budget.isSpent(),
   };
+  return withReports(decision, reporting, budget, (policy) => {
+    const match = matchOne(policy, before, after, budget);
+    const toLeave = steering?.rightToLeave(match, snapshot, budget) ?? [];
+    return { isMatched: isMatched(match), violations: judged([match]), rights: toLeave };
+  });
 }
 
 function matchesAfter(all: readonly PolicyMatch[], namespace: string, now: Date): MatchesAfter {
@@ -72,22 +101,30 @@ function isMatched({ before, after }: PolicyMatch): boolean {
 }
 
 function matchAll(
-  snapshot: ClusterSnapshot,
+  policies: readonly CompiledPolicy[],
   before: KubeObject | undefined,
   after: KubeObject | undefined,
   budget: Budget,
 ): readonly PolicyMatch[] {
-  const objects = [before, after].filter((object) => object !== undefined);
   const matches: PolicyMatch[] = [];
-  for (const policy of snapshot.policies.candidates('namespaces', objects)) {
+  for (const policy of policies) {
     if (budget.isSpent()) break;
-    matches.push({
-      policy,
-      before: before === undefined ? no : matchNamespace(policy.match, before, budget),
-      after: after === undefined ? no : matchNamespace(policy.match, after, budget),
-    });
+    matches.push(matchOne(policy, before, after, budget));
   }
   return matches;
+}
+
+function matchOne(
+  policy: CompiledPolicy,
+  before: KubeObject | undefined,
+  after: KubeObject | undefined,
+  budget: Budget,
+): PolicyMatch {
+  return {
+    policy,
+    before: before === undefined ? no : matchNamespace(policy.match, before, budget),
+    after: after === undefined ? no : matchNamespace(policy.match, after, budget),
+  };
 }
 
 function judgeAll(

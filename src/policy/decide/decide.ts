@@ -4,6 +4,7 @@ import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import { decideNamespace } from './decide-namespace.ts';
 import { defaultOwners, rulesFor } from '../compile/applicable-rules.ts';
 import { judge, matchErrorViolation } from './judge.ts';
+import { byEffect, withReports } from './reporting-policies.ts';
 import { matchNamespace } from '../terms/match.ts';
 import { nothingToDecide, type Decision, type JudgedViolation } from '../terms/verdict.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
@@ -25,10 +26,12 @@ function decideNamespaced(
 ): Decision {
   const namespaceObject = snapshot.namespace(review.namespace);
   if (review.operation === 'DELETE' || namespaceObject === undefined) return nothingToDecide;
+  const candidates = snapshot.policies.candidates(review.resource, [namespaceObject]);
+  const { deciding, reporting } = byEffect(candidates);
   const violations: JudgedViolation[] = [];
-  const matching = matchingPolicies(review, namespaceObject, snapshot, budget, violations);
+  const matching = matchingPolicies(deciding, review, namespaceObject, budget, violations);
   const ownerOf = defaultOwners('secrets', matching, review.namespace, now);
-  const isComplete = matching.every((policy) => {
+  const judgeOne = (policy: CompiledPolicy, found: JudgedViolation[]): boolean => {
     const context = {
       review,
       now,
@@ -40,21 +43,29 @@ function decideNamespaced(
       countOthers: () => 0,
       ownsDefault: ownerOf(policy),
     };
-    return judge(policy, rulesFor(policy, review), context, violations);
-  });
+    return judge(policy, rulesFor(policy, review), context, found);
+  };
+  const isComplete = matching.every((policy) => judgeOne(policy, violations));
   const policies = matching.map(({ name }) => name);
-  return { ...nothingToDecide, violations, policies, overBudget: !isComplete || budget.isSpent() };
+  const overBudget = !isComplete || budget.isSpent();
+  const decision = { ...nothingToDecide, violations, policies, overBudget };
+  return withReports(decision, reporting, budget, (policy) => {
+    const reports: JudgedViolation[] = [];
+    const matched = matchingPolicies([policy], review, namespaceObject, budget, reports);
+    for (const each of matched) judgeOne(each, reports);
+    return { isMatched: matched.length > 0, violations: reports, rights: [] };
+  });
 }
 
 /** Returns the matching policies that have rules for the object. An error of a match becomes a violation. */
 function matchingPolicies(
+  candidates: readonly CompiledPolicy[],
   review: Review,
   namespaceObject: KubeObject,
-  snapshot: ClusterSnapshot,
   budget: Budget,
   violations: JudgedViolation[],
 ): readonly CompiledPolicy[] {
-  return snapshot.policies.candidates(review.resource, [namespaceObject]).filter((policy) => {
+  return candidates.filter((policy) => {
     // A spent budget stays spent, so a policy that is skipped here still leads to a refusal.
     if (budget.isSpent() || rulesFor(policy, review).length === 0) return false;
     const matches = matchNamespace(policy.match, namespaceObject, budget);

@@ -43,6 +43,7 @@ export function settle(
     notices: allowed || isProviderReview(review) ? decision.notices : [],
     policies: decision.policies,
     overBudget: decision.overBudget,
+    unjudged: decision.unjudged,
   };
 }
 

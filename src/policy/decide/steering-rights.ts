@@ -10,8 +10,9 @@ import {
   shareTarget,
   steeringEffect,
   steeringRight,
-  steeringSides,
   withDefaultedKeys,
+  type DefaultSetter,
+  type SteeringSides,
   type SteeringTarget,
 } from './steering-effect.ts';
 import type { Right } from '../terms/verdict.ts';
@@ -40,26 +41,63 @@ export interface Steering {
   readonly hasEffect: boolean;
 }
 
-export function steeringRights(
-  reached: MatchesAfter,
+/** Compares the two sides of one write. It finds the defaulted keys when it is first asked. */
+export class SteeringReview {
+  readonly #plain: SteeringSides;
+  readonly #reached: MatchesAfter;
+  readonly #review: Review;
+  #sides: SteeringSides | undefined;
+
+  constructor(plain: SteeringSides, reached: MatchesAfter, review: Review) {
+    this.#plain = plain;
+    this.#reached = reached;
+    this.#review = review;
+  }
+
+  /** `policies` can match one of the sides. A default adds keys that the new side already has, so no further policy can. */
+  rights(policies: readonly CompiledPolicy[], snapshot: ClusterSnapshot, budget: Budget): Steering {
+    const sides = [this.#plain.before, this.#plain.after] as const;
+    return this.#rights(candidatesFor(policies, sides, this.#reached, snapshot, budget), budget);
+  }
+
+  /** For a policy that only reports: leaving it is all that needs a right. */
+  rightToLeave(
+    { policy, after }: PolicyMatch,
+    { providers }: ClusterSnapshot,
+    budget: Budget,
+  ): readonly Right[] {
+    const target = policyTarget(policy);
+    if (after.kind === 'yes' || isDeleting(target, providers)) return [];
+    return this.#rights([[target, false]], budget).rights;
+  }
+
+  #rights(candidates: readonly Candidate[], budget: Budget): Steering {
+    if (candidates.length === 0) return { rights: [], hasEffect: false };
+    this.#sides ??= withDefaultedKeys(this.#plain, this.#setters(), this.#review);
+    return rightsOf(candidates, this.#sides, this.#sides !== this.#plain, this.#review, budget);
+  }
+
+  #setters(): readonly DefaultSetter[] {
+    const { matches, ownerOf } = this.#reached;
+    return matches.map(({ policy, before }) => ({
+      policy,
+      ownsDefault: ownerOf(policy),
+      isNew: before.kind !== 'yes',
+    }));
+  }
+}
+
+/** `hasDefaults`: a default counts as there before, so the loop does not see its effect. */
+// oxlint-disable-next-line max-params -- one caller, which has them all at hand
+function rightsOf(
+  candidates: readonly Candidate[],
+  sides: SteeringSides,
+  hasDefaults: boolean,
   review: Review,
-  after: KubeObject,
-  snapshot: ClusterSnapshot,
   budget: Budget,
 ): Steering {
-  const plain = steeringSides(review, after);
-  // A default adds keys to the old side that the new side already has, so it adds no further candidates.
-  const candidates = candidatesFor([plain.before, after], reached, snapshot, budget);
-  if (candidates.length === 0) return { rights: [], hasEffect: false };
-  const setters = reached.matches.map(({ policy, before }) => ({
-    policy,
-    ownsDefault: reached.ownerOf(policy),
-    isNew: before.kind !== 'yes',
-  }));
-  const sides = withDefaultedKeys(plain, setters, review);
   const rights: Right[] = [];
-  // A default counts as there before, so its effect is not seen below.
-  let hasEffect = sides !== plain;
+  let hasEffect = hasDefaults;
   for (const [target, matchesAfter] of candidates) {
     if (budget.isSpent()) break;
     const effect = steeringEffect(target, matchesAfter, sides, budget);
@@ -71,25 +109,32 @@ export function steeringRights(
   return { rights, hasEffect };
 }
 
+// oxlint-disable-next-line max-params -- one caller, which has them all at hand
 function candidatesFor(
+  candidates: readonly CompiledPolicy[],
   sides: readonly [before: KubeObject, after: KubeObject],
   reached: MatchesAfter,
   snapshot: ClusterSnapshot,
   budget: Budget,
 ): readonly Candidate[] {
   const [, after] = sides;
-  const policies = snapshot.policies
-    .candidates('namespaces', sides)
-    .map((policy): Candidate => [policyTarget(policy), reached.policies.has(policy)]);
+  const policies = candidates.map((policy): Candidate => [
+    policyTarget(policy),
+    reached.policies.has(policy),
+  ]);
   const shares = snapshot.shares
     .candidates(sides)
     .map((share): Candidate => [
       shareTarget(share),
       matchNamespace(share.match, after, budget).kind === 'yes',
     ]);
-  // A provider that is being deleted provides nothing, and its objects are removed whatever this write does.
   return [...policies, ...shares].filter(
-    ([{ provider, isWorthReaching }, matchesAfter]) =>
-      (!matchesAfter || isWorthReaching) && snapshot.providers.get(provider.id)?.isDeleting !== true,
+    ([target, matchesAfter]) =>
+      (!matchesAfter || target.isWorthReaching) && !isDeleting(target, snapshot.providers),
   );
+}
+
+/** A provider that is being deleted provides nothing, and its objects are removed whatever this write does. */
+function isDeleting({ provider }: SteeringTarget, providers: ClusterSnapshot['providers']): boolean {
+  return providers.get(provider.id)?.isDeleting === true;
 }

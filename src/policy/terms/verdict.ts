@@ -73,6 +73,8 @@ export interface Decision {
   readonly policies: readonly string[];
   /** True when the evaluation budget ran out. The review is then refused in any case. */
   readonly overBudget: boolean;
+  /** Policies that could only report, and that the evaluation budget left no time for, by name. */
+  readonly unjudged: readonly string[];
 }
 
 export const nothingToDecide: Decision = {
@@ -82,6 +84,7 @@ export const nothingToDecide: Decision = {
   notices: [],
   policies: [],
   overBudget: false,
+  unjudged: [],
 };
 
 export type AccessAnswer = 'yes' | 'no' | 'unknown';
@@ -94,4 +97,5 @@ export interface Verdict {
   readonly notices: readonly string[];
   readonly policies: readonly string[];
   readonly overBudget: boolean;
+  readonly unjudged: readonly string[];
 }

@@ -15,6 +15,7 @@ const record: DecisionRecord = {
   isDryRun: false,
   decision: 'allowed',
   overBudget: false,
+  unjudged: [],
   policies: ['apps'],
   rules: [],
   milliseconds: 1,

@@ -8,6 +8,7 @@ const decision = {
   resource: 'secrets',
   decision: 'denied',
   overBudget: false,
+  unjudged: [],
   milliseconds: 3,
   rules: [],
 };
@@ -47,11 +48,12 @@ test('decisions, rules, refusals and running requests are counted', async () => 
   metrics.setPolicies({ loaded: 3, stale: 2, refused: 1 });
   metrics.refusedTransport(413);
   const rules = [{ policy: 'p', rule: 'secrets.tls', action: 'Audit' }];
-  metrics.decided({ ...decision, overBudget: true, rules });
+  metrics.decided({ ...decision, overBudget: true, unjudged: ['slow'], rules });
   metrics.decided(decision);
   const samples = {
     reeve_admission_in_flight: '1',
     'reeve_policies{state="loaded"}': '3',
+    'reeve_unjudged_policies_total{policy="slow"}': '1',
     'reeve_policies{state="stale"}': '2',
     'reeve_policies{state="refused"}': '1',
     'reeve_transport_refusals_total{code="413"}': '1',

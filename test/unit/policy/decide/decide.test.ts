@@ -57,6 +57,51 @@ describe('the evaluation budget', () => {
   });
 });
 
+describe('policies that only report', () => {
+  const validations = [{ name: 'no', expression: 'false', message: 'm' }];
+  const warning = (name: string) => aPolicy(name, { validationActions: ['Warn'], validations });
+  const deny = aPolicy('m-deny', { validations });
+  const create = aReview({ object: aNamespace({ name: 'n' }) });
+  test('a policy with Deny is judged before policies that only warn, and the reasons keep the order of the names', () => {
+    const snapshot = aSnapshot([warning('a'), deny, warning('z')]);
+    const full = decide(create, snapshot, circumstances);
+    expect(full.violations.map(({ violation }) => violation.policy)).toEqual(['a', 'm-deny', 'z']);
+    expect(full).toMatchObject({ policies: ['a', 'm-deny', 'z'], unjudged: [], overBudget: false });
+    // One check each for the match, the rule, and the steering of the policy with Deny; one after them.
+    const short = decide(create, snapshot, { now, budget: budgetOf(4) });
+    expect(short.violations.map(({ violation }) => violation.policy)).toEqual(['m-deny']);
+    expect(settle(short, new Map(), create)).toMatchObject({ allowed: false, overBudget: false });
+  });
+
+  test.for(['namespaces', 'secrets'] as const)(
+    'a write of %s is allowed when only policies that warn had no time, and a warning names them',
+    (resource) => {
+      const spec = { validationActions: ['Audit', 'Warn'], validations, secrets: { maxBytes: 1 } };
+      const snapshot = aSnapshot([aPolicy('a', spec), aPolicy('b', spec)], [aNamespace({ name: 'ns' })]);
+      const review =
+        resource === 'namespaces'
+          ? create
+          : aReview({ resource, object: { metadata: { name: 's', namespace: 'ns' } } });
+      const decision = decide(review, snapshot, { now, budget: budgetOf(2) });
+      expect(settle(decision, new Map(), review)).toMatchObject({
+        allowed: true,
+        overBudget: false,
+        unjudged: ['a', 'b'],
+        notices: [
+          'policies a, b not judged, because evaluating all policies takes too long; without Deny, this blocks no write',
+        ],
+      });
+    },
+  );
+
+  test('a policy that warns and provides contents must be judged, because it decides about rights', () => {
+    const roleRef = { kind: 'ClusterRole', name: 'view' };
+    const roleBindings = [{ name: 'r', roleRef, subjects: [{ kind: 'User', name: 'u' }] }];
+    const snapshot = aSnapshot([aPolicy('a', { validationActions: ['Warn'], contents: { roleBindings } })]);
+    expect(decide(create, snapshot, { now, budget: budgetOf(1) }).overBudget).toBe(true);
+  });
+});
+
 describe('the namespace that must be known', () => {
   const { policies } = aSnapshot([strict]);
   const inNamespace = (
