@@ -39,6 +39,9 @@ export const upSettings = {
     ...port,
     help: 'The port for /livez, /readyz and /metrics; 0 selects any free port.',
   }),
+  auditSecrets: switchSetting(
+    'Judge existing Secrets by the rules of policies, page by page, every ten minutes.',
+  ),
   demo: switchSetting('Play a demo, check that each scene goes as described, and exit.'),
   step: switchSetting('With --demo: wait for Enter before the next scene.'),
   quiet: switchSetting('Print how to begin, but not the feed of events.'),

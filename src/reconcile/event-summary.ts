@@ -67,7 +67,9 @@ export class EventSummary {
     return this.#events((sum) => {
       const { change, first, namespaces, missingMs } = sum;
       const isOne = countOf(sum) === 1;
-      const many = `${countText(sum)} in ${countedWord(namespaces.size, 'namespace')}`;
+      const where = countedWord(namespaces.size, 'namespace');
+      // Without a kind and a name, it happened to the namespaces themselves.
+      const many = first.name === undefined ? where : `${countText(sum)} in ${where}`;
       const objects = isOne ? placeText(first) : many;
       if (change.type === 'Normal')
         return `${change.reason} ${objects}${messageText({ ...first, missingMs })}`;

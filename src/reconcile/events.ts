@@ -55,7 +55,7 @@ export class EventAnnouncer {
     const { kind, name, namespace = '' } = object;
     const [reason, action] = reasonOf(step);
     const change = { type: 'Normal', reason, action } as const;
-    const expiry = 'isExpired' in step && step.isExpired ? ['it has expired'] : [];
+    const expiry = 'isExpired' in step && step.isExpired ? ['expired'] : [];
     const why = [...expiry, ...(note === undefined ? [] : [note.message])].join('; ');
     const happening = {
       ...change,

@@ -236,7 +236,7 @@ describeControllers('taking over', () => {
         'jsonpath={.items[*].message}',
       );
       expect(events).toContain(
-        'it existed before Reeve, so it is not deleted; still there of what Reeve wrote: roleRef',
+        'existed before Reeve, so not deleted; still there of what Reeve wrote: roleRef',
       );
     });
 

@@ -1,7 +1,8 @@
-// Says what an adopted object loses, and what stays when Reeve gives it back: the fields that Kubernetes does not let go.
+// Says what an adopted object was and loses, and what stays when Reeve gives it back: the fields that Kubernetes does not let go.
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import type { KubeObject, StringMap } from '../../base/kube-object.ts';
 import { adoptLabel, fieldManager, group, managedByLabel } from '../../api/names.ts';
+import { clipped } from '../../base/text.ts';
 import { listed } from '../terms/wording.ts';
 import type { Observed } from './observed.ts';
 import type { WriteStep } from './plan-claim.ts';
@@ -22,7 +23,7 @@ export function givenBackNote(given: {
       ? ''
       : `; removed its keys ${listed(removed)}${isEmpty}; what it held before its adoption does not come back`;
   const left = stays.length === 0 ? '' : `; still there of what Reeve wrote: ${stays.join(', ')}`;
-  return { message: `it existed before Reeve, so it is not deleted${lost}${left}` };
+  return { message: `existed before Reeve, so not deleted${lost}${left}` };
 }
 
 /** Words for the event which keys of a Secret its adoption removed. Undefined if it removed none. */
@@ -32,10 +33,24 @@ export function adoptionNote({ live, surplus }: Pick<WriteStep, 'live' | 'surplu
 }
 
 /** Words for the event of a replaced object that its adoption deletes what its owner had written. */
-export function replacedNote({ owner, orphanedFrom }: Pick<Observed, 'owner' | 'orphanedFrom'>): Note {
-  const isNew = owner === undefined && orphanedFrom === undefined;
-  const lost = isNew ? 'what it held before does not come back, because it was ' : '';
+export function replacedNote(live: Pick<Observed, 'owner' | 'orphanedFrom' | 'type' | 'content'>): Note {
+  const isNew = live.owner === undefined && live.orphanedFrom === undefined;
+  const lost = isNew ? `what it held before${contentText(live)} does not come back, because it was ` : '';
   return { message: `${lost}deleted and created again` };
+}
+
+/** Returns what the object was, in brackets: the type and keys of a Secret, or the role and subjects of a RoleBinding. */
+function contentText({ type, content }: Pick<Observed, 'type' | 'content'>): string {
+  if (content.kind === 'secret')
+    return ` (type ${clipped(content.facts.type)}, keys ${listed(content.facts.keys)})`;
+  if (content.kind !== 'object' || type.kind !== 'RoleBinding') return '';
+  const { roleRef, subjects } = content.object;
+  const names = Array.isArray(subjects) ? subjects.map(kindAndName) : [];
+  return ` (${kindAndName(roleRef)} for ${listed(names) || 'no subject'})`;
+}
+
+function kindAndName(value: unknown): string {
+  return clipped(`${String(ownMember(value, 'kind'))}/${String(ownMember(value, 'name'))}`);
 }
 
 export interface KeptMetadata {

@@ -36,3 +36,8 @@ it('up uses the sandbox whatever KUBECONFIG says, and has no flag for a cluster'
   expect(up([], { KUBECONFIG: '/home/ann/.kube/config' }).kind).toBe('up');
   expect(up(['--kubeconfig', 'k']).kind).toBe('wrong');
 });
+
+it('--audit-secrets has the same name as for run, and is off', () => {
+  expect(up([])).toMatchObject({ settings: { auditSecrets: false } });
+  expect(up(['--audit-secrets'])).toMatchObject({ settings: { auditSecrets: true } });
+});

@@ -39,7 +39,7 @@ test('an adopted object that is replaced keeps its labels and annotations', asyn
   });
   expect(metadata.annotations).toMatchObject({ note: 'y', 'reeve.dev/adopted': 'managed-by=Helm' });
   expect(h.told.events.find(({ reason }) => reason === 'Adopted')?.note).toContain(
-    'what it held before does not come back, because it was deleted and created again',
+    'what it held before (ClusterRole/other for User/them) does not come back, because it was deleted and created again',
   );
 });
 

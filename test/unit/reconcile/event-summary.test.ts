@@ -26,8 +26,8 @@ describe('the events about a provider', () => {
       ],
     ],
     [
-      'Deleted RoleBinding viewers in namespace a: it has expired',
-      [{ ...deleted, ...binding, namespace: 'a', message: 'it has expired' }],
+      'Deleted RoleBinding viewers in namespace a: expired',
+      [{ ...deleted, ...binding, namespace: 'a', message: 'expired' }],
     ],
     [
       'RoleBinding viewers in namespace a: in the way',
@@ -41,6 +41,10 @@ describe('the events about a provider', () => {
       ],
     ],
     ['namespace a: no such key', [{ ...refused, namespace: 'a', message: 'no such key' }]],
+    [
+      '2 namespaces; first namespace a: no such key',
+      ['b', 'a'].map((namespace) => ({ ...refused, namespace, message: 'no such key' })),
+    ],
   ])('the note is: %s', (note, happenings) => {
     expect(summaryOf(happenings).ofProvider()).toMatchObject([{ note }]);
   });

@@ -109,7 +109,7 @@ describe("a stranger's object", () => {
       undefined,
     ]);
     expect(h.told.events.find(({ reason }) => reason === 'Released')?.note).toBe(
-      'Released RoleBinding devs for NamespacePolicy/p: it existed before Reeve, so it is not deleted; still there of what Reeve wrote: roleRef',
+      'Released RoleBinding devs for NamespacePolicy/p: existed before Reeve, so not deleted; still there of what Reeve wrote: roleRef',
     );
     expect(h.get('NamespacePolicy', 'p')).toBeUndefined();
   });

@@ -1,6 +1,12 @@
 // What stays of an adopted object that is given back, and how its managedFields are rewritten for that.
 import { expect, test } from 'vitest';
-import { asApplied, givenBackNote, remaindersOf } from '../../../../src/policy/plan/remainder.ts';
+import { secretObjectType } from '../../../../src/policy/compile/object-key.ts';
+import {
+  asApplied,
+  givenBackNote,
+  remaindersOf,
+  replacedNote,
+} from '../../../../src/policy/plan/remainder.ts';
 
 const secret = (type: string, more: object = {}) => ({ kind: 'Secret', metadata: {}, type, ...more });
 
@@ -24,7 +30,7 @@ test.each([
 });
 
 test('the event of a Secret that is given back says which keys are removed, and whether it is empty', () => {
-  const why = 'it existed before Reeve, so it is not deleted';
+  const why = 'existed before Reeve, so not deleted';
   const lost = 'what it held before its adoption does not come back';
   expect(givenBackNote({ stays: [], removed: [] }).message).toBe(why);
   expect(givenBackNote({ stays: [], removed: ['a', 'b'] }).message).toBe(
@@ -33,6 +39,25 @@ test('the event of a Secret that is given back says which keys are removed, and 
   expect(givenBackNote({ stays: ['key b (emptied)'], removed: ['a'] }).message).toBe(
     `${why}; removed its keys a; ${lost}; still there of what Reeve wrote: key b (emptied)`,
   );
+});
+
+test('the event of a Secret that adoption deletes and creates again names its old type and keys', () => {
+  const facts = {
+    type: 'kubernetes.io/basic-auth',
+    isImmutable: true,
+    keys: ['password', 'username'],
+    hash: '',
+  };
+  const live = {
+    owner: undefined,
+    orphanedFrom: undefined,
+    type: secretObjectType,
+    content: { kind: 'secret', facts, labels: {} },
+  } as const;
+  expect(replacedNote(live).message).toBe(
+    'what it held before (type kubernetes.io/basic-auth, keys password, username) does not come back, because it was deleted and created again',
+  );
+  expect(replacedNote({ ...live, owner: 'SecretShare/r' }).message).toBe('deleted and created again');
 });
 
 const entry = (manager: string, operation: string, fieldsV1: object, more: object = {}) => ({
