@@ -134,6 +134,16 @@ describeControllers('a policy and a share that are deleted', () => {
     expect(await scene.owned()).toEqual(released);
   });
 
+  test('a deletion with --cascade=orphan is refused, because it would not keep the objects', async () => {
+    const scene = await Scene.begin(stage, 'cascade');
+    for (const { kind, name } of scene.owners) {
+      const { code, stderr } = await kubectl(['delete', kind, name, '--cascade=orphan'], stage.administrator);
+      expect([code, stderr]).toEqual([1, expect.stringContaining('set spec.deletionPolicy: Orphan first')]);
+    }
+    await scene.end();
+    expect(await scene.owned()).toEqual(['absent', 'absent', 'absent', 'absent']);
+  });
+
   test('a policy or share whose finalizer was removed is not deleted without its objects', async () => {
     const scene = await Scene.begin(stage, 'bared');
     for (const ref of scene.owners)

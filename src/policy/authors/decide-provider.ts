@@ -11,6 +11,7 @@ import { authorRights, rolesToBind } from './author-rights.ts';
 import { reportedOn, type ProviderCircumstances, type ProviderWrite } from './provider-write.ts';
 import { impactOf, type Impact } from './impact.ts';
 import {
+  cascadeViolation,
   confirmationNotices,
   denies,
   finalizerViolation,
@@ -68,7 +69,7 @@ function* decideWrite(
   circumstances: ProviderCircumstances,
 ): Steps<Decision> {
   const impact = yield* impactOf(write, snapshot, circumstances);
-  const stays = finalizerViolation(write, impact);
+  const stays = cascadeViolation(review, write, impact) ?? finalizerViolation(write, impact);
   const fuse = stays ?? fuseViolation(review, write, impact);
   const unmatched = unmatchedViolation(write, impact);
   // A refusal already names these namespaces, so no notice repeats them.

@@ -1,5 +1,6 @@
 // Refuses writes of providers that delete too much or leave objects behind, or whose match conditions have an error.
 import { cleanupFinalizer, confirmDeletionsAnnotation, group } from '../../api/names.ts';
+import { ownMember } from '../../base/json.ts';
 import { parseConfirmation } from '../plan/fuse.ts';
 import { annotationsOf, isTerminating, valueOf } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
@@ -54,6 +55,34 @@ export function finalizerViolation(
       `its finalizer ${cleanupFinalizer} was removed, so Reeve could not delete ${objects} of ` +
       `${nameOfProvider(write.id)} (${listed([...dropped.keys(), ...tooSlow])}) with it. Reeve adds the finalizer again: ` +
       'wait until it is there. To keep the objects, set spec.deletionPolicy: Orphan first',
+  });
+}
+
+/**
+ * Refuses `kubectl delete --cascade=orphan` of a provider whose objects would be deleted: its user wants to keep them, and the
+ * garbage collector, which honors the option, knows only ownerReferences.
+ * https://kubernetes.io/docs/concepts/architecture/garbage-collection/#orphaned-dependents
+ */
+export function cascadeViolation(
+  { attributes: { options } }: ProviderReview,
+  write: ProviderWrite,
+  { dropped }: Impact,
+): JudgedViolation | undefined {
+  const isOrphaning =
+    ownMember(options, 'propagationPolicy') === 'Orphan' || ownMember(options, 'orphanDependents') === true;
+  const isDeleting = write.after === undefined && fateOf(write) === 'deleted';
+  const count = totalOf(dropped);
+  if (!isOrphaning || !isDeleting || count === 0) return undefined;
+  const objects = `${upTo(write, count)}${counted(count, 'object')}`;
+  return denied({
+    rule: 'cascade',
+    path: 'spec.deletionPolicy',
+    found: `${objects} to be deleted, with --cascade=orphan`,
+    accepted: 'Orphan, or a deletion without --cascade=orphan',
+    message:
+      `--cascade=orphan does not keep the objects of a policy or share, and this would delete ${objects} in ` +
+      `${counted(dropped.size, 'namespace')} (${listed([...dropped.keys()])}). To keep them, set spec.deletionPolicy: Orphan first. ` +
+      'To delete them, leave the option out',
   });
 }
 

@@ -103,8 +103,10 @@ function speaker({ by, policy }: Violation): string {
   return by === 'reeve' ? '' : `${by ?? 'policy'} ${policy}, `;
 }
 
+/** These forbid a write, whatever the value of the field. */
+const guards: ReadonlySet<string> = new Set(['steering', 'authors', 'fuse', 'finalizer', 'cascade']);
+
 function causeReason({ rule, found }: Violation): Cause['reason'] {
-  if (rule === 'steering' || rule === 'authors' || rule === 'fuse' || rule === 'finalizer')
-    return 'FieldValueForbidden';
+  if (guards.has(rule)) return 'FieldValueForbidden';
   return found === 'nothing' ? 'FieldValueRequired' : 'FieldValueInvalid';
 }

@@ -117,6 +117,37 @@ describe('the number of objects that a deletion removes', () => {
       expect(refusalsOf(harmless)).toEqual([]);
   });
 
+  test.for<readonly [title: string, options: object, spec: object, refusals: number]>([
+    ['a deletion with --cascade=orphan is refused', { propagationPolicy: 'Orphan' }, {}, 1],
+    ['a deletion with orphanDependents is refused', { orphanDependents: true }, {}, 1],
+    ['a deletion in the background passes', { propagationPolicy: 'Background' }, {}, 0],
+    [
+      'a deletion with --cascade=orphan passes where the objects stay anyway',
+      { propagationPolicy: 'Orphan' },
+      { deletionPolicy: 'Orphan' },
+      0,
+    ],
+    [
+      'a deletion with --cascade=orphan passes without objects',
+      { propagationPolicy: 'Orphan' },
+      { contents: {} },
+      0,
+    ],
+  ])('%s', ([, options, spec, refusals]) => {
+    const oldObject = policy({ contents: configMap, ...spec }, all);
+    const review = aProviderReview({ resource: 'namespacepolicies', oldObject, attributes: { options } });
+    const { violations } = providerDecision(review, aSnapshot([], namespaces), {
+      ...circumstances,
+      install: testInstall,
+    });
+    expect(violations).toHaveLength(refusals);
+    for (const { violation } of violations)
+      expect(violation.message).toBe(
+        '--cascade=orphan does not keep the objects of a policy or share, and this would delete 2 objects in 2 namespaces (a, b). ' +
+          'To keep them, set spec.deletionPolicy: Orphan first. To delete them, leave the option out',
+      );
+  });
+
   test('a deletion without the finalizer warns that objects stay, and of no deletion', () => {
     const unknown = without(share({ desired: 2, synced: 0 }));
     expect(warnings(unknown, undefined)).toBe(
