@@ -27,6 +27,7 @@ import { StepExecutor } from './namespace/step-executor.ts';
 import type { EventRecorder, KindProbe, ObjectWriter, ReconcileObserver, SelfReviewer } from './ports.ts';
 import { ProviderBlockers, type ProviderBlockersOptions } from './provider/provider-blockers.ts';
 import { ProviderStatuses } from './provider/provider-statuses.ts';
+import { HeldObjects } from './provider/held-objects.ts';
 import { ProviderWorker } from './provider/provider-worker.ts';
 import { SelfCheck } from './provider/self-check.ts';
 import { WorkQueue } from './queue/queue.ts';
@@ -215,8 +216,10 @@ function createProviderWorker(options: AssemblyOptions, parts: Parts): ProviderW
     secretsRbacFailurePolicy,
     whereToAdd,
   });
+  const heldObjects = new HeldObjects({ fuse, ledger, announcer, observer, dispatcher, providerQueue });
   return new ProviderWorker({
     ...scope,
+    heldObjects,
     cluster,
     ledger,
     objects,

@@ -1,5 +1,11 @@
-// Before each file of the quick tests: gives the properties their seed.
+// Before each file of the quick tests: gives the properties their seed, and runs to those that name no number.
 import * as fc from 'fast-check';
-import { propertySeed } from './property-runs.ts';
+import { propertyRuns, propertySeed } from './property-runs.ts';
 
-if (propertySeed !== undefined) fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: propertySeed });
+/** As in fast-check. */
+const defaultRuns = 100;
+
+fc.configureGlobal({
+  ...fc.readConfigureGlobal(),
+  ...(propertySeed === undefined ? { numRuns: propertyRuns(defaultRuns) } : { seed: propertySeed }),
+});

@@ -33,6 +33,8 @@ export interface ProviderReport {
   readonly failed: number;
   /** Objects that are no longer wanted and that Reeve cannot remove. */
   readonly stuck: number;
+  /** Objects that the fuse keeps. The status has their number from the fuse, and is renewed when this number changes. */
+  readonly held: number;
   readonly failures: readonly UnsyncedObject[];
   readonly skipped: readonly SkippedObject[];
   readonly isMatched: boolean;
@@ -49,6 +51,7 @@ export const emptyReport: ProviderReport = {
   conflicts: 0,
   failed: 0,
   stuck: 0,
+  held: 0,
   failures: [],
   skipped: [],
   isMatched: false,
@@ -63,7 +66,7 @@ export function unmatchedReport(namespace: string, error: MatchError): ProviderR
   return { ...emptyReport, failed: 1, failures: [failure] };
 }
 
-/** Returns the report on each provider. Held deletions are left out: the fuse reports them. */
+/** Returns the report on each provider. Held deletions are no failures: the fuse reports them. */
 export function providerReports(
   namespace: string,
   { frozen, providers, skipped, expiries }: Pick<Desired, 'frozen' | 'providers' | 'skipped' | 'expiries'>,
@@ -114,9 +117,8 @@ function withResult(report: ProviderReport, namespace: string, result: ObjectRes
     case 'failed':
       return { ...report, desired, failed: report.failed + 1, failures };
     case 'undesired':
-      return reason === 'TooManyDeletions' || reason === 'Invalid'
-        ? report
-        : { ...report, stuck: report.stuck + 1, failures };
+      if (reason === 'TooManyDeletions') return { ...report, held: report.held + 1 };
+      return reason === 'Invalid' ? report : { ...report, stuck: report.stuck + 1, failures };
     default:
       return state satisfies never;
   }

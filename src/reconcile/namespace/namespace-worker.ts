@@ -145,19 +145,12 @@ export class NamespaceWorker {
     conditions.want(name, namespaceReadiness(plan.desired, outcomes, plan.unowned));
   }
 
-  /**
-   * Queues the namespace for the next end of an object or exception, the end of a pause, or the time when held deletions are
-   * judged again.
-   */
+  /** Queues the namespace for the next end of an object or exception, or the end of a pause. */
   #queueForLater(name: string, plan: NamespacePlan, { againMs }: RoundResult): void {
-    const { namespaceQueue, clock, fuse, audits } = this.#options;
+    const { namespaceQueue, clock, audits } = this.#options;
     if (againMs !== undefined) namespaceQueue.addAfter(name, againMs);
     for (const end of [plan.desired.nextExpiry, audits.nextExceptionEnd(plan.namespaceObject)])
       if (end !== undefined) namespaceQueue.addAfter(name, Math.max(1, end - clock.now().getTime()));
-    for (const { provider, reason } of plan.outcomes) {
-      const lapse = reason === 'TooManyDeletions' ? fuse.nextLapse(provider) : undefined;
-      if (lapse !== undefined) namespaceQueue.addAfter(name, Math.max(1, lapse));
-    }
   }
 
   #announce(name: string, plan: NamespacePlan, reports: ProviderReports): void {

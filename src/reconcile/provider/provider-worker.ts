@@ -1,7 +1,6 @@
 // Handles the keys of the provider queue: keeps the status and the finalizer of one policy or share.
 import { KubeError } from '../../base/kube-error.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
-import { heldText, toConfirm } from '../../policy/plan/fuse.ts';
 import { kindOfProvider, type ProviderId, type ProviderState } from '../../policy/terms/provider-id.ts';
 import { allViolations } from '../../policy/status/violations.ts';
 import { providerStatus, type StatusFacts } from '../../policy/status/provider-status.ts';
@@ -23,6 +22,7 @@ import type { ReconcileObserver } from '../ports.ts';
 import { done, type Attempt, type Handled, type WorkQueue } from '../queue/queue.ts';
 import { StatusNumbers } from './status-numbers.ts';
 import { unsyncedKinds, type ProvidedScope } from '../live/watches.ts';
+import type { HeldObjects } from './held-objects.ts';
 import { classifyWriteError } from '../namespace/write-error.ts';
 
 export interface ProviderWorkerOptions extends ProvidedScope {
@@ -33,6 +33,7 @@ export interface ProviderWorkerOptions extends ProvidedScope {
   readonly finalizers: Finalizers;
   readonly statuses: ProviderStatuses;
   readonly blockers: ProviderBlockers;
+  readonly heldObjects: HeldObjects;
   readonly announcer: EventAnnouncer;
   readonly objectAudit: Pick<ObjectAudit, 'of'>;
   readonly observer: ReconcileObserver;
@@ -51,8 +52,6 @@ const minStatusIntervalMs = 500;
 export class ProviderWorker {
   readonly #options: ProviderWorkerOptions;
   readonly #writtenAt = new Map<ProviderId, number>();
-  /** The number of held deletions that was announced last. */
-  readonly #held = new Map<ProviderId, number>();
   readonly #numbers = new StatusNumbers();
   /** By UID of a provider being deleted: since when only unsynced kinds have held its finalizer. */
   readonly #waitingSince = new Map<string, number>();
@@ -64,7 +63,8 @@ export class ProviderWorker {
   /** Forgets everything: this process is no longer the leader. */
   reset(): void {
     this.#options.blockers.clear();
-    for (const known of [this.#writtenAt, this.#held, this.#numbers, this.#waitingSince]) known.clear();
+    this.#options.heldObjects.clear();
+    for (const known of [this.#writtenAt, this.#numbers, this.#waitingSince]) known.clear();
   }
 
   /** Returns the numbers of each status, for the metrics. */
@@ -95,11 +95,12 @@ export class ProviderWorker {
   }
 
   #forget(provider: ProviderId): void {
-    const { ledger, statuses, blockers } = this.#options;
+    const { ledger, statuses, blockers, heldObjects } = this.#options;
     ledger.forgetProvider(provider);
+    heldObjects.forget(provider);
     blockers.forget(provider);
     statuses.forget(provider);
-    for (const known of [this.#writtenAt, this.#held, this.#numbers]) known.delete(provider);
+    for (const known of [this.#writtenAt, this.#numbers]) known.delete(provider);
   }
 
   /**
@@ -183,7 +184,9 @@ export class ProviderWorker {
     { state, definition, problems }: LoadedProvider,
     blockerFacts: BlockerFacts,
   ): StatusFacts {
-    const { ledger, fuse, objectAudit, cluster, clock } = this.#options;
+    const { ledger, fuse, heldObjects, objectAudit, cluster, clock } = this.#options;
+    // First, because namespaces are awaited again when the fuse no longer holds.
+    const held = heldObjects.of(state);
     const tally = ledger.tallyOf(provider);
     const objects = objectAudit.of(provider);
     const quota =
@@ -206,7 +209,7 @@ export class ProviderWorker {
               clock.now(),
             ),
       waiting,
-      held: this.#heldDeletionsOf(state),
+      held,
       unknownKinds: this.#unsyncedKindsOf(state),
       ...blockerFacts,
       matched: tally.matched,
@@ -214,25 +217,6 @@ export class ProviderWorker {
       violations: allViolations(tally.violations(quota), objects),
       isConfirmationSpent: waiting === 0 && !state.isDeleting && fuse.outstanding(provider) === 0,
     };
-  }
-
-  /** Returns the deletions that the fuse holds. Announces when this begins, and when their number has settled. */
-  #heldDeletionsOf({ id, isDeleting }: ProviderState): StatusFacts['held'] {
-    const { fuse, ledger, announcer, observer } = this.#options;
-    const verdict = isDeleting || fuse.outstanding(id) === 0 ? undefined : fuse.verdictOf(id);
-    if (verdict?.kind !== 'hold') {
-      this.#held.delete(id);
-      return undefined;
-    }
-    const { held } = verdict;
-    const announced = this.#held.get(id);
-    const isSettled = ledger.waiting(id) === undefined;
-    if (announced === undefined || (isSettled && announced !== held.outstanding)) {
-      this.#held.set(id, held.outstanding);
-      observer.deletionsHeld(id, toConfirm(held), held.limit);
-      announcer.providerLater(id, 'TooManyDeletions', heldText(held));
-    }
-    return held;
   }
 
   #failed(provider: ProviderId, error: KubeError): Handled {

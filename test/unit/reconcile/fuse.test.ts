@@ -119,6 +119,60 @@ describe('the fuse', () => {
     }
   });
 
+  test('the status counts the deletions of the last minute only during that minute', async () => {
+    const h = await inNamespaces(8);
+    const message = () => h.condition('NamespacePolicy', 'p')?.['message'];
+    for (const name of ['n0', 'n1', 'n2']) h.namespace(name, {});
+    await h.settle();
+    for (const name of ['n3', 'n4', 'n5', 'n6']) h.namespace(name, {});
+    await h.settle();
+    expect(message()).toMatch(/^4 objects would be deleted, after 3 within the last minute, and .*=7 /);
+    expect(h.condition('Namespace', 'n3', 'reeve.dev/Ready')).toMatchObject({
+      reason: 'TooManyDeletions',
+      message:
+        'RoleBinding devs of NamespacePolicy/p: it stays, because more than maxDeletions objects would be deleted; ' +
+        'the status of NamespacePolicy/p says how to confirm that',
+    });
+    await h.settle(61_000);
+    expect(message()).toMatch(/^4 objects would be deleted, and .*=4 /);
+    expect(left(h)).toBe(5);
+  });
+
+  test('held deletions go on when another policy takes objects over and leaves as many as maxDeletions allows', async () => {
+    const h = await inNamespaces(6);
+    h.policy('p', bindingPolicy({ maxDeletions: 3, match: { names: ['n4', 'n5'] } }));
+    await h.settle();
+    expect(left(h)).toBe(6);
+    h.policy('q', bindingPolicy({ match: { names: ['n0'] } }));
+    await h.settle();
+    expect(left(h)).toBe(3);
+    expect(h.condition('NamespacePolicy', 'p')).toMatchObject({ reason: 'Synced' });
+  });
+
+  test('held deletions go on when another client deletes an object that a matching namespace no longer needs', async () => {
+    const spec = (contents: object) => ({ maxDeletions: 3, match: {}, contents });
+    const quota = {
+      apiVersion: 'v1',
+      kind: 'ResourceQuota',
+      metadata: { name: 'team' },
+      spec: { hard: { pods: '5' } },
+    };
+    const h = harness();
+    for (const name of ['n0', 'n1', 'n2', 'n3']) h.namespace(name, team);
+    h.policy('p', spec({ resources: [quota] }));
+    h.start();
+    await h.settle();
+    h.policy('p', spec({ resources: [{ ...quota, metadata: { name: 'other' } }] }));
+    await h.settle();
+    expect(h.memory.list('ResourceQuota')).toHaveLength(8);
+    h.memory.delete(refTo('ResourceQuota', 'team', 'n0'));
+    await h.settle();
+    expect(h.memory.list('ResourceQuota').map(({ metadata }) => metadata.name)).toEqual(
+      Array(4).fill('other'),
+    );
+    expect(h.condition('NamespacePolicy', 'p')).toMatchObject({ reason: 'Synced' });
+  });
+
   test('objects that are handed over, replaced, expired or in terminating namespaces do not count', async () => {
     const h = await inNamespaces(5, bindingPolicy({ maxDeletions: 0 }));
     h.policy('q', bindingPolicy());
