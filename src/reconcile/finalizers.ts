@@ -22,7 +22,8 @@ export interface FinalizersOptions {
 
 export class Finalizers {
   readonly #options: FinalizersOptions;
-  readonly #adding = new Map<ProviderId, Promise<boolean>>();
+  /** By UID: a provider that was created again must not get the answer for its namesake. */
+  readonly #adding = new Map<string, Promise<boolean>>();
   /** UID and version of providers to which we added the finalizer, until their watch reports it. */
   readonly #added = new Map<ProviderId, string>();
   /** How many objects are being created for a provider at this moment. */
@@ -62,8 +63,8 @@ export class Finalizers {
     const state = this.#stateOf(provider);
     if (state === undefined || state.isDeleting) return false;
     if (state.hasFinalizer || this.#added.get(provider) === versionOf(state)) return true;
-    const adding = this.#adding.get(provider) ?? this.#add(provider, state, signal);
-    this.#adding.set(provider, adding);
+    const adding = this.#adding.get(state.uid) ?? this.#add(provider, state, signal);
+    this.#adding.set(state.uid, adding);
     return await adding;
   }
 
@@ -90,7 +91,7 @@ export class Finalizers {
       if (isThere) this.#added.set(provider, versionOf(state));
       return isThere;
     } finally {
-      this.#adding.delete(provider);
+      this.#adding.delete(state.uid);
     }
   }
 

@@ -106,6 +106,23 @@ const deletedMeanwhile: Op[] = [
   { kind: 'delete', name: 'p' },
 ];
 
+/** Creates a policy again while the finalizer of its namesake is on its way. */
+const createdAgain: Op[] = [
+  { kind: 'delete', name: 'p' },
+  { kind: 'turns', count: 4 },
+  { kind: 'policy', name: 'p', term: { namespaceSelector: { matchLabels: { a: 'yes' } } } },
+  { kind: 'delete', name: 'p' },
+  { kind: 'policy', name: 'p', term: { namespaceSelector: { matchLabels: { a: 'yes' } } } },
+];
+
+/** Leaves as many objects as the limit allows before any status says that the fuse holds them. */
+const fewerHeld: Op[] = [
+  { kind: 'policy', name: 'p', term: { names: ['n0', 'n1', 'n2'] } },
+  { kind: 'wait', seconds: 1 },
+  { kind: 'policy', name: 'p', term: { namespaceSelector: { matchLabels: { a: 'no' } } } },
+  { kind: 'relabel', name: 'n0', a: 'no' },
+];
+
 test('no provider loses more objects in a minute, by a change, or by its deletion than its limit allows', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(op, { minLength: 1, maxLength: 30 }), fc.nat(2), async (ops, latency) => {
@@ -132,6 +149,8 @@ test('no provider loses more objects in a minute, by a change, or by its deletio
       examples: [
         [toldBeforeAnswered, 2],
         [deletedMeanwhile, 1],
+        [createdAgain, 1],
+        [fewerHeld, 0],
       ],
     },
   );

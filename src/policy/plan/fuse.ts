@@ -57,6 +57,11 @@ export function heldText({ outstanding, recent, limit }: HeldDeletions): string 
   return `${counted(outstanding, 'object')} would be deleted${earlier}, and maxDeletions is ${limit}`;
 }
 
+/** Holds no count, so that a change in one namespace does not cost a write in every other namespace. */
+export function heldHereText(owner: ProviderId): string {
+  return `it stays, because more than maxDeletions objects would be deleted; the status of ${owner} says how to confirm that`;
+}
+
 /** Says why `count` objects stay, for the event of the provider that left them behind. */
 export function orphanedText(why: ReleaseReason, count: number, provider: ProviderId): string {
   const stay = count === 1 ? 'stays' : 'stay';

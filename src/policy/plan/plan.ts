@@ -1,6 +1,7 @@
 // Plans one namespace: the steps that bring its objects in sync, and results for objects that need no step.
 import { managedByLabel, managedByReeve, ownerAnnotation } from '../../api/names.ts';
 import { kindOfProvider, type ProviderId } from '../terms/provider-id.ts';
+import { heldHereText } from './fuse.ts';
 import { grantsAccess, type Observed } from './observed.ts';
 import type { CompiledShare } from '../compile/compile-share.ts';
 import {
@@ -159,7 +160,7 @@ function planRemoval(live: Owned, { fuseOf, now }: PlanInput): PlanStep | Object
         ? deletion(live, true)
         : { kind: 'release', owner, live, isOrphaned: true, isExpired: false };
     case 'hold':
-      return undesired(live, 'TooManyDeletions', heldHere(owner));
+      return undesired(live, 'TooManyDeletions', heldHereText(owner));
     case 'unknown':
       return undesired(
         live,
@@ -169,11 +170,6 @@ function planRemoval(live: Owned, { fuseOf, now }: PlanInput): PlanStep | Object
     default:
       return verdict satisfies never;
   }
-}
-
-/** Holds no count, so that a change in one namespace does not cost a write in every other namespace. */
-function heldHere(owner: ProviderId): string {
-  return `it stays, because more than maxDeletions objects would be deleted; the status of ${owner} says how to confirm that`;
 }
 
 /** Finalizers of other programs keep the object, and RBAC does not look at a deletionTimestamp. */

@@ -33,7 +33,7 @@ export interface ProviderReport {
   readonly failed: number;
   /** Objects that are no longer wanted and that Reeve cannot remove. */
   readonly stuck: number;
-  /** Objects that the fuse keeps. The status has their number from the fuse, and is renewed when this number changes. */
+  /** Objects that the fuse kept when the namespace was reconciled. The fuse knows how many they are now. */
   readonly held: number;
   readonly failures: readonly UnsyncedObject[];
   readonly skipped: readonly SkippedObject[];

@@ -5,7 +5,7 @@ import type { Violation } from '../terms/verdict.ts';
 import { quoted } from '../terms/wording.ts';
 import type { ProviderReport, SkippedObject, UnsyncedObject } from './provider-report.ts';
 
-const countedFields = ['desired', 'synced', 'conflicts', 'failed', 'stuck'] as const;
+const countedFields = ['desired', 'synced', 'conflicts', 'failed', 'stuck', 'held'] as const;
 
 export type Counts = Readonly<Record<(typeof countedFields)[number] | 'skipped', number>>;
 
@@ -21,7 +21,7 @@ const maxListed = 20;
 
 export class ProviderTally {
   readonly #reports = new Map<string, ProviderReport>();
-  readonly #counts = { desired: 0, synced: 0, conflicts: 0, failed: 0, stuck: 0, skipped: 0 };
+  readonly #counts = { desired: 0, synced: 0, conflicts: 0, failed: 0, stuck: 0, held: 0, skipped: 0 };
   #matched = 0;
   #violations = 0;
   /** Namespaces whose report has failures. */

@@ -31,8 +31,10 @@ export class HeldObjects {
     const { fuse, ledger, announcer, observer, dispatcher, providerQueue } = this.#options;
     const verdict = isDeleting || fuse.outstanding(id) === 0 ? undefined : fuse.verdictOf(id);
     if (verdict?.kind !== 'hold') {
+      this.#announced.delete(id);
       // A change in one namespace can free the objects in all others.
-      if (this.#announced.delete(id) && verdict !== undefined) dispatcher.enqueueProvider(id);
+      const isHeldThere = ledger.tallyOf(id).counts.held > 0 && ledger.waiting(id) === undefined;
+      if (verdict !== undefined && isHeldThere) dispatcher.enqueueProvider(id);
       return undefined;
     }
     const { held } = verdict;

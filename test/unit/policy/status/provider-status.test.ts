@@ -14,7 +14,7 @@ const noViolations = { count: 0, byResource: { namespaces: 0 }, top: [], leavesO
 const facts: StatusFacts = {
   state,
   problem: undefined,
-  counts: { desired: 3, synced: 3, conflicts: 0, failed: 0, stuck: 0, skipped: 0 },
+  counts: { desired: 3, synced: 3, conflicts: 0, failed: 0, stuck: 0, held: 0, skipped: 0 },
   failures: [],
   skipped: [],
   withoutEffect: [],

@@ -12,6 +12,7 @@ const report = fc
     conflicts: fc.nat(2),
     failed: fc.nat(2),
     stuck: fc.nat(2),
+    held: fc.nat(2),
     isMatched: fc.boolean(),
     failing: fc.nat(3),
     skipping: fc.nat(3),
@@ -52,6 +53,7 @@ test('the sums are the same in any order of reports', () => {
         conflicts: sum(({ conflicts }) => conflicts),
         failed: sum(({ failed }) => failed),
         stuck: sum(({ stuck }) => stuck),
+        held: sum(({ held }) => held),
         skipped: sum(({ skipped }) => skipped.length),
       });
       expect(tally.matched).toBe(sum(({ isMatched }) => Number(isMatched)));
