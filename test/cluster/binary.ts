@@ -16,12 +16,12 @@ export type ClusterBinary =
 
 export type ComponentName = 'etcd' | 'kube-apiserver' | 'kube-controller-manager';
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 const source = import.meta.dirname;
 
 /** A program of the Go module in this folder. */
-interface Program {
+export interface Program {
   readonly name: string;
   /** Relative to the module, as Go names packages. */
   readonly folder: string;
@@ -100,7 +100,8 @@ export function kubernetesVersion(goMod: string): string {
   return version;
 }
 
-async function builtBy(
+/** Builds the program unless the cache has it, and returns its path. */
+export async function builtBy(
   go: string,
   env: Environment,
   program: Program,

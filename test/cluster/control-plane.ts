@@ -22,6 +22,8 @@ import {
 export interface ControlPlaneOptions extends ComponentFlags {
   /** Default: the result of `findBinary`. */
   readonly binary?: ClusterBinary;
+  /** Default: a free port. */
+  readonly apiServerPort?: number;
   /** A path that must not exist yet. Default: a new temporary folder. */
   readonly folder?: string;
   /** True: each controller has its own service account, as on most clusters. False: all controllers act as one user. */
@@ -44,7 +46,8 @@ export interface Outage {
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
   const binary = options.binary ?? (await findBinary());
   if (binary.kind === 'none') throw new Error(`no control plane: ${binary.reason}`);
-  const [etcd = 0, etcdPeer = 0, apiServer = 0] = await freePorts(3);
+  const [etcd = 0, etcdPeer = 0, freePort = 0] = await freePorts(3);
+  const apiServer = options.apiServerPort ?? freePort;
   const ports = { etcd, etcdPeer, apiServer };
   const server = `https://127.0.0.1:${apiServer}`;
   const layout = layoutOf(await makeFolder(options.folder));

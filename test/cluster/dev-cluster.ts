@@ -14,11 +14,11 @@ type Say = (text: string) => void;
 
 const patienceMs = 20_000;
 
-/** Each checkout has its own folder, so that two checkouts do not collide. */
-function devFolder(): string {
+/** Each checkout has its own folder of a kind, so that two checkouts do not collide. */
+export function devFolder(kind: 'cluster' | 'rig' = 'cluster'): string {
   const checkout = resolve(import.meta.dirname, '..', '..');
   const hash = createHash('sha256').update(checkout).digest('hex').slice(0, 12);
-  return join(cacheFolder(process.env), `cluster-${hash}`);
+  return join(cacheFolder(process.env), `${kind}-${hash}`);
 }
 
 /** Returns undefined unless all components run. */
