@@ -15,6 +15,9 @@ const onACluster = 'test/e2e/**/*.test.ts';
 /** Run on a real control plane and on the sandbox, one after the other. */
 const onBoth = 'test/contract/**/*.test.ts';
 
+/** Reeve in Pods, on real nodes. */
+const onNodes = 'test/node/**/*.test.ts';
+
 /** Needs a process or a port: a quick test does not. */
 const withProcessesOrPorts = ['test/**/*.io.test.ts', 'test/http/**/*.test.ts', 'test/samples/**/*.test.ts'];
 
@@ -65,7 +68,7 @@ const quick = {
   test: {
     name: 'quick',
     include: ['test/**/*.test.ts'],
-    exclude: [...configDefaults.exclude, onACluster, onBoth, ...withProcessesOrPorts, ...long],
+    exclude: [...configDefaults.exclude, onACluster, onBoth, onNodes, ...withProcessesOrPorts, ...long],
     // Quick tests share nothing that one could leave behind for the next, and most end before a process could start.
     isolate: false,
     setupFiles: [
@@ -125,6 +128,19 @@ const alone = {
   },
 };
 
+/** Needs root on Linux, Go, and the packages that test/cluster/node/packages.ts names. */
+const node = {
+  test: {
+    name: 'node',
+    include: [onNodes],
+    globalSetup: './test/node/support/rig-setup.ts',
+    fileParallelism: false,
+    sequence: { groupOrder: 2 },
+    testTimeout: 300_000,
+    hookTimeout: 600_000,
+  },
+};
+
 const hasGo = (await findGo()) !== undefined;
 
 // oxlint-disable-next-line import/no-default-export -- vitest reads its configuration from the default export
@@ -133,6 +149,6 @@ export default defineConfig({
     maxWorkers: clusterWorkers,
     provide: { isUpdating },
     reporters: ['default', './test/support/counting-reporter.ts'],
-    projects: [quick, local, ...(hasGo ? [] : [sandbox]), cluster, alone],
+    projects: [quick, local, ...(hasGo ? [] : [sandbox]), cluster, alone, node],
   },
 });

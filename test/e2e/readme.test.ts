@@ -1,10 +1,10 @@
 // README.md and docs/getting-started.md are true: their kubectl commands run as written and print the output shown.
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { installReeve } from '../cluster/reeve-install.ts';
 import { blocksOf } from '../samples/markdown.ts';
+import { comparable, expectShown, runInShell, stepsOf } from '../support/document-steps.ts';
 import { eventually } from '../support/eventually.ts';
 import { mustKubectl } from '../support/kubectl.ts';
 import { startReeve, type Reeve } from '../support/reeve.ts';
@@ -12,11 +12,6 @@ import { ReeveProcess } from '../support/serve-process.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-
-interface Step {
-  readonly command: string;
-  readonly shown: string;
-}
 
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
 const pages = {
@@ -55,10 +50,7 @@ describeControllers('on a cluster with Reeve', () => {
     test('the page shows commands', () => expect(steps.length).toBeGreaterThan(2));
 
     test.each(steps)('$command', async ({ command, shown }) => {
-      // A command that only reads is repeated until it prints the output shown. A command that writes runs once.
-      const run = (): string => comparable(runInShell(command, cluster.kubeconfig));
-      if (/^kubectl (get|auth)[^\n]*$/.test(command)) await eventually(run).toBe(comparable(shown));
-      else expect(run()).toBe(comparable(shown));
+      await expectShown({ command, shown }, cluster.kubeconfig);
     });
   });
 });
@@ -82,40 +74,4 @@ describeControllers('in the sandbox of npm start', () => {
 function feedLines(text: string): readonly string[] {
   const events = [...text.matchAll(/^\d\d:\d\d:\d\d(.*\n(?: {5,}.*\n)*)/gm)];
   return events.map(([, event = '']) => event).sort();
-}
-
-function runInShell(command: string, kubeconfig: string): string {
-  const env = {
-    PATH: process.env['PATH'],
-    HOME: join(kubeconfig, '..', 'kubectl-home'),
-    KUBECONFIG: kubeconfig,
-  };
-  // Merges both streams in the order of a terminal.
-  return spawnSync('sh', ['-c', `exec 2>&1\n${command}`], { cwd: root, env, encoding: 'utf8' }).stdout;
-}
-
-/** Removes ages, which also change the width of columns, and the warning of an old kubectl. */
-function comparable(output: string): string {
-  return output
-    .split('\n')
-    .filter((line) => !line.includes('version difference'))
-    .map((line) =>
-      line
-        .replaceAll(/\b\d+[smh]\b/g, 'AGE')
-        .replaceAll(/ +/g, ' ')
-        .trim(),
-    )
-    .join('\n')
-    .trim();
-}
-
-/** Returns the shell blocks that are followed by their output. */
-function stepsOf(page: string): readonly Step[] {
-  const blocks = blocksOf(page);
-  return blocks.flatMap(({ language, text }, index) => {
-    const output = blocks[index + 1];
-    return language === 'sh' && text.startsWith('kubectl ') && output?.language === 'text'
-      ? [{ command: text.trimEnd(), shown: output.text }]
-      : [];
-  });
 }

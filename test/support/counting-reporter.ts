@@ -1,5 +1,6 @@
 // Prints one last line that counts the tests, so that a script can read the result of a run.
 import type { Reporter, TestModule } from 'vitest/node';
+import { rigNotice } from '../node/support/rig-setup.ts';
 import { clusterNotice } from './control-plane.ts';
 
 class CountingReporter implements Reporter {
@@ -17,7 +18,10 @@ class CountingReporter implements Reporter {
       }
     }
     const notices = new Set(
-      modules.map(({ project }) => clusterNotice(project.getProvidedContext().cluster)),
+      modules.flatMap(({ project }) => {
+        const { cluster, rig } = project.getProvidedContext();
+        return [clusterNotice(cluster), rigNotice(rig)];
+      }),
     );
     for (const notice of notices) if (notice !== undefined) process.stdout.write(`${notice}\n`);
     process.stdout.write(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped\n`);

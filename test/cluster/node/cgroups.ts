@@ -71,6 +71,12 @@ export function processesOf(folder: string): readonly number[] {
   return readFileSync(join(folder, 'cgroup.procs'), 'utf8').split('\n').filter(Boolean).map(Number);
 }
 
+/** Returns the processes of the cgroup and of all below it. */
+export function processesBelow(folder: string): readonly number[] {
+  const below = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return [...processesOf(folder), ...below.flatMap(({ name }) => processesBelow(join(folder, name)))];
+}
+
 /** Removes the cgroups with all below them. Their processes have ended, which the kernel may notice a little later. */
 export async function removeCgroups(folders: readonly string[]): Promise<void> {
   for (const folder of folders) {

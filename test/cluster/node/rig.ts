@@ -9,8 +9,8 @@ import { findBinary } from '../binary.ts';
 import { openCluster, type ClusterAccess } from '../cluster-access.ts';
 import { makeFolder } from '../folder.ts';
 import { freePorts } from '../ports.ts';
-import { endProcess, isRunning } from '../process-identity.ts';
-import { removeCgroups } from './cgroups.ts';
+import { endProcess, identify, isRunning, type ProcessIdentity } from '../process-identity.ts';
+import { processesBelow, removeCgroups } from './cgroups.ts';
 import { initOf } from './namespaces.ts';
 import { linkOf, rigNodes, type RigNode } from './node-files.ts';
 import { installPrograms, nodeProblem, pathOfRoot } from './packages.ts';
@@ -70,12 +70,12 @@ export async function openRig(folder: string): Promise<NodeRig | undefined> {
 
 /** Ends the rig in the folder, or removes what is left of it. Returns false when there was none. */
 export async function endRig(folder: string): Promise<boolean> {
+  const existed = existsSync(folder);
   const state = await readRigFile<RigState>(rigLayout(folder).state);
   if (state !== undefined) {
     await endProcess(state.keeper, endPatienceMs);
     await removeCgroups(state.cgroups);
   }
-  const existed = existsSync(folder);
   await rm(folder, { recursive: true, force: true });
   return existed;
 }
@@ -121,6 +121,11 @@ export class NodeRig {
   async killContainer(node: RigNode, pod: string): Promise<void> {
     const script = `set -e; c=$(ctr -n k8s.io containers ls -q "labels.\\"io.kubernetes.pod.name\\"==${pod},labels.\\"io.cri-containerd.kind\\"==container"); ctr -n k8s.io tasks kill -s SIGKILL $c`;
     await this.#inside(this.#initOf(node), ['sh', '-c', script]);
+  }
+
+  /** Returns every process of the rig, as seen from outside. */
+  processes(): readonly ProcessIdentity[] {
+    return this.#state.cgroups.flatMap(processesBelow).flatMap((pid) => identify(pid) ?? []);
   }
 
   async stop(): Promise<void> {

@@ -1,0 +1,54 @@
+// Reeve in Pods on two nodes, as installed: where its Pods run, what they may, and the first steps of its users.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { NodeRig } from '../cluster/node/rig.ts';
+import { expectShown, stepsOf } from '../support/document-steps.ts';
+import { kubectl, mustKubectl } from '../support/kubectl.ts';
+import { nodesOf, reevePods, roles, spreadReeve } from './support/reeve-pods.ts';
+import { describeNodes, sharedRig } from './support/shared-rig.ts';
+import { applyFirstSteps } from './support/steady-writes.ts';
+
+const readme = readFileSync(join(import.meta.dirname, '..', '..', 'README.md'), 'utf8');
+
+describeNodes('Reeve in Pods', () => {
+  let rig: NodeRig;
+  beforeAll(async () => {
+    rig = await sharedRig();
+    await spreadReeve(rig);
+  });
+
+  test.each(roles)('the two replicas of the %s run on two nodes', async (role) => {
+    expect(await nodesOf(rig, role)).toEqual(['node-1', 'node-2']);
+  });
+
+  test('every Pod answers its probes and metrics on its own address', async () => {
+    for (const { name } of (await Promise.all(roles.map((role) => reevePods(rig, role)))).flat()) {
+      for (const path of ['livez', 'readyz', 'metrics']) {
+        const proxy = `/api/v1/namespaces/reeve-system/pods/${name}:8081/proxy/${path}`;
+        expect(await rig.cluster.admin.send('GET', proxy)).toMatchObject({ status: 200 });
+      }
+    }
+  });
+
+  test('the Pods pass the Pod Security level restricted, which the namespace enforces', async () => {
+    const label = 'pod-security.kubernetes.io/enforce=restricted';
+    const dryRun = ['--overwrite', '--dry-run=server'];
+    const { stderr } = await kubectl(['label', 'ns', 'reeve-system', label, ...dryRun], rig.cluster);
+    expect(stderr).toBe('');
+    expect(await mustKubectl(['get', 'ns', '-o=name', '-l', label], rig.cluster)).toContain('reeve-system');
+    const asRoot = ['run', 'as-root', '-n', 'reeve-system', '--image=reeve', '--dry-run=server'];
+    expect((await kubectl(asRoot, rig.cluster)).stderr).toContain('violates PodSecurity "restricted');
+  });
+
+  describe('the commands of README.md', () => {
+    beforeAll(async () => await applyFirstSteps(rig.cluster));
+    afterAll(async () => {
+      await mustKubectl(['delete', 'ns', 'app-shop', '--ignore-not-found'], rig.cluster);
+    });
+
+    test.each(stepsOf(readme))('$command', async (step) => {
+      await expectShown(step, rig.cluster.kubeconfig);
+    });
+  });
+});

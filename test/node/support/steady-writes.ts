@@ -1,0 +1,97 @@
+// A constant load on Reeve in Pods: five namespaces a second, of which the policy must refuse every other one.
+import type { ClusterAccess } from '../../cluster/cluster-access.ts';
+import type { NodeRig } from '../../cluster/node/rig.ts';
+import { PacedWrites } from '../../e2e/support/paced-writes.ts';
+import { ApiCalls, type CallAnswer, type Person } from '../../soak/api-calls.ts';
+import { mustKubectl } from '../../support/kubectl.ts';
+import { until } from '../../support/until.ts';
+
+const perSecond = 5;
+
+/** A member of the teams that the first steps of the README let create namespaces. */
+export const ann: Person = { user: 'ann', groups: ['system:authenticated', 'app-teams'] };
+
+const filledIn = 'created and filled in';
+const refused = 'refused by the policy';
+
+interface Namespace {
+  readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> };
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+}
+
+export interface LoadResult {
+  readonly writes: number;
+  /** The writes with neither of the two right answers, and how many there were of each kind. */
+  readonly failures: Readonly<Record<string, number>>;
+  readonly failed: number;
+}
+
+/** Applies the policies that the load needs. */
+export async function applyFirstSteps(cluster: ClusterAccess): Promise<void> {
+  await mustKubectl(['apply', '-f', 'manifests/samples/first-steps'], cluster);
+}
+
+/**
+ * Writes before, during and after the event. Afterwards every namespace that was created gets its contents, so no
+ * namespace was lost by the reconciler.
+ */
+export async function underLoad({ cluster }: NodeRig, event: () => Promise<void>): Promise<LoadResult> {
+  const calls = await ApiCalls.of(cluster);
+  const prefix = `app-load-${Date.now().toString(36)}-`;
+  const writes = new PacedWrites({
+    perSecond,
+    atOnce: 1,
+    write: async (turn) => await createNamespace(calls, `${prefix}${turn}`, turn % 2 === 1),
+    outcome: outcomeOf,
+  });
+  try {
+    await writes.answered(2 * perSecond);
+    await event();
+    await writes.answered(5 * perSecond);
+  } finally {
+    await writes.stop();
+  }
+  await allProvided(calls, prefix);
+  for (const { metadata } of await namespacesOf(calls, prefix))
+    await calls.mustSend({ method: 'DELETE', path: `/api/v1/namespaces/${metadata.name}` });
+  calls.close();
+  const failures = Object.fromEntries(
+    Object.entries(writes.outcomes).filter(([outcome]) => outcome !== filledIn && outcome !== refused),
+  );
+  const failed = Object.values(failures).reduce((sum, count) => sum + count, 0);
+  return { writes: writes.sent, failures, failed };
+}
+
+async function createNamespace(calls: ApiCalls, name: string, isForbidden: boolean): Promise<CallAnswer> {
+  const labels = isForbidden ? {} : { owner: 'ann' };
+  const body = { metadata: { name, labels } };
+  return await calls.send({ method: 'POST', path: '/api/v1/namespaces', as: ann, body });
+}
+
+/** A namespace that the mutating webhook did not see lacks the label that the policy adds. */
+function outcomeOf({ status, message, body }: CallAnswer): string {
+  if (status === 403 && message.includes('policy apps')) return refused;
+  if (status !== 201) return `${status} ${message.replaceAll(/app-load-\S+/g, 'NAME')}`;
+  const { labels = {} } = (body as Namespace).metadata;
+  if (labels['owner'] === undefined) return 'created against the policy';
+  return labels['pod-security.kubernetes.io/enforce'] === undefined ? 'created, not filled in' : filledIn;
+}
+
+async function namespacesOf(calls: ApiCalls, prefix: string): Promise<readonly Namespace[]> {
+  const all = await calls.list<Namespace>('/api/v1/namespaces');
+  return all.filter(({ metadata }) => metadata.name.startsWith(prefix));
+}
+
+async function allProvided(calls: ApiCalls, prefix: string): Promise<void> {
+  let missing: readonly string[] = [];
+  const isReady = ({ status }: Namespace): boolean =>
+    (status?.conditions ?? []).some((each) => each.type === 'reeve.dev/Ready' && each.status === 'True');
+  await until(
+    async () => {
+      const all = await namespacesOf(calls, prefix);
+      missing = all.filter((each) => !isReady(each)).map(({ metadata }) => metadata.name);
+      return all.length > 0 && missing.length === 0;
+    },
+    () => `these namespaces have all that the policy provides: ${missing.join(', ')}`,
+  );
+}

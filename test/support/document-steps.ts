@@ -1,0 +1,56 @@
+// The commands of a document with the output that it shows: finds them, runs them as a reader does, and compares.
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { blocksOf } from '../samples/markdown.ts';
+import { eventually } from './eventually.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+
+export interface Step {
+  readonly command: string;
+  readonly shown: string;
+}
+
+/** A command that only reads is repeated until it prints the output shown. A command that writes runs once. */
+export async function expectShown({ command, shown }: Step, kubeconfig: string): Promise<void> {
+  const run = (): string => comparable(runInShell(command, kubeconfig));
+  if (/^kubectl (get|auth)[^\n]*$/.test(command)) await eventually(run).toBe(comparable(shown));
+  else expect(run()).toBe(comparable(shown));
+}
+
+export function runInShell(command: string, kubeconfig: string): string {
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: join(kubeconfig, '..', 'kubectl-home'),
+    KUBECONFIG: kubeconfig,
+  };
+  // Merges both streams in the order of a terminal.
+  return spawnSync('sh', ['-c', `exec 2>&1\n${command}`], { cwd: root, env, encoding: 'utf8' }).stdout;
+}
+
+/** Removes ages, which also change the width of columns, and the warning of an old kubectl. */
+export function comparable(output: string): string {
+  return output
+    .split('\n')
+    .filter((line) => !line.includes('version difference'))
+    .map((line) =>
+      line
+        .replaceAll(/\b\d+[smh]\b/g, 'AGE')
+        .replaceAll(/ +/g, ' ')
+        .trim(),
+    )
+    .join('\n')
+    .trim();
+}
+
+/** Returns the shell blocks that are followed by their output. */
+export function stepsOf(page: string): readonly Step[] {
+  const blocks = blocksOf(page);
+  return blocks.flatMap(({ language, text }, index) => {
+    const output = blocks[index + 1];
+    return language === 'sh' && text.startsWith('kubectl ') && output?.language === 'text'
+      ? [{ command: text.trimEnd(), shown: output.text }]
+      : [];
+  });
+}
