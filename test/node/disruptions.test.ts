@@ -37,17 +37,21 @@ describeNodes('under five writes of namespaces a second', () => {
     for (const name of names(after)) expect(names(before)).not.toContain(name);
   });
 
-  test.each(roles)('no call fails while one %s is evicted, and the other may not be', async (role) => {
-    const [one, other] = await reevePods(rig, role);
-    const statuses: number[] = [];
-    const result = await underLoad(rig, async () => {
-      statuses.push(await evict(one?.name ?? ''), await evict(other?.name ?? ''));
-      await reeveRunsOn(rig, both);
-    });
-    expect(statuses).toEqual([201, 429]);
-    expect(result.failures).toEqual({});
-    expect(await reevePods(rig, role)).toContainEqual(other);
-  });
+  test.for(roles)(
+    'no call fails while one %s is evicted, and the other may not be',
+    async (role, { annotate }) => {
+      const [one, other] = await reevePods(rig, role);
+      const statuses: number[] = [];
+      const result = await underLoad(rig, async () => {
+        statuses.push(await evict(one?.name ?? ''), await evict(other?.name ?? ''));
+        await reeveRunsOn(rig, both);
+      });
+      await annotate(told(result));
+      expect(statuses).toEqual([201, 429]);
+      expect(result.failures).toEqual({});
+      expect(await reevePods(rig, role)).toContainEqual(other);
+    },
+  );
 
   test('no call fails while a node is drained, and a restart spreads the Pods again', async ({
     annotate,

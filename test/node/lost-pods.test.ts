@@ -24,22 +24,26 @@ describeNodes('under five writes of namespaces a second', () => {
   };
   const told = ({ writes, failures }: LoadResult): string => `${writes} writes, ${JSON.stringify(failures)}`;
 
-  test.each(roles)('at most 10 calls fail when the process of one %s is killed', async (role) => {
-    const [pod] = await reevePods(rig, role);
-    const result = await underLoad(rig, async () => {
-      await rig.killContainer(nodeOf(pod?.node ?? ''), pod?.name ?? '');
-      await until(
-        async () => {
-          const now = (await reevePods(rig, role)).find(({ name }) => name === pod?.name);
-          return now !== undefined && now.restarts > (pod?.restarts ?? 0) && now.isReady;
-        },
-        () => `${pod?.name} runs again`,
-      );
-    });
-    expect(result.failed, told(result)).toBeLessThanOrEqual(10);
-  });
+  test.for(roles)(
+    'at most 10 calls fail when the process of one %s is killed',
+    async (role, { annotate }) => {
+      const [pod] = await reevePods(rig, role);
+      const result = await underLoad(rig, async () => {
+        await rig.killContainer(nodeOf(pod?.node ?? ''), pod?.name ?? '');
+        await until(
+          async () => {
+            const now = (await reevePods(rig, role)).find(({ name }) => name === pod?.name);
+            return now !== undefined && now.restarts > (pod?.restarts ?? 0) && now.isReady;
+          },
+          () => `${pod?.name} runs again`,
+        );
+      });
+      await annotate(told(result));
+      expect(result.failed, told(result)).toBeLessThanOrEqual(10);
+    },
+  );
 
-  test.each(both)('at most 20 calls fail when %s is cut off', async (name) => {
+  test.for(both)('at most 20 calls fail when %s is cut off', async (name, { annotate }) => {
     const node = nodeOf(name);
     const result = await underLoad(rig, async () => {
       await rig.cutOff(node);
@@ -48,6 +52,7 @@ describeNodes('under five writes of namespaces a second', () => {
       await rig.rejoin(node);
       await reeveRunsOn(rig, both);
     });
+    await annotate(told(result));
     expect(result.failed, told(result)).toBeLessThanOrEqual(20);
   });
 });

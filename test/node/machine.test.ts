@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { installOnRig } from '../cluster/node/rig-reeve.ts';
 import { startRig, type NodeRig } from '../cluster/node/rig.ts';
 import { isRunning } from '../cluster/process-identity.ts';
+import { eventually } from '../support/eventually.ts';
 import { changedSysctls, machineState, rigCgroups, type MachineState } from './support/machine.ts';
 import { nodesOf, roles } from './support/reeve-pods.ts';
 import { describeNodes } from './support/shared-rig.ts';
@@ -44,5 +45,16 @@ describeNodes('a rig with one node', () => {
     expect(rigCgroups()).toEqual(cgroupsBefore);
     expect(existsSync(rig.folder)).toBe(false);
     expectUnchanged();
+  });
+
+  test('a rig whose keeper is killed has no process left, and its end removes the rest', async () => {
+    const killed = await startRig({ nodes: 0 });
+    const processes = killed.processes();
+    expect(processes.length).toBeGreaterThan(3);
+    process.kill(killed.keeper.pid, 'SIGKILL');
+    await eventually(() => processes.filter(isRunning)).toEqual([]);
+    await killed.stop();
+    expect(rigCgroups()).toEqual(cgroupsBefore);
+    expect(existsSync(killed.folder)).toBe(false);
   });
 });

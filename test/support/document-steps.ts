@@ -29,7 +29,10 @@ export function runInShell(command: string, kubeconfig: string): string {
   return spawnSync('sh', ['-c', `exec 2>&1\n${command}`], { cwd: root, env, encoding: 'utf8' }).stdout;
 }
 
-/** Removes ages, which also change the width of columns, and the warning of an old kubectl. */
+/**
+ * Removes ages, which also change the width of columns, and the warning of an old kubectl. Removes what a quota has in use:
+ * only a cluster with the quota controller says that, a moment later.
+ */
 export function comparable(output: string): string {
   return output
     .split('\n')
@@ -37,6 +40,7 @@ export function comparable(output: string): string {
     .map((line) =>
       line
         .replaceAll(/\b\d+[smh]\b/g, 'AGE')
+        .replaceAll(/\bpods: \d+\/\d+ +/g, '')
         .replaceAll(/ +/g, ' ')
         .trim(),
     )

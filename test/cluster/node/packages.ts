@@ -35,9 +35,16 @@ export function missingPrograms(
   return neededPrograms.filter(({ program }) => !isThere(program));
 }
 
+interface Account {
+  readonly uid: number;
+  readonly platform: string;
+}
+
+const thisAccount: Account = { uid: process.getuid?.() ?? -1, platform: process.platform };
+
 /** Returns in one sentence why no node can run here; undefined when one can. */
-export function nodeProblem(path: string, uid = process.getuid?.() ?? -1): string | undefined {
-  if (process.platform !== 'linux') return 'a node needs Linux';
+export function nodeProblem(path: string, { uid, platform } = thisAccount): string | undefined {
+  if (platform !== 'linux') return 'a node needs Linux';
   if (uid !== 0) return 'a node needs root, for its namespaces and cgroups';
   const missing = missingPrograms(path).map(({ program }) => program);
   return missing.length === 0 ? undefined : `a node needs ${missing.join(', ')}`;

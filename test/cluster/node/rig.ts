@@ -21,6 +21,7 @@ import { readRigFile, rigLayout, writeRigFile, type RigSettings, type RigState }
 type Say = (text: string) => void;
 
 export interface RigOptions {
+  /** With 0, the rig is a control plane alone. */
   readonly nodes: number;
   /** A path that must not exist yet. Default: a new temporary folder. */
   readonly folder?: string;
@@ -95,6 +96,11 @@ export class NodeRig {
 
   get folder(): string {
     return this.#settings.folder;
+  }
+
+  /** The process whose end ends the rig. */
+  get keeper(): ProcessIdentity {
+    return this.#state.keeper;
   }
 
   /** Puts the image of an OCI archive on every node. */

@@ -1,4 +1,4 @@
-// A constant load on Reeve in Pods: five namespaces a second, of which the policy must refuse every other one.
+// A constant load on Reeve in Pods: five namespaces a second. The policy must refuse every second namespace.
 import type { ClusterAccess } from '../../cluster/cluster-access.ts';
 import type { NodeRig } from '../../cluster/node/rig.ts';
 import { PacedWrites } from '../../e2e/support/paced-writes.ts';

@@ -1,5 +1,6 @@
 // A run that tested less than it could have says so.
 import { expect, test } from 'vitest';
+import { rigNotice } from '../../node/support/rig-setup.ts';
 import { clusterNotice } from '../../support/control-plane.ts';
 
 const running = { kind: 'running', planes: [] } as const;
@@ -17,4 +18,11 @@ test.for([
   const notice = clusterNotice(cluster);
   if (expected === undefined) expect(notice).toBeUndefined();
   else expect(notice).toMatch(expected);
+});
+
+test('it says why the tests on nodes were skipped', () => {
+  expect(rigNotice({ kind: 'none', reason: 'a node needs Linux' })).toBe(
+    'NOT TESTED ON NODES: the tests with Reeve in Pods were skipped, because a node needs Linux',
+  );
+  expect(rigNotice({ kind: 'running', folder: '/x' })).toBeUndefined();
 });
