@@ -1,5 +1,5 @@
 // The test run: its projects, from the quickest to the longest, and a last line that counts the tests.
-import { findGo } from './test/cluster/binary.ts';
+import { findGo } from './test/cluster/go-program.ts';
 import { nodeVersionProblem } from './src/cli/node-version.ts';
 import { clusterWorkers } from './test/support/cluster-workers.ts';
 import { configDefaults, defineConfig } from 'vitest/config';

@@ -9,8 +9,8 @@ const installRoles: Readonly<Record<RightsPurpose, InstallRole>> = {
   bind: {
     role: 'ClusterRole reeve-reconciler-bind',
     file: 'manifests/install/21-reconciler-bind.yaml',
-    // The jail has its own list, so that no change widens both by mistake.
-    alsoListIn: 'bindableRoles in 41-jail.yaml',
+    // The jail has its own lists, so that no change widens both by mistake.
+    alsoListIn: 'the ClusterRole to bindableRoles in 41-jail.yaml',
   },
   secrets: { role: secretsRole, file: 'manifests/install/22-reconciler-secrets.yaml' },
   'named-secrets': { role: secretsRole, file: namedSecretsFile },
@@ -22,6 +22,7 @@ const installRoles: Readonly<Record<RightsPurpose, InstallRole>> = {
   resources: {
     role: 'ClusterRole reeve-reconciler-resources',
     file: 'manifests/install/23-reconciler-resources.yaml',
+    alsoListIn: 'the resource to providedResources in 41-jail.yaml',
   },
 };
 

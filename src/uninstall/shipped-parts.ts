@@ -22,8 +22,8 @@ export interface ShippedParts {
   readonly rest: readonly ObjectRef[];
 }
 
-/** The folder of manifests/ that is not part of an install. */
-const samples = 'samples';
+/** The folders of manifests/ that hold no objects of an install, or hold them once more. */
+const otherFolders: readonly string[] = ['samples', 'chart', 'overlays'];
 const shippedNamespace = 'reeve-system';
 const hooksOwnerName = 'reeve-webhook';
 /** Secrets that the webhooks or an administrator create after the install. */
@@ -31,7 +31,7 @@ const madeSecrets = ['reeve-webhook-ca', 'reeve-webhook-tls'] as const;
 
 export async function readShippedParts(place: InstallPlace): Promise<ShippedParts> {
   const entries = await readdir(shippedFolder('.'), { withFileTypes: true });
-  const folders = entries.filter((entry) => entry.isDirectory() && entry.name !== samples);
+  const folders = entries.filter((entry) => entry.isDirectory() && !otherFolders.includes(entry.name));
   const read = await Promise.all(folders.map(({ name }) => readYamlFiles(shippedFolder(name))));
   const objects = read
     .flatMap(({ files }) => files.flatMap((file) => readObjects(file).objects))

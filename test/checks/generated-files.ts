@@ -1,13 +1,16 @@
-// Compares the generated files (CRDs, docs/reference) with their definitions in the code, or writes them (`--write`).
+// Compares generated files (CRDs, docs/reference, what the chart renders) with their source, or writes them (`--write`).
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { generatedCrds } from '../../src/api/crd.ts';
+import { findHelm } from '../cluster/helm/helm.ts';
+import { chartFiles } from './chart/chart-files.ts';
+import { installedFiles, installedFolders } from './chart/installed-files.ts';
 import { referencePages } from './reference/reference-pages.ts';
 
 const repository = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 /** These hold generated files and nothing else: `kubectl apply -f` must not apply a kind that no longer exists. */
-const generatedFolders = ['manifests/crds', 'docs/reference'];
+const generatedFolders = ['manifests/crds', 'manifests/chart/files/crds', 'docs/reference'];
 
 export interface GeneratedFile {
   /** From the root of the repository. */
@@ -15,51 +18,74 @@ export interface GeneratedFile {
   readonly text: string;
 }
 
+/** All but the files that Helm renders. */
 export function generatedFiles(): readonly GeneratedFile[] {
-  return [...generatedCrds(), ...referencePages()];
+  return [...generatedCrds(), ...chartFiles(), ...referencePages()];
 }
 
 /** The paths of files that are missing, differ from their definition, or are not generated at all. */
 export async function staleGeneratedFiles(root = repository): Promise<readonly string[]> {
-  return [...(await changedFiles(root)), ...(await extraFiles(root))];
+  const files = generatedFiles();
+  return [...(await changedFiles(root, files)), ...(await extraFiles(root, files, generatedFolders))];
 }
 
-async function changedFiles(root: string): Promise<readonly string[]> {
+async function changedFiles(root: string, files: readonly GeneratedFile[]): Promise<readonly string[]> {
   const changed: string[] = [];
-  for (const { path, text } of generatedFiles()) {
+  for (const { path, text } of files) {
     const present = await readFile(join(root, path), 'utf8').catch(() => undefined);
     if (present !== text) changed.push(path);
   }
   return changed;
 }
 
-async function extraFiles(root: string): Promise<readonly string[]> {
-  const generated = new Set(generatedFiles().map(({ path }) => path));
+async function extraFiles(
+  root: string,
+  files: readonly GeneratedFile[],
+  folders: readonly string[],
+): Promise<readonly string[]> {
+  const generated = new Set(files.map(({ path }) => path));
   const present = await Promise.all(
-    generatedFolders.map(async (folder) => {
-      const names = await readdir(join(root, folder)).catch(() => []);
-      return names.map((name) => `${folder}/${name}`);
+    folders.map(async (folder) => {
+      const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true }).catch(
+        () => [],
+      );
+      return entries
+        .filter((entry) => entry.isFile())
+        .map((entry) => relative(root, join(entry.parentPath, entry.name)));
     }),
   );
   return present.flat().filter((path) => !generated.has(path));
 }
 
-async function writeGeneratedFiles(root: string): Promise<void> {
-  for (const { path, text } of generatedFiles()) {
+async function writeGeneratedFiles(root: string, files: readonly GeneratedFile[]): Promise<void> {
+  for (const { path, text } of files) {
     await mkdir(dirname(join(root, path)), { recursive: true });
     await writeFile(join(root, path), text);
   }
 }
 
+/** Returns undefined without Go, which builds Helm. */
+async function renderedFiles(): Promise<readonly GeneratedFile[] | undefined> {
+  const helm = await findHelm(4, process.env, (text) => process.stderr.write(text));
+  if (helm !== undefined) return await installedFiles(helm);
+  process.stderr.write('Go is not on the PATH, so manifests/install is not compared with the chart\n');
+  return undefined;
+}
+
 async function main(args: readonly string[]): Promise<number> {
-  const changed = await changedFiles(repository);
-  const extra = await extraFiles(repository);
+  const rendered = await renderedFiles();
+  if (rendered === undefined && process.env['REEVE_CLUSTER_TESTS'] === 'required') return 1;
+  const files = [...generatedFiles(), ...(rendered ?? [])];
+  const renderedFolders = installedFolders.map((folder) => `manifests/${folder}`);
+  const folders = [...generatedFolders, ...(rendered === undefined ? [] : renderedFolders)];
+  const changed = await changedFiles(repository, files);
+  const extra = await extraFiles(repository, files, folders);
   if (args.includes('--write') && changed.length > 0) {
-    await writeGeneratedFiles(repository);
+    await writeGeneratedFiles(repository, files);
     process.stdout.write(`${changed.map((path) => `${path}: written`).join('\n')}\n`);
   } else if (changed.length > 0) {
     process.stderr.write(
-      `${changed.join(', ')}: differs from its definition in src; run \`npm run generate\` and commit the result\n`,
+      `${changed.join(', ')}: differs from its source; run \`npm run generate\` and commit the result\n`,
     );
   }
   // Never removed from here: a person may have put the file there.

@@ -12,7 +12,7 @@ export type RightsPurpose =
 export interface InstallRole {
   readonly role: string;
   readonly file: string;
-  /** A second list, in which a ClusterRole that Reeve may grant must be as well. */
+  /** What a second list must contain as well: `the ClusterRole to bindableRoles in 41-jail.yaml`. */
   readonly alsoListIn?: string;
 }
 

@@ -238,8 +238,8 @@ function doubtfulRoles(missing: readonly MissingRights[]): string {
 }
 
 function listHint(missing: readonly MissingRights[]): string {
-  const list = missing.find(({ addTo }) => addTo.alsoListIn !== undefined)?.addTo.alsoListIn;
-  return list === undefined ? '' : `; also add the ClusterRole to ${list}`;
+  const lists = new Set(missing.flatMap(({ addTo: { alsoListIn } }) => alsoListIn ?? []));
+  return lists.size === 0 ? '' : `; also add ${[...lists].join(' and ')}`;
 }
 
 /** Returns the rule as one item of YAML. */

@@ -2,7 +2,8 @@
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { cacheFolder, cacheKey, commandOf, findBinary, kubernetesVersion } from '../../cluster/binary.ts';
+import { commandOf, findBinary } from '../../cluster/binary.ts';
+import { cacheFolder, cacheKey, kubernetesVersion } from '../../cluster/go-program.ts';
 import { folderOf } from '../../support/serve-process.ts';
 
 describe('findBinary without Go', () => {

@@ -1,0 +1,109 @@
+{{/* Names and lists that several templates use. Each name of Reeve is fixed, because its program and its guard use it. */}}
+
+{{- define "reeve.image" -}}
+{{- with .Values.image -}}
+{{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag | default $.Chart.AppVersion }}{{ end }}
+{{- end -}}
+{{- end -}}
+
+{{/* The namespaces that Reeve never writes to, as a JSON array. */}}
+{{- define "reeve.excludedNamespaces" -}}
+{{- $own := concat (list "kube-system" "kube-public" "kube-node-lease" .Release.Namespace) .Values.sharedNamespaces -}}
+{{- concat $own .Values.excludeNamespaces | uniq | toJson -}}
+{{- end -}}
+
+{{/* A list of strings in the Common Expression Language. */}}
+{{- define "reeve.celList" -}}
+[{{ range $index, $each := . }}{{ if $index }}, {{ end }}{{ $each | quote }}{{ end }}]
+{{- end -}}
+
+{{/* The API group of an apiVersion: empty for "v1". */}}
+{{- define "reeve.groupOf" -}}
+{{- if contains "/" . }}{{ regexReplaceAll "/.*" . "" }}{{ end -}}
+{{- end -}}
+
+{{/* The resources that policies may provide, with their groups, as the jail writes them. A JSON array. */}}
+{{- define "reeve.providedResources" -}}
+{{- $resources := list -}}
+{{- range .Values.resourceKinds -}}
+{{- $group := include "reeve.groupOf" .apiVersion -}}
+{{- $resources = append $resources (ternary .resource (printf "%s/%s" $group .resource) (eq $group "")) -}}
+{{- end -}}
+{{- $resources | toJson -}}
+{{- end -}}
+
+{{/* True when certificates come as files in a Secret. */}}
+{{- define "reeve.certificateSecret" -}}
+{{- if eq .Values.certificates.source "files" -}}
+{{ required "certificates.secretName: name the Secret with tls.crt, tls.key and ca.crt" .Values.certificates.secretName }}
+{{- else if eq .Values.certificates.source "cert-manager" -}}
+reeve-webhook-tls
+{{- end -}}
+{{- end -}}
+
+{{/* Refuses values that a schema cannot refuse. */}}
+{{- define "reeve.checked" -}}
+{{- if has .Release.Namespace (list "default" "kube-system" "kube-public" "kube-node-lease") -}}
+{{- fail (printf "Reeve cannot be installed into the namespace %s, because no policy would match it. Add: --namespace reeve-system --create-namespace" .Release.Namespace) -}}
+{{- end -}}
+{{- if has .Release.Namespace .Values.sharedNamespaces -}}
+{{- fail (printf "sharedNamespaces: %s is the namespace of Reeve itself. Name another namespace for the Secrets to share." .Release.Namespace) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The heap limit of Node in MiB: three quarters of the memory limit, given as Mi or Gi. */}}
+{{- define "reeve.heapMiB" -}}
+{{- $limit := .limits.memory -}}
+{{- $number := regexFind "^[0-9]+" $limit | int -}}
+{{- $mib := ternary (mul $number 1024) $number (hasSuffix "Gi" $limit) -}}
+{{- div (mul $mib 3) 4 -}}
+{{- end -}}
+
+{{/* Metadata of an object that exists only while Helm runs a hook. Takes `on` and `weight`. */}}
+{{- define "reeve.hook" -}}
+labels: { app.kubernetes.io/part-of: reeve }
+annotations:
+  helm.sh/hook: {{ .on }}
+  helm.sh/hook-weight: '{{ .weight }}'
+  helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
+{{- end -}}
+
+{{/* The Pod of a command that ends, without its account. Takes the root and the arguments. */}}
+{{- define "reeve.shortPod" -}}
+{{- $values := .root.Values -}}
+automountServiceAccountToken: true
+enableServiceLinks: false
+restartPolicy: Never
+{{- with $values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with $values.image.pullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - { name: {{ . }} }
+  {{- end }}
+{{- end }}
+{{- with $values.nodeSelector }}
+nodeSelector: {{ toJson . }}
+{{- end }}
+{{- with $values.tolerations }}
+tolerations: {{ toJson . }}
+{{- end }}
+securityContext:
+  runAsNonRoot: true
+  runAsUser: 65532
+  runAsGroup: 65532
+  seccompProfile: { type: RuntimeDefault }
+containers:
+  - name: reeve
+    image: {{ include "reeve.image" .root }}
+    imagePullPolicy: {{ $values.image.pullPolicy }}
+    args: {{ toJson .args }}
+    resources:
+      requests: { cpu: 50m, memory: 128Mi }
+      limits: { memory: 256Mi }
+    securityContext:
+      allowPrivilegeEscalation: false
+      readOnlyRootFilesystem: true
+      capabilities: { drop: [ALL] }
+{{- end -}}

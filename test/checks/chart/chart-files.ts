@@ -1,0 +1,37 @@
+// Generates the files of the chart that have another source: its copies of the kinds, and its README.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { generatedCrds } from '../../../src/api/crd.ts';
+import { chartReadme } from './chart-readme.ts';
+import { kustomization } from './installed-files.ts';
+
+interface ChartFile {
+  /** From the root of the repository. */
+  readonly path: string;
+  readonly text: string;
+}
+
+const chart = join(import.meta.dirname, '..', '..', '..', 'manifests', 'chart');
+
+export function chartFiles(): readonly ChartFile[] {
+  const crds = generatedCrds().map(({ path, text }) => ({
+    name: path.slice(path.lastIndexOf('/') + 1),
+    text,
+  }));
+  return [
+    ...crds.map(({ name, text }) => ({ path: `manifests/chart/files/crds/${name}`, text: kept(text) })),
+    kustomization(
+      'manifests/crds',
+      crds.map(({ name }) => name),
+    ),
+    {
+      path: 'manifests/chart/README.md',
+      text: chartReadme(readFileSync(join(chart, 'values.yaml'), 'utf8')),
+    },
+  ];
+}
+
+/** `helm uninstall` would delete the kinds with every policy and share. https://helm.sh/docs/howto/charts_tips_and_tricks/ */
+function kept(crd: string): string {
+  return crd.replace(/^metadata:\n/m, '$&  annotations:\n    helm.sh/resource-policy: keep\n');
+}
