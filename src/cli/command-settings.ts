@@ -112,6 +112,9 @@ export const uninstallSettings = {
   deleteShared: switchSetting(
     'Also delete the namespaces of --shared-namespace with all Secrets in them, if the installation created them.',
   ),
+  onlyWebhooks: switchSetting(
+    'Delete only the webhook configurations, so that nothing waits for a webhook while another program deletes Reeve. Needs rights to these objects alone.',
+  ),
   yes: switchSetting('Do not ask for confirmation.'),
   timeout: durationSetting('2m', anHourMs, parsePositiveDuration, {
     ...durationPlaceholder,

@@ -4,7 +4,7 @@ import { CredentialError } from '../kube/auth/credentials.ts';
 import { findApiServer, type ApiServerChoice } from '../kube/auth/find-api-server.ts';
 import { connect, type ClusterConnection } from '../app/cluster-connection.ts';
 import { StartError } from '../base/start-error.ts';
-import { Uninstall, type UninstallResult } from '../uninstall/uninstall.ts';
+import { removeWebhooks, Uninstall, type UninstallResult } from '../uninstall/uninstall.ts';
 import { counted } from '../policy/terms/wording.ts';
 import { countOf, type ContentsPlan, type ProviderPlan } from '../uninstall/plan.ts';
 import type { UninstallFlags } from './command-settings.ts';
@@ -46,15 +46,30 @@ async function uninstalled(
   connection: ClusterConnection,
   io: UninstallIo,
 ): Promise<number> {
+  if (settings.onlyWebhooks) return await withoutWebhooks(settings, connection, io);
   const uninstall = new Uninstall(settings, connection, (line) => io.stdout(`${line}\n`));
   io.stdout(planText(await uninstall.plan(), { ...settings, description: connection.description }));
-  if (!settings.yes && !(await isAgreed(io))) {
-    io.stderr('aborted, nothing was changed (--yes skips the question)\n');
-    return 2;
-  }
+  if (!settings.yes && !(await isAgreed(io))) return aborted(io);
   const outcome = await uninstall.run();
   io.stdout(outcomeText(outcome));
   return outcome.problems.length === 0 && outcome.left.length === 0 ? 0 : 1;
+}
+
+async function withoutWebhooks(
+  { yes, timeout }: UninstallFlags,
+  connection: ClusterConnection,
+  io: UninstallIo,
+): Promise<number> {
+  io.stdout(`The webhook configurations of Reeve will be deleted from ${connection.description}.\n`);
+  if (!yes && !(await isAgreed(io))) return aborted(io);
+  const problems = await removeWebhooks(connection, timeout, (line) => io.stdout(`${line}\n`));
+  for (const problem of problems) io.stdout(`not done: ${problem}\n`);
+  return problems.length === 0 ? 0 : 1;
+}
+
+function aborted(io: UninstallIo): number {
+  io.stderr('aborted, nothing was changed (--yes skips the question)\n');
+  return 2;
 }
 
 async function isAgreed({ ask }: UninstallIo): Promise<boolean> {

@@ -14,6 +14,8 @@ import { findLeftovers, type Leftovers } from './leftovers.ts';
 import { planContents, type ContentsPlan } from './plan.ts';
 import { remove, textOfError, type Removal, type Problems } from './removal.ts';
 import { readShippedParts, type ShippedParts } from './shipped-parts.ts';
+import { configurationName } from '../api/names.ts';
+import { ownerRole } from '../registration/configuration-keeper.ts';
 
 export interface UninstallOptions extends NamespaceSettings {
   readonly keepContents: boolean;
@@ -26,11 +28,31 @@ export interface UninstallResult extends Leftovers {
   readonly problems: Problems;
 }
 
+/**
+ * Deletes the webhook configurations, and before them the ClusterRole without which no replica creates them again. Reads
+ * and writes no other object, so a caller with few rights can do it.
+ */
+export async function removeWebhooks(
+  { writer }: Pick<ClusterConnection, 'writer'>,
+  patienceMs: number,
+  say: (line: string) => void,
+): Promise<Problems> {
+  const removal = { writer, say, patienceMs };
+  const problems = await remove([ownerRole], removal);
+  return problems.length > 0 ? problems : await removeHooks(configurationRefs, removal);
+}
+
 interface Step {
   readonly run: () => Promise<Problems>;
   /** If this step fails, the next steps would block requests, so the uninstall ends here. */
   readonly isNeeded?: true;
 }
+
+const configurationRefs = ['ValidatingWebhookConfiguration', 'MutatingWebhookConfiguration'].map((kind) => ({
+  apiVersion: 'admissionregistration.k8s.io/v1',
+  kind,
+  name: configurationName,
+}));
 
 export class Uninstall {
   readonly #options: UninstallOptions;

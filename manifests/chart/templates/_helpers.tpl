@@ -43,11 +43,26 @@ reeve-webhook-tls
 
 {{/* Refuses values that a schema cannot refuse. */}}
 {{- define "reeve.checked" -}}
-{{- if has .Release.Namespace (list "default" "kube-system" "kube-public" "kube-node-lease") -}}
-{{- fail (printf "Reeve cannot be installed into the namespace %s, because no policy would match it. Add: --namespace reeve-system --create-namespace" .Release.Namespace) -}}
+{{- $release := .Release.Namespace -}}
+{{- if has $release (list "default" "kube-system" "kube-public" "kube-node-lease") -}}
+{{- fail (printf "Reeve cannot be installed into the namespace %s, because no policy would match it. Add: --namespace reeve-system --create-namespace" $release) -}}
 {{- end -}}
-{{- if has .Release.Namespace .Values.sharedNamespaces -}}
-{{- fail (printf "sharedNamespaces: %s is the namespace of Reeve itself. Name another namespace for the Secrets to share." .Release.Namespace) -}}
+{{- if has $release .Values.sharedNamespaces -}}
+{{- fail (printf "sharedNamespaces: %s is the namespace of Reeve itself. Name another namespace for the Secrets to share." $release) -}}
+{{- end -}}
+{{- range concat (list $release) .Values.sharedNamespaces .Values.excludeNamespaces -}}
+{{- if not (kindIs "string" (printf "name: %s" . | fromYaml).name) -}}
+{{- fail (printf "The namespace %s has a name that YAML does not read as text. Use another name." .) -}}
+{{- end -}}
+{{- end -}}
+{{- $set := list "role" "host" "port" "probes-port" "service-name" "service-port" "kubeconfig" "namespace" "shared-namespace" "exclude-namespace" -}}
+{{- $set = concat $set (list "resource-kind" "secret-name" "secrets-rbac-failure-policy" "audit-secrets" "leader-elect" "drain-grace") -}}
+{{- $set = concat $set (list "certs-dir" "tls-cert" "tls-key" "tls-ca" "log-level") -}}
+{{- range .Values.extraArgs -}}
+{{- $flag := regexReplaceAll "^--|=.*" . "" -}}
+{{- if has $flag $set -}}
+{{- fail (printf "extraArgs: --%s is a flag that another value of the chart sets, or that the chart needs" $flag) -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 

@@ -78,6 +78,7 @@ describe('the command line', () => {
         sharedNamespace: ['reeve-shared'],
         keepContents: false,
         deleteShared: false,
+        onlyWebhooks: false,
         yes: false,
         timeout: 120_000,
       },

@@ -1,0 +1,137 @@
+// Every value of the chart changes something, both versions of Helm render the same, and the schema refuses wrong values.
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { chartValues } from '../checks/chart/chart-readme.ts';
+import {
+  annotationOf,
+  idOf,
+  renderChart,
+  type Rendered,
+  type RenderOptions,
+} from '../checks/chart/rendered-chart.ts';
+import type { Helm } from '../cluster/helm/helm.ts';
+import { describeHelm, helmBuildMs, neededHelm } from './helm-versions.ts';
+import { valueCases, valueSets, withValue } from './values-cases.ts';
+
+const values = chartValues(readFileSync('manifests/chart/values.yaml', 'utf8'));
+
+function textOf({ documents, hooks }: Rendered): string {
+  return [...documents, ...hooks].map(({ text }) => text).join('\n---\n');
+}
+
+/** Returns the message with which Helm refuses the values. */
+async function refusal(helm: Helm, set: object, options?: RenderOptions): Promise<string> {
+  return await renderChart(helm, set, options).then(
+    () => 'not refused',
+    (error: unknown) => String(error),
+  );
+}
+
+it('the table of cases has every value of the chart', () => {
+  expect(valueCases.map(({ path }) => path)).toEqual(values.map(({ path }) => path));
+});
+
+describeHelm('the chart', () => {
+  let helm3: Helm;
+  let helm4: Helm;
+
+  beforeAll(async () => {
+    helm3 = await neededHelm(3);
+    helm4 = await neededHelm(4);
+  }, helmBuildMs);
+
+  it.each(valueCases)('$path changes the rendered objects', async ({ path, value, beside = {}, shows }) => {
+    const before = textOf(await renderChart(helm4, beside));
+    const after = textOf(await renderChart(helm4, withValue(beside, path, value)));
+    // Booleans, because a failure would print both texts.
+    expect(after === before).toBe(false);
+    if (shows === '') return;
+    expect([before.includes(shows), after.includes(shows)]).toEqual([false, true]);
+  });
+
+  it.each(valueSets)('with %s, Helm 3 and Helm 4 render the same objects', async (_, set) => {
+    const rendered = textOf(await renderChart(helm4, set));
+    expect(textOf(await renderChart(helm3, set)) === rendered).toBe(true);
+    expect(rendered).toContain('kind: ValidatingAdmissionPolicy');
+  });
+
+  it.each(valueSets)('with %s, no object occurs twice', async (_, set) => {
+    const { documents, hooks } = await renderChart(helm4, set);
+    const ids = [...documents, ...hooks].map(({ object }) => idOf(object));
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('the namespace of the release is in every namespaced object, and its own Namespace is not in the chart', async () => {
+    const { documents } = await renderChart(helm4, {}, { namespace: 'platform' });
+    const text = documents.map((each) => each.text).join('\n');
+    expect(text.replaceAll('# The guard', '')).not.toContain('reeve-system');
+    expect(text).toContain('system:serviceaccount:platform:reeve-reconciler');
+    expect(documents.map(({ object }) => idOf(object))).not.toContain('v1/Namespace//platform');
+  });
+
+  it('Helm keeps the kinds, the namespaces of shared Secrets, and inline policies and shares', async () => {
+    const provider = [{ name: 'p', spec: {} }];
+    const apiVersions = ['NamespacePolicy', 'SecretShare'].map((kind) => `reeve.dev/v1alpha1/${kind}`);
+    const { documents } = await renderChart(helm4, { policies: provider, shares: provider }, { apiVersions });
+    const kept = documents.filter(({ object }) => annotationOf(object, 'helm.sh/resource-policy') === 'keep');
+    expect(kept.map(({ object }) => idOf(object)).toSorted()).toEqual([
+      'apiextensions.k8s.io/CustomResourceDefinition//namespacepolicies.reeve.dev',
+      'apiextensions.k8s.io/CustomResourceDefinition//secretshares.reeve.dev',
+      'reeve.dev/NamespacePolicy//p',
+      'reeve.dev/SecretShare//p',
+      'v1/Namespace//reeve-shared',
+    ]);
+  });
+
+  const wrong: readonly (readonly [path: string, value: unknown, sentence: RegExp])[] = [
+    ['replicas', 3, /additional properties 'replicas' not allowed/],
+    ['webhook.replicas', 'two', /at '\/webhook\/replicas': got string, want integer/],
+    ['webhook.replicas', 0, /at '\/webhook\/replicas': minimum: got 0, want 1/],
+    [
+      'webhook.failurePolicy',
+      'Maybe',
+      /at '\/webhook\/failurePolicy': value must be one of 'Ignore', 'Fail', 'Off'/,
+    ],
+    [
+      'webhook.resources',
+      { limits: { memory: '512' } },
+      /at '\/webhook\/resources\/limits\/memory': '512' does not match/,
+    ],
+    ['bindableClusterRoles', 'view', /at '\/bindableClusterRoles': got string, want array/],
+    ['resourceKinds', ['v1/ConfigMap'], /at '\/resourceKinds\/0': got string, want object/],
+    ['resourceKinds', [], /at '\/resourceKinds': minItems: got 0, want 1/],
+    ['sharedNamespaces', ['Shared'], /at '\/sharedNamespaces\/0': 'Shared' does not match pattern/],
+    ['sharedNamespaces', ['reeve-system'], /sharedNamespaces: reeve-system is the namespace of Reeve itself/],
+    [
+      'certificates.source',
+      'vault',
+      /at '\/certificates\/source': value must be one of 'self', 'cert-manager', 'files'/,
+    ],
+    [
+      'certificates.source',
+      'files',
+      /certificates\.secretName: name the Secret with tls\.crt, tls\.key and ca\.crt/,
+    ],
+    ['image.digest', 'latest', /at '\/image\/digest': 'latest' does not match pattern/],
+    [
+      'extraArgs',
+      ['--namespace=other'],
+      /extraArgs: --namespace is a flag that another value of the chart sets/,
+    ],
+    ['policies', [{ spec: {} }], /at '\/policies\/0': missing property 'name'/],
+  ];
+
+  describe.each(wrong)('a wrong %s (%j)', (path, value, sentence) => {
+    it('is refused with a sentence that names the value, by both versions of Helm', async () => {
+      for (const helm of [helm3, helm4])
+        expect(await refusal(helm, withValue({}, path, value))).toMatch(sentence);
+    });
+  });
+
+  it('an install into the namespace default is refused with the flags to add', async () => {
+    for (const helm of [helm3, helm4])
+      expect(await refusal(helm, {}, { namespace: 'default' })).toContain(
+        'Add: --namespace reeve-system --create-namespace',
+      );
+  });
+});
