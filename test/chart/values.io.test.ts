@@ -128,6 +128,13 @@ describeHelm('the chart', () => {
     });
   });
 
+  it('Helm 3 refuses to create policies with the first install, and says what to do', async () => {
+    const set = { policies: [{ name: 'p', spec: {} }] };
+    expect(await refusal(helm3, set)).toContain('Install without them, then add them with helm upgrade');
+    const apiVersions = ['NamespacePolicy', 'SecretShare'].map((kind) => `reeve.dev/v1alpha1/${kind}`);
+    expect(await refusal(helm3, set, { apiVersions })).toBe('not refused');
+  });
+
   it('an install into the namespace default is refused with the flags to add', async () => {
     for (const helm of [helm3, helm4])
       expect(await refusal(helm, {}, { namespace: 'default' })).toContain(

@@ -1,0 +1,91 @@
+// A release of the chart on a control plane without nodes, where the test stands in for the kubelet.
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ControlPlane } from '../../cluster/control-plane.ts';
+import { chartFolder, type Helm } from '../../cluster/helm/helm.ts';
+import { kubectl, mustKubectl } from '../../support/kubectl.ts';
+import { ReeveProcess, type Output } from '../../support/serve-process.ts';
+import { until } from '../../support/until.ts';
+
+export const release = { name: 'reeve', namespace: 'reeve-system' } as const;
+
+export class HelmRelease {
+  readonly #helm: Helm;
+  readonly #plane: ControlPlane;
+
+  constructor(helm: Helm, plane: ControlPlane) {
+    this.#helm = helm;
+    this.#plane = plane;
+  }
+
+  async install(values: object = {}, chart = chartFolder): Promise<string> {
+    return await this.#run(['install', release.name, chart, '--create-namespace', '--values', '-'], values);
+  }
+
+  async upgrade(values: object, chart = chartFolder): Promise<string> {
+    return await this.#run(['upgrade', release.name, chart, '--values', '-'], values);
+  }
+
+  async uninstall(...flags: readonly string[]): Promise<string> {
+    return await this.#run(['uninstall', release.name, ...flags]);
+  }
+
+  async test(): Promise<string> {
+    return await this.#run(['test', release.name]);
+  }
+
+  async #run(args: readonly string[], values: object = {}): Promise<string> {
+    const { kubeconfig } = this.#plane;
+    const input = JSON.stringify(values);
+    const { code, stdout, stderr } = await this.#helm([...args, '--namespace', release.namespace], {
+      kubeconfig,
+      input,
+    });
+    if (code !== 0) throw new Error(`helm ${args[0]} ended with ${code}: ${stderr}`);
+    return stdout;
+  }
+}
+
+interface Job {
+  readonly spec: {
+    readonly template: {
+      readonly spec: {
+        readonly serviceAccountName: string;
+        readonly containers: readonly { readonly args: readonly string[] }[];
+      };
+    };
+  };
+}
+
+/** Runs the program of a Job from source, with the account of the Job, and reports its success as a kubelet would. */
+export async function runJob(plane: ControlPlane, name: string): Promise<Output> {
+  const get = ['get', 'job', name, '-n', release.namespace, '-o=json'];
+  await until(
+    async () => (await kubectl(get, plane)).code === 0,
+    () => `Job ${name} exists`,
+  );
+  const { spec } = (JSON.parse(await mustKubectl(get, plane)) as Job).spec.template;
+  const account = await plane.tokenKubeconfig(release.namespace, spec.serviceAccountName);
+  await using process = new ReeveProcess([...(spec.containers[0]?.args ?? []), `--kubeconfig=${account}`]);
+  const output = await process.ended();
+  const now = new Date().toISOString().replace(/\.\d+Z$/, 'Z');
+  const condition = (type: string): object => ({
+    type,
+    status: 'True',
+    lastProbeTime: now,
+    lastTransitionTime: now,
+  });
+  const conditions = [condition('SuccessCriteriaMet'), condition('Complete')];
+  const status = { startTime: now, completionTime: now, succeeded: 1, ready: 0, conditions };
+  const patch = ['patch', 'job', name, '-n', release.namespace, '--subresource=status', '--type=merge'];
+  if (output.code === 0) await mustKubectl([...patch, '-p', JSON.stringify({ status })], plane);
+  return output;
+}
+
+/** A copy of the chart that the test may change. */
+export async function copiedChart(): Promise<AsyncDisposable & { readonly folder: string }> {
+  const folder = await mkdtemp(join(tmpdir(), 'reeve-chart-'));
+  await cp(chartFolder, folder, { recursive: true });
+  return { folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
+}
