@@ -1,5 +1,5 @@
 // Builds the programs of a node from the Go module of the control plane, so that all have the same version.
-import { builtBy, findGo, type Environment, type Program } from '../binary.ts';
+import { builtBy, findGo, type Environment, type Program } from '../go-program.ts';
 
 const partsProgram: Program = { name: 'nodeparts', folder: './node/parts', files: ['main.go'] };
 

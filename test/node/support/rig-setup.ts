@@ -1,6 +1,6 @@
 // Before the tests on real nodes: starts a rig with two nodes, installs Reeve on it, and provides its folder.
 import type { TestProject } from 'vitest/node';
-import { findGo } from '../../cluster/binary.ts';
+import { findGo } from '../../cluster/go-program.ts';
 import { installPrograms, nodeProblem } from '../../cluster/node/packages.ts';
 import { imageProblem } from '../../cluster/node/reeve-image.ts';
 import { startRig } from '../../cluster/node/rig.ts';
