@@ -1,6 +1,6 @@
 // Words the warnings to the author of a provider: which namespaces it reaches and what it deletes.
 import { isDeepStrictEqual } from 'node:util';
-import { cleanupFinalizer } from '../../api/names.ts';
+import { cleanupFinalizer, confirmDeletionsAnnotation } from '../../api/names.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
 import { fateOf, leavesObjects, upTo, type ProviderWrite } from './provider-write.ts';
 import { totalOf, type Impact, type UnmatchedNamespace } from './impact.ts';
@@ -50,19 +50,23 @@ function namespaces(names: readonly string[]): string {
   return `${counted(names.length, 'namespace')}: ${listed(names)}`;
 }
 
-/** The reconciler counts deletions again, by live objects. */
 function incompleteness(write: ProviderWrite, { tooSlow }: Impact): readonly string[] {
-  const { id, before, after } = write;
-  const limit = (after ?? before)?.object.spec.maxDeletions;
-  const confirmed =
-    before === undefined || fateOf(write) !== 'deleted'
-      ? ''
-      : `, and more than ${limit} deletions still wait for a confirmation`;
   return about(
     tooSlow,
     () =>
-      `evaluating ${id} takes too long for ${namespaces(tooSlow)}; the numbers of this answer leave them out${confirmed}`,
+      `evaluating ${write.id} takes too long for ${namespaces(tooSlow)}; ` +
+      `the numbers of this answer leave them out${uncountedDeletions(write)}`,
   );
+}
+
+/** The reconciler counts deletions again, by live objects. A deleted provider cannot wait for a confirmation. */
+function uncountedDeletions(write: ProviderWrite): string {
+  const { before, after } = write;
+  if (before === undefined || fateOf(write) !== 'deleted') return '';
+  const limit = (after ?? before).object.spec.maxDeletions;
+  return after === undefined
+    ? `, and all objects stay if there are more than ${limit} and ${confirmDeletionsAnnotation} does not confirm them`
+    : `, and more than ${limit} deletions still wait for a confirmation`;
 }
 
 function removals(write: ProviderWrite, { dropped }: Impact): readonly string[] {

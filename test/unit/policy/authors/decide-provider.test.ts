@@ -249,11 +249,11 @@ describe('a write that needs no decision', () => {
 });
 
 describe('the budget', () => {
-  const decided = (object: KubeObject, oldObject: KubeObject | undefined, budget: Budget) =>
+  const decided = (object: KubeObject | undefined, oldObject: KubeObject | undefined, budget: Budget) =>
     providerDecision(
       aProviderReview({
-        resource: object.kind === 'SecretShare' ? 'secretshares' : 'namespacepolicies',
-        object,
+        resource: (object ?? oldObject)?.kind === 'SecretShare' ? 'secretshares' : 'namespacepolicies',
+        ...(object === undefined ? {} : { object }),
         ...(oldObject === undefined ? {} : { oldObject }),
       }),
       aSnapshot([], namespaces),
@@ -286,6 +286,13 @@ describe('the budget', () => {
         'SecretShare/regcred deletes up to 1 object in namespace: a',
       ],
     });
+  });
+
+  test('the deletion of a share that is not compared with all namespaces warns that uncounted objects can stay', () => {
+    expect(decided(undefined, share(all), after(0)).notices).toEqual([
+      'evaluating SecretShare/regcred takes too long for 3 namespaces: a, b, c; the numbers of this answer leave them out, ' +
+        'and all objects stay if there are more than 1 and reeve.dev/confirm-deletions does not confirm them',
+    ]);
   });
 
   test('a namespace whose evaluation ends without time is left out, and all others are counted', () => {
