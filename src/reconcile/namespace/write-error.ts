@@ -36,16 +36,12 @@ export type WriteOperation = 'create' | 'change' | 'delete';
 export function classifyStepError(error: unknown, step: DoneStep): WriteError {
   if (step.kind === 'delete' || step.kind === 'release') return classifyWriteError(error, 'delete');
   const { kind, object, live } = step;
-  const result = classifyWriteError(error, kind === 'create' || kind === 'replace' ? 'create' : 'change');
   const role = roleOf(object);
-  if (result.kind !== 'permanent' || role === undefined) return result;
+  const operation = kind === 'create' || kind === 'replace' ? 'create' : 'change';
+  const result = classifyWriteError(error, operation, role === undefined ? role : `ClusterRole ${role}`);
   const old = live?.content.kind === 'object' ? roleOf(live.content.object) : undefined;
-  const stays =
-    old === undefined || old === role ? '' : `; the old RoleBinding stays and grants ClusterRole ${old}`;
-  return {
-    ...result,
-    message: `${result.message.replace('this role', () => `ClusterRole ${role}`)}${stays}`,
-  };
+  if (result.kind !== 'permanent' || old === undefined || old === role) return result;
+  return { ...result, message: `${result.message}; the old RoleBinding stays and grants ClusterRole ${old}` };
 }
 
 function roleOf(object: KubeObject): string | undefined {
@@ -53,13 +49,13 @@ function roleOf(object: KubeObject): string | undefined {
   return typeof name === 'string' ? name : undefined;
 }
 
-/** Throws the error again unless it is a KubeError: it is an error of the program. */
-export function classifyWriteError(error: unknown, operation: WriteOperation): WriteError {
+/** Throws the error again unless it is a KubeError: it is an error of the program. `role`: the ClusterRole of a RoleBinding. */
+export function classifyWriteError(error: unknown, operation: WriteOperation, role?: string): WriteError {
   if (!(error instanceof KubeError)) throw error;
   const { code, reason, causes, refusal, retryAfterMs = 0 } = error;
   if (causes.includes('NamespaceTerminating')) return { kind: 'namespace-terminating' };
   // To a change or a deletion, the same answer means that the RoleBinding is missing.
-  if (operation === 'create' && refusal?.by === 'role') return rejection(error);
+  if (operation === 'create' && refusal?.by === 'role') return rejection(error, role);
   // 404 for a create means a missing namespace, which its watch will report, or a missing kind, which nothing reports.
   if (code === 404)
     return operation === 'create' ? { kind: 'transient', reason, minDelayMs: 0 } : { kind: 'not-found' };
@@ -68,7 +64,7 @@ export function classifyWriteError(error: unknown, operation: WriteOperation): W
     const minDelayMs = Math.min(retryAfterMs, maxRetryAfterMs);
     return { kind: 'transient', reason, minDelayMs, ...(code === 0 ? { isUnanswered: true } : {}) };
   }
-  return rejection(error);
+  return rejection(error, role);
 }
 
 /** No answer (0), a token that is not accepted at the moment (401), too many requests (429), or a server error (5xx). */
@@ -77,24 +73,24 @@ function isTransient({ code, retryable }: KubeError): boolean {
 }
 
 /** Nothing tells us when a right is granted, or when a policy, a webhook or a quota changes. */
-function rejection({ code, reason, refusal = { by: 'unknown' } }: KubeError): WriteError {
+function rejection({ code, reason, refusal = { by: 'unknown' } }: KubeError, role = 'this role'): WriteError {
   const lacksRight = refusal.by === 'rights' || refusal.by === 'escalation';
   const isLasting = refusal.by === 'fields' || (refusal.by === 'unknown' && code !== 403);
   return {
     kind: 'permanent',
     reason: lacksRight ? 'InsufficientPermissions' : refusal.by === 'role' ? 'RoleMissing' : 'Rejected',
-    message: sentenceOf(refusal, `${code} ${reason}`),
+    message: sentenceOf(refusal, `${code} ${reason}`, role),
     ...(isLasting ? {} : { minDelayMs: permissionMs }),
   };
 }
 
-function sentenceOf({ by, name = '', text }: Refusal, answer: string): string {
+function sentenceOf({ by, name = '', text }: Refusal, answer: string, role: string): string {
   const why = text === undefined ? '' : `: ${text}`;
   switch (by) {
     case 'rights':
       return `the install gives Reeve's account no right to ${name} here`;
     case 'escalation':
-      return "the install gives Reeve's account no right to bind this role";
+      return `the install gives Reeve's account no right to bind ${role}`;
     case 'role':
       return `ClusterRole ${name} does not exist`;
     case 'policy':
