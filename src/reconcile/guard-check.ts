@@ -23,7 +23,10 @@ const jail = {
   meaning: "nothing but RBAC limits Reeve's own accounts",
 };
 
-/** The bindings in manifests/install; without its binding a policy does nothing. */
+/**
+ * The bindings in manifests/install. A policy without a binding does nothing:
+ * https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/#what-resources-make-a-policy
+ */
 const protections: readonly Protection[] = [
   { binding: 'reeve-guard', policy: 'reeve-guard', ...guard },
   { binding: 'reeve-guard-policy-names', policy: 'reeve-guard-names', ...guard },

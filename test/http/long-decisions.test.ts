@@ -53,7 +53,7 @@ test('a Namespace is answered while the review of a slow policy is under way', a
   expect(answers).toEqual(['namespace', 'policy']);
 });
 
-test('two policies are reviewed one after the other, and a Namespace is answered before both', async () => {
+test('a Namespace is answered before two policies that are under review', async () => {
   const { client, begun } = await start();
   const answers: string[] = [];
   const policies = ['first', 'second'].map((name) =>

@@ -167,7 +167,7 @@ describe('policies and shares that are written', () => {
     await start(snapshotOf({}, namespaces), { access: granting, ownAccount });
     const lacks =
       'NamespacePolicy/teams binds ClusterRole admin, which this installation does not let Reeve bind, ' +
-      'so Reeve does not create these RoleBindings';
+      'so Reeve does not create these RoleBindings until an administrator adds the role to the install';
     const { allowed, warnings } = await ask('/validate', reviewJson(binds('view', 'admin')));
     expect([allowed, warnings]).toEqual([
       true,

@@ -34,7 +34,7 @@ export function rolesToBind({ id, before }: ProviderWrite, rights: readonly Righ
     if (verb !== 'bind' || known.includes(name)) return [];
     const notice =
       `${id} binds ClusterRole ${clipped(name)}, which this installation does not let Reeve bind, ` +
-      'so Reeve does not create these RoleBindings';
+      'so Reeve does not create these RoleBindings until an administrator adds the role to the install';
     return [{ ...right, notice }];
   });
 }

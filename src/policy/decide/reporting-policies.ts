@@ -63,9 +63,10 @@ export function withReports(
 
 function unjudgedNotices(unjudged: readonly string[]): readonly string[] {
   if (unjudged.length === 0) return [];
-  const subject = unjudged.length === 1 ? 'policy' : 'policies';
+  const subject =
+    unjudged.length === 1 ? `policy ${listed(unjudged)} was` : `policies ${listed(unjudged)} were`;
   return [
-    `${subject} ${listed(unjudged)} not judged, because evaluating all policies takes too long; without Deny, this blocks no write`,
+    `${subject} not judged, because evaluating all policies takes too long; without Deny, this blocks no write`,
   ];
 }
 

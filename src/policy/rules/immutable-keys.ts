@@ -14,7 +14,7 @@ export function immutableKeysRule(spec: ImmutableSpec): Rule {
       const violations = (['labels', 'annotations'] as const).flatMap((field) =>
         (spec[field] ?? []).flatMap((key) => judgeKeptKey(field, key, oldObject, object)),
       );
-      // Nothing told the owner of the namespace before that the key would become immutable.
+      // Before this write, the owner of the namespace could not know that the key is immutable.
       return matchedOld ? violations : violations.map((each) => ({ ...each, accepted: movedIn(each) }));
     },
   };

@@ -152,7 +152,7 @@ export class RecentDeletions {
   }
 
   add(tally: string): void {
-    // Times of deleted providers are never read again, so they are dropped here.
+    // Times of deleted providers and of earlier generations are never read again, so they are dropped here.
     if (this.#times.size > maxTallies) for (const known of this.#times.keys()) this.#recent(known);
     const times = this.#times.get(tally);
     if (times === undefined) this.#times.set(tally, [this.#clock.monotonic()]);

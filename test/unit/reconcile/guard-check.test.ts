@@ -6,30 +6,25 @@ import type { RecordedEvent } from '../../../src/reconcile/ports.ts';
 import { manifestObjects } from '../../support/manifest-files.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 
-describe('a policy with its binding', () => {
+describe('the guard', () => {
   const metadata = { name: 'reeve-guard' };
   const policy = { metadata, spec: { failurePolicy: 'Fail' } };
-  const binding = { metadata, spec: { policyName: 'reeve-guard', validationActions: ['Deny'] } };
+  const bound = (policyName: string, action: string): KubeObject => ({
+    metadata,
+    spec: { policyName, validationActions: [action] },
+  });
+  const binding = bound('reeve-guard', 'Deny');
+  const ignoring = { metadata, spec: { failurePolicy: 'Ignore' } };
 
   test.each<readonly [string, KubeObject | undefined, KubeObject | undefined, boolean]>([
-    ['as shipped', policy, binding, true],
-    ['without the policy', undefined, binding, false],
-    ['without the binding', policy, undefined, false],
-    ['with a policy that ignores errors', { metadata, spec: { failurePolicy: 'Ignore' } }, binding, false],
-    [
-      'with a binding that only warns',
-      policy,
-      { metadata, spec: { policyName: 'reeve-guard', validationActions: ['Warn'] } },
-      false,
-    ],
-    [
-      'with a binding of another policy',
-      policy,
-      { metadata, spec: { policyName: 'other', validationActions: ['Deny'] } },
-      false,
-    ],
-  ])('%s is in force or not', (_, stored, bound, expected) => {
-    expect(isEnforced(stored, bound)).toBe(expected);
+    ['is in force as it is shipped', policy, binding, true],
+    ['is not in force without its policy', undefined, binding, false],
+    ['is not in force without its binding', policy, undefined, false],
+    ['is not in force with a policy that ignores errors', ignoring, binding, false],
+    ['is not in force with a binding that only warns', policy, bound('reeve-guard', 'Warn'), false],
+    ['is not in force with a binding of another policy', policy, bound('other', 'Deny'), false],
+  ])('%s', (_, stored, its, expected) => {
+    expect(isEnforced(stored, its)).toBe(expected);
   });
 });
 
@@ -82,7 +77,7 @@ describe('the check of the guard and the jail', () => {
   });
 
   test.each(protections.map(({ kind, name }) => `${kind}/${name}`))(
-    'a deleted %s is one event and one line in the log, until it is back',
+    'a deleted %s is one event and one line in the log for each binding, until it is back',
     async (key) => {
       const { stored, events, observed, check, next, end } = checked();
       await next();
