@@ -191,10 +191,10 @@ function surplusOf(object: KubeObject, payload: CopyPayload, live: Observed | un
   if (live?.content.kind !== 'secret') return noSurplus;
   const { facts, labels: metadata } = live.content;
   const data = facts.keys.filter((key) => !Object.hasOwn(payload.data, key));
-  // Labels and annotations of the previous owner of an adopted object stay.
   const isOfEarlierForm =
     live.owner !== undefined && live.appliedHash !== valueOf(annotationsOf(object), appliedAnnotation);
-  if (!isOfEarlierForm) return { ...noSurplus, data };
+  // An adopted object can have labels and annotations of its previous owner. They stay.
+  if (!isOfEarlierForm || live.isAdopted) return { ...noSurplus, data };
   const [before, wanted] = [{ metadata }, object];
   const labels = Object.keys(labelsOf(before)).filter(
     (key) => key !== adoptLabel && !Object.hasOwn(labelsOf(wanted), key),

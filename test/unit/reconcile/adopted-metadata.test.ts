@@ -1,7 +1,7 @@
 // Labels and annotations of an adopted object: what it keeps when it is replaced, and what it gets back.
 import { expect, test } from 'vitest';
 import { adoptLabel } from '../../../src/api/names.ts';
-import { bindingPolicy, ours, team } from '../../support/provided.ts';
+import { bindingPolicy, ours, shareOf, team } from '../../support/provided.ts';
 import { refTo, type Harness } from '../../support/reconcile-harness.ts';
 import { useHarness } from '../../support/use-harness.ts';
 
@@ -51,4 +51,29 @@ test('an adopted object gets back the label managed-by of its owner', async () =
   await h.settle();
   const { labels, annotations } = h.get('RoleBinding', 'devs', 'a')?.metadata ?? {};
   expect([labels, annotations]).toEqual([{ [adoptLabel]: 'true', ...owner }, {}]);
+});
+
+test('an adopted Secret keeps the labels and annotations of its owner when the form of the copies changes', async () => {
+  const h = harness();
+  h.namespace('reeve-shared');
+  h.secret('reeve-shared', 'regcred', { user: 'u', password: 'p' });
+  h.namespace('a', team);
+  const labels = { [adoptLabel]: 'true', team: 'a' };
+  h.secret(
+    'a',
+    'regcred',
+    { user: 'mine' },
+    { metadata: { name: 'regcred', namespace: 'a', labels, annotations: { note: 'y' } } },
+  );
+  h.share('s', shareOf({ target: { labels: { tier: 'one' } } }));
+  h.start();
+  await h.settle();
+  const keys = [{ from: 'user', to: 'user' }];
+  for (const target of [{ labels: { tier: 'two' } }, { labels: { tier: 'two' }, keys }]) {
+    h.share('s', shareOf({ target }));
+    await h.settle();
+    const { metadata } = h.get('Secret', 'regcred', 'a') ?? { metadata: {} };
+    expect(metadata.labels).toMatchObject({ ...labels, tier: 'two' });
+    expect(metadata.annotations).toMatchObject({ note: 'y', 'reeve.dev/adopted': 'true' });
+  }
 });
