@@ -38,6 +38,7 @@ export class RefusedContents {
   /** Undefined for a policy without Deny. */
   readonly #policy: CompiledPolicy | undefined;
   readonly #hasSameRules: boolean;
+  readonly #hasSameBindings: boolean;
   /** The rules on Secrets. Defaults are set on a copy before it is judged. */
   readonly #secretRules: readonly string[];
   readonly #snapshot: ClusterSnapshot;
@@ -48,7 +49,8 @@ export class RefusedContents {
     const { after } = write;
     const policy = after?.kind === 'NamespacePolicy' ? after.compiled : undefined;
     this.#policy = policy?.actions.includes('Deny') === true ? policy : undefined;
-    this.#hasSameRules = hasSameRules(write);
+    this.#hasSameRules = isSame(write, rulesIn);
+    this.#hasSameBindings = isSame(write, bindingsIn);
     this.#secretRules = (policy?.secretRules ?? [])
       .map(({ id }) => id)
       .filter((id) => id !== 'secrets.defaults');
@@ -63,15 +65,27 @@ export class RefusedContents {
   /** The newer version must match the namespace. Where `isGained` is false, the older version matches it too. */
   add(namespaceObject: KubeObject, isGained: boolean): void {
     const policy = this.#policy;
-    if (policy === undefined || (this.#hasSameRules && !isGained)) return;
-    if (policy.roleBindingRules.length > 0) this.#addBindings(policy, namespaceObject);
-    if (this.#secretRules.length > 0) this.#addCopies(policy, namespaceObject);
+    if (policy === undefined) return;
+    const judgesAll = !this.#hasSameRules || isGained;
+    if (policy.roleBindingRules.length > 0) {
+      const own = judgesAll || !this.#hasSameBindings ? [policy] : [];
+      const others = judgesAll ? this.#others(policy, namespaceObject) : [];
+      this.#addBindings(policy, [...own, ...others], namespaceObject);
+    }
+    if (judgesAll && this.#secretRules.length > 0) this.#addCopies(policy, namespaceObject);
   }
 
-  #addBindings(policy: CompiledPolicy, namespaceObject: KubeObject): void {
+  #others({ name }: CompiledPolicy, namespaceObject: KubeObject): readonly CompiledPolicy[] {
     const stored = this.#snapshot.policies.candidates('namespaces', [namespaceObject]);
-    const others = stored.filter(({ name }) => name !== policy.name);
-    for (const other of [policy, ...others]) {
+    return stored.filter((other) => other.name !== name);
+  }
+
+  #addBindings(
+    policy: CompiledPolicy,
+    providers: readonly CompiledPolicy[],
+    namespaceObject: KubeObject,
+  ): void {
+    for (const other of providers) {
       const bindings = other.contents.filter(({ type }) => isSameObjectType(type, roleBindingType));
       if (bindings.length === 0 || !this.#looksAt(other, namespaceObject)) continue;
       const provider = providerId('NamespacePolicy', other.name);
@@ -137,8 +151,15 @@ export class RefusedContents {
   }
 }
 
-function hasSameRules({ before, after }: ProviderWrite): boolean {
-  return isDeepStrictEqual(rulesIn(before), rulesIn(after));
+function isSame(
+  { before, after }: ProviderWrite,
+  part: (version: ProviderWrite['after']) => unknown,
+): boolean {
+  return isDeepStrictEqual(part(before), part(after));
+}
+
+function bindingsIn(definition: ProviderWrite['after']): unknown {
+  return definition?.kind === 'NamespacePolicy' ? definition.object.spec.contents?.roleBindings : undefined;
 }
 
 function rulesIn(definition: ProviderWrite['after']): unknown {

@@ -118,6 +118,14 @@ test('a write that leaves the rules alone warns only of namespaces that it gains
   ]);
 });
 
+test('a write that leaves the rules alone warns of a new RoleBinding that they refuse, and not of others', () => {
+  const contents = { roleBindings: [binding('admin')] };
+  expect(refusals({ rbac, contents }, cluster, { rbac })).toEqual([
+    'NamespacePolicy/p refuses RoleBinding dev of NamespacePolicy/p in 3 namespaces, so Reeve cannot create or change it there: a, b, c',
+  ]);
+  expect(refusals({ rbac, contents, maxDeletions: 1 }, cluster, { rbac, contents })).toEqual([]);
+});
+
 test('a write in a huge cluster looks at a part of it and says so', () => {
   const many = Array.from({ length: 6000 }, (_, index) => knownNamespace(`n${index}`));
   const everywhere = aPolicy('ref', { contents: { roleBindings: [binding('edit')] } });
