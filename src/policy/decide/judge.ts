@@ -51,7 +51,6 @@ const keyRules: readonly RuleId[] = [
 function onePerKey(reasons: readonly Reason[]): readonly Reason[] {
   if (reasons.length < 2) return reasons;
   const ranks = new Map<string, number>();
-  const placeOf = ({ violation, actions }: Reason): string => placeIn(violation.path, actions);
   for (const reason of reasons) {
     const place = placeOf(reason);
     ranks.set(place, Math.min(rankOf(reason), ranks.get(place) ?? Infinity));
@@ -85,8 +84,8 @@ function partition<T>(items: readonly T[], test: (item: T) => boolean): [readonl
 }
 
 /** A reason that only Audit reports must not replace one that denies. */
-function placeIn(path: string, actions: Reason['actions']): string {
-  return `${actions.length} ${path}`;
+function placeOf({ violation, actions }: Reason): string {
+  return `${actions.length} ${violation.path}`;
 }
 
 /** Reasons that leave one value come first. Other rules have one rank: each of their violations is a fault of its own. */
