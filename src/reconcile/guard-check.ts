@@ -103,7 +103,7 @@ export class GuardCheck {
     observer.guardMissing(policy, binding);
     const note =
       `ValidatingAdmissionPolicy ${policy} with binding ${binding} is missing or no longer denies, so ${meaning}; ` +
-      `to restore it, apply ${file} of the installed version`;
+      `to restore it, apply ${file} of the installed version, or after an install with Helm, run helm upgrade with the same values`;
     // Has no namespace, so its events are in the namespace default, like those of policies.
     const regarding = { apiVersion, kind: bindingKind, name: binding };
     events.record({ regarding, type: 'Warning', reason: 'GuardMissing', action: 'Check', note });

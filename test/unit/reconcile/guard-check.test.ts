@@ -94,6 +94,9 @@ describe('the check of the guard and the jail', () => {
         reason: 'GuardMissing',
         regarding: { kind: 'ValidatingAdmissionPolicyBinding', name: missing[0]?.[0] },
       });
+      expect(events[0]?.note).toMatch(
+        /is missing or no longer denies, so .+; to restore it, apply manifests\S+ of the installed version, or .+ helm upgrade/,
+      );
       if (object !== undefined) stored.set(key, object);
       await next();
       expect([...check.states()].every(([, isInForce]) => isInForce)).toBe(true);
