@@ -14,8 +14,9 @@ export interface ShippedParts {
   /** With it the garbage collector deletes the webhook configurations, and without it no replica applies them again. */
   readonly hooksOwner: readonly ObjectRef[];
   readonly hooks: readonly ObjectRef[];
-  /** The processes, and all rights of their accounts. */
   readonly program: readonly ObjectRef[];
+  /** All rights of the accounts of Reeve. The program needs them to answer reviews until it ends. */
+  readonly rights: readonly ObjectRef[];
   /** The admission policies: while they are in force, only Reeve may write what it provides. */
   readonly guards: readonly ObjectRef[];
   readonly definitions: readonly ObjectRef[];
@@ -50,6 +51,7 @@ export function shippedParts(objects: readonly KubeObject[], { namespace }: Inst
     hooksOwner: part('hooksOwner'),
     hooks: part('hooks'),
     program: part('program'),
+    rights: part('rights'),
     guards: part('guards'),
     definitions: part('definitions'),
     rest: part('rest'),
@@ -64,9 +66,10 @@ function partOf({ kind, name }: ObjectRef): keyof ShippedParts | 'namespace' {
     case 'ClusterRole':
       return name === hooksOwnerName ? 'hooksOwner' : 'rest';
     case 'Deployment':
+      return 'program';
     case 'ClusterRoleBinding':
     case 'RoleBinding':
-      return 'program';
+      return 'rights';
     case 'ValidatingAdmissionPolicyBinding':
     case 'ValidatingAdmissionPolicy':
       return 'guards';

@@ -45,7 +45,7 @@ async function empty(ref: ObjectRef, { writer, say }: Removal): Promise<string |
   }
 }
 
-/** Waits until the Pods of Reeve have ended: they have no rights any more, but they delay the deletion of their namespace. */
+/** Waits until the Pods of Reeve have ended: until then they answer API servers that go on asking, for which they need rights. */
 export async function podsEnded(
   namespace: string,
   client: KubeClient,

@@ -88,8 +88,8 @@ export class Uninstall {
   }
 
   /**
-   * First the API servers stop calling the webhooks, then the program ends. Only then may the guards be deleted, because
-   * they limit Reeve's accounts too. The contents come before the policies and shares, which say what to do with them.
+   * First the API servers stop calling the webhooks, then the program ends, then its accounts lose their rights. Only then
+   * may the guards be deleted, because they limit these accounts too. The contents come before the policies and shares, which say what to do with them.
    */
   #steps(parts: ShippedParts): readonly Step[] {
     const removal = this.#removal;
@@ -104,6 +104,7 @@ export class Uninstall {
       { run: () => podsEnded(namespace, client, timeout) },
       // Again: a replica may have written a configuration just before it ended.
       { run: () => removeHooks(parts.hooks, removal), isNeeded: true },
+      { run: deletion(parts.rights), isNeeded: true },
       { run: deletion(parts.guards), isNeeded: true },
       { run: () => clearContents(contents), isNeeded: true },
       { run: () => removeProviders(contents), isNeeded: true },

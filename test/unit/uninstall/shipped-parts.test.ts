@@ -46,6 +46,14 @@ test('webhook configurations, guards and definitions are parts of their own', as
   ]);
 });
 
+test('the right to answer reviews is no part of the role that owns the webhook configurations', async () => {
+  const { program, rights, rest } = await readShippedParts({ namespace: 'reeve-system' });
+  expect(program.map(({ kind }) => kind)).toEqual(expect.arrayContaining(['Deployment']));
+  expect(program.map(({ kind }) => kind)).not.toContain('ClusterRoleBinding');
+  expect(rights.map(({ name }) => name)).toEqual(expect.arrayContaining(['reeve-webhook-reviews']));
+  expect(rest.map(({ kind, name }) => `${kind} ${name}`)).toContain('ClusterRole reeve-webhook-reviews');
+});
+
 test('objects of the shipped namespace are deleted in the namespace of the install', () => {
   const metadata = { name: 'reeve-webhook', namespace: 'reeve-system' };
   const elsewhere = { ...metadata, namespace: 'other' };
