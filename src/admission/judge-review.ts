@@ -1,5 +1,4 @@
 // Judges one decoded review: finds its Namespace, calls the engine, asks for rights, and settles the verdict.
-import { budgetUntil } from '../policy/terms/budget.ts';
 import type { Circumstances } from '../policy/terms/budget.ts';
 import { decide } from '../policy/decide/decide.ts';
 import { mutate } from '../policy/decide/mutate.ts';
@@ -24,7 +23,9 @@ export interface JudgePorts {
   /** The account that creates the objects of policies. Absent without a cluster. */
   readonly ownAccount?: Requester;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
-  /** The evaluation budget of one review, in milliseconds. */
+  /** Milliseconds for which this thread has used a CPU. */
+  readonly cpuTime: () => number;
+  /** The evaluation budget of one review, in milliseconds of CPU time. */
   readonly evaluationMs: number;
   readonly install: Install;
 }
@@ -118,7 +119,11 @@ function mutateReview(review: Review, snapshot: ClusterSnapshot, circumstances: 
   return judged(verdict, review);
 }
 
-function circumstancesOf({ clock, evaluationMs }: JudgePorts, deadline: Deadline): Circumstances {
-  const spent = Math.min(clock.monotonic() + evaluationMs, deadline.at);
-  return { now: clock.now(), budget: budgetUntil(spent, () => clock.monotonic()) };
+/** Policies are no slower on a busy machine, so the budget counts CPU time. The caller waits only until the deadline. */
+function circumstancesOf({ clock, cpuTime, evaluationMs }: JudgePorts, { at }: Deadline): Circumstances {
+  const spent = cpuTime() + evaluationMs;
+  return {
+    now: clock.now(),
+    budget: { isSpent: () => cpuTime() >= spent || clock.monotonic() >= at },
+  };
 }

@@ -9,7 +9,7 @@ import type { AdmissionMetrics } from '../observe/admission-metrics.ts';
 import { admissionObserver } from './observers.ts';
 import { listen, urlOf } from './listen.ts';
 import type { PairSource } from '../certs/pair-source.ts';
-import { systemClock } from '../base/clock.ts';
+import { systemClock, threadCpuTime } from '../base/clock.ts';
 import type { ActivityObserver } from './observers.ts';
 
 export interface AdmissionSettings {
@@ -20,7 +20,7 @@ export interface AdmissionSettings {
 }
 
 /** The policies, namespaces and access reviews that the server needs. */
-export type AdmissionSources = Omit<HandlerPorts, 'clock' | 'evaluationMs' | 'observer'>;
+export type AdmissionSources = Omit<HandlerPorts, 'clock' | 'cpuTime' | 'evaluationMs' | 'observer'>;
 
 export interface RunningAdmission {
   readonly url: string;
@@ -49,6 +49,7 @@ export async function startAdmission(
   const ports: HandlerPorts = {
     ...sources,
     clock: systemClock,
+    cpuTime: threadCpuTime,
     evaluationMs: settings.evaluationBudget,
     observer: admissionObserver(log, metrics, activity),
   };

@@ -65,7 +65,7 @@ export const webhookSettings = {
   }),
   evaluationBudget: durationSetting('250ms', 30_000, parsePositiveDuration, {
     ...durationPlaceholder,
-    help: 'How long policies may evaluate one review.',
+    help: 'How much CPU time policies may take to evaluate one review.',
     accepted: 'a duration such as 250ms, more than 0 and up to 30s',
   }),
 } satisfies Settings;

@@ -39,6 +39,7 @@ const ports = {
   },
   clock,
   longDecisions: new LongDecisions(clock),
+  cpuTime: () => 0,
   evaluationMs: 1000,
   install: testInstall,
 };

@@ -218,6 +218,17 @@ test('policies that take too long refuse the request and are counted', async () 
   expect(observer.decisions).toMatchObject([{ overBudget: true }, { overBudget: true }]);
 });
 
+test('the budget of a review counts CPU time, so a busy machine does not spend it', async () => {
+  const snapshot = snapshotOf({ 'secret-rules': secretRules }, [knownNamespace('team-a', { tier: 'team' })]);
+  let [time, cpu] = [0, 0];
+  const clock = { now: () => new Date(), monotonic: () => (time += 300) };
+  await start(snapshot, { clock, evaluationMs: 250 });
+  expect((await ask('/validate?timeout=30s', secret)).status).not.toMatchObject({ code: 504 });
+  await target?.close();
+  await start(snapshot, { cpuTime: () => (cpu += 300), evaluationMs: 250 });
+  expect((await ask('/validate?timeout=30s', secret)).status).toMatchObject({ code: 504 });
+});
+
 describe('the texts for users', () => {
   test('a refusal lists every violation in one Status', async () => {
     await start(

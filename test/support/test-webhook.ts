@@ -74,6 +74,7 @@ export async function startTestWebhook(
     namespaces: { find: () => Promise.resolve(undefined) },
     access: { mayDo: () => Promise.resolve('no') },
     clock: { now: () => new Date(), monotonic: () => performance.now() },
+    cpuTime: () => 0,
     // So long that no test depends on the speed of the machine.
     evaluationMs: 60_000,
     install: testInstall,

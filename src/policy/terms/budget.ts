@@ -17,9 +17,4 @@ export interface Budget {
  */
 export type Steps<T> = Generator<undefined, T, undefined>;
 
-/** Lasts until `deadline`, in milliseconds of the monotonic clock. */
-export function budgetUntil(deadline: number, monotonic: () => number): Budget {
-  return { isSpent: () => monotonic() >= deadline };
-}
-
 export const unlimitedBudget: Budget = { isSpent: () => false };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Budget, budgetUntil } from '../../../../src/policy/terms/budget.ts';
+import type { Budget } from '../../../../src/policy/terms/budget.ts';
 import { decide } from '../../../../src/policy/decide/decide.ts';
 import { mutate } from '../../../../src/policy/decide/mutate.ts';
 import { settle } from '../../../../src/policy/decide/settle.ts';
@@ -46,14 +46,6 @@ describe('the evaluation budget', () => {
     // One check for the policy, one for its first key.
     const mutation = mutate(create, aSnapshot([two]), { now, budget: budgetOf(2) });
     expect(mutation).toMatchObject({ overBudget: true, patch: [] });
-  });
-
-  test('a budget is spent at its deadline', () => {
-    let time = 0;
-    const budget = budgetUntil(5, () => time);
-    expect(budget.isSpent()).toBe(false);
-    time = 5;
-    expect(budget.isSpent()).toBe(true);
   });
 });
 
