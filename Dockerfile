@@ -1,31 +1,48 @@
-# The image of Reeve: the compiled program and its production dependencies, for a numeric user and a read-only root.
+# The image of Reeve: Node with its libraries, the bundled program, and nothing else. No shell, no package manager.
+#
+# `npm run image` builds it. By hand: docker build --build-arg VERSION=0.1.0 --build-arg SOURCE_DATE_EPOCH=0 .
 
-FROM node:24-bookworm-slim AS build
-WORKDIR /reeve
+# Node 24.18.0 for all platforms. The build and the image use the same version.
+ARG NODE_IMAGE=docker.io/library/node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
+
+# Everything runs on the platform of the build machine, also for an image of another platform.
+FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS build
+WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 # No install script of a package runs.
 RUN npm ci --ignore-scripts
-COPY tsconfig.json tsconfig.build.json ./
+COPY tsconfig.json LICENSE ./
 COPY src ./src
-RUN node_modules/.bin/tsc -p tsconfig.build.json
+COPY build ./build
 # `reeve up` is for a workstation; without it, the image has no sandbox that could serve a fake API.
-RUN rm -r dist/sandbox dist/cli/demo dist/cli/up.js
-RUN npm ci --ignore-scripts --omit=dev
+RUN node build/bundle.ts --image
+COPY manifests ./manifests
 
-FROM node:24-bookworm-slim
-# The program needs no package manager, and an intruder must not find one.
-RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack \
-    /usr/local/bin/yarn /usr/local/bin/yarnpkg /opt/yarn-*
+FROM ${NODE_IMAGE} AS node
+
+FROM build AS root
+RUN --mount=type=bind,from=node,target=/node node build/root.ts /node /root-of-image
+
+FROM scratch
+COPY --from=root /root-of-image /
+ARG NODE_IMAGE
+# The version of package.json, the address of the repository, and the commit.
+ARG VERSION
+ARG SOURCE=""
+ARG REVISION=""
+# https://github.com/opencontainers/image-spec/blob/main/annotations.md
+LABEL org.opencontainers.image.title="Reeve" \
+    org.opencontainers.image.description="Keeps Kubernetes namespaces, their RBAC and their shared Secrets right." \
+    org.opencontainers.image.licenses="Apache-2.0" \
+    org.opencontainers.image.version="${VERSION}" \
+    org.opencontainers.image.source="${SOURCE}" \
+    org.opencontainers.image.revision="${REVISION}" \
+    org.opencontainers.image.base.name="${NODE_IMAGE}"
 WORKDIR /reeve
-COPY --from=build /reeve/package.json ./
-COPY --from=build /reeve/node_modules ./node_modules
-COPY --from=build /reeve/dist ./dist
-# The program applies these webhook configurations once it is ready.
-COPY manifests/webhooks ./manifests/webhooks
-ENV NODE_ENV=production REEVE_HOST=0.0.0.0
+ENV PATH=/usr/local/bin NODE_ENV=production REEVE_HOST=0.0.0.0
 # A numeric user, so that Kubernetes can verify that it is not root (runAsNonRoot).
 USER 65532:65532
 EXPOSE 8443 8081
 # The program writes nothing to disk. The flags disable features of Node that it does not use.
-ENTRYPOINT ["node", "--disable-proto=delete", "--disallow-code-generation-from-strings", "--no-addons", "dist/main.js"]
+ENTRYPOINT ["node", "--disable-proto=delete", "--disallow-code-generation-from-strings", "--no-addons", "dist/bin/main.js"]
 CMD ["run"]

@@ -1,7 +1,5 @@
 #!/usr/bin/env node
 // The program `reeve`: runs the command of its arguments and sets the exit code.
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { systemClock } from './base/clock.ts';
 import type { RunningIo } from './cli/running.ts';
@@ -48,20 +46,10 @@ const io: RunningIo = {
   clock: systemClock,
 };
 
-/** The build of the image leaves out the sandbox. */
-const upMissing =
-  'reeve up is not part of this image; run it from the npm package or from a clone of the repository';
-
-function refuse(reason: string): number {
-  stderr(`${reason}\n`);
-  return 1;
-}
-
 /** Loads the code of one command only: otherwise every start of a Pod would load the sandbox too. */
 async function run(command: Command): Promise<number> {
   switch (command.kind) {
     case 'up': {
-      if (!existsSync(join(import.meta.dirname, 'sandbox'))) return refuse(upMissing);
       const { runUp } = await import('./cli/up.ts');
       const isTerminal = process.stdout.isTTY;
       const isColored = command.mayColor && isTerminal;

@@ -1,4 +1,4 @@
-// Names the roles of the install and their files, so that a status can say where a missing rule belongs.
+// Names the roles of the install and their files, so that a status can say where a missing rule belongs; and its account.
 import type { InstallRole, RightsPurpose } from '../policy/authors/own-rights.ts';
 
 const secretsRole = 'ClusterRole reeve-reconciler-secrets';
@@ -25,6 +25,9 @@ const installRoles: Readonly<Record<RightsPurpose, InstallRole>> = {
     alsoListIn: 'the resource to providedResources in 41-jail.yaml',
   },
 };
+
+/** The service account of the reconciler. */
+export const reconcilerAccount = 'reeve-reconciler';
 
 export function whereToAdd(purpose: RightsPurpose): InstallRole {
   return installRoles[purpose];

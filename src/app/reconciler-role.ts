@@ -57,8 +57,6 @@ export interface RunningReconciler {
   stop(): Promise<void>;
 }
 
-/** The service account of the install. */
-export const reconcilerAccount = 'reeve-reconciler';
 const leaseName = 'reeve-reconciler';
 const flushMs = 3000;
 

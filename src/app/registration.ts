@@ -12,8 +12,9 @@ import type { ClusterConnection } from './cluster-connection.ts';
 import { excludedNamespaces, type InstallSettings } from './cluster-view.ts';
 import { elect, type Election } from './election.ts';
 import { registrationObserver, type ActivityObserver } from './observers.ts';
-import { reconcilerAccount } from './reconciler-role.ts';
-import { readProgramVersion, readWebhookTemplates } from './shipped-files.ts';
+import { reconcilerAccount } from './install-roles.ts';
+import { readProgramVersion } from './shipped-files.ts';
+import { readWebhookTemplates } from './webhook-templates.ts';
 
 export interface RegistrationSettings extends InstallSettings {
   readonly serviceName: string;

@@ -1,4 +1,5 @@
 // Starts `reeve run`: one connection, one view of the cluster, and the roles of this process.
+import type { Server } from 'node:http';
 import { serverLimits } from '../admission/http/server-limits.ts';
 import type { ApiServer } from '../kube/auth/credentials.ts';
 import { AdmissionMetrics } from '../observe/admission-metrics.ts';
@@ -8,9 +9,9 @@ import { MetricsRegistry } from '../observe/registry.ts';
 import { connect } from './cluster-connection.ts';
 import { watchCluster, type InstallSettings } from './cluster-view.ts';
 import { listen, urlOf } from './listen.ts';
-import { startReconciler, type ReconcilerSettings } from './reconciler-role.ts';
+import type { ReconcilerSettings } from './reconciler-role.ts';
 import { Watches } from './watches.ts';
-import { startWebhookRole, type WebhookRoleSettings } from './webhook-role.ts';
+import type { WebhookRoleSettings } from './webhook-role.ts';
 import { noActivity, type ActivityObserver } from './observers.ts';
 
 export interface RunSettings extends InstallSettings, ReconcilerSettings, WebhookRoleSettings {
@@ -87,24 +88,21 @@ async function startParts(
     isReady: () => state.isRunning && isReady(settings, watches) && state.isTrustworthy(),
     metrics: registry,
   });
-  const probesPort = await listen(probes, settings.probesPort, settings.host);
-  endings.push(() => {
-    probes.close();
-    probes.closeAllConnections();
-  });
+  const probesUrl = await openProbes(probes, settings, endings);
   const cluster = watchCluster(settings, watches);
   const context = { connection, cluster, watches, log, registry, activity, fail };
-  const probesUrl = urlOf('http', settings.host, probesPort);
   let webhookUrl: string | undefined;
   if (settings.role !== 'webhook') {
     // A process that also answers reviews must stay ready when a watch of the reconciler is forbidden.
     const starter = settings.role === 'all' ? watches.asOptional : watches;
+    const { startReconciler } = await import('./reconciler-role.ts');
     const reconciler = startReconciler(settings, { ...context, watches: starter });
     endings.push(() => reconciler.stop());
   }
   if (settings.role !== 'reconciler') {
     const answering = { ...context, metrics: new AdmissionMetrics(registry), limits: serverLimits };
     const waiting = AbortSignal.any([starting, abortedBy(failed)]);
+    const { startWebhookRole } = await import('./webhook-role.ts');
     const webhook = await startWebhookRole(settings, answering, waiting);
     webhookUrl = webhook.url;
     state.isTrustworthy = webhook.isTrustworthy;
@@ -117,6 +115,19 @@ async function startParts(
   const reviews = webhookUrl === undefined ? '' : `reviews on ${webhookUrl}, `;
   const description = `role ${settings.role} on ${connection.description}; ${reviews}probes on ${probesUrl}`;
   return { description, webhookUrl, probesUrl, failed };
+}
+
+async function openProbes(
+  probes: Server,
+  { probesPort, host }: RunSettings,
+  endings: Ending[],
+): Promise<string> {
+  const port = await listen(probes, probesPort, host);
+  endings.push(() => {
+    probes.close();
+    probes.closeAllConnections();
+  });
+  return urlOf('http', host, port);
 }
 
 /**

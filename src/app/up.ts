@@ -11,7 +11,7 @@ import { connect } from './cluster-connection.ts';
 import { loadObjects } from './load-objects.ts';
 import { startLocalSandbox, type LocalSandbox, type LocalSandboxSettings } from './local-sandbox.ts';
 import { systemClock } from '../base/clock.ts';
-import { reconcilerAccount } from './reconciler-role.ts';
+import { reconcilerAccount } from './install-roles.ts';
 import { startProgram, type RunningProgram, type RunSettings } from './run.ts';
 import { shippedFolder } from './shipped-files.ts';
 import { StartError } from '../base/start-error.ts';

@@ -1,6 +1,6 @@
 // Defines the flags of `reeve up`, `reeve serve`, `reeve certs` and `reeve uninstall`.
 import { maxLifetimeDays } from '../certs/issue/issue.ts';
-import { logLevels } from '../observe/log.ts';
+import { logLevels } from '../observe/log-level.ts';
 import { shippedFolder } from '../app/shipped-files.ts';
 import { certsDefaults } from './certs.ts';
 import {

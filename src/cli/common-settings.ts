@@ -1,6 +1,6 @@
 // Settings that several commands have in common.
 import { isNamespaceName } from '../api/kubernetes-names.ts';
-import { logLevels } from '../observe/log.ts';
+import { logLevels } from '../observe/log-level.ts';
 import {
   choiceSetting,
   durationSetting,

@@ -1,8 +1,6 @@
 // Writes the log as lines of JSON; the only file that knows pino.
 import { pino } from 'pino';
-
-export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
-export type LogLevel = (typeof logLevels)[number];
+import type { LogLevel } from './log-level.ts';
 
 type Field = string | number | boolean | readonly string[];
 

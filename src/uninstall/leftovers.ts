@@ -5,7 +5,7 @@ import type { KubeClient } from '../kube/http/client.ts';
 import type { ObjectWriter } from '../kube/object-writer.ts';
 import { resourcePath } from '../kube/http/resource-paths.ts';
 import { nameOf } from '../base/metadata.ts';
-import { reconcilerAccount } from '../app/reconciler-role.ts';
+import { reconcilerAccount } from '../app/install-roles.ts';
 import type { Facts } from './facts.ts';
 import { nameOfRef, textOfError, inParallel, listObjects } from './removal.ts';
 

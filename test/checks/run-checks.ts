@@ -9,7 +9,6 @@ interface Check {
 
 const checks: readonly Check[] = [
   { name: 'types', command: 'tsc', args: ['--noEmit'] },
-  { name: 'build', command: 'tsc', args: ['-p', 'tsconfig.build.json', '--noEmit'] },
   { name: 'lint', command: 'oxlint', args: ['--type-aware', '--deny-warnings'] },
   { name: 'house rules', command: 'node', args: ['test/checks/house-rules.ts'] },
   { name: 'format', command: 'prettier', args: ['--check', '--log-level=warn', '.'] },

@@ -1,6 +1,6 @@
 // Issues certificate authorities and serving certificates, and checks each with node:crypto before it is used.
 import { createHash, createPublicKey, randomBytes, X509Certificate, type KeyObject } from 'node:crypto';
-import { signedCertificate } from './encode.ts';
+import type { CertificateContent } from './encode.ts';
 import { authorityExtensions, servingExtensions } from './extensions.ts';
 import { makeKeyPair, parsePrivateKey, privateKeyPem, publicKeyInfo, type KeyPair } from './keys.ts';
 import { servingNames, serviceName, type ServingNames } from './names.ts';
@@ -26,7 +26,7 @@ export async function issueAuthority(
   const extensions = authorityExtensions(keyIdentifier(publicKey));
   const content = { subject, issuer: subject, ...validity, publicKey, extensions };
   const authority = {
-    certPem: await signedCertificate(content, privateKey),
+    certPem: await signed(content, privateKey),
     keyPem: privateKeyPem(privateKey),
   };
   assertAuthority(authority);
@@ -55,7 +55,7 @@ export async function issueServing(
     extensions: servingExtensions(names, keyIdentifier(publicKey), keyIdentifier(createPublicKey(issuerKey))),
   };
   const serving = {
-    certPem: await signedCertificate(content, issuerKey),
+    certPem: await signed(content, issuerKey),
     keyPem: privateKeyPem(privateKey),
   };
   assertServing(serving, authority, names);
@@ -81,6 +81,12 @@ export async function issueCertificates(
   const names = servingNames(namespace, extraNames);
   const ca = await issueAuthority(caLifetimeDays * dayMs, now, makeKeys);
   return { ca, serving: await issueServing(ca, names, leafLifetimeDays * dayMs, now, makeKeys) };
+}
+
+/** Loads node-forge only when a certificate is issued: half of the replicas never issue one. */
+async function signed(content: CertificateContent, key: KeyObject): Promise<string> {
+  const { signedCertificate } = await import('./encode.ts');
+  return await signedCertificate(content, key);
 }
 
 export function isLifetimeDays(days: number): boolean {

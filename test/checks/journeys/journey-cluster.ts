@@ -5,7 +5,7 @@ import { namespacePolicyCrd, secretShareCrd } from '../../../src/api/crd.ts';
 import { connect, type ClusterConnection } from '../../../src/app/cluster-connection.ts';
 import { loadObjects } from '../../../src/app/load-objects.ts';
 import { startLocalSandbox, type LocalSandbox } from '../../../src/app/local-sandbox.ts';
-import { reconcilerAccount } from '../../../src/app/reconciler-role.ts';
+import { reconcilerAccount } from '../../../src/app/install-roles.ts';
 import { shippedFolder } from '../../../src/app/shipped-files.ts';
 import type { KubeObject } from '../../../src/base/kube-object.ts';
 import { serviceAccountIdentity } from '../../../src/sandbox/access/users.ts';

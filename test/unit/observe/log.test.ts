@@ -4,7 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { createLog, type LogLevel } from '../../../src/observe/log.ts';
+import { createLog } from '../../../src/observe/log.ts';
+import type { LogLevel } from '../../../src/observe/log-level.ts';
 
 async function linesAt(level: LogLevel): Promise<readonly unknown[]> {
   const folder = await mkdtemp(join(tmpdir(), 'reeve-log-'));

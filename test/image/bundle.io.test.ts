@@ -1,0 +1,181 @@
+// The bundled program: what is in it, what each command loads, and that it works with the flags of the image.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { OutputChunk } from 'rolldown';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { bundleProgram, licensesFile } from '../../build/bundle.ts';
+import { eventually } from '../support/eventually.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const flags = ['--disable-proto=delete', '--disallow-code-generation-from-strings', '--no-addons'];
+
+interface Bundled {
+  /** The root of a package: the bundle, package.json and the manifests. */
+  readonly folder: string;
+  readonly files: readonly OutputChunk[];
+}
+
+async function bundled(forImage: boolean): Promise<Bundled> {
+  const folder = mkdtempSync(join(tmpdir(), 'reeve-bundle-'));
+  cpSync(join(root, 'package.json'), join(folder, 'package.json'));
+  cpSync(join(root, 'manifests'), join(folder, 'manifests'), { recursive: true });
+  writeFileSync(join(folder, 'none.yaml'), '');
+  return { folder, files: await bundleProgram({ out: join(folder, 'dist'), forImage }) };
+}
+
+let image: Bundled;
+let npmPackage: Bundled;
+
+beforeAll(async () => {
+  image = await bundled(true);
+  npmPackage = await bundled(false);
+});
+
+afterAll(() => {
+  for (const { folder } of [image, npmPackage]) rmSync(folder, { recursive: true });
+});
+
+const main = (from: Bundled): string => join(from.folder, 'dist/bin/main.js');
+
+function reeve(from: Bundled, ...args: readonly string[]) {
+  const options = { encoding: 'utf8', env: { PATH: process.env['PATH'], HOME: from.folder } } as const;
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...flags, main(from), ...args], options);
+  return { status, stdout, stderr };
+}
+
+/** The modules of a file and of all files that it imports at once, from the root of the repository. */
+function loadedWith(name: string, { files }: Bundled): readonly string[] {
+  const names = new Set([name]);
+  // The loop also visits the names that it adds.
+  for (const each of names) for (const next of fileCalled(each, files)?.imports ?? []) names.add(next);
+  const modules = [...names].flatMap((each) => Object.keys(fileCalled(each, files)?.modules ?? {}));
+  return modules.map((id) => id.replace(`${root}/`, ''));
+}
+
+function fileCalled(name: string, files: readonly OutputChunk[]): OutputChunk | undefined {
+  return files.find(({ fileName }) => fileName === name);
+}
+
+/** A module whose code is not used has no bytes in the bundle. */
+function renderedIn(modules: OutputChunk['modules']): readonly string[] {
+  const entries = Object.entries(modules);
+  return entries.filter(([, { renderedLength }]) => renderedLength > 0).map(([id]) => id);
+}
+
+function roomsIn(modules: readonly string[]): readonly string[] {
+  return [...new Set(modules.map((id) => id.split('/').slice(0, 2).join('/')))];
+}
+
+const packagePath = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/;
+
+test('the image has no sandbox and no demo, and the npm package has both', () => {
+  const isSandbox = (id: string): boolean =>
+    /src\/(?:sandbox|cli\/demo)\/|src\/(?:cli|app)\/up\.ts$/.test(id);
+  const modules = (from: Bundled) => from.files.flatMap(({ modules: parts }) => renderedIn(parts));
+  expect(modules(image).filter(isSandbox)).toEqual([]);
+  expect(modules(npmPackage).filter(isSandbox).length).toBeGreaterThan(20);
+});
+
+test('each role loads only its own code', () => {
+  const reconciler = loadedWith('reconciler-role.js', image);
+  const webhook = loadedWith('webhook-role.js', image);
+  expect(roomsIn(reconciler)).toContain('src/reconcile');
+  expect(roomsIn(reconciler)).not.toContain('src/admission');
+  expect(roomsIn(webhook)).toContain('src/admission');
+  expect(roomsIn(webhook)).not.toContain('src/reconcile');
+  expect(webhook.join(' ')).not.toMatch(/node_modules\/(?:node-forge|@kubernetes)\//);
+  expect(reconciler.join(' ')).not.toMatch(/node_modules\/(?:express|node-forge|@kubernetes)\//);
+});
+
+test('a help text is printed without loading a library', () => {
+  expect(loadedWith('main.js', image).filter((id) => packagePath.test(id))).toEqual([]);
+});
+
+test('the licenses name exactly the packages whose code is in the bundle, and give their texts', () => {
+  for (const { folder, files } of [image, npmPackage]) {
+    const used = files.flatMap(({ modules: parts }) => renderedIn(parts));
+    const packages = new Set(used.flatMap((id) => packagePath.exec(id)?.slice(0, 1) ?? []));
+    const expected = [...packages].map((path) => {
+      const { name, version } = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8')) as {
+        readonly name: string;
+        readonly version: string;
+      };
+      return `${name} ${version}`;
+    });
+    const sections = readFileSync(join(folder, 'dist', licensesFile), 'utf8').split(
+      `\n${'-'.repeat(80)}\n\n`,
+    );
+    const named = sections
+      .slice(1)
+      .map((section) => /^(?<title>\S+ \S+) \(/.exec(section)?.groups?.['title']);
+    expect(new Set(named)).toEqual(new Set(expected));
+    const withoutText = sections.slice(1).filter((section) => section.trim().split('\n').length < 5);
+    // It ships no file with its license, which is a dedication to the public domain.
+    expect(withoutText.map((section) => section.trim())).toEqual(['stream-buffers 3.0.3 (Unlicense)']);
+  }
+});
+
+test('the same source gives the same bytes', async () => {
+  const again = await bundled(true);
+  onTestFinished(() => rmSync(again.folder, { recursive: true }));
+  expect(again.files.map(({ fileName, code }) => [fileName, code])).toEqual(
+    image.files.map(({ fileName, code }) => [fileName, code]),
+  );
+});
+
+test('each command of the bundle explains itself', () => {
+  for (const command of ['run', 'serve', 'certs', 'uninstall', 'up']) {
+    expect(reeve(image, command, '--help'), command).toMatchObject({ status: 0, stderr: '' });
+  }
+});
+
+test('reeve certs and reeve serve work', async () => {
+  const certs = join(image.folder, 'certs');
+  expect(reeve(image, 'certs', '--out', certs)).toMatchObject({ status: 0 });
+  const policies = ['--policies', join(image.folder, 'none.yaml')];
+  const settings = ['--port', '0', '--probes-port', '0', '--drain-grace', '0s', '--certs-dir', certs];
+  const server = spawn(process.execPath, [...flags, main(image), 'serve', ...policies, ...settings]);
+  onTestFinished(() => void server.kill('SIGKILL'));
+  let output = '';
+  for (const stream of [server.stdout, server.stderr]) stream.on('data', (part) => (output += String(part)));
+  await eventually(() => output).toContain('0 policies loaded');
+  const ended = once(server, 'exit');
+  server.kill('SIGTERM');
+  expect(await ended).toEqual([0, null]);
+});
+
+test('reeve up says in one sentence that the image does not have it', () => {
+  expect(reeve(image, 'up')).toEqual({
+    status: 1,
+    stdout: '',
+    stderr:
+      'reeve up is not part of this image; run it from the npm package or from a clone of the repository\n',
+  });
+});
+
+test('reeve up plays its demo from the npm package', () => {
+  const { status, stdout } = reeve(npmPackage, 'up', '--demo', '--json');
+  expect(stdout.trim().split('\n').at(-1)).toContain('"');
+  expect(status).toBe(0);
+});
+
+test('a kubeconfig is read by the bundled library', () => {
+  const kubeconfig = join(image.folder, 'kubeconfig');
+  const clusters = [{ name: 'c', cluster: { server: 'https://127.0.0.1:1' } }];
+  const contexts = [{ name: 'c', context: { cluster: 'c', user: 'u' } }];
+  const users = [{ name: 'u', user: { token: 'none' } }];
+  const text = JSON.stringify({ clusters, contexts, users, 'current-context': 'c' });
+  writeFileSync(kubeconfig, text);
+  const { status, stderr } = reeve(image, 'uninstall', '--kubeconfig', kubeconfig, '--yes');
+  expect(stderr).toContain('ECONNREFUSED');
+  expect(status).toBe(1);
+});
+
+test('reeve run names a kubeconfig that does not exist', () => {
+  const { status, stderr } = reeve(image, 'run', '--kubeconfig', join(image.folder, 'nowhere'));
+  expect(status).toBe(1);
+  expect(stderr).toContain('nowhere');
+});
