@@ -3,7 +3,7 @@ import type { ServerLimits } from '../admission/http/server-limits.ts';
 import { createAccessReviewer } from '../kube/access-review.ts';
 import type { AdmissionMetrics } from '../observe/admission-metrics.ts';
 import { CertificateMetrics } from '../observe/certificate-metrics.ts';
-import { reconcilerAccount } from './reconciler-role.ts';
+import { reconcilerAccount } from './install-roles.ts';
 import type { Requester } from '../policy/terms/review.ts';
 import type { Log } from '../observe/log.ts';
 import type { MetricsRegistry } from '../observe/registry.ts';
