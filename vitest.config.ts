@@ -18,6 +18,9 @@ const onBoth = 'test/contract/**/*.test.ts';
 /** Reeve in Pods, on real nodes. */
 const onNodes = 'test/node/**/*.test.ts';
 
+/** Builds the image and runs it. */
+const onTheImage = 'test/image/image.test.ts';
+
 /** Needs a process or a port: a quick test does not. */
 const withProcessesOrPorts = ['test/**/*.io.test.ts', 'test/http/**/*.test.ts', 'test/samples/**/*.test.ts'];
 
@@ -68,7 +71,7 @@ const quick = {
   test: {
     name: 'quick',
     include: ['test/**/*.test.ts'],
-    exclude: [...configDefaults.exclude, onACluster, onBoth, onNodes, ...withProcessesOrPorts, ...long],
+    exclude: [...configDefaults.exclude, onACluster, onBoth, onNodes, onTheImage, ...withProcessesOrPorts, ...long],
     // Quick tests share nothing that one could leave behind for the next, and most end before a process could start.
     isolate: false,
     setupFiles: [
@@ -141,6 +144,18 @@ const node = {
   },
 };
 
+/** Needs root on Linux, and the packages that test/image/tools.ts names. */
+const image = {
+  test: {
+    name: 'image',
+    include: [onTheImage],
+    globalSetup: './test/image/setup.ts',
+    sequence: { groupOrder: 2 },
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+  },
+};
+
 const hasGo = (await findGo()) !== undefined;
 
 // oxlint-disable-next-line import/no-default-export -- vitest reads its configuration from the default export
@@ -149,6 +164,6 @@ export default defineConfig({
     maxWorkers: clusterWorkers,
     provide: { isUpdating },
     reporters: ['default', './test/support/counting-reporter.ts'],
-    projects: [quick, local, ...(hasGo ? [] : [sandbox]), cluster, alone, node],
+    projects: [quick, local, ...(hasGo ? [] : [sandbox]), cluster, alone, image, node],
   },
 });

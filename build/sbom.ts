@@ -1,6 +1,6 @@
 // Writes what the program and the image consist of, as CycloneDX: https://cyclonedx.org/docs/1.5/json/
 //
-// npm makes the document from package-lock.json. It gives each document a random number and the time of day, which are
+// npm makes the document from package-lock.json, and only the packages of the bundle are kept. npm gives each document a random number and the time of day, which are
 // left out: the same source must give the same bytes.
 import { execFileSync } from 'node:child_process';
 import { isJsonObject, ownMember, type JsonObject } from '../src/base/json.ts';
@@ -13,7 +13,7 @@ export interface SbomComponent {
   readonly purl: string;
 }
 
-const npmArguments = 'sbom --sbom-format cyclonedx --sbom-type application --package-lock-only --omit dev';
+const npmArguments = 'sbom --sbom-format cyclonedx --sbom-type application --package-lock-only';
 
 /** Contains the packages of the bundle, and of their dependencies only those in the bundle. */
 export function sbomOf(root: string, packages: readonly BundledPackage[]): JsonObject {
@@ -37,11 +37,18 @@ function reproducible(document: JsonObject, bundled: ReadonlySet<string>): JsonO
     ...rest,
     // npm calls the program by the name of its folder.
     metadata: { ...facts, component: { ...program, name: self.slice(0, self.lastIndexOf('@')) } },
-    components: listOf(components).filter((each) => kept.has(ownMember(each, 'bom-ref'))),
+    components: bundledIn(listOf(components), bundled),
     dependencies: listOf(dependencies)
       .filter((each) => kept.has(ownMember(each, 'ref')))
       .map((each) => ({ ...each, dependsOn: textsOf(each['dependsOn']).filter((ref) => kept.has(ref)) })),
   };
+}
+
+/** With `--omit dev`, npm leaves out packages that the program needs too, so the bundle decides. */
+function bundledIn(components: readonly JsonObject[], bundled: ReadonlySet<string>): readonly JsonObject[] {
+  const found = components.filter((each) => bundled.has(String(each['bom-ref'])));
+  if (found.length !== bundled.size) throw new Error('npm sbom does not list every package of the bundle');
+  return found;
 }
 
 /** Adds what no package manager has installed: Node, and the libraries of its system. */

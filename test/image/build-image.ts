@@ -11,9 +11,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { cacheFolder, cacheKey } from '../cluster/binary.ts';
+import { cacheFolder, cacheKey } from '../cluster/go-program.ts';
 import { baseImage, repository } from './base-image.ts';
-import { prepareTools, runTool } from './tools.ts';
+import { runTool, toolsProblem } from './tools.ts';
 
 /** What the Dockerfile copies, and itself. */
 const inputs =
@@ -27,7 +27,7 @@ export interface ImageOptions {
 
 /** Returns an OCI archive with docker.io/library/reeve:VERSION. Throws with one sentence where none can be built. */
 export function builtImage({ say, again = false }: ImageOptions): string {
-  const problem = prepareTools(say);
+  const problem = toolsProblem();
   if (problem !== undefined) throw new Error(problem);
   const base = baseImage(say);
   const key = imageKey(base);
@@ -64,11 +64,11 @@ function imageKey(base: string): string {
 }
 
 function buildArguments(base: string, again: boolean): readonly string[] {
-  const caching = again ? '--no-cache' : '--layers';
   // Without the network of the machine, buildah leaves a bridge and firewall rules behind.
   const isolation = '--isolation oci --runtime runc --network host --pull-never --timestamp 0';
   const values = [`NODE_IMAGE=${base}`, `VERSION=${version()}`].flatMap((value) => ['--build-arg', value]);
-  return ['build', '-q', caching, ...isolation.split(' '), ...values, ...npmMounts()];
+  const caching = again ? ['--no-cache'] : [];
+  return ['build', '-q', '--layers', ...caching, ...isolation.split(' '), ...values, ...npmMounts()];
 }
 
 /** npm inside the build uses the registry and the authorities of this machine. */

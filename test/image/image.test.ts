@@ -10,7 +10,7 @@ import { readImage, type ReadImage } from './archive.ts';
 import { builtImage, version } from './build-image.ts';
 import { Container } from './container.ts';
 
-const archive = inject('imageArchive');
+const { archive } = inject('image');
 const describeImage = describe.skipIf(archive === undefined);
 
 let folder = '';
@@ -41,7 +41,7 @@ describeImage('the files of the image', () => {
       /^licenses\/[\w+-]+\/(?:LICENSE|copyright|THIRD-PARTY-LICENSES\.txt)$/,
       /^reeve\/(?:package\.json|sbom\.cdx\.json)$/,
       /^reeve\/dist\/bin\/[\w-]+\.js$/,
-      /^reeve\/manifests\/(?!samples|chart)[\w-]+\/[\w/-]+\.(?:yaml|md)$/,
+      /^reeve\/manifests\/(?!samples|chart)[\w-]+\/[\w./-]+\.(?:yaml|md)$/,
     ];
     const files = image.entries.filter(isFile).map(({ path }) => path);
     expect(files.filter((path) => !expected.some((pattern) => pattern.test(path)))).toEqual([]);

@@ -1,36 +1,21 @@
-// The programs that build and run the image here, all of them packages of Debian. Root gets missing ones installed.
+// The programs that build and run the image here, all of them packages of Debian.
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { installPrograms, missingPrograms, pathOfRoot } from '../cluster/node/packages.ts';
 
-const needed = [
-  { program: 'buildah', package: 'buildah' },
-  { program: 'runc', package: 'runc' },
-  { program: 'mmdebstrap', package: 'mmdebstrap' },
-] as const;
+const needed = ['buildah', 'runc', 'mmdebstrap'].map((name) => ({ program: name, package: name }));
 
-/** runc is in a folder that is not on the PATH of every account. */
-export const toolPath = [process.env['PATH'] ?? '', '/usr/sbin', '/sbin'].join(delimiter);
+export const toolPath = pathOfRoot(process.env['PATH'] ?? '');
 
-function missingTools(): readonly (typeof needed)[number][] {
-  const folders = toolPath.split(delimiter);
-  return needed.filter(({ program }) => !folders.some((folder) => existsSync(join(folder, program))));
+/** Returns in one sentence why no image can be built here; undefined when one can. */
+export function toolsProblem(): string | undefined {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'the image needs root on Linux';
+  const missing = missingPrograms(toolPath, undefined, needed).map(({ program }) => program);
+  return missing.length === 0 ? undefined : `the image needs ${missing.join(', ')}`;
 }
 
-/** Installs what is missing, and returns in one sentence why no image can be built here, or undefined. */
-export function prepareTools(say: (text: string) => void): string | undefined {
-  if (process.platform !== 'linux' || process.getuid?.() !== 0)
-    return 'building the image needs root on Linux';
-  const packages = missingTools().map((each) => each.package);
-  if (packages.length > 0 && existsSync('/usr/bin/apt-get')) {
-    say(`installing ${packages.join(', ')}`);
-    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-    // A failure shows as a program that is still missing.
-    spawnSync('apt-get', ['-q', 'update'], { env });
-    spawnSync('apt-get', ['-q', 'install', '--yes', '--no-install-recommends', ...packages], { env });
-  }
-  const missing = missingTools().map(({ program }) => program);
-  return missing.length === 0 ? undefined : `building the image needs ${missing.join(' and ')}`;
+/** Installs what is missing, if this is root on Debian. Afterwards `toolsProblem` says what is still missing. */
+export async function installTools(say: (text: string) => void): Promise<void> {
+  await installPrograms(toolPath, say, needed);
 }
 
 /** Returns standard output. Throws with the last lines of standard error. */

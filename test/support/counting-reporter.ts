@@ -1,5 +1,6 @@
 // Prints one last line that counts the tests, so that a script can read the result of a run.
 import type { Reporter, TestModule } from 'vitest/node';
+import { imageNotice } from '../image/setup.ts';
 import { rigNotice } from '../node/support/rig-setup.ts';
 import { clusterNotice } from './control-plane.ts';
 
@@ -19,8 +20,8 @@ class CountingReporter implements Reporter {
     }
     const notices = new Set(
       modules.flatMap(({ project }) => {
-        const { cluster, rig } = project.getProvidedContext();
-        return [clusterNotice(cluster), rigNotice(rig)];
+        const { cluster, rig, image } = project.getProvidedContext();
+        return [clusterNotice(cluster), rigNotice(rig), imageNotice(image)];
       }),
     );
     for (const notice of notices) if (notice !== undefined) process.stdout.write(`${notice}\n`);

@@ -4,7 +4,7 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import { once } from 'node:events';
 import { delimiter, join } from 'node:path';
 
-interface NeededProgram {
+export interface NeededProgram {
   readonly program: string;
   /** The package of Debian: https://packages.debian.org/ */
   readonly package: string;
@@ -28,11 +28,12 @@ export function pathOfRoot(path: string): string {
 export function missingPrograms(
   path: string,
   exists: (file: string) => boolean = isExecutable,
+  needed: readonly NeededProgram[] = neededPrograms,
 ): readonly NeededProgram[] {
   const folders = pathOfRoot(path).split(delimiter);
   const isThere = (program: string): boolean =>
     program.startsWith('/') ? exists(program) : folders.some((folder) => exists(join(folder, program)));
-  return neededPrograms.filter(({ program }) => !isThere(program));
+  return needed.filter(({ program }) => !isThere(program));
 }
 
 interface Account {
@@ -51,8 +52,12 @@ export function nodeProblem(path: string, { uid, platform } = thisAccount): stri
 }
 
 /** Installs what is missing, if this is root on Debian. Afterwards `nodeProblem` says what is still missing. */
-export async function installPrograms(path: string, say: (text: string) => void): Promise<void> {
-  const packages = missingPrograms(path).map((each) => each.package);
+export async function installPrograms(
+  path: string,
+  say: (text: string) => void,
+  needed: readonly NeededProgram[] = neededPrograms,
+): Promise<void> {
+  const packages = missingPrograms(path, isExecutable, needed).map((each) => each.package);
   if (packages.length === 0 || process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return;
   say(`installing ${packages.join(', ')}`);
   await apt('update');

@@ -1,18 +1,18 @@
-// Finds the image of Reeve as an OCI archive.
+// Finds the image of Reeve as an OCI archive: a given one, or the one that `npm run image` builds.
+import { builtImage } from '../../image/build-image.ts';
+import { toolsProblem } from '../../image/tools.ts';
 
 /** The variable names an archive that holds docker.io/library/reeve:<version>. */
 const variable = 'REEVE_IMAGE_ARCHIVE';
 
 /** Returns in one sentence why there is no image; undefined when there is one. */
 export function imageProblem(): string | undefined {
-  return archive() === '' ? `${variable} names no archive of the image` : undefined;
+  return archive() === '' ? toolsProblem() : undefined;
 }
 
-// oxlint-disable-next-line typescript/require-await
-export async function reeveArchive(_say: (text: string) => void): Promise<string> {
-  const problem = imageProblem();
-  if (problem !== undefined) throw new Error(problem);
-  return archive();
+export function reeveArchive(say: (text: string) => void): string {
+  const given = archive();
+  return given === '' ? builtImage({ say }) : given;
 }
 
 function archive(): string {

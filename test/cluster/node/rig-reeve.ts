@@ -11,7 +11,7 @@ export const reeveDeployments = ['deployment/reeve-webhook', 'deployment/reeve-r
 
 /** Resolves when both Deployments are complete and API servers call the webhook. */
 export async function installOnRig(rig: NodeRig, say: Say = () => undefined): Promise<void> {
-  await rig.importImage(await reeveArchive(say));
+  await rig.importImage(reeveArchive(say));
   await mustKubectl(['apply', '-f', 'manifests/crds', '-f', 'manifests/install'], rig.cluster);
   await reeveIsComplete(rig);
   say('Reeve runs in Pods: kubectl get pods -n reeve-system -o wide');

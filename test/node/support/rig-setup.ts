@@ -3,6 +3,7 @@ import type { TestProject } from 'vitest/node';
 import { findGo } from '../../cluster/go-program.ts';
 import { installPrograms, nodeProblem } from '../../cluster/node/packages.ts';
 import { imageProblem } from '../../cluster/node/reeve-image.ts';
+import { installTools } from '../../image/tools.ts';
 import { startRig } from '../../cluster/node/rig.ts';
 import { installOnRig } from '../../cluster/node/rig-reeve.ts';
 
@@ -22,7 +23,10 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const say = (text: string): void => void process.stderr.write(`${text.trimEnd()}\n`);
   const isRequired = process.env[variable] === 'required';
   const path = process.env['PATH'] ?? '';
-  if (isRequired) await installPrograms(path, say);
+  if (isRequired) {
+    await installPrograms(path, say);
+    await installTools(say);
+  }
   const hasGo = (await findGo()) !== undefined;
   const reason = nodeProblem(path) ?? (hasGo ? imageProblem() : 'a node needs Go on the PATH');
   if (reason !== undefined) {
