@@ -71,7 +71,15 @@ const quick = {
   test: {
     name: 'quick',
     include: ['test/**/*.test.ts'],
-    exclude: [...configDefaults.exclude, onACluster, onBoth, onNodes, onTheImage, ...withProcessesOrPorts, ...long],
+    exclude: [
+      ...configDefaults.exclude,
+      onACluster,
+      onBoth,
+      onNodes,
+      onTheImage,
+      ...withProcessesOrPorts,
+      ...long,
+    ],
     // Quick tests share nothing that one could leave behind for the next, and most end before a process could start.
     isolate: false,
     setupFiles: [

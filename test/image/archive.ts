@@ -47,22 +47,27 @@ export function readImage(archive: string, folder: string): ReadImage {
   for (const each of [layout, root]) mkdirSync(each, { recursive: true });
   runTool('tar', ['-xf', archive, '-C', layout]);
   const blob = (digest: string): string => join(layout, 'blobs', digest.replace(':', '/'));
-  const read = <T>(path: string): T => JSON.parse(readFileSync(path, 'utf8')) as T;
-  const [top] = read<{ readonly manifests: readonly Descriptor[] }>(join(layout, 'index.json')).manifests;
+  const [top] = (parsed(join(layout, 'index.json')) as { readonly manifests: readonly Descriptor[] })
+    .manifests;
   if (top === undefined) throw new Error('the archive holds no image');
-  const manifest = read<{ readonly config: Descriptor; readonly layers: readonly Descriptor[] }>(
-    blob(top.digest),
-  );
+  const manifest = parsed(blob(top.digest)) as {
+    readonly config: Descriptor;
+    readonly layers: readonly Descriptor[];
+  };
   const files = manifest.layers.map(({ digest }) => blob(digest));
   for (const file of files) runTool('tar', ['-xzpf', file, '-C', root]);
   return {
     name: top.annotations?.['org.opencontainers.image.ref.name'] ?? '',
     digest: top.digest,
-    config: read<ImageConfig>(blob(manifest.config.digest)),
+    config: parsed(blob(manifest.config.digest)) as ImageConfig,
     layerBytes: manifest.layers.reduce((sum, { size }) => sum + size, 0),
     entries: files.flatMap((file) => entriesOf(runTool('tar', ['-tvzf', file, '--numeric-owner']))),
     root,
   };
+}
+
+function parsed(path: string): unknown {
+  return JSON.parse(readFileSync(path, 'utf8'));
 }
 
 function entriesOf(listing: string): readonly ImageEntry[] {
