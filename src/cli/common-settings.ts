@@ -65,7 +65,7 @@ export const webhookSettings = {
   }),
   evaluationBudget: durationSetting('250ms', 30_000, parsePositiveDuration, {
     ...durationPlaceholder,
-    help: 'How much CPU time policies may take to evaluate one review.',
+    help: 'How much CPU time policies may take to evaluate one review. Beyond it, the write is refused. Policies that can only warn come last, and are left out then.',
     accepted: 'a duration such as 250ms, more than 0 and up to 30s',
   }),
 } satisfies Settings;
