@@ -9,7 +9,7 @@ import {
   type Rendered,
   type RenderOptions,
 } from '../checks/chart/rendered-chart.ts';
-import type { Helm } from '../cluster/helm/helm.ts';
+import { chartFolder, type Helm } from '../cluster/helm/helm.ts';
 import { describeHelm, helmBuildMs, neededHelm } from './helm-versions.ts';
 import { valueCases, valueSets, withValue } from './values-cases.ts';
 
@@ -59,6 +59,13 @@ describeHelm('the chart', () => {
     const { documents, hooks } = await renderChart(helm4, set);
     const ids = [...documents, ...hooks].map(({ object }) => idOf(object));
     expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('both versions of Helm find no fault with the chart', async () => {
+    for (const helm of [helm3, helm4]) {
+      const { code, stdout } = await helm(['lint', '--strict', '--namespace', 'reeve-system', chartFolder]);
+      expect(code, stdout).toBe(0);
+    }
   });
 
   it('the namespace of the release is in every namespaced object, and its own Namespace is not in the chart', async () => {

@@ -87,10 +87,28 @@ describeControllers('the chart', () => {
       expect(await read('nspol/team-namespaces', '.spec.suspend')).toBe('true');
     });
 
+    it('a rollback restores the flags, the rights and the jail together', async () => {
+      await chart.rollback();
+      const webhook = `deployment/reeve-webhook -n ${release.namespace}`;
+      expect(await read(webhook, '..args')).toContain('--resource-kind=v1/ResourceQuota');
+      expect(await read('clusterrole/reeve-reconciler-bind', '.rules[0].resourceNames')).toBe(
+        '["view","edit"]',
+      );
+      expect(await read('validatingadmissionpolicy/reeve-jail', jailed('bindableRoles'))).toBe(
+        '["view", "edit"]',
+      );
+      expect(await exists('nspol', policy.name)).toBe(true);
+    });
+
     it('an uninstall deletes the webhook configurations first, with an account that has no other rights', async () => {
       await createConfigurations();
       const [uninstalled, job] = await Promise.all([chart.uninstall(), runJob(plane, 'reeve-uninstall')]);
       expect(job).toMatchObject({ code: 0, stderr: '' });
+      expect(job.rights).toEqual([
+        'clusterroles.rbac.authorization.k8s.io [] [reeve-webhook] [get delete]',
+        'mutatingwebhookconfigurations.admissionregistration.k8s.io [] [reeve] [get patch delete]',
+        'validatingwebhookconfigurations.admissionregistration.k8s.io [] [reeve] [get patch delete]',
+      ]);
       expect(job.stdout).toContain('deleted ClusterRole reeve-webhook');
       expect(uninstalled).toContain('release "reeve" uninstalled');
       expect(await exists('validatingwebhookconfiguration', 'reeve')).toBe(false);
@@ -112,7 +130,9 @@ describeControllers('the chart', () => {
 
     it('an install after an uninstall takes over what was kept', async () => {
       await chart.install({ policies: [{ ...policy, spec: { ...policy.spec, suspend: true } }] });
-      expect(await read('nspol/team-namespaces', '.spec.suspend')).toBe('true');
+      // Helm 3 does not change a custom object that it takes over: docs/operate/install.md says so.
+      const suspended = major === 3 ? 'false' : 'true';
+      expect(await read('nspol/team-namespaces', '.spec.suspend')).toBe(suspended);
       await chart.uninstall('--no-hooks');
       await mustKubectl(['delete', 'nspol', '--all'], plane);
       await mustKubectl(['delete', 'crd', '--all'], plane);

@@ -27,21 +27,19 @@ export class HelmRelease {
     return await this.#run(['upgrade', release.name, chart, '--values', '-'], values);
   }
 
+  async rollback(): Promise<string> {
+    return await this.#run(['rollback', release.name]);
+  }
+
   async uninstall(...flags: readonly string[]): Promise<string> {
     return await this.#run(['uninstall', release.name, ...flags]);
   }
 
-  async test(): Promise<string> {
-    return await this.#run(['test', release.name]);
-  }
-
   async #run(args: readonly string[], values: object = {}): Promise<string> {
     const { kubeconfig } = this.#plane;
-    const input = JSON.stringify(values);
-    const { code, stdout, stderr } = await this.#helm([...args, '--namespace', release.namespace], {
-      kubeconfig,
-      input,
-    });
+    const flags = ['--namespace', release.namespace];
+    const options = { kubeconfig, input: JSON.stringify(values) };
+    const { code, stdout, stderr } = await this.#helm([...args, ...flags], options);
     if (code !== 0) throw new Error(`helm ${args[0]} ended with ${code}: ${stderr}`);
     return stdout;
   }
@@ -58,8 +56,13 @@ interface Job {
   };
 }
 
+export interface JobOutput extends Output {
+  /** What the account of the Job may do, besides what every account may. */
+  readonly rights: readonly string[];
+}
+
 /** Runs the program of a Job from source, with the account of the Job, and reports its success as a kubelet would. */
-export async function runJob(plane: ControlPlane, name: string): Promise<Output> {
+export async function runJob(plane: ControlPlane, name: string): Promise<JobOutput> {
   const get = ['get', 'job', name, '-n', release.namespace, '-o=json'];
   await until(
     async () => (await kubectl(get, plane)).code === 0,
@@ -67,6 +70,7 @@ export async function runJob(plane: ControlPlane, name: string): Promise<Output>
   );
   const { spec } = (JSON.parse(await mustKubectl(get, plane)) as Job).spec.template;
   const account = await plane.tokenKubeconfig(release.namespace, spec.serviceAccountName);
+  const rights = await rightsOf(account);
   await using process = new ReeveProcess([...(spec.containers[0]?.args ?? []), `--kubeconfig=${account}`]);
   const output = await process.ended();
   const now = new Date().toISOString().replace(/\.\d+Z$/, 'Z');
@@ -80,7 +84,16 @@ export async function runJob(plane: ControlPlane, name: string): Promise<Output>
   const status = { startTime: now, completionTime: now, succeeded: 1, ready: 0, conditions };
   const patch = ['patch', 'job', name, '-n', release.namespace, '--subresource=status', '--type=merge'];
   if (output.code === 0) await mustKubectl([...patch, '-p', JSON.stringify({ status })], plane);
-  return output;
+  return { ...output, rights };
+}
+
+async function rightsOf(kubeconfig: string): Promise<readonly string[]> {
+  const listed = await mustKubectl(['auth', 'can-i', '--list', '--no-headers'], { kubeconfig });
+  return listed
+    .split('\n')
+    .map((line) => line.trim().replaceAll(/ +/g, ' '))
+    .filter((line) => line !== '' && !line.startsWith('self') && !line.startsWith('['))
+    .toSorted();
 }
 
 /** A copy of the chart that the test may change. */
