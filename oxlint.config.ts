@@ -22,6 +22,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   observe: ['base', 'api'],
   registration: ['base', 'api', 'policy', 'state'],
   sandbox: ['base', 'cel', 'api'],
+  check: rooms,
   uninstall: rooms,
   app: rooms,
   cli: rooms,

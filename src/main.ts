@@ -68,6 +68,10 @@ async function run(command: Command): Promise<number> {
       const { runCerts } = await import('./cli/certs.ts');
       return await runCerts(command.settings, { stdout, stderr, clock: systemClock });
     }
+    case 'check': {
+      const { runCheck } = await import('./cli/check.ts');
+      return await runCheck(command.settings, command.environment, { stdout, stderr, clock: systemClock });
+    }
     case 'uninstall': {
       const { runUninstall } = await import('./cli/uninstall.ts');
       return await runUninstall(command.settings, command.environment, { stdout, stderr, ask: asking() });

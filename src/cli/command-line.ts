@@ -4,6 +4,8 @@ import { runSettings, type RunFlags } from './run-settings.ts';
 import {
   certsSettings,
   type CertsFlags,
+  checkSettings,
+  type CheckFlags,
   upSettings,
   type UpFlags,
   serveSettings,
@@ -35,6 +37,7 @@ export type Command =
   | { readonly kind: 'run'; readonly settings: RunFlags; readonly environment: ClusterEnvironment }
   | { readonly kind: 'serve'; readonly settings: ServeFlags }
   | { readonly kind: 'certs'; readonly settings: CertsFlags }
+  | { readonly kind: 'check'; readonly settings: CheckFlags; readonly environment: ClusterEnvironment }
   | {
       readonly kind: 'uninstall';
       readonly settings: UninstallFlags;
@@ -48,6 +51,7 @@ const summaries = {
   run: 'Run on a cluster: answer admission reviews, and create and keep the contents of namespaces.',
   serve: 'Answer admission reviews for a folder of policies, without a cluster.',
   certs: 'Create a certificate authority and a serving certificate, and print the caBundle.',
+  check: 'Look at an install on a cluster, and print what does not work. Needs rights to read.',
   uninstall: 'Remove Reeve from a cluster, so that nothing of it blocks requests.',
 } as const;
 
@@ -80,6 +84,12 @@ export function readCommand(
       }));
     case 'certs':
       return commandOf(name, certsSettings, rest, env, asRead, (settings) => ({ kind: 'certs', settings }));
+    case 'check':
+      return commandOf(name, checkSettings, rest, env, asRead, (settings) => ({
+        kind: 'check',
+        settings,
+        environment: clusterOf(env),
+      }));
     case 'uninstall':
       return commandOf(name, uninstallSettings, rest, env, asRead, (settings) => ({
         kind: 'uninstall',

@@ -1,4 +1,4 @@
-// Defines the flags of `reeve up`, `reeve serve`, `reeve certs` and `reeve uninstall`.
+// Defines the flags of `reeve up`, `reeve serve`, `reeve certs`, `reeve check` and `reeve uninstall`.
 import { maxLifetimeDays } from '../certs/issue/issue.ts';
 import { logLevels } from '../observe/log-level.ts';
 import { shippedFolder } from '../app/shipped-files.ts';
@@ -124,6 +124,19 @@ export const uninstallSettings = {
 } satisfies Settings;
 
 export type UninstallFlags = Values<typeof uninstallSettings>;
+
+export const checkSettings = {
+  kubeconfig: uninstallSettings.kubeconfig,
+  namespace: installSettings.namespace,
+  wait: switchSetting('Look again until everything works.'),
+  timeout: durationSetting('2m', anHourMs, parsePositiveDuration, {
+    ...durationPlaceholder,
+    help: 'With --wait: how long.',
+    accepted: 'a duration such as 2m, more than 0 and up to 1h',
+  }),
+} satisfies Settings;
+
+export type CheckFlags = Values<typeof checkSettings>;
 
 export const uninstallDetails = `The command prints which objects it will delete or keep, asks for confirmation, and then deletes in this order:
 the webhook configurations, so that no request waits for an answer; the Deployments and the rights of Reeve's

@@ -7,7 +7,7 @@ import type { KubeObject } from '../base/kube-object.ts';
 import { pause } from '../base/pause.ts';
 import type { EventRecorder, ObjectWriter, ReconcileObserver } from './ports.ts';
 
-interface Protection {
+export interface Protection {
   readonly binding: string;
   readonly policy: string;
   readonly file: string;
@@ -27,7 +27,7 @@ const jail = {
  * The bindings in manifests/install. A policy without a binding does nothing:
  * https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/#what-resources-make-a-policy
  */
-const protections: readonly Protection[] = [
+export const protections: readonly Protection[] = [
   { binding: 'reeve-guard', policy: 'reeve-guard', ...guard },
   { binding: 'reeve-guard-policy-names', policy: 'reeve-guard-names', ...guard },
   { binding: 'reeve-guard-share-names', policy: 'reeve-guard-names', ...guard },

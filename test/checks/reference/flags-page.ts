@@ -2,6 +2,7 @@
 import { readCommand } from '../../../src/cli/command-line.ts';
 import {
   certsSettings,
+  checkSettings,
   serveSettings,
   uninstallSettings,
   upSettings,
@@ -15,6 +16,7 @@ const commands: Readonly<Record<string, Settings>> = {
   run: runSettings,
   serve: serveSettings,
   certs: certsSettings,
+  check: checkSettings,
   uninstall: uninstallSettings,
 };
 

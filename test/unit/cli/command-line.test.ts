@@ -140,7 +140,7 @@ describe('wrong command lines', () => {
   });
 
   test.each([
-    [[], 'a command is missing; accepted: up, run, serve, certs, uninstall'],
+    [[], 'a command is missing; accepted: up, run, serve, certs, check, uninstall'],
     [['sevre'], 'unknown command "sevre"; did you mean serve?'],
     [['constructor'], 'unknown command "constructor"'],
   ])('command %j', (args, problem) => {

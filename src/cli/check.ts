@@ -1,0 +1,63 @@
+// The command `reeve check`: prints what works and what does not, once or until everything works.
+import { connect } from '../app/cluster-connection.ts';
+import { readProgramVersion } from '../app/shipped-files.ts';
+import type { Clock } from '../base/clock.ts';
+import { KubeError } from '../base/kube-error.ts';
+import { StartError } from '../base/start-error.ts';
+import { checkInstall, type Finding } from '../check/check-install.ts';
+import { CredentialError } from '../kube/auth/credentials.ts';
+import { findApiServer, type ApiServerChoice } from '../kube/auth/find-api-server.ts';
+import type { CheckFlags } from './command-settings.ts';
+
+export interface CheckIo {
+  readonly stdout: (text: string) => void;
+  readonly stderr: (text: string) => void;
+  readonly clock: Pick<Clock, 'now' | 'monotonic' | 'sleep'>;
+}
+
+const concurrency = 8;
+const pollMs = 2000;
+
+/** Returns the exit code: 0 if everything works, otherwise 1. */
+export async function runCheck(
+  { kubeconfig, namespace, wait, timeout }: CheckFlags,
+  environment: ApiServerChoice['environment'],
+  { stdout, stderr, clock }: CheckIo,
+): Promise<number> {
+  try {
+    const connection = await connect(() => findApiServer({ kubeconfig, environment }), concurrency);
+    try {
+      const version = await readProgramVersion();
+      const look = async (): Promise<readonly Finding[]> =>
+        await checkInstall({ namespace, version, now: clock.now() }, connection);
+      const deadline = clock.monotonic() + (wait ? timeout : 0);
+      let findings = await look();
+      while (!isFine(findings) && clock.monotonic() < deadline) {
+        await clock.sleep(pollMs);
+        findings = await look();
+      }
+      stdout(checkText(findings));
+      return isFine(findings) ? 0 : 1;
+    } finally {
+      connection.client.close();
+    }
+  } catch (error) {
+    const isForOperator =
+      error instanceof StartError || error instanceof CredentialError || error instanceof KubeError;
+    if (!isForOperator) throw error;
+    stderr(`${error.message}\n`);
+    return 1;
+  }
+}
+
+function isFine(findings: readonly Finding[]): boolean {
+  return findings.every(({ problems }) => problems.length === 0);
+}
+
+export function checkText(findings: readonly Finding[]): string {
+  const lines = findings.flatMap(({ part, problems }) =>
+    problems.length === 0 ? [`ok: ${part}`] : problems.map((problem) => `problem: ${part}: ${problem}`),
+  );
+  const last = isFine(findings) ? 'Reeve works.' : 'Reeve does not work completely: see above.';
+  return `${[...lines, last].join('\n')}\n`;
+}

@@ -1,0 +1,102 @@
+// `reeve check` on a real API server, with the account that `helm test` gives it: what works, what does not, and its rights.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { annotationOf, renderChart } from '../checks/chart/rendered-chart.ts';
+import { helmBuildMs, neededHelm } from '../chart/helm-versions.ts';
+import { installReeve, reeveNamespace } from '../cluster/reeve-install.ts';
+import { mustKubectl } from '../support/kubectl.ts';
+import { startReeve, type Reeve } from '../support/reeve.ts';
+import { ReeveProcess, type Output } from '../support/serve-process.ts';
+import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
+
+const parts = ['kinds', 'guard and jail', 'Deployments', 'Leases', 'webhook configurations'];
+const works = [...parts, 'policies and shares'].map((part) => `ok: ${part}\n`).join('');
+
+describeControllers('a check', () => {
+  const cluster = sharedCluster();
+  const { kubeconfig } = cluster;
+  let reeve: Reeve;
+  let args: readonly string[];
+
+  beforeAll(async () => {
+    await installReeve(cluster);
+    reeve = await startReeve(cluster);
+    await setAvailable();
+    const { hooks } = await renderChart(await neededHelm(4));
+    const items = hooks
+      .map(({ object }) => object)
+      .filter((object) => annotationOf(object, 'helm.sh/hook') === 'test');
+    const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
+    await mustKubectl(['apply', '-f', '-'], { kubeconfig, input });
+    const read = [
+      'get',
+      'pod',
+      'reeve-check',
+      '-n',
+      reeveNamespace,
+      '-o=jsonpath={.spec.containers[0].args}',
+    ];
+    args = JSON.parse(await mustKubectl(read, cluster)) as readonly string[];
+  }, helmBuildMs);
+
+  afterAll(async () => {
+    await reeve.stop();
+    const own = ['pod', 'serviceaccount', 'role', 'rolebinding', 'clusterrole', 'clusterrolebinding'];
+    for (const kind of own)
+      await mustKubectl(
+        ['delete', kind, 'reeve-check', '-n', reeveNamespace, '--ignore-not-found', '--now'],
+        cluster,
+      );
+    await mustKubectl(['apply', '-f', 'manifests/install/40-guard.yaml'], cluster);
+  });
+
+  /** Stands in for the kubelet: the replicas of Reeve run as processes. */
+  async function setAvailable(): Promise<void> {
+    for (const name of ['reeve-webhook', 'reeve-reconciler']) {
+      const status = {
+        observedGeneration: 99,
+        replicas: 2,
+        updatedReplicas: 2,
+        readyReplicas: 2,
+        availableReplicas: 2,
+      };
+      const patch = [
+        'patch',
+        'deployment',
+        name,
+        '-n',
+        reeveNamespace,
+        '--subresource=status',
+        '--type=merge',
+      ];
+      await mustKubectl([...patch, '-p', JSON.stringify({ status })], cluster);
+    }
+  }
+
+  async function check(...flags: readonly string[]): Promise<Output> {
+    const account = await cluster.tokenKubeconfig(reeveNamespace, 'reeve-check');
+    await using process = new ReeveProcess([...flags, `--kubeconfig=${account}`]);
+    return await process.ended();
+  }
+
+  it('a check with the arguments of helm test waits until everything works', async () => {
+    expect(await check(...args)).toMatchObject({ code: 0, stdout: `${works}Reeve works.\n`, stderr: '' });
+  });
+
+  it('a guard that no longer denies is a problem, and the check says what to do', async () => {
+    await mustKubectl(['delete', 'validatingadmissionpolicybinding', 'reeve-guard'], cluster);
+    const { code, stdout } = await check('check');
+    expect(code).toBe(1);
+    expect(stdout).toContain(
+      'problem: guard and jail: reeve-guard with binding reeve-guard is missing or does not deny',
+    );
+    expect(stdout).toContain('Reeve does not work completely: see above.');
+  });
+
+  it('an account without rights gets the error of each part', async () => {
+    const nothing = await cluster.clientKubeconfig('without-rights');
+    await using process = new ReeveProcess(['check', `--kubeconfig=${nothing}`]);
+    const { code, stdout } = await process.ended();
+    expect(code).toBe(1);
+    for (const part of parts) expect(stdout).toContain(`problem: ${part}: `);
+  });
+});
