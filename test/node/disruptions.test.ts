@@ -4,7 +4,7 @@ import type { NodeRig } from '../cluster/node/rig.ts';
 import { mustKubectl } from '../support/kubectl.ts';
 import { reevePods, reeveRunsOn, restartReeve, roles, spreadReeve } from './support/reeve-pods.ts';
 import { describeNodes, sharedRig } from './support/shared-rig.ts';
-import { applyFirstSteps, underLoad, type LoadResult } from './support/steady-writes.ts';
+import { applyFirstSteps, loadReport, underLoad } from './support/steady-writes.ts';
 
 const both = ['node-1', 'node-2'];
 
@@ -16,7 +16,6 @@ describeNodes('under five writes of namespaces a second', () => {
   });
   beforeEach(async () => await spreadReeve(rig));
 
-  const told = ({ writes, failures }: LoadResult): string => `${writes} writes, ${JSON.stringify(failures)}`;
   const drain = async (node: string): Promise<void> => {
     await mustKubectl(['drain', node, '--ignore-daemonsets', '--timeout=110s'], rig.cluster);
   };
@@ -29,7 +28,7 @@ describeNodes('under five writes of namespaces a second', () => {
   test('no call fails while both Deployments are rolled out', async ({ annotate }) => {
     const before = await Promise.all(roles.map((role) => reevePods(rig, role)));
     const result = await underLoad(rig, () => restartReeve(rig));
-    await annotate(told(result));
+    await annotate(loadReport(result));
     expect(result.failures).toEqual({});
     const after = await Promise.all(roles.map((role) => reevePods(rig, role)));
     const names = (pods: typeof before): readonly string[] => pods.flat().map(({ name }) => name);
@@ -46,7 +45,7 @@ describeNodes('under five writes of namespaces a second', () => {
         statuses.push(await evict(one?.name ?? ''), await evict(other?.name ?? ''));
         await reeveRunsOn(rig, both);
       });
-      await annotate(told(result));
+      await annotate(loadReport(result));
       expect(statuses).toEqual([201, 429]);
       expect(result.failures).toEqual({});
       expect(await reevePods(rig, role)).toContainEqual(other);
@@ -63,7 +62,7 @@ describeNodes('under five writes of namespaces a second', () => {
       await restartReeve(rig);
       await reeveRunsOn(rig, both);
     });
-    await annotate(told(result));
+    await annotate(loadReport(result));
     expect(result.failures).toEqual({});
   });
 });

@@ -1,4 +1,6 @@
-// Installs Reeve on a rig as its users do: its image on every node, its manifests, and then it runs in Pods.
+// Installs Reeve on a rig as its users do: the image on every node, the chart with Helm, and then it runs in Pods.
+import { installTools } from '../../image/tools.ts';
+import { chartFolder, findHelm, type HelmMajor } from '../helm/helm.ts';
 import { webhookIsAsked } from '../../support/reeve.ts';
 import { mustKubectl } from '../../support/kubectl.ts';
 import { reeveNamespace } from '../reeve-install.ts';
@@ -11,10 +13,24 @@ export const reeveDeployments = ['deployment/reeve-webhook', 'deployment/reeve-r
 
 /** Resolves when both Deployments are complete and API servers call the webhook. */
 export async function installOnRig(rig: NodeRig, say: Say = () => undefined): Promise<void> {
+  await installTools(say);
   await rig.importImage(reeveArchive(say));
-  await mustKubectl(['apply', '-f', 'manifests/crds', '-f', 'manifests/install'], rig.cluster);
+  await helmOnRig(rig, 4, ['install', 'reeve', chartFolder, '--create-namespace']);
   await reeveIsComplete(rig);
   say('Reeve runs in Pods: kubectl get pods -n reeve-system -o wide');
+}
+
+/** Returns what Helm prints. */
+export async function helmOnRig(
+  { cluster }: NodeRig,
+  major: HelmMajor,
+  args: readonly string[],
+): Promise<string> {
+  const helm = await findHelm(major);
+  if (helm === undefined) throw new Error('Helm needs Go on the PATH');
+  const { code, stdout, stderr } = await helm([...args, '--namespace', reeveNamespace], cluster);
+  if (code !== 0) throw new Error(`helm ${args.join(' ')} ended with ${code}: ${stderr}`);
+  return stdout;
 }
 
 /** Waits for both Deployments, and until API servers call the webhook. */

@@ -68,6 +68,8 @@ export async function restartReeve(rig: NodeRig): Promise<void> {
 /** Prepares a test, whatever the one before it left behind: all nodes in use, and each role on both. */
 export async function spreadReeve(rig: NodeRig): Promise<void> {
   for (const { name } of rig.nodes) await kubectl(['uncordon', name], rig.cluster);
+  // A node that was cut off may still be NotReady.
+  await mustKubectl(['wait', 'node', '--all', '--for=condition=Ready', '--timeout=110s'], rig.cluster);
   await reeveIsComplete(rig);
   const names = rig.nodes.map(({ name }) => name);
   const placed = await Promise.all(roles.map((role) => nodesOf(rig, role)));

@@ -13,6 +13,10 @@ export const ann: Person = { user: 'ann', groups: ['system:authenticated', 'app-
 
 const filledIn = 'created and filled in';
 const refused = 'refused by the policy';
+const [notFilledIn, notRefused] = ['created, not filled in', 'created against the policy'];
+
+/** The two outcomes of a cluster without Reeve. */
+export const notJudged = [notFilledIn, notRefused] as const;
 
 interface Namespace {
   readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> };
@@ -32,10 +36,19 @@ export async function applyFirstSteps(cluster: ClusterAccess): Promise<void> {
 }
 
 /**
- * Writes before, during and after the event. Afterwards every namespace that was created gets its contents, so no
- * namespace was lost by the reconciler.
+ * Writes before, during and after the event. Afterwards every namespace that was created gets its contents, so the
+ * reconciler has lost none.
  */
-export async function underLoad({ cluster }: NodeRig, event: () => Promise<void>): Promise<LoadResult> {
+export async function underLoad(rig: NodeRig, event: () => Promise<void>): Promise<LoadResult> {
+  return await steadyWrites(rig, event, allProvided);
+}
+
+/** Writes before, during and after the event. `check` sees the namespaces that were created. */
+export async function steadyWrites(
+  { cluster }: NodeRig,
+  event: () => Promise<void>,
+  check: (calls: ApiCalls, prefix: string) => Promise<void> = () => Promise.resolve(),
+): Promise<LoadResult> {
   const calls = await ApiCalls.of(cluster);
   const prefix = `app-load-${Date.now().toString(36)}-`;
   const writes = new PacedWrites({
@@ -51,7 +64,7 @@ export async function underLoad({ cluster }: NodeRig, event: () => Promise<void>
   } finally {
     await writes.stop();
   }
-  await allProvided(calls, prefix);
+  await check(calls, prefix);
   for (const { metadata } of await namespacesOf(calls, prefix))
     await calls.mustSend({ method: 'DELETE', path: `/api/v1/namespaces/${metadata.name}` });
   calls.close();
@@ -60,6 +73,10 @@ export async function underLoad({ cluster }: NodeRig, event: () => Promise<void>
   );
   const failed = Object.values(failures).reduce((sum, count) => sum + count, 0);
   return { writes: writes.sent, failures, failed };
+}
+
+export function loadReport({ writes, failures }: LoadResult): string {
+  return `${writes} writes, ${JSON.stringify(failures)}`;
 }
 
 async function createNamespace(calls: ApiCalls, name: string, isForbidden: boolean): Promise<CallAnswer> {
@@ -73,8 +90,8 @@ function outcomeOf({ status, message, body }: CallAnswer): string {
   if (status === 403 && message.includes('policy apps')) return refused;
   if (status !== 201) return `${status} ${message.replaceAll(/app-load-\S+/g, 'NAME')}`;
   const { labels = {} } = (body as Namespace).metadata;
-  if (labels['owner'] === undefined) return 'created against the policy';
-  return labels['pod-security.kubernetes.io/enforce'] === undefined ? 'created, not filled in' : filledIn;
+  if (labels['owner'] === undefined) return notRefused;
+  return labels['pod-security.kubernetes.io/enforce'] === undefined ? notFilledIn : filledIn;
 }
 
 async function namespacesOf(calls: ApiCalls, prefix: string): Promise<readonly Namespace[]> {

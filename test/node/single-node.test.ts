@@ -1,0 +1,110 @@
+// A rig with one node of its own: each way to install and uninstall works there, and the machine is as it was before.
+import { existsSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { chartFolder } from '../cluster/helm/helm.ts';
+import { reeveArchive } from '../cluster/node/reeve-image.ts';
+import { helmOnRig, reeveIsComplete } from '../cluster/node/rig-reeve.ts';
+import { startRig, type NodeRig } from '../cluster/node/rig.ts';
+import { isRunning } from '../cluster/process-identity.ts';
+import { eventually } from '../support/eventually.ts';
+import { kubectl, mustKubectl } from '../support/kubectl.ts';
+import { ReeveProcess } from '../support/serve-process.ts';
+import { changedSysctls, machineState, rigCgroups, type MachineState } from './support/machine.ts';
+import { nodesOf, roles } from './support/reeve-pods.ts';
+import { describeNodes } from './support/shared-rig.ts';
+import { applyFirstSteps, loadReport, notJudged, steadyWrites } from './support/steady-writes.ts';
+
+describeNodes('a rig with one node', () => {
+  let rig: NodeRig;
+  let before: MachineState;
+  let cgroupsBefore: readonly string[];
+  beforeAll(async () => {
+    const image = reeveArchive(() => undefined);
+    before = machineState();
+    cgroupsBefore = rigCgroups();
+    rig = await startRig({ nodes: 1 });
+    await rig.importImage(image);
+  });
+  afterAll(async () => await rig.stop());
+
+  const expectUnchanged = (): void => {
+    const after = machineState();
+    expect(changedSysctls(before, after)).toEqual([]);
+    expect({ ...after, sysctls: undefined }).toEqual({ ...before, sysctls: undefined });
+  };
+  const exists = async (...what: readonly string[]): Promise<boolean> =>
+    (await kubectl(['get', ...what], rig.cluster)).code === 0;
+  const webhookConfigurations = async (): Promise<string> => {
+    const kinds = 'validatingwebhookconfiguration,mutatingwebhookconfiguration';
+    return await mustKubectl(['get', kinds, '-o=name'], rig.cluster);
+  };
+
+  test('Helm 3 installs the chart, and both replicas of each role become ready on a single node', async () => {
+    await helmOnRig(rig, 3, ['install', 'reeve', chartFolder, '--create-namespace']);
+    await reeveIsComplete(rig);
+    const nodes = await Promise.all(roles.map((role) => nodesOf(rig, role)));
+    expect(nodes).toEqual(roles.map(() => ['node-1', 'node-1']));
+  });
+
+  test('a running rig changes nothing of the machine but cgroups of its own', () => {
+    expectUnchanged();
+    expect(rigCgroups().length).toBeGreaterThan(cgroupsBefore.length);
+  });
+
+  test('no call fails while Helm 3 uninstalls the release; policies and sources of shares stay', async ({
+    annotate,
+  }) => {
+    await applyFirstSteps(rig.cluster);
+    const result = await steadyWrites(rig, async () => {
+      await helmOnRig(rig, 3, ['uninstall', 'reeve', '--wait']);
+    });
+    await annotate(loadReport(result));
+    expect(Object.keys(result.failures).toSorted()).toEqual([...notJudged].toSorted());
+    expect(await webhookConfigurations()).toBe('');
+    expect(await exists('secret', 'registry', '-n', 'reeve-shared')).toBe(true);
+    expect(await exists('nspol', 'apps')).toBe(true);
+    expect(await exists('deployment', 'reeve-webhook', '-n', 'reeve-system')).toBe(false);
+  });
+
+  test('kubectl installs Reeve again with kustomize, and the policies are still in force', async () => {
+    await mustKubectl(['apply', '-k', 'manifests'], rig.cluster);
+    await reeveIsComplete(rig);
+    const refused = await kubectl(['create', 'namespace', 'app-without-owner'], rig.cluster);
+    expect(refused.stderr).toContain('policy apps');
+  });
+
+  test('no call fails while reeve uninstall removes all of Reeve', async ({ annotate }) => {
+    const result = await steadyWrites(rig, async () => {
+      const access = `--kubeconfig=${rig.cluster.kubeconfig}`;
+      await using uninstall = new ReeveProcess(['uninstall', '--yes', access]);
+      const { code, stderr } = await uninstall.ended();
+      expect(code, stderr).toBe(0);
+    });
+    await annotate(loadReport(result));
+    expect(Object.keys(result.failures).toSorted()).toEqual([...notJudged].toSorted());
+    expect(await webhookConfigurations()).toBe('');
+    expect(await exists('crd', 'namespacepolicies.reeve.dev')).toBe(false);
+    expect(await exists('ns', 'reeve-system')).toBe(false);
+  });
+
+  test('one signal ends the rig with all its processes, cgroups and files', async () => {
+    const processes = rig.processes();
+    expect(processes.length).toBeGreaterThan(10);
+    await rig.stop();
+    expect(processes.filter(isRunning)).toEqual([]);
+    expect(rigCgroups()).toEqual(cgroupsBefore);
+    expect(existsSync(rig.folder)).toBe(false);
+    expectUnchanged();
+  });
+
+  test('a rig whose keeper is killed has no process left, and its end removes the rest', async () => {
+    const killed = await startRig({ nodes: 0 });
+    const processes = killed.processes();
+    expect(processes.length).toBeGreaterThan(3);
+    process.kill(killed.keeper.pid, 'SIGKILL');
+    await eventually(() => processes.filter(isRunning)).toEqual([]);
+    await killed.stop();
+    expect(rigCgroups()).toEqual(cgroupsBefore);
+    expect(existsSync(killed.folder)).toBe(false);
+  });
+});
