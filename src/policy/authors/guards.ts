@@ -7,7 +7,14 @@ import { clipped } from '../../base/text.ts';
 import { nameOfProvider, type ProviderId } from '../terms/provider-id.ts';
 import type { ProviderReview } from '../terms/review.ts';
 import type { JudgedViolation, Violation } from '../terms/verdict.ts';
-import { fateOf, leavesObjects, reportedOn, upTo, type ProviderWrite } from './provider-write.ts';
+import {
+  fateOf,
+  leavesObjects,
+  objectsPerNamespace,
+  reportedOn,
+  upTo,
+  type ProviderWrite,
+} from './provider-write.ts';
 import { totalOf, type Impact } from './impact.ts';
 import { counted, listed } from '../terms/wording.ts';
 
@@ -15,14 +22,12 @@ import { counted, listed } from '../terms/wording.ts';
 export function fuseViolation(
   review: ProviderReview,
   write: ProviderWrite,
-  { dropped }: Impact,
+  impact: Impact,
 ): JudgedViolation | undefined {
   const limit = write.before?.object.spec.maxDeletions;
   if (limit === undefined || fateOf(write) !== 'deleted') return undefined;
-  const count = totalOf(dropped);
+  const { count, objects, where } = deletionsOf(write, impact);
   if (count <= limit || confirmedCount(review) >= count) return undefined;
-  const objects = `${upTo(write, count)}${counted(count, 'object')}`;
-  const where = `${counted(dropped.size, 'namespace')} (${listed([...dropped.keys()])})`;
   const { annotation, command } = confirmationOf(review, write, count);
   const when =
     write.after === undefined ? 'To confirm, first run' : 'To confirm, set the annotation in the same write';
@@ -43,9 +48,13 @@ export function finalizerViolation(
   write: ProviderWrite,
   { dropped, tooSlow }: Impact,
 ): JudgedViolation | undefined {
-  const count = Math.min(write.reported.synced, tooSlow.length > 0 ? Infinity : totalOf(dropped));
-  if (count === 0 || !leavesObjects(write)) return undefined;
-  const objects = counted(count, 'object');
+  const { synced, holdsDeletions } = write.reported;
+  const count = Math.min(synced, tooSlow.length > 0 ? Infinity : totalOf(dropped));
+  if ((count === 0 && !holdsDeletions) || !leavesObjects(write)) return undefined;
+  const held = holdsDeletions ? ['the objects whose deletion waits for a confirmation'] : [];
+  const objects = [...(count === 0 ? [] : [counted(count, 'object')]), ...held].join(' and ');
+  const names = new Set([...dropped.keys(), ...tooSlow]);
+  const where = count === 0 ? '' : ` (${listed([...names])})`;
   return denied({
     rule: 'finalizer',
     path: 'metadata.finalizers',
@@ -53,7 +62,7 @@ export function finalizerViolation(
     accepted: cleanupFinalizer,
     message:
       `its finalizer ${cleanupFinalizer} was removed, so Reeve could not delete ${objects} of ` +
-      `${nameOfProvider(write.id)} (${listed([...dropped.keys(), ...tooSlow])}) with it. Reeve adds the finalizer again: ` +
+      `${nameOfProvider(write.id)}${where} with it. Reeve adds the finalizer again: ` +
       'wait until it is there. To keep the objects, set spec.deletionPolicy: Orphan first',
   });
 }
@@ -66,14 +75,13 @@ export function finalizerViolation(
 export function cascadeViolation(
   { attributes: { options } }: ProviderReview,
   write: ProviderWrite,
-  { dropped }: Impact,
+  impact: Impact,
 ): JudgedViolation | undefined {
   const isOrphaning =
     ownMember(options, 'propagationPolicy') === 'Orphan' || ownMember(options, 'orphanDependents') === true;
   const isDeleting = write.after === undefined && fateOf(write) === 'deleted';
-  const count = totalOf(dropped);
+  const { count, objects, where } = deletionsOf(write, impact);
   if (!isOrphaning || !isDeleting || count === 0) return undefined;
-  const objects = `${upTo(write, count)}${counted(count, 'object')}`;
   return denied({
     rule: 'cascade',
     path: 'spec.deletionPolicy',
@@ -81,9 +89,33 @@ export function cascadeViolation(
     accepted: 'Orphan, or a deletion without --cascade=orphan',
     message:
       `--cascade=orphan does not keep the objects of a policy or share, and this would delete ${objects} in ` +
-      `${counted(dropped.size, 'namespace')} (${listed([...dropped.keys()])}). To keep them, set spec.deletionPolicy: Orphan first. ` +
+      `${where}. To keep them, set spec.deletionPolicy: Orphan first. ` +
       'To delete them, leave the option out',
   });
+}
+
+interface Deletions {
+  readonly count: number;
+  readonly objects: string;
+  readonly where: string;
+}
+
+/**
+ * Returns what a write deletes. Nothing waits after a DELETE, so there the namespaces that were left out count, too: by the
+ * status, or by the contents if the status is about an older version.
+ */
+function deletionsOf(write: ProviderWrite, { dropped, tooSlow }: Impact): Deletions {
+  const { before, after, reported } = write;
+  const leftOut = after === undefined ? tooSlow : [];
+  const found = totalOf(dropped);
+  const unknown = reported.isCurrent ? 0 : leftOut.length * objectsPerNamespace(before);
+  const count = Math.max(found + unknown, leftOut.length === 0 ? 0 : reported.synced);
+  const names = [...new Set([...dropped.keys(), ...leftOut])];
+  return {
+    count,
+    objects: `${upTo(write, count)}${counted(count, 'object')}`,
+    where: `${counted(names.length, 'namespace')} (${listed(names)})`,
+  };
 }
 
 /**

@@ -3,19 +3,19 @@ import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { Steps } from '../terms/budget.ts';
 import { isManaged } from '../desired/desired.ts';
-import { matchNamespace, type MatchResult } from '../terms/match.ts';
+import { matchNamespace, mayMatch, type MatchResult } from '../terms/match.ts';
 import { nameOf } from '../../base/metadata.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import {
   fateOf,
   policyIn,
+  renderingOnce,
   repairs,
   turnsToDeny,
   type ProviderCircumstances,
   type ProviderWrite,
 } from './provider-write.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
-import type { CompiledContent, Rendered, RenderedContent } from '../compile/compile-contents.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import { auditNamespace, hasAuditableRules, type AuditedResource } from '../decide/audit.ts';
 import { clipped } from '../../base/text.ts';
@@ -87,24 +87,6 @@ export function* impactOf(
   return comparison;
 }
 
-/** Lost and changed objects are both found by rendering a namespace, which takes most of the time. */
-function renderingOnce(definition: ProviderDefinition | undefined): ProviderDefinition | undefined {
-  if (definition?.kind !== 'NamespacePolicy') return definition;
-  const { compiled } = definition;
-  return { ...definition, compiled: { ...compiled, contents: compiled.contents.map(rememberingLast) } };
-}
-
-function rememberingLast(content: CompiledContent): CompiledContent {
-  let last: readonly [KubeObject, Rendered<RenderedContent>] | undefined;
-  return {
-    ...content,
-    render(namespaceObject, budget) {
-      if (last?.[0] !== namespaceObject) last = [namespaceObject, content.render(namespaceObject, budget)];
-      return last[1];
-    },
-  };
-}
-
 const no: MatchResult = { kind: 'no' };
 
 /** Adds up the impact, one namespace after another. */
@@ -161,6 +143,9 @@ class Comparison implements Impact {
   /** For a namespace after the end of the whole budget. */
   leaveOut(namespaceObject: KubeObject): void {
     this.managed += 1;
+    const { before, after } = this.#write;
+    const versions = [before, after].filter((version) => version !== undefined);
+    if (!versions.some(({ compiled }) => mayMatch(compiled.match, namespaceObject))) return;
     this.isCutShort = true;
     this.tooSlow.push(nameOf(namespaceObject));
   }
@@ -175,7 +160,8 @@ class Comparison implements Impact {
     if (older.kind === 'no' && newer.kind === 'no') return;
     const isLate = isOlderLate || (newer.kind === 'error' && this.#isSpent());
     yield;
-    this.#addMatched(namespaceObject, older, newer);
+    // The error of a condition without time says nothing of the condition.
+    if (!isLate) this.#addMatched(namespaceObject, older, newer);
     if (isLate || this.#isSpent()) this.tooSlow.push(nameOf(namespaceObject));
   }
 

@@ -2,7 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { cleanupFinalizer, confirmDeletionsAnnotation } from '../../api/names.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
-import { fateOf, leavesObjects, upTo, type ProviderWrite } from './provider-write.ts';
+import { fateOf, leavesObjects, objectsPerNamespace, upTo, type ProviderWrite } from './provider-write.ts';
+import { denies } from './guards.ts';
 import { totalOf, type Impact, type UnmatchedNamespace } from './impact.ts';
 import { kindsNotAllowed, nameNotAllowed, type Install } from '../compile/install.ts';
 import type { ContentChange } from './content-changes.ts';
@@ -51,18 +52,20 @@ function namespaces(names: readonly string[]): string {
 }
 
 function incompleteness(write: ProviderWrite, { tooSlow }: Impact): readonly string[] {
-  return about(
-    tooSlow,
-    () =>
-      `evaluating ${write.id} takes too long for ${namespaces(tooSlow)}; ` +
-      `the numbers of this answer leave them out${uncountedDeletions(write)}`,
-  );
+  if (tooSlow.length === 0) return [];
+  const notice =
+    `evaluating ${write.id} takes too long for ${namespaces(tooSlow)}; ` +
+    `the numbers of this answer leave them out${uncountedDeletions(write)}`;
+  if (!denies(write.after)) return [notice];
+  const expressions = 'Make its match conditions and other expressions cheaper';
+  return [notice, `${write.id} can refuse writes of these namespaces for lack of time. ${expressions}`];
 }
 
 /** The reconciler counts deletions again, by live objects. A deleted provider cannot wait for a confirmation. */
 function uncountedDeletions(write: ProviderWrite): string {
-  const { before, after } = write;
-  if (before === undefined || fateOf(write) !== 'deleted') return '';
+  const { before, after, reported } = write;
+  const mayDelete = objectsPerNamespace(before) + reported.synced > 0 || reported.holdsDeletions;
+  if (before === undefined || !mayDelete || fateOf(write) !== 'deleted') return '';
   const limit = (after ?? before).object.spec.maxDeletions;
   return after === undefined
     ? `, and all objects stay if there are more than ${limit} and ${confirmDeletionsAnnotation} does not confirm them`

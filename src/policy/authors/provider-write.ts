@@ -6,6 +6,7 @@ import type { AuditedResource } from '../decide/audit.ts';
 import type { Circumstances } from '../terms/budget.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
 import type { Install } from '../compile/install.ts';
+import type { CompiledContent, Rendered, RenderedContent } from '../compile/compile-contents.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
 
@@ -108,6 +109,12 @@ export function fateOf({ before, after }: ProviderWrite): Fate {
   return spec?.suspend === true || spec?.deletionPolicy === 'Orphan' ? 'released' : 'deleted';
 }
 
+/** Returns how many objects a provider can have in one namespace. */
+export function objectsPerNamespace(definition: ProviderDefinition | undefined): number {
+  if (definition === undefined) return 0;
+  return definition.kind === 'NamespacePolicy' ? definition.compiled.contents.length : 1;
+}
+
 export function policyIn(definition: ProviderWrite['after']): CompiledPolicy | undefined {
   return definition?.kind === 'NamespacePolicy' ? definition.compiled : undefined;
 }
@@ -126,4 +133,22 @@ export function turnsToDeny({ before, after }: ProviderWrite): boolean {
   return (
     policyIn(before)?.actions.includes('Deny') === false && policyIn(after)?.actions.includes('Deny') === true
   );
+}
+
+/** Lost and changed objects are both found by rendering a namespace, which takes most of the time. */
+export function renderingOnce(definition: ProviderDefinition | undefined): ProviderDefinition | undefined {
+  if (definition?.kind !== 'NamespacePolicy') return definition;
+  const { compiled } = definition;
+  return { ...definition, compiled: { ...compiled, contents: compiled.contents.map(rememberingLast) } };
+}
+
+function rememberingLast(content: CompiledContent): CompiledContent {
+  let last: readonly [KubeObject, Rendered<RenderedContent>] | undefined;
+  return {
+    ...content,
+    render(namespaceObject, budget) {
+      if (last?.[0] !== namespaceObject) last = [namespaceObject, content.render(namespaceObject, budget)];
+      return last[1];
+    },
+  };
 }

@@ -60,12 +60,11 @@ export function matchNamespace(
   namespaceObject: KubeObject,
   budget: Budget = unlimitedBudget,
 ): MatchResult {
-  return matchesStatically(match, namespaceObject)
-    ? matchConditions(match.conditions, namespaceObject, budget)
-    : no;
+  return mayMatch(match, namespaceObject) ? matchConditions(match.conditions, namespaceObject, budget) : no;
 }
 
-function matchesStatically(match: CompiledMatch, namespaceObject: KubeObject): boolean {
+/** False if the name or the labels alone say no, which takes no time. */
+export function mayMatch(match: CompiledMatch, namespaceObject: KubeObject): boolean {
   const name = nameOf(namespaceObject);
   if (match.names !== undefined && !match.names.some((glob) => glob.matches(name))) return false;
   if (match.excludeNames.some((glob) => glob.matches(name))) return false;

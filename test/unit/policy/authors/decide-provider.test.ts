@@ -13,7 +13,6 @@ import {
   testInstall,
   providerDecision,
 } from '../../../support/engine.ts';
-import type { Budget } from '../../../../src/policy/terms/budget.ts';
 import { defaultProviderState } from '../../../support/owner-state.ts';
 
 const namespaces = [
@@ -245,75 +244,6 @@ describe('a write that needs no decision', () => {
     const going = share(5, {}, { deletionTimestamp });
     expect(rulesIn(decisionOn(undefined, going))).toEqual(['spec']);
     expect(rulesIn(decisionOn(share(all, {}, { deletionTimestamp }), going))).toEqual(['spec']);
-  });
-});
-
-describe('the budget', () => {
-  const decided = (object: KubeObject | undefined, oldObject: KubeObject | undefined, budget: Budget) =>
-    providerDecision(
-      aProviderReview({
-        resource: (object ?? oldObject)?.kind === 'SecretShare' ? 'secretshares' : 'namespacepolicies',
-        ...(object === undefined ? {} : { object }),
-        ...(oldObject === undefined ? {} : { oldObject }),
-      }),
-      aSnapshot([], namespaces),
-      { ...circumstances, budget, install: testInstall },
-    );
-  /** Returns a budget that is spent after a number of checks. */
-  const after = (checks: number): Budget => {
-    let left = checks;
-    return { isSpent: () => (left -= 1) < 0 };
-  };
-  const conditions = (text: string) => ({
-    match: { names: ['*'], matchConditions: [{ name: 'c', expression: text }] },
-    validations: [{ name: 'a', expression: 'true', message: 'm' }],
-  });
-
-  test('a policy with Deny that is not compared with all namespaces is refused', () => {
-    const policy = providerObject('NamespacePolicy', 'p', conditions('true'));
-    expect(decided(policy, undefined, after(100)).overBudget).toBe(false);
-    expect(decided(policy, undefined, after(0)).overBudget).toBe(true);
-  });
-
-  test('a share that is not compared with all namespaces is written, and the answer names those that are left out', () => {
-    expect(decided(share(none), share(all), after(2))).toMatchObject({
-      overBudget: false,
-      violations: [],
-      notices: [
-        'evaluating SecretShare/regcred takes too long for 2 namespaces: b, c; ' +
-          'the numbers of this answer leave them out, and more than 1 deletions still wait for a confirmation',
-        'SecretShare/regcred no longer reaches 1 namespace: a',
-        'SecretShare/regcred deletes up to 1 object in namespace: a',
-      ],
-    });
-  });
-
-  test('the deletion of a share that is not compared with all namespaces warns that uncounted objects can stay', () => {
-    expect(decided(undefined, share(all), after(0)).notices).toEqual([
-      'evaluating SecretShare/regcred takes too long for 3 namespaces: a, b, c; the numbers of this answer leave them out, ' +
-        'and all objects stay if there are more than 1 and reeve.dev/confirm-deletions does not confirm them',
-    ]);
-  });
-
-  test('a namespace whose evaluation ends without time is left out, and all others are counted', () => {
-    // Namespace a has one check at its start, one at its match condition, and one after it.
-    let checks = 0;
-    const budget = { isSpent: () => [2, 3].includes((checks += 1)) };
-    const warning = { ...conditions('true'), validationActions: ['Warn'] };
-    const { notices } = decided(providerObject('NamespacePolicy', 'p', warning), undefined, budget);
-    expect(notices).toEqual([
-      expect.stringContaining('evaluating NamespacePolicy/p takes too long for 1 namespace: a;'),
-      expect.stringContaining('now reaches 2 namespaces: b, c'),
-      expect.stringContaining('error for 1 namespace: a'),
-    ]);
-  });
-
-  test('a write that needs no decision needs no budget', () => {
-    const budget = { isSpent: () => true };
-    const review = aProviderReview({ resource: 'secretshares', oldObject: share(all), object: share(all) });
-    expect(
-      providerDecision(review, aSnapshot([], namespaces), { ...circumstances, budget, install: testInstall }),
-    ).toMatchObject({ overBudget: false });
   });
 });
 

@@ -107,6 +107,19 @@ describe('the number of objects that a deletion removes', () => {
     expect(refusalsOf(without(policy({ contents }, older))).join()).toContain(
       'could not delete 1 object of p',
     );
+    const held = {
+      conditions: [{ type: 'Stalled', status: 'True', reason: 'TooManyDeletions' }],
+      desired: 0,
+      synced: 0,
+    };
+    expect(refusalsOf(without(policy({ contents, match: { names: ['none'] } }, held))).join()).toContain(
+      'could not delete the objects whose deletion waits for a confirmation of p with it',
+    );
+    expect(
+      refusalsOf(without(policy({ contents, maxDeletions: 9 }, { ...held, synced: 1 }))).join(),
+    ).toContain(
+      'could not delete 1 object and the objects whose deletion waits for a confirmation of p (a, b)',
+    );
     for (const harmless of [
       policy({ contents }, all),
       without(policy({ contents }, { desired: 2, synced: 0 })),
