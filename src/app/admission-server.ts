@@ -11,6 +11,7 @@ import { listen, urlOf } from './listen.ts';
 import type { PairSource } from '../certs/pair-source.ts';
 import { systemClock, threadCpuTime } from '../base/clock.ts';
 import type { ActivityObserver } from './observers.ts';
+import type { Tracing } from './tracing.ts';
 
 export interface AdmissionSettings {
   readonly host: string;
@@ -35,6 +36,7 @@ export interface AdmissionObservers {
   readonly log: Log;
   readonly metrics: AdmissionMetrics;
   readonly activity: ActivityObserver;
+  readonly tracing: Tracing;
 }
 
 /** Closes the pair source when it stops. Rejects with a StartError. */
@@ -43,7 +45,7 @@ export async function startAdmission(
   settings: AdmissionSettings,
   pairs: PairSource,
   sources: AdmissionSources,
-  { log, metrics, activity }: AdmissionObservers,
+  { log, metrics, activity, tracing }: AdmissionObservers,
   limits: ServerLimits,
 ): Promise<RunningAdmission> {
   const ports: HandlerPorts = {
@@ -51,10 +53,10 @@ export async function startAdmission(
     clock: systemClock,
     cpuTime: threadCpuTime,
     evaluationMs: settings.evaluationBudget,
-    observer: admissionObserver(log, metrics, activity),
+    observer: admissionObserver(log, metrics, tracing.activity(activity)),
   };
   let { pair } = pairs;
-  const webhook = serverOf(pair, ports, limits);
+  const webhook = serverOf(pair, ports, limits, tracing);
   pairs.watch((next) => {
     pair = next;
     webhook.usePair(next);
@@ -74,11 +76,11 @@ export async function startAdmission(
   };
 }
 
-function serverOf(pair: TlsPair, ports: HandlerPorts, limits: ServerLimits): WebhookServer {
+function serverOf(pair: TlsPair, ports: HandlerPorts, limits: ServerLimits, tracing: Tracing): WebhookServer {
   const bytes = new ByteBudget(limits.totalBodyBytes);
   const handlers = {
-    validate: webhookHandler('validate', ports, limits, bytes),
-    mutate: webhookHandler('mutate', ports, limits, bytes),
+    validate: tracing.handler(webhookHandler('validate', ports, limits, bytes)),
+    mutate: tracing.handler(webhookHandler('mutate', ports, limits, bytes)),
   };
   return new WebhookServer(pair, webhookApp(handlers, ports.observer), limits, ports.observer);
 }

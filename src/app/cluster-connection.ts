@@ -7,6 +7,7 @@ import { createObjectWriter, type ObjectWriter } from '../kube/object-writer.ts'
 import { ConnectionMetrics } from '../observe/connection-metrics.ts';
 import type { MetricsRegistry } from '../observe/registry.ts';
 import { StartError } from '../base/start-error.ts';
+import { noTracing, type Tracing } from './tracing.ts';
 
 export interface ClusterConnection {
   /** Tells a person where the cluster is and how it was found. */
@@ -22,15 +23,17 @@ export async function connect(
   findServer: () => Promise<ApiServer>,
   concurrency: number,
   registry?: MetricsRegistry,
+  tracing: Tracing = noTracing,
 ): Promise<ClusterConnection> {
   try {
     const apiServer = await findServer();
     const metrics = registry && new ConnectionMetrics(registry);
-    const client = createKubeClient(apiServer, {
+    const plainClient = createKubeClient(apiServer, {
       // Access reviews and look-ups of the webhook must not wait for the workers.
       maxConnections: concurrency + 16,
       onRefused: (code) => metrics?.refused(code),
     });
+    const client = tracing.client(plainClient);
     const discovery = createDiscovery(client);
     const description = `${apiServer.server.origin} (${apiServer.description})`;
     const { isOfPod = false } = apiServer;

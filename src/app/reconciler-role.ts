@@ -22,6 +22,7 @@ import { startWantedWatches } from './wanted-watches.ts';
 import { whereToAdd } from './install-roles.ts';
 import type { WatchStarter } from './watches.ts';
 import type { ActivityObserver } from './observers.ts';
+import type { Tracing } from './tracing.ts';
 import { createSelfReviewer } from '../kube/access-review.ts';
 import { pagedObjects } from '../kube/watch/list-pages.ts';
 import { reconcileObserver } from './observers.ts';
@@ -48,6 +49,7 @@ export interface ReconcilerContext {
   readonly log: Log;
   readonly registry: MetricsRegistry;
   readonly activity: ActivityObserver;
+  readonly tracing: Tracing;
   /** Takes an error of the program itself. */
   readonly fail: (error: unknown) => void;
 }
@@ -62,7 +64,7 @@ const flushMs = 3000;
 
 export function startReconciler(
   settings: ReconcilerSettings,
-  { connection, cluster, watches, log, registry, activity, fail }: ReconcilerContext,
+  { connection, cluster, watches, log, registry, activity, tracing, fail }: ReconcilerContext,
 ): RunningReconciler {
   const { client } = connection;
   const roles: { election?: Election; reconciler?: Reconciler; guardCheck?: GuardCheck } = {};
@@ -79,7 +81,7 @@ export function startReconciler(
   });
   const events = eventsOf(connection, log);
   const observer = reconcileObserver(log, metrics, activity);
-  const reconciler = reconcilerOf(settings, { connection, cluster, events, observer });
+  const reconciler = reconcilerOf(settings, { connection, cluster, events, observer, traced: tracing.queue });
   roles.reconciler = reconciler;
   const reader = writerOf(connection);
   const guardCheck = new GuardCheck({ reader, events, observer, clock: systemClock });
@@ -110,7 +112,8 @@ function reconcilerOf(
   {
     connection,
     ...context
-  }: Pick<ReconcilerContext, 'connection' | 'cluster'> & Pick<ReconcilerOptions, 'events' | 'observer'>,
+  }: Pick<ReconcilerContext, 'connection' | 'cluster'> &
+    Pick<ReconcilerOptions, 'events' | 'observer' | 'traced'>,
 ): Reconciler {
   const allowedKinds = settings.resourceKind.map(objectTypeOf);
   const secretNames = namesOrAny(settings.secretName);

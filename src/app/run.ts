@@ -13,10 +13,12 @@ import type { ReconcilerSettings } from './reconciler-role.ts';
 import { Watches } from './watches.ts';
 import type { WebhookRoleSettings } from './webhook-role.ts';
 import { noActivity, type ActivityObserver } from './observers.ts';
+import { openTracing, type Tracing } from './tracing.ts';
 
 export interface RunSettings extends InstallSettings, ReconcilerSettings, WebhookRoleSettings {
   readonly role: 'all' | 'webhook' | 'reconciler';
   readonly probesPort: number;
+  readonly traceEndpoint: string | undefined;
 }
 
 export interface RunningProgram {
@@ -34,6 +36,8 @@ export interface RunningProgram {
 
 interface StartContext {
   readonly log: Log;
+  readonly registry: MetricsRegistry;
+  readonly tracing: Tracing;
   readonly activity: ActivityObserver;
   readonly starting: AbortSignal;
 }
@@ -61,7 +65,11 @@ export async function startProgram(
     for (const end of endings.splice(0).toReversed()) await end(graceMs, signal);
   };
   try {
-    const started = await startParts(settings, findServer, { log, activity, starting }, endings);
+    const registry = new MetricsRegistry();
+    const tracing = await openTracing(settings.traceEndpoint, log, registry);
+    endings.push((_graceMs, signal) => tracing.close(signal));
+    const context = { log, registry, tracing, activity, starting };
+    const started = await startParts(settings, findServer, context, endings);
     return { ...started, stop };
   } catch (error) {
     await stop(0, AbortSignal.abort());
@@ -72,14 +80,13 @@ export async function startProgram(
 async function startParts(
   settings: RunSettings,
   findServer: () => Promise<ApiServer>,
-  { log, activity, starting }: StartContext,
+  { log, registry, tracing, activity, starting }: StartContext,
   endings: Ending[],
 ): Promise<Omit<RunningProgram, 'stop'>> {
   const { promise: failed, reject: fail } = Promise.withResolvers<never>();
   // The caller awaits it later; until then a rejection must not count as unhandled.
   failed.catch(() => undefined);
-  const registry = new MetricsRegistry();
-  const connection = await connect(findServer, settings.concurrency, registry);
+  const connection = await connect(findServer, settings.concurrency, registry, tracing);
   endings.push(() => connection.client.close());
   const watches = new Watches(connection.client, log, registry, fail);
   endings.push(() => watches.stop());
@@ -90,7 +97,7 @@ async function startParts(
   });
   const probesUrl = await openProbes(probes, settings, endings);
   const cluster = watchCluster(settings, watches);
-  const context = { connection, cluster, watches, log, registry, activity, fail };
+  const context = { connection, cluster, watches, log, registry, tracing, activity, fail };
   let webhookUrl: string | undefined;
   if (settings.role !== 'webhook') {
     // A process that also answers reviews must stay ready when a watch of the reconciler is forbidden.

@@ -16,9 +16,11 @@ import { loadCluster, type ClusterSettings, type LoadedCluster } from '../state/
 import { noActivity } from './observers.ts';
 import { guessedPlural } from '../kube/discovery.ts';
 import { certificateObserver } from './observers.ts';
+import { openTracing } from './tracing.ts';
 
 export interface WebhookSettings extends ClusterSettings, AdmissionSettings, PairSettings {
   readonly probesPort: number;
+  readonly traceEndpoint: string | undefined;
 }
 
 export interface RunningWebhook {
@@ -57,7 +59,8 @@ export async function startWebhook(
   };
   const observer = certificateObserver(log, new CertificateMetrics(registry));
   const pairs = (await openGivenPair(settings, observer)) ?? (await makePair(settings.namespace, observer));
-  const observers = { log, metrics, activity: noActivity };
+  const tracing = await openTracing(settings.traceEndpoint, log, registry);
+  const observers = { log, metrics, activity: noActivity, tracing };
   const admission = await startAdmission(settings, pairs, sources, observers, limits);
   // Reviews before this line get 503 with Retry-After.
   const cluster = await loadCluster(settings);
@@ -73,6 +76,7 @@ export async function startWebhook(
       await admission.stop(graceMs, signal);
       probes.close();
       probes.closeAllConnections();
+      await tracing.close(signal);
     },
   };
 }

@@ -18,6 +18,7 @@ import { resourcePath } from '../kube/http/resource-paths.ts';
 import { startRegistration, type RegistrationSettings } from './registration.ts';
 import type { Watches } from './watches.ts';
 import type { ActivityObserver } from './observers.ts';
+import type { Tracing } from './tracing.ts';
 import { createNamespaceFinder } from '../kube/object-writer.ts';
 import { certificateObserver } from './observers.ts';
 
@@ -37,6 +38,7 @@ export interface WebhookContext {
   readonly metrics: AdmissionMetrics;
   readonly registry: MetricsRegistry;
   readonly activity: ActivityObserver;
+  readonly tracing: Tracing;
   readonly limits: ServerLimits;
   readonly fail: (error: unknown) => void;
 }
@@ -52,7 +54,7 @@ export async function startWebhookRole(
   context: WebhookContext,
   starting: AbortSignal,
 ): Promise<RunningWebhookRole> {
-  const { connection, cluster, watches, log, metrics, registry, activity, limits, fail } = context;
+  const { connection, cluster, watches, log, metrics, registry, limits, fail } = context;
   const resourceKinds = settings.resourceKind.map(objectTypeOf);
   const sources = {
     snapshot: () => (cluster.isSynced ? cluster.snapshot() : undefined),
@@ -71,7 +73,7 @@ export async function startWebhookRole(
   const ports = { store: connection.writer, watchSecret: secretWatch(watches), observer, fail };
   const pairs =
     (await openGivenPair(settings, observer)) ?? (await openSharedAuthority(settings, ports, starting));
-  const admission = await startAdmission(settings, pairs, sources, { log, metrics, activity }, limits);
+  const admission = await startAdmission(settings, pairs, sources, context, limits);
   if (!settings.manageWebhooks) return admission;
   // 0: the port on which this process answers reviews.
   const servicePort = settings.servicePort === 0 ? admission.port : settings.servicePort;

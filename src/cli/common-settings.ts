@@ -70,6 +70,9 @@ export const webhookSettings = {
   }),
 } satisfies Settings;
 
+/** Credentials in a URL would be visible to each reader of the Deployment. */
+const collectorUrl = /^https?:\/\/[^\s/?#@]+(?:\/[^\s?#@]*)?$/;
+
 export const processSettings = {
   probesPort: integerSetting(8081, 0, 65_535, {
     ...port,
@@ -79,6 +82,16 @@ export const processSettings = {
     placeholder: 'LEVEL',
     help: 'The lowest level that is logged to standard error.',
   }),
+  traceEndpoint: {
+    placeholder: 'URL',
+    help: 'The OpenTelemetry collector that gets a span for each review and each reconcile, over OTLP/HTTP. Without it, nothing is traced.',
+    accepted: 'http://HOST:PORT or https://HOST:PORT',
+    fallback: { value: undefined, shown: '' },
+    parse: (texts) => {
+      const value = texts.at(-1) ?? '';
+      return collectorUrl.test(value) && URL.canParse(value) ? { ok: true, value } : { ok: false };
+    },
+  } as Setting<string | undefined>,
 } satisfies Settings;
 
 export function hostSetting(value: string): Setting<string> {

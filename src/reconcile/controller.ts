@@ -9,11 +9,14 @@ import type { WantedWatch } from './live/watches.ts';
 import type { NamespaceConditions } from './namespace/namespace-conditions.ts';
 import type { OwnSecrets } from './ports.ts';
 import type { ProviderWorker } from './provider/provider-worker.ts';
+import type { Handler, WorkQueue } from './queue/queue.ts';
 
 export interface ReconcilerOptions extends AssemblyOptions {
   readonly ownSecrets: OwnSecrets;
   /** How often everything is reconciled again. Default: ten minutes. */
   readonly resyncMs?: number;
+  /** Wraps the handler of each queue. Default: the handler itself. */
+  readonly traced?: <K>(queue: string, handler: Handler<K>) => Handler<K>;
 }
 
 export interface ReconcilerHealth {
@@ -129,11 +132,14 @@ class Controller implements Reconciler {
   async #work(signal: AbortSignal): Promise<void> {
     const { namespaceQueue, providerQueue, conditionQueue, auditQueue, sweeps } = this.#parts;
     const { namespaceWorker, providerWorker, conditions, initialSync } = this.#parts;
+    const { traced = (_queue, handler) => handler } = this.#options;
+    const run = async <K>(name: string, queue: WorkQueue<K>, handler: Handler<K>): Promise<void> =>
+      await queue.run(traced(name, handler), signal);
     await Promise.all([
-      namespaceQueue.run((name, attempt) => namespaceWorker.reconcile(name, attempt), signal),
-      providerQueue.run((provider, attempt) => providerWorker.reconcile(provider, attempt), signal),
-      conditionQueue.run((name, attempt) => conditions.write(name, attempt), signal),
-      auditQueue.run((key, attempt) => sweeps.sweep(key, attempt), signal),
+      run('namespace', namespaceQueue, (name, attempt) => namespaceWorker.reconcile(name, attempt)),
+      run('provider', providerQueue, (provider, attempt) => providerWorker.reconcile(provider, attempt)),
+      run('condition', conditionQueue, (name, attempt) => conditions.write(name, attempt)),
+      run('audit', auditQueue, (key, attempt) => sweeps.sweep(key, attempt)),
       initialSync.endWhenStuck(signal),
       this.#resync(signal),
     ]);

@@ -37,6 +37,7 @@ beforeAll(async () => {
       sharedNamespace: ['reeve-shared'],
       excludeNamespace: [],
       evaluationBudget: 60_000,
+      traceEndpoint: undefined,
     },
     createLog('silent', 2),
   );

@@ -1,4 +1,4 @@
-// Checks that Reeve calls only the API server: one file opens connections, and no field of users is a URL.
+// Checks that Reeve calls only the API server, and a collector of traces if a flag names one; no field of users is a URL.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -22,13 +22,14 @@ function imports(module: string): RegExp {
   return new RegExp(`^import (?!type)[^;]*from 'node:${module}(?:/[a-z]+)?'`, 'm');
 }
 
-test('only one file sends requests', () => {
+test('one file sends requests to the API server, and one to the collector of traces', () => {
   expect(
     filesWith(/\bimport \{[^}]*\b(?:request|get|connect|createConnection)\b[^}]*\} from 'node:/),
-  ).toEqual(['src/kube/http/http-exchange.ts']);
+  ).toEqual(['src/kube/http/http-exchange.ts', 'src/observe/otlp.ts']);
   expect(filesWith(imports('http'))).toEqual([
     'src/admission/http/client-errors.ts',
     'src/kube/http/answers.ts',
+    'src/observe/otlp.ts',
     'src/observe/probes.ts',
   ]);
   expect(filesWith(imports('net'))).toEqual([

@@ -10,6 +10,8 @@ export interface KubeRequest {
   /** `application/json` unless given. */
   readonly contentType?: string;
   readonly accept?: string;
+  /** Names the span that the request belongs to. https://www.w3.org/TR/trace-context/ */
+  readonly traceparent?: string;
   readonly signal?: AbortSignal;
   /** Until the answer is complete; for a stream, until its head has arrived. */
   readonly timeoutMs?: number;

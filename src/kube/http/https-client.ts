@@ -155,6 +155,7 @@ class HttpsKubeClient implements KubeClient {
       headers: {
         Accept: request.accept ?? 'application/json',
         'User-Agent': this.#options.userAgent,
+        ...(request.traceparent === undefined ? {} : { traceparent: request.traceparent }),
         ...content,
         ...credentials.headers,
       },

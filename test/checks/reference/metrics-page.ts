@@ -8,6 +8,7 @@ import { ConnectionMetrics, WatchMetrics } from '../../../src/observe/connection
 import { measureProviders } from '../../../src/observe/provider-metrics.ts';
 import { ReconcileMetrics } from '../../../src/observe/reconcile-metrics.ts';
 import { MetricsRegistry } from '../../../src/observe/registry.ts';
+import { TraceMetrics } from '../../../src/observe/trace-exporter.ts';
 import { code, page, prose, table } from './markdown.ts';
 
 export interface Definition {
@@ -78,6 +79,7 @@ const programs: readonly (readonly [string, (registry: MetricsRegistry) => void]
       void new WatchMetrics(registry, () => []);
     },
   ],
+  ['Traces', (registry) => void new TraceMetrics(registry)],
 ];
 
 export function metricsPage(): string {

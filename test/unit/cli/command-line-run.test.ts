@@ -45,6 +45,7 @@ test('by default one process has both roles, and the cluster is found from the e
       drainGrace: 5000,
       evaluationBudget: 250,
       logLevel: 'info',
+      traceEndpoint: undefined,
     },
   });
 });
@@ -72,6 +73,14 @@ describe('given values', () => {
     ],
     [['--tls-cert=c', '--tls-key=k', '--role=reconciler'], {}, { role: 'reconciler' }],
     [['--resync', '1h30m'], {}, { resync: 5_400_000 }],
+    [['--trace-endpoint=http://otel:4318'], {}, { traceEndpoint: 'http://otel:4318' }],
+    [
+      [],
+      { REEVE_TRACE_ENDPOINT: 'https://otel.example.com/x' },
+      { traceEndpoint: 'https://otel.example.com/x' },
+    ],
+    // The OpenTelemetry operator may inject these variables. Only an operator of Reeve turns tracing on.
+    [[], { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://otel:4318' }, { traceEndpoint: undefined }],
   ])('%j %j', (args, env, settings) => {
     expect(run(args, env)).toMatchObject({ kind: 'run', settings });
   });
@@ -101,6 +110,12 @@ describe('wrong values', () => {
       '--resync: "0s" is not valid; accepted: a duration such as 10m, more than 0 and up to 24h',
     ],
     [['--tls-ca', 'a'], '--tls-ca goes with --tls-cert'],
+    ...['otel:4318', 'grpc://otel:4317', 'http://user:word@otel', 'http://otel/?a=b', 'http://'].map(
+      (url): [string[], string] => [
+        ['--trace-endpoint', url],
+        `--trace-endpoint: "${url}" is not valid; accepted: http://HOST:PORT or https://HOST:PORT`,
+      ],
+    ),
     [
       ['--manage-webhooks=false'],
       '--manage-webhooks=false requires --tls-cert and --tls-key, or --certs-dir: API servers learn of an authority of Reeve only from the webhook configurations that Reeve writes',

@@ -29,6 +29,7 @@ test('each flag has its default', () => {
     sharedNamespace: ['reeve-shared'],
     excludeNamespace: [],
     logLevel: 'info',
+    traceEndpoint: undefined,
     drainGrace: 5000,
     evaluationBudget: 250,
   });

@@ -1,0 +1,93 @@
+// Measures work as spans, and knows which span the calling code belongs to.
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../base/clock.ts';
+import { KubeError } from '../base/kube-error.ts';
+import type { SpanContext } from './trace-context.ts';
+
+/** Simple types, so no Kubernetes object can get into a span. Numbers are whole. */
+export type Attributes = Readonly<Record<string, string | number | boolean>>;
+
+export interface SpanStart {
+  readonly name: string;
+  /** `server`: answers a request. `client`: sends one. https://opentelemetry.io/docs/specs/otel/trace/api/#spankind */
+  readonly kind: 'internal' | 'server' | 'client';
+  /** Undefined begins a trace, which is recorded. */
+  readonly parent: SpanContext | undefined;
+  readonly attributes?: Attributes;
+}
+
+export interface Span extends SpanContext {
+  readonly start: SpanStart;
+  /** `error.type` means that the work has failed. */
+  attributes: Attributes;
+  /** Milliseconds since 1970, with fractions. */
+  readonly startMs: number;
+  endMs?: number;
+  /** What turns the monotonic time of the trace into a date: the date alone has no fractions, and may be set back. */
+  readonly offsetMs: number;
+}
+
+export class Tracer {
+  readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly #ended: (span: Span) => void;
+  readonly #spans = new AsyncLocalStorage<Span>();
+
+  /** `ended` gets each sampled span. */
+  constructor(clock: Pick<Clock, 'now' | 'monotonic'>, ended: (span: Span) => void) {
+    this.#clock = clock;
+    this.#ended = ended;
+  }
+
+  /** The span of the calling code. Undefined once it has ended: a loop that the work has started may live longer. */
+  get current(): Span | undefined {
+    const span = this.#spans.getStore();
+    return span?.endMs === undefined ? span : undefined;
+  }
+
+  /** Adds to the current span, if there is one. */
+  describe(attributes: Attributes): void {
+    const { current } = this;
+    if (current !== undefined) current.attributes = { ...current.attributes, ...attributes };
+  }
+
+  /** Keeps the class or the reason of the error. Its message could quote what was sent. */
+  fail(error: unknown): void {
+    if (error instanceof KubeError) {
+      this.describe({ 'error.type': error.reason, 'http.response.status_code': error.code });
+    } else this.describe({ 'error.type': error instanceof Error ? error.name : 'unknown' });
+  }
+
+  /** Runs the work in a span that ends with it. */
+  async trace<T>(start: SpanStart, work: () => Promise<T>): Promise<T> {
+    const span = this.#begin(start);
+    return await this.#spans.run(span, async () => {
+      try {
+        return await work();
+      } catch (error) {
+        this.fail(error);
+        throw error;
+      } finally {
+        span.endMs = span.offsetMs + this.#clock.monotonic();
+        if (span.isSampled) this.#ended(span);
+      }
+    });
+  }
+
+  #begin(start: SpanStart): Span {
+    const { parent, attributes = {} } = start;
+    const monotonic = this.#clock.monotonic();
+    const { current } = this;
+    const offsetMs =
+      parent !== undefined && parent === current ? current.offsetMs : this.#clock.now().getTime() - monotonic;
+    return {
+      start,
+      traceId: parent?.traceId ?? randomBytes(16).toString('hex'),
+      spanId: randomBytes(8).toString('hex'),
+      isSampled: parent?.isSampled ?? true,
+      attributes,
+      startMs: offsetMs + monotonic,
+      offsetMs,
+    };
+  }
+}
