@@ -1,4 +1,5 @@
 // Builds the answers to a review as data, and writes an answer as an AdmissionReview.
+import { clipped } from '../base/text.ts';
 import { providerId } from '../policy/terms/provider-id.ts';
 import type { JsonPatchOperation } from '../policy/terms/patch.ts';
 import {
@@ -107,6 +108,14 @@ export const outOfTime: Answer = refusing('unavailable', {
   message: 'the timeout of this request expired before a decision',
   causes: [],
 });
+
+/** `subject`: the policy or share whose review the same user has in front. */
+export function waitedFor(subject: string): Answer {
+  const message =
+    `the review of ${clipped(subject, 200)}, which the same user wrote before, takes too long. ` +
+    'Try again later, and make the expressions of that policy or share cheaper';
+  return refusing('unavailable', { code: 503, reason: 'ServiceUnavailable', message, causes: [] });
+}
 
 /** The text of the error is not in the answer: it may quote the request. */
 export const failedInside: Answer = refusing('error', {

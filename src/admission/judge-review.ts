@@ -2,14 +2,14 @@
 import type { Circumstances } from '../policy/terms/budget.ts';
 import { decide } from '../policy/decide/decide.ts';
 import { mutate } from '../policy/decide/mutate.ts';
-import { decideProvider } from '../policy/authors/decide-provider.ts';
+import { decideProvider, reviewedProvider } from '../policy/authors/decide-provider.ts';
 import type { Install } from '../policy/compile/install.ts';
 import { isProviderReview } from '../policy/terms/review.ts';
 import type { AnyReview, ProviderReview, Requester, Review } from '../policy/terms/review.ts';
 import { settle } from '../policy/decide/settle.ts';
 import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
 import { rightKey, type Decision } from '../policy/terms/verdict.ts';
-import { allowed, judged, mutated, outOfTime } from './answer.ts';
+import { allowed, judged, mutated, outOfTime, waitedFor } from './answer.ts';
 import type { LongDecisions } from './long-decisions.ts';
 import type { Answer } from './answer.ts';
 import type { Deadline } from './http/deadline.ts';
@@ -78,12 +78,13 @@ async function judgeProvider(
 ): Promise<Answer> {
   if (endpoint === 'mutate') return allowed;
   const { clock, install, longDecisions } = ports;
-  const decision = await longDecisions.make(
+  const made = await longDecisions.make(
+    { user: review.requester.username, subject: reviewedProvider(review) },
     (budget) => decideProvider(review, snapshot, { now: clock.now(), budget, install }),
     deadline,
   );
-  if (decision === undefined) return outOfTime;
-  return await settled(review, decision, ports, deadline);
+  if (made.kind === 'waited') return waitedFor(made.subject);
+  return await settled(review, made.value, ports, deadline);
 }
 
 async function settled(

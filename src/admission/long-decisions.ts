@@ -1,8 +1,8 @@
-// Makes long decisions in slices, one at a time, so that other reviews, probes and the renewal of Leases come first.
+// Makes long decisions in slices, in turns between users, so that other reviews, probes and the renewal of Leases come first.
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
 import type { Budget, Steps } from '../policy/terms/budget.ts';
-import type { Deadline } from './http/deadline.ts';
+import { Deadline } from './http/deadline.ts';
 
 /** After so long without a pause, timers, sockets and probes get their turn. */
 const sliceMs = 10;
@@ -10,42 +10,80 @@ const sliceMs = 10;
 const stepMs = 100;
 /** The rest of the time is for the questions about the author's rights. */
 const decidingShare = 0.75;
+/** A review that waits longer would have too little time left for its own decision. */
+const waitingShare = 0.5;
+
+/** A write of a policy or share, and its user. */
+export interface LongReview {
+  readonly user: string;
+  readonly subject: string;
+}
+
+type Made<T> =
+  | { readonly kind: 'made'; readonly value: T }
+  /** `subject`: the policy or share of the same user that was decided first. */
+  | { readonly kind: 'waited'; readonly subject: string };
+
+interface Waiting {
+  readonly subject: string;
+  /** Resolves when this decision and all before it have ended. */
+  readonly ended: Promise<void>;
+}
 
 export class LongDecisions {
-  readonly #clock: Pick<Clock, 'monotonic'>;
-  #last: Promise<void> = Promise.resolve();
+  readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
+  /** By user, the decision that is being made, and those that wait for it. */
+  readonly #queues = new Map<string, Waiting[]>();
+  #turns: Promise<void> = Promise.resolve();
 
-  constructor(clock: Pick<Clock, 'monotonic'>) {
+  constructor(clock: Pick<Clock, 'now' | 'monotonic'>) {
     this.#clock = clock;
   }
 
-  /** Waits for the decisions before. Returns undefined when the deadline expires first. */
-  async make<T>(decide: (budget: Budget) => Steps<T>, deadline: Deadline): Promise<T | undefined> {
-    const before = this.#last;
+  /** Waits for the decisions of the same user before, and for no other user. */
+  async make<T>(
+    { user, subject }: LongReview,
+    decide: (budget: Budget) => Steps<T>,
+    deadline: Deadline,
+  ): Promise<Made<T>> {
+    const queue = this.#queues.get(user) ?? [];
+    this.#queues.set(user, queue);
+    const inFront = queue[0]?.subject ?? subject;
+    const before = queue.at(-1)?.ended ?? Promise.resolve();
     const ended = Promise.withResolvers<void>();
-    this.#last = before.then(() => ended.promise);
+    const own = { subject, ended: before.then(() => ended.promise) };
+    queue.push(own);
     try {
-      const turn = await deadline.within(() => before);
-      return turn.inTime && !deadline.isOver ? await this.#run(decide, deadline) : undefined;
+      const latest = new Deadline(this.#clock, deadline.remaining * waitingShare);
+      const turn = await latest.within(() => before);
+      if (!turn.inTime || latest.isOver) return { kind: 'waited', subject: inFront };
+      return { kind: 'made', value: await this.#run(decide, deadline) };
     } finally {
+      queue.splice(queue.indexOf(own), 1);
+      if (queue.length === 0) this.#queues.delete(user);
       ended.resolve();
     }
   }
 
   async #run<T>(decide: (budget: Budget) => Steps<T>, { remaining }: Deadline): Promise<T> {
     const clock = this.#clock;
-    let sliceBegan = clock.monotonic();
-    const end = sliceBegan + remaining * decidingShare;
+    const end = clock.monotonic() + remaining * decidingShare;
     let stepEnd = end;
     const steps = decide({ isSpent: () => clock.monotonic() >= stepEnd });
     for (;;) {
-      if (clock.monotonic() - sliceBegan >= sliceMs) {
-        await setImmediate();
-        sliceBegan = clock.monotonic();
-      }
-      stepEnd = Math.min(clock.monotonic() + stepMs, end);
-      const step = steps.next();
-      if (step.done === true) return step.value;
+      await this.#turn();
+      const sliceEnd = clock.monotonic() + sliceMs;
+      do {
+        stepEnd = Math.min(clock.monotonic() + stepMs, end);
+        const step = steps.next();
+        if (step.done === true) return step.value;
+      } while (clock.monotonic() < sliceEnd);
     }
+  }
+
+  /** Each slice has a turn of the event loop, after the slices that other decisions have asked for. */
+  #turn(): Promise<void> {
+    this.#turns = this.#turns.then(() => setImmediate());
+    return this.#turns;
   }
 }

@@ -66,3 +66,34 @@ test('a Namespace is answered before two policies that are under review', async 
   expect(answers[0]).toBe('namespace');
   expect(answers.toSorted()).toEqual(['first', 'namespace', 'second']);
 });
+
+const slowest = {
+  ...policyObject({
+    match: {
+      matchConditions: Array.from({ length: 20 }, (_, index) => ({ name: `slow-${index}`, expression })),
+    },
+  }),
+  metadata: { name: 'slowest' },
+};
+const quick = { ...policyObject({ match: { names: ['shop'] } }), metadata: { name: 'quick' } };
+
+test('a flood of slow policies by one user delays no policy of another user, and the flood learns what takes its time', async () => {
+  const { client, begun } = await start();
+  const path = '/validate?timeout=2s';
+  const flood = [1, 2, 3, 4].map(async () => responseOf((await client.post(path, reviewJson(slowest))).body));
+  await begun;
+  const userInfo = { username: 'root', groups: [] };
+  const began = performance.now();
+  const other = responseOf((await client.post(path, reviewJson(quick, { userInfo }))).body);
+  expect(other.status?.code).not.toBe(503);
+  expect(performance.now() - began).toBeLessThan(900);
+  const late = (await Promise.all(flood)).filter(({ status }) => status?.code === 503);
+  expect(late).toHaveLength(3);
+  for (const { status } of late)
+    expect(status).toMatchObject({
+      code: 503,
+      message:
+        'the review of NamespacePolicy/slowest, which the same user wrote before, takes too long. ' +
+        'Try again later, and make the expressions of that policy or share cheaper',
+    });
+});

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { renderPath, type Problem } from '../../base/problem.ts';
 import { isTerminating } from '../../base/metadata.ts';
-import { providerId, type ProviderKind } from '../terms/provider-id.ts';
+import { providerId, type ProviderId, type ProviderKind } from '../terms/provider-id.ts';
 import type { Steps } from '../terms/budget.ts';
 import type { ProviderResource, ProviderReview } from '../terms/review.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
@@ -29,13 +29,17 @@ const kinds: Readonly<Record<ProviderResource, ProviderKind>> = {
   secretshares: 'SecretShare',
 };
 
+export function reviewedProvider({ resource, name }: ProviderReview): ProviderId {
+  return providerId(kinds[resource], name);
+}
+
 export function* decideProvider(
   review: ProviderReview,
   snapshot: ClusterSnapshot,
   circumstances: ProviderCircumstances,
 ): Steps<Decision> {
   const kind = kinds[review.resource];
-  const id = providerId(kind, review.name);
+  const id = reviewedProvider(review);
   if (isUntouched(review)) return { ...nothingToDecide, notices: confirmationNotices(review, id) };
   const { object, oldObject } = review;
   const after = object === undefined ? undefined : loadSubmitted(kind, object);

@@ -14,9 +14,26 @@ function* atOnce<T>(result: T): Steps<T> {
 function start() {
   const clock = { time: 0, now: () => new Date(0), monotonic: () => clock.time };
   const decisions = new LongDecisions(clock);
-  const make = <T>(decide: (budget: Budget) => Steps<T>, milliseconds = 4000) =>
-    decisions.make(decide, new Deadline(clock, milliseconds));
-  return { clock, make };
+  const makeFor = async <T>(
+    [user, subject]: readonly [string, string],
+    decide: (budget: Budget) => Steps<T>,
+    milliseconds = 4000,
+  ) => {
+    const made = await decisions.make({ user, subject }, decide, new Deadline(clock, milliseconds));
+    return made.kind === 'made' ? made.value : { waitedFor: made.subject };
+  };
+  const make = <T>(decide: (budget: Budget) => Steps<T>) => makeFor(['ann', 'p'], decide);
+  /** Returns a decision of three long steps, which are noted by its name. */
+  const threeSteps = (name: string, turns: string[]) =>
+    function* steps(): Steps<string> {
+      for (let step = 1; step <= 3; step += 1) {
+        turns.push(name);
+        clock.time += 10;
+        yield;
+      }
+      return name;
+    };
+  return { clock, make, makeFor, threeSteps };
 }
 
 test('other work gets its turn between two slices of a long decision', async () => {
@@ -41,32 +58,37 @@ test('other work gets its turn between two slices of a long decision', async () 
   expect(turns.indexOf('other')).toBeLessThan(turns.indexOf('step 3'));
 });
 
-test('a decision begins only when the one before it has ended', async () => {
-  const { clock, make } = start();
+test('a decision begins only when the one before it, of the same user, has ended', async () => {
+  const { make, threeSteps } = start();
   const turns: string[] = [];
-  const decide = (name: string) =>
-    make(function* steps() {
-      for (let step = 1; step <= 3; step += 1) {
-        turns.push(name);
-        clock.time += 10;
-        yield;
-      }
-      return name;
-    });
-  expect(await Promise.all([decide('a'), decide('b')])).toEqual(['a', 'b']);
+  expect(await Promise.all(['a', 'b'].map((name) => make(threeSteps(name, turns))))).toEqual(['a', 'b']);
   expect(turns.join('')).toBe('aaabbb');
 });
 
-test('a decision whose time ends while it waits has no result, and the next one is made', async () => {
-  const { clock, make } = start();
-  const first = make(function* steps() {
+test('decisions of two users take turns, however many one of them has asked for', async () => {
+  const { makeFor, threeSteps } = start();
+  const turns: string[] = [];
+  const decide = (user: string) => makeFor([user, 'p'], threeSteps(user, turns));
+  await Promise.all(['a', 'a', 'a', 'b'].map(decide));
+  expect(turns.join('')).toBe('abababaaaaaa');
+});
+
+test('a decision that has waited for half its time names what is in front, and the next one is made', async () => {
+  const { clock, makeFor } = start();
+  const first = makeFor(['ann', 'slow'], function* steps() {
     clock.time += 1000;
     yield;
     return 'first';
   });
-  const late = make(() => atOnce('late'), 500);
-  const next = make(() => atOnce('next'));
-  expect(await Promise.all([first, late, next])).toEqual(['first', undefined, 'next']);
+  const late = makeFor(['ann', 'late'], () => atOnce('late'), 1900);
+  const next = makeFor(['ann', 'next'], () => atOnce('next'), 2100);
+  const fourth = makeFor(['bob', 'late'], () => atOnce('of bob'), 100);
+  expect(await Promise.all([first, late, next, fourth])).toEqual([
+    'first',
+    { waitedFor: 'slow' },
+    'next',
+    'of bob',
+  ]);
 });
 
 test('a decision that fails lets the next one begin', async () => {
