@@ -1,0 +1,56 @@
+// Each command of the runbooks runs as it is written, on a cluster with Reeve.
+import { globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { installReeve } from '../cluster/reeve-install.ts';
+import { startReeve, webhookIsAsked, type Reeve } from '../support/reeve.ts';
+import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
+import { namespaceObject, policy } from './support/objects.ts';
+import { runLine } from './support/shell.ts';
+import { Stage } from './support/stage.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const pages = globSync('docs/runbooks/Reeve*.md', { cwd: root }).toSorted();
+
+/** The labels of an alert are the names of objects of this test. */
+function commandsOf(page: string): readonly string[] {
+  const blocks = readFileSync(join(root, page), 'utf8').matchAll(/^```sh\n([^]*?)^```$/gmu);
+  return [...blocks]
+    .flatMap(([, block = '']) => block.trim().split('\n'))
+    .map((line) => line.replaceAll('NAMESPACE', 'rb-a').replaceAll(/\bNAME\b(?!:)/gu, 'rb-policy'));
+}
+
+describeControllers('the runbooks', { timeout: 120_000 }, () => {
+  const cluster = sharedCluster();
+  const stage = new Stage(cluster, 'rb-');
+  let reeve: Reeve;
+
+  beforeAll(async () => {
+    await installReeve(cluster);
+    reeve = await startReeve(cluster);
+    await stage.apply(namespaceObject('rb-a'), policy('rb-policy', { match: { names: ['rb-a'] } }));
+  });
+  afterAll(async () => {
+    await installReeve(cluster);
+    await webhookIsAsked(cluster);
+    await stage.cleanUp();
+    await reeve.stop();
+  });
+
+  test('there is a page for each alert', () => expect(pages.length).toBeGreaterThan(10));
+
+  describe.each(pages)('%s', (page) => {
+    test.each(commandsOf(page))(`${basename(page)}: %s`, async (command) => {
+      // The shell reports only how the last part of a pipe ends.
+      const [first = '', ...rest] = command.split(' | ');
+      await expect(runLine(first, cluster)).resolves.toBeTypeOf('string');
+      if (rest.length > 0)
+        await expect(runLine(rest.reduce(piped, first), cluster)).resolves.toBeTypeOf('string');
+    });
+  });
+});
+
+/** A grep without a match is no error here: this cluster has no Pods, and nothing is broken. */
+function piped(before: string, part: string): string {
+  return `${before} | ${part.startsWith('grep ') ? `{ ${part} || test $? = 1; }` : part}`;
+}
