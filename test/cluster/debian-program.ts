@@ -4,9 +4,7 @@ import { constants } from 'node:fs';
 import { access, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { cacheFolder } from './binary.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import { cacheFolder, type Environment } from './go-program.ts';
 
 interface DebianPackage {
   /** https://packages.debian.org/ */

@@ -26,7 +26,7 @@ import { shareOf } from './support/secrets.ts';
 import { Stage } from './support/stage.ts';
 
 const prefix = 'al-';
-const rulesFile = join(import.meta.dirname, '..', '..', 'manifests', 'observability', 'alerts.yaml');
+const rulesFile = join(import.meta.dirname, '..', '..', 'manifests', 'chart', 'files', 'alerts.yaml');
 const rulesText = readFileSync(rulesFile, 'utf8');
 
 interface Rule {

@@ -1,8 +1,9 @@
-// Generates the files of the chart that have another source: its copies of the kinds, and its README.
+// Generates the files of the chart that have another source: its copies of the kinds, its dashboard, and its README.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generatedCrds } from '../../../src/api/crd.ts';
 import { chartReadme } from './chart-readme.ts';
+import { dashboard } from './dashboard.ts';
 import { kustomization } from './installed-files.ts';
 
 interface ChartFile {
@@ -24,6 +25,10 @@ export function chartFiles(): readonly ChartFile[] {
       'manifests/crds',
       crds.map(({ name }) => name),
     ),
+    {
+      path: 'manifests/chart/files/dashboards/reeve.json',
+      text: `${JSON.stringify(dashboard(), null, 2)}\n`,
+    },
     {
       path: 'manifests/chart/README.md',
       text: chartReadme(readFileSync(join(chart, 'values.yaml'), 'utf8')),

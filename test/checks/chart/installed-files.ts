@@ -19,7 +19,7 @@ export const overlays = {
   'cert-manager': { certificates: { source: 'cert-manager' } },
 } as const;
 
-/** Rights that replace or complete those of the install: one file of the chart with other values. */
+/** Files beside the install, which replace some of it or add to it: one file of the chart with other values. */
 const variants = [
   {
     template: 'install/22-reconciler-secrets.yaml',
@@ -30,6 +30,11 @@ const variants = [
     template: 'audit-secrets/26-reconciler-audit-secrets.yaml',
     path: 'manifests/audit-secrets/26-reconciler-audit-secrets.yaml',
     values: { secretNames: ['regcred'], auditSecrets: true },
+  },
+  {
+    template: 'monitoring/72-monitoring.yaml',
+    path: 'manifests/observability/72-monitoring.yaml',
+    values: { metrics: { podMonitor: true, prometheusRule: true } },
   },
 ] as const;
 
@@ -43,6 +48,7 @@ export const installedFolders = [
   'all-in-one',
   'cert-manager',
   'overlays',
+  'observability',
 ];
 
 export async function installedFiles(helm: Helm): Promise<readonly InstalledFile[]> {
