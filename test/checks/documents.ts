@@ -11,6 +11,9 @@ const maxBytes: Readonly<Record<string, number>> = { 'README.md': 15_000, 'docs/
 /** Documents whose code spans name files: the journeys through the code, and where to add something. */
 const namesFiles = ['docs/architecture.md', 'CONTRIBUTING.md'];
 
+/** Alerts and dashboards name metrics, too. */
+const queries = ['manifests/chart/files/alerts.yaml', 'manifests/chart/files/dashboards/*.json'];
+
 /** What the checks ask of the repository. */
 export interface Repository {
   readonly hasFile: (path: string) => boolean;
@@ -74,7 +77,8 @@ function fileProblems(text: string, { hasFile }: Repository): readonly string[] 
 }
 
 export function documentPaths(): readonly string[] {
-  return globSync('{*.md,certs/*.md,docs/**/*.md,manifests/**/*.md,src/**/*.md,test/**/*.md}', { cwd: root });
+  const prose = '{*.md,certs/*.md,docs/**/*.md,manifests/**/*.md,src/**/*.md,test/**/*.md}';
+  return globSync([prose, ...queries], { cwd: root });
 }
 
 export function thisRepository(): Repository {

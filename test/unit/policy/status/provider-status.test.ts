@@ -5,29 +5,7 @@ import {
   statusPatch,
   type StatusFacts,
 } from '../../../../src/policy/status/provider-status.ts';
-import { defaultProviderState } from '../../../support/owner-state.ts';
-
-const state: ProviderState = { ...defaultProviderState, generation: 3, maxDeletions: 10 };
-
-const noViolations = { count: 0, byResource: { namespaces: 0 }, top: [], leavesOutSecrets: false };
-
-const facts: StatusFacts = {
-  state,
-  problem: undefined,
-  counts: { desired: 3, synced: 3, conflicts: 0, failed: 0, stuck: 0, held: 0, skipped: 0 },
-  failures: [],
-  skipped: [],
-  withoutEffect: [],
-  waiting: 0,
-  held: undefined,
-  source: undefined,
-  missingRights: [],
-  partsWithoutHook: [],
-  matched: 2,
-  matchedNamespaces: ['a', 'b'],
-  violations: noViolations,
-  isConfirmationSpent: true,
-};
+import { noViolations, syncedFacts as facts, syncedState as state } from '../../../support/status-facts.ts';
 
 const now = new Date('2026-11-21T12:00:00.123Z');
 const failure = { namespace: 'a', kind: 'Secret', name: 's', reason: 'Rejected', message: 'no' };

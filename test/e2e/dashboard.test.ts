@@ -1,0 +1,129 @@
+// Each query of the dashboard shows something: a real Prometheus scrapes real processes of Reeve and answers the query.
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { installReeve } from '../cluster/reeve-install.ts';
+import { startFaultProxy, type FaultProxy } from '../support/fault-proxy.ts';
+import { HttpsClient } from '../support/https-client.ts';
+import { describePrometheus } from '../support/prometheus.ts';
+import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
+import { Fleet } from './support/fleet.ts';
+import { configMap, namespaceObject, policy, roleBinding } from './support/objects.ts';
+import { applyPolicies } from './support/policies.ts';
+import { PrometheusServer } from './support/prometheus-server.ts';
+import { shareOf } from './support/secrets.ts';
+import { Stage } from './support/stage.ts';
+
+const prefix = 'db-';
+const root = join(import.meta.dirname, '..', '..');
+const files = join(root, 'manifests', 'chart', 'files');
+
+interface Dashboard {
+  readonly panels: readonly {
+    readonly title: string;
+    readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[];
+  }[];
+}
+const { panels } = JSON.parse(readFileSync(join(files, 'dashboards', 'reeve.json'), 'utf8')) as Dashboard;
+const queries = panels.flatMap(({ title, targets = [] }) =>
+  targets.map(({ expr, legendFormat }) => ({ title, legendFormat, expr })),
+);
+const runbookQueries = globSync('docs/runbooks/*.md', { cwd: root }).flatMap((path) =>
+  [...readFileSync(join(root, path), 'utf8').matchAll(/^```promql\n([^]*?)^```$/gmu)].flatMap(
+    ([, block = '']) => block.trim().split('\n'),
+  ),
+);
+
+/** Grafana puts an interval in place of its variable. Five minutes hold all that this test does. */
+function withInterval(expr: string): string {
+  return expr.replaceAll('$__rate_interval', '5m');
+}
+
+describePrometheus('the dashboard', () => {
+  describeControllers('on a real install', { timeout: 240_000 }, () => {
+    const cluster = sharedCluster();
+    const stage = new Stage(cluster, prefix);
+    let fleet: Fleet;
+    let proxy: FaultProxy;
+    let prometheus: PrometheusServer;
+
+    beforeAll(async () => {
+      await installReeve(cluster);
+      fleet = await Fleet.start(cluster);
+      proxy = await startFaultProxy(new URL(cluster.server));
+      const account = await cluster.tokenKubeconfig('reeve-system', 'reeve-reconciler');
+      await fleet.addReconciler({ kubeconfig: await proxy.kubeconfigLike(account) });
+      const processes = [...fleet.webhooks, ...fleet.reconcilers];
+      const targets = processes.map(({ probesPort }) => `127.0.0.1:${probesPort}`);
+      prometheus = await PrometheusServer.start(targets, join(files, 'alerts.yaml'));
+      await useEverything();
+    }, 240_000);
+    afterAll(async () => {
+      await prometheus.stop();
+      await stage.cleanUp();
+      await fleet.stop();
+      proxy.close();
+    });
+
+    /** Causes an event for each metric: writes, refusals, a conflict, violations, ends of access, and lost connections. */
+    const useEverything = async (): Promise<void> => {
+      const inAnHour = new Date(Date.now() + 3_600_000).toISOString().replace(/\.\d+Z/u, 'Z');
+      const conflict = configMap('taken', { a: 'b' });
+      await stage.apply(namespaceObject('db-a'));
+      await stage.kubectl('create', 'configmap', 'taken', '-n', 'db-a');
+      await applyPolicies(
+        prefix,
+        [
+          policy('db-contents', {
+            match: { names: ['db-a'] },
+            contents: {
+              resources: [conflict, configMap('settings', { a: 'b' })],
+              roleBindings: [{ ...roleBinding('readers', 'readers'), expiresAfter: '8h' }],
+            },
+          }),
+          policy('db-rules', {
+            match: { names: ['db-*'] },
+            namespaces: { required: { labels: { 'db-team': {} } } },
+            exceptions: [{ namespaces: ['db-x'], rules: ['namespaces.required'], expiresAt: inAnHour }],
+          }),
+          shareOf('db-no-source', { names: ['db-a'] }),
+        ],
+        stage.administrator,
+      );
+      const refused = await stage.tryApply([namespaceObject('db-refused')]);
+      expect(refused.stderr).toContain('db-team');
+      for (const { port } of fleet.webhooks) await new HttpsClient(port).post('/nowhere', '{}');
+      proxy.cut();
+    };
+
+    test('Prometheus loads and evaluates every rule', async () => {
+      await expect
+        .poll(() => prometheus.rules(), { timeout: 30_000 })
+        .toEqual({ count: expect.any(Number) as number, errors: [] });
+      expect((await prometheus.rules()).count).toBeGreaterThan(10);
+    });
+
+    test.each(queries)('$title ($legendFormat) shows series', async ({ expr }) => {
+      const values = async (): Promise<readonly number[]> =>
+        (await prometheus.query(withInterval(expr))).map(({ value: [, text] }) => Number(text));
+      await expect
+        .poll(async () => (await values()).filter((value) => Number.isFinite(value)).length, {
+          timeout: 60_000,
+        })
+        .toBeGreaterThan(0);
+    });
+
+    test.each(queries)(
+      '$title ($legendFormat) has all labels of its legend',
+      async ({ expr, legendFormat }) => {
+        const labels = [...legendFormat.matchAll(/\{\{(\w+)\}\}/gu)].map(([, label = '']) => label);
+        for (const { metric } of await prometheus.query(withInterval(expr)))
+          expect(Object.keys(metric)).toEqual(expect.arrayContaining(labels));
+      },
+    );
+
+    test.each(runbookQueries)('the query of a runbook is valid: %s', async (query) => {
+      await expect(prometheus.query(query)).resolves.toBeInstanceOf(Array);
+    });
+  });
+});
