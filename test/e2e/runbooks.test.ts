@@ -39,6 +39,20 @@ describeControllers('the runbooks', { timeout: 120_000 }, () => {
 
   test('there is a page for each alert', () => expect(pages.length).toBeGreaterThan(10));
 
+  test('the health checks are added to the ConfigMap of Argo CD as the document says', async () => {
+    const page = readFileSync(join(root, 'docs/operate/observability.md'), 'utf8');
+    const [command = ''] = /^kubectl patch configmap argocd-cm .*$/mu.exec(page) ?? [];
+    await stage.kubectl('create', 'namespace', 'argocd');
+    await stage.kubectl('create', 'configmap', 'argocd-cm', '-n', 'argocd', '--from-literal=url=x');
+    await runLine(command, cluster);
+    const stored = await stage.kubectl('get', 'configmap', 'argocd-cm', '-n', 'argocd', '-o=json');
+    await stage.kubectl('delete', 'namespace', 'argocd', '--wait=false');
+    const { data } = JSON.parse(stored) as { readonly data: Readonly<Record<string, string>> };
+    const key = 'resource.customizations.health.reeve.dev_';
+    expect(Object.keys(data).toSorted()).toEqual([`${key}NamespacePolicy`, `${key}SecretShare`, 'url']);
+    expect(data[`${key}SecretShare`]).toContain('return { status = health');
+  });
+
   describe.each(pages)('%s', (page) => {
     test.each(commandsOf(page))(`${basename(page)}: %s`, async (command) => {
       // The shell reports only how the last part of a pipe ends.

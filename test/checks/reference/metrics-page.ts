@@ -87,7 +87,7 @@ export function metricsPage(): string {
   if (unlisted.length > 0)
     throw new Error(`add ${unlisted.join(', ')} to the programs of test/checks/reference/metrics-page.ts`);
   return page('Metrics', [
-    'Every process serves its metrics in the format of Prometheus on `/metrics`, at the port of `--probes-port` (8081), beside `/livez` and `/readyz`. The metrics of Node itself (`process_*`, `nodejs_*`) are there too. Each policy and share adds at most thirteen time series, which end with it. [Faults](../faults.md#alerts) says which ones deserve an alert.',
+    'Every process serves its metrics in the format of Prometheus on `/metrics`, at the port of `--probes-port` (8081), beside `/livez` and `/readyz`. The metrics of Node itself (`process_*`, `nodejs_*`) are there too. Each policy and share adds at most thirteen time series, which end with it. [Runbooks](../runbooks/README.md) lists the alerts on them, and [observability](../operate/observability.md) says how to collect them.',
     ...metricGroups().flatMap(([title, definitions]) => [
       `## ${title}`,
       table(['Metric', 'Type', 'Labels', 'Meaning'], definitions.map(rowOf)),
