@@ -30,18 +30,19 @@ export async function findDebianPrograms(
     if (await hasAll(folder, programs)) return found(folder, programs);
   try {
     await unpack(name, unpacked, env);
+    if (await hasAll(cached, programs)) return found(cached, programs);
+    return { kind: 'none', reason: `Debian's package ${name} has no ${programs.join(' and no ')}` };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return { kind: 'none', reason: `${programs.join(' and ')} could not be downloaded: ${reason}` };
   }
-  return found(cached, programs);
 }
 
 function found(folder: string, programs: readonly string[]): FoundPrograms {
   return { kind: 'found', paths: new Map(programs.map((name) => [name, join(folder, name)])) };
 }
 
-/** The package is unpacked under a temporary name, because another process may do the same. */
+/** The package is unpacked under a temporary name, because another process may do the same. The first rename wins. */
 async function unpack(name: string, target: string, env: Environment): Promise<void> {
   await mkdir(cacheFolder(env), { recursive: true });
   const temporary = await mkdtemp(`${target}.`);
@@ -49,8 +50,9 @@ async function unpack(name: string, target: string, env: Environment): Promise<v
     const file = await download(name, temporary, env);
     const content = join(temporary, 'content');
     await run('dpkg-deb', ['--extract', file, content], temporary, env);
-    await rm(target, { recursive: true, force: true });
-    await rename(content, target);
+    await rename(content, target).catch(async (error: unknown) => {
+      if (!(await exists(target))) throw error;
+    });
   } finally {
     await rm(temporary, { recursive: true, force: true });
   }
@@ -80,6 +82,13 @@ async function run(program: string, args: readonly string[], cwd: string, env: E
   });
   const [code, said] = await Promise.all([ended, text(child.stderr)]);
   if (code !== 0) throw new Error(`${program} failed: ${said.trim().split('\n').at(-1)}`);
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await access(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function hasAll(folder: string, programs: readonly string[]): Promise<boolean> {
