@@ -1,7 +1,7 @@
 // Each command of the runbooks runs as it is written, on a cluster with Reeve.
 import { globSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { installReeve } from '../cluster/reeve-install.ts';
 import { eventually } from '../support/eventually.ts';
 import { startReeve, webhookIsAsked, type Reeve } from '../support/reeve.ts';
@@ -54,17 +54,16 @@ describeControllers('the runbooks', { timeout: 120_000 }, () => {
     expect(data[`${key}SecretShare`]).toContain('return { status = health');
   });
 
-  describe.each(pages)('%s', (page) => {
-    test.each(commandsOf(page))(`${basename(page)}: %s`, async (command) => {
-      // The shell reports only how the last part of a pipe ends.
-      const [first = '', ...rest] = command.split(' | ');
-      const succeeds = (): Promise<string> =>
-        runLine(`${first} > /dev/null`, cluster).catch((error: unknown) => String(error));
-      // Reeve restores within seconds what another page deletes, and kubectl restarts a Deployment once a second.
-      await eventually(succeeds).toBe('');
-      if (rest.length > 0)
-        await expect(runLine(rest.reduce(piped, first), cluster)).resolves.toBeTypeOf('string');
-    });
+  // Pages share commands.
+  test.each([...new Set(pages.flatMap(commandsOf))])('%s', async (command) => {
+    // The shell reports only how the last part of a pipe ends.
+    const [first = '', ...rest] = command.split(' | ');
+    const succeeds = (): Promise<string> =>
+      runLine(`${first} > /dev/null`, cluster).catch((error: unknown) => String(error));
+    // Reeve restores within seconds what another page deletes, and kubectl restarts a Deployment once a second.
+    await eventually(succeeds).toBe('');
+    if (rest.length > 0)
+      await expect(runLine(rest.reduce(piped, first), cluster)).resolves.toBeTypeOf('string');
   });
 });
 
