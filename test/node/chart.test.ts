@@ -21,6 +21,12 @@ describeNodes('the release of the chart', () => {
     return await mustKubectl(['get', 'deployment', '-n', 'reeve-system', path], rig.cluster);
   };
 
+  test('helm test checks the install from a Pod and finds no problem', async () => {
+    const said = await helmOnRig(rig, 4, ['test', 'reeve', '--logs']);
+    expect(said).toContain('ok: ');
+    expect(said).not.toContain('problem: ');
+  });
+
   test('no call fails while an upgrade changes values', async ({ annotate }) => {
     const changed = ['--set', 'logLevel=debug', '--set', 'bindableClusterRoles={view,edit,admin}'];
     const result = await underLoad(rig, async () => {
