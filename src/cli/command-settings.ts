@@ -3,6 +3,7 @@ import { maxLifetimeDays } from '../certs/issue/issue.ts';
 import { logLevels } from '../observe/log-level.ts';
 import { shippedFolder } from '../app/shipped-files.ts';
 import { certsDefaults } from './certs.ts';
+import { runSettings } from './run-settings.ts';
 import {
   file,
   fileOrFolder,
@@ -42,6 +43,10 @@ export const upSettings = {
   auditSecrets: switchSetting(
     'Judge existing Secrets by the rules of policies, page by page, every ten minutes.',
   ),
+  resourceKind: {
+    ...runSettings.resourceKind,
+    help: 'A kind that policies may provide as contents.resources. May be given several times, and replaces the default list. The sandbox also has batch/v1/Job.',
+  },
   demo: switchSetting('Play a demo, check that each scene goes as described, and exit.'),
   step: switchSetting('With --demo: wait for Enter before the next scene.'),
   quiet: switchSetting('Print how to begin, but not the feed of events.'),

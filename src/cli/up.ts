@@ -68,10 +68,10 @@ async function waitBetweenScenes({ step, json }: UpFlags, io: UpIo): Promise<voi
 }
 
 /** Returns the defaults of `reeve run`, changed for the sandbox. */
-function runOf({ port, probesPort, logLevel, auditSecrets }: UpFlags): RunFlags {
+function runOf({ port, probesPort, logLevel, auditSecrets, resourceKind }: UpFlags): RunFlags {
   const defaults = readSettings(runSettings, [], {});
   if (!defaults.ok) throw new Error('a setting of `reeve run` has no default');
-  return { ...defaults.values, port, probesPort, logLevel, auditSecrets, host: '127.0.0.1' };
+  return { ...defaults.values, port, probesPort, logLevel, auditSecrets, resourceKind, host: '127.0.0.1' };
 }
 
 function feedOf({ quiet, json }: UpFlags, { stdout, clock }: UpIo, paint: Paint): Listener {

@@ -19,6 +19,16 @@ interface Case {
 
 const limit = (rest: object): object => ({ spec: { limits: [{ type: 'Container', ...rest }] } });
 
+// Without labels in its template, a Job gets some with its first update.
+const job = (podSpec: object): object => ({
+  spec: {
+    template: {
+      metadata: { labels: { a: 'b' } },
+      spec: { containers: [{ name: 'one', image: 'one' }], ...podSpec },
+    },
+  },
+});
+
 const good: readonly Case[] = [
   {
     plural: 'resourcequotas',
@@ -71,6 +81,21 @@ const good: readonly Case[] = [
     what: 'secrets to pull with',
     object: { imagePullSecrets: [{ name: 'a' }], automountServiceAccountToken: false },
   },
+  {
+    plural: 'jobs',
+    what: 'a container',
+    object: job({ restartPolicy: 'Never' }),
+    stored: {
+      spec: {
+        parallelism: 1,
+        completions: 1,
+        backoffLimit: 6,
+        completionMode: 'NonIndexed',
+        suspend: false,
+        template: { spec: { restartPolicy: 'Never' } },
+      },
+    },
+  },
   { plural: 'configmaps', what: 'binary data', object: { binaryData: { a: 'AAE=' } } },
 ];
 
@@ -115,6 +140,18 @@ const bad: readonly Case[] = [
     fields: ['spec.policyTypes[0]'],
   },
   {
+    plural: 'jobs',
+    what: 'no container',
+    object: { spec: { template: { spec: {} } } },
+    fields: ['spec.template.spec.containers', 'spec.template.spec.restartPolicy'],
+  },
+  {
+    plural: 'jobs',
+    what: 'Pods that run for ever',
+    object: job({ restartPolicy: 'Always' }),
+    fields: ['spec.template.spec.restartPolicy'],
+  },
+  {
     plural: 'leases',
     what: 'a duration of nothing',
     object: { spec: { leaseDurationSeconds: 0 } },
@@ -150,6 +187,18 @@ onEachBackend('other kinds', (backend) => {
       if (status === 422) expect(causeFields(body)).toEqual(fields);
     },
   );
+
+  it('the template of a Job cannot be changed', async () => {
+    const path = at('jobs', ns);
+    const metadata = { name: freshName('other') };
+    const created = await backend.api.must(
+      backend.api.create(path, { metadata, ...job({ restartPolicy: 'Never' }) }),
+    );
+    const spec = { template: { spec: { restartPolicy: 'OnFailure' } } };
+    const { status, body } = await backend.api.patch(`${path}/${created.metadata.name}`, 'merge', { spec });
+    expect(status).toBe(422);
+    expect(causeFields(body)).toEqual(['spec.template']);
+  });
 
   it.each([
     ['networkpolicies', { spec: { podSelector: [] } }],

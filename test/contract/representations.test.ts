@@ -21,6 +21,7 @@ const columns: readonly (readonly [Plural, readonly string[]])[] = [
   ['limitranges', ['Name', 'Created At']],
   ['networkpolicies', ['Name', 'Pod-Selector', 'Age']],
   ['leases', ['Name', 'Holder', 'Age']],
+  ['jobs', ['Name', 'Status', 'Completions', 'Duration', 'Age', '+Containers', '+Images', '+Selector']],
   ['roles', ['Name', 'Created At']],
   ['clusterroles', ['Name', 'Created At']],
   ['rolebindings', ['Name', 'Role', 'Age', '+Users', '+Groups', '+ServiceAccounts']],

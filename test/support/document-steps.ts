@@ -13,10 +13,15 @@ export interface Step {
 }
 
 /** A command that only reads is repeated until it prints the output shown. A command that writes runs once. */
-export async function expectShown({ command, shown }: Step, kubeconfig: string): Promise<void> {
+export async function expectShown(step: Step, kubeconfig: string): Promise<void> {
+  const { command, shown } = step;
   const run = (): string => comparable(runInShell(command, kubeconfig));
-  if (/^kubectl (get|auth)[^\n]*$/.test(command)) await eventually(run).toBe(comparable(shown));
+  if (readsOnly(step)) await eventually(run).toBe(comparable(shown));
   else expect(run()).toBe(comparable(shown));
+}
+
+export function readsOnly({ command }: Step): boolean {
+  return /^kubectl (get|auth)[^\n]*$/.test(command);
 }
 
 export function runInShell(command: string, kubeconfig: string): string {
@@ -30,7 +35,7 @@ export function runInShell(command: string, kubeconfig: string): string {
 }
 
 /**
- * Removes ages, which also change the width of columns, and the warning of an old kubectl. Removes what a quota has in use:
+ * Removes ages, which also change the width of columns, times, and the warning of an old kubectl. Removes what a quota has in use:
  * only a cluster with the quota controller says that, a moment later.
  */
 export function comparable(output: string): string {
@@ -39,6 +44,7 @@ export function comparable(output: string): string {
     .filter((line) => !line.includes('version difference'))
     .map((line) =>
       line
+        .replaceAll(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
         .replaceAll(/\b\d+[smh]\b/g, 'AGE')
         .replaceAll(/\bpods: \d+\/\d+ +/g, '')
         .replaceAll(/ +/g, ' ')

@@ -3,10 +3,24 @@ import { namespaceName } from '../../api/common-fields.ts';
 import { namespaceNameLabel } from '../../api/names.ts';
 import { labelSelector } from '../../api/namespace-policy/match.ts';
 import { withDefault } from '../../api/schema/build.ts';
-import type { Resource } from '../resource.ts';
+import { valueAt } from '../../api/schema/report.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import type { Column, Resource } from '../resource.ts';
 import { age, column, itemsAt, keysAt, textAt } from './column.ts';
 import { define } from './define.ts';
-import { anything, anyText, fields, oneOf, open, several, severalBy, texts, whole } from './shape.ts';
+import {
+  anything,
+  anyText,
+  fields,
+  flag,
+  oneOf,
+  open,
+  several,
+  severalBy,
+  someText,
+  texts,
+  whole,
+} from './shape.ts';
 
 export const namespaceKind = define('', 'Namespace', {
   description: 'A scope for names, rights and quotas.',
@@ -90,5 +104,56 @@ const lease = define('coordination.k8s.io', 'Lease', {
   optional: { spec: open({ leaseDurationSeconds: whole(1) }) },
 });
 
-const others = [resourceQuota, limitRange, networkPolicy, lease];
+const container = { ...open({ name: someText, env: severalBy('name', anything) }), required: ['name'] };
+const podSpec = open({
+  containers: { ...severalBy('name', container), minItems: 1 },
+  initContainers: severalBy('name', container),
+  volumes: severalBy('name', anything),
+  restartPolicy: oneOf('OnFailure', 'Never'),
+});
+const podTemplate = open({ spec: { ...podSpec, required: ['containers', 'restartPolicy'] } });
+
+const job = define('batch', 'Job', {
+  description: 'Runs Pods until they succeed. The sandbox stores it and runs nothing.',
+  categories: ['all'],
+  subresources: ['status'],
+  hasGeneration: true,
+  columns: [
+    column('Status', (one) => (valueAt(one, ['spec', 'suspend']) === true ? 'Suspended' : 'Running')),
+    column('Completions', (one) => `0/${String(valueAt(one, ['spec', 'completions']))}`),
+    column('Duration', () => ''),
+    age,
+    containerColumn('Containers', 'name'),
+    containerColumn('Images', 'image'),
+    // The API server makes the selector of a Job from its uid; without Pods, the sandbox needs none.
+    column('Selector', () => '<none>', { priority: 1 }),
+  ],
+  needed: {
+    spec: {
+      ...open({
+        template: { ...podTemplate, required: ['spec'] },
+        parallelism: withDefault(whole(), 1),
+        completions: withDefault(whole(), 1),
+        backoffLimit: withDefault(whole(), 6),
+        completionMode: withDefault(oneOf('NonIndexed', 'Indexed'), 'NonIndexed'),
+        suspend: withDefault(flag, false),
+      }),
+      required: ['template'],
+    },
+  },
+  optional: { status: anything },
+  /** https://kubernetes.io/docs/concepts/workloads/controllers/job/#pod-template */
+  unchanging: ['spec.template'],
+});
+
+function containerColumn(name: string, field: string): Column {
+  const path = ['spec', 'template', 'spec', 'containers'];
+  const cell = (one: KubeObject): string =>
+    itemsAt(one, ...path)
+      .map((each) => textAt(each, field))
+      .join(',');
+  return column(name, cell, { priority: 1 });
+}
+
+const others = [resourceQuota, limitRange, networkPolicy, lease, job];
 export const plainKinds: readonly Resource[] = [namespaceKind, serviceAccountKind, ...others];

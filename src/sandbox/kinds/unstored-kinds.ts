@@ -34,7 +34,7 @@ const namespaced: Table = {
   // The first version of a group is the preferred one.
   'autoscaling/v2': ['HorizontalPodAutoscaler hpa +all /status'],
   'autoscaling/v1': ['HorizontalPodAutoscaler hpa +all /status'],
-  'batch/v1': ['CronJob cj +all /status', 'Job +all /status'],
+  'batch/v1': ['CronJob cj +all /status'],
   'discovery.k8s.io/v1': ['EndpointSlice'],
   'networking.k8s.io/v1': ['Ingress ing /status'],
   'policy/v1': ['PodDisruptionBudget pdb /status'],

@@ -15,6 +15,7 @@ const places = {
   rolebindings: rbac,
   clusterroles: rbac,
   clusterrolebindings: rbac,
+  jobs: '/apis/batch/v1',
   leases: '/apis/coordination.k8s.io/v1',
   customresourcedefinitions: '/apis/apiextensions.k8s.io/v1',
   mutatingwebhookconfigurations: admission,
