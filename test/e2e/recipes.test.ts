@@ -14,7 +14,7 @@ describeControllers('on a cluster with Reeve', () => {
     await mustKubectl(['delete', 'namespacepolicies,secretshares', '--all', '--timeout=60s'], cluster);
     const names = await mustKubectl(['get', 'namespaces', '-o', 'name'], cluster);
     const ours = names.split('\n').filter((name) => !/^(namespace\/(default|kube-.*|reeve-.*))?$/.test(name));
-    if (ours.length > 0) await mustKubectl(['delete', ...ours, '--wait=false'], cluster);
+    if (ours.length > 0) await mustKubectl(['delete', ...ours, '--timeout=60s'], cluster);
     await mustKubectl(['delete', 'secrets', '--all', '-n', 'reeve-shared'], cluster);
   };
 
