@@ -2,27 +2,27 @@
 import type { InstallRole, RightsPurpose } from '../policy/authors/own-rights.ts';
 
 const secretsRole = 'ClusterRole reeve-reconciler-secrets';
-const namedSecretsFile = 'manifests/named-secrets/22-reconciler-secrets.yaml';
+const namedSecretsFile = 'manifests/named-secrets/22-reconciler-secrets.yaml; with Helm: secretNames';
 
 const installRoles: Readonly<Record<RightsPurpose, InstallRole>> = {
   reconciler: { role: 'ClusterRole reeve-reconciler', file: 'manifests/install/20-reconciler.yaml' },
   bind: {
     role: 'ClusterRole reeve-reconciler-bind',
-    file: 'manifests/install/21-reconciler-bind.yaml',
+    file: 'manifests/install/21-reconciler-bind.yaml; with Helm: bindableClusterRoles',
     // The jail has its own lists, so that no change widens both by mistake.
-    alsoListIn: 'the ClusterRole to bindableRoles in 41-jail.yaml',
+    alsoListIn: 'the ClusterRole to bindableRoles in 41-jail.yaml (with Helm, the value does both)',
   },
   secrets: { role: secretsRole, file: 'manifests/install/22-reconciler-secrets.yaml' },
   'named-secrets': { role: secretsRole, file: namedSecretsFile },
   'named-sources': { role: 'Role reeve-reconciler-sources', file: namedSecretsFile },
   'audit-secrets': {
     role: 'ClusterRole reeve-reconciler-audit-secrets',
-    file: 'manifests/audit-secrets/26-reconciler-audit-secrets.yaml',
+    file: 'manifests/audit-secrets/26-reconciler-audit-secrets.yaml; with Helm: auditSecrets',
   },
   resources: {
     role: 'ClusterRole reeve-reconciler-resources',
-    file: 'manifests/install/23-reconciler-resources.yaml',
-    alsoListIn: 'the resource to providedResources in 41-jail.yaml',
+    file: 'manifests/install/23-reconciler-resources.yaml; with Helm: resourceKinds',
+    alsoListIn: 'the resource to providedResources in 41-jail.yaml (with Helm, the value does both)',
   },
 };
 

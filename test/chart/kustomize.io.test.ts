@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import { isJsonObject, ownMember, type JsonObject } from '../../src/base/json.ts';
 import { parseYaml } from '../../src/base/yaml.ts';
+import { generatedCrds } from '../../src/api/crd.ts';
 import { overlays } from '../checks/chart/installed-files.ts';
 import { annotationOf, idOf, releaseNamespace, renderChart } from '../checks/chart/rendered-chart.ts';
 import type { Helm } from '../cluster/helm/helm.ts';
@@ -22,6 +23,18 @@ function withoutHelm(object: JsonObject): JsonObject {
   const { annotations: _, ...metadata } = object['metadata'] as JsonObject;
   return { ...object, metadata };
 }
+
+it('Artifact Hub lists the kinds that the chart installs', () => {
+  const [chart] = objectsOf(readFileSync('manifests/chart/Chart.yaml', 'utf8')).values();
+  const listed = String(ownMember(chart?.['annotations'], 'artifacthub.io/crds'));
+  for (const { path } of generatedCrds()) {
+    const [definition] = objectsOf(readFileSync(path, 'utf8')).values();
+    expect(listed).toContain(`name: ${String(ownMember(definition?.['metadata'], 'name'))}\n`);
+    expect(listed).toContain(
+      `kind: ${String(ownMember(ownMember(ownMember(definition, 'spec'), 'names'), 'kind'))}\n`,
+    );
+  }
+});
 
 it('the chart, the image in its values and the program have one version', () => {
   const versionIn = (file: string): unknown => {

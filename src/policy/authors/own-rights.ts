@@ -11,6 +11,7 @@ export type RightsPurpose =
 /** Where the install holds the rules of one purpose. */
 export interface InstallRole {
   readonly role: string;
+  /** The file of the install, and the value of the chart. */
   readonly file: string;
   /** What a second list must contain as well: `the ClusterRole to bindableRoles in 41-jail.yaml`. */
   readonly alsoListIn?: string;
