@@ -247,6 +247,19 @@ describeControllers('contents', () => {
     await inTime(() => stage.condition(namesakes.refTo('refused'))).toBe('True Synced');
   });
 
+  test('a RoleBinding that another policy has come to refuse still loses its subjects', async () => {
+    const [granted, revoked] = ['readers', 'writers'].map((group) => [roleBinding('team', group, 'edit')]);
+    const namespace = await namesakes.provide('revoke', { roleBindings: revoked });
+    const match = { names: [namespace] };
+    await stage.apply(policy('ho-li-only-view', { match, rbac: { allowedRoleRefs: ['ClusterRole/view'] } }));
+    await stage.apply(namesakes.policy('revoke', { roleBindings: granted }));
+    const ref = namesakes.objectIn('revoke', 'RoleBinding', 'team');
+    const subjects = async (): Promise<unknown> => (await stage.mustGet(ref))['subjects'];
+    await inTime(subjects).toMatchObject([{ name: 'readers' }]);
+    await inTime(() => stage.condition(namesakes.refTo('revoke'))).toBe('True Synced');
+    await stage.remove({ kind: 'NamespacePolicy', name: 'ho-li-only-view' });
+  });
+
   describe('contents whose names are taken', () => {
     const theirs = (name: string, ownerReferences: readonly object[] = []): WrittenObject => ({
       apiVersion: 'v1',

@@ -139,7 +139,10 @@ function hasSameObjectRules({ before, after }: ProviderWrite): boolean {
   return isDeepStrictEqual(older, newer);
 }
 
-/** A RoleBinding or copy that a policy refuses stays as it is, which shows only when its provider or source changes. */
+/**
+ * A copy that a policy refuses stays as it is, which shows only when its source changes. A RoleBinding that exists can still
+ * lose its subjects.
+ */
 function refusals(id: ProviderId, { all, unread, isComplete }: Impact['refused']): readonly string[] {
   const inNamespaces = ({ size }: ReadonlySet<string>): string =>
     `in ${isComplete ? '' : 'at least '}${counted(size, 'namespace')}`;
@@ -148,7 +151,7 @@ function refusals(id: ProviderId, { all, unread, isComplete }: Impact['refused']
     ...all.map(
       ({ kind, names, provider, namespaces: where }) =>
         `${id} refuses ${kind} ${listed([...names])} of ${provider} ${inNamespaces(where)}, ` +
-        `so Reeve cannot create or change it there: ${listed([...where])}`,
+        `so Reeve cannot create ${kind === 'Secret' ? 'or change ' : ''}it there: ${listed([...where])}`,
     ),
     ...about(
       later,

@@ -129,16 +129,18 @@ function hashOf(body: JsonObject): string {
   return createHash('sha256').update(JSON.stringify(body)).digest('base64url').slice(0, 22);
 }
 
-/** Returns the denials of the policies of the namespace, or undefined if they allow the object. */
+/** Returns the denials of the policies of the namespace, or undefined if they allow the write from `oldObject` to `object`. */
 export function refusalOf(
-  { claim, object }: { readonly claim: Claim; readonly object: KubeObject },
-  namespace: string,
+  { type }: Pick<Claim, 'type'>,
+  object: KubeObject,
+  oldObject: KubeObject | undefined,
   snapshot: ClusterSnapshot,
   now: Date,
 ): string | undefined {
-  const resource = judgedResource(claim.type);
+  const resource = judgedResource(type);
   if (resource === undefined || !snapshot.policies.judges(resource)) return undefined;
-  const review = reviewOf(object, resource, namespace);
+  const creation = reviewOf(object, resource, object.metadata.namespace ?? '');
+  const review: Review = oldObject === undefined ? creation : { ...creation, operation: 'UPDATE', oldObject };
   const { violations } = decide(review, snapshot, { now, budget: unlimitedBudget });
   const denials = violations.filter(({ actions }) => actions.includes('Deny'));
   return denials.length === 0

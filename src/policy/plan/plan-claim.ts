@@ -146,11 +146,20 @@ function withoutSource(
 
 /** Returns the step, unless its provider is frozen or a policy of the namespace refuses the object. */
 function allowedWrite(step: WriteStep, input: PlanInput): ClaimStep | ObjectResult {
-  const { desired, namespaceObject, snapshot, now } = input;
+  const { desired, snapshot, now } = input;
   const freeze = desired.frozen.get(step.claim.provider);
   if (freeze !== undefined) return failedResult(step.claim, freeze.reason, frozenText(freeze));
-  const refusal = refusalOf(step, nameOf(namespaceObject), snapshot, now);
+  const refusal = refusalOf(step.claim, step.object, changedObject(step), snapshot, now);
   return refusal === undefined ? step : failedResult(step.claim, 'RefusedByPolicy', refusal);
+}
+
+/**
+ * Returns the RoleBinding that the step changes in place. Its old violations do not keep Reeve from taking subjects away, as
+ * they would not keep any other user from it. The data of a Secret is not known, so its old violations count.
+ */
+function changedObject({ kind, live }: WriteStep): KubeObject | undefined {
+  if (live?.owner === undefined || kind === 'replace') return undefined;
+  return live.content.kind === 'object' ? live.content.object : undefined;
 }
 
 /** The cause can be another content of the same policy. */

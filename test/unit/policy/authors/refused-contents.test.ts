@@ -41,7 +41,7 @@ function refusals(spec: object, snapshot: ClusterSnapshot, oldSpec?: object): re
 
 const rbac = { allowedRoleRefs: ['ClusterRole/view'] };
 const refused =
-  'NamespacePolicy/p refuses RoleBinding dev of NamespacePolicy/ref in 2 namespaces, so Reeve cannot create or change it there: a, b';
+  'NamespacePolicy/p refuses RoleBinding dev of NamespacePolicy/ref in 2 namespaces, so Reeve cannot create it there: a, b';
 const unread =
   'NamespacePolicy/p judges copies of SecretShare/regcred in 3 namespaces only when they are written: ' +
   'a copy that it refuses keeps its old data: a, b, c';
@@ -52,7 +52,7 @@ test.for<readonly [title: string, spec: object, expected: readonly string[], sna
     'a subject that only a template gives is judged in each namespace',
     { rbac: { forbiddenSubjects: ['Group/b-*'] } },
     [
-      'NamespacePolicy/p refuses RoleBinding dev of NamespacePolicy/ref in 1 namespace, so Reeve cannot create or change it there: b',
+      'NamespacePolicy/p refuses RoleBinding dev of NamespacePolicy/ref in 1 namespace, so Reeve cannot create it there: b',
     ],
   ],
   ['a policy that allows all of them gives no warning', { rbac: { allowedRoleRefs: ['ClusterRole/*'] } }, []],
@@ -76,7 +76,7 @@ test.for<readonly [title: string, spec: object, expected: readonly string[], sna
     'a policy can refuse its own RoleBindings',
     { rbac, contents: { roleBindings: [binding('admin')] } },
     [
-      'NamespacePolicy/p refuses RoleBinding dev of NamespacePolicy/p in 3 namespaces, so Reeve cannot create or change it there: a, b, c',
+      'NamespacePolicy/p refuses RoleBinding dev of NamespacePolicy/p in 3 namespaces, so Reeve cannot create it there: a, b, c',
       refused,
     ],
   ],
@@ -121,7 +121,7 @@ test('a write that leaves the rules alone warns only of namespaces that it gains
 test('a write that leaves the rules alone warns of a new RoleBinding that they refuse, and not of others', () => {
   const contents = { roleBindings: [binding('admin')] };
   expect(refusals({ rbac, contents }, cluster, { rbac })).toEqual([
-    'NamespacePolicy/p refuses RoleBinding dev of NamespacePolicy/p in 3 namespaces, so Reeve cannot create or change it there: a, b, c',
+    'NamespacePolicy/p refuses RoleBinding dev of NamespacePolicy/p in 3 namespaces, so Reeve cannot create it there: a, b, c',
   ]);
   expect(refusals({ rbac, contents, maxDeletions: 1 }, cluster, { rbac, contents })).toEqual([]);
 });
