@@ -316,6 +316,18 @@ describeCluster('policies and shares at admission', () => {
       );
     });
 
+    it('a warning names the new RoleBindings that the rules of another policy refuse', async () => {
+      const rules = { match: everywhere, rbac: { allowedRoleRefs: ['ClusterRole/view'] } };
+      await must(file(['apply'], policy('ad-ow-rules', rules)), cluster);
+      const bindings = { roleBindings: [roleBinding('unruly', 'ad-ow-staff', 'edit')] };
+      const create = file(['create'], policy('ad-ow-unruly', { match: everywhere, contents: bindings }));
+      expect(await allowed(create, cluster)).toContain(
+        'Warning: NamespacePolicy/ad-ow-rules refuses RoleBinding unruly of NamespacePolicy/ad-ow-unruly in 3 namespaces, ' +
+          'so Reeve cannot create or change it there: ad-ow-ns-a, ad-ow-ns-b, ad-ow-ns-c\n',
+      );
+      await must({ args: ['delete', 'nspol', 'ad-ow-rules'] }, cluster);
+    });
+
     it('a warning counts the namespaces in which a change of a role changes access', async () => {
       const roles = (role: string) => ({ roleBindings: [roleBinding('access', 'ad-ow-staff', role)] });
       const changing = (role: string) =>

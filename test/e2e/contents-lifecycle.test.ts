@@ -254,9 +254,8 @@ describeControllers('contents', () => {
     await stage.apply(policy('ho-li-only-view', { match, rbac: { allowedRoleRefs: ['ClusterRole/view'] } }));
     await stage.apply(namesakes.policy('revoke', { roleBindings: granted }));
     const ref = namesakes.objectIn('revoke', 'RoleBinding', 'team');
-    const subjects = async (): Promise<unknown> => (await stage.mustGet(ref))['subjects'];
-    await inTime(subjects).toMatchObject([{ name: 'readers' }]);
     await inTime(() => stage.condition(namesakes.refTo('revoke'))).toBe('True Synced');
+    expect(await stage.mustGet(ref)).toMatchObject({ subjects: [{ name: 'readers' }] });
     await stage.remove({ kind: 'NamespacePolicy', name: 'ho-li-only-view' });
   });
 

@@ -140,8 +140,8 @@ function hasSameObjectRules({ before, after }: ProviderWrite): boolean {
 }
 
 /**
- * A copy that a policy refuses stays as it is, which shows only when its source changes. A RoleBinding that exists can still
- * lose its subjects.
+ * What a policy refuses stays as it is, which shows only when its provider or source changes. A RoleBinding that the written
+ * policy comes to refuse can still lose its subjects.
  */
 function refusals(id: ProviderId, { all, unread, isComplete }: Impact['refused']): readonly string[] {
   const inNamespaces = ({ size }: ReadonlySet<string>): string =>
@@ -149,9 +149,9 @@ function refusals(id: ProviderId, { all, unread, isComplete }: Impact['refused']
   const later = [...unread.namespaces];
   return [
     ...all.map(
-      ({ kind, names, provider, namespaces: where }) =>
-        `${id} refuses ${kind} ${listed([...names])} of ${provider} ${inNamespaces(where)}, ` +
-        `so Reeve cannot create ${kind === 'Secret' ? 'or change ' : ''}it there: ${listed([...where])}`,
+      ({ kind, by, names, provider, namespaces: where }) =>
+        `${by} refuses ${kind} ${listed([...names])} of ${provider} ${inNamespaces(where)}, ` +
+        `so Reeve cannot create ${kind === 'Secret' || by !== id ? 'or change ' : ''}it there: ${listed([...where])}`,
     ),
     ...about(
       later,

@@ -1,9 +1,10 @@
-// Finds what policies and shares provide in namespaces where a written policy refuses it, or judges it later.
+// Finds what a written policy refuses of the contents of all providers, and what other policies refuse of written contents.
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { nameOf } from '../../base/metadata.ts';
 import type { CompiledContent } from '../compile/compile-contents.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
+import type { CompiledShare } from '../compile/compile-share.ts';
 import { isSameObjectType, roleBindingType, secretObjectType } from '../compile/object-key.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { auditObject } from '../decide/audit.ts';
@@ -14,6 +15,7 @@ import type { ProviderWrite } from './provider-write.ts';
 
 export interface RefusedContent {
   readonly kind: 'RoleBinding' | 'Secret';
+  readonly by: ProviderId;
   readonly provider: ProviderId;
   readonly names: Set<string>;
   readonly namespaces: Set<string>;
@@ -39,6 +41,8 @@ export class RefusedContents {
   readonly #policy: CompiledPolicy | undefined;
   readonly #hasSameRules: boolean;
   readonly #hasSameBindings: boolean;
+  readonly #write: ProviderWrite;
+  readonly #providesSame: boolean;
   /** The rules on Secrets. Defaults are set on a copy before it is judged. */
   readonly #secretRules: readonly string[];
   readonly #snapshot: ClusterSnapshot;
@@ -51,6 +55,8 @@ export class RefusedContents {
     this.#policy = policy?.actions.includes('Deny') === true ? policy : undefined;
     this.#hasSameRules = isSame(write, rulesIn);
     this.#hasSameBindings = isSame(write, bindingsIn);
+    this.#write = write;
+    this.#providesSame = isSame(write, providedIn);
     this.#secretRules = (policy?.secretRules ?? [])
       .map(({ id }) => id)
       .filter((id) => id !== 'secrets.defaults');
@@ -64,6 +70,12 @@ export class RefusedContents {
 
   /** The newer version must match the namespace. Where `isGained` is false, the older version matches it too. */
   add(namespaceObject: KubeObject, isGained: boolean): void {
+    this.#addRefusing(namespaceObject, isGained);
+    this.#addRefused(namespaceObject, isGained);
+  }
+
+  /** What the written policy refuses. */
+  #addRefusing(namespaceObject: KubeObject, isGained: boolean): void {
     const policy = this.#policy;
     if (policy === undefined) return;
     const judgesAll = !this.#hasSameRules || isGained;
@@ -73,6 +85,23 @@ export class RefusedContents {
       this.#addBindings(policy, [...own, ...others], namespaceObject);
     }
     if (judgesAll && this.#secretRules.length > 0) this.#addCopies(policy, namespaceObject);
+  }
+
+  /** What other policies refuse of the contents that this write adds or changes. */
+  #addRefused(namespaceObject: KubeObject, isGained: boolean): void {
+    const { id, before, after } = this.#write;
+    if (after === undefined || after.compiled.isSuspended || (this.#providesSame && !isGained)) return;
+    const bindings = bindingsOf(after);
+    if (after.kind === 'NamespacePolicy' && bindings.length === 0) return;
+    const older = isGained || before?.compiled.isSuspended === true ? [] : bindingsOf(before);
+    const resource = after.kind === 'SecretShare' ? 'secrets' : 'rolebindings';
+    for (const policy of this.#snapshot.policies.candidates(resource, [namespaceObject])) {
+      if (idOf(policy) === id || !policy.actions.includes('Deny')) continue;
+      if (!this.#looksAt(policy, namespaceObject)) continue;
+      for (const binding of bindings) this.#addBinding(policy, id, binding, namespaceObject, older);
+      if (after.kind === 'SecretShare' && this.#refusesType(policy, after.compiled, namespaceObject))
+        this.#add(policy, 'Secret', after.compiled.copy.name, id, namespaceObject);
+    }
   }
 
   #others({ name }: CompiledPolicy, namespaceObject: KubeObject): readonly CompiledPolicy[] {
@@ -86,46 +115,66 @@ export class RefusedContents {
     namespaceObject: KubeObject,
   ): void {
     for (const other of providers) {
-      const bindings = other.contents.filter(({ type }) => isSameObjectType(type, roleBindingType));
+      const bindings = bindingsAmong(other);
       if (bindings.length === 0 || !this.#looksAt(other, namespaceObject)) continue;
-      const provider = providerId('NamespacePolicy', other.name);
-      for (const binding of bindings) this.#addBinding(policy, provider, binding, namespaceObject);
+      for (const binding of bindings) this.#addBinding(policy, idOf(other), binding, namespaceObject);
     }
   }
 
+  // oxlint-disable-next-line max-params -- two callers, which have them all at hand
   #addBinding(
     policy: CompiledPolicy,
     provider: ProviderId,
     content: CompiledContent,
     namespaceObject: KubeObject,
+    older: readonly CompiledContent[] = [],
   ): void {
-    const { now, budget } = this.#circumstances;
-    const rendered = content.render(namespaceObject, budget);
-    if (rendered.kind !== 'present') return;
-    const { name, body, expiresAt = Infinity } = rendered.value;
-    if (expiresAt <= now.getTime()) return;
-    const binding = { ...body, ...roleBindingType, metadata: { name, namespace: nameOf(namespaceObject) } };
-    if (auditObject(policy, 'rolebindings', binding, namespaceObject, this.#circumstances).length > 0)
-      this.#add('RoleBinding', name, provider, namespaceObject);
+    const [name, found = []] = this.#violations(policy, content, namespaceObject);
+    if (name === undefined || found.length === 0) return;
+    const same = older.find((each) => each.name === content.name);
+    const [, before = []] = same === undefined ? [] : this.#violations(policy, same, namespaceObject);
+    // What the older version violates as well is known already, or blocks no change.
+    if (found.some((each) => !before.includes(each)))
+      this.#add(policy, 'RoleBinding', name, provider, namespaceObject);
   }
 
-  /** A share says the type of its copies only if that differs from the type of the source. */
+  /** Returns the name of the RoleBinding, and each violation as a text. */
+  #violations(
+    policy: CompiledPolicy,
+    content: CompiledContent,
+    namespaceObject: KubeObject,
+  ): readonly [name?: string, violations?: readonly string[]] {
+    const { now, budget } = this.#circumstances;
+    const rendered = content.render(namespaceObject, budget);
+    if (rendered.kind !== 'present') return [];
+    const { name, body, expiresAt = Infinity } = rendered.value;
+    if (expiresAt <= now.getTime()) return [];
+    const binding = { ...body, ...roleBindingType, metadata: { name, namespace: nameOf(namespaceObject) } };
+    const found = auditObject(policy, 'rolebindings', binding, namespaceObject, this.#circumstances);
+    return [name, found.map((each) => `${each.rule} ${each.found}`)];
+  }
+
   #addCopies(policy: CompiledPolicy, namespaceObject: KubeObject): void {
-    const namespace = nameOf(namespaceObject);
     for (const share of this.#snapshot.shares.candidates([namespaceObject])) {
       if (!this.#looksAt(share, namespaceObject)) continue;
       const { name, type } = share.copy;
       const provider = providerId('SecretShare', share.name);
-      const secret = { ...secretObjectType, type, metadata: { name, namespace } };
-      const violations =
-        type === '' ? [] : auditObject(policy, 'secrets', secret, namespaceObject, this.#circumstances);
-      if (violations.some(({ rule }) => typeRules.includes(rule)))
-        this.#add('Secret', name, provider, namespaceObject);
+      if (this.#refusesType(policy, share, namespaceObject))
+        this.#add(policy, 'Secret', name, provider, namespaceObject);
       else if (type === '' || this.#secretRules.some((id) => !typeRules.includes(id))) {
         this.unread.shares.add(provider);
-        this.unread.namespaces.add(namespace);
+        this.unread.namespaces.add(nameOf(namespaceObject));
       }
     }
+  }
+
+  /** A share says the type of its copies only if that differs from the type of the source. */
+  #refusesType(policy: CompiledPolicy, { copy }: CompiledShare, namespaceObject: KubeObject): boolean {
+    const { name, type } = copy;
+    if (type === '') return false;
+    const secret = { ...secretObjectType, type, metadata: { name, namespace: nameOf(namespaceObject) } };
+    const violations = auditObject(policy, 'secrets', secret, namespaceObject, this.#circumstances);
+    return violations.some(({ rule }) => typeRules.includes(rule));
   }
 
   #looksAt({ match }: Pick<CompiledPolicy, 'match'>, namespaceObject: KubeObject): boolean {
@@ -136,19 +185,26 @@ export class RefusedContents {
     );
   }
 
-  // oxlint-disable-next-line max-params -- two callers, which have them all at hand
-  #add(kind: RefusedContent['kind'], name: string, provider: ProviderId, namespaceObject: KubeObject): void {
-    const id = `${kind} ${provider}`;
-    const refused = this.#all.get(id) ?? {
-      kind,
-      provider,
-      names: new Set<string>(),
-      namespaces: new Set<string>(),
-    };
+  // oxlint-disable-next-line max-params -- three callers, which have them all at hand
+  #add(
+    policy: CompiledPolicy,
+    kind: RefusedContent['kind'],
+    name: string,
+    provider: ProviderId,
+    namespaceObject: KubeObject,
+  ): void {
+    const by = idOf(policy);
+    const id = `${kind} ${by} ${provider}`;
+    const [names, namespaces] = [new Set<string>(), new Set<string>()];
+    const refused = this.#all.get(id) ?? { kind, by, provider, names, namespaces };
     this.#all.set(id, refused);
     refused.names.add(name);
     refused.namespaces.add(nameOf(namespaceObject));
   }
+}
+
+function idOf({ name }: CompiledPolicy): ProviderId {
+  return providerId('NamespacePolicy', name);
 }
 
 function isSame(
@@ -160,6 +216,19 @@ function isSame(
 
 function bindingsIn(definition: ProviderWrite['after']): unknown {
   return definition?.kind === 'NamespacePolicy' ? definition.object.spec.contents?.roleBindings : undefined;
+}
+
+function providedIn(definition: ProviderWrite['after']): unknown {
+  const provided = definition?.kind === 'SecretShare' ? definition.compiled.copy : bindingsIn(definition);
+  return [provided, definition?.object.spec.suspend];
+}
+
+function bindingsOf(definition: ProviderWrite['after']): readonly CompiledContent[] {
+  return definition?.kind === 'NamespacePolicy' ? bindingsAmong(definition.compiled) : [];
+}
+
+function bindingsAmong({ contents }: CompiledPolicy): readonly CompiledContent[] {
+  return contents.filter(({ type }) => isSameObjectType(type, roleBindingType));
 }
 
 function rulesIn(definition: ProviderWrite['after']): unknown {

@@ -1,5 +1,5 @@
-// The warnings of a policy whose rules refuse what it or other policies and shares provide.
-import { expect, test } from 'vitest';
+// The warnings of a policy whose rules refuse what it or others provide, and of contents that the rules of others refuse.
+import { describe, expect, test } from 'vitest';
 import type { ClusterSnapshot } from '../../../../src/policy/compile/snapshot.ts';
 import {
   aPolicy,
@@ -23,8 +23,12 @@ const binding = (role: string, more: object = {}) => ({
 });
 const provider = (more: object = {}) =>
   aPolicy('ref', { match: { names: ['a', 'b'] }, contents: { roleBindings: [binding('edit', more)] } });
-const share = (target: object = {}) =>
-  aShare('regcred', { source: { namespace: 'reeve-shared', name: 's' }, targets: { names: ['*'] }, target });
+const shareSpec = (target: object) => ({
+  source: { namespace: 'reeve-shared', name: 's' },
+  targets: { names: ['*'] },
+  target,
+});
+const share = (target: object = {}) => aShare('regcred', shareSpec(target));
 const cluster = aSnapshot([provider()], namespaces, [share()]);
 
 function refusals(spec: object, snapshot: ClusterSnapshot, oldSpec?: object): readonly string[] {
@@ -130,4 +134,64 @@ test('a write in a huge cluster looks at a part of it and says so', () => {
   const many = Array.from({ length: 6000 }, (_, index) => knownNamespace(`n${index}`));
   const everywhere = aPolicy('ref', { contents: { roleBindings: [binding('edit')] } });
   expect(refusals({ rbac }, aSnapshot([everywhere], many)).join()).toContain('in at least 5000 namespaces');
+});
+
+describe('contents that the rules of another policy refuse', () => {
+  const onlyView = aPolicy('rules', { match: { names: ['a', 'b'] }, rbac });
+  const withRules = aSnapshot([onlyView], namespaces);
+  const contents = (role: string, more: object = {}) => ({
+    contents: { roleBindings: [binding(role, more)] },
+  });
+  const here =
+    'NamespacePolicy/rules refuses RoleBinding dev of NamespacePolicy/p in 2 namespaces, so Reeve cannot create or change it there: a, b';
+  const nobody = { subjects: [] };
+
+  test.for<readonly [title: string, expected: readonly string[], spec: object, oldSpec?: object]>([
+    ['a new RoleBinding', [here], contents('edit')],
+    ['a RoleBinding with another role', [here], contents('edit'), contents('view')],
+    [
+      'a RoleBinding of a policy that is resumed',
+      [here],
+      contents('edit'),
+      { ...contents('edit'), suspend: true },
+    ],
+    [
+      'a RoleBinding in a namespace that the policy gains',
+      [here.replace('2 namespaces', '1 namespace').replace('a, b', 'b')],
+      contents('edit'),
+      { ...contents('edit'), match: { names: ['a'] } },
+    ],
+  ])('%s gives a warning', ([, expected, spec, oldSpec]) => {
+    expect(refusals(spec, withRules, oldSpec)).toEqual(expected);
+  });
+
+  test.for<readonly [title: string, spec: object, oldSpec?: object]>([
+    ['a RoleBinding that the rules allow', contents('view')],
+    ['a RoleBinding of a suspended policy', { ...contents('edit'), suspend: true }],
+    ['a RoleBinding that loses its subjects', contents('edit', nobody), contents('edit')],
+    ['a RoleBinding that the write leaves alone', { ...contents('edit'), maxDeletions: 1 }, contents('edit')],
+  ])('%s gives no warning', ([, spec, oldSpec]) => {
+    expect(refusals(spec, withRules, oldSpec)).toEqual([]);
+  });
+
+  test('rules of a policy without Deny give no warning', () => {
+    const reporting = aPolicy('rules', { validationActions: ['Warn'], rbac });
+    expect(refusals(contents('edit'), aSnapshot([reporting], namespaces))).toEqual([]);
+  });
+
+  test('a share whose copies have a refused type gives a warning', () => {
+    const rules = aPolicy('rules', {
+      match: { names: ['a'] },
+      secrets: { allowedTypes: ['kubernetes.io/tls'] },
+    });
+    const object = providerObject('SecretShare', 'regcred', shareSpec({ type: 'Opaque' }));
+    const review = aProviderReview({ resource: 'secretshares', name: 'regcred', object });
+    const { notices } = providerDecision(review, aSnapshot([rules], namespaces), {
+      ...circumstances,
+      install: testInstall,
+    });
+    expect(notices).toContain(
+      'NamespacePolicy/rules refuses Secret s of SecretShare/regcred in 1 namespace, so Reeve cannot create or change it there: a',
+    );
+  });
 });

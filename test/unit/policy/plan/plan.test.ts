@@ -96,7 +96,6 @@ function planOf({
 const p = { p: bindingPolicy() };
 const ofOthers = bindingPolicy({}, { subjects: [{ kind: 'Group', name: 'others' }] });
 const suspended = bindingPolicy({ suspend: true });
-const onlyView = { match: {}, rbac: { allowedRoleRefs: ['ClusterRole/view'] } };
 const offered = { labels: { [adoptLabel]: 'true' } };
 
 function adoptedBy(owner: string, offer = 'true'): object {
@@ -234,36 +233,7 @@ describe('an object that a provider wants', () => {
     ],
     [
       'an object that another policy refuses is not written',
-      { policies: { ...p, rules: onlyView } },
-      ['failed RefusedByPolicy for NamespacePolicy/p'],
-    ],
-    [
-      'a RoleBinding that another policy has come to refuse still changes its subjects',
-      { policies: { p: ofOthers, rules: onlyView }, live: binding('NamespacePolicy/p') },
-      ['update for NamespacePolicy/p'],
-    ],
-    [
-      'a RoleBinding that another policy refuses does not get a new subject that it forbids as well',
-      {
-        policies: { p: ofOthers, rules: { match: {}, rbac: { forbiddenSubjects: ['Group/*'] } } },
-        live: binding('NamespacePolicy/p'),
-      },
-      ['failed RefusedByPolicy for NamespacePolicy/p'],
-    ],
-    [
-      'a RoleBinding does not get a role that another policy refuses',
-      {
-        policies: { p: bindingPolicy(), rules: onlyView },
-        live: binding('NamespacePolicy/p', { roleRef: { kind: 'ClusterRole', name: 'admin' } }),
-      },
-      ['failed RefusedByPolicy for NamespacePolicy/p'],
-    ],
-    [
-      'a RoleBinding that another policy refuses is not adopted',
-      {
-        policies: { p: ofOthers, rules: onlyView },
-        live: binding(undefined, {}, offered),
-      },
+      { policies: { ...p, rules: { match: {}, rbac: { allowedRoleRefs: ['ClusterRole/view'] } } } },
       ['failed RefusedByPolicy for NamespacePolicy/p'],
     ],
     [
