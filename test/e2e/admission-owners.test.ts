@@ -320,8 +320,8 @@ describeCluster('policies and shares at admission', () => {
       const rules = { match: everywhere, rbac: { allowedRoleRefs: ['ClusterRole/view'] } };
       await must(file(['apply'], policy('ad-ow-rules', rules)), cluster);
       const bindings = { roleBindings: [roleBinding('unruly', 'ad-ow-staff', 'edit')] };
-      const create = file(['create'], policy('ad-ow-unruly', { match: everywhere, contents: bindings }));
-      expect(await allowed(create, cluster)).toContain(
+      const unruly = policy('ad-ow-unruly', { match: everywhere, contents: bindings });
+      expect(await allowed(create(unruly), cluster)).toContain(
         'Warning: NamespacePolicy/ad-ow-rules refuses RoleBinding unruly of NamespacePolicy/ad-ow-unruly in 3 namespaces, ' +
           'so Reeve cannot create or change it there: ad-ow-ns-a, ad-ow-ns-b, ad-ow-ns-c\n',
       );

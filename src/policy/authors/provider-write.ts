@@ -8,6 +8,7 @@ import type { ProviderId } from '../terms/provider-id.ts';
 import type { Install } from '../compile/install.ts';
 import type { CompiledContent, Rendered, RenderedContent } from '../compile/compile-contents.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
+import { isSameObjectType, roleBindingType } from '../compile/object-key.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
 
 export interface ProviderCircumstances extends Circumstances {
@@ -117,6 +118,16 @@ export function objectsPerNamespace(definition: ProviderDefinition | undefined):
 
 export function policyIn(definition: ProviderWrite['after']): CompiledPolicy | undefined {
   return definition?.kind === 'NamespacePolicy' ? definition.compiled : undefined;
+}
+
+/** The RoleBindings of a version. A suspended policy provides none. */
+export function roleBindingsIn(definition: ProviderWrite['after']): readonly CompiledContent[] {
+  const policy = policyIn(definition);
+  return policy === undefined || policy.isSuspended ? [] : roleBindingsOf(policy);
+}
+
+export function roleBindingsOf({ contents }: CompiledPolicy): readonly CompiledContent[] {
+  return contents.filter(({ type }) => isSameObjectType(type, roleBindingType));
 }
 
 /** True if the newer version sets its defaults on existing namespaces. */

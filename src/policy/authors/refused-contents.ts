@@ -5,13 +5,14 @@ import { nameOf } from '../../base/metadata.ts';
 import type { CompiledContent } from '../compile/compile-contents.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import type { CompiledShare } from '../compile/compile-share.ts';
-import { isSameObjectType, roleBindingType, secretObjectType } from '../compile/object-key.ts';
+import { roleBindingType, secretObjectType } from '../compile/object-key.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { auditObject } from '../decide/audit.ts';
 import type { Circumstances } from '../terms/budget.ts';
+import type { ReviewedResource } from '../terms/review.ts';
 import { matchNamespace } from '../terms/match.ts';
 import { providerId, type ProviderId } from '../terms/provider-id.ts';
-import type { ProviderWrite } from './provider-write.ts';
+import { policyIn, roleBindingsIn, roleBindingsOf, type ProviderWrite } from './provider-write.ts';
 
 export interface RefusedContent {
   readonly kind: 'RoleBinding' | 'Secret';
@@ -43,6 +44,9 @@ export class RefusedContents {
   readonly #hasSameBindings: boolean;
   readonly #write: ProviderWrite;
   readonly #providesSame: boolean;
+  /** What the newer version provides. None while it is suspended. */
+  readonly #bindings: readonly CompiledContent[];
+  readonly #share: CompiledShare | undefined;
   /** The rules on Secrets. Defaults are set on a copy before it is judged. */
   readonly #secretRules: readonly string[];
   readonly #snapshot: ClusterSnapshot;
@@ -51,12 +55,14 @@ export class RefusedContents {
 
   constructor(write: ProviderWrite, snapshot: ClusterSnapshot, circumstances: Circumstances) {
     const { after } = write;
-    const policy = after?.kind === 'NamespacePolicy' ? after.compiled : undefined;
+    const policy = policyIn(after);
     this.#policy = policy?.actions.includes('Deny') === true ? policy : undefined;
     this.#hasSameRules = isSame(write, rulesIn);
     this.#hasSameBindings = isSame(write, bindingsIn);
     this.#write = write;
     this.#providesSame = isSame(write, providedIn);
+    this.#bindings = roleBindingsIn(after);
+    this.#share = after?.kind === 'SecretShare' && !after.compiled.isSuspended ? after.compiled : undefined;
     this.#secretRules = (policy?.secretRules ?? [])
       .map(({ id }) => id)
       .filter((id) => id !== 'secrets.defaults');
@@ -89,19 +95,28 @@ export class RefusedContents {
 
   /** What other policies refuse of the contents that this write adds or changes. */
   #addRefused(namespaceObject: KubeObject, isGained: boolean): void {
-    const { id, before, after } = this.#write;
-    if (after === undefined || after.compiled.isSuspended || (this.#providesSame && !isGained)) return;
-    const bindings = bindingsOf(after);
-    if (after.kind === 'NamespacePolicy' && bindings.length === 0) return;
-    const older = isGained || before?.compiled.isSuspended === true ? [] : bindingsOf(before);
-    const resource = after.kind === 'SecretShare' ? 'secrets' : 'rolebindings';
-    for (const policy of this.#snapshot.policies.candidates(resource, [namespaceObject])) {
-      if (idOf(policy) === id || !policy.actions.includes('Deny')) continue;
-      if (!this.#looksAt(policy, namespaceObject)) continue;
-      for (const binding of bindings) this.#addBinding(policy, id, binding, namespaceObject, older);
-      if (after.kind === 'SecretShare' && this.#refusesType(policy, after.compiled, namespaceObject))
-        this.#add(policy, 'Secret', after.compiled.copy.name, id, namespaceObject);
-    }
+    const { id, before } = this.#write;
+    if (this.#providesSame && !isGained) return;
+    const older = isGained ? [] : roleBindingsIn(before);
+    if (this.#bindings.length > 0)
+      for (const policy of this.#judgesOf('rolebindings', namespaceObject))
+        for (const binding of this.#bindings) this.#addBinding(policy, id, binding, namespaceObject, older);
+    const share = this.#share;
+    if (share === undefined) return;
+    for (const policy of this.#judgesOf('secrets', namespaceObject))
+      if (this.#refusesType(policy, share, namespaceObject))
+        this.#add(policy, 'Secret', share.copy.name, id, namespaceObject);
+  }
+
+  /** Returns the other policies with Deny that judge the resource in the namespace. */
+  #judgesOf(resource: ReviewedResource, namespaceObject: KubeObject): readonly CompiledPolicy[] {
+    const candidates = this.#snapshot.policies.candidates(resource, [namespaceObject]);
+    return candidates.filter(
+      (policy) =>
+        idOf(policy) !== this.#write.id &&
+        policy.actions.includes('Deny') &&
+        this.#looksAt(policy, namespaceObject),
+    );
   }
 
   #others({ name }: CompiledPolicy, namespaceObject: KubeObject): readonly CompiledPolicy[] {
@@ -115,7 +130,7 @@ export class RefusedContents {
     namespaceObject: KubeObject,
   ): void {
     for (const other of providers) {
-      const bindings = bindingsAmong(other);
+      const bindings = roleBindingsOf(other);
       if (bindings.length === 0 || !this.#looksAt(other, namespaceObject)) continue;
       for (const binding of bindings) this.#addBinding(policy, idOf(other), binding, namespaceObject);
     }
@@ -221,14 +236,6 @@ function bindingsIn(definition: ProviderWrite['after']): unknown {
 function providedIn(definition: ProviderWrite['after']): unknown {
   const provided = definition?.kind === 'SecretShare' ? definition.compiled.copy : bindingsIn(definition);
   return [provided, definition?.object.spec.suspend];
-}
-
-function bindingsOf(definition: ProviderWrite['after']): readonly CompiledContent[] {
-  return definition?.kind === 'NamespacePolicy' ? bindingsAmong(definition.compiled) : [];
-}
-
-function bindingsAmong({ contents }: CompiledPolicy): readonly CompiledContent[] {
-  return contents.filter(({ type }) => isSameObjectType(type, roleBindingType));
 }
 
 function rulesIn(definition: ProviderWrite['after']): unknown {
