@@ -199,6 +199,24 @@ describeCluster('authors of policies and shares', () => {
       await allowed(patch(kept, 'merge', { metadata: { finalizers: [] } }), nobody);
     });
 
+    it('a write that only takes away needs no right, and a suspension the right to hand out the roles', async () => {
+      const match = { names: ['au-nowhere', 'au-neither'] };
+      const both = roleBinding('x', 'au-staff', 'view');
+      const fewer = policy('au-fewer', {
+        match,
+        contents: { roleBindings: [both, roleBinding('y', 'au-staff')] },
+      });
+      await must(create(fewer), entitled);
+      const patched = (spec: object): Command => patch(fewer, 'merge', { spec });
+      await allowed(patched({ match: { names: ['au-nowhere'] } }), nobody);
+      await allowed(patched({ contents: { roleBindings: [both] } }), nobody);
+      expect(await refused(patched({ match }), nobody)).toContain('may not hand out ClusterRole view');
+      expect(await refused(patched({ suspend: true }), nobody)).toContain(
+        'may not hand out ClusterRole view',
+      );
+      await allowed(patched({ suspend: true }), entitled);
+    });
+
     it('rules need no right, because they grant nothing', async () => {
       const rules = policy('au-rules', {
         match: { names: ['au-nowhere'] },

@@ -7,20 +7,28 @@ import { kindOfProvider, nameOfProvider, providerId, useOf, type ProviderId } fr
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import type { OwnRight, Right } from '../terms/verdict.ts';
 import type { ProviderWrite } from './provider-write.ts';
+import { reductionIn } from './reduction.ts';
 import type { Install } from '../compile/install.ts';
 
-/** Returns each RBAC right that the author must have. A deletion needs none. */
+/**
+ * Returns each RBAC right that the author must have. A write that only takes away needs none, like a deletion. Objects of a
+ * suspended provider outlast its deletion, so a suspension needs the rights to hand them out, not those to write them.
+ */
 export function authorRights(
-  { id, after }: ProviderWrite,
+  write: ProviderWrite,
   snapshot: ClusterSnapshot,
   install: Install,
 ): readonly Right[] {
-  if (after === undefined) return [];
+  const { id, after } = write;
+  const reduction = reductionIn(write);
+  if (after === undefined || reduction === 'takes away') return [];
   const provided = neededRights(after, install).flatMap(
-    ({ verbs, for: _for, isAllowed: _isAllowed, ...right }) =>
-      verbs.map((verb): Right => ({ ...right, verb, rule: 'authors' })),
+    ({ verbs, for: purpose, isAllowed: _isAllowed, ...right }) =>
+      reduction === 'none' || purpose === 'role' || purpose === 'source'
+        ? verbs.map((verb): Right => ({ ...right, verb, rule: 'authors' }))
+        : [],
   );
-  if (after.kind === 'SecretShare') return provided;
+  if (after.kind === 'SecretShare' || reduction !== 'none') return provided;
   const { labels = {}, annotations = {} } = after.object.spec.namespaces?.defaults ?? {};
   const defaults = { labels: Object.keys(labels), annotations: Object.keys(annotations) };
   return [...provided, ...steeredByDefaults(id, defaults, snapshot)];
