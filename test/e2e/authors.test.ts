@@ -199,7 +199,7 @@ describeCluster('authors of policies and shares', () => {
       await allowed(patch(kept, 'merge', { metadata: { finalizers: [] } }), nobody);
     });
 
-    it('a write that only takes away needs no right, and a suspension the right to hand out the roles', async () => {
+    it('a write that only removes needs no right, and a suspension the right to hand out the roles', async () => {
       const match = { names: ['au-nowhere', 'au-neither'] };
       const both = roleBinding('x', 'au-staff', 'view');
       const fewer = policy('au-fewer', {

@@ -11,7 +11,7 @@ import { reductionIn } from './reduction.ts';
 import type { Install } from '../compile/install.ts';
 
 /**
- * Returns each RBAC right that the author must have. A write that only takes away needs none, like a deletion. Objects of a
+ * Returns each RBAC right that the author must have. A write that only removes needs none, like a deletion. Objects of a
  * suspended provider outlast its deletion, so a suspension needs the rights to hand them out, not those to write them.
  */
 export function authorRights(
@@ -21,7 +21,7 @@ export function authorRights(
 ): readonly Right[] {
   const { id, after } = write;
   const reduction = reductionIn(write);
-  if (after === undefined || reduction === 'takes away') return [];
+  if (after === undefined || reduction === 'removes') return [];
   const provided = neededRights(after, install).flatMap(
     ({ verbs, for: purpose, isAllowed: _isAllowed, ...right }) =>
       reduction === 'none' || purpose === 'role' || purpose === 'source'

@@ -1,4 +1,4 @@
-// Finds writes that give nobody more: fewer namespaces, contents and subjects, or a suspension.
+// Finds writes that only remove: fewer namespaces, contents and subjects, or a suspension.
 import { isDeepStrictEqual } from 'node:util';
 import type {
   ContentsSpec,
@@ -10,7 +10,7 @@ import { matchOf } from './no-effect.ts';
 import type { ProviderWrite } from './provider-write.ts';
 
 /** `suspends`: nothing is added, but what exists outlasts its expiry, and the deletion of its provider. */
-export type Reduction = 'none' | 'takes away' | 'suspends';
+export type Reduction = 'none' | 'removes' | 'suspends';
 
 export function reductionIn({ before, after }: ProviderWrite): Reduction {
   if (before === undefined || after === undefined) return 'none';
@@ -20,7 +20,7 @@ export function reductionIn({ before, after }: ProviderWrite): Reduction {
     hasFewerContents(contentsOf(before), contentsOf(after));
   const [was, is] = [before.compiled.isSuspended, after.compiled.isSuspended];
   if (!isLess || (was && !is)) return 'none';
-  return is && !was ? 'suspends' : 'takes away';
+  return is && !was ? 'suspends' : 'removes';
 }
 
 /** The fields that such a write leaves alone. */

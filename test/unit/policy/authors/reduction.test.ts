@@ -1,4 +1,4 @@
-// The rights that a write of a policy or share needs when it only takes away, or suspends.
+// The rights that a write of a policy or share needs when it only removes, or suspends.
 import { describe, expect, test } from 'vitest';
 import {
   aProviderReview,
@@ -44,7 +44,7 @@ function asked(spec: object, oldSpec: object): readonly string[] {
   return rights.map(({ verb, resource: of, name = '' }) => `${verb} ${of} ${name}`.trim());
 }
 
-describe('a write that only takes away needs no right', () => {
+describe('a write that only removes needs no right', () => {
   test.for<readonly [title: string, spec: object]>([
     ['fewer subjects', withBindings(binding({ subjects: [user('bo')] }))],
     ['fewer RoleBindings', withBindings()],
