@@ -75,7 +75,7 @@ async function carryOut(
     if (fate === 'delete') await writer.remove(ref, { uid });
     else if (fate === 'give-back') await giveBack(portTo(writer), live);
     // The UID is a precondition: another object of the same name may be a stranger's.
-    else await writer.mergePatch(ref, { metadata: { uid, ...orphanMetadata(provider) } });
+    else await writer.mergePatch(ref, { metadata: { uid, ...orphanMetadata(provider, live) } });
     say(`${done[fate]} ${nameOfRef(ref)}`);
     return undefined;
   } catch (error) {

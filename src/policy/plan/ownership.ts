@@ -74,7 +74,10 @@ function adoptionMark(object: KubeObject, isMarked: boolean): string {
 
 /** Returns the value of app.kubernetes.io/managed-by that the object had before its adoption. */
 export function managedBefore(object: KubeObject): string | undefined {
-  const mark = valueOf(annotationsOf(object), adoptedAnnotation);
+  return managerIn(valueOf(annotationsOf(object), adoptedAnnotation));
+}
+
+function managerIn(mark: string | undefined): string | undefined {
   return mark?.startsWith(formerly) === true ? mark.slice(formerly.length) : undefined;
 }
 
@@ -90,11 +93,15 @@ export function isDefaultAccount({ apiVersion, kind }: ObjectType, name: string)
   return apiVersion === 'v1' && kind === 'ServiceAccount' && name === 'default';
 }
 
-/** Part of a merge patch: takes our marks off, and keeps whose object it was. */
-export function orphanMetadata(owner: ProviderId) {
+/** Part of a merge patch: takes our marks off, gives the label managed-by back, and keeps whose object it was. */
+export function orphanMetadata(owner: ProviderId, { adoptionMark: mark }: Pick<Ownership, 'adoptionMark'>) {
   const { labels, annotations } = withoutMarks;
   return {
-    labels: { ...labels, [orphanedFromKey]: nameOfProvider(owner) },
+    labels: {
+      ...labels,
+      [managedByLabel]: managerIn(mark) ?? null,
+      [orphanedFromKey]: nameOfProvider(owner),
+    },
     annotations: { ...annotations, [orphanedFromKey]: owner },
   };
 }

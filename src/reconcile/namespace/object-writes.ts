@@ -143,7 +143,7 @@ export class ObjectWrites {
 
   /** Keeps the object, and marks whose it was. */
   async orphan(live: Observed, owner: ProviderId, signal: AbortSignal): Promise<Observed> {
-    const metadata = { resourceVersion: live.resourceVersion, ...orphanMetadata(owner) };
+    const metadata = { resourceVersion: live.resourceVersion, ...orphanMetadata(owner, live) };
     return observed(live, await this.#writer.mergePatch(refOf(live), { metadata }, { signal }));
   }
 

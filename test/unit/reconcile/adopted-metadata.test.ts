@@ -53,6 +53,27 @@ test('an adopted object gets back the label managed-by of its owner', async () =
   expect([labels, annotations]).toEqual([{ [adoptLabel]: 'true', ...owner }, {}]);
 });
 
+test('an adopted object that its suspended policy leaves behind has the label managed-by of its owner, and its policy keeps it', async () => {
+  const owner = { 'app.kubernetes.io/managed-by': 'Helm' };
+  const h = await withTheirs(theirs({ [adoptLabel]: 'true', ...owner }));
+  h.policy('p', bindingPolicy({ suspend: true }));
+  await h.settle();
+  h.memory.delete(refTo('NamespacePolicy', 'p'));
+  await h.settle();
+  expect(h.get('RoleBinding', 'devs', 'a')?.metadata.labels).toMatchObject({
+    ...owner,
+    'reeve.dev/orphaned-from': 'p',
+  });
+  h.policy('p', bindingPolicy());
+  await h.settle();
+  expect(h.get('RoleBinding', 'devs', 'a')?.metadata.annotations).toMatchObject({
+    'reeve.dev/adopted': 'managed-by=Helm',
+  });
+  h.memory.delete(refTo('NamespacePolicy', 'p'));
+  await h.settle();
+  expect(h.get('RoleBinding', 'devs', 'a')?.metadata.labels).toMatchObject(owner);
+});
+
 test('an adopted Secret keeps the labels and annotations of its owner when the form of the copies changes', async () => {
   const h = harness();
   h.namespace('reeve-shared');

@@ -37,7 +37,7 @@ test('the ServiceAccount default is never deleted, even if Reeve owns it or it w
 });
 
 test('the mark of an orphan names its provider', () => {
-  expect(orphanMetadata('SecretShare/regcred')).toMatchObject({
+  expect(orphanMetadata('SecretShare/regcred', { adoptionMark: 'true' })).toMatchObject({
     labels: { 'app.kubernetes.io/managed-by': null, 'reeve.dev/orphaned-from': 'regcred' },
     annotations: { 'reeve.dev/owner': null, 'reeve.dev/orphaned-from': 'SecretShare/regcred' },
   });
