@@ -60,11 +60,12 @@ export function mutated(
   return { ...allowed, decision, patch, policies, warnings: warningLines({ notices, warnings: [] }) };
 }
 
-export function judged(verdict: Verdict, review: AnyReview): Answer {
+/** `slowest`: the policies that used most of the time. */
+export function judged(verdict: Verdict, review: AnyReview, slowest: readonly string[] = []): Answer {
   return {
     ...allowed,
     decision: verdict.allowed ? 'allowed' : verdict.overBudget ? 'unavailable' : 'denied',
-    refusal: verdict.allowed ? undefined : refusalOf(verdict, review),
+    refusal: verdict.allowed ? undefined : refusalOf(verdict, review, slowest),
     warnings: warningLines(verdict),
     auditAnnotations: auditAnnotations(verdict),
     policies: verdict.policies,
@@ -78,8 +79,8 @@ export function judged(verdict: Verdict, review: AnyReview): Answer {
   };
 }
 
-function refusalOf(verdict: Verdict, review: AnyReview): Refusal {
-  const message = refusalMessage(verdict, review);
+function refusalOf(verdict: Verdict, review: AnyReview, slowest: readonly string[]): Refusal {
+  const message = refusalMessage(verdict, review, slowest);
   const causes = causesOf(verdict);
   return verdict.overBudget
     ? { code: 504, reason: 'Timeout', message, causes }

@@ -10,6 +10,7 @@ import { settle } from '../policy/decide/settle.ts';
 import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
 import { rightKey, type Decision } from '../policy/terms/verdict.ts';
 import { allowed, judged, mutated, outOfTime, waitedFor } from './answer.ts';
+import { EvaluationBudget } from './evaluation-budget.ts';
 import type { LongDecisions } from './long-decisions.ts';
 import type { Answer } from './answer.ts';
 import type { Deadline } from './http/deadline.ts';
@@ -57,12 +58,16 @@ async function judgeObject(
   if (!completed.ok) return completed.answer;
   if (deadline.isOver) return outOfTime;
   const { snapshot } = completed;
-  const circumstances = circumstancesOf(ports, deadline);
+  const { clock, cpuTime, evaluationMs } = ports;
+  const budget = new EvaluationBudget(cpuTime, evaluationMs, () => clock.monotonic() >= deadline.at);
+  const circumstances = { now: clock.now(), budget };
   switch (endpoint) {
     case 'mutate':
       return mutateReview(review, snapshot, circumstances);
-    case 'validate':
-      return await settled(review, decide(review, snapshot, circumstances), ports, deadline);
+    case 'validate': {
+      const decision = decide(review, snapshot, circumstances);
+      return await settled(review, decision, ports, deadline, decision.overBudget ? budget.slowest() : []);
+    }
     default:
       return endpoint satisfies never;
   }
@@ -92,6 +97,7 @@ async function settled(
   decision: Decision,
   { access, ownAccount }: JudgePorts,
   deadline: Deadline,
+  slowest: readonly string[] = [],
 ): Promise<Answer> {
   const ownRights = ownAccount === undefined ? [] : decision.ownRights;
   const [rights, own] = await Promise.all([
@@ -101,10 +107,14 @@ async function settled(
   if (rights === undefined) return outOfTime;
   const missing = ownRights.filter((right) => own?.get(rightKey(right)) === 'no');
   const notices = [...missing.map(({ notice }) => notice), ...decision.notices];
-  return judged(settle({ ...decision, notices }, rights, review), review);
+  return judged(settle({ ...decision, notices }, rights, review), review, slowest);
 }
 
-function mutateReview(review: Review, snapshot: ClusterSnapshot, circumstances: Circumstances): Answer {
+function mutateReview(
+  review: Review,
+  snapshot: ClusterSnapshot,
+  circumstances: Circumstances & { readonly budget: EvaluationBudget },
+): Answer {
   const { patch, denials, policies, notices, overBudget } = mutate(review, snapshot, circumstances);
   if (denials.length === 0 && !overBudget) return mutated(patch, policies, notices);
   const verdict = {
@@ -117,14 +127,5 @@ function mutateReview(review: Review, snapshot: ClusterSnapshot, circumstances: 
     policies,
     overBudget,
   };
-  return judged(verdict, review);
-}
-
-/** Policies are no slower on a busy machine, so the budget counts CPU time. The caller waits only until the deadline. */
-function circumstancesOf({ clock, cpuTime, evaluationMs }: JudgePorts, { at }: Deadline): Circumstances {
-  const spent = cpuTime() + evaluationMs;
-  return {
-    now: clock.now(),
-    budget: { isSpent: () => cpuTime() >= spent || clock.monotonic() >= at },
-  };
+  return judged(verdict, review, circumstances.budget.slowest());
 }

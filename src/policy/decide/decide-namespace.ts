@@ -120,6 +120,7 @@ function matchOne(
   after: KubeObject | undefined,
   budget: Budget,
 ): PolicyMatch {
+  budget.charge?.(policy.name);
   return {
     policy,
     before: before === undefined ? no : matchNamespace(policy.match, before, budget),

@@ -66,6 +66,7 @@ function matchingPolicies(
   violations: JudgedViolation[],
 ): readonly CompiledPolicy[] {
   return candidates.filter((policy) => {
+    budget.charge?.(policy.name);
     // A spent budget stays spent, so a policy that is skipped here still leads to a refusal.
     if (budget.isSpent() || rulesFor(policy, review).length === 0) return false;
     const matches = matchNamespace(policy.match, namespaceObject, budget);

@@ -17,6 +17,7 @@ export function judge(
   context: StepContext,
   violations: JudgedViolation[],
 ): boolean {
+  context.budget.charge?.(policy.name);
   const reasons: Reason[] = [];
   const isComplete = rules.every((rule) => {
     if (context.budget.isSpent()) return false;

@@ -98,6 +98,7 @@ function runRound(
 ): 'changed' | 'unchanged' | 'over-budget' {
   const before = additions.labels.size + additions.annotations.size;
   for (const policy of snapshot.policies.candidates('namespaces', [asStored(additions.object)])) {
+    budget.charge?.(policy.name);
     if (budget.isSpent()) return 'over-budget';
     if (policy.namespaceDefaults.length === 0) continue;
     if (isExcepted(policy.exceptions, 'namespaces.defaults', review.namespace, now)) continue;
@@ -172,6 +173,7 @@ function secretAdditions(
   const namespaceObject = snapshot.namespace(review.namespace);
   if (namespaceObject === undefined) return additions;
   for (const policy of snapshot.policies.candidates('secrets', [namespaceObject])) {
+    budget.charge?.(policy.name);
     if (budget.isSpent()) return 'over-budget';
     if (policy.secretDefaults.length === 0 || rulesFor(policy, review).length === 0) continue;
     if (isExcepted(policy.exceptions, 'secrets.defaults', review.namespace, now)) continue;

@@ -66,7 +66,7 @@ function unjudgedNotices(unjudged: readonly string[]): readonly string[] {
   const subject =
     unjudged.length === 1 ? `policy ${listed(unjudged)} was` : `policies ${listed(unjudged)} were`;
   return [
-    `${subject} not judged, because evaluating all policies takes too long; without Deny, this blocks no write`,
+    `${subject} not judged, because evaluating all policies takes too long; without Deny, this blocks no write, even one that takes a namespace out of their match`,
   ];
 }
 

@@ -9,6 +9,8 @@ export interface Circumstances {
 export interface Budget {
   /** True once the review has used up its budget. */
   isSpent(): boolean;
+  /** Says which policy uses the time from the next check on. Absent where no message needs it. */
+  charge?(policy: string): void;
 }
 
 /**

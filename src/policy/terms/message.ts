@@ -29,15 +29,25 @@ export interface Cause {
 }
 
 /** Returns what was refused, the first reasons, and the contacts of their authors. `causesOf` returns all reasons. */
-export function refusalMessage(verdict: Verdict, review: AnyReview): string {
+export function refusalMessage(verdict: Verdict, review: AnyReview, slowest: readonly string[] = []): string {
   const reasons = [
-    ...(verdict.overBudget ? ['the policies took longer to evaluate than one request may take'] : []),
+    ...(verdict.overBudget ? [lackOfTime(slowest)] : []),
     ...distinctFaults(verdict.denials).map(violationLine),
   ];
   const name = review.name === '' ? 'without a name' : review.name;
   const subject = `${kinds[review.resource]} ${clipped(name)} is refused`;
   const contact = contactLine(verdict.denials);
   return `${subject}${reasonsText(reasons)}${contact === undefined ? '' : `\n${contact}`}`;
+}
+
+/** Any author can have written the slow policies, so a refusal names them. */
+function lackOfTime(slowest: readonly string[]): string {
+  const policies = slowest.length === 1 ? 'policy' : 'policies';
+  const names = slowest.map((name) => clipped(name)).join(', ');
+  const text = 'the policies took longer to evaluate than one request may take';
+  return slowest.length === 0
+    ? text
+    : `${text}, most of it for ${policies} ${names}: ask for cheaper expressions there`;
 }
 
 /** Two policies that say the same of one field give one reason. `causesOf` names both. */

@@ -94,6 +94,10 @@ test('a review that took too long says so first', () => {
   expect(refusalMessage(verdict({ overBudget: true }), review)).toMatch(
     /^Namespace n is refused: .* took longer/,
   );
+  expect(refusalMessage(verdict({ overBudget: true }), review, ['slow', 'slower'])).toBe(
+    'Namespace n is refused: the policies took longer to evaluate than one request may take, ' +
+      'most of it for policies slow, slower: ask for cheaper expressions there',
+  );
   const denials = ['1', '2', '3', '4'].map(violation);
   expect(refusalMessage(verdict({ denials, overBudget: true }), review)).toMatch(/^.*\n- .* took longer/);
 });
