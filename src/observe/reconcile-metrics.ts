@@ -107,7 +107,7 @@ function measureGauges(registry: MetricsRegistry, gauges: ReconcileGauges): void
   );
   registry.measuredEach(
     'reeve_guard_in_force',
-    'From the leader: 1 while the API server enforces this binding of the guard or the jail, 0 when it does not.',
+    'From the leader: 1 while the API server enforces this binding of the guard or the jail, 0 when it is missing, no longer denies or selects fewer objects. The expressions are not compared.',
     ['binding'],
     () => [...gauges.guards()].map(([binding, isInForce]) => [{ binding }, isInForce ? 1 : 0] as const),
   );

@@ -1,6 +1,8 @@
 // Checks that the guard and the jail of the install are in force, and reports when they are not.
+import { isDeepStrictEqual } from 'node:util';
 import { KubeError } from '../base/kube-error.ts';
 import { isAborted } from '../base/abort.ts';
+import { providerLabels } from '../api/names.ts';
 import type { Clock } from '../base/clock.ts';
 import { ownMember } from '../base/json.ts';
 import type { KubeObject } from '../base/kube-object.ts';
@@ -12,6 +14,8 @@ export interface Protection {
   readonly policy: string;
   readonly file: string;
   readonly meaning: string;
+  /** The binding selects the objects with this label. Without one, it selects all. */
+  readonly label?: string;
 }
 
 const guard = {
@@ -29,8 +33,18 @@ const jail = {
  */
 export const protections: readonly Protection[] = [
   { binding: 'reeve-guard', policy: 'reeve-guard', ...guard },
-  { binding: 'reeve-guard-policy-names', policy: 'reeve-guard-names', ...guard },
-  { binding: 'reeve-guard-share-names', policy: 'reeve-guard-names', ...guard },
+  {
+    binding: 'reeve-guard-policy-names',
+    policy: 'reeve-guard-names',
+    label: providerLabels.NamespacePolicy,
+    ...guard,
+  },
+  {
+    binding: 'reeve-guard-share-names',
+    policy: 'reeve-guard-names',
+    label: providerLabels.SecretShare,
+    ...guard,
+  },
   { binding: 'reeve-jail', policy: 'reeve-jail', ...jail },
   { binding: 'reeve-jail-owner', policy: 'reeve-jail-owner', ...jail },
 ];
@@ -87,11 +101,12 @@ export class GuardCheck {
     }
   }
 
-  async #read({ policy, binding }: Protection, signal: AbortSignal): Promise<boolean> {
+  async #read({ policy, binding, label }: Protection, signal: AbortSignal): Promise<boolean> {
     const { reader } = this.#options;
     return isEnforced(
       await reader.read({ apiVersion, kind: policyKind, name: policy }, signal),
       await reader.read({ apiVersion, kind: bindingKind, name: binding }, signal),
+      label,
     );
   }
 
@@ -110,14 +125,41 @@ export class GuardCheck {
   }
 }
 
-/** Looks at what a deletion or a quick edit changes. Who may write these objects has all the power of Reeve anyway. */
-export function isEnforced(policy: KubeObject | undefined, binding: KubeObject | undefined): boolean {
+/**
+ * Looks at what a deletion or a quick edit changes, and not at the expressions. Who may write these objects has all the power of
+ * Reeve anyway.
+ */
+export function isEnforced(
+  policy: KubeObject | undefined,
+  binding: KubeObject | undefined,
+  label?: string,
+): boolean {
   const actions = ownMember(binding?.['spec'], 'validationActions');
   return (
     policy !== undefined &&
     ownMember(policy['spec'], 'failurePolicy') !== 'Ignore' &&
     ownMember(binding?.['spec'], 'policyName') === policy.metadata.name &&
     Array.isArray(actions) &&
-    actions.includes('Deny')
+    actions.includes('Deny') &&
+    isDeepStrictEqual(
+      limitsOf(binding),
+      limitsOf({ metadata: {}, spec: { matchResources: selecting(label) } }),
+    )
   );
+}
+
+function selecting(label: string | undefined): unknown {
+  return label === undefined
+    ? {}
+    : { objectSelector: { matchExpressions: [{ key: label, operator: 'Exists' }] } };
+}
+
+/** Returns what keeps a binding from applying to all that its policy names. */
+function limitsOf(binding: KubeObject | undefined): readonly unknown[] {
+  const match = ownMember(binding?.['spec'], 'matchResources');
+  const fields = ['namespaceSelector', 'objectSelector', 'resourceRules', 'excludeResourceRules'];
+  return fields.map((field) => {
+    const limit = ownMember(match, field) ?? {};
+    return Object.keys(limit).length === 0 ? {} : limit;
+  });
 }

@@ -14,6 +14,10 @@ describe('the guard', () => {
     spec: { policyName, validationActions: [action] },
   });
   const binding = bound('reeve-guard', 'Deny');
+  const limited = (namespaceSelector: object): KubeObject => ({
+    metadata,
+    spec: { policyName: 'reeve-guard', validationActions: ['Deny'], matchResources: { namespaceSelector } },
+  });
   const ignoring = { metadata, spec: { failurePolicy: 'Ignore' } };
 
   test.each<readonly [string, KubeObject | undefined, KubeObject | undefined, boolean]>([
@@ -23,6 +27,13 @@ describe('the guard', () => {
     ['is not in force with a policy that ignores errors', ignoring, binding, false],
     ['is not in force with a binding that only warns', policy, bound('reeve-guard', 'Warn'), false],
     ['is not in force with a binding of another policy', policy, bound('other', 'Deny'), false],
+    [
+      'is not in force with a binding that selects namespaces',
+      policy,
+      limited({ matchLabels: { a: 'b' } }),
+      false,
+    ],
+    ['is in force with a binding that selects all namespaces', policy, limited({}), true],
   ])('%s', (_, stored, its, expected) => {
     expect(isEnforced(stored, its)).toBe(expected);
   });
