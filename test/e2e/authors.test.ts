@@ -258,7 +258,7 @@ describeCluster('authors of policies and shares', () => {
   });
 
   describe('the rights cannot be checked', () => {
-    const role = '/apis/rbac.authorization.k8s.io/v1/clusterroles/reeve-webhook';
+    const role = '/apis/rbac.authorization.k8s.io/v1/clusterroles/reeve-webhook-reviews';
 
     it('every write is refused while Reeve may not ask, except in an emergency', async () => {
       const stored = (await cluster.admin.mustSend('GET', role)) as { readonly rules: readonly Rule[] };
@@ -277,7 +277,7 @@ describeCluster('authors of policies and shares', () => {
         expect((await dryRun(create(everything), emergency(cluster))).code).toBe(0);
       } finally {
         await must(
-          file(['replace', '--force=false'], { ...stored, metadata: { name: 'reeve-webhook' } }),
+          file(['replace', '--force=false'], { ...stored, metadata: { name: 'reeve-webhook-reviews' } }),
           cluster,
         );
       }
