@@ -15,15 +15,20 @@ import {
   webhookProblems,
   type ExpectedWebhooks,
 } from './findings.ts';
+import { ownName, rightsProblems } from './rights.ts';
+import { reachProblems, versionProblems } from './server.ts';
 
 export interface Finding {
   /** `guard and jail` */
   readonly part: string;
-  /** Sentences for a person; empty if the part works. */
+  /** Sentences for a person. A part without any works, unless something is unseen. */
   readonly problems: readonly string[];
+  /** What this account may not look at. It is no problem, because another account can look. */
+  readonly unseen: readonly string[];
 }
 
-type Reading = () => Promise<readonly string[]>;
+/** Returns undefined when this account may not ask. */
+type Reading = () => Promise<readonly string[] | undefined>;
 type Cluster = Pick<ClusterConnection, 'client' | 'writer'>;
 
 const kinds = [
@@ -31,32 +36,59 @@ const kinds = [
   { kind: 'SecretShare', plural: 'secretshares' },
 ] as const;
 const admission = 'admissionregistration.k8s.io/v1';
+export const serverPart = 'API server';
+const accounts = ['webhook', 'reconciler'] as const;
 const leases = ['reeve-webhook', 'reeve-reconciler'] as const;
 
-/** Returns one finding for each part. An error of a call is a problem of its part. */
+/** Returns one finding for each part, in the order in which a person repairs them. */
 export async function checkInstall(
   expected: ExpectedWebhooks,
   cluster: Cluster,
 ): Promise<readonly Finding[]> {
+  const place = { namespace: expected.namespace, self: await ownName(cluster.client) };
   const parts: readonly (readonly [part: string, readonly Reading[]])[] = [
+    [serverPart, [() => versionProblems(cluster.client)]],
     ['kinds', kinds.map(({ plural }) => kindReading(`${plural}.${group}`, cluster))],
     ['guard and jail', protections.map((protection) => protectionReading(protection, cluster))],
+    ...accounts.map((role) => accountPart(role, place, cluster)),
     ['Deployments', [deploymentsReading(expected.namespace, cluster)]],
     ['Leases', leases.map((name) => leaseReading(name, expected, cluster))],
     ['webhook configurations', configurationReadings(expected, cluster)],
+    ['webhook', [() => reachProblems(cluster.client)]],
     ['policies and shares', kinds.map((kind) => providersReading(kind, cluster))],
   ];
   return await Promise.all(parts.map(([part, readings]) => findingOf(part, readings)));
 }
 
 async function findingOf(part: string, readings: readonly Reading[]): Promise<Finding> {
+  const seen = await Promise.all(readings.map(seenBy));
+  return {
+    part,
+    problems: seen.flatMap(({ problems = [] }) => problems),
+    unseen: [...new Set(seen.flatMap(({ unseen = [] }) => unseen))],
+  };
+}
+
+/** An error of a call is a problem, unless RBAC refuses the call. */
+async function seenBy(reading: Reading): Promise<Partial<Omit<Finding, 'part'>>> {
   try {
-    const problems = await Promise.all(readings.map((reading) => reading()));
-    return { part, problems: problems.flat() };
+    const problems = await reading();
+    return problems === undefined ? { unseen: ['this account may not ask'] } : { problems };
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
-    return { part, problems: [error.message] };
+    const { refusal, message, code } = error;
+    if (refusal?.by === 'rights') return { unseen: [`this account may not ${refusal.name ?? 'ask'}`] };
+    // The sandbox knows some kinds by name only.
+    return code === 501 ? { unseen: [message] } : { problems: [message] };
   }
+}
+
+function accountPart(
+  role: (typeof accounts)[number],
+  place: { readonly namespace: string; readonly self: string },
+  { client }: Cluster,
+): readonly [string, readonly Reading[]] {
+  return [`rights of the ${role}`, [() => rightsProblems(client, role, place)]];
 }
 
 function kindReading(name: string, { writer }: Cluster): Reading {

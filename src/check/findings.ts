@@ -4,6 +4,7 @@ import { ownMember } from '../base/json.ts';
 import type { KubeObject } from '../base/kube-object.ts';
 import { nameOf } from '../base/metadata.ts';
 import { isEnforced, type Protection } from '../reconcile/guard-check.ts';
+import { isSealBroken } from '../registration/configuration-seal.ts';
 import { versionAnnotation } from '../registration/wanted-configurations.ts';
 
 type Problems = readonly string[];
@@ -62,6 +63,11 @@ export function webhookProblems(
     ...(written === version
       ? []
       : [`${kind} reeve is of version ${String(written)}, and this program of ${version}`]),
+    ...(isSealBroken(configuration)
+      ? [
+          `${kind} reeve was changed by others: Reeve repairs it within seconds, unless no replica holds Lease reeve-webhook`,
+        ]
+      : []),
     ...webhooks.flatMap((webhook) => {
       const name = String(ownMember(webhook, 'name'));
       const config = ownMember(webhook, 'clientConfig');

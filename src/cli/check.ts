@@ -4,7 +4,7 @@ import { readProgramVersion } from '../app/shipped-files.ts';
 import type { Clock } from '../base/clock.ts';
 import { KubeError } from '../base/kube-error.ts';
 import { StartError } from '../base/start-error.ts';
-import { checkInstall, type Finding } from '../check/check-install.ts';
+import { checkInstall, serverPart, type Finding } from '../check/check-install.ts';
 import { CredentialError } from '../kube/auth/credentials.ts';
 import { findApiServer, type ApiServerChoice } from '../kube/auth/find-api-server.ts';
 import type { CheckFlags } from './command-settings.ts';
@@ -18,9 +18,9 @@ export interface CheckIo {
 const concurrency = 8;
 const pollMs = 2000;
 
-/** Returns the exit code: 0 if everything works, otherwise 1. */
+/** Returns the exit code: 0 if everything that this account may look at works, otherwise 1. */
 export async function runCheck(
-  { kubeconfig, namespace, wait, timeout }: CheckFlags,
+  { kubeconfig, namespace, wait, output }: CheckFlags,
   environment: ApiServerChoice['environment'],
   { stdout, stderr, clock }: CheckIo,
 ): Promise<number> {
@@ -30,13 +30,13 @@ export async function runCheck(
       const version = await readProgramVersion();
       const look = async (): Promise<readonly Finding[]> =>
         await checkInstall({ namespace, version, now: clock.now() }, connection);
-      const deadline = clock.monotonic() + (wait ? timeout : 0);
+      const deadline = clock.monotonic() + wait;
       let findings = await look();
       while (!isFine(findings) && clock.monotonic() < deadline) {
         await clock.sleep(pollMs);
         findings = await look();
       }
-      stdout(checkText(findings));
+      stdout(output === 'json' ? checkJson(findings) : checkText(findings));
       return isFine(findings) ? 0 : 1;
     } finally {
       connection.client.close();
@@ -50,14 +50,27 @@ export async function runCheck(
   }
 }
 
+/** An account that sees only the API server has not seen Reeve work. */
 function isFine(findings: readonly Finding[]): boolean {
-  return findings.every(({ problems }) => problems.length === 0);
+  const isSeen = findings.some(({ part, unseen }) => part !== serverPart && unseen.length === 0);
+  return isSeen && findings.every(({ problems }) => problems.length === 0);
 }
 
 export function checkText(findings: readonly Finding[]): string {
-  const lines = findings.flatMap(({ part, problems }) =>
-    problems.length === 0 ? [`ok: ${part}`] : problems.map((problem) => `problem: ${part}: ${problem}`),
-  );
-  const last = isFine(findings) ? 'Reeve works.' : 'Reeve does not work completely: see above.';
-  return `${[...lines, last].join('\n')}\n`;
+  const lines = findings.flatMap(({ part, problems, unseen }) => [
+    ...(problems.length === 0 && unseen.length === 0 ? [`ok: ${part}`] : []),
+    ...problems.map((problem) => `problem: ${part}: ${problem}`),
+    ...unseen.map((reason) => `unseen: ${part}: ${reason}`),
+  ]);
+  return `${[...lines, lastLine(findings)].join('\n')}\n`;
+}
+
+function lastLine(findings: readonly Finding[]): string {
+  if (!isFine(findings)) return 'Reeve does not work completely: see above.';
+  const isWhole = findings.every(({ unseen }) => unseen.length === 0);
+  return isWhole ? 'Reeve works.' : 'Reeve works, as far as this account may look.';
+}
+
+function checkJson(findings: readonly Finding[]): string {
+  return `${JSON.stringify({ works: isFine(findings), parts: findings }, undefined, 2)}\n`;
 }

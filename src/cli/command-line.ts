@@ -85,7 +85,7 @@ export function readCommand(
     case 'certs':
       return commandOf(name, certsSettings, rest, env, asRead, (settings) => ({ kind: 'certs', settings }));
     case 'check':
-      return commandOf(name, checkSettings, rest, env, asRead, (settings) => ({
+      return commandOf(name, checkSettings, rest.map(longForm), env, asRead, (settings) => ({
         kind: 'check',
         settings,
         environment: clusterOf(env),
@@ -176,6 +176,9 @@ function checkedAuthority(settings: RunFlags): readonly string[] {
   }
   return problems;
 }
+
+/** `-o` is the form that people know from kubectl. */
+const longForm = (arg: string): string => (arg === '-o' ? '--output' : arg);
 
 const asRead = (): readonly string[] => [];
 

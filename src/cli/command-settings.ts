@@ -1,5 +1,6 @@
 // Defines the flags of `reeve up`, `reeve serve`, `reeve certs`, `reeve check` and `reeve uninstall`.
 import { maxLifetimeDays } from '../certs/issue/issue.ts';
+import { parseGoDuration } from '../base/time.ts';
 import { logLevels } from '../observe/log-level.ts';
 import { shippedFolder } from '../app/shipped-files.ts';
 import { certsDefaults } from './certs.ts';
@@ -133,11 +134,14 @@ export type UninstallFlags = Values<typeof uninstallSettings>;
 export const checkSettings = {
   kubeconfig: uninstallSettings.kubeconfig,
   namespace: installSettings.namespace,
-  wait: switchSetting('Look again until everything works.'),
-  timeout: durationSetting('2m', anHourMs, parsePositiveDuration, {
+  wait: durationSetting('0s', anHourMs, parseGoDuration, {
     ...durationPlaceholder,
-    help: 'With --wait: how long.',
-    accepted: 'a duration such as 2m, more than 0 and up to 1h',
+    help: 'How long to look again until everything works.',
+    accepted: 'a duration such as 2m, up to 1h',
+  }),
+  output: choiceSetting('text', ['text', 'json'], {
+    placeholder: 'FORMAT',
+    help: 'Lines for people, or JSON for programs. Short: -o.',
   }),
 } satisfies Settings;
 

@@ -127,7 +127,7 @@ test('the same source gives the same bytes', async () => {
 });
 
 test('each command of the bundle explains itself', () => {
-  for (const command of ['run', 'serve', 'certs', 'uninstall', 'up']) {
+  for (const command of ['run', 'serve', 'certs', 'check', 'uninstall', 'up']) {
     expect(reeve(image, command, '--help'), command).toMatchObject({ status: 0, stderr: '' });
   }
 });
@@ -159,6 +159,22 @@ test('reeve up says in one sentence that the image does not have it', () => {
 test('reeve up plays its demo from the npm package', () => {
   const { status, stdout } = reeve(npmPackage, 'up', '--demo', '--json');
   expect(stdout.trim().split('\n').at(-1)).toContain('"');
+  expect(status).toBe(0);
+});
+
+test('reeve check finds that Reeve works on the sandbox', async () => {
+  const up = spawn(process.execPath, [...flags, main(npmPackage), 'up', '--json', '--quiet']);
+  onTestFinished(() => void up.kill('SIGKILL'));
+  let output = '';
+  up.stdout.on('data', (part) => (output += String(part)));
+  await eventually(() => output).toContain('"kubeconfig"');
+  const [, kubeconfig = ''] = /"kubeconfig":"([^"]+)"/.exec(output) ?? [];
+  const { status, stdout } = reeve(image, 'check', '--kubeconfig', kubeconfig, '--wait', '30s');
+  expect(stdout).toContain('ok: webhook\n');
+  // It runs no Pods.
+  expect(stdout.split('\n').filter((line) => line.startsWith('unseen: '))).toEqual([
+    'unseen: Deployments: the API server answered 501 (NotImplemented)',
+  ]);
   expect(status).toBe(0);
 });
 

@@ -128,7 +128,7 @@ describeImage('what the image says of itself', () => {
 
 describeImage('the running image', () => {
   test('each command explains itself', () => {
-    for (const command of ['run', 'serve', 'certs', 'uninstall'])
+    for (const command of ['run', 'serve', 'certs', 'check', 'uninstall'])
       expect(container.run([command, '--help']), command).toMatchObject({ status: 0, stderr: '' });
   });
 

@@ -176,8 +176,8 @@ test('a policy or share that is not ready is a problem with its reason', () => {
 });
 
 test('the output names each part, and its last line says whether Reeve works', () => {
-  expect(checkText([{ part: 'kinds', problems: [] }])).toBe('ok: kinds\nReeve works.\n');
-  expect(checkText([{ part: 'kinds', problems: ['p'] }])).toBe(
+  expect(checkText([{ part: 'kinds', problems: [], unseen: [] }])).toBe('ok: kinds\nReeve works.\n');
+  expect(checkText([{ part: 'kinds', problems: ['p'], unseen: [] }])).toBe(
     'problem: kinds: p\nReeve does not work completely: see above.\n',
   );
 });

@@ -1,0 +1,49 @@
+// Asks the API server for its version, and whether it asks the webhook.
+import { apiVersion } from '../api/names.ts';
+import { ownMember } from '../base/json.ts';
+import { KubeError } from '../base/kube-error.ts';
+import type { KubeClient } from '../kube/http/client.ts';
+
+type Problems = readonly string[];
+
+/** The guard consists of ValidatingAdmissionPolicies, which are stable since then. */
+const oldestMinor = 30;
+
+/** Rejects with a KubeError. */
+export async function versionProblems(client: KubeClient): Promise<Problems> {
+  const version = await client.request({ method: 'GET', path: '/version' });
+  const [major = 0, minor = 0] = ['major', 'minor'].map((key) =>
+    Number.parseInt(String(ownMember(version, key)), 10),
+  );
+  if (major > 1 || minor >= oldestMinor) return [];
+  return [
+    `it is Kubernetes ${major}.${minor}, and Reeve needs 1.${oldestMinor} or newer: upgrade the cluster`,
+  ];
+}
+
+/** Only the webhook can see that the expression does not compile. Neither the schema nor the guard refuses it. */
+const refusedPolicy = {
+  apiVersion,
+  kind: 'NamespacePolicy',
+  metadata: { name: 'reeve-check' },
+  spec: { match: { matchConditions: [{ name: 'check', expression: 'namespaceObject.' }] } },
+};
+
+const advice = 'see the log of the webhook, its Pods, its Service, and any NetworkPolicy before it';
+
+/**
+ * Sends an invalid policy as a dry run: only an answer of the webhook proves that API servers reach it and trust its
+ * certificate. Rejects with a KubeError when this account may not create policies.
+ */
+export async function reachProblems(client: KubeClient): Promise<Problems> {
+  try {
+    const path = `/apis/${apiVersion}/namespacepolicies`;
+    await client.request({ method: 'POST', path, query: { dryRun: 'All' }, body: refusedPolicy });
+    return [`the API server stores policies without asking the webhook: ${advice}`];
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    if (error.refusal?.by === 'webhook') return [];
+    if (error.code === 403) throw error;
+    return [`the API server cannot ask the webhook (${error.code} ${error.reason}): ${advice}`];
+  }
+}

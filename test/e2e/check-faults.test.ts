@@ -1,0 +1,137 @@
+// What `reeve check` says to an administrator and to Reeve's own accounts when parts of an install break.
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { installReeve, reeveNamespace } from '../cluster/reeve-install.ts';
+import { roleKubeconfig } from '../cluster/reeve-rights.ts';
+import { eventually } from '../support/eventually.ts';
+import { mustKubectl } from '../support/kubectl.ts';
+import { startReeve, type Reeve } from '../support/reeve.ts';
+import { ReeveProcess, type Output } from '../support/serve-process.ts';
+import { describeCluster, sharedCluster } from '../support/shared-cluster.ts';
+import { applyText, fileWith, mayDo } from './support/install-roles.ts';
+import { share, source } from './support/objects.ts';
+import { person } from './support/people.ts';
+import { reconcilerUser, Stage } from './support/stage.ts';
+
+describeCluster('a check of an install with faults', () => {
+  const cluster = sharedCluster();
+  const stage = new Stage(cluster, 'ck-');
+  const rolesFile = 'manifests/install/20-reconciler.yaml';
+  let reeve: Reeve;
+
+  beforeAll(async () => {
+    await installReeve(cluster);
+    reeve = await startReeve(cluster);
+    // Stands in for the kubelet: the replicas of Reeve run as processes.
+    for (const name of ['reeve-webhook', 'reeve-reconciler']) {
+      const status = {
+        observedGeneration: 99,
+        replicas: 2,
+        updatedReplicas: 2,
+        availableReplicas: 2,
+        readyReplicas: 2,
+      };
+      const patch = [
+        'patch',
+        'deployment',
+        name,
+        '-n',
+        reeveNamespace,
+        '--subresource=status',
+        '--type=merge',
+      ];
+      await mustKubectl([...patch, '-p', JSON.stringify({ status })], cluster);
+    }
+  });
+  afterAll(async () => {
+    await applyText(await readFile(rolesFile, 'utf8'), cluster);
+    await stage.cleanUp();
+    await reeve.stop();
+  });
+
+  async function check(kubeconfig: string, ...flags: readonly string[]): Promise<Output> {
+    await using process = new ReeveProcess(['check', `--kubeconfig=${kubeconfig}`, ...flags]);
+    return await process.ended();
+  }
+  const byAdministrator = async (...flags: readonly string[]) => await check(cluster.kubeconfig, ...flags);
+
+  it('an administrator sees every part of an install that works', async () => {
+    const { code, stdout, stderr } = await byAdministrator('--wait', '30s');
+    expect(stdout).not.toMatch(/problem|unseen/);
+    expect(stdout).toContain('ok: webhook\n');
+    expect(stdout).toContain('ok: rights of the reconciler\n');
+    expect(stdout.endsWith('Reeve works.\n')).toBe(true);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const { stdout: json } = await byAdministrator('-o', 'json');
+    expect(JSON.parse(json)).toMatchObject({
+      works: true,
+      parts: [{ part: 'API server', problems: [], unseen: [] }, {}, {}, {}, {}, {}, {}, {}, {}, {}],
+    });
+  });
+
+  it.each(['webhook', 'reconciler'] as const)(
+    'the account of the %s sees its own rights, and no problem',
+    async (role) => {
+      const { code, stdout } = await check(await roleKubeconfig(cluster, role));
+      expect(stdout).toContain(`ok: rights of the ${role}\n`);
+      expect(stdout).not.toContain('problem');
+      expect(stdout).toContain('Reeve works, as far as this account may look.');
+      expect(code).toBe(0);
+    },
+  );
+
+  it('a share that is not ready is named, and --wait ends once it is ready', async () => {
+    const waits = share('ck-waits', {
+      source: { namespace: 'reeve-shared', name: 'ck-source' },
+      targets: { names: ['ck-ns'] },
+    });
+    await stage.applyInEmergency(waits);
+    await eventually(async () => (await byAdministrator()).stdout).toContain(
+      'problem: policies and shares: SecretShare ck-waits is not ready (SourceMissing)',
+    );
+    expect((await byAdministrator()).code).toBe(1);
+    const waiting = byAdministrator('--wait', '60s');
+    await stage.applyInEmergency(source('ck-source', { a: 'b' }));
+    expect(await waiting).toMatchObject({ code: 0 });
+  });
+
+  it('a right that the install should give is named, with the file to apply', async () => {
+    await applyText(await fileWith(rolesFile, 'reeve-reconciler', []), cluster);
+    await mayDo(['patch', 'namespaces'], 'no', person(cluster, reconcilerUser));
+    const { code, stdout } = await byAdministrator();
+    expect(stdout).toMatch(
+      /problem: rights of the reconciler: \S+ lacks get namespaces, .* and \d+ more: apply manifests\/install/,
+    );
+    expect(code).toBe(1);
+    await applyText(await readFile(rolesFile, 'utf8'), cluster);
+    await mayDo(['patch', 'namespaces'], 'yes', person(cluster, reconcilerUser));
+  });
+
+  it('a webhook that has ended is a problem of the webhook and of its Lease', async () => {
+    await reeve.stop();
+    const { code, stdout } = await byAdministrator();
+    expect(stdout).toMatch(
+      /problem: webhook: the API server cannot ask the webhook .*: see the log of the webhook/,
+    );
+    expect(stdout).toContain('problem: Leases: no replica holds Lease reeve-');
+    expect(code).toBe(1);
+  });
+
+  it('a configuration that others changed is a problem while no webhook repairs it', async () => {
+    const change = [{ op: 'replace', path: '/webhooks/0/timeoutSeconds', value: 29 }];
+    const patch = [
+      'patch',
+      'validatingwebhookconfiguration',
+      'reeve',
+      '--type=json',
+      '-p',
+      JSON.stringify(change),
+    ];
+    await mustKubectl(patch, cluster);
+    expect((await byAdministrator()).stdout).toContain(
+      'problem: webhook configurations: ValidatingWebhookConfiguration reeve was changed by others',
+    );
+    reeve = await startReeve(cluster);
+    await eventually(async () => (await byAdministrator()).stdout).toContain('ok: webhook configurations\n');
+  });
+});
