@@ -80,13 +80,18 @@ const quick = { ...policyObject({ match: { names: ['shop'] } }), metadata: { nam
 test('a flood of slow policies by one user delays no policy of another user, and the flood learns what takes its time', async () => {
   const { client, begun } = await start();
   const path = '/validate?timeout=2s';
-  const flood = [1, 2, 3, 4].map(async () => responseOf((await client.post(path, reviewJson(slowest))).body));
+  const answers: string[] = [];
+  const flood = [1, 2, 3, 4].map(async () => {
+    const { body } = await client.post(path, reviewJson(slowest));
+    answers.push('flood');
+    return responseOf(body);
+  });
   await begun;
   const userInfo = { username: 'root', groups: [] };
-  const began = performance.now();
   const other = responseOf((await client.post(path, reviewJson(quick, { userInfo }))).body);
+  answers.push('other');
   expect(other.status?.code).not.toBe(503);
-  expect(performance.now() - began).toBeLessThan(900);
+  expect(answers).toEqual(['other']);
   const late = (await Promise.all(flood)).filter(({ status }) => status?.code === 503);
   expect(late).toHaveLength(3);
   for (const { status } of late)
