@@ -183,6 +183,8 @@ describeControllers('the chart', () => {
       await mustKubectl(['create', 'namespace', release.namespace], plane);
       for (const name of ['reeve-shared', 'sources', 'more-sources'])
         await mustKubectl(['create', 'namespace', name], plane);
+      // A dry run keeps no account, and the API server refuses a Pod without its account.
+      await mustKubectl(['create', 'serviceaccount', 'reeve-check', '-n', release.namespace], plane);
       await installStandInKinds(plane);
       await mustKubectl(['apply', '-f', 'manifests/crds'], plane);
     });
