@@ -18,10 +18,11 @@ export function kindProblems(name: string, definition: KubeObject | undefined): 
 }
 
 export function protectionProblems(
-  { policy, binding, meaning }: Protection,
+  protection: Protection,
   found: { readonly policy: KubeObject | undefined; readonly binding: KubeObject | undefined },
 ): Problems {
-  if (isEnforced(found.policy, found.binding)) return [];
+  const { policy, binding, meaning } = protection;
+  if (isEnforced(protection, found.policy, found.binding)) return [];
   return [
     `${policy} with binding ${binding} is missing or does not deny, so ${meaning}: apply the install again`,
   ];

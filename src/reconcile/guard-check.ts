@@ -101,12 +101,13 @@ export class GuardCheck {
     }
   }
 
-  async #read({ policy, binding, label }: Protection, signal: AbortSignal): Promise<boolean> {
+  async #read(protection: Protection, signal: AbortSignal): Promise<boolean> {
     const { reader } = this.#options;
+    const { policy, binding } = protection;
     return isEnforced(
+      protection,
       await reader.read({ apiVersion, kind: policyKind, name: policy }, signal),
       await reader.read({ apiVersion, kind: bindingKind, name: binding }, signal),
-      label,
     );
   }
 
@@ -130,9 +131,9 @@ export class GuardCheck {
  * Reeve anyway.
  */
 export function isEnforced(
+  { label }: Pick<Protection, 'label'>,
   policy: KubeObject | undefined,
   binding: KubeObject | undefined,
-  label?: string,
 ): boolean {
   const actions = ownMember(binding?.['spec'], 'validationActions');
   return (

@@ -16,15 +16,18 @@ const marked = {
 };
 const offered = { labels: { 'reeve.dev/adopt': 'true' }, finalizers: ['test.dev/one'] };
 const reconciler = 'system:serviceaccount:reeve-system:reeve-reconciler';
-const plurals = ['validatingadmissionpolicies', 'validatingadmissionpolicybindings'] as const;
+const plurals = {
+  ValidatingAdmissionPolicy: 'validatingadmissionpolicies',
+  ValidatingAdmissionPolicyBinding: 'validatingadmissionpolicybindings',
+} as const;
 
 onEachBackend('the guard and the owners of fields', (backend) => {
   const tenant = backend.as.bind(backend, 'ann', 'system:masters');
 
   beforeAll(async () => {
-    const documents = parseAllDocuments(await readFile(guardFile, 'utf8'));
-    for (const [index, plural] of plurals.entries()) {
-      const { status, text } = await backend.api.create(at(plural, ''), documents[index]?.toJS());
+    for (const document of parseAllDocuments(await readFile(guardFile, 'utf8'))) {
+      const object = document.toJS() as { readonly kind: keyof typeof plurals };
+      const { status, text } = await backend.api.create(at(plurals[object.kind], ''), object);
       if (status !== 201 && status !== 409) throw new Error(text);
     }
     const probe = configMap('ct-probe', {}, marked);

@@ -35,7 +35,7 @@ describe('the guard', () => {
     ],
     ['is in force with a binding that selects all namespaces', policy, limited({}), true],
   ])('%s', (_, stored, its, expected) => {
-    expect(isEnforced(stored, its)).toBe(expected);
+    expect(isEnforced({}, stored, its)).toBe(expected);
   });
 });
 
