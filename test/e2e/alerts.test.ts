@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describePrometheus } from '../support/prometheus.ts';
 import { spawnReeve } from '../support/reeve.ts';
-import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
+import { startControlPlane, type ControlPlane } from '../cluster/control-plane.ts';
+import { describeControllers } from '../support/shared-cluster.ts';
 import { until } from '../support/until.ts';
 import { alertNames, isInAlerts, judgeAlerts, type Firing } from './support/alert-rules.ts';
 import { AlertScene } from './support/alert-scene.ts';
@@ -15,7 +16,8 @@ import { Stage } from './support/stage.ts';
 
 describePrometheus('the alerts', () => {
   describeControllers('on scrapes of a real install', { timeout: 240_000 }, () => {
-    const cluster = sharedCluster();
+    // Uses its own cluster: it takes the guard away, and namespaces of other tests that are not ready would be faults.
+    let cluster: ControlPlane;
     const fired = new Set<string>();
     let scene: AlertScene;
     let healthy: Samples;
@@ -23,11 +25,13 @@ describePrometheus('the alerts', () => {
 
     beforeAll(async () => {
       folder = await mkdtemp(join(tmpdir(), 'reeve-alerts-'));
+      cluster = await startControlPlane({ audit: false });
       scene = await AlertScene.prepare(new Stage(cluster, 'al-'));
       ({ healthy } = scene);
     }, 240_000);
     afterAll(async () => {
-      await scene.end();
+      await scene.fleet.stop();
+      await cluster.stop();
       await rm(folder, { recursive: true, force: true });
     });
 

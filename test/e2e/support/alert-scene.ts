@@ -28,16 +28,15 @@ export class AlertScene {
       namespaceObject('al-a'),
       policy('al-settings', { match: { names: ['al-a'] }, contents }),
     );
-    await scene.#healthy();
-    await scene.#breakThings();
-    await scene.#faulty();
+    try {
+      await scene.#healthy();
+      await scene.#breakThings();
+      await scene.#faulty();
+    } catch (error) {
+      await scene.fleet.stop();
+      throw error;
+    }
     return scene;
-  }
-
-  async end(): Promise<void> {
-    await installReeve(this.stage.cluster);
-    await this.stage.cleanUp();
-    await this.fleet.stop();
   }
 
   /** Names each process like a Pod, and the leader `leader`. */
