@@ -1,13 +1,14 @@
 // What `reeve check` says to an administrator and to Reeve's own accounts when parts of an install break.
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { installReeve, reeveNamespace } from '../cluster/reeve-install.ts';
+import { installReeve } from '../cluster/reeve-install.ts';
 import { roleKubeconfig } from '../cluster/reeve-rights.ts';
 import { eventually } from '../support/eventually.ts';
 import { mustKubectl } from '../support/kubectl.ts';
 import { startReeve, type Reeve } from '../support/reeve.ts';
 import { ReeveProcess, type Output } from '../support/serve-process.ts';
 import { describeCluster, sharedCluster } from '../support/shared-cluster.ts';
+import { reportAvailable } from './support/available-deployments.ts';
 import { applyText, fileWith, mayDo } from './support/install-roles.ts';
 import { share, source } from './support/objects.ts';
 import { person } from './support/people.ts';
@@ -22,26 +23,7 @@ describeCluster('a check of an install with faults', () => {
   beforeAll(async () => {
     await installReeve(cluster);
     reeve = await startReeve(cluster);
-    // Stands in for the kubelet: the replicas of Reeve run as processes.
-    for (const name of ['reeve-webhook', 'reeve-reconciler']) {
-      const status = {
-        observedGeneration: 99,
-        replicas: 2,
-        updatedReplicas: 2,
-        availableReplicas: 2,
-        readyReplicas: 2,
-      };
-      const patch = [
-        'patch',
-        'deployment',
-        name,
-        '-n',
-        reeveNamespace,
-        '--subresource=status',
-        '--type=merge',
-      ];
-      await mustKubectl([...patch, '-p', JSON.stringify({ status })], cluster);
-    }
+    await reportAvailable(cluster);
   });
   afterAll(async () => {
     await applyText(await readFile(rolesFile, 'utf8'), cluster);

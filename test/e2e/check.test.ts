@@ -7,6 +7,7 @@ import { mustKubectl } from '../support/kubectl.ts';
 import { startReeve, type Reeve } from '../support/reeve.ts';
 import { ReeveProcess, type Output } from '../support/serve-process.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
+import { reportAvailable } from './support/available-deployments.ts';
 
 const parts = ['kinds', 'guard and jail', 'Deployments', 'Leases', 'webhook configurations'];
 const works = [
@@ -27,7 +28,7 @@ describeControllers('a check', () => {
   beforeAll(async () => {
     await installReeve(cluster);
     reeve = await startReeve(cluster);
-    await setAvailable();
+    await reportAvailable(cluster);
     const { hooks } = await renderChart(await neededHelm(4));
     const items = hooks
       .map(({ object }) => object)
@@ -55,29 +56,6 @@ describeControllers('a check', () => {
       );
     await mustKubectl(['apply', '-f', 'manifests/install/40-guard.yaml'], cluster);
   });
-
-  /** Stands in for the kubelet: the replicas of Reeve run as processes. */
-  async function setAvailable(): Promise<void> {
-    for (const name of ['reeve-webhook', 'reeve-reconciler']) {
-      const status = {
-        observedGeneration: 99,
-        replicas: 2,
-        updatedReplicas: 2,
-        readyReplicas: 2,
-        availableReplicas: 2,
-      };
-      const patch = [
-        'patch',
-        'deployment',
-        name,
-        '-n',
-        reeveNamespace,
-        '--subresource=status',
-        '--type=merge',
-      ];
-      await mustKubectl([...patch, '-p', JSON.stringify({ status })], cluster);
-    }
-  }
 
   async function check(...flags: readonly string[]): Promise<Output> {
     const account = await cluster.tokenKubeconfig(reeveNamespace, 'reeve-check');
