@@ -64,9 +64,9 @@ function onePerKey(reasons: readonly Reason[]): readonly Reason[] {
  * same fault. Defaults that wait only for each other stay, so that a write without any of them is refused.
  */
 export function withoutConsequences(violations: readonly JudgedViolation[]): readonly JudgedViolation[] {
-  const demanded = new Set<string>();
   let [causes, rest] = partition(violations, ({ dueTo = [] }) => dueTo.length === 0);
   if (rest.length === 0) return violations;
+  const demanded = new Set<string>();
   const kept = new Set(causes);
   // One default can wait for another one, which waits for the label.
   while (causes.length > 0) {
