@@ -1,5 +1,5 @@
 // Creates policies and shares that provide objects, for tests of the reconciler.
-
+import type { KubeObject } from '../../src/base/kube-object.ts';
 import type { Harness } from './reconcile-harness.ts';
 
 /** Matches namespaces with the label tier=team. */
@@ -52,4 +52,22 @@ export async function settledWith(
   harness.start();
   await harness.settle();
   return harness;
+}
+
+/** A RoleBinding of another user, with the name of the one that `bindingPolicy` provides. */
+export function strangersBinding(metadata: object = {}, role = 'edit') {
+  return {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'RoleBinding',
+    metadata: { name: 'devs', namespace: 'a', labels: {}, ...metadata },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
+    subjects: [{ kind: 'User', name: 'them' }],
+  };
+}
+
+/** Like `settledWith`, where this object exists before Reeve starts. */
+export async function settledBeside(harness: Harness, object: KubeObject): Promise<Harness> {
+  harness.namespace('a', team);
+  harness.memory.put(object);
+  return await settledWith(harness, bindingPolicy(), ['a']);
 }

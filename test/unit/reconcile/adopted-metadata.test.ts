@@ -1,35 +1,24 @@
 // Labels and annotations of an adopted object: what it keeps when it is replaced, and what it gets back.
 import { expect, test } from 'vitest';
 import { adoptLabel } from '../../../src/api/names.ts';
-import { bindingPolicy, ours, shareOf, team } from '../../support/provided.ts';
-import { refTo, type Harness } from '../../support/reconcile-harness.ts';
+import {
+  bindingPolicy,
+  ours,
+  settledBeside,
+  shareOf,
+  strangersBinding,
+  team,
+} from '../../support/provided.ts';
+import { refTo } from '../../support/reconcile-harness.ts';
 import { useHarness } from '../../support/use-harness.ts';
 
 const harness = useHarness();
-
-const theirs = (labels: Readonly<Record<string, string>>, annotations = {}, role = 'edit') => ({
-  apiVersion: 'rbac.authorization.k8s.io/v1',
-  kind: 'RoleBinding',
-  metadata: { name: 'devs', namespace: 'a', labels, annotations },
-  roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
-  subjects: [{ kind: 'User', name: 'them' }],
-});
-
-async function withTheirs(object: ReturnType<typeof theirs>): Promise<Harness> {
-  const h = harness();
-  h.namespace('a', team);
-  h.memory.put(object);
-  h.policy('p', bindingPolicy());
-  h.start();
-  await h.settle();
-  return h;
-}
 
 test('an adopted object that is replaced keeps its labels and annotations', async () => {
   const labels = { [adoptLabel]: 'delete', team: 'a', 'app.kubernetes.io/managed-by': 'Helm' };
   // A user can write any annotation before the adoption, so its value is not believed.
   const annotations = { note: 'y', 'reeve.dev/adopted': 'managed-by=reeve' };
-  const h = await withTheirs(theirs(labels, annotations, 'other'));
+  const h = await settledBeside(harness(), strangersBinding({ labels, annotations }, 'other'));
   const { metadata, roleRef: now } = h.get('RoleBinding', 'devs', 'a') ?? { metadata: {} };
   expect(now).toMatchObject({ name: 'edit' });
   expect(metadata.labels).toMatchObject({
@@ -45,7 +34,7 @@ test('an adopted object that is replaced keeps its labels and annotations', asyn
 
 test('an adopted object gets back the label managed-by of its owner', async () => {
   const owner = { 'app.kubernetes.io/managed-by': 'Helm' };
-  const h = await withTheirs(theirs({ [adoptLabel]: 'true', ...owner }));
+  const h = await settledBeside(harness(), strangersBinding({ labels: { [adoptLabel]: 'true', ...owner } }));
   expect(h.get('RoleBinding', 'devs', 'a')?.metadata.labels).toMatchObject(ours.metadata.labels);
   h.memory.delete(refTo('NamespacePolicy', 'p'));
   await h.settle();
@@ -55,7 +44,7 @@ test('an adopted object gets back the label managed-by of its owner', async () =
 
 test('an adopted object that its suspended policy leaves behind has the label managed-by of its owner, and its policy keeps it', async () => {
   const owner = { 'app.kubernetes.io/managed-by': 'Helm' };
-  const h = await withTheirs(theirs({ [adoptLabel]: 'true', ...owner }));
+  const h = await settledBeside(harness(), strangersBinding({ labels: { [adoptLabel]: 'true', ...owner } }));
   h.policy('p', bindingPolicy({ suspend: true }));
   await h.settle();
   h.memory.delete(refTo('NamespacePolicy', 'p'));

@@ -8,7 +8,9 @@ import {
   quotaOf,
   quotaPolicy,
   shareOf,
+  settledBeside,
   settledWith,
+  strangersBinding,
   team,
   teams,
 } from '../../support/provided.ts';
@@ -21,26 +23,8 @@ const withPolicy = (spec: object, namespaces: readonly string[] = ['a']): Promis
   settledWith(harness(), spec, namespaces);
 
 describe("a stranger's object", () => {
-  const theirs = (labels: Readonly<Record<string, string>> = {}, more: object = {}) => ({
-    apiVersion: 'rbac.authorization.k8s.io/v1',
-    kind: 'RoleBinding',
-    metadata: { name: 'devs', namespace: 'a', labels, ...more },
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'edit' },
-    subjects: [{ kind: 'User', name: 'them' }],
-  });
-
-  async function withTheirs(object: ReturnType<typeof theirs>): Promise<Harness> {
-    const h = harness();
-    h.namespace('a', team);
-    h.memory.put(object);
-    h.policy('p', bindingPolicy());
-    h.start();
-    await h.settle();
-    return h;
-  }
-
   test("a stranger's object is a conflict: reported and left alone", async () => {
-    const h = await withTheirs(theirs());
+    const h = await settledBeside(harness(), strangersBinding());
     expect(h.get('RoleBinding', 'devs', 'a')).toMatchObject({
       subjects: [{ name: 'them' }],
       metadata: { labels: {} },
@@ -68,7 +52,7 @@ describe("a stranger's object", () => {
   });
 
   test("a stranger's object is adopted when it is offered", async () => {
-    const h = await withTheirs(theirs());
+    const h = await settledBeside(harness(), strangersBinding());
     h.memory.change(refTo('RoleBinding', 'devs', 'a'), { metadata: { labels: { [adoptLabel]: 'true' } } });
     await h.settle();
     expect(h.get('RoleBinding', 'devs', 'a')).toMatchObject({ ...ours, subjects: [{ name: 'devs' }] });
@@ -96,7 +80,10 @@ describe("a stranger's object", () => {
   });
 
   test('an adopted object is given back, not deleted, and the event says what stays', async () => {
-    const h = await withTheirs(theirs({ [adoptLabel]: 'true', team: 'a' }));
+    const h = await settledBeside(
+      harness(),
+      strangersBinding({ labels: { [adoptLabel]: 'true', team: 'a' } }),
+    );
     const adopted = h.get('RoleBinding', 'devs', 'a');
     expect(adopted?.metadata.annotations).toMatchObject({ 'reeve.dev/adopted': 'true' });
     h.memory.delete(refTo('NamespacePolicy', 'p'));
@@ -115,7 +102,7 @@ describe("a stranger's object", () => {
   });
 
   test.each([1, 2, 3])('an adopted object is given back though request %i fails', async (number) => {
-    const h = await withTheirs(theirs({ [adoptLabel]: 'true' }));
+    const h = await settledBeside(harness(), strangersBinding({ labels: { [adoptLabel]: 'true' } }));
     let requests = 0;
     h.memory.fault = (verb, { kind }) =>
       kind === 'RoleBinding' && verb !== 'delete' && ++requests === number ? failure(500) : undefined;
@@ -132,12 +119,15 @@ describe("a stranger's object", () => {
 
   test('an object with a controller is not adopted', async () => {
     const ownerReferences = [{ apiVersion: 'v1', kind: 'X', name: 'x', uid: 'u', controller: true }];
-    const h = await withTheirs(theirs({ [adoptLabel]: 'true' }, { ownerReferences }));
+    const h = await settledBeside(
+      harness(),
+      strangersBinding({ labels: { [adoptLabel]: 'true' }, ownerReferences }),
+    );
     expect(h.status('NamespacePolicy', 'p')).toMatchObject({ conflicts: 1 });
   });
 
   test("our object is created when the stranger's object is deleted", async () => {
-    const h = await withTheirs(theirs());
+    const h = await settledBeside(harness(), strangersBinding());
     h.memory.delete(refTo('RoleBinding', 'devs', 'a'));
     await h.settle();
     expect(h.get('RoleBinding', 'devs', 'a')).toMatchObject(ours);
@@ -151,7 +141,7 @@ describe("a stranger's object", () => {
     h.memory.isLagging = true;
     h.policy('p', bindingPolicy());
     // The event of the policy arrives before the event of the object.
-    h.memory.put(theirs());
+    h.memory.put(strangersBinding());
     await h.settle();
     expect(h.get('RoleBinding', 'devs', 'a')).toMatchObject({
       subjects: [{ name: 'them' }],
