@@ -1,14 +1,13 @@
 // Objects that existed before Reeve, or that Reeve left behind: who may take them over, and what is left of them afterwards.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { installReeve } from '../cluster/reeve-install.ts';
 import { kubectl } from '../support/kubectl.ts';
-import { startReeve, type Reeve } from '../support/reeve.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
 import { inTime } from './support/in-time.ts';
 import { Namesakes } from './support/namesakes.ts';
 import { configMap, namespaceObject, roleBinding, share, source, type Kind } from './support/objects.ts';
 import { provider, providerSource } from './support/provider.ts';
 import { reconcilerUser, Stage } from './support/stage.ts';
+import { withReeve } from './support/with-reeve.ts';
 
 const prefix = 'ho-ad-';
 const adopt = (value: string): string => `reeve.dev/adopt=${value}`;
@@ -16,17 +15,13 @@ const adopt = (value: string): string => `reeve.dev/adopt=${value}`;
 describeControllers('taking over', () => {
   const stage = new Stage(sharedCluster(), prefix);
   const namesakes = new Namesakes(stage, prefix);
-  let reeve: Reeve;
+  const reeve = withReeve(stage);
 
   beforeAll(async () => {
-    await installReeve(stage.cluster);
-    reeve = await startReeve(stage.cluster);
     await stage.apply(source(providerSource, { user: 'ann' }));
   });
   afterAll(async () => {
-    await stage.cleanUp();
     await stage.remove({ kind: 'Secret', name: providerSource, namespace: 'reeve-shared' });
-    await reeve.stop();
   });
 
   describe.each(['NamespacePolicy', 'SecretShare'] as const)('what a %s left behind', (kind) => {
@@ -302,7 +297,7 @@ describeControllers('taking over', () => {
 
   test('a policy that loses its finalizer and is deleted leaves its objects behind with a warning', async () => {
     const namespace = await namesakes.provide('unheld', { roleBindings: [roleBinding('team', 'readers')] });
-    await reeve.stop();
+    await reeve.process.stop();
     await stage.kubectl(
       'patch',
       'nspol',
@@ -313,7 +308,7 @@ describeControllers('taking over', () => {
     );
     await stage.inEmergency('delete', 'nspol', namespace, '--timeout=60s');
     expect(await stage.get(namesakes.refTo('unheld'))).toBeUndefined();
-    reeve = await startReeve(stage.cluster);
+    await reeve.start();
     await inTime(() => stage.ownersOf(namesakes.objectIn('unheld', 'RoleBinding', 'team'))).toEqual([
       'nobody',
     ]);
@@ -356,9 +351,9 @@ describeControllers('taking over', () => {
 
   test('the advice for an object with the mark but without an owner works as it is written', async () => {
     const namespace = await namesakes.provide('unowned', { resources: [configMap('team', { a: '1' })] });
-    await reeve.stop();
+    await reeve.process.stop();
     await stage.inEmergency('annotate', 'configmap', 'team', '-n', namespace, 'reeve.dev/owner-');
-    reeve = await startReeve(stage.cluster);
+    await reeve.start();
     await inTime(() => stage.condition(namesakes.refTo('unowned'))).toBe('False Conflicts');
     expect((await stage.failures(namesakes.refTo('unowned')))[0]).toContain(
       'a member of the group reeve:break-glass can label it reeve.dev/adopt=true to hand it over, or delete it',

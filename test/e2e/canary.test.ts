@@ -1,11 +1,10 @@
 // A marked value passes through every path on a cluster. No output of Reeve contains it, not even at the lowest log level.
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { installReeve } from '../cluster/reeve-install.ts';
-import { startReeve, type Reeve } from '../support/reeve.ts';
+import { expect, test } from 'vitest';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
 import { until } from '../support/until.ts';
 import { namespaceObject, policy, share, source, type WrittenObject } from './support/objects.ts';
 import { Stage } from './support/stage.ts';
+import { withReeve } from './support/with-reeve.ts';
 
 const canary = 'c4n4ry-on-a-cluster';
 /** The base64 of any text that contains the value contains one of these, whatever precedes the value. */
@@ -20,16 +19,7 @@ const traces = [
 
 describeControllers('the bytes of Secrets', () => {
   const stage = new Stage(sharedCluster(), 'ca-');
-  let reeve: Reeve;
-
-  beforeAll(async () => {
-    await installReeve(stage.cluster);
-    reeve = await startReeve(stage.cluster, { args: ['--log-level=trace'] });
-  });
-  afterAll(async () => {
-    await stage.cleanUp();
-    await reeve.stop();
-  });
+  const reeve = withReeve(stage, { args: ['--log-level=trace'] });
 
   function secret(name: string, type: string, stringData: Readonly<Record<string, string>>): WrittenObject {
     const annotations = { note: canary };
@@ -72,7 +62,7 @@ describeControllers('the bytes of Secrets', () => {
     const copy = { kind: 'Secret', name: 'ca', namespace: 'ca-one' } as const;
     await until(
       async () => (await stage.ownersOf(copy))[0] === 'SecretShare/ca-share',
-      () => reeve.output.slice(-2000),
+      () => reeve.process.output.slice(-2000),
     );
     const refused = await Promise.all(
       [
@@ -102,8 +92,8 @@ describeControllers('the bytes of Secrets', () => {
       () => 'the copy follows its source',
     );
     const said = [
-      reeve.output,
-      await reeve.metrics(),
+      reeve.process.output,
+      await reeve.process.metrics(),
       await stage.kubectl('get', 'events', '-A', '-o=json'),
       await stage.kubectl('get', 'nspol,sshare,namespaces', '-o=json'),
       ...refused.map(({ stderr }) => stderr),

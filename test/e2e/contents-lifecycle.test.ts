@@ -1,14 +1,13 @@
 // When contents are created, kept and deleted: by the labels of the namespace, by ownership, and by time.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { installReeve } from '../cluster/reeve-install.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { kubectl, mustKubectl } from '../support/kubectl.ts';
-import { startReeve, type Reeve } from '../support/reeve.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
 import { inTime } from './support/in-time.ts';
 import { Namesakes } from './support/namesakes.ts';
 import { configMap, policy, roleBinding, share, source, type WrittenObject } from './support/objects.ts';
 import { Rounds } from './support/rounds.ts';
 import { Stage } from './support/stage.ts';
+import { withReeve } from './support/with-reeve.ts';
 
 const label = (name: string): string => `\${namespaceObject.metadata.labels['${name}']}`;
 
@@ -18,20 +17,14 @@ describeControllers('contents', () => {
   const stage = new Stage(sharedCluster(), 'ho-li-');
   const rounds = new Rounds(stage);
   const namesakes = new Namesakes(stage, 'ho-li-');
-  let reeve: Reeve;
+  withReeve(stage);
 
   beforeAll(async () => {
-    await installReeve(stage.cluster);
-    reeve = await startReeve(stage.cluster);
     await rounds.begin('ho-li-');
     // The last test checks this RoleBinding again.
     const binding = { ...roleBinding('team', 'readers'), expiresAfter: '12s' };
     await stage.apply(namesakes.policy('expires', { roleBindings: [binding] }, { maxDeletions: 0 }));
     await namesakes.makeNamespace('expires');
-  });
-  afterAll(async () => {
-    await stage.cleanUp();
-    await reeve.stop();
   });
 
   test('expiring contents exist until they expire', async () => {

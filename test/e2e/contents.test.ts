@@ -1,13 +1,12 @@
 // The contents of namespaces: Reeve keeps objects of every kind as the policy wants them, without unneeded writes.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { installReeve } from '../cluster/reeve-install.ts';
-import { startReeve, type Reeve } from '../support/reeve.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
 import { inTime } from './support/in-time.ts';
 import { Namesakes } from './support/namesakes.ts';
 import { configMap, roleBinding, type Ref } from './support/objects.ts';
 import { Rounds } from './support/rounds.ts';
 import { Stage } from './support/stage.ts';
+import { withReeve } from './support/with-reeve.ts';
 
 const quota = {
   apiVersion: 'v1',
@@ -33,16 +32,10 @@ describeControllers('contents', () => {
   const stage = new Stage(sharedCluster(), 'ho-co-');
   const rounds = new Rounds(stage);
   const namesakes = new Namesakes(stage, 'ho-co-');
-  let reeve: Reeve;
+  const reeve = withReeve(stage);
 
   beforeAll(async () => {
-    await installReeve(stage.cluster);
-    reeve = await startReeve(stage.cluster);
     await rounds.begin('ho-co-');
-  });
-  afterAll(async () => {
-    await stage.cleanUp();
-    await reeve.stop();
   });
 
   describe('contents of the kinds that the install allows', () => {
@@ -84,8 +77,8 @@ describeControllers('contents', () => {
     test('a restart of Reeve writes nothing', async () => {
       const namespace = 'ho-co-kinds';
       const before = await rounds.writes(namespace);
-      await reeve.stop();
-      reeve = await startReeve(stage.cluster);
+      await reeve.process.stop();
+      await reeve.start();
       await rounds.pass(namespace);
       expect(await rounds.writes(namespace)).toEqual(before);
     });

@@ -1,21 +1,18 @@
 // A terminating Namespace keeps its rules, and nothing of Reeve blocks its deletion.
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { installReeve } from '../cluster/reeve-install.ts';
+import { beforeAll, expect, test } from 'vitest';
 import { kubectl } from '../support/kubectl.ts';
-import { startReeve, type Reeve } from '../support/reeve.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
 import { until } from '../support/until.ts';
 import { namespaceObject, policy } from './support/objects.ts';
 import { Stage } from './support/stage.ts';
+import { withReeve } from './support/with-reeve.ts';
 
 describeControllers('a Namespace that is being deleted', () => {
   const stage = new Stage(sharedCluster(), 'en-');
   const name = 'en-held';
-  let reeve: Reeve;
+  withReeve(stage, { role: 'webhook' });
 
   beforeAll(async () => {
-    await installReeve(stage.cluster);
-    reeve = await startReeve(stage.cluster, { role: 'webhook' });
     const required = { labels: { team: { pattern: '^[a-z]+$' } } };
     await stage.apply(
       policy('en-rules', {
@@ -31,10 +28,6 @@ describeControllers('a Namespace that is being deleted', () => {
     const held = { metadata: { name: 'held', finalizers: ['example.com/held'] } };
     await stage.cluster.admin.mustSend('POST', `/api/v1/namespaces/${name}/configmaps`, held);
     await stage.kubectl('delete', 'namespace', name, '--wait=false');
-  });
-  afterAll(async () => {
-    await stage.cleanUp();
-    await reeve.stop();
   });
 
   test.for([

@@ -1,14 +1,13 @@
 // Two sides provide the same objects: one side owns them, and the namespace always has them while one side exists.
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { installReeve } from '../cluster/reeve-install.ts';
+import { beforeAll, expect, test } from 'vitest';
 
 import { mustKubectl } from '../support/kubectl.ts';
-import { startReeve, type Reeve } from '../support/reeve.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
 import { inTime } from './support/in-time.ts';
 import { policy, source } from './support/objects.ts';
 import { Rivals, sourceName, type Side, type Wishes } from './support/rivals.ts';
 import { Stage } from './support/stage.ts';
+import { withReeve } from './support/with-reeve.ts';
 
 const absent = ['absent', 'absent', 'absent'];
 const synced = ['True Synced', 'True Synced'];
@@ -20,19 +19,13 @@ type Differing = Readonly<Record<string, string>>;
 
 describeControllers('two that provide the same', () => {
   const stage = new Stage(sharedCluster(), 'ho-');
-  let reeve: Reeve;
+  withReeve(stage);
 
   beforeAll(async () => {
-    await installReeve(stage.cluster);
-    reeve = await startReeve(stage.cluster);
     await stage.apply(
       source(sourceName, { user: 'ann', password: 'one' }),
       source('ho-other-source', { user: 'bob' }),
     );
-  });
-  afterAll(async () => {
-    await stage.cleanUp();
-    await reeve.stop();
   });
 
   /** Waits until both sides exist, `a` owns all objects, and both are satisfied, because they want the same. */

@@ -1,15 +1,14 @@
 // A client that reaches the port of the webhook cannot stop it, learn anything or change anything. API servers keep calling it.
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { installReeve } from '../cluster/reeve-install.ts';
 import { HttpsClient } from '../support/https-client.ts';
-import { startReeve, type Reeve } from '../support/reeve.ts';
 import { namespaceObject as reviewed, responseOf, reviewJson } from '../support/reviews.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
 import { openTls } from '../support/tls-client.ts';
 import { until } from '../support/until.ts';
 import { configMap, namespaceObject, policy } from './support/objects.ts';
 import { Stage } from './support/stage.ts';
+import { withReeve } from './support/with-reeve.ts';
 
 const mebibyte = 1024 * 1024;
 const head = 'POST /validate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
@@ -17,14 +16,12 @@ const head = 'POST /validate HTTP/1.1\r\nHost: x\r\nContent-Type: application/js
 describeControllers('hostile clients', () => {
   const stage = new Stage(sharedCluster(), 'hc-');
   const { admin } = stage.cluster;
-  let reeve: Reeve;
+  const reeve = withReeve(stage);
   let client: HttpsClient;
   const sockets: Socket[] = [];
 
   beforeAll(async () => {
-    await installReeve(stage.cluster);
-    reeve = await startReeve(stage.cluster);
-    client = new HttpsClient(reeve.port);
+    client = new HttpsClient(reeve.process.port);
     await stage.apply(
       policy('hc-rules', {
         match: { names: ['hc-*'] },
@@ -40,11 +37,7 @@ describeControllers('hostile clients', () => {
   afterEach(() => {
     for (const socket of sockets.splice(0)) socket.destroy();
   });
-  afterAll(async () => {
-    client.close();
-    await stage.cleanUp();
-    await reeve.stop();
-  });
+  afterAll(() => client.close());
 
   /** Creates a Namespace as a dry run, so that the same request can be sent again and again. */
   async function create(
@@ -70,13 +63,13 @@ describeControllers('hostile clients', () => {
   }
 
   async function open(count: number): Promise<readonly Socket[]> {
-    const opened = await Promise.all(Array.from({ length: count }, () => openTls(reeve.port)));
+    const opened = await Promise.all(Array.from({ length: count }, () => openTls(reeve.process.port)));
     sockets.push(...opened);
     return opened;
   }
 
   test('floods of bytes take no memory, and nothing from other clients', async () => {
-    const before = (await reeve.metric('process_resident_memory_bytes')) ?? NaN;
+    const before = (await reeve.process.metric('process_resident_memory_bytes')) ?? NaN;
     const chunk = Buffer.concat([
       Buffer.from('100000\r\n'),
       Buffer.alloc(mebibyte, 0x20),
@@ -94,15 +87,15 @@ describeControllers('hostile clients', () => {
       () => Promise.resolve(sockets.every((socket) => socket.destroyed || socket.bytesRead > 0)),
       () => 'each is answered or cut off',
     );
-    const after = (await reeve.metric('process_resident_memory_bytes')) ?? NaN;
+    const after = (await reeve.process.metric('process_resident_memory_bytes')) ?? NaN;
     // Without a limit, the bodies would take 60 times 8 MiB, which is 480 MiB.
     expect(after - before).toBeLessThan(300 * mebibyte);
-    expect(await reeve.isReady()).toBe(true);
+    expect(await reeve.process.isReady()).toBe(true);
   });
 
   test('slow clients do not delay others: half handshakes, half headers, half bodies', async () => {
     for (let count = 0; count < 200; count++) {
-      const socket = connect(reeve.port, '127.0.0.1').on('error', () => undefined);
+      const socket = connect(reeve.process.port, '127.0.0.1').on('error', () => undefined);
       // Sends the first bytes of a handshake.
       socket.write(Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01]));
       sockets.push(socket);
@@ -111,7 +104,7 @@ describeControllers('hostile clients', () => {
     for (const socket of await open(50)) socket.write(`${head}Content-Length: 100000\r\n\r\n{`);
     await expectJudged();
     await expectJudged();
-    expect(await reeve.isReady()).toBe(true);
+    expect(await reeve.process.isReady()).toBe(true);
   });
 
   test('colliding keys and bodies that are no review are answered, without any other effect', async () => {

@@ -1,14 +1,13 @@
 // A Namespace with as many annotations as fit stays an ordinary Namespace: created, labeled, repaired, mended, deleted.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { installReeve } from '../cluster/reeve-install.ts';
 import type { Api } from '../contract/support/api.ts';
 import { at } from '../contract/support/objects.ts';
 import { eventually } from '../support/eventually.ts';
-import { startReeve, type Reeve } from '../support/reeve.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
 import { Logins } from './support/logins.ts';
 import { policy } from './support/objects.ts';
 import { Stage } from './support/stage.ts';
+import { withReeve } from './support/with-reeve.ts';
 
 const prefix = 'large-';
 const name = `${prefix}a`;
@@ -19,19 +18,13 @@ describeControllers('a Namespace with 30,000 annotations', { timeout: 180_000 },
   const cluster = sharedCluster();
   const stage = new Stage(cluster, prefix);
   const logins = new Logins(cluster);
-  let reeve: Reeve;
+  withReeve(stage);
   let ann: Api;
 
   beforeAll(async () => {
-    await installReeve(cluster);
-    reeve = await startReeve(cluster);
     ann = await logins.as('large-ann', 'system:masters');
   });
-  afterAll(async () => {
-    await stage.cleanUp();
-    logins.close();
-    await reeve.stop();
-  });
+  afterAll(() => logins.close());
 
   const change = async (metadata: object) => {
     const { status, body } = await ann.patch(path, 'merge', { metadata });

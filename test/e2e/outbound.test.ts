@@ -1,34 +1,25 @@
 // Reeve calls only the API server: the test reports and refuses every other connection and name lookup.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { installReeve } from '../cluster/reeve-install.ts';
-import { startReeve, type Reeve } from '../support/reeve.ts';
+import { expect, test } from 'vitest';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
 import { until } from '../support/until.ts';
 import { namespaceObject, policy, roleBinding, share, source } from './support/objects.ts';
 import { Stage } from './support/stage.ts';
+import { withReeve } from './support/with-reeve.ts';
 
 const watcher = join(import.meta.dirname, 'support', 'only-to.ts');
 
 describeControllers('with nothing in reach but the API server', () => {
   const stage = new Stage(sharedCluster(), 'ob-');
-  let reeve: Reeve;
-
-  beforeAll(async () => {
-    await installReeve(stage.cluster);
-    const env = {
+  const reeve = withReeve(stage, {
+    env: {
       NODE_OPTIONS: `--import=${watcher}`,
       REEVE_TEST_ONLY_TO: new URL(stage.cluster.server).host,
       // A client that honors these variables would send every call elsewhere.
       HTTPS_PROXY: 'http://127.0.0.1:9',
       https_proxy: 'http://127.0.0.1:9',
-    };
-    reeve = await startReeve(stage.cluster, { env });
-  });
-  afterAll(async () => {
-    await stage.cleanUp();
-    await reeve.stop();
+    },
   });
 
   test.for([
@@ -64,11 +55,11 @@ describeControllers('with nothing in reach but the API server', () => {
     await stage.apply(namespaceObject('ob-one', {}));
     await until(
       async () => (await stage.namespaceCondition('ob-one').catch(() => '')) === 'True Synced',
-      () => reeve.output.slice(-3000),
+      () => reeve.process.output.slice(-3000),
     );
     const { metadata } = await stage.mustGet({ kind: 'Namespace', name: 'ob-one' });
     expect(metadata.annotations).toMatchObject({ url });
-    const told = reeve.output.split('\n').filter((line) => line.startsWith('OUTBOUND'));
+    const told = reeve.process.output.split('\n').filter((line) => line.startsWith('OUTBOUND'));
     expect(told).toEqual(['OUTBOUND is watched']);
   });
 });

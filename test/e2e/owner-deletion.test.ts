@@ -3,12 +3,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startControlPlane } from '../cluster/control-plane.ts';
 import { installReeve } from '../cluster/reeve-install.ts';
 import { kubectl } from '../support/kubectl.ts';
-import { startReeve, type Reeve } from '../support/reeve.ts';
+import { startReeve } from '../support/reeve.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
 import { inTime } from './support/in-time.ts';
 import { namespaceObject, policy, source, type Ref } from './support/objects.ts';
 import { provider, providerSource, type Provider } from './support/provider.ts';
 import { Stage } from './support/stage.ts';
+import { withReeve } from './support/with-reeve.ts';
 
 const labelled = (group: string): object => ({ namespaceSelector: { matchLabels: { goes: group } } });
 
@@ -63,17 +64,13 @@ class Scene {
 
 describeControllers('a policy and a share that are deleted', () => {
   const stage = new Stage(sharedCluster(), 'ho-go-');
-  let reeve: Reeve;
+  const reeve = withReeve(stage);
 
   beforeAll(async () => {
-    await installReeve(stage.cluster);
-    reeve = await startReeve(stage.cluster);
     await stage.apply(source(providerSource, { user: 'ann' }));
   });
   afterAll(async () => {
-    await stage.cleanUp();
     await stage.remove({ kind: 'Secret', name: providerSource, namespace: 'reeve-shared' });
-    await reeve.stop();
   });
 
   const gone = ['absent', 'absent', 'absent', 'absent'];
@@ -151,8 +148,8 @@ describeControllers('a policy and a share that are deleted', () => {
         '2',
       );
     // While no reconciler runs, the finalizer stays away.
-    await reeve.stop();
-    reeve = await startReeve(stage.cluster, { role: 'webhook' });
+    await reeve.process.stop();
+    await reeve.start({ role: 'webhook' });
     const deletion = ({ kind, name }: Ref) => ['delete', kind, name, '--timeout=60s'];
     for (const ref of scene.owners) {
       const noFinalizer = ['--type=merge', '-p', '{"metadata":{"finalizers":null}}'];
@@ -160,8 +157,8 @@ describeControllers('a policy and a share that are deleted', () => {
       const { code, stderr } = await kubectl(deletion(ref), stage.administrator);
       expect([code, stderr]).toEqual([1, expect.stringContaining('Reeve adds the finalizer again')]);
     }
-    await reeve.stop();
-    reeve = await startReeve(stage.cluster);
+    await reeve.process.stop();
+    await reeve.start();
     for (const ref of scene.owners)
       await inTime(async () => (await kubectl(deletion(ref), stage.administrator)).stderr).toContain(
         `${ref.kind}/${ref.name} deletes 2 objects`,

@@ -1,10 +1,8 @@
 // Reeve decides who owns an object: no field, annotation or ownerReference of other users changes that.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { installReeve } from '../cluster/reeve-install.ts';
 import type { ApiObject } from '../contract/support/answers.ts';
 import type { Api, Reply } from '../contract/support/api.ts';
 import { at, type Plural } from '../contract/support/objects.ts';
-import { startReeve, type Reeve } from '../support/reeve.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
 import { until } from '../support/until.ts';
 import { guardSays } from './guard-scene.ts';
@@ -14,6 +12,7 @@ import { Namesakes } from './support/namesakes.ts';
 import { configMap, type WrittenObject } from './support/objects.ts';
 import { grant } from './support/people.ts';
 import { Stage } from './support/stage.ts';
+import { withReeve } from './support/with-reeve.ts';
 
 const prefix = 'gu-os-';
 const verbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'];
@@ -49,13 +48,11 @@ describeControllers('ownership', () => {
   const stage = new Stage(sharedCluster(), prefix);
   const namesakes = new Namesakes(stage, prefix);
   const logins = new Logins(stage.cluster);
-  let reeve: Reeve;
+  withReeve(stage);
   /** Has every right in RBAC. */
   let tenant: Api;
 
   beforeAll(async () => {
-    await installReeve(stage.cluster);
-    reeve = await startReeve(stage.cluster);
     await grant(stage.cluster, { name: `${prefix}all`, rules: [everything], users: [`${prefix}tenant`] });
     tenant = await logins.as(`${prefix}tenant`);
     await until(
@@ -64,9 +61,7 @@ describeControllers('ownership', () => {
     );
   });
   afterAll(async () => {
-    await stage.cleanUp();
     await stage.inEmergency('delete', 'clusterrole,clusterrolebinding', `${prefix}all`);
-    await reeve.stop();
     logins.close();
   });
 

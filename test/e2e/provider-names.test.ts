@@ -1,29 +1,19 @@
 // The labels and the annotation to find the objects of a policy or share by, and when they expire.
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { installReeve } from '../cluster/reeve-install.ts';
+import { expect, test } from 'vitest';
 import { kubectl } from '../support/kubectl.ts';
-import { startReeve, type Reeve } from '../support/reeve.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
 import { inTime } from './support/in-time.ts';
 import { Namesakes } from './support/namesakes.ts';
 import { configMap, roleBinding, share, source, type Ref } from './support/objects.ts';
 import { Stage } from './support/stage.ts';
+import { withReeve } from './support/with-reeve.ts';
 
 const prefix = 'pn-';
 
 describeControllers('the names of providers', () => {
   const stage = new Stage(sharedCluster(), prefix);
   const namesakes = new Namesakes(stage, prefix);
-  let reeve: Reeve;
-
-  beforeAll(async () => {
-    await installReeve(stage.cluster);
-    reeve = await startReeve(stage.cluster);
-  });
-  afterAll(async () => {
-    await stage.cleanUp();
-    await reeve.stop();
-  });
+  withReeve(stage);
 
   const selected = async (label: string): Promise<readonly string[]> => {
     const columns = '-o=jsonpath={range .items[*]}{.kind} {.metadata.namespace}/{.metadata.name}{"\\n"}{end}';

@@ -1,13 +1,12 @@
 // What the API server refuses to store: the status names the one cause, and never a value of a Secret.
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { installReeve } from '../cluster/reeve-install.ts';
-import { startReeve, type Reeve } from '../support/reeve.ts';
+import { beforeAll, expect, test } from 'vitest';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
 import { forbidden } from './support/forbidden.ts';
 import { inTime } from './support/in-time.ts';
 import { Namesakes } from './support/namesakes.ts';
 import { configMap, share, source, type WrittenObject } from './support/objects.ts';
 import { Stage } from './support/stage.ts';
+import { withReeve } from './support/with-reeve.ts';
 
 const prefix = 'rw-';
 const canary = 'not-a-certificate-canary';
@@ -15,16 +14,10 @@ const canary = 'not-a-certificate-canary';
 describeControllers('a write that the API server refuses', () => {
   const stage = new Stage(sharedCluster(), prefix);
   const namesakes = new Namesakes(stage, prefix);
-  let reeve: Reeve;
+  const reeve = withReeve(stage);
 
   beforeAll(async () => {
-    await installReeve(stage.cluster);
-    reeve = await startReeve(stage.cluster);
     await stage.apply(source('rw-source', { cert: canary, note: canary }));
-  });
-  afterAll(async () => {
-    await stage.cleanUp();
-    await reeve.stop();
   });
 
   const shared = (name: string, target: object): WrittenObject =>
@@ -92,7 +85,7 @@ describeControllers('a write that the API server refuses', () => {
     );
     const { status } = await stage.mustGet({ kind: 'SecretShare', name: 'rw-pull' });
     const condition = await stage.kubectl('get', 'namespace', 'rw-shared', '-o=yaml');
-    for (const text of [JSON.stringify(status), condition, reeve.output]) {
+    for (const text of [JSON.stringify(status), condition, reeve.process.output]) {
       expect(text).not.toContain(canary);
       expect(text).not.toContain(btoa(canary));
       // JSON parsers quote what they do not understand.

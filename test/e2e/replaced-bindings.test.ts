@@ -1,12 +1,11 @@
 // A changed roleRef: the binding is deleted and created again, because Kubernetes lets no user change it. The time between both
 // is measured from the audit log and with reviews of one subject's access, and printed.
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { installReeve } from '../cluster/reeve-install.ts';
-import { startReeve, type Reeve } from '../support/reeve.ts';
+import { expect, test } from 'vitest';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
 import { inTime } from './support/in-time.ts';
 import { namespaceObject, policy, roleBinding, type WrittenObject } from './support/objects.ts';
 import { reconcilerUser, Stage } from './support/stage.ts';
+import { withReeve } from './support/with-reeve.ts';
 
 const name = 'rb-re-changed';
 const all = Array.from({ length: 26 }, (_, index) => `${name}-${index + 1}`);
@@ -14,16 +13,7 @@ const [watched = ''] = all;
 
 describeControllers('a RoleBinding that is deleted and created again', () => {
   const stage = new Stage(sharedCluster(), 'rb-re-');
-  let reeve: Reeve;
-
-  beforeAll(async () => {
-    await installReeve(stage.cluster);
-    reeve = await startReeve(stage.cluster);
-  });
-  afterAll(async () => {
-    await stage.cleanUp();
-    await reeve.stop();
-  });
+  withReeve(stage);
 
   const granting = (role: string): WrittenObject => {
     const match = { namespaceSelector: { matchLabels: { changed: name } } };

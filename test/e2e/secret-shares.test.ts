@@ -1,8 +1,6 @@
 // One Secret, declared once, is copied into every target namespace, and Reeve keeps the copies correct.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { installReeve } from '../cluster/reeve-install.ts';
-import { startReeve, type Reeve } from '../support/reeve.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
 import { namespaceObject, share, type WrittenObject } from './support/objects.ts';
 import {
@@ -16,6 +14,7 @@ import {
 } from './support/secrets.ts';
 import { Stage } from './support/stage.ts';
 import { undeletableSecrets } from './support/undeletable.ts';
+import { withReeve } from './support/with-reeve.ts';
 
 const prefix = 'sh-';
 
@@ -23,16 +22,10 @@ describeControllers('SecretShares', () => {
   const cluster = sharedCluster();
   const stage = new Stage(cluster, prefix);
   const secrets = new Secrets(stage, prefix);
-  let reeve: Reeve;
+  withReeve(stage);
 
   beforeAll(async () => {
-    await installReeve(cluster);
-    reeve = await startReeve(cluster);
     await stage.apply(...['sh-a', 'sh-b', 'sh-c'].map((name) => namespaceObject(name)));
-  });
-  afterAll(async () => {
-    await stage.cleanUp();
-    await reeve.stop();
   });
 
   const shareInto = (name: string, namespaces: readonly string[], rest?: object) =>

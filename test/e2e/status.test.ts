@@ -1,14 +1,13 @@
 // Reeve reports its work in columns, conditions, counts and events. All of them are true, and none is written needlessly.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { writesOf } from '../cluster/audit-record.ts';
-import { installReeve } from '../cluster/reeve-install.ts';
 import { eventually } from '../support/eventually.ts';
-import { startReeve, type Reeve } from '../support/reeve.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
 import { watchWithKubectl } from './support/kubectl-watch.ts';
 import { configMap, namespaceObject, policy, roleBinding, type Ref } from './support/objects.ts';
 import { base64, secret, Secrets, shareOf, shareRef } from './support/secrets.ts';
 import { reconcilerUser, Stage } from './support/stage.ts';
+import { withReeve } from './support/with-reeve.ts';
 
 const prefix = 'sh-st-';
 /** An expression that the webhook refuses. The schema accepts it. */
@@ -20,11 +19,9 @@ describeControllers('what people see', () => {
   const stage = new Stage(cluster, prefix);
   const secrets = new Secrets(stage, prefix);
   const audit = cluster.auditLog();
-  let reeve: Reeve;
+  const reeve = withReeve(stage);
 
   beforeAll(async () => {
-    await installReeve(cluster);
-    reeve = await startReeve(cluster);
     await stage.apply(
       ...['sh-st-a', 'sh-st-b', 'sh-st-none'].map((name) => namespaceObject(name)),
       policy('sh-st-policy', {
@@ -34,10 +31,6 @@ describeControllers('what people see', () => {
       }),
     );
     await secrets.shareInto('sh-st-share', both.names);
-  });
-  afterAll(async () => {
-    await stage.cleanUp();
-    await reeve.stop();
   });
 
   const forbidden = 'example.com/forbidden';
@@ -162,11 +155,11 @@ describeControllers('what people see', () => {
 
     test('the metrics of the leader have the numbers of the status', async () => {
       const labels = 'kind="SecretShare",name="sh-st-mixed"';
-      const value = (name: string) => reeve.metric(`reeve_provider_${name}{${labels}}`);
+      const value = (name: string) => reeve.process.metric(`reeve_provider_${name}{${labels}}`);
       await eventually(() => value('conflicts')).toBe(1);
       expect(await Promise.all(['ready', 'desired', 'synced', 'failed'].map(value))).toEqual([0, 3, 1, 1]);
       const violations = 'kind="NamespacePolicy",name="sh-st-policy",resource="namespaces"';
-      expect(await reeve.metric(`reeve_provider_violations{${violations}}`)).toBe(2);
+      expect(await reeve.process.metric(`reeve_provider_violations{${violations}}`)).toBe(2);
     });
 
     test('the status belongs to the stored generation, and is ready again with the next one', async () => {
@@ -286,11 +279,11 @@ describeControllers('what people see', () => {
         await secrets.tamper('sh-st-a', 'sh-st-share', { data: { value: base64(value) } });
         await eventually(() => secrets.value('sh-st-a', 'sh-st-share')).toBe('one');
       }
-      await reeve.stop();
+      await reeve.process.stop();
       const format = '{range .items[?(@.reason=="Updated")]}{.series.count}{"\\n"}{end}';
       const about = '--field-selector=involvedObject.kind=Secret,involvedObject.name=sh-st-share';
       const counts = await stage.kubectl('get', 'events', '-n', 'sh-st-a', about, `-o=jsonpath=${format}`);
-      reeve = await startReeve(cluster);
+      await reeve.start();
       expect(counts).toBe('3\n');
     });
   });
@@ -376,11 +369,11 @@ describeControllers('what people see', () => {
       await eventually(() => stage.condition(policyRef('sh-st-broken'))).toBe('True Synced');
       await stage.applyInEmergency(policy('sh-st-broken', { match: { matchConditions } }));
       await eventually(() => stage.condition(policyRef('sh-st-broken'))).toBe('False Invalid');
-      await reeve.stop();
+      await reeve.process.stop();
       const before = writesOf(await audit.records(), { user: reconcilerUser }).length;
       // Keeps the port, because another port would change the webhook configurations.
-      const port = [`--port=${reeve.port}`, `--service-port=${reeve.port}`];
-      reeve = await startReeve(cluster, { args: port });
+      const port = [`--port=${reeve.process.port}`, `--service-port=${reeve.process.port}`];
+      await reeve.start({ args: port });
       // The share reports its copies only after Reeve has checked all namespaces and providers.
       await stage.apply(shareOf('sh-st-canary', { names: ['sh-st-none', 'sh-st-1'] }));
       await eventually(() => statusOf(shareRef('sh-st-canary'))).toMatchObject({ synced: 2 });
