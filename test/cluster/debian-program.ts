@@ -1,10 +1,9 @@
 // Gets programs from packages of Debian without installing them: downloaded and unpacked into the cache of the user.
-import { spawn } from 'node:child_process';
-import { constants } from 'node:fs';
-import { access, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { cacheFolder, type Environment } from './go-program.ts';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { runProgram } from '../support/run-program.ts';
+import { cacheFolder, foldersOf, missingOf, type Environment } from './go-program.ts';
 
 interface DebianPackage {
   /** https://packages.debian.org/ */
@@ -23,15 +22,15 @@ export async function findDebianPrograms(
   { name, programs }: DebianPackage,
   env: Environment = process.env,
 ): Promise<FoundPrograms> {
-  const onPath = (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
   const unpacked = join(cacheFolder(env), `debian-${name}`);
   const cached = join(unpacked, 'usr', 'bin');
-  for (const folder of [...onPath, cached])
-    if (await hasAll(folder, programs)) return found(folder, programs);
+  for (const folder of [...foldersOf(env), cached])
+    if ((await missingOf(folder, programs)).length === 0) return found(folder, programs);
   try {
     await unpack(name, unpacked, env);
-    if (await hasAll(cached, programs)) return found(cached, programs);
-    return { kind: 'none', reason: `Debian's package ${name} has no ${programs.join(' and no ')}` };
+    const missing = await missingOf(cached, programs);
+    if (missing.length === 0) return found(cached, programs);
+    return { kind: 'none', reason: `Debian's package ${name} has no ${missing.join(' and no ')}` };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return { kind: 'none', reason: `${programs.join(' and ')} could not be downloaded: ${reason}` };
@@ -50,8 +49,8 @@ async function unpack(name: string, target: string, env: Environment): Promise<v
     const file = await download(name, temporary, env);
     const content = join(temporary, 'content');
     await run('dpkg-deb', ['--extract', file, content], temporary, env);
-    await rename(content, target).catch(async (error: unknown) => {
-      if (!(await exists(target))) throw error;
+    await rename(content, target).catch((error: unknown) => {
+      if (!existsSync(target)) throw error;
     });
   } finally {
     await rm(temporary, { recursive: true, force: true });
@@ -75,23 +74,6 @@ async function download(name: string, folder: string, env: Environment): Promise
 }
 
 async function run(program: string, args: readonly string[], cwd: string, env: Environment): Promise<void> {
-  const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'ignore', 'pipe'] });
-  const ended = new Promise<number | null>((resolve, reject) => {
-    child.on('error', () => reject(new Error(`${program} is not on the PATH`)));
-    child.on('close', resolve);
-  });
-  const [code, said] = await Promise.all([ended, text(child.stderr)]);
-  if (code !== 0) throw new Error(`${program} failed: ${said.trim().split('\n').at(-1)}`);
-}
-
-async function exists(path: string): Promise<boolean> {
-  return await access(path).then(
-    () => true,
-    () => false,
-  );
-}
-
-async function hasAll(folder: string, programs: readonly string[]): Promise<boolean> {
-  const checks = programs.map((name) => access(join(folder, name), constants.X_OK));
-  return (await Promise.allSettled(checks)).every(({ status }) => status === 'fulfilled');
+  const { code, stderr } = await runProgram(program, args, { cwd, env });
+  if (code !== 0) throw new Error(`${program} failed: ${stderr.trim().split('\n').at(-1)}`);
 }

@@ -1,11 +1,10 @@
 // Builds programs from Go modules, and keeps them in the cache of the user under a key of their content.
-import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { runProgram } from '../support/run-program.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -88,31 +87,23 @@ async function build(
 }
 
 async function run(go: string, args: readonly string[], env: Environment, cwd: string): Promise<string> {
-  const child = spawn(go, args, {
-    cwd,
-    env: { ...env, CGO_ENABLED: '0', GOWORK: 'off' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const ended = new Promise<number | null>((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', resolve);
-  });
-  const [code, stdout, stderr] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
+  const own = { ...env, CGO_ENABLED: '0', GOWORK: 'off' };
+  const { code, stdout, stderr } = await runProgram(go, args, { cwd, env: own });
   if (code === 0) return stdout;
   throw new Error(`go ${args[0]} failed:\n${stderr.split('\n').slice(-20).join('\n')}`);
 }
 
 /** Returns the path of the Go command, or undefined when there is none. */
 export async function findGo(env: Environment = process.env): Promise<string | undefined> {
-  return await findProgram('go', env['PATH'] ?? '');
-}
-
-async function findProgram(name: string, path: string): Promise<string | undefined> {
-  const folders = path.split(delimiter).filter((folder) => folder !== '');
-  for (const folder of folders) {
-    if ((await missingOf(folder, [name])).length === 0) return join(folder, name);
+  for (const folder of foldersOf(env)) {
+    if ((await missingOf(folder, ['go'])).length === 0) return join(folder, 'go');
   }
   return undefined;
+}
+
+/** Returns the folders of the PATH. */
+export function foldersOf(env: Environment): readonly string[] {
+  return (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
 }
 
 /** Returns the names that are no programs in the folder. */

@@ -1,7 +1,6 @@
 // Runs the real kubectl as a user would, without the environment of the person who runs the tests.
-import { spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { runProgram, type ProgramOutput } from './run-program.ts';
 
 export interface KubectlOptions {
   readonly kubeconfig: string;
@@ -16,19 +15,12 @@ export interface KubectlOptions {
   readonly editor?: string;
 }
 
-export interface KubectlOutput {
-  /** Null when a signal ended kubectl. */
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 // Ends a `wait` or a `watch` that would never end. No test waits nearly as long.
 const patienceMs = 120_000;
 
 /** Rejects only when kubectl is not on the PATH. The caller judges the exit code and the output. */
-export async function kubectl(args: readonly string[], options: KubectlOptions): Promise<KubectlOutput> {
-  const child = spawn('kubectl', [...impersonation(options), ...args], {
+export async function kubectl(args: readonly string[], options: KubectlOptions): Promise<ProgramOutput> {
+  return await runProgram('kubectl', [...impersonation(options), ...args], {
     cwd: options.cwd ?? join(import.meta.dirname, '..', '..'),
     env: {
       PATH: process.env['PATH'],
@@ -39,17 +31,9 @@ export async function kubectl(args: readonly string[], options: KubectlOptions):
       HOME: join(dirname(options.kubeconfig), 'kubectl-home'),
       ...(options.editor === undefined ? {} : { KUBE_EDITOR: options.editor }),
     },
-    stdio: ['pipe', 'pipe', 'pipe'],
+    input: options.input ?? '',
     timeout: patienceMs,
   });
-  const ended = new Promise<number | null>((resolve, reject) => {
-    child.on('error', () => reject(new Error('kubectl could not be run: is it on the PATH?')));
-    child.on('close', resolve);
-  });
-  // kubectl may end without having read its input.
-  child.stdin.on('error', () => undefined).end(options.input ?? '');
-  const [code, stdout, stderr] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
-  return { code, stdout, stderr };
 }
 
 /** Runs a step that prepares a test. Returns the output of kubectl, or throws an error that quotes it. */

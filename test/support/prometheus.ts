@@ -1,8 +1,7 @@
 // Prometheus and promtool for tests of metrics and alerts. Without them these tests are skipped, unless they are required.
-import { spawn } from 'node:child_process';
-import { text } from 'node:stream/consumers';
 import { describe } from 'vitest';
 import { findDebianPrograms } from '../cluster/debian-program.ts';
+import { runProgram } from './run-program.ts';
 
 const { skipIf } = describe;
 const found = await findDebianPrograms({ name: 'prometheus', programs: ['prometheus', 'promtool'] });
@@ -28,11 +27,6 @@ export interface PromtoolOutput {
 }
 
 export async function promtool(...args: readonly string[]): Promise<PromtoolOutput> {
-  const child = spawn(prometheusProgram('promtool'), args, { stdio: ['ignore', 'pipe', 'pipe'] });
-  const ended = new Promise<number | null>((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', resolve);
-  });
-  const [code, ...texts] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
-  return { code, output: texts.join('') };
+  const { code, stdout, stderr } = await runProgram(prometheusProgram('promtool'), args);
+  return { code, output: stdout + stderr };
 }

@@ -1,7 +1,7 @@
 // Renders the chart with Helm, as documents that still have their comments.
 import { isJsonObject, ownMember, type JsonObject } from '../../../src/base/json.ts';
 import { parseYaml } from '../../../src/base/yaml.ts';
-import { chartFolder, type Helm } from '../../cluster/helm/helm.ts';
+import { chartFolder, mustHelm, type Helm } from '../../cluster/helm/helm.ts';
 
 export const releaseNamespace = 'reeve-system';
 
@@ -35,8 +35,7 @@ export async function renderChart(
   const { namespace = releaseNamespace, apiVersions = [] } = options;
   const served = apiVersions.flatMap((each) => ['--api-versions', each]);
   const args = ['template', 'reeve', chartFolder, '--namespace', namespace, '--values', '-', ...served];
-  const { code, stdout, stderr } = await helm(args, { input: JSON.stringify(values) });
-  if (code !== 0) throw new Error(stderr);
+  const stdout = await mustHelm(helm, args, { input: JSON.stringify(values) });
   const all = stdout.split(/^---$/m).flatMap((text) => documentOf(text) ?? []);
   const isHook = ({ object }: RenderedDocument): boolean =>
     annotationOf(object, 'helm.sh/hook') !== undefined;

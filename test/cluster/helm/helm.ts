@@ -1,23 +1,15 @@
 // Builds and runs Helm 3 and Helm 4, each from the Go module beside this file that pins its version.
-import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { runProgram, type ProgramOutput } from '../../support/run-program.ts';
 import { builtBy, findGo, type Environment, type Program } from '../go-program.ts';
 
 export const helmMajors = [3, 4] as const;
 export type HelmMajor = (typeof helmMajors)[number];
 
-export interface HelmOutput {
-  /** Null when a signal ended Helm. */
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 /** Runs Helm with these arguments. The kubeconfig is needed for commands that call a cluster. */
-export type Helm = (args: readonly string[], options?: HelmOptions) => Promise<HelmOutput>;
+export type Helm = (args: readonly string[], options?: HelmOptions) => Promise<ProgramOutput>;
 
 export interface HelmOptions {
   readonly kubeconfig?: string;
@@ -39,6 +31,13 @@ export async function findHelm(
   const said = `building Helm ${major}; the first time this takes some minutes\n`;
   const path = await builtBy(go, env, programOf(major), () => onProgress(said));
   return async (args, options = {}) => await run(path, args, env, options);
+}
+
+/** Returns the standard output of Helm. Rejects with its message when Helm fails. */
+export async function mustHelm(helm: Helm, args: readonly string[], options?: HelmOptions): Promise<string> {
+  const { code, stdout, stderr } = await helm(args, options);
+  if (code !== 0) throw new Error(`helm ${args[0]} ended with ${code}: ${stderr}`);
+  return stdout;
 }
 
 function programOf(major: HelmMajor): Program {
@@ -76,21 +75,11 @@ async function run(
   args: readonly string[],
   env: Environment,
   { kubeconfig, input = '' }: HelmOptions,
-): Promise<HelmOutput> {
+): Promise<ProgramOutput> {
   const home = await mkdtemp(join(tmpdir(), 'reeve-helm-'));
   try {
-    const child = spawn(path, args, {
-      cwd: repository,
-      env: { PATH: env['PATH'], HOME: home, KUBECONFIG: kubeconfig ?? '/dev/null' },
-      stdio: ['pipe', 'pipe', 'pipe'],
-    });
-    const ended = new Promise<number | null>((resolve, reject) => {
-      child.on('error', reject);
-      child.on('close', resolve);
-    });
-    child.stdin.on('error', () => undefined).end(input);
-    const [code, stdout, stderr] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
-    return { code, stdout, stderr };
+    const own = { PATH: env['PATH'], HOME: home, KUBECONFIG: kubeconfig ?? '/dev/null' };
+    return await runProgram(path, args, { cwd: repository, env: own, input });
   } finally {
     await rm(home, { recursive: true, force: true });
   }

@@ -1,6 +1,5 @@
 // Runs Lua as Argo CD does. Go builds the program from this folder.
-import { spawn } from 'node:child_process';
-import { text } from 'node:stream/consumers';
+import { runProgram } from '../../support/run-program.ts';
 import { builtBy, findGo, type Environment, type Program } from '../go-program.ts';
 
 const program: Program = {
@@ -25,13 +24,9 @@ export async function findLua(env: Environment = process.env): Promise<HealthChe
   if (go === undefined) return undefined;
   const path = await builtBy(go, env, program);
   return async (script, objects) => {
-    const child = spawn(path, { stdio: ['pipe', 'pipe', 'pipe'] });
-    const ended = new Promise<number | null>((resolve, reject) => {
-      child.on('error', reject);
-      child.on('close', resolve);
+    const { code, stdout, stderr } = await runProgram(path, [], {
+      input: JSON.stringify({ script, objects }),
     });
-    child.stdin.on('error', () => undefined).end(JSON.stringify({ script, objects }));
-    const [code, stdout, stderr] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
     if (code !== 0) throw new Error(`the script failed: ${stderr}`);
     return JSON.parse(stdout) as readonly Health[];
   };

@@ -1,6 +1,6 @@
 // Installs Reeve on a rig as its users do: the image on every node, the chart with Helm, and then it runs in Pods.
 import { installTools } from '../../image/tools.ts';
-import { chartFolder, findHelm, type HelmMajor } from '../helm/helm.ts';
+import { chartFolder, findHelm, mustHelm, type HelmMajor } from '../helm/helm.ts';
 import { webhookIsAsked } from '../../support/reeve.ts';
 import { mustKubectl } from '../../support/kubectl.ts';
 import { reeveNamespace } from '../reeve-install.ts';
@@ -28,9 +28,7 @@ export async function helmOnRig(
 ): Promise<string> {
   const helm = await findHelm(major);
   if (helm === undefined) throw new Error('Helm needs Go on the PATH');
-  const { code, stdout, stderr } = await helm([...args, '--namespace', reeveNamespace], cluster);
-  if (code !== 0) throw new Error(`helm ${args.join(' ')} ended with ${code}: ${stderr}`);
-  return stdout;
+  return await mustHelm(helm, [...args, '--namespace', reeveNamespace], cluster);
 }
 
 /** Waits for both Deployments, and until API servers call the webhook. */

@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { kubectl, mustKubectl, type KubectlOptions, type KubectlOutput } from '../../support/kubectl.ts';
+import { kubectl, mustKubectl, type KubectlOptions } from '../../support/kubectl.ts';
+import type { ProgramOutput } from '../../support/run-program.ts';
 import { until } from '../../support/until.ts';
 import type { ApiObject } from './answers.ts';
 import { Api, type Connection, type Reply } from './api.ts';
@@ -72,7 +73,7 @@ export class Backend {
     return this.#open.kubeconfig;
   }
 
-  kubectl(args: readonly string[], extras: KubectlExtras = {}): Promise<KubectlOutput> {
+  kubectl(args: readonly string[], extras: KubectlExtras = {}): Promise<ProgramOutput> {
     return kubectl(args, { ...extras, kubeconfig: this.kubeconfig });
   }
 

@@ -1,6 +1,7 @@
 // Runs a kubectl command as a dry run and for real. Both must have the same result.
 import { expect } from 'vitest';
-import { kubectl, mustKubectl, type KubectlOptions, type KubectlOutput } from '../../support/kubectl.ts';
+import { kubectl, mustKubectl, type KubectlOptions } from '../../support/kubectl.ts';
+import type { ProgramOutput } from '../../support/run-program.ts';
 
 export interface Command {
   readonly args: readonly string[];
@@ -32,7 +33,7 @@ export async function allowed(command: Command, who: KubectlOptions): Promise<st
 }
 
 /** Returns the result of a dry run, for tests that wait until the webhook has learned something from a watch. */
-export async function dryRun(command: Command, who: KubectlOptions): Promise<KubectlOutput> {
+export async function dryRun(command: Command, who: KubectlOptions): Promise<ProgramOutput> {
   return await attempt(dry(command), who);
 }
 
@@ -50,7 +51,7 @@ function dry(command: Command): Command {
 }
 
 /** Runs the command once, for real. */
-export async function attempt(command: Command, who: KubectlOptions): Promise<KubectlOutput> {
+export async function attempt(command: Command, who: KubectlOptions): Promise<ProgramOutput> {
   return await kubectl(command.args, optionsOf(command, who));
 }
 
@@ -58,7 +59,7 @@ function optionsOf({ input }: Command, who: KubectlOptions): KubectlOptions {
   return input === undefined ? who : { ...who, input };
 }
 
-function wordsOf({ args }: Command, { code, stderr }: KubectlOutput): string {
+function wordsOf({ args }: Command, { code, stderr }: ProgramOutput): string {
   expect(code, `it was to be refused: ${args.join(' ')}\n${stderr}`).toBe(1);
   return stderr.trimEnd().replace(/^(?:.*\n)*?.* denied the request: /, '');
 }

@@ -3,7 +3,7 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ControlPlane } from '../../cluster/control-plane.ts';
-import { chartFolder, type Helm } from '../../cluster/helm/helm.ts';
+import { chartFolder, mustHelm, type Helm } from '../../cluster/helm/helm.ts';
 import { kubectl, mustKubectl } from '../../support/kubectl.ts';
 import { ReeveProcess, type Output } from '../../support/serve-process.ts';
 import { until } from '../../support/until.ts';
@@ -39,9 +39,7 @@ export class HelmRelease {
     const { kubeconfig } = this.#plane;
     const flags = ['--namespace', release.namespace];
     const options = { kubeconfig, input: JSON.stringify(values) };
-    const { code, stdout, stderr } = await this.#helm([...args, ...flags], options);
-    if (code !== 0) throw new Error(`helm ${args[0]} ended with ${code}: ${stderr}`);
-    return stdout;
+    return await mustHelm(this.#helm, [...args, ...flags], options);
   }
 }
 

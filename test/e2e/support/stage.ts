@@ -2,7 +2,8 @@
 import { countWrites, writesOf, type AuditRecord } from '../../cluster/audit-record.ts';
 import type { AuditLog } from '../../cluster/audit-log.ts';
 import type { ClusterAccess } from '../../cluster/cluster-access.ts';
-import { kubectl, mustKubectl, type KubectlOptions, type KubectlOutput } from '../../support/kubectl.ts';
+import { kubectl, mustKubectl, type KubectlOptions } from '../../support/kubectl.ts';
+import type { ProgramOutput } from '../../support/run-program.ts';
 import { emergency } from './people.ts';
 import { pathOf, type Ref, type StoredObject, type WrittenObject } from './objects.ts';
 
@@ -37,12 +38,12 @@ export class Stage {
     throw new Error(`it was not applied: ${stderr}`);
   }
 
-  async tryApply(objects: readonly WrittenObject[], who = this.administrator): Promise<KubectlOutput> {
+  async tryApply(objects: readonly WrittenObject[], who = this.administrator): Promise<ProgramOutput> {
     return await this.#applied(objects, who);
   }
 
   /** Returns the answer of the API server without storing anything. */
-  async dryRun(...objects: readonly WrittenObject[]): Promise<KubectlOutput> {
+  async dryRun(...objects: readonly WrittenObject[]): Promise<ProgramOutput> {
     return await this.#applied(objects, this.administrator, '--dry-run=server');
   }
 
@@ -153,7 +154,7 @@ export class Stage {
     items: readonly WrittenObject[],
     who: KubectlOptions,
     ...options: readonly string[]
-  ): Promise<KubectlOutput> {
+  ): Promise<ProgramOutput> {
     const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
     return await kubectl(['apply', '-f', '-', ...options], { ...who, input });
   }

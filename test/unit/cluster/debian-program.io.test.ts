@@ -51,6 +51,6 @@ test('the reason names what is missing, on a machine that is not Debian', async 
   await using cache = await folderOf({});
   expect(await findDebianPrograms(tool, { PATH: '/nowhere', XDG_CACHE_HOME: cache.path })).toEqual({
     kind: 'none',
-    reason: 'toola and toolb could not be downloaded: apt-get is not on the PATH',
+    reason: 'toola and toolb could not be downloaded: apt-get could not be started: is it on the PATH?',
   });
 });
