@@ -50,7 +50,9 @@ export async function checkInstall(
     [serverPart, [() => versionProblems(cluster.client)]],
     ['kinds', kinds.map(({ plural }) => kindReading(`${plural}.${group}`, cluster))],
     ['guard and jail', protections.map((protection) => protectionReading(protection, cluster))],
-    ...accounts.map((role) => accountPart(role, place, cluster)),
+    ...accounts.map(
+      (role) => [`rights of the ${role}`, [() => rightsProblems(cluster.client, role, place)]] as const,
+    ),
     ['Deployments', [deploymentsReading(expected.namespace, cluster)]],
     ['Leases', leases.map((name) => leaseReading(name, expected, cluster))],
     ['webhook configurations', configurationReadings(expected, cluster)],
@@ -81,14 +83,6 @@ async function seenBy(reading: Reading): Promise<Partial<Omit<Finding, 'part'>>>
     // The sandbox knows some kinds by name only.
     return code === 501 ? { unseen: [message] } : { problems: [message] };
   }
-}
-
-function accountPart(
-  role: (typeof accounts)[number],
-  place: { readonly namespace: string; readonly self: string },
-  { client }: Cluster,
-): readonly [string, readonly Reading[]] {
-  return [`rights of the ${role}`, [() => rightsProblems(client, role, place)]];
 }
 
 function kindReading(name: string, { writer }: Cluster): Reading {

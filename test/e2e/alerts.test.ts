@@ -16,7 +16,7 @@ import { Stage } from './support/stage.ts';
 
 describePrometheus('the alerts', () => {
   describeControllers('on scrapes of a real install', { timeout: 240_000 }, () => {
-    // Uses its own cluster: it takes the guard away, and namespaces of other tests that are not ready would be faults.
+    // Uses its own cluster: it deletes the guard, and a namespace of another test that is not ready would fire an alert.
     let cluster: ControlPlane;
     const fired = new Set<string>();
     let scene: AlertScene;
