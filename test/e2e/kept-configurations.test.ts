@@ -72,6 +72,9 @@ describeControllers('the webhook configurations of a running program', () => {
       );
       const { metadata, webhooks } = await configurations.mustFind(kind);
       expect(metadata.ownerReferences).toEqual([{ ...role, uid }]);
+      // Without the second label, AKS adds selectors that Reeve would remove again.
+      const labels = { 'app.kubernetes.io/part-of': 'reeve', 'admissions.enforcer/disabled': 'true' };
+      expect(metadata.labels).toEqual(labels);
       expect(metadata.annotations?.['reeve.dev/version']).toMatch(/^\d+\.\d+\.\d+/);
       expect(webhooks.map(({ name }) => name)).toEqual(always[kind]);
       const { path, failurePolicy } = shipped[kind];

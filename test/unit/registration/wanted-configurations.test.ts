@@ -144,13 +144,13 @@ describe('the entries', () => {
 
 describe('the configurations', () => {
   it.each(['validating', 'mutating'] as const)(
-    'the metadata has the label, the version and the owner reference: %s',
+    'the metadata has the labels, the version and the owner reference: %s',
     (which) => {
       const { metadata, apiVersion } = webhookConfigurations(templates, options)[which];
       expect(apiVersion).toBe('admissionregistration.k8s.io/v1');
       expect(metadata).toEqual({
         name: 'reeve',
-        labels: { 'app.kubernetes.io/part-of': 'reeve' },
+        labels: { 'app.kubernetes.io/part-of': 'reeve', 'admissions.enforcer/disabled': 'true' },
         annotations: { 'reeve.dev/version': '1.2.3' },
         ownerReferences: [
           {
