@@ -29,6 +29,9 @@ export const valueCases: readonly ValueCase[] = [
   { path: 'ha.enabled', value: false, shows: '--role=all' },
   { path: 'webhook.replicas', value: 3, shows: 'replicas: 3' },
   { path: 'webhook.failurePolicy', value: 'Fail', shows: '- --secrets-rbac-failure-policy=Fail' },
+  { path: 'webhook.hostNetwork', value: true, shows: 'hostNetwork: true' },
+  { path: 'webhook.port', value: 10250, shows: '--port=10250' },
+  { path: 'webhook.probesPort', value: 9081, shows: '--probes-port=9081' },
   { path: 'webhook.resources', value: { limits: { memory: '1Gi', cpu: 2 } }, shows: 'cpu: 2' },
   { path: 'reconciler.replicas', value: 4, shows: 'replicas: 4' },
   {
@@ -90,6 +93,10 @@ export const valueCases: readonly ValueCase[] = [
 export const valueSets: readonly (readonly [name: string, values: object])[] = [
   ['the defaults', {}],
   ['one Pod', single],
+  [
+    'webhooks in the network of their nodes',
+    { webhook: { hostNetwork: true, port: 10250, probesPort: 9081 } },
+  ],
   ['one Pod with files', { ...single, ...files }],
   [
     'named Secrets',

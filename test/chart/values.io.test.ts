@@ -1,6 +1,7 @@
 // Every value of the chart changes something, both versions of Helm render the same, and the schema refuses wrong values.
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { ownMember, type JsonObject } from '../../src/base/json.ts';
 import { chartValues } from '../checks/chart/chart-readme.ts';
 import {
   annotationOf,
@@ -19,6 +20,19 @@ function textOf({ documents, hooks }: Rendered): string {
   return [...documents, ...hooks].map(({ text }) => text).join('\n---\n');
 }
 
+function nameOf(object: JsonObject): unknown {
+  return ownMember(object['metadata'], 'name');
+}
+
+/** Returns whether the Pods use the network of their nodes, how an update replaces them, and their ports. */
+function onNode(spec: unknown): readonly unknown[] {
+  const pod = ownMember(ownMember(spec, 'template'), 'spec');
+  const [container] = ownMember(pod, 'containers') as readonly unknown[];
+  const ports = ownMember(container, 'ports') as readonly unknown[];
+  const update = ownMember(ownMember(spec, 'strategy'), 'rollingUpdate');
+  return [ownMember(pod, 'hostNetwork'), update, ...ports.map((port) => ownMember(port, 'containerPort'))];
+}
+
 /** Returns the message with which Helm refuses the values. */
 async function refusal(helm: Helm, set: object, options?: RenderOptions): Promise<string> {
   return await renderChart(helm, set, options).then(
@@ -29,6 +43,16 @@ async function refusal(helm: Helm, set: object, options?: RenderOptions): Promis
 
 it('the table of cases has every value of the chart', () => {
   expect(valueCases.map(({ path }) => path)).toEqual(values.map(({ path }) => path));
+});
+
+it.each(globSync('docs/operate/*.md'))('every value that %s sets is a value of the chart', (page) => {
+  const flags = readFileSync(page, 'utf8').matchAll(/--set(?:-string|-json)?[ =]['"]?([\w.]+)=/g);
+  const paths = values.map(({ path }) => path);
+  // A value of any form has members of any name, such as metrics.labels.release.
+  const unknown = [...flags].filter(
+    ([, set = '']) => !paths.some((path) => `${set}.`.startsWith(`${path}.`)),
+  );
+  expect(unknown.map(([flag]) => flag)).toEqual([]);
 });
 
 describeHelm('the chart', () => {
@@ -90,6 +114,19 @@ describeHelm('the chart', () => {
     ]);
   });
 
+  it('with webhook.hostNetwork, the webhook alone uses the network of its nodes, and an update frees a port first', async () => {
+    const webhook = { hostNetwork: true, port: 10250, probesPort: 9081 };
+    const { documents } = await renderChart(helm4, { webhook });
+    const deployments = documents.filter(({ object }) => object['kind'] === 'Deployment');
+    expect(deployments.map(({ object }) => [nameOf(object), ...onNode(object['spec'])])).toEqual([
+      ['reeve-webhook', true, { maxUnavailable: 1, maxSurge: 0 }, 10250, 9081],
+      ['reeve-reconciler', undefined, { maxUnavailable: 0, maxSurge: 1 }, 8081],
+    ]);
+    const single = await renderChart(helm4, { ha: { enabled: false }, webhook });
+    const pod = single.documents.find(({ object }) => object['kind'] === 'Deployment');
+    expect(onNode(pod?.object['spec'])).toEqual([true, { maxUnavailable: 1, maxSurge: 0 }, 10250, 9081]);
+  });
+
   const wrong: readonly (readonly [path: string, value: unknown, sentence: RegExp])[] = [
     ['replicas', 3, /additional properties 'replicas' not allowed/],
     ['webhook.replicas', 'two', /at '\/webhook\/replicas': got string, want integer/],
@@ -104,6 +141,8 @@ describeHelm('the chart', () => {
       { limits: { memory: '512' } },
       /at '\/webhook\/resources\/limits\/memory': '512' does not match/,
     ],
+    ['webhook.port', 443, /at '\/webhook\/port': minimum: got 443, want 1,?024/],
+    ['webhook.port', 8081, /webhook\.port and webhook\.probesPort are both 8081\. Use two ports/],
     ['bindableClusterRoles', 'view', /at '\/bindableClusterRoles': got string, want array/],
     ['resourceKinds', ['v1/ConfigMap'], /at '\/resourceKinds\/0': got string, want object/],
     ['resourceKinds', [], /at '\/resourceKinds': minItems: got 0, want 1/],

@@ -2,6 +2,7 @@
 {{- define "reeve.deployment" -}}
 {{- $root := .root }}{{ $values := .root.Values }}
 {{- $answers := ne .role "reconciler" }}{{ $secret := include "reeve.certificateSecret" $root }}
+{{- $onNode := and $answers $values.webhook.hostNetwork }}
 {{- $labels := printf "{ app.kubernetes.io/name: reeve, app.kubernetes.io/component: %s }" .role -}}
 apiVersion: apps/v1
 kind: Deployment
@@ -16,7 +17,12 @@ spec:
     matchLabels: {{ $labels }}
   strategy:
     type: RollingUpdate
+    {{- if $onNode }}
+    # A new Pod cannot run beside an old one on its node, because both would need the same ports.
+    rollingUpdate: { maxUnavailable: 1, maxSurge: 0 }
+    {{- else }}
     rollingUpdate: { maxUnavailable: 0, maxSurge: 1 }
+    {{- end }}
   template:
     metadata:
       labels:
@@ -34,6 +40,9 @@ spec:
       priorityClassName: {{ . }}
       {{- end }}
       terminationGracePeriodSeconds: 45
+      {{- if $onNode }}
+      hostNetwork: true
+      {{- end }}
       {{- with $values.image.pullSecrets }}
       imagePullSecrets:
         {{- range . }}
@@ -88,9 +97,9 @@ spec:
             - { name: NODE_OPTIONS, value: --max-old-space-size={{ include "reeve.heapMiB" .resources }} }
           ports:
             {{- if $answers }}
-            - { name: webhook, containerPort: 8443 }
+            - { name: webhook, containerPort: {{ $values.webhook.port }} }
             {{- end }}
-            - { name: probes, containerPort: 8081 }
+            - { name: probes, containerPort: {{ include "reeve.probesPort" . }} }
           startupProbe:
             httpGet: { path: /livez, port: probes }
             # A healthy start takes less, and gives no warning.
@@ -123,6 +132,11 @@ spec:
           {{- end }}
 {{- end -}}
 
+{{/* The port of probes and metrics. The value is for Pods that share the ports of their node. */}}
+{{- define "reeve.probesPort" -}}
+{{- ternary 8081 .root.Values.webhook.probesPort (eq .role "reconciler") -}}
+{{- end -}}
+
 {{/* The arguments of `reeve run`. Flags that both roles read are the same in both Deployments. */}}
 {{- define "reeve.args" -}}
 {{- $values := .root.Values }}{{ $answers := ne .role "reconciler" -}}
@@ -146,6 +160,12 @@ spec:
 - --audit-secrets=true
 {{- end }}
 {{- if $answers }}
+{{- if ne (int $values.webhook.port) 8443 }}
+- --port={{ $values.webhook.port }}
+{{- end }}
+{{- if ne (int $values.webhook.probesPort) 8081 }}
+- --probes-port={{ $values.webhook.probesPort }}
+{{- end }}
 # Longer than it takes until no API server calls this Pod any more.
 - --drain-grace=15s
 {{- if include "reeve.certificateSecret" .root }}

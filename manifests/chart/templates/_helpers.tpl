@@ -55,6 +55,11 @@ reeve-webhook-tls
 {{- fail (printf "The namespace %s has a name that YAML does not read as text. Use another name." .) -}}
 {{- end -}}
 {{- end -}}
+{{- with .Values.webhook -}}
+{{- if eq (int .port) (int .probesPort) -}}
+{{- fail (printf "webhook.port and webhook.probesPort are both %v. Use two ports." .port) -}}
+{{- end -}}
+{{- end -}}
 {{- $set := list "role" "host" "port" "probes-port" "service-name" "service-port" "kubeconfig" "namespace" "shared-namespace" "exclude-namespace" -}}
 {{- $set = concat $set (list "resource-kind" "secret-name" "secrets-rbac-failure-policy" "audit-secrets" "leader-elect" "drain-grace") -}}
 {{- $set = concat $set (list "certs-dir" "tls-cert" "tls-key" "tls-ca" "log-level") -}}
