@@ -24,16 +24,37 @@ function withoutHelm(object: JsonObject): JsonObject {
   return { ...object, metadata };
 }
 
-it('Artifact Hub lists the kinds that the chart installs', () => {
+it('Artifact Hub can read the annotations of the chart, and lists the kinds that it installs', () => {
   const [chart] = objectsOf(readFileSync('manifests/chart/Chart.yaml', 'utf8')).values();
-  const listed = String(ownMember(chart?.['annotations'], 'artifacthub.io/crds'));
-  for (const { path } of generatedCrds()) {
-    const [definition] = objectsOf(readFileSync(path, 'utf8')).values();
-    expect(listed).toContain(`name: ${String(ownMember(definition?.['metadata'], 'name'))}\n`);
-    expect(listed).toContain(
-      `kind: ${String(ownMember(ownMember(ownMember(definition, 'spec'), 'names'), 'kind'))}\n`,
-    );
-  }
+  const { 'artifacthub.io/crds': crds, ...others } = (chart ?? {})['annotations'] as Record<string, string>;
+  // The names and values that exist: https://artifacthub.io/docs/topics/annotations/helm/
+  const category =
+    /^(?:ai-machine-learning|database|integration-delivery|monitoring-logging|networking|security|storage)$/;
+  const capabilities = /^(?:Basic Install|Seamless Upgrades|Full Lifecycle|Deep Insights|Auto Pilot)$/;
+  expect(others).toEqual({
+    'artifacthub.io/category': expect.stringMatching(category) as string,
+    'artifacthub.io/license': 'Apache-2.0',
+    'artifacthub.io/operator': 'true',
+    'artifacthub.io/operatorCapabilities': expect.stringMatching(capabilities) as string,
+    'artifacthub.io/prerelease': 'true',
+  });
+  const [listed] = parseYaml(crds ?? '').documents;
+  expect(listed?.kind === 'data' ? listed.value : listed).toEqual(
+    generatedCrds().map(({ path }) => {
+      const [definition] = objectsOf(readFileSync(path, 'utf8')).values();
+      const { names, versions } = (definition ?? {})['spec'] as {
+        readonly names: { readonly kind: string };
+        readonly versions: readonly { readonly name: string }[];
+      };
+      return {
+        kind: names.kind,
+        version: versions[0]?.name,
+        name: ownMember(definition?.['metadata'], 'name'),
+        displayName: expect.stringMatching(/\S/) as string,
+        description: expect.stringMatching(/\.$/) as string,
+      };
+    }),
+  );
 });
 
 it('the chart and the program have one version', () => {
