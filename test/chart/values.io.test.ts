@@ -3,13 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ownMember, type JsonObject } from '../../src/base/json.ts';
 import { chartValues } from '../checks/chart/chart-readme.ts';
-import {
-  annotationOf,
-  idOf,
-  renderChart,
-  type Rendered,
-  type RenderOptions,
-} from '../checks/chart/rendered-chart.ts';
+import { annotationOf, idOf, refusal, renderChart, type Rendered } from '../checks/chart/rendered-chart.ts';
 import { chartFolder, type Helm } from '../cluster/helm/helm.ts';
 import { describeHelm, helmBuildMs, neededHelm } from './helm-versions.ts';
 import { valueCases, valueSets, withValue } from './values-cases.ts';
@@ -31,14 +25,6 @@ function onNode(spec: unknown): readonly unknown[] {
   const ports = ownMember(container, 'ports') as readonly unknown[];
   const update = ownMember(ownMember(spec, 'strategy'), 'rollingUpdate');
   return [ownMember(pod, 'hostNetwork'), update, ...ports.map((port) => ownMember(port, 'containerPort'))];
-}
-
-/** Returns the message with which Helm refuses the values. */
-async function refusal(helm: Helm, set: object, options?: RenderOptions): Promise<string> {
-  return await renderChart(helm, set, options).then(
-    () => 'not refused',
-    (error: unknown) => String(error),
-  );
 }
 
 it('the table of cases has every value of the chart', () => {
@@ -158,6 +144,23 @@ describeHelm('the chart', () => {
       'files',
       /certificates\.secretName: name the Secret with tls\.crt, tls\.key and ca\.crt/,
     ],
+    ['sharedNamespaces', [], /at '\/sharedNamespaces': minItems: got 0, want 1/],
+    [
+      'certificates.secretName',
+      'tls',
+      /certificates\.secretName: the source self does not read it\. Set certificates\.source=files/,
+    ],
+    [
+      'certificates.issuerRef',
+      { kind: 'ClusterIssuer', name: 'company' },
+      /certificates\.issuerRef: the source self does not read it\. Set certificates\.source=cert-manager/,
+    ],
+    [
+      'certificates',
+      { source: 'cert-manager', issuerRef: { kind: 'ClusterIssuer' } },
+      /at '\/certificates\/issuerRef': properties 'name' required, if 'kind' exists/,
+    ],
+    ['tolerations', [{ kee: 'dedicated' }], /at '\/tolerations\/0': additional properties 'kee' not allowed/],
     ['image.digest', 'latest', /at '\/image\/digest': 'latest' does not match pattern/],
     [
       'extraArgs',

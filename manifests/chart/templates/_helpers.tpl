@@ -47,6 +47,32 @@ reeve-webhook-tls
 {{- if has $release (list "default" "kube-system" "kube-public" "kube-node-lease") -}}
 {{- fail (printf "Reeve cannot be installed into the namespace %s, because no policy would match it. Add: --namespace reeve-system --create-namespace" $release) -}}
 {{- end -}}
+{{- /* Empty while nothing is installed, and whenever Helm renders without a cluster. */ -}}
+{{- with lookup "rbac.authorization.k8s.io/v1" "ClusterRole" "" "reeve-webhook" | dig "metadata" "annotations" dict -}}
+{{- $other := printf "%s in the namespace %s" (get . "meta.helm.sh/release-name") (get . "meta.helm.sh/release-namespace") -}}
+{{- if and (hasKey . "meta.helm.sh/release-name") (ne $other (printf "%s in the namespace %s" $.Release.Name $release)) -}}
+{{- fail (printf "Reeve is installed already, as the release %s. A cluster has one Reeve: upgrade that release, or uninstall it first." $other) -}}
+{{- end -}}
+{{- end -}}
+{{- $never := .Files.Get "files/never-provided.json" | fromJson -}}
+{{- $refused := list -}}
+{{- range .Values.resourceKinds -}}
+{{- $group := include "reeve.groupOf" .apiVersion -}}
+{{- if or (has $group $never.groups) (has (printf "%s/%s" $group .kind) $never.kinds) -}}
+{{- $refused = append $refused (printf "%s/%s" .apiVersion .kind) -}}
+{{- end -}}
+{{- end -}}
+{{- with $refused -}}
+{{- fail (printf "resourceKinds: no policy can provide %s, so Reeve needs no rights to write them. Leave them out." (join ", " .)) -}}
+{{- end -}}
+{{- with .Values.certificates -}}
+{{- if and (ne .source "files") .secretName -}}
+{{- fail (printf "certificates.secretName: the source %s does not read it. Set certificates.source=files, or leave it out." .source) -}}
+{{- end -}}
+{{- if and (ne .source "cert-manager") .issuerRef -}}
+{{- fail (printf "certificates.issuerRef: the source %s does not read it. Set certificates.source=cert-manager, or leave it out." .source) -}}
+{{- end -}}
+{{- end -}}
 {{- if has $release .Values.sharedNamespaces -}}
 {{- fail (printf "sharedNamespaces: %s is the namespace of Reeve itself. Name another namespace for the Secrets to share." $release) -}}
 {{- end -}}

@@ -6,7 +6,7 @@ import type { Path } from '../../base/problem.ts';
 import type { SchemaRule } from '../schema/schema.ts';
 
 /** Groups that `contents.resources` refuses: their kinds grant rights, configure the cluster or store nothing. */
-const forbiddenGroups: readonly string[] = [
+export const forbiddenGroups: readonly string[] = [
   group,
   'rbac.authorization.k8s.io',
   'admissionregistration.k8s.io',
@@ -24,7 +24,7 @@ const forbiddenGroups: readonly string[] = [
  * Kinds that `contents.resources` refuses, as group/Kind: Secrets need a SecretShare; other controllers write the main
  * resource or the labels of some kinds; the rest is cluster-scoped in Kubernetes 1.36.
  */
-const forbiddenKinds: readonly string[] = [
+export const forbiddenKinds: readonly string[] = [
   '/Secret',
   '/PersistentVolumeClaim',
   '/Service',

@@ -1,7 +1,9 @@
-// Generates the files of the chart that have another source: its copies of the kinds, its dashboard, and its README.
+// Generates the files of the chart that have another source: its copies of the kinds, its dashboard, its README, and the
+// kinds that policies never provide.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generatedCrds } from '../../../src/api/crd.ts';
+import { forbiddenGroups, forbiddenKinds } from '../../../src/api/namespace-policy/resource-content.ts';
 import { chartReadme } from './chart-readme.ts';
 import { dashboard } from './dashboard.ts';
 import { kustomization } from './installed-files.ts';
@@ -28,6 +30,10 @@ export function chartFiles(): readonly ChartFile[] {
     {
       path: 'manifests/chart/files/dashboards/reeve.json',
       text: `${JSON.stringify(dashboard(), null, 2)}\n`,
+    },
+    {
+      path: 'manifests/chart/files/never-provided.json',
+      text: `${JSON.stringify({ groups: forbiddenGroups, kinds: forbiddenKinds }, null, 2)}\n`,
     },
     {
       path: 'manifests/chart/README.md',

@@ -18,14 +18,17 @@ helm install reeve manifests/chart --namespace reeve-system --create-namespace -
 \`\`\`
 
 The chart works with Helm 3.22 and Helm 4, and with Kubernetes 1.30 or newer. Each name of an object is fixed, because the
-guard and the jail use it: a cluster has one Reeve. The namespace of the release is yours to choose.
+guard and the jail use it: a cluster has one Reeve, and the chart refuses a second release. The name and the namespace of the
+release are yours to choose. After an uninstall, a release with another name or namespace needs \`--take-ownership\`, because
+the kinds and the namespaces of shared Secrets stay with the names of the first one.
 
 [Install](../../docs/operate/install.md), [upgrade](../../docs/operate/upgrade.md) and
 [uninstall](../../docs/operate/uninstall.md) say more.
 
 ## Values
 
-A value has no effect beside the other values, unless its line says so.
+A line says so when a value has no effect without another one. The schema refuses names that it does not know, values of another
+type, and \`null\`.
 
 | Value | Default | What it decides |
 | ----- | ------- | --------------- |

@@ -20,7 +20,7 @@ export interface Rendered {
   readonly hooks: readonly RenderedDocument[];
 }
 
-export interface RenderOptions {
+interface RenderOptions {
   readonly namespace?: string;
   /** Kinds that the cluster serves, such as `reeve.dev/v1alpha1/NamespacePolicy`. */
   readonly apiVersions?: readonly string[];
@@ -40,6 +40,14 @@ export async function renderChart(
   const isHook = ({ object }: RenderedDocument): boolean =>
     annotationOf(object, 'helm.sh/hook') !== undefined;
   return { documents: all.filter((each) => !isHook(each)), hooks: all.filter(isHook) };
+}
+
+/** Returns the message with which Helm refuses the values. */
+export async function refusal(helm: Helm, values: object, options?: RenderOptions): Promise<string> {
+  return await renderChart(helm, values, options).then(
+    () => 'not refused',
+    (error: unknown) => String(error),
+  );
 }
 
 /** Returns undefined for a document of comments alone. */

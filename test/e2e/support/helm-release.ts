@@ -8,36 +8,42 @@ import { kubectl, mustKubectl } from '../../support/kubectl.ts';
 import { ReeveProcess, type Output } from '../../support/serve-process.ts';
 import { until } from '../../support/until.ts';
 
-export const release = { name: 'reeve', namespace: 'reeve-system' } as const;
+export const release: { readonly name: string; readonly namespace: string } = {
+  name: 'reeve',
+  namespace: 'reeve-system',
+};
 
 export class HelmRelease {
   readonly #helm: Helm;
   readonly #plane: ControlPlane;
+  readonly #release: typeof release;
 
-  constructor(helm: Helm, plane: ControlPlane) {
+  constructor(helm: Helm, plane: ControlPlane, named = release) {
     this.#helm = helm;
     this.#plane = plane;
+    this.#release = named;
   }
 
-  async install(values: object = {}, chart = chartFolder): Promise<string> {
-    return await this.#run(['install', release.name, chart, '--create-namespace', '--values', '-'], values);
+  async install(values: object = {}, chart = chartFolder, ...flags: readonly string[]): Promise<string> {
+    const args = ['install', this.#release.name, chart, '--create-namespace', '--values', '-', ...flags];
+    return await this.#run(args, values);
   }
 
   async upgrade(values: object, chart = chartFolder): Promise<string> {
-    return await this.#run(['upgrade', release.name, chart, '--values', '-'], values);
+    return await this.#run(['upgrade', this.#release.name, chart, '--values', '-'], values);
   }
 
   async rollback(): Promise<string> {
-    return await this.#run(['rollback', release.name]);
+    return await this.#run(['rollback', this.#release.name]);
   }
 
   async uninstall(...flags: readonly string[]): Promise<string> {
-    return await this.#run(['uninstall', release.name, ...flags]);
+    return await this.#run(['uninstall', this.#release.name, ...flags]);
   }
 
   async #run(args: readonly string[], values: object = {}): Promise<string> {
     const { kubeconfig } = this.#plane;
-    const flags = ['--namespace', release.namespace];
+    const flags = ['--namespace', this.#release.namespace];
     const options = { kubeconfig, input: JSON.stringify(values) };
     return await mustHelm(this.#helm, [...args, ...flags], options);
   }

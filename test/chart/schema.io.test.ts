@@ -1,0 +1,82 @@
+// Helm refuses every value of the chart that is misspelled, of another type, or missing, and says which value it is.
+import { readFileSync } from 'node:fs';
+import { beforeAll, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { forbiddenGroups, forbiddenKinds } from '../../src/api/namespace-policy/resource-content.ts';
+import { chartValues } from '../checks/chart/chart-readme.ts';
+import { refusal } from '../checks/chart/rendered-chart.ts';
+import { helmMajors, type Helm } from '../cluster/helm/helm.ts';
+import { describeHelm, helmBuildMs, neededHelm } from './helm-versions.ts';
+import { withValue } from './values-cases.ts';
+
+const text = readFileSync('manifests/chart/values.yaml', 'utf8');
+const values = chartValues(text);
+const defaults = parse(text) as Readonly<Record<string, unknown>>;
+/** Values that only group others, such as `webhook`. */
+const groups = Object.keys(defaults).filter((name) => !values.some(({ path }) => path === name));
+
+/** As a message of the schema names it: `/webhook/replicas`. */
+const pointer = (path: string): string => `/${path.replaceAll('.', '/')}`;
+
+/** Every value of the chart, as the function says. */
+function every(valueOf: (fallback: unknown) => unknown): object {
+  return values.reduce<object>((all, { path, fallback }) => withValue(all, path, valueOf(fallback)), {});
+}
+
+describeHelm('the schema of the chart', () => {
+  const helms: Helm[] = [];
+
+  beforeAll(async () => {
+    for (const major of helmMajors) helms.push(await neededHelm(major));
+  }, helmBuildMs);
+
+  it('refuses a misspelled name beside every value', async () => {
+    const misspelled = groups.reduce<object>((all, name) => withValue(all, `${name}.mispelled`, 1), {
+      mispelled: 1,
+    });
+    for (const helm of helms) {
+      const said = await refusal(helm, misspelled);
+      for (const place of ['', ...groups.map(pointer)])
+        expect(said).toContain(`at '${place}': additional properties 'mispelled' not allowed`);
+    }
+  });
+
+  it('refuses every value that has another type than its default', async () => {
+    const isList = (fallback: unknown): boolean => Array.isArray(fallback);
+    const wrong = every((fallback) => (isList(fallback) ? 'text' : ['list']));
+    for (const helm of helms) {
+      const said = await refusal(helm, wrong);
+      for (const { path } of values) expect(said).toContain(`at '${pointer(path)}': `);
+    }
+  });
+
+  it('refuses null for every value, because Helm then removes its default', async () => {
+    const missing = (places: readonly string[]): string =>
+      places.length === 1
+        ? `missing property '${places[0]}'`
+        : `missing properties ${places.map((each) => `'${each}'`).join(', ')}`;
+    for (const helm of helms) {
+      const said = await refusal(
+        helm,
+        every(() => null),
+      );
+      for (const name of groups)
+        expect(said).toContain(`at '/${name}': ${missing(Object.keys(defaults[name] as object))}`);
+      const others = Object.fromEntries(Object.keys(defaults).map((name) => [name, null]));
+      expect(await refusal(helm, others)).toContain(missing(Object.keys(defaults)));
+    }
+  });
+
+  it('refuses rights to kinds that no policy can provide', async () => {
+    const kinds = [...forbiddenGroups.map((group) => `${group}/Any`), ...forbiddenKinds];
+    const resourceKinds = kinds.map((each) => {
+      const [group = '', kind = ''] = each.split('/');
+      return { apiVersion: group === '' ? 'v1' : `${group}/v1`, kind, resource: kind.toLowerCase() };
+    });
+    for (const helm of helms) {
+      const said = await refusal(helm, { resourceKinds });
+      expect(said).toContain('no policy can provide ');
+      for (const { apiVersion, kind } of resourceKinds) expect(said).toContain(`${apiVersion}/${kind}`);
+    }
+  });
+});
