@@ -29,7 +29,7 @@ const passwd = 'reeve:x:65532:65532:reeve:/:/nonexistent\n';
 /** /etc/hosts comes first, as on other systems: https://man7.org/linux/man-pages/man5/nsswitch.conf.5.html */
 const nameService = 'hosts: files dns\n';
 
-export function assembleRoot(base: string, out: string): void {
+function assembleRoot(base: string, out: string): void {
   const at = (path: string): string => join(out, path);
   const libraries = librariesOf(base);
   copy(join(base, node), at(node));

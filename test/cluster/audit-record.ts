@@ -166,10 +166,6 @@ export function writesOf(records: readonly AuditRecord[], filter: WriteFilter = 
   );
 }
 
-export function countWrites(records: readonly AuditRecord[], filter: WriteFilter = {}): number {
-  return writesOf(records, filter).reduce((sum, { changes }) => sum + changes, 0);
-}
-
 type Requester = Pick<AuditRecord, 'user' | 'authenticatedAs' | 'groups' | 'userAgent'>;
 
 function requesterOf({ user, impersonatedUser, userAgent = '' }: AuditEvent): Requester {

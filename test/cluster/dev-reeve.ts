@@ -23,7 +23,7 @@ interface ReevePlaces {
 }
 
 /** Returns the arguments of `reeve run` for a process from source. */
-export function reeveArguments(places: ReevePlaces): readonly string[] {
+function reeveArguments(places: ReevePlaces): readonly string[] {
   return [
     'run',
     '--role=all',

@@ -1,6 +1,6 @@
 // The files in the folder of a control plane, and the state that the folder shows to other processes.
-import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readJsonFile, writeJsonFile } from './json-file.ts';
 import type { ProcessIdentity } from './process-identity.ts';
 
 /** The name of the process of Reeve beside the components of the control plane. */
@@ -59,18 +59,11 @@ export function layoutOf(folder: string): Layout {
   };
 }
 
-/** Replaces the file at once, so that a reader sees the old or the new text, never a part. */
 export async function writeState(folder: string, state: ClusterState): Promise<void> {
-  const path = layoutOf(folder).state;
-  await writeFile(`${path}.tmp`, `${JSON.stringify(state, undefined, 2)}\n`, { mode: 0o600 });
-  await rename(`${path}.tmp`, path);
+  await writeJsonFile(layoutOf(folder).state, state);
 }
 
 /** Returns undefined when there is no state. */
 export async function readState(folder: string): Promise<ClusterState | undefined> {
-  try {
-    return JSON.parse(await readFile(layoutOf(folder).state, 'utf8')) as ClusterState;
-  } catch {
-    return undefined;
-  }
+  return await readJsonFile(layoutOf(folder).state);
 }

@@ -21,7 +21,7 @@ interface BaseRelease {
 }
 
 /** The Dockerfile names both: node:24.18.0-bookworm-slim@sha256:… */
-export function baseRelease(dockerfile: string): BaseRelease {
+function baseRelease(dockerfile: string): BaseRelease {
   const { node, debian } =
     /^ARG NODE_IMAGE=\S+\/node:(?<node>\d+\.\d+\.\d+)-(?<debian>[a-z]+)-slim@sha256:[0-9a-f]{64}$/mu.exec(
       dockerfile,

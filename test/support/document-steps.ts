@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { blocksOf } from '../samples/markdown.ts';
 import { eventually } from './eventually.ts';
+import { kubectlEnvironment } from './kubectl.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -25,11 +26,7 @@ export function readsOnly({ command }: Step): boolean {
 }
 
 export function runInShell(command: string, kubeconfig: string): string {
-  const env = {
-    PATH: process.env['PATH'],
-    HOME: join(kubeconfig, '..', 'kubectl-home'),
-    KUBECONFIG: kubeconfig,
-  };
+  const env = kubectlEnvironment(kubeconfig);
   // Merges both streams in the order of a terminal.
   return spawnSync('sh', ['-c', `exec 2>&1\n${command}`], { cwd: root, env, encoding: 'utf8' }).stdout;
 }

@@ -23,12 +23,9 @@ export async function kubectl(args: readonly string[], options: KubectlOptions):
   return await runProgram('kubectl', [...impersonation(options), ...args], {
     cwd: options.cwd ?? join(import.meta.dirname, '..', '..'),
     env: {
-      PATH: process.env['PATH'],
-      KUBECONFIG: options.kubeconfig,
+      ...kubectlEnvironment(options.kubeconfig),
       // kubectl runs briefly, and garbage collection costs a third of an apply. https://pkg.go.dev/runtime#hdr-Environment_Variables
       GOGC: '400',
-      // kubectl keeps its discovery cache here, and looks here for its kuberc.
-      HOME: join(dirname(options.kubeconfig), 'kubectl-home'),
       ...(options.editor === undefined ? {} : { KUBE_EDITOR: options.editor }),
     },
     input: options.input ?? '',
@@ -41,6 +38,12 @@ export async function mustKubectl(args: readonly string[], options: KubectlOptio
   const { code, stdout, stderr } = await kubectl(args, options);
   if (code === 0) return stdout;
   throw new Error(`kubectl ${args.join(' ')} ended with ${code}: ${stderr.trim()}`);
+}
+
+/** Returns the variables that kubectl needs. It keeps its discovery cache in HOME, and looks there for its kuberc. */
+export function kubectlEnvironment(kubeconfig: string): NodeJS.ProcessEnv {
+  const HOME = join(dirname(kubeconfig), 'kubectl-home');
+  return { PATH: process.env['PATH'], KUBECONFIG: kubeconfig, HOME };
 }
 
 function impersonation({ as, asGroup = [] }: KubectlOptions): readonly string[] {

@@ -13,7 +13,7 @@ import { MemoryCluster, type Write } from './memory-cluster.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 export const start = new Date('2026-11-21T12:00:00Z');
-export const quotaType: ObjectType = { apiVersion: 'v1', kind: 'ResourceQuota' };
+const quotaType: ObjectType = { apiVersion: 'v1', kind: 'ResourceQuota' };
 
 const maxTurns = 1000;
 

@@ -1,7 +1,6 @@
 // Writes the pieces of Markdown that the pages of docs/reference are made of.
 
-export const generatedNote =
-  '<!-- Generated from the code by `npm run generate`; change the code instead. -->';
+const generatedNote = '<!-- Generated from the code by `npm run generate`; change the code instead. -->';
 
 /** A table without padding: it is generated, so short lines matter more than straight columns. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

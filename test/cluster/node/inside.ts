@@ -4,11 +4,12 @@ import { openSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startControlPlane, type ControlPlane } from '../control-plane.ts';
+import { readJsonFile } from '../json-file.ts';
 import { until } from '../../support/until.ts';
 import { startNode } from './inside-node.ts';
 import { kubeProxyConfig, planeAddress, rigNodes } from './node-files.ts';
 import { relay } from './relay.ts';
-import { readRigFile, rigLayout, type RigSettings } from './rig-files.ts';
+import { rigLayout, type RigSettings } from './rig-files.ts';
 
 /** Controllers that Pods need, beside those of every control plane here. */
 const controllersOfPods = [
@@ -91,7 +92,7 @@ async function readyNodes({ admin }: ControlPlane): Promise<number> {
 
 const [, , folder = ''] = process.argv;
 const layout = rigLayout(folder);
-const settings = await readRigFile<RigSettings>(layout.settings);
+const settings = await readJsonFile<RigSettings>(layout.settings);
 if (settings === undefined) throw new Error(`${folder} holds no rig`);
 const plane = await startPlane(settings);
 await grantToProxies(plane);

@@ -6,10 +6,11 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { identify } from '../process-identity.ts';
+import { readJsonFile, writeJsonFile } from '../json-file.ts';
 import { cgroupPlaces, createCgroups, moveProcess, removeCgroups } from './cgroups.ts';
 import { firstProcess, startIsolated } from './namespaces.ts';
 import { relay } from './relay.ts';
-import { readRigFile, rigLayout, writeRigFile, type RigSettings } from './rig-files.ts';
+import { rigLayout, type RigSettings } from './rig-files.ts';
 
 const [, , folder = '', flag] = process.argv;
 
@@ -40,7 +41,7 @@ function environment({ parts, pause, path }: RigSettings, cgroupVersion: number)
 async function keep(): Promise<void> {
   const ending = asked();
   const layout = rigLayout(folder);
-  const settings = await readRigFile<RigSettings>(layout.settings);
+  const settings = await readJsonFile<RigSettings>(layout.settings);
   const keeper = identify(process.pid);
   if (settings === undefined || keeper === undefined) throw new Error(`${folder} holds no rig`);
   await relay(settings.port, { path: layout.socket });
@@ -50,7 +51,7 @@ async function keep(): Promise<void> {
   const cgroups = createCgroups(places, name);
   // With version 2, a cgroup that passes controllers on must be empty, so the parent of PID 1 has one of its own.
   const outside = places.version === 2 ? createCgroups(places, `${name}-outside`) : [];
-  await writeRigFile(layout.state, { keeper, cgroups: [...cgroups, ...outside] });
+  await writeJsonFile(layout.state, { keeper, cgroups: [...cgroups, ...outside] });
   const log = openSync(layout.insideLog, 'a', 0o600);
   const env = environment(settings, places.version);
   const program = [join(import.meta.dirname, 'init.sh')];

@@ -1,5 +1,4 @@
 // The files through which the processes of a rig know each other.
-import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ClusterBinary } from '../binary.ts';
 import type { ProcessIdentity } from '../process-identity.ts';
@@ -48,18 +47,4 @@ export function rigLayout(folder: string): RigLayout {
     ready: join(folder, 'ready'),
     plane: join(folder, 'plane'),
   };
-}
-
-export async function readRigFile<T>(path: string): Promise<T | undefined> {
-  try {
-    return JSON.parse(await readFile(path, 'utf8')) as T;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Replaces the file at once, so that no reader sees a part of it. */
-export async function writeRigFile(path: string, content: RigSettings | RigState): Promise<void> {
-  await writeFile(`${path}.tmp`, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 });
-  await rename(`${path}.tmp`, path);
 }

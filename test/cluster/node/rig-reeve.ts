@@ -9,7 +9,7 @@ import type { NodeRig } from './rig.ts';
 
 type Say = (text: string) => void;
 
-export const reeveDeployments = ['deployment/reeve-webhook', 'deployment/reeve-reconciler'] as const;
+const reeveDeployments = ['deployment/reeve-webhook', 'deployment/reeve-reconciler'] as const;
 
 /** Resolves when both Deployments are complete and API servers call the webhook. */
 export async function installOnRig(rig: NodeRig, say: Say = () => undefined): Promise<void> {

@@ -10,13 +10,14 @@ import { openCluster, type ClusterAccess } from '../cluster-access.ts';
 import { makeFolder } from '../folder.ts';
 import { freePorts } from '../ports.ts';
 import { endProcess, identify, isRunning, type ProcessIdentity } from '../process-identity.ts';
+import { readJsonFile, writeJsonFile } from '../json-file.ts';
 import { processesBelow, removeCgroups } from './cgroups.ts';
 import { initOf } from './namespaces.ts';
 import { linkOf, rigNodes, type RigNode } from './node-files.ts';
 import { installPrograms, nodeProblem, pathOfRoot } from './packages.ts';
 import { packedPause } from './pause-image.ts';
 import { findNodePrograms } from './programs.ts';
-import { readRigFile, rigLayout, writeRigFile, type RigSettings, type RigState } from './rig-files.ts';
+import { rigLayout, type RigSettings, type RigState } from './rig-files.ts';
 
 type Say = (text: string) => void;
 
@@ -52,7 +53,7 @@ export async function startRig(options: RigOptions, say: Say = () => undefined):
     pause: await packedPause(programs.pause),
     path: pathOfRoot(path),
   };
-  await writeRigFile(rigLayout(folder).settings, settings);
+  await writeJsonFile(rigLayout(folder).settings, settings);
   const keeper = startKeeper(folder, options.endsWithUs ?? true);
   return await readyRig(folder, keeper);
 }
@@ -60,8 +61,8 @@ export async function startRig(options: RigOptions, say: Say = () => undefined):
 /** Returns undefined unless a rig runs in the folder. */
 export async function openRig(folder: string): Promise<NodeRig | undefined> {
   const layout = rigLayout(folder);
-  const state = await readRigFile<RigState>(layout.state);
-  const settings = await readRigFile<RigSettings>(layout.settings);
+  const state = await readJsonFile<RigState>(layout.state);
+  const settings = await readJsonFile<RigSettings>(layout.settings);
   if (state === undefined || settings === undefined || !isRunning(state.keeper)) return undefined;
   const cluster = await openCluster(layout.plane);
   return cluster === undefined || !existsSync(layout.ready)
@@ -72,7 +73,7 @@ export async function openRig(folder: string): Promise<NodeRig | undefined> {
 /** Ends the rig in the folder, or removes what is left of it. Returns false when there was none. */
 export async function endRig(folder: string): Promise<boolean> {
   const existed = existsSync(folder);
-  const state = await readRigFile<RigState>(rigLayout(folder).state);
+  const state = await readJsonFile<RigState>(rigLayout(folder).state);
   if (state !== undefined) {
     await endProcess(state.keeper, endPatienceMs);
     await removeCgroups(state.cgroups);
@@ -118,11 +119,6 @@ export class NodeRig {
     await this.#link(node, 'up');
   }
 
-  /** Ends every process of the node at once, as a power failure does. A rig cannot start it again. */
-  kill(node: RigNode): void {
-    process.kill(this.#initOf(node), 'SIGKILL');
-  }
-
   /** Sends a signal to the first process of the Pod's container. */
   async killContainer(node: RigNode, pod: string): Promise<void> {
     const script = `set -e; c=$(ctr -n k8s.io containers ls -q "labels.\\"io.kubernetes.pod.name\\"==${pod},labels.\\"io.cri-containerd.kind\\"==container"); ctr -n k8s.io tasks kill -s SIGKILL $c`;
@@ -136,10 +132,6 @@ export class NodeRig {
 
   async stop(): Promise<void> {
     await endRig(this.folder);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.stop();
   }
 
   async #link(node: RigNode, state: 'up' | 'down'): Promise<void> {

@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { promtool, type PromtoolOutput } from '../../support/prometheus.ts';
 import { afterMinutes, faultMinutes, healthyMinutes, seriesOf, type Samples } from './scrapes.ts';
 
-export const alertsFile = join(import.meta.dirname, '../../../manifests/chart/files/alerts.yaml');
+const alertsFile = join(import.meta.dirname, '../../../manifests/chart/files/alerts.yaml');
 const text = readFileSync(alertsFile, 'utf8');
 
 interface AlertRule {

@@ -14,7 +14,7 @@ export interface AuthorRight {
   readonly missing: string;
 }
 
-export const selectedLabel = 'au-tier';
+const selectedLabel = 'au-tier';
 const match = { names: ['au-nowhere'] };
 
 /** Policies and shares under which the defaults of `everything` can bring a namespace. They match no existing namespace. */

@@ -31,7 +31,7 @@ export const home = 'gm-home';
 export const managedOwner = 'NamespacePolicy/gm-owner';
 
 /** The kinds that the default install provides. `true`: the kind has a status that other programs write. */
-export const managedKinds = {
+const managedKinds = {
   rolebindings: false,
   secrets: false,
   configmaps: false,

@@ -1,7 +1,7 @@
 // Runs `kubectl get --watch` beside a test, and keeps every line that it prints.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { dirname, join } from 'node:path';
+import { kubectlEnvironment } from '../../support/kubectl.ts';
 import { until } from '../../support/until.ts';
 
 export interface KubectlWatch extends AsyncDisposable {
@@ -15,11 +15,7 @@ export async function watchWithKubectl(
   format: string,
 ): Promise<KubectlWatch> {
   const child = spawn('kubectl', ['get', ...what, '--watch', `-o=jsonpath=${format}{"\\n"}`], {
-    env: {
-      PATH: process.env['PATH'],
-      KUBECONFIG: kubeconfig,
-      HOME: join(dirname(kubeconfig), 'kubectl-home'),
-    },
+    env: kubectlEnvironment(kubeconfig),
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   const closed = once(child, 'close');

@@ -1,17 +1,15 @@
 // Runs a command that Reeve tells people to run: in a shell, as the administrator.
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
-import { dirname, join } from 'node:path';
-
-const run = promisify(execFile);
+import { kubectlEnvironment } from '../../support/kubectl.ts';
+import { runProgram } from '../../support/run-program.ts';
 
 /** Rejects when the command fails. */
 export async function runLine(
   line: string,
   { kubeconfig }: { readonly kubeconfig: string },
 ): Promise<string> {
-  const home = join(dirname(kubeconfig), 'kubectl-home');
-  const env = { PATH: process.env['PATH'], KUBECONFIG: kubeconfig, HOME: home };
-  const { stdout } = await run('sh', ['-c', line], { env });
+  const { code, stdout, stderr } = await runProgram('sh', ['-c', line], {
+    env: kubectlEnvironment(kubeconfig),
+  });
+  if (code !== 0) throw new Error(`${line} ended with ${code}: ${stderr}`);
   return stdout;
 }

@@ -1,5 +1,5 @@
 // Does what a person does on a cluster with Reeve, and reads policies, shares and provided objects as a person does.
-import { countWrites, writesOf, type AuditRecord } from '../../cluster/audit-record.ts';
+import { writesOf, type AuditRecord } from '../../cluster/audit-record.ts';
 import type { AuditLog } from '../../cluster/audit-log.ts';
 import type { ClusterAccess } from '../../cluster/cluster-access.ts';
 import { kubectl, mustKubectl, type KubectlOptions } from '../../support/kubectl.ts';
@@ -138,10 +138,6 @@ export class Stage {
   async deletionsIn(namespace: string): Promise<readonly string[]> {
     const records = writesOf(await this.#audit.records(), { namespace });
     return records.filter(({ verb }) => verb.startsWith('delete')).map(told);
-  }
-
-  async countReeveWrites(): Promise<number> {
-    return countWrites(await this.#audit.records(), { user: reconcilerUser });
   }
 
   async cleanUp(): Promise<void> {
