@@ -34,23 +34,10 @@ spec:
         {{- end }}
     spec:
       serviceAccountName: {{ .account }}
-      automountServiceAccountToken: true
-      enableServiceLinks: false
-      {{- with $values.priorityClassName }}
-      priorityClassName: {{ . }}
-      {{- end }}
+      {{- include "reeve.podFields" $root | nindent 6 }}
       terminationGracePeriodSeconds: 45
       {{- if $onNode }}
       hostNetwork: true
-      {{- end }}
-      {{- with $values.image.pullSecrets }}
-      imagePullSecrets:
-        {{- range . }}
-        - { name: {{ . }} }
-        {{- end }}
-      {{- end }}
-      {{- with $values.nodeSelector }}
-      nodeSelector: {{- toYaml . | nindent 8 }}
       {{- end }}
       tolerations:
         # Replaces a Pod of a lost node after this time. Kubernetes waits 300 s otherwise.
@@ -81,15 +68,8 @@ spec:
           labelSelector:
             matchLabels: {{ $labels }}
       {{- end }}
-      securityContext:
-        runAsNonRoot: true
-        runAsUser: 65532
-        runAsGroup: 65532
-        seccompProfile: { type: RuntimeDefault }
       containers:
-        - name: reeve
-          image: {{ include "reeve.image" $root }}
-          imagePullPolicy: {{ $values.image.pullPolicy }}
+        - {{ include "reeve.containerFields" $root | indent 10 | trim }}
           args:
             {{- include "reeve.args" . | nindent 12 }}
           env:
@@ -119,10 +99,6 @@ spec:
             failureThreshold: 3
           # No CPU limit: throttling would delay every reviewed write.
           resources: {{- toYaml .resources | nindent 12 }}
-          securityContext:
-            allowPrivilegeEscalation: false
-            readOnlyRootFilesystem: true
-            capabilities: { drop: [ALL] }
           {{- if and $answers $secret }}
           volumeMounts:
             - { name: certificates, mountPath: /etc/reeve/certificates, readOnly: true }

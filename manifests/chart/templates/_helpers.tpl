@@ -6,10 +6,10 @@
 {{- end -}}
 {{- end -}}
 
-{{/* The namespaces that Reeve never writes to, as a JSON array. */}}
+{{/* The namespaces that Reeve never writes to, as the jail writes them. */}}
 {{- define "reeve.excludedNamespaces" -}}
 {{- $own := concat (list "kube-system" "kube-public" "kube-node-lease" .Release.Namespace) .Values.sharedNamespaces -}}
-{{- concat $own .Values.excludeNamespaces | uniq | toJson -}}
+{{- include "reeve.celList" (concat $own .Values.excludeNamespaces | uniq) -}}
 {{- end -}}
 
 {{/* A list of strings in the Common Expression Language. */}}
@@ -22,14 +22,14 @@
 {{- if contains "/" . }}{{ regexReplaceAll "/.*" . "" }}{{ end -}}
 {{- end -}}
 
-{{/* The resources that policies may provide, with their groups, as the jail writes them. A JSON array. */}}
+{{/* The resources that policies may provide, with their groups, as the jail writes them. */}}
 {{- define "reeve.providedResources" -}}
 {{- $resources := list -}}
 {{- range .Values.resourceKinds -}}
 {{- $group := include "reeve.groupOf" .apiVersion -}}
 {{- $resources = append $resources (ternary .resource (printf "%s/%s" $group .resource) (eq $group "")) -}}
 {{- end -}}
-{{- $resources | toJson -}}
+{{- include "reeve.celList" $resources -}}
 {{- end -}}
 
 {{/* True when certificates come as files in a Secret. */}}
@@ -114,42 +114,51 @@ annotations:
   helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 {{- end -}}
 
-{{/* The Pod of a command that ends, without its account. Takes the root and the arguments. */}}
-{{- define "reeve.shortPod" -}}
-{{- $values := .root.Values -}}
+{{/* What the Pods of all templates share: where they run, and that they run without privileges. */}}
+{{- define "reeve.podFields" -}}
 automountServiceAccountToken: true
 enableServiceLinks: false
-restartPolicy: Never
-{{- with $values.priorityClassName }}
+{{- with .Values.priorityClassName }}
 priorityClassName: {{ . }}
 {{- end }}
-{{- with $values.image.pullSecrets }}
+{{- with .Values.image.pullSecrets }}
 imagePullSecrets:
   {{- range . }}
   - { name: {{ . }} }
   {{- end }}
 {{- end }}
-{{- with $values.nodeSelector }}
-nodeSelector: {{ toJson . }}
-{{- end }}
-{{- with $values.tolerations }}
-tolerations: {{ toJson . }}
+{{- with .Values.nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
 {{- end }}
 securityContext:
   runAsNonRoot: true
   runAsUser: 65532
   runAsGroup: 65532
   seccompProfile: { type: RuntimeDefault }
+{{- end -}}
+
+{{/* What the containers of all templates share. */}}
+{{- define "reeve.containerFields" -}}
+name: reeve
+image: {{ include "reeve.image" . }}
+imagePullPolicy: {{ .Values.image.pullPolicy }}
+securityContext:
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  capabilities: { drop: [ALL] }
+{{- end -}}
+
+{{/* The Pod of a command that ends, without its account. Takes the root and the arguments. */}}
+{{- define "reeve.shortPod" -}}
+{{- include "reeve.podFields" .root }}
+restartPolicy: Never
+{{- with .root.Values.tolerations }}
+tolerations: {{ toJson . }}
+{{- end }}
 containers:
-  - name: reeve
-    image: {{ include "reeve.image" .root }}
-    imagePullPolicy: {{ $values.image.pullPolicy }}
+  - {{ include "reeve.containerFields" .root | indent 4 | trim }}
     args: {{ toJson .args }}
     resources:
       requests: { cpu: 50m, memory: 128Mi }
       limits: { memory: 256Mi }
-    securityContext:
-      allowPrivilegeEscalation: false
-      readOnlyRootFilesystem: true
-      capabilities: { drop: [ALL] }
 {{- end -}}
