@@ -1,5 +1,5 @@
 // The commands of the document on observability create what it promises: the alerts and the dashboard, unchanged.
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import type { Helm } from '../cluster/helm/helm.ts';
@@ -15,6 +15,14 @@ interface Rendered {
 const page = readFileSync('docs/operate/observability.md', 'utf8');
 const commands = [...page.matchAll(/^helm upgrade [^]*?[^\\]$/gmu)].map(([command]) => command);
 
+// https://helm.sh/docs/helm/helm_upgrade/: without a flag, new values replace all that were given before.
+it('each upgrade in a document keeps the values that the install has', () => {
+  const lines = globSync('docs/**/*.md').flatMap((path) => readFileSync(path, 'utf8').split('\n'));
+  const upgrades = lines.filter((line) => line.includes('helm upgrade reeve '));
+  expect(upgrades.length).toBeGreaterThan(3);
+  expect(upgrades.filter((line) => !line.includes(' --reset-then-reuse-values'))).toEqual([]);
+});
+
 describeHelm('the commands of the document on observability', { timeout: helmBuildMs }, () => {
   let helm: Helm;
 
@@ -23,7 +31,7 @@ describeHelm('the commands of the document on observability', { timeout: helmBui
   }, helmBuildMs);
 
   const rendered = async (command: string, template: string): Promise<readonly Rendered[]> => {
-    const [, , ...words] = command.split(/[\s\\]+/u).filter((word) => word !== '--reuse-values');
+    const [, , ...words] = command.split(/[\s\\]+/u).filter((word) => word !== '--reset-then-reuse-values');
     const args = ['template', ...words, '--show-only', `templates/${template}`];
     const { code, stdout, stderr } = await helm(args);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { installReeve } from '../cluster/reeve-install.ts';
+import { blocksOf } from '../samples/markdown.ts';
 import { startFaultProxy, type FaultProxy } from '../support/fault-proxy.ts';
 import { HttpsClient } from '../support/https-client.ts';
 import { describePrometheus } from '../support/prometheus.ts';
@@ -30,9 +31,9 @@ const queries = panels.flatMap(({ title, targets = [] }) =>
   targets.map(({ expr, legendFormat }) => ({ title, legendFormat, expr })),
 );
 const runbookQueries = globSync('docs/runbooks/*.md', { cwd: root }).flatMap((path) =>
-  [...readFileSync(join(root, path), 'utf8').matchAll(/^```promql\n([^]*?)^```$/gmu)].flatMap(
-    ([, block = '']) => block.trim().split('\n'),
-  ),
+  blocksOf(readFileSync(join(root, path), 'utf8'))
+    .filter(({ language }) => language === 'promql')
+    .flatMap(({ text }) => text.trim().split('\n')),
 );
 
 /** Grafana puts an interval in place of its variable. Five minutes hold all that this test does. */

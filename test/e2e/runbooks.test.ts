@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { installReeve } from '../cluster/reeve-install.ts';
+import { blocksOf } from '../samples/markdown.ts';
 import { eventually } from '../support/eventually.ts';
 import { startReeve, webhookIsAsked, type Reeve } from '../support/reeve.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
@@ -15,9 +16,9 @@ const pages = globSync('docs/runbooks/Reeve*.md', { cwd: root }).toSorted();
 
 /** The labels of an alert are the names of objects of this test. */
 function commandsOf(page: string): readonly string[] {
-  const blocks = readFileSync(join(root, page), 'utf8').matchAll(/^```sh\n([^]*?)^```$/gmu);
-  return [...blocks]
-    .flatMap(([, block = '']) => block.trim().split('\n'))
+  return blocksOf(readFileSync(join(root, page), 'utf8'))
+    .filter(({ language }) => language === 'sh')
+    .flatMap(({ text }) => text.trim().split('\n'))
     .map((line) => line.replaceAll('NAMESPACE', 'rb-a').replaceAll(/\bNAME\b(?!:)/gu, 'rb-policy'));
 }
 
