@@ -1,5 +1,5 @@
 // Installs Reeve on a control plane from manifests/, without Pods, because there is no node.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeCertificateFiles } from '../../src/certs/files/files.ts';
 import { issueCertificates } from '../../src/certs/issue/issue.ts';
@@ -42,9 +42,7 @@ export async function allowFail(cluster: ClusterAccess): Promise<void> {
 /** The sandbox serves no Services, Deployments and PodDisruptionBudgets. */
 function withoutPods(folder: string): readonly string[] {
   const kind = /^kind: (Service|Deployment|PodDisruptionBudget)$/m;
-  return readdirSync(folder)
-    .map((name) => join(folder, name))
-    .filter((file) => !kind.test(readFileSync(file, 'utf8')));
+  return globSync(`${folder}/*.yaml`).filter((file) => !kind.test(readFileSync(file, 'utf8')));
 }
 
 /** Returns the folder with one key pair for all replicas and the authority for the webhook configurations. */

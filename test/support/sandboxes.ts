@@ -16,7 +16,7 @@ interface Plane {
 }
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const planes = await Promise.all(Array.from({ length: clusterWorkers }, startPlane));
+  const planes = await Promise.all(Array.from({ length: clusterWorkers }, startSandboxPlane));
   project.provide('cluster', {
     kind: 'running',
     planes: planes.map(({ provided }) => provided),
@@ -27,7 +27,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   };
 }
 
-async function startPlane(): Promise<Plane> {
+export async function startSandboxPlane(): Promise<Plane> {
   const layout = layoutOf(await makeFolder(undefined));
   const [port = 0] = await freePorts(1);
   const server = `https://127.0.0.1:${port}`;
