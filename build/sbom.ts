@@ -1,7 +1,7 @@
 // Writes what the program and the image consist of, as CycloneDX: https://cyclonedx.org/docs/1.5/json/
 //
-// npm makes the document from package-lock.json, and only the packages of the bundle are kept. npm gives each document a random number and the time of day, which are
-// left out: the same source must give the same bytes.
+// npm makes the document from package-lock.json, and only the packages of the bundle are kept. npm gives each document a random
+// number and the time of day, which are left out: the same source must give the same bytes.
 import { execFileSync } from 'node:child_process';
 import { isJsonObject, ownMember, type JsonObject } from '../src/base/json.ts';
 import type { BundledPackage } from './packages.ts';

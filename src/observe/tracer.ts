@@ -51,13 +51,6 @@ export class Tracer {
     if (current !== undefined) current.attributes = { ...current.attributes, ...attributes };
   }
 
-  /** Keeps the class or the reason of the error. Its message could quote what was sent. */
-  fail(error: unknown): void {
-    if (error instanceof KubeError) {
-      this.describe({ 'error.type': error.reason, 'http.response.status_code': error.code });
-    } else this.describe({ 'error.type': error instanceof Error ? error.name : 'unknown' });
-  }
-
   /** Runs the work in a span that ends with it. */
   async trace<T>(start: SpanStart, work: () => Promise<T>): Promise<T> {
     const span = this.#begin(start);
@@ -65,7 +58,7 @@ export class Tracer {
       try {
         return await work();
       } catch (error) {
-        this.fail(error);
+        this.describe(errorAttributes(error));
         throw error;
       } finally {
         span.endMs = span.offsetMs + this.#clock.monotonic();
@@ -90,4 +83,11 @@ export class Tracer {
       offsetMs,
     };
   }
+}
+
+/** The class or the reason of an error. Its message could quote what was sent. */
+function errorAttributes(error: unknown): Attributes {
+  if (error instanceof KubeError)
+    return { 'error.type': error.reason, 'http.response.status_code': error.code };
+  return { 'error.type': error instanceof Error ? error.name : 'unknown' };
 }

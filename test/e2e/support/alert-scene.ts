@@ -29,9 +29,9 @@ export class AlertScene {
       policy('al-settings', { match: { names: ['al-a'] }, contents }),
     );
     try {
-      await scene.#healthy();
+      await scene.#scrapeHealthy();
       await scene.#breakThings();
-      await scene.#faulty();
+      await scene.#scrapeFaulty();
     } catch (error) {
       await scene.fleet.stop();
       throw error;
@@ -79,7 +79,7 @@ export class AlertScene {
     );
   }
 
-  async #healthy(): Promise<void> {
+  async #scrapeHealthy(): Promise<void> {
     await until(
       async () => {
         this.healthy = await this.#samples();
@@ -111,7 +111,7 @@ export class AlertScene {
     await stage.kubectl('delete', 'secret', 'reeve-webhook-ca', '-n', 'reeve-system');
   }
 
-  async #faulty(): Promise<void> {
+  async #scrapeFaulty(): Promise<void> {
     const isSeen = (series: RegExp, isFault: (value: number) => boolean): boolean =>
       [...this.faulty].some(([name, value]) => series.test(name) && isFault(value));
     const isZero = (value: number): boolean => value === 0;
