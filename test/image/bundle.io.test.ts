@@ -46,6 +46,26 @@ function reeve(from: Bundled, ...args: readonly string[]) {
   return { status, stdout, stderr };
 }
 
+/** Starts `reeve serve` with the certificates in the folder. */
+function served({ folder, files }: Bundled, ...more: readonly string[]) {
+  const paths = ['--policies', join(folder, 'none.yaml'), '--certs-dir', join(folder, 'certs')];
+  const settings = ['--port', '0', '--probes-port', '0', '--drain-grace', '0s', ...more];
+  const command = [...flags, main({ folder, files }), 'serve', ...paths, ...settings];
+  const server = spawn(process.execPath, command);
+  const running = {
+    process: server,
+    output: '',
+    [Symbol.asyncDispose]: async () => {
+      if (server.exitCode !== null) return;
+      server.kill('SIGKILL');
+      await once(server, 'exit');
+    },
+  };
+  for (const stream of [server.stdout, server.stderr])
+    stream.on('data', (part) => (running.output += String(part)));
+  return running;
+}
+
 /** The modules of a file and of all files that it imports at once, from the root of the repository. */
 function loadedWith(name: string, { files }: Bundled): readonly string[] {
   const names = new Set([name]);
@@ -88,6 +108,23 @@ test('each role loads only its own code', () => {
   expect(roomsIn(webhook)).not.toContain('src/reconcile');
   expect(webhook.join(' ')).not.toMatch(/node_modules\/(?:node-forge|@kubernetes)\//);
   expect(reconciler.join(' ')).not.toMatch(/node_modules\/(?:express|node-forge|@kubernetes)\//);
+});
+
+test('without --trace-endpoint, no code for traces is loaded', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'reeve-untraced-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  cpSync(image.folder, folder, { recursive: true });
+  const ofTraces = image.files.filter(({ modules }) =>
+    Object.keys(modules).some((id) => id.endsWith('/tracer.ts')),
+  );
+  expect(ofTraces).toHaveLength(1);
+  for (const { fileName } of ofTraces) rmSync(join(folder, 'dist/bin', fileName));
+  const untraced = { folder, files: image.files };
+  expect(reeve(untraced, 'certs', '--out', join(folder, 'certs'))).toMatchObject({ status: 0 });
+  await using server = served(untraced);
+  await eventually(() => server.output).toContain('0 policies loaded');
+  await using traced = served(untraced, '--trace-endpoint=http://127.0.0.1:1');
+  await eventually(() => traced.output).toContain('reeve exits after an internal error');
 });
 
 test('a help text is printed without loading a library', () => {
@@ -135,15 +172,10 @@ test('each command of the bundle explains itself', () => {
 test('reeve certs and reeve serve work', async () => {
   const certs = join(image.folder, 'certs');
   expect(reeve(image, 'certs', '--out', certs)).toMatchObject({ status: 0 });
-  const policies = ['--policies', join(image.folder, 'none.yaml')];
-  const settings = ['--port', '0', '--probes-port', '0', '--drain-grace', '0s', '--certs-dir', certs];
-  const server = spawn(process.execPath, [...flags, main(image), 'serve', ...policies, ...settings]);
-  onTestFinished(() => void server.kill('SIGKILL'));
-  let output = '';
-  for (const stream of [server.stdout, server.stderr]) stream.on('data', (part) => (output += String(part)));
-  await eventually(() => output).toContain('0 policies loaded');
-  const ended = once(server, 'exit');
-  server.kill('SIGTERM');
+  await using server = served(image);
+  await eventually(() => server.output).toContain('0 policies loaded');
+  const ended = once(server.process, 'exit');
+  server.process.kill('SIGTERM');
   expect(await ended).toEqual([0, null]);
 });
 

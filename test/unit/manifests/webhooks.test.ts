@@ -93,10 +93,3 @@ describe('together', () => {
     expect(metadata?.annotations).toEqual({ 'reeve.dev/version': version });
   });
 });
-
-it('the image contains the webhook configurations, and runs as a numeric user', () => {
-  const dockerfile = readFileSync('Dockerfile', 'utf8');
-  expect(dockerfile).toContain('COPY manifests ./manifests');
-  expect(dockerfile).toMatch(/^USER 65532:65532$/m);
-  expect(dockerfile).toMatch(/^CMD \["run"\]$/m);
-});
