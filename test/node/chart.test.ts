@@ -21,16 +21,26 @@ describeNodes('the release of the chart', () => {
     return await mustKubectl(['get', 'deployment', '-n', 'reeve-system', path], rig.cluster);
   };
 
-  test('helm test checks the install from a Pod and finds no problem', async () => {
-    const said = await helmOnRig(rig, 4, ['test', 'reeve', '--logs']);
+  test('the three commands that Helm prints after an install work, and helm test finds no problem from its Pod', async () => {
+    const notes = await helmOnRig(rig, 4, ['get', 'notes', 'reeve']);
+    const commands = [...notes.matchAll(/^ {3}(?<words>(?:kubectl|helm) .*)$/gmu)].map(
+      ({ groups }) => groups?.['words'] ?? '',
+    );
+    const [rollout = '', check = '', list = ''] = commands.map((command) => command.replace(/^\w+ /u, ''));
+    expect(commands).toHaveLength(3);
+    expect(await mustKubectl(rollout.split(' '), rig.cluster)).toMatch(
+      /^(?:deployment "reeve-\w+" successfully rolled out\n){2}$/u,
+    );
+    const said = await helmOnRig(rig, 4, [...check.split(' '), '--logs']);
     expect(said).toContain('ok: ');
     expect(said).not.toContain('problem: ');
+    expect(await mustKubectl(list.split(' '), rig.cluster)).toMatch(/namespacepolicy\S+apps .*True/u);
   });
 
   test('no call fails while an upgrade changes values', async ({ annotate }) => {
     const changed = ['--set', 'logLevel=debug', '--set', 'bindableClusterRoles={view,edit,admin}'];
     const result = await underLoad(rig, async () => {
-      await helmOnRig(rig, 4, ['upgrade', 'reeve', chartFolder, ...changed]);
+      await helmOnRig(rig, 4, ['upgrade', 'reeve', chartFolder, '--wait', ...changed]);
       await reeveIsComplete(rig);
     });
     await annotate(loadReport(result));

@@ -12,7 +12,7 @@ import { ReeveProcess } from '../support/serve-process.ts';
 import { changedSysctls, machineState, rigCgroups, type MachineState } from './support/machine.ts';
 import { nodesOf, roles } from './support/reeve-pods.ts';
 import { describeNodes } from './support/shared-rig.ts';
-import { applyFirstSteps, loadReport, notJudged, steadyWrites } from './support/steady-writes.ts';
+import { applyFirstSteps, loadReport, notJudged, steadyWrites, underLoad } from './support/steady-writes.ts';
 
 describeNodes('a rig with one node', () => {
   let rig: NodeRig;
@@ -49,6 +49,29 @@ describeNodes('a rig with one node', () => {
   test('a running rig changes nothing of the machine but cgroups of its own', () => {
     expectUnchanged();
     expect(rigCgroups().length).toBeGreaterThan(cgroupsBefore.length);
+  });
+
+  test('Helm 3 changes the release to one Pod with both roles and back, and no namespace is created without a review', async ({
+    annotate,
+  }) => {
+    await applyFirstSteps(rig.cluster);
+    const deployments = async (): Promise<string> =>
+      await mustKubectl(['get', 'deployment', '-n', 'reeve-system', '-o=name'], rig.cluster);
+    const change = async (isHa: boolean): Promise<void> => {
+      const flags = ['--set', `ha.enabled=${isHa}`, '--wait', '--timeout=2m'];
+      await helmOnRig(rig, 3, ['upgrade', 'reeve', chartFolder, ...flags]);
+    };
+    const result = await underLoad(rig, async () => {
+      await change(false);
+      expect(await deployments()).toBe('deployment.apps/reeve\n');
+      await change(true);
+      await reeveIsComplete(rig);
+    });
+    await annotate(loadReport(result));
+    expect(await deployments()).toBe('deployment.apps/reeve-reconciler\ndeployment.apps/reeve-webhook\n');
+    // Helm deletes the old Pods at once, so for some seconds no webhook may answer.
+    const unanswered = Object.keys(result.failures).filter((each) => each.includes('failed calling webhook'));
+    expect(Object.keys(result.failures)).toEqual(unanswered);
   });
 
   test('no call fails while Helm 3 uninstalls the release; policies and sources of shares stay', async ({
