@@ -1,10 +1,11 @@
 // Builds programs from Go modules, and keeps them in the cache of the user under a key of their content.
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { runProgram } from '../support/run-program.ts';
+import { isCached, removeOldBuilds, temporaryName } from './build-cache.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -58,7 +59,7 @@ export async function builtBy(
   const flags = ['-trimpath', '-ldflags', `-s -w ${variables(String(files.get('go.mod'))).join(' ')}`];
   const key = cacheKey(files, `${toolchain} ${flags.join(' ')}`);
   const path = join(cacheFolder(env), `${program.name}-${key}`);
-  if ((await missingOf('', [path])).length === 0) return path;
+  if (isCached(path)) return path;
   onBuild();
   await build(go, env, path, flags, { module, folder: program.folder });
   return path;
@@ -68,7 +69,6 @@ function kubernetesVariables(goMod: string): readonly string[] {
   return [`-X k8s.io/component-base/version.gitVersion=${kubernetesVersion(goMod)}`];
 }
 
-/** Builds under a temporary name, because another process may build the same program. The last rename wins. */
 async function build(
   go: string,
   env: Environment,
@@ -76,11 +76,12 @@ async function build(
   flags: readonly string[],
   { module, folder }: { readonly module: string; readonly folder: string },
 ): Promise<void> {
-  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
+  const temporary = temporaryName(path);
   await mkdir(cacheFolder(env), { recursive: true });
   try {
     await run(go, ['build', ...flags, '-o', temporary, folder], env, module);
     await rename(temporary, path);
+    removeOldBuilds(cacheFolder(env));
   } finally {
     await rm(temporary, { force: true });
   }

@@ -1,18 +1,10 @@
 // Builds the image of Reeve from the Dockerfile with buildah, once for each state of the source: `npm run image`.
-import { randomBytes } from 'node:crypto';
-import {
-  existsSync,
-  globSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, globSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { isCached, removeOldBuilds, temporaryName } from '../cluster/build-cache.ts';
 import { cacheFolder, cacheKey } from '../cluster/go-program.ts';
-import { baseImage, repository } from './base-image.ts';
+import { baseSource, importBase, repository } from './base-image.ts';
+import { withImageStore, type ImageStore } from './image-store.ts';
 import { runTool, toolsProblem } from './tools.ts';
 
 /** What the Dockerfile copies, and itself. */
@@ -21,7 +13,7 @@ const inputs =
 
 export interface ImageOptions {
   readonly say: (text: string) => void;
-  /** Builds even when the cache has the image, without any layer of an earlier build. Returns another file. */
+  /** Builds even when the cache has the image. Returns another file. */
   readonly again?: boolean;
 }
 
@@ -29,19 +21,19 @@ export interface ImageOptions {
 export function builtImage({ say, again = false }: ImageOptions): string {
   const problem = toolsProblem();
   if (problem !== undefined) throw new Error(problem);
-  const base = baseImage(say);
-  const key = imageKey(base);
-  const folder = cacheFolder(process.env);
-  const path = join(folder, `image-${key}${again ? '-again' : ''}.tar`);
-  if (existsSync(path) && !again) return path;
+  const base = baseSource(say);
+  const path = join(cacheFolder(process.env), `image-${imageKey(base.key)}${again ? '-again' : ''}.tar`);
+  if (!again && isCached(path)) return path;
   say('building the image; the first time this takes a minute');
-  mkdirSync(folder, { recursive: true });
-  const name = `localhost/reeve-image:${key}`;
-  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
+  const temporary = temporaryName(path);
   try {
-    runTool('buildah', [...buildArguments(base, again), '-t', name, '.'], repository);
-    runTool('buildah', ['push', '-q', name, `oci-archive:${temporary}:docker.io/library/reeve:${version()}`]);
+    withImageStore((store) => {
+      const name = 'localhost/reeve-image';
+      store.buildah([...buildArguments(importBase(base, store), store), '-t', name, '.'], repository);
+      store.buildah(['push', '-q', name, `oci-archive:${temporary}:docker.io/library/reeve:${version()}`]);
+    });
     renameSync(temporary, path);
+    removeOldBuilds(dirname(path));
   } finally {
     rmSync(temporary, { force: true });
   }
@@ -63,18 +55,17 @@ function imageKey(base: string): string {
   return cacheKey(files, base);
 }
 
-function buildArguments(base: string, again: boolean): readonly string[] {
+function buildArguments(base: string, { folder }: ImageStore): readonly string[] {
   // Without the network of the machine, buildah leaves a bridge and firewall rules behind.
   const isolation = '--isolation oci --runtime runc --network host --pull-never --timestamp 0';
   const values = [`NODE_IMAGE=${base}`, `VERSION=${version()}`].flatMap((value) => ['--build-arg', value]);
-  const caching = again ? ['--no-cache'] : [];
-  return ['build', '-q', '--layers', ...caching, ...isolation.split(' '), ...values, ...npmMounts()];
+  return ['build', '-q', ...isolation.split(' '), ...values, ...npmMounts(folder)];
 }
 
 /** npm inside the build uses the registry and the authorities of this machine. */
-function npmMounts(): readonly string[] {
+function npmMounts(folder: string): readonly string[] {
   const authorities = '/etc/ssl/certs/ca-certificates.crt';
-  const config = join(cacheFolder(process.env), 'npmrc');
+  const config = join(folder, 'npmrc');
   const registry = runTool('npm', ['config', 'get', 'registry']).trim();
   const lines = [`registry=${registry}`, ...(existsSync(authorities) ? [`cafile=${authorities}`] : [])];
   writeFileSync(config, `${lines.join('\n')}\n`);
