@@ -98,7 +98,7 @@ function rootSchema({ kind, schemas: { description, name, spec, status } }: Kind
   };
 }
 
-interface GeneratedFile {
+export interface GeneratedFile {
   /** Relative to the root of the repository. */
   readonly path: string;
   readonly text: string;

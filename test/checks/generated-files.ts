@@ -2,7 +2,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { generatedCrds } from '../../src/api/crd.ts';
+import { generatedCrds, type GeneratedFile } from '../../src/api/crd.ts';
 import { findHelm } from '../cluster/helm/helm.ts';
 import { chartFiles } from './chart/chart-files.ts';
 import { installedFiles, installedFolders } from './chart/installed-files.ts';
@@ -11,12 +11,6 @@ import { referencePages } from './reference/reference-pages.ts';
 const repository = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 /** These hold generated files and nothing else: `kubectl apply -f` must not apply a kind that no longer exists. */
 const generatedFolders = ['manifests/crds', 'manifests/chart/files/crds', 'docs/reference'];
-
-export interface GeneratedFile {
-  /** From the root of the repository. */
-  readonly path: string;
-  readonly text: string;
-}
 
 /** All but the files that Helm renders. */
 export function generatedFiles(): readonly GeneratedFile[] {

@@ -2,21 +2,15 @@
 // kinds that policies never provide.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { generatedCrds } from '../../../src/api/crd.ts';
+import { generatedCrds, type GeneratedFile } from '../../../src/api/crd.ts';
 import { forbiddenGroups, forbiddenKinds } from '../../../src/api/namespace-policy/resource-content.ts';
 import { chartReadme } from './chart-readme.ts';
 import { dashboard } from './dashboard.ts';
 import { kustomization } from './installed-files.ts';
 
-interface ChartFile {
-  /** From the root of the repository. */
-  readonly path: string;
-  readonly text: string;
-}
-
 const chart = join(import.meta.dirname, '..', '..', '..', 'manifests', 'chart');
 
-export function chartFiles(): readonly ChartFile[] {
+export function chartFiles(): readonly GeneratedFile[] {
   const crds = generatedCrds().map(({ path, text }) => ({
     name: path.slice(path.lastIndexOf('/') + 1),
     text,

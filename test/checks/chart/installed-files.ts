@@ -1,16 +1,11 @@
 // Generates the files that install Reeve without Helm from the chart: plain YAML, and the bases and overlays of kustomize.
 import { format, resolveConfig } from 'prettier';
 import { createPatch } from 'rfc6902';
+import type { GeneratedFile } from '../../../src/api/crd.ts';
 import { isJsonObject, type JsonObject } from '../../../src/base/json.ts';
 import { stringifyYaml } from '../../../src/base/yaml.ts';
 import type { Helm } from '../../cluster/helm/helm.ts';
 import { idOf, releaseNamespace, renderChart, type RenderedDocument } from './rendered-chart.ts';
-
-interface InstalledFile {
-  /** From the root of the repository. */
-  readonly path: string;
-  readonly text: string;
-}
 
 /** Ways to install Reeve with kustomize, each with the values that make the chart install the same objects. */
 export const overlays = {
@@ -51,7 +46,7 @@ export const installedFolders = [
   'observability',
 ];
 
-export async function installedFiles(helm: Helm): Promise<readonly InstalledFile[]> {
+export async function installedFiles(helm: Helm): Promise<readonly GeneratedFile[]> {
   const base = await plainDocuments(helm, overlays.ha);
   const files = [...textsOf(base)].map(([template, text]) => ({ path: `manifests/${template}`, text }));
   for (const { template, path, values } of variants) {
@@ -106,7 +101,7 @@ function overlayFiles(
   name: string,
   base: readonly RenderedDocument[],
   wanted: readonly RenderedDocument[],
-): readonly InstalledFile[] {
+): readonly GeneratedFile[] {
   const before = new Map(base.map(({ object }) => [idOf(object), object]));
   const after = new Map(wanted.map(({ object }) => [idOf(object), object]));
   const added = textsOf(wanted.filter(({ object }) => !before.has(idOf(object))));
@@ -150,7 +145,7 @@ export function kustomization(
   folder: string,
   resources: readonly string[],
   patches: readonly object[] = [],
-): InstalledFile {
+): GeneratedFile {
   const object = {
     apiVersion: 'kustomize.config.k8s.io/v1beta1',
     kind: 'Kustomization',
@@ -161,14 +156,14 @@ export function kustomization(
   return { path: `${folder}/Kustomization`, text: header + stringifyYaml(object) };
 }
 
-function namesIn(files: readonly InstalledFile[], folder: string): readonly string[] {
+function namesIn(files: readonly GeneratedFile[], folder: string): readonly string[] {
   return files
     .filter(({ path }) => path.startsWith(`${folder}/`))
     .map(({ path }) => path.slice(folder.length + 1))
     .sort();
 }
 
-async function formatted({ path, text }: InstalledFile): Promise<InstalledFile> {
+async function formatted({ path, text }: GeneratedFile): Promise<GeneratedFile> {
   if (!path.endsWith('.yaml')) return { path, text };
   return { path, text: await format(text, { ...(await resolveConfig(path)), parser: 'yaml' }) };
 }

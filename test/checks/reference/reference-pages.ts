@@ -1,4 +1,5 @@
 // Lists the pages of docs/reference, which `npm run generate` writes.
+import type { GeneratedFile } from '../../../src/api/crd.ts';
 import { namespacePolicyColumns } from '../../../src/api/namespace-policy/status.ts';
 import { namespacePolicySchemas } from '../../../src/api/namespace-policy/namespace-policy.ts';
 import { secretShareColumns } from '../../../src/api/secret-share/status.ts';
@@ -7,12 +8,7 @@ import { flagsPage } from './flags-page.ts';
 import { kindPage } from './kind-page.ts';
 import { metricsPage } from './metrics-page.ts';
 
-interface Page {
-  readonly path: string;
-  readonly text: string;
-}
-
-export function referencePages(): readonly Page[] {
+export function referencePages(): readonly GeneratedFile[] {
   return [
     {
       path: 'docs/reference/policy.md',
