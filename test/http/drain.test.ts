@@ -37,11 +37,11 @@ test('under load on kept connections, every request is answered until the listen
     }
   }
   const callers = Array.from({ length: 20 }, callForEver);
-  await eventually(() => codes.get(200) ?? 0).toBeGreaterThan(200);
+  await eventually(() => codes.get(200) ?? 0).toBeGreaterThan(60);
   const hurry = new AbortController();
   const drained = drain(webhook, 600_000, limits, hurry.signal);
   const before = codes.get(200) ?? 0;
-  await eventually(() => codes.get(200) ?? 0).toBeGreaterThan(before + 100);
+  await eventually(() => codes.get(200) ?? 0).toBeGreaterThan(before + 60);
   state.isLeaving = true;
   await Promise.all(callers);
   hurry.abort();
