@@ -20,26 +20,36 @@ const hangSeconds = 30;
 /** Prints what each event does to users. Needs Linux and root, as all real nodes. */
 export async function measureOutages(): Promise<void> {
   const say = (line: string): void => void process.stdout.write(`${line}\n`);
-  await using rig = await startRig({ nodes: zones.size }, say);
-  await installOnRig(rig, say);
-  await applyFirstSteps(rig.cluster);
-  for (const [node, zone] of zones)
-    await mustKubectl(
-      ['label', 'node', node, `topology.kubernetes.io/zone=${zone}`, '--overwrite'],
-      rig.cluster,
-    );
-  await restartReeve(rig);
-  for (const [name, event] of events) {
-    const notes: string[] = [];
-    const began = performance.now();
-    const note = (text: string): void =>
-      void notes.push(`${text} after ${((performance.now() - began) / 1000).toFixed(1)} s`);
-    const placed = await placement(rig);
-    const report = await duringEvent(rig.cluster, () => event(rig, note));
-    say(`\n${name}\n  before: ${placed}\n  after: ${await placement(rig)}`);
-    for (const line of notes) say(`  ${line}`);
-    say(`  ${JSON.stringify(report)}`);
+  const rig = await startRig({ nodes: zones.size }, say);
+  try {
+    await installOnRig(rig, say);
+    await applyFirstSteps(rig.cluster);
+    for (const [node, zone] of zones) {
+      const label = `topology.kubernetes.io/zone=${zone}`;
+      await mustKubectl(['label', 'node', node, label, '--overwrite'], rig.cluster);
+    }
+    await restartReeve(rig);
+    for (const [name, event] of events) await measure(rig, name, event, say);
+  } finally {
+    await rig.stop();
   }
+}
+
+async function measure(
+  rig: NodeRig,
+  name: string,
+  event: Outage,
+  say: (line: string) => void,
+): Promise<void> {
+  const notes: string[] = [];
+  const began = performance.now();
+  const note = (text: string): void =>
+    void notes.push(`${text} after ${((performance.now() - began) / 1000).toFixed(1)} s`);
+  const placed = await placement(rig);
+  const report = await duringEvent(rig.cluster, () => event(rig, note));
+  say(`\n${name}\n  before: ${placed}\n  after: ${await placement(rig)}`);
+  for (const line of notes) say(`  ${line}`);
+  say(`  ${JSON.stringify(report)}`);
 }
 
 type Outage = (rig: NodeRig, note: (text: string) => void) => Promise<void>;
