@@ -45,6 +45,6 @@ USER 65532:65532
 EXPOSE 8443 8081
 # There is no compile cache, although it would save a quarter of the start: V8 puts its random hash seed into it, so two builds would
 # differ, and a fixed seed would allow attacks by hash collisions.
-# The program writes nothing to disk. The flags disable features of Node that it does not use.
-ENTRYPOINT ["node", "--disable-proto=delete", "--disallow-code-generation-from-strings", "--no-addons", "dist/bin/main.js"]
+# The program writes nothing to disk. The flags disable features of Node that it does not use, such as the debugger that SIGUSR1 starts.
+ENTRYPOINT ["node", "--disable-proto=delete", "--disallow-code-generation-from-strings", "--no-addons", "--disable-sigusr1", "dist/bin/main.js"]
 CMD ["run"]

@@ -10,7 +10,12 @@ import { bundleProgram, licensesFile } from '../../build/bundle.ts';
 import { eventually } from '../support/eventually.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-const flags = ['--disable-proto=delete', '--disallow-code-generation-from-strings', '--no-addons'];
+const flags = [
+  '--disable-proto=delete',
+  '--disallow-code-generation-from-strings',
+  '--no-addons',
+  '--disable-sigusr1',
+];
 
 interface Bundled {
   /** The root of a package: the bundle, package.json and the manifests. */

@@ -146,7 +146,7 @@ describeImage('the running image', () => {
     }
   });
 
-  test('reeve serve answers its probes with a read-only root and without capabilities', async () => {
+  test('reeve serve answers its probes with a read-only root and without capabilities, and opens no debugger', async () => {
     const policies = join(folder, 'policies');
     mkdirSync(policies);
     writeFileSync(join(policies, 'none.yaml'), '');
@@ -157,11 +157,14 @@ describeImage('the running image', () => {
     for (const stream of [server.stdout, server.stderr])
       stream.on('data', (part) => (output += String(part)));
     await eventually(() => output).toMatch(/probes on http:\/\/127\.0\.0\.1:\d+/);
+    // Node starts its debugger at this signal: https://nodejs.org/api/cli.html#--disable-sigusr1
+    server.kill('SIGUSR1');
     const [, url = ''] = /probes on (http:\/\/127\.0\.0\.1:\d+)/.exec(output) ?? [];
     for (const path of ['livez', 'readyz', 'metrics'])
       expect((await fetch(`${url}/${path}`)).status, path).toBe(200);
     const ended = once(server, 'exit');
     server.kill('SIGTERM');
     expect(await ended).toEqual([0, null]);
+    expect(output).not.toContain('Debugger');
   });
 });
