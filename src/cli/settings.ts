@@ -59,8 +59,13 @@ function valueOf(
   if (parsed.ok) return { value: parsed.value };
   const source = flags === undefined ? variableName(key) : flagName(key);
   return {
-    problem: `${source}: ${JSON.stringify(texts.at(-1) ?? '')} is not valid; accepted: ${setting.accepted}`,
+    problem: `${source}: ${JSON.stringify(withoutUser(texts.at(-1) ?? ''))} is not valid; accepted: ${setting.accepted}`,
   };
+}
+
+/** A URL may hold a password, which must not get into the log. */
+function withoutUser(text: string): string {
+  return text.replace(/\/\/.*@/s, '//…@');
 }
 
 interface Flags {

@@ -110,12 +110,15 @@ describe('wrong values', () => {
       '--resync: "0s" is not valid; accepted: a duration such as 10m, more than 0 and up to 24h',
     ],
     [['--tls-ca', 'a'], '--tls-ca goes with --tls-cert'],
-    ...['otel:4318', 'grpc://otel:4317', 'http://user:word@otel', 'http://otel/?a=b', 'http://'].map(
-      (url): [string[], string] => [
-        ['--trace-endpoint', url],
-        `--trace-endpoint: "${url}" is not valid; accepted: http://HOST:PORT or https://HOST:PORT`,
-      ],
-    ),
+    ...['otel:4318', 'grpc://otel:4317', 'http://otel/?a=b', 'http://'].map((url): [string[], string] => [
+      ['--trace-endpoint', url],
+      `--trace-endpoint: "${url}" is not valid; accepted: http://HOST:PORT or https://HOST:PORT`,
+    ]),
+    // The log must not show a password.
+    [
+      ['--trace-endpoint', 'http://user:word@otel'],
+      '--trace-endpoint: "http://…@otel" is not valid; accepted: http://HOST:PORT or https://HOST:PORT',
+    ],
     [
       ['--manage-webhooks=false'],
       '--manage-webhooks=false requires --tls-cert and --tls-key, or --certs-dir: API servers learn of an authority of Reeve only from the webhook configurations that Reeve writes',
