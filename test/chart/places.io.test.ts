@@ -39,7 +39,7 @@ const places: readonly (readonly [value: string, text: RegExp, templates: readon
   ['nodeSelector', /nodeSelector:[^]*?pool"?: ?"?platform/, pods],
   ['tolerations', /key"?: ?"?dedicated/, pods],
   ['lostNodeSeconds', /unreachable\n.*\n.*\n +tolerationSeconds: 45\n/, roles],
-  ['extraArgs', /- --resync=5m\n/, roles],
+  ['extraArgs', /- "--resync=5m"\n/, roles],
   ['webhook.failurePolicy', /- --secrets-rbac-failure-policy=Fail\n/, roles],
   ['webhook.failurePolicy', /- name: secretsAndRbac\n +expression: '"Fail"'/, [jail]],
   ['bindableClusterRoles', /resourceNames:\n +- auditor\n/, ['install/21-reconciler-bind.yaml']],

@@ -161,6 +161,11 @@ describeHelm('the chart', () => {
       /at '\/certificates\/issuerRef': properties 'name' required, if 'kind' exists/,
     ],
     ['tolerations', [{ kee: 'dedicated' }], /at '\/tolerations\/0': additional properties 'kee' not allowed/],
+    [
+      'image.repository',
+      'registry.example.com/reeve:0.1.0',
+      /at '\/image\/repository': 'registry\.example\.com\/reeve:0\.1\.0' does not match pattern/,
+    ],
     ['image.digest', 'latest', /at '\/image\/digest': 'latest' does not match pattern/],
     [
       'extraArgs',

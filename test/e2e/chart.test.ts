@@ -7,7 +7,7 @@ import { helmBuildMs, neededHelm } from '../chart/helm-versions.ts';
 import { valueSets } from '../chart/values-cases.ts';
 import { renderChart } from '../checks/chart/rendered-chart.ts';
 import { startControlPlane, type ControlPlane } from '../cluster/control-plane.ts';
-import { helmMajors } from '../cluster/helm/helm.ts';
+import { chartFolder, helmMajors } from '../cluster/helm/helm.ts';
 import { kubectl, mustKubectl } from '../support/kubectl.ts';
 import { describeControllers } from '../support/shared-cluster.ts';
 import { until } from '../support/until.ts';
@@ -98,6 +98,17 @@ describeControllers('the chart', () => {
         '["view", "edit"]',
       );
       expect(await exists('nspol', policy.name)).toBe(true);
+    });
+
+    it('an upgrade restores a jail that was changed by hand, with Helm 4 only by force', async () => {
+      const jail = 'validatingadmissionpolicy/reeve-jail';
+      const change = [{ op: 'replace', path: '/spec/variables/1/expression', value: '["cluster-admin"]' }];
+      await mustKubectl(['patch', jail, '--type=json', '-p', JSON.stringify(change)], plane);
+      const values = { policies: [policy] };
+      if (major === 4) await expect(chart.upgrade(values)).rejects.toThrow('conflict with "kubectl-patch"');
+      const force = major === 4 ? ['--force-conflicts'] : [];
+      await chart.upgrade(values, chartFolder, ...force);
+      expect(await read(jail, jailed('bindableRoles'))).toBe('["view", "edit"]');
     });
 
     it('an uninstall deletes the webhook configurations first, with an account that has no other rights', async () => {

@@ -150,6 +150,6 @@ spec:
 {{- end }}
 - --log-level={{ $values.logLevel }}
 {{- range $values.extraArgs }}
-- {{ . }}
+- {{ quote . }}
 {{- end }}
 {{- end -}}

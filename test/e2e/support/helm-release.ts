@@ -29,8 +29,8 @@ export class HelmRelease {
     return await this.#run(args, values);
   }
 
-  async upgrade(values: object, chart = chartFolder): Promise<string> {
-    return await this.#run(['upgrade', this.#release.name, chart, '--values', '-'], values);
+  async upgrade(values: object, chart = chartFolder, ...flags: readonly string[]): Promise<string> {
+    return await this.#run(['upgrade', this.#release.name, chart, '--values', '-', ...flags], values);
   }
 
   async rollback(): Promise<string> {
