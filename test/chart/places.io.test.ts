@@ -94,6 +94,17 @@ describeHelm('a value of the chart', () => {
     expect(textOf(rendered, 'install/61-reconciler.yaml')).not.toContain('volumes:');
   });
 
+  it('the network policy lets every Pod of the chart reach the API server, those of the hooks included', async () => {
+    const rendered = await renderChart(helm, { networkPolicy: { enabled: true } });
+    const [, label = ''] =
+      /podSelector:[^]*?matchLabels: \{ (.+) \}/.exec(textOf(rendered, 'network/71-network.yaml')) ?? [];
+    for (const template of pods)
+      expect(textOf(rendered, template), template).toMatch(
+        /labels:(?:\n +| \{ )[^}]*app\.kubernetes\.io\/part-of: reeve/,
+      );
+    expect(label).toBe('app.kubernetes.io/part-of: reeve');
+  });
+
   it('the Pods of a lost node are replaced after 30 seconds', async () => {
     const rendered = await renderChart(helm);
     for (const role of roles)
