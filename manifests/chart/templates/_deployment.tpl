@@ -57,6 +57,7 @@ spec:
           topologyKey: kubernetes.io/hostname
           whenUnsatisfiable: {{ $values.spread }}
           # Nodes with taints that the Pods do not tolerate do not count, and each revision is spread by itself.
+          # https://kubernetes.io/docs/concepts/scheduling-eviction/topology-spread-constraints/
           nodeTaintsPolicy: Honor
           matchLabelKeys: [pod-template-hash]
           labelSelector:

@@ -114,7 +114,10 @@ annotations:
   helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 {{- end -}}
 
-{{/* What the Pods of all templates share: where they run, and that they run without privileges. */}}
+{{/*
+What the Pods of all templates share: where they run, and that they run without privileges, as the level restricted demands.
+https://kubernetes.io/docs/concepts/security/pod-security-standards/
+*/}}
 {{- define "reeve.podFields" -}}
 automountServiceAccountToken: true
 enableServiceLinks: false
