@@ -40,14 +40,15 @@ export const serverPart = 'API server';
 const accounts = ['webhook', 'reconciler'] as const;
 const leases = ['reeve-webhook', 'reeve-reconciler'] as const;
 
-/** Returns one finding for each part, in the order in which a person repairs them. */
+/** Returns one finding for each part, in the order in which a person repairs them, and only that of an ill API server. */
 export async function checkInstall(
   expected: ExpectedWebhooks,
   cluster: Cluster,
 ): Promise<readonly Finding[]> {
+  const server = await findingOf(serverPart, [() => versionProblems(cluster.client)]);
+  if (server.problems.length > 0) return [server];
   const place = { namespace: expected.namespace, self: await ownName(cluster.client) };
   const parts: readonly (readonly [part: string, readonly Reading[]])[] = [
-    [serverPart, [() => versionProblems(cluster.client)]],
     ['kinds', kinds.map(({ plural }) => kindReading(`${plural}.${group}`, cluster))],
     ['guard and jail', protections.map((protection) => protectionReading(protection, cluster))],
     ...accounts.map(
@@ -59,7 +60,7 @@ export async function checkInstall(
     ['webhook', [() => reachProblems(cluster.client)]],
     ['policies and shares', kinds.map((kind) => providersReading(kind, cluster))],
   ];
-  return await Promise.all(parts.map(([part, readings]) => findingOf(part, readings)));
+  return [server, ...(await Promise.all(parts.map(([part, readings]) => findingOf(part, readings))))];
 }
 
 async function findingOf(part: string, readings: readonly Reading[]): Promise<Finding> {
@@ -71,17 +72,28 @@ async function findingOf(part: string, readings: readonly Reading[]): Promise<Fi
   };
 }
 
-/** An error of a call is a problem, unless RBAC refuses the call. */
 async function seenBy(reading: Reading): Promise<Partial<Omit<Finding, 'part'>>> {
   try {
     const problems = await reading();
     return problems === undefined ? { unseen: ['this account may not ask'] } : { problems };
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
-    const { refusal, message, code } = error;
-    if (refusal?.by === 'rights') return { unseen: [`this account may not ${refusal.name ?? 'ask'}`] };
-    // The sandbox knows some kinds by name only.
-    return code === 501 ? { unseen: [message] } : { problems: [message] };
+    const reason = whyUnseen(error);
+    return reason === undefined ? { problems: [error.message] } : { unseen: [reason] };
+  }
+}
+
+/** Undefined for an error that is a problem. */
+function whyUnseen({ refusal, message, code }: KubeError): string | undefined {
+  switch (refusal?.by) {
+    case 'rights':
+      return `this account may not ${refusal.name ?? 'ask'}`;
+    case 'webhook':
+    case 'policy':
+      return `${refusal.name ?? 'another program'} refuses the dry run`;
+    default:
+      // The sandbox knows some kinds by name only.
+      return code === 501 ? message : undefined;
   }
 }
 

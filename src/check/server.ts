@@ -1,5 +1,5 @@
 // Asks the API server for its version, and whether it asks the webhook.
-import { apiVersion } from '../api/names.ts';
+import { apiVersion, group } from '../api/names.ts';
 import { ownMember } from '../base/json.ts';
 import { KubeError } from '../base/kube-error.ts';
 import type { KubeClient } from '../kube/http/client.ts';
@@ -33,17 +33,19 @@ const advice = 'see the log of the webhook, its Pods, its Service, and any Netwo
 
 /**
  * Sends an invalid policy as a dry run: only an answer of the webhook proves that API servers reach it and trust its
- * certificate. Rejects with a KubeError when this account may not create policies.
+ * certificate. Rejects with a KubeError when this account may not create policies, or another webhook or a
+ * ValidatingAdmissionPolicy refuses the policy.
  */
-export async function reachProblems(client: KubeClient): Promise<Problems> {
+export async function reachProblems(client: Pick<KubeClient, 'request'>): Promise<Problems> {
   try {
     const path = `/apis/${apiVersion}/namespacepolicies`;
     await client.request({ method: 'POST', path, query: { dryRun: 'All' }, body: refusedPolicy });
     return [`the API server stores policies without asking the webhook: ${advice}`];
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
-    if (error.refusal?.by === 'webhook') return [];
-    if (error.code === 403) throw error;
-    return [`the API server cannot ask the webhook (${error.code} ${error.reason}): ${advice}`];
+    const { code, reason, refusal } = error;
+    if (refusal?.by === 'webhook' && refusal.name?.endsWith(`.${group}`) === true) return [];
+    if (code === 403 || refusal?.by === 'webhook' || refusal?.by === 'policy') throw error;
+    return [`the API server cannot ask the webhook (${code} ${reason}): ${advice}`];
   }
 }

@@ -1,5 +1,5 @@
 // What `reeve check` says to an administrator and to Reeve's own accounts when parts of an install break.
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { installReeve } from '../cluster/reeve-install.ts';
 import { roleKubeconfig } from '../cluster/reeve-rights.ts';
@@ -87,6 +87,52 @@ describeCluster('a check of an install with faults', () => {
     expect(code).toBe(1);
     await applyText(await readFile(rolesFile, 'utf8'), cluster);
     await mayDo(['patch', 'namespaces'], 'yes', person(cluster, reconcilerUser));
+  });
+
+  it('a policy of others that refuses the dry run leaves unseen whether the webhook answers', async () => {
+    const rule = {
+      apiGroups: ['reeve.dev'],
+      apiVersions: ['*'],
+      resources: ['namespacepolicies'],
+      operations: ['CREATE'],
+    };
+    const policy = {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'ValidatingAdmissionPolicy',
+      metadata: { name: 'ck-strict' },
+      // Other tests write policies in this cluster.
+      spec: {
+        matchConstraints: { resourceRules: [rule] },
+        validations: [{ expression: 'object.metadata.name != "reeve-check"' }],
+      },
+    };
+    const binding = {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'ValidatingAdmissionPolicyBinding',
+      metadata: { name: 'ck-strict' },
+      spec: { policyName: 'ck-strict', validationActions: ['Deny'] },
+    };
+    const { kubeconfig } = cluster;
+    const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [policy, binding] });
+    await mustKubectl(['create', '-f', '-'], { kubeconfig, input });
+    try {
+      await eventually(async () => (await byAdministrator()).stdout).toContain(
+        'unseen: webhook: ck-strict refuses the dry run\n',
+      );
+    } finally {
+      for (const { kind } of [binding, policy]) await mustKubectl(['delete', kind, 'ck-strict'], cluster);
+    }
+  });
+
+  it('an API server that does not answer is the only problem', async () => {
+    const elsewhere = `${cluster.kubeconfig}.elsewhere`;
+    const kubeconfig = await readFile(cluster.kubeconfig, 'utf8');
+    await writeFile(elsewhere, kubeconfig.replace(/127\.0\.0\.1:\d+/, '127.0.0.1:9'));
+    expect(await check(elsewhere)).toMatchObject({
+      code: 1,
+      stdout:
+        'problem: API server: the API server did not answer (ECONNREFUSED)\nReeve does not work completely: see above.\n',
+    });
   });
 
   it('a webhook that has ended is a problem of the webhook and of its Lease', async () => {

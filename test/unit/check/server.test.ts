@@ -1,0 +1,26 @@
+// What a dry run of an invalid policy says about the way from the API server to the webhook.
+import { expect, test } from 'vitest';
+import { KubeError, type Refusal } from '../../../src/base/kube-error.ts';
+import { reachProblems } from '../../../src/check/server.ts';
+
+function answering(code: number, refusal: Refusal): Parameters<typeof reachProblems>[0] {
+  const error = new KubeError({ code, reason: 'R', retryable: false, refusal });
+  return { request: () => Promise.reject(error) };
+}
+
+test('a refusal of the webhook shows that the API server reaches it', async () => {
+  const own = { by: 'webhook', name: 'namespacepolicies.validate.reeve.dev' } as const;
+  expect(await reachProblems(answering(403, own))).toEqual([]);
+});
+
+test('a refusal of another webhook or policy shows nothing', async () => {
+  for (const by of ['webhook', 'policy'] as const)
+    await expect(reachProblems(answering(422, { by, name: 'validate.kyverno.svc' }))).rejects.toBeInstanceOf(
+      KubeError,
+    );
+});
+
+test('an error without a refusal is a problem of the webhook', async () => {
+  const [problem] = await reachProblems(answering(500, { by: 'unknown' }));
+  expect(problem).toContain('the API server cannot ask the webhook (500 R)');
+});
