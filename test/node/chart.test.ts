@@ -3,10 +3,14 @@ import { beforeAll, expect, test } from 'vitest';
 import { chartFolder } from '../cluster/helm/helm.ts';
 import { helmOnRig, reeveIsComplete } from '../cluster/node/rig-reeve.ts';
 import type { NodeRig } from '../cluster/node/rig.ts';
-import { mustKubectl } from '../support/kubectl.ts';
+import { kubectl, mustKubectl } from '../support/kubectl.ts';
+import { until } from '../support/until.ts';
 import { spreadReeve } from './support/reeve-pods.ts';
 import { describeNodes, sharedRig } from './support/shared-rig.ts';
 import { applyFirstSteps, loadReport, underLoad } from './support/steady-writes.ts';
+
+const recipe = 'docs/recipes/message-jobs';
+const jobs = ['--values', `${recipe}/values.yaml`];
 
 describeNodes('the release of the chart', () => {
   let rig: NodeRig;
@@ -38,7 +42,7 @@ describeNodes('the release of the chart', () => {
   });
 
   test('no call fails while an upgrade changes values', async ({ annotate }) => {
-    const changed = ['--set', 'logLevel=debug', '--set', 'bindableClusterRoles={view,edit,admin}'];
+    const changed = ['--set', 'logLevel=debug', '--set', 'bindableClusterRoles={view,edit,admin}', ...jobs];
     const result = await underLoad(rig, async () => {
       await helmOnRig(rig, 4, ['upgrade', 'reeve', chartFolder, '--wait', ...changed]);
       await reeveIsComplete(rig);
@@ -46,6 +50,20 @@ describeNodes('the release of the chart', () => {
     await annotate(loadReport(result));
     expect(await flags()).toContain('--log-level=debug');
     expect(result.failures).toEqual({});
+  });
+
+  test('the Job of the recipe runs once its kind is allowed, and prints the message', async () => {
+    for (const file of ['policy', 'namespace'])
+      await mustKubectl(['apply', '-f', `${recipe}/${file}.yaml`], rig.cluster);
+    const job = ['job/message-hello', '-n', 'echo-shop'];
+    await until(
+      async () => (await kubectl(['get', ...job], rig.cluster)).code === 0,
+      () => 'the reconciler has created the Job',
+    );
+    await mustKubectl(['wait', ...job, '--for=condition=Complete', '--timeout=110s'], rig.cluster);
+    expect(await mustKubectl(['logs', ...job], rig.cluster)).toBe('hello\n');
+    await mustKubectl(['delete', 'namespace', 'echo-shop'], rig.cluster);
+    await mustKubectl(['delete', 'nspol', 'message-jobs'], rig.cluster);
   });
 
   test('no call fails while a rollback restores the values', async ({ annotate }) => {

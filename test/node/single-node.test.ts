@@ -1,16 +1,21 @@
 // A rig with one node of its own: each way to install and uninstall works there, and the machine is as it was before.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { chartFolder } from '../cluster/helm/helm.ts';
 import { reeveArchive } from '../cluster/node/reeve-image.ts';
-import { helmOnRig, reeveIsComplete } from '../cluster/node/rig-reeve.ts';
-import { startRig, type NodeRig } from '../cluster/node/rig.ts';
+import { helmOnRig, installOnRig, reeveIsComplete } from '../cluster/node/rig-reeve.ts';
+import { openRig, startRig, type NodeRig } from '../cluster/node/rig.ts';
 import { isRunning } from '../cluster/process-identity.ts';
 import { eventually } from '../support/eventually.ts';
 import { kubectl, mustKubectl } from '../support/kubectl.ts';
 import { ReeveProcess } from '../support/serve-process.ts';
 import { changedSysctls, machineState, rigCgroups, type MachineState } from './support/machine.ts';
 import { nodesOf, roles } from './support/reeve-pods.ts';
+import { warningsOfStart } from './support/start-warnings.ts';
 import { describeNodes } from './support/shared-rig.ts';
 import { applyFirstSteps, loadReport, notJudged, steadyWrites, underLoad } from './support/steady-writes.ts';
 
@@ -19,11 +24,11 @@ describeNodes('a rig with one node', () => {
   let before: MachineState;
   let cgroupsBefore: readonly string[];
   beforeAll(async () => {
-    const image = reeveArchive(() => undefined);
+    // A build changes the machine for a while, so it must have ended before.
+    reeveArchive(() => undefined);
     before = machineState();
     cgroupsBefore = rigCgroups();
     rig = await startRig({ nodes: 1 });
-    await rig.importImage(image);
   });
   afterAll(async () => await rig.stop());
 
@@ -39,11 +44,14 @@ describeNodes('a rig with one node', () => {
     return await mustKubectl(['get', kinds, '-o=name'], rig.cluster);
   };
 
-  test('Helm 3 installs the chart, and both replicas of each role become ready on a single node', async () => {
-    await helmOnRig(rig, 3, ['install', 'reeve', chartFolder, '--create-namespace']);
-    await reeveIsComplete(rig);
+  test('the one command of README.md installs Reeve with Helm 3, and both replicas become ready on a single node', async () => {
+    await installOnRig(rig, undefined, 3);
     const nodes = await Promise.all(roles.map((role) => nodesOf(rig, role)));
     expect(nodes).toEqual(roles.map(() => ['node-1', 'node-1']));
+  });
+
+  test('a healthy start of Reeve gives no warning', async () => {
+    expect(await warningsOfStart(rig)).toEqual([]);
   });
 
   test('a running rig changes nothing of the machine but cgroups of its own', () => {
@@ -117,6 +125,21 @@ describeNodes('a rig with one node', () => {
     expect(processes.filter(isRunning)).toEqual([]);
     expect(rigCgroups()).toEqual(cgroupsBefore);
     expect(existsSync(rig.folder)).toBe(false);
+    expectUnchanged();
+  });
+
+  test('the end of a killed test run ends its rig with all that belongs to it', async () => {
+    const folder = join(tmpdir(), `reeve-rig-${process.pid}`);
+    const holder = join(import.meta.dirname, 'support', 'hold-rig.ts');
+    const run = spawn(process.execPath, [holder, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
+    await once(run.stdout, 'data');
+    const processes = (await openRig(folder))?.processes() ?? [];
+    expect(processes.length).toBeGreaterThan(3);
+    run.kill('SIGKILL');
+    // The keeper removes the folder last.
+    await eventually(() => existsSync(folder)).toBe(false);
+    expect(processes.filter(isRunning)).toEqual([]);
+    expect(rigCgroups()).toEqual(cgroupsBefore);
     expectUnchanged();
   });
 

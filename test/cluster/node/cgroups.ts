@@ -27,6 +27,7 @@ export function cgroupPlaces(
   cgroups: string,
   mounts: string,
   delegated: (folder: string) => readonly string[] = delegatedControllers,
+  delegate: (folder: string) => void = delegateControllers,
 ): CgroupPlaces {
   const mounted = mounts.split('\n').flatMap(mountOf);
   const hierarchies = cgroups.split('\n').flatMap((line) => {
@@ -40,9 +41,13 @@ export function cgroupPlaces(
     );
   if (ofVersion1.length > 1) return { version: 1, parents: ofVersion1 };
   const own = hierarchies.find(({ controllers }) => controllers === '')?.path ?? '/';
-  const parent = folderOf(mounted, ({ type }) => type === 'cgroup2', own)
-    .flatMap(withParents)
-    .find((folder) => neededControllers.every((name) => delegated(folder).includes(name)));
+  const above = folderOf(mounted, ({ type }) => type === 'cgroup2', own).flatMap(withParents);
+  const isDelegating = (folder: string): boolean =>
+    neededControllers.every((name) => delegated(folder).includes(name));
+  // Without systemd no program may have done it. The kernel allows it at the root alone, because others hold processes.
+  const top = above.at(-1);
+  if (top !== undefined && !above.some(isDelegating)) delegate(top);
+  const parent = above.find(isDelegating);
   if (parent === undefined)
     throw new Error(
       `no cgroup above this process delegates ${neededControllers.join(', ')} in its cgroup.subtree_control`,
@@ -125,6 +130,17 @@ function folderOf(
 function withParents(folder: string): readonly string[] {
   const parent = dirname(folder);
   return existsSync(join(parent, 'cgroup.procs')) ? [folder, ...withParents(parent)] : [folder];
+}
+
+/** What the kernel refuses is seen as a controller that is still missing. */
+function delegateControllers(folder: string): void {
+  for (const name of ['cpuset', ...neededControllers]) {
+    try {
+      writeFileSync(join(folder, 'cgroup.subtree_control'), `+${name}`);
+    } catch {
+      // Another controller may still be allowed.
+    }
+  }
 }
 
 function delegatedControllers(folder: string): readonly string[] {

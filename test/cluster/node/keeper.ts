@@ -60,12 +60,14 @@ async function keep(): Promise<void> {
   const ended = once(rig, 'exit');
   const first = await firstProcess(rig);
   if (rig.pid !== undefined) moveProcess(rig.pid, outside);
-  await Promise.race([ending, ended]);
+  const wasAsked = await Promise.race([ending.then(() => true), ended.then(() => false)]);
   // The kernel ends a PID 1 only after all other processes of its namespace.
   if (rig.exitCode === null && first !== undefined) process.kill(first, 'SIGKILL');
   else rig.kill('SIGKILL');
   await ended;
   await removeCgroups([...cgroups, ...outside]);
+  // The folder with the logs stays for the process that waits for the rig.
+  if (!wasAsked) throw new Error('the namespaces of the rig have ended by themselves');
 }
 
 try {

@@ -104,10 +104,13 @@ export class NodeRig {
     return this.#state.keeper;
   }
 
-  /** Puts the image of an OCI archive on every node. */
-  async importImage(archive: string): Promise<void> {
-    for (const node of this.nodes)
-      await this.#inside(this.#initOf(node), ['ctr', '-n', 'k8s.io', 'images', 'import', archive]);
+  /** Puts the image of an OCI archive on every node, also under a second name, as if it came from a registry. */
+  async importImage(archive: string, image: string, alias: string): Promise<void> {
+    const images = ['ctr', '-n', 'k8s.io', 'images'];
+    for (const node of this.nodes) {
+      await this.#inside(this.#initOf(node), [...images, 'import', archive]);
+      await this.#inside(this.#initOf(node), [...images, 'tag', '--force', image, alias]);
+    }
   }
 
   /** Cuts the node's link: nothing that it sends arrives, and its connections stay open. */

@@ -1,6 +1,7 @@
 // What a rig could change on the machine: reads it, so that a test can compare it with a later time.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathOfRoot } from '../../cluster/node/packages.ts';
 
@@ -8,7 +9,7 @@ export interface MachineState {
   readonly interfaces: string;
   readonly routes: string;
   readonly packetFilter: string;
-  readonly mounts: string;
+  readonly mounts: readonly string[];
   /** The entries of folders in which programs of a node usually leave something. */
   readonly folders: readonly string[];
   readonly sysctls: ReadonlyMap<string, string>;
@@ -25,12 +26,18 @@ export function machineState(): MachineState {
     interfaces: output('ip', '-o', 'address'),
     routes: output('ip', 'route', 'show', 'table', 'all'),
     packetFilter: output('nft', 'list', 'ruleset'),
-    mounts: readFileSync('/proc/self/mountinfo', 'utf8'),
+    mounts: readFileSync('/proc/self/mountinfo', 'utf8').split('\n').filter(isNoTemporaryMount),
     folders: watchedFolders
       .filter(existsSync)
       .flatMap((folder) => readdirSync(folder).map((name) => join(folder, name))),
     sysctls: new Map(filesBelow('/proc/sys').flatMap(valueOf)),
   };
+}
+
+/** Other programs mount below the folder for temporary files at any time. */
+function isNoTemporaryMount(line: string): boolean {
+  const [, , , , point = ''] = line.split(' ');
+  return !point.startsWith(`${tmpdir()}/`) || point.includes('/reeve-');
 }
 
 /** Returns the names of the cgroups of rigs, in every hierarchy. */

@@ -38,9 +38,18 @@ test('version 2 uses the nearest cgroup that delegates the controllers a kubelet
   expect(cgroupPlaces('0::/', mounts, delegated)).toEqual({ version: 2, parents: ['/sys/fs/cgroup'] });
 });
 
-test('version 2 without delegated controllers is refused in one sentence', () => {
+test('version 2 delegates the controllers at the root where no program has done so', () => {
   const mounts = mount('/', '/sys/fs/cgroup', 'cgroup2', 'rw');
-  expect(() => cgroupPlaces('0::/user.slice', mounts, none)).toThrow(
+  const asked: string[] = [];
+  const delegated = (folder: string): readonly string[] => (asked.includes(folder) ? all() : []);
+  const delegate = (folder: string): void => void asked.push(folder);
+  const { parents } = cgroupPlaces('0::/', mounts, delegated, delegate);
+  expect({ parents, asked }).toEqual({ parents: ['/sys/fs/cgroup'], asked: ['/sys/fs/cgroup'] });
+});
+
+test('version 2 that cannot delegate the controllers is refused in one sentence', () => {
+  const mounts = mount('/', '/sys/fs/cgroup', 'cgroup2', 'rw');
+  expect(() => cgroupPlaces('0::/user.slice', mounts, none, none)).toThrow(
     'no cgroup above this process delegates cpu, memory, pids in its cgroup.subtree_control',
   );
 });
