@@ -84,5 +84,11 @@ describeControllers('releases of the chart', () => {
       const args = ['get', 'deployment', 'reeve-webhook', '-n', next.namespace, '-o=jsonpath={..args}'];
       expect(await mustKubectl(args, plane)).toContain('--log-level=debug');
     });
+
+    it('Helm 4 upgrades the release, whichever version of Helm installed it', async () => {
+      await new HelmRelease(await neededHelm(4), plane, next).upgrade({ logLevel: 'warn' });
+      const args = ['get', 'deployment', 'reeve-webhook', '-n', next.namespace, '-o=jsonpath={..args}'];
+      expect(await mustKubectl(args, plane)).toContain('--log-level=warn');
+    });
   });
 });
