@@ -5,9 +5,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { installReeve } from '../cluster/reeve-install.ts';
 import { blocksOf } from '../samples/markdown.ts';
 import { eventually } from '../support/eventually.ts';
+import { mustKubectl } from '../support/kubectl.ts';
 import { startReeve, webhookIsAsked, type Reeve } from '../support/reeve.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
-import { configMap, namespaceObject, policy } from './support/objects.ts';
+import { namespaceObject, policy } from './support/objects.ts';
 import { runLine } from './support/shell.ts';
 import { Stage } from './support/stage.ts';
 
@@ -30,8 +31,7 @@ describeControllers('the runbooks', { timeout: 120_000 }, () => {
   beforeAll(async () => {
     await installReeve(cluster);
     reeve = await startReeve(cluster);
-    const contents = { resources: [configMap('rb-map', { a: 'b' })] };
-    await stage.apply(namespaceObject('rb-a'), policy('rb-policy', { match: { names: ['rb-a'] }, contents }));
+    await stage.apply(namespaceObject('rb-a'), policy('rb-policy', { match: { names: ['rb-a'] } }));
   });
   afterAll(async () => {
     await installReeve(cluster);
@@ -56,10 +56,14 @@ describeControllers('the runbooks', { timeout: 120_000 }, () => {
     expect(data[`${key}SecretShare`]).toContain('return { status = health');
   });
 
-  test('the command of a runbook finds the events of Reeve in a namespace', async () => {
-    const commands = commandsOf('docs/runbooks/ReeveNamespaceWaits.md');
-    const command = commands.find((each) => each.startsWith('kubectl get events')) ?? '';
-    await eventually(() => runLine(command, cluster)).toContain('Created ConfigMap rb-map');
+  test('the FlowSchema of the page about sizing moves the requests of Reeve to its level', async () => {
+    const page = readFileSync(join(root, 'docs/operate/sizing.md'), 'utf8');
+    const schema = blocksOf(page).find(({ text }) => text.includes('kind: FlowSchema'))?.text ?? '';
+    await mustKubectl(['apply', '-f', '-'], { kubeconfig: cluster.kubeconfig, input: schema });
+    const used =
+      /^apiserver_flowcontrol_dispatched_requests_total\{flow_schema="reeve",priority_level="workload-high"\}/mu;
+    await eventually(async () => used.test(await stage.kubectl('get', '--raw', '/metrics'))).toBe(true);
+    await stage.kubectl('delete', 'flowschema', 'reeve');
   });
 
   // Pages share commands.
