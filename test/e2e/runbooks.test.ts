@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually.ts';
 import { mustKubectl } from '../support/kubectl.ts';
 import { startReeve, webhookIsAsked, type Reeve } from '../support/reeve.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
-import { namespaceObject, policy } from './support/objects.ts';
+import { configMap, namespaceObject, policy } from './support/objects.ts';
 import { runLine } from './support/shell.ts';
 import { Stage } from './support/stage.ts';
 
@@ -31,7 +31,8 @@ describeControllers('the runbooks', { timeout: 120_000 }, () => {
   beforeAll(async () => {
     await installReeve(cluster);
     reeve = await startReeve(cluster);
-    await stage.apply(namespaceObject('rb-a'), policy('rb-policy', { match: { names: ['rb-a'] } }));
+    const contents = { resources: [configMap('rb-map', { a: 'b' })] };
+    await stage.apply(namespaceObject('rb-a'), policy('rb-policy', { match: { names: ['rb-a'] }, contents }));
   });
   afterAll(async () => {
     await installReeve(cluster);
@@ -54,6 +55,12 @@ describeControllers('the runbooks', { timeout: 120_000 }, () => {
     const key = 'resource.customizations.health.reeve.dev_';
     expect(Object.keys(data).toSorted()).toEqual([`${key}NamespacePolicy`, `${key}SecretShare`, 'url']);
     expect(data[`${key}SecretShare`]).toContain('return { status = health');
+  });
+
+  test('the command of a runbook finds the events of Reeve in a namespace', async () => {
+    const commands = commandsOf('docs/runbooks/ReeveNamespaceWaits.md');
+    const command = commands.find((each) => each.startsWith('kubectl get events')) ?? '';
+    await eventually(() => runLine(command, cluster)).toContain('Created ConfigMap rb-map');
   });
 
   test('the FlowSchema of the page about sizing moves the requests of Reeve to its level', async () => {
