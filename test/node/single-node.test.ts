@@ -77,9 +77,9 @@ describeNodes('a rig with one node', () => {
     });
     await annotate(loadReport(result));
     expect(await deployments()).toBe('deployment.apps/reeve-reconciler\ndeployment.apps/reeve-webhook\n');
-    // Helm deletes the old Pods at once, so for some seconds no webhook may answer.
-    const unanswered = Object.keys(result.failures).filter((each) => each.includes('failed calling webhook'));
-    expect(Object.keys(result.failures)).toEqual(unanswered);
+    // Helm deletes the old Pods at once, so for some seconds no webhook may answer, or one that has lost its rights.
+    const isRefusal = /failed calling webhook|the API server did not answer whether user/;
+    expect(Object.keys(result.failures).filter((each) => !isRefusal.test(each))).toEqual([]);
   });
 
   test('no call fails while Helm 3 uninstalls the release; policies and sources of shares stay', async ({
