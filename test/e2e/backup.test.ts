@@ -4,10 +4,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startControlPlane, type ControlPlane } from '../cluster/control-plane.ts';
 import { installReeve } from '../cluster/reeve-install.ts';
 import { blocksOf } from '../samples/markdown.ts';
 import { startReeve, type Reeve } from '../support/reeve.ts';
-import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
+import { describeControllers } from '../support/shared-cluster.ts';
 import { until } from '../support/until.ts';
 import { inTime } from './support/in-time.ts';
 import { configMap, namespaceObject, policy, roleBinding, type Ref } from './support/objects.ts';
@@ -35,12 +36,14 @@ const provided: readonly Ref[] = [
 const owned = ['NamespacePolicy/backup-policy', 'NamespacePolicy/backup-policy', 'SecretShare/backup-share'];
 
 describeControllers('a backup', { timeout: 120_000 }, () => {
-  const stage = new Stage(sharedCluster(), prefix);
+  // Its own cluster: a backup has everything, also what other tests leave behind.
+  let cluster: ControlPlane;
+  let stage: Stage;
   let reeve: Reeve;
   let folder: string;
 
   const run = async (words: string): Promise<string> =>
-    await runLine(`cd ${folder}\n${blockWith(words)}`, stage.cluster);
+    await runLine(`cd ${folder}\n${blockWith(words)}`, cluster);
   const isRestored = async (): Promise<void> => {
     await inTime(() => stage.ownersOf(...provided)).toEqual(owned);
     for (const ref of owners) await inTime(() => stage.condition(ref)).toBe('True Synced');
@@ -55,8 +58,10 @@ describeControllers('a backup', { timeout: 120_000 }, () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'reeve-backup-'));
-    await installReeve(stage.cluster);
-    reeve = await startReeve(stage.cluster);
+    cluster = await startControlPlane({ audit: false });
+    stage = new Stage(cluster, prefix);
+    await installReeve(cluster);
+    reeve = await startReeve(cluster);
     await stage.apply(
       namespaceObject(namespace),
       secret({ name: 'backup-share' }, { value: 'one' }),
@@ -76,8 +81,8 @@ describeControllers('a backup', { timeout: 120_000 }, () => {
     await run('without_ids()');
   });
   afterAll(async () => {
-    await stage.cleanUp();
     await reeve.stop();
+    await cluster.stop();
     await rm(folder, { recursive: true });
   });
 
@@ -99,7 +104,7 @@ describeControllers('a backup', { timeout: 120_000 }, () => {
     const versions = await versionsOf();
     // The webhooks of the install do not answer, so an administrator without them restores.
     await restoreInEmergency();
-    reeve = await startReeve(stage.cluster);
+    reeve = await startReeve(cluster);
     await isRestored();
     expect(await stage.uidsOf(...provided)).toEqual(before);
     expect(await versionsOf()).toEqual(versions);
@@ -109,7 +114,7 @@ describeControllers('a backup', { timeout: 120_000 }, () => {
     const before = await stage.uidsOf(...provided);
     await reeve.stop();
     await lose();
-    reeve = await startReeve(stage.cluster);
+    reeve = await startReeve(cluster);
     await inTime(() => stage.ownersOf(...provided)).toEqual(['nobody', 'nobody', 'nobody']);
     const { metadata } = await stage.mustGet({ kind: 'RoleBinding', name: 'viewers', namespace });
     expect(metadata.labels?.['reeve.dev/orphaned-from']).toBe('backup-policy');
