@@ -36,6 +36,21 @@ const long = [
   'test/soak/soak.test.ts',
 ];
 
+/** Start control planes of their own, beside each other. `npm test` would take too long with them. */
+const onOwnPlanes = [
+  'alerts',
+  'backup',
+  'chart',
+  'chart-releases',
+  'fan-out',
+  'faults',
+  'install',
+  'one-identity',
+  'recipes',
+  'secret-names',
+  'tracing',
+].map((name) => `test/e2e/${name}.test.ts`);
+
 /**
  * The e2e files that need nothing which only a real cluster has (an etcd, workloads, an audit log). Without Go they run on
  * the sandbox, so that both moments are tested there too.
@@ -116,7 +131,7 @@ const cluster = {
   test: {
     name: 'cluster',
     include: [onACluster, onBoth],
-    exclude: [...configDefaults.exclude, ...long],
+    exclude: [...configDefaults.exclude, ...long, ...onOwnPlanes],
     globalSetup: [
       './test/support/control-plane.ts',
       './test/support/contract-certificates.ts',
@@ -139,6 +154,17 @@ const alone = {
   },
 };
 
+const ownPlanes = {
+  test: {
+    name: 'own-planes',
+    include: onOwnPlanes,
+    globalSetup: './test/support/own-planes.ts',
+    sequence: { groupOrder: 2 },
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+  },
+};
+
 /** Needs root on Linux, Go, and the packages that test/cluster/node/packages.ts names. */
 const node = {
   test: {
@@ -146,7 +172,7 @@ const node = {
     include: [onNodes],
     globalSetup: './test/node/support/rig-setup.ts',
     fileParallelism: false,
-    sequence: { groupOrder: 2 },
+    sequence: { groupOrder: 3 },
     testTimeout: 300_000,
     hookTimeout: 600_000,
   },
@@ -158,7 +184,7 @@ const image = {
     name: 'image',
     include: [onTheImage],
     globalSetup: './test/image/setup.ts',
-    sequence: { groupOrder: 2 },
+    sequence: { groupOrder: 3 },
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },
@@ -172,6 +198,6 @@ export default defineConfig({
     maxWorkers: clusterWorkers,
     provide: { isUpdating },
     reporters: ['default', './test/support/counting-reporter.ts'],
-    projects: [quick, local, ...(hasGo ? [] : [sandbox]), cluster, alone, image, node],
+    projects: [quick, local, ...(hasGo ? [] : [sandbox]), cluster, alone, ownPlanes, image, node],
   },
 });

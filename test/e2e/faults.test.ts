@@ -5,7 +5,7 @@ import type { AuditRecord } from '../cluster/audit-record.ts';
 import { startControlPlane, type ControlPlane } from '../cluster/control-plane.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
 import { spawnReeve } from '../support/reeve.ts';
-import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
+import { describeControllers } from '../support/shared-cluster.ts';
 import { until } from '../support/until.ts';
 import { BoundToken } from './support/bound-token.ts';
 import { interruptions, silence, turnedAway } from './support/connection-news.ts';
@@ -29,10 +29,11 @@ async function isSaid(stage: Stage, namespace: string, verdict: string): Promise
 }
 
 describeControllers('faults', () => {
-  /** Reeve on the control plane that all tests share. */
+  /** Reeve on a control plane that stays whole. */
   let near: FaultScene;
   /** A control plane that the tests may break. `far` runs on it. */
   let plane: ControlPlane;
+  let whole: ControlPlane;
   let far: FaultScene;
   let token: BoundToken;
   /** The tests of idle connections and of a silent watch run beside all others. */
@@ -40,11 +41,14 @@ describeControllers('faults', () => {
   let silent: Promise<Silence>;
 
   beforeAll(async () => {
-    const starting = startControlPlane({
-      // With its watch cache the API server would still serve from memory what etcd has compacted.
-      apiServerFlags: ['--watch-cache-sizes=namespaces#0,secrets#0'],
-    });
-    [near, plane] = await Promise.all([FaultScene.start(sharedCluster(), 'fa-'), starting]);
+    [whole, plane] = await Promise.all([
+      startControlPlane(),
+      startControlPlane({
+        // With its watch cache the API server would still serve from memory what etcd has compacted.
+        apiServerFlags: ['--watch-cache-sizes=namespaces#0,secrets#0'],
+      }),
+    ]);
+    near = await FaultScene.start(whole, 'fa-');
     token = new BoundToken(plane);
     idle = Promise.all([6, 66, 91].map((seconds) => idleFor(seconds, near.cluster, near.webhook.port)));
     silent = fallSilent(near.stage, 'fa-unheard');
@@ -54,7 +58,7 @@ describeControllers('faults', () => {
   });
   afterAll(async () => {
     await Promise.all([near.stop(), far.stop()]);
-    await plane.stop();
+    await Promise.all([whole.stop(), plane.stop()]);
   });
 
   const expectNoWriteInVain = async (contents: TrackedContents): Promise<void> => {
