@@ -111,6 +111,7 @@ const local = {
     name: 'local',
     include: withProcessesOrPorts,
     isolate: false,
+    globalSetup: './test/support/helms.ts',
     setupFiles: './test/support/load-first.ts',
     testTimeout: 60_000,
     hookTimeout: 60_000,
@@ -133,6 +134,7 @@ const cluster = {
     include: [onACluster, onBoth],
     exclude: [...configDefaults.exclude, ...long, ...onOwnPlanes],
     globalSetup: [
+      './test/support/helms.ts',
       './test/support/control-plane.ts',
       './test/support/contract-certificates.ts',
       './test/support/contract-client.ts',
@@ -158,7 +160,7 @@ const ownPlanes = {
   test: {
     name: 'own-planes',
     include: onOwnPlanes,
-    globalSetup: './test/support/own-planes.ts',
+    globalSetup: ['./test/support/helms.ts', './test/support/own-planes.ts'],
     sequence: { groupOrder: 2 },
     testTimeout: 180_000,
     hookTimeout: 180_000,

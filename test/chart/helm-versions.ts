@@ -3,9 +3,6 @@ import { describe } from 'vitest';
 import { findGo } from '../cluster/go-program.ts';
 import { findHelm, type Helm, type HelmMajor } from '../cluster/helm/helm.ts';
 
-/** The first build takes minutes. */
-export const helmBuildMs = 900_000;
-
 const { skipIf } = describe;
 const hasGo = (await findGo()) !== undefined;
 const isRequired = process.env['REEVE_CLUSTER_TESTS'] === 'required';

@@ -8,7 +8,7 @@ import { overlays } from '../checks/chart/installed-files.ts';
 import { annotationOf, idOf, releaseNamespace, renderChart } from '../checks/chart/rendered-chart.ts';
 import type { Helm } from '../cluster/helm/helm.ts';
 import { mustKubectl } from '../support/kubectl.ts';
-import { describeHelm, helmBuildMs, neededHelm } from './helm-versions.ts';
+import { describeHelm, neededHelm } from './helm-versions.ts';
 
 const own = `v1/Namespace//${releaseNamespace}`;
 
@@ -73,7 +73,7 @@ describeHelm('an overlay of kustomize', () => {
 
   beforeAll(async () => {
     helm = await neededHelm(4);
-  }, helmBuildMs);
+  });
 
   const folders = [['.', overlays.ha] as const].concat(
     Object.entries(overlays).map(([name, values]) => [`overlays/${name}`, values] as never),

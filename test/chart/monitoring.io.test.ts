@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import type { Helm } from '../cluster/helm/helm.ts';
-import { describeHelm, helmBuildMs, neededHelm } from './helm-versions.ts';
+import { describeHelm, neededHelm } from './helm-versions.ts';
 
 interface Rendered {
   readonly kind: string;
@@ -23,12 +23,12 @@ it('each upgrade in a document keeps the values that the install has', () => {
   expect(upgrades.filter((line) => !line.includes(' --reset-then-reuse-values'))).toEqual([]);
 });
 
-describeHelm('the commands of the document on observability', { timeout: helmBuildMs }, () => {
+describeHelm('the commands of the document on observability', () => {
   let helm: Helm;
 
   beforeAll(async () => {
     helm = await neededHelm(4);
-  }, helmBuildMs);
+  });
 
   const rendered = async (command: string, template: string): Promise<readonly Rendered[]> => {
     const [, , ...words] = command.split(/[\s\\]+/u).filter((word) => word !== '--reset-then-reuse-values');

@@ -2,7 +2,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { renderChart, type Rendered } from '../checks/chart/rendered-chart.ts';
 import type { Helm } from '../cluster/helm/helm.ts';
-import { describeHelm, helmBuildMs, neededHelm } from './helm-versions.ts';
+import { describeHelm, neededHelm } from './helm-versions.ts';
 
 const digest = `sha256:${'b'.repeat(64)}`;
 const values = {
@@ -71,7 +71,7 @@ describeHelm('a value of the chart', () => {
     helm = await neededHelm(4);
     ha = await renderChart(helm, values);
     single = await renderChart(helm, { ...values, ha: { enabled: false } });
-  }, helmBuildMs);
+  });
 
   const textOf = ({ documents, hooks }: Rendered, name: string): string =>
     [...documents, ...hooks].flatMap(({ template, text }) => (template === name ? [`${text}\n`] : [])).join();

@@ -6,7 +6,7 @@ import { forbiddenGroups, forbiddenKinds } from '../../src/api/namespace-policy/
 import { chartValues } from '../checks/chart/chart-readme.ts';
 import { refusal } from '../checks/chart/rendered-chart.ts';
 import { helmMajors, type Helm } from '../cluster/helm/helm.ts';
-import { describeHelm, helmBuildMs, neededHelm } from './helm-versions.ts';
+import { describeHelm, neededHelm } from './helm-versions.ts';
 import { withValue } from './values-cases.ts';
 
 const text = readFileSync('manifests/chart/values.yaml', 'utf8');
@@ -28,7 +28,7 @@ describeHelm('the schema of the chart', () => {
 
   beforeAll(async () => {
     for (const major of helmMajors) helms.push(await neededHelm(major));
-  }, helmBuildMs);
+  });
 
   it('refuses a misspelled name beside every value', async () => {
     const misspelled = groups.reduce<object>((all, name) => withValue(all, `${name}.mispelled`, 1), {

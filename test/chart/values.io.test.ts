@@ -5,7 +5,7 @@ import { ownMember, type JsonObject } from '../../src/base/json.ts';
 import { chartValues } from '../checks/chart/chart-readme.ts';
 import { annotationOf, idOf, refusal, renderChart, type Rendered } from '../checks/chart/rendered-chart.ts';
 import { chartFolder, type Helm } from '../cluster/helm/helm.ts';
-import { describeHelm, helmBuildMs, neededHelm } from './helm-versions.ts';
+import { describeHelm, neededHelm } from './helm-versions.ts';
 import { valueCases, valueSets, withValue } from './values-cases.ts';
 
 const values = chartValues(readFileSync('manifests/chart/values.yaml', 'utf8'));
@@ -48,7 +48,7 @@ describeHelm('the chart', () => {
   beforeAll(async () => {
     helm3 = await neededHelm(3);
     helm4 = await neededHelm(4);
-  }, helmBuildMs);
+  });
 
   it.each(valueCases)('$path changes the rendered objects', async ({ path, value, beside = {}, shows }) => {
     const before = textOf(await renderChart(helm4, beside));

@@ -1,6 +1,6 @@
 // Releases of the chart with other names, with one Pod instead of two Deployments, and after a release that was uninstalled.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { helmBuildMs, neededHelm } from '../chart/helm-versions.ts';
+import { neededHelm } from '../chart/helm-versions.ts';
 import { idOf, renderChart } from '../checks/chart/rendered-chart.ts';
 import { startControlPlane, type ControlPlane } from '../cluster/control-plane.ts';
 import { chartFolder, helmMajors, type Helm } from '../cluster/helm/helm.ts';
@@ -24,7 +24,7 @@ describeControllers('releases of the chart', () => {
       plane = await startControlPlane({ audit: false });
       chart = new HelmRelease(helm, plane, first);
       other = new HelmRelease(helm, plane, next);
-    }, helmBuildMs);
+    });
 
     afterAll(() => plane.stop());
 

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseYaml, stringifyYaml } from '../../src/base/yaml.ts';
-import { helmBuildMs, neededHelm } from '../chart/helm-versions.ts';
+import { neededHelm } from '../chart/helm-versions.ts';
 import { valueSets } from '../chart/values-cases.ts';
 import { renderChart } from '../checks/chart/rendered-chart.ts';
 import { startControlPlane, type ControlPlane } from '../cluster/control-plane.ts';
@@ -34,7 +34,7 @@ describeControllers('the chart', () => {
       const helm = await neededHelm(major);
       plane = await startControlPlane({ audit: false });
       chart = new HelmRelease(helm, plane);
-    }, helmBuildMs);
+    });
 
     afterAll(() => plane.stop());
 

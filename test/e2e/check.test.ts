@@ -1,7 +1,7 @@
 // `reeve check` on a real API server, with the account that `helm test` gives it: what works, what does not, and its rights.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { annotationOf, renderChart } from '../checks/chart/rendered-chart.ts';
-import { helmBuildMs, neededHelm } from '../chart/helm-versions.ts';
+import { neededHelm } from '../chart/helm-versions.ts';
 import { installReeve, reeveNamespace } from '../cluster/reeve-install.ts';
 import { mustKubectl } from '../support/kubectl.ts';
 import { startReeve, type Reeve } from '../support/reeve.ts';
@@ -44,7 +44,7 @@ describeControllers('a check', () => {
       '-o=jsonpath={.spec.containers[0].args}',
     ];
     args = JSON.parse(await mustKubectl(read, cluster)) as readonly string[];
-  }, helmBuildMs);
+  });
 
   afterAll(async () => {
     await reeve.stop();

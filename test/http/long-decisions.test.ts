@@ -82,7 +82,8 @@ test('a flood of slow policies by one user delays no policy of another user, and
   // The flood is refused after 2.7 s. Until then the busiest machine must have answered the other user.
   const path = '/validate?timeout=6s';
   const answers: string[] = [];
-  const flood = [1, 2, 3, 4].map(async () => {
+  // So many that even a fast machine cannot review them all until then.
+  const flood = Array.from({ length: 12 }, async () => {
     const { body } = await client.post(path, reviewJson(slowest));
     answers.push('flood');
     return responseOf(body);
@@ -94,7 +95,7 @@ test('a flood of slow policies by one user delays no policy of another user, and
   expect(other.status?.code).not.toBe(503);
   expect(answers).toEqual(['other']);
   const late = (await Promise.all(flood)).filter(({ status }) => status?.code === 503);
-  expect(late).toHaveLength(3);
+  expect(late.length).toBeGreaterThan(0);
   for (const { status } of late)
     expect(status).toMatchObject({
       code: 503,
