@@ -8,13 +8,13 @@ import { freePorts } from '../cluster/ports.ts';
 import { waitUntilReady } from '../cluster/readiness.ts';
 import { roleKubeconfig, type Role } from '../cluster/reeve-rights.ts';
 import { send } from '../cluster/admin-client.ts';
+import { imageNodeFlags } from '../image/node-flags.ts';
 import { flagsOf } from '../support/reeve.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const mebibyte = 1024;
 
-/** The flags of the image, and three quarters of the memory limit of the chart. */
-const nodeFlags = ['--disable-proto=delete', '--disallow-code-generation-from-strings', '--no-addons'];
+/** Three quarters of the memory limit of the chart. */
 const heapMiB = { webhook: 384, reconciler: 768, all: 768 };
 
 export interface Use {
@@ -41,7 +41,11 @@ export class SizedProcess {
     const [port = 0, probesPort = 0] = await freePorts(2);
     const kubeconfig = await roleKubeconfig(cluster, role);
     const flags = flagsOf({ role, kubeconfig, port, probesPort, servicePort: port });
-    const node = [...nodeFlags, `--max-old-space-size=${heapMiB[role]}`, join(root, 'dist/bin/main.js')];
+    const node = [
+      ...imageNodeFlags(),
+      `--max-old-space-size=${heapMiB[role]}`,
+      join(root, 'dist/bin/main.js'),
+    ];
     const args = [...node, ...flags, '--log-level=info'];
     const component = new Component({ name, program: process.execPath, args, cwd: root }, cluster.folder);
     await component.start(guard, cluster.folder);

@@ -65,7 +65,7 @@ describeControllers('releases of the chart', () => {
       }
     });
 
-    it('a release with another name takes over what an uninstall kept, when it is told to', async () => {
+    it('--take-ownership lets a release with another name take over what an uninstall kept', async () => {
       await chart.uninstall('--no-hooks');
       await expect(other.install()).rejects.toThrow('must equal "reeve": current value is "team-reeve"');
       await other.install({}, chartFolder, '--take-ownership');
@@ -75,7 +75,7 @@ describeControllers('releases of the chart', () => {
       await other.uninstall('--no-hooks');
     });
 
-    it('a release takes over an install without Helm, when it is told to', async () => {
+    it('--take-ownership lets a release take over an install without Helm', async () => {
       await mustKubectl(['apply', '-k', 'manifests'], plane);
       await expect(other.install()).rejects.toThrow('invalid ownership metadata');
       // Helm 4 applies on the server, where kubectl owns the fields that differ.

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { neededHelm } from '../chart/helm-versions.ts';
+import { helmMajors } from '../cluster/helm/helm.ts';
 import { installReeve } from '../cluster/reeve-install.ts';
 import { blocksOf } from '../samples/markdown.ts';
 import { kubectl, mustKubectl, type KubectlOptions } from '../support/kubectl.ts';
@@ -163,7 +164,7 @@ describeControllers('with GitOps', { timeout: 120_000 }, () => {
     });
   });
 
-  it('a copy has no labels or annotations by which a tool finds its own objects', async () => {
+  it('a copy has no label or annotation of Argo CD, Flux or the source', async () => {
     const name = `${prefix}source`;
     const labels = {
       'app.kubernetes.io/instance': 'secrets',
@@ -225,7 +226,7 @@ describeControllers('with GitOps', { timeout: 120_000 }, () => {
     },
   );
 
-  it.each([3, 4] as const)(
+  it.each(helmMajors)(
     'helm install --create-namespace, as a HelmRelease does, sets no labels (Helm %i)',
     async (major) => {
       const helm = await neededHelm(major);

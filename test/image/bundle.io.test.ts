@@ -8,14 +8,10 @@ import type { OutputChunk } from 'rolldown';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { bundleProgram, licensesFile } from '../../build/bundle.ts';
 import { eventually } from '../support/eventually.ts';
+import { imageNodeFlags } from './node-flags.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-const flags = [
-  '--disable-proto=delete',
-  '--disallow-code-generation-from-strings',
-  '--no-addons',
-  '--disable-sigusr1',
-];
+const flags = imageNodeFlags();
 
 interface Bundled {
   /** The root of a package: the bundle, package.json and the manifests. */
