@@ -30,7 +30,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 
 /** Inside these rooms each folder imports only itself and the folders to its left. */
 const ordered: Readonly<Record<string, readonly string[]>> = {
-  policy: ['terms', 'rules', 'compile', 'desired', 'decide', 'plan', 'authors', 'status'],
+  policy: ['terms', 'rules', 'intents', 'compile', 'desired', 'decide', 'plan', 'authors', 'status'],
 };
 
 /** Only the edges talk to the world: the pure folders have these of the built-in modules, and no clock and no chance. */

@@ -1,6 +1,6 @@
 // Knows the resource name of each kind without waiting for the API server, and parses kinds in settings.
 import { type Discovery, guessedPlural } from '../kube/discovery.ts';
-import type { ObjectType } from '../policy/compile/object-key.ts';
+import type { ObjectType } from '../policy/terms/object-key.ts';
 
 /** Returns a guess until the API server has answered. Asks at once for the allowed kinds. */
 export function namesOfKinds(

@@ -12,7 +12,7 @@ import { GuardCheck } from '../reconcile/guard-check.ts';
 import { createReconciler, type Reconciler, type ReconcilerOptions } from '../reconcile/controller.ts';
 import type { AuditReader, KindProbe, ObjectWriter, OwnSecrets } from '../reconcile/ports.ts';
 import type { HookMode } from '../policy/compile/applicable-rules.ts';
-import { roleType } from '../policy/compile/object-key.ts';
+import { roleType } from '../policy/terms/object-key.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
 import { elect, type Election } from './election.ts';

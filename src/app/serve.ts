@@ -7,7 +7,7 @@ import { AdmissionMetrics } from '../observe/admission-metrics.ts';
 import { CertificateMetrics } from '../observe/certificate-metrics.ts';
 import { MetricsRegistry } from '../observe/registry.ts';
 import { createProbes } from '../observe/probes.ts';
-import type { ObjectType } from '../policy/compile/object-key.ts';
+import type { ObjectType } from '../policy/terms/object-key.ts';
 import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
 import { startAdmission, type AdmissionSettings } from './admission-server.ts';
 import { listen, urlOf } from './listen.ts';

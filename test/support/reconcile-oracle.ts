@@ -5,7 +5,7 @@ import { managedByLabel, managedByReeve, ownerAnnotation, systemNamespaces } fro
 import { ownMember } from '../../src/base/json.ts';
 import { copyOf, type CopyState } from '../../src/policy/plan/copy.ts';
 import { desired, isManaged, type Desired } from '../../src/policy/desired/desired.ts';
-import { objectKey, type ObjectType } from '../../src/policy/compile/object-key.ts';
+import { objectKey, type ObjectType } from '../../src/policy/terms/object-key.ts';
 import { parseProviderId } from '../../src/policy/terms/provider-id.ts';
 import type { ClusterSnapshot } from '../../src/policy/compile/snapshot.ts';
 import { LiveCluster } from '../../src/state/live-cluster.ts';

@@ -7,7 +7,7 @@ import type { CompiledContent, RenderedContent } from '../compile/compile-conten
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import type { CompiledShare } from '../compile/compile-share.ts';
 import { isProvided, mayMakeSecret, type Install } from '../compile/install.ts';
-import { groupKind, roleBindingType, type ObjectType } from '../compile/object-key.ts';
+import { groupKind, roleBindingType, type ObjectType } from '../terms/object-key.ts';
 import type { Circumstances } from '../terms/budget.ts';
 import { fieldDifferences, roleBindingDifferences, shareDifferences } from './differences.ts';
 import { fateOf, type ProviderWrite } from './provider-write.ts';

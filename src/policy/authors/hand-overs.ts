@@ -1,7 +1,7 @@
 // Finds the objects that a write moves from one provider to another, where both want them in different forms.
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../base/kube-object.ts';
-import { kindOfKey, nameOfKey, type ObjectKey } from '../compile/object-key.ts';
+import { kindOfKey, nameOfKey, type ObjectKey } from '../terms/object-key.ts';
 import { desiredByProvider, type Desired } from '../desired/desired.ts';
 import type { Claim, Provider } from '../desired/provider.ts';
 import type { MatchResult } from '../terms/match.ts';

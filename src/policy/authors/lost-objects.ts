@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { desiredByProvider, type Desired } from '../desired/desired.ts';
 import { isProvided, mayMakeSecret, type Install } from '../compile/install.ts';
-import { type ObjectKey, roleBindingType, secretObjectType, groupKind } from '../compile/object-key.ts';
+import { type ObjectKey, roleBindingType, secretObjectType, groupKind } from '../terms/object-key.ts';
 import { policyProvider, shareProvider, type Claim, type Provider } from '../desired/provider.ts';
 import type { MatchResult } from '../terms/match.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';

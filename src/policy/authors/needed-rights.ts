@@ -8,7 +8,7 @@ import { renderPath, type Path } from '../../base/problem.ts';
 import type { SecretShare } from '../../api/secret-share/secret-share.ts';
 import { isProvided, mayMakeSecret, type Install } from '../compile/install.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
-import { groupOf, roleBindingType } from '../compile/object-key.ts';
+import { groupOf, roleBindingType } from '../terms/object-key.ts';
 import type { CompiledShare } from '../compile/compile-share.ts';
 
 /** An RBAC rule: verbs on objects of one resource, cluster-wide if no namespace is given. */

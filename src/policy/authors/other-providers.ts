@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { CompiledContent } from '../compile/compile-contents.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
-import { groupKind } from '../compile/object-key.ts';
+import { groupKind } from '../terms/object-key.ts';
 import { type ClusterSnapshot, PolicySet, ShareSet } from '../compile/snapshot.ts';
 import { desired, type Desired } from '../desired/desired.ts';
 import type { Circumstances } from '../terms/budget.ts';

@@ -8,7 +8,7 @@ import type { ProviderId } from '../terms/provider-id.ts';
 import type { Install } from '../compile/install.ts';
 import type { CompiledContent, Rendered, RenderedContent } from '../compile/compile-contents.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
-import { isSameObjectType, roleBindingType } from '../compile/object-key.ts';
+import { isSameObjectType, roleBindingType } from '../terms/object-key.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
 
 export interface ProviderCircumstances extends Circumstances {

@@ -5,7 +5,7 @@ import { nameOf } from '../../base/metadata.ts';
 import type { CompiledContent } from '../compile/compile-contents.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import type { CompiledShare } from '../compile/compile-share.ts';
-import { roleBindingType, secretObjectType } from '../compile/object-key.ts';
+import { roleBindingType, secretObjectType } from '../terms/object-key.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { auditObject } from '../decide/audit.ts';
 import type { Circumstances } from '../terms/budget.ts';

@@ -1,5 +1,5 @@
 // Compiles the contents of a policy, and renders them for one namespace.
-import { roleBindingType, type ObjectType } from './object-key.ts';
+import { roleBindingType, type ObjectType } from '../terms/object-key.ts';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { ContentsSpec, RoleBindingContent } from '../../api/namespace-policy/namespace-policy.ts';

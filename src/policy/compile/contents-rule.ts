@@ -7,7 +7,7 @@ import type { Rule, RuleViolation } from '../rules/rule.ts';
 import { quoted } from '../terms/wording.ts';
 import { clipped } from '../../base/text.ts';
 import type { CompiledContent, Rendered, RenderedContent } from './compile-contents.ts';
-import { objectKey, type ObjectKey } from './object-key.ts';
+import { objectKey, type ObjectKey } from '../terms/object-key.ts';
 
 /** Contents without a template need no rule: no namespace can make them fail. */
 export function contentsRules(contents: readonly CompiledContent[]): readonly Rule[] {

@@ -1,7 +1,7 @@
 // Words what a write of a Namespace adds to its contents, changes in them and removes from them.
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../base/kube-object.ts';
-import { kindOfKey, nameOfKey, type ObjectKey } from '../compile/object-key.ts';
+import { kindOfKey, nameOfKey, type ObjectKey } from '../terms/object-key.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { desired, type Desired } from '../desired/desired.ts';
 import type { Claim } from '../desired/provider.ts';

@@ -7,7 +7,7 @@ import { isTerminating, nameOf } from '../../base/metadata.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import type { Rendered } from '../compile/compile-contents.ts';
-import { objectKey, type ObjectKey } from '../compile/object-key.ts';
+import { objectKey, type ObjectKey } from '../terms/object-key.ts';
 import { policyProvider, shareProvider, type Provider, type Claim, type ProvidedObject } from './provider.ts';
 
 /** The reason why the objects of a provider stay as they are in the namespace. */

@@ -8,7 +8,7 @@ import type { Rendered } from '../compile/compile-contents.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import type { CompiledShare } from '../compile/compile-share.ts';
 import type { JsonObject } from '../../base/json.ts';
-import { type ObjectKey, type ObjectType, secretObjectType } from '../compile/object-key.ts';
+import { type ObjectKey, type ObjectType, secretObjectType } from '../terms/object-key.ts';
 
 export interface Provider {
   readonly id: ProviderId;

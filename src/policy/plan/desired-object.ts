@@ -22,12 +22,7 @@ import { kindOfProvider, nameOfProvider } from '../terms/provider-id.ts';
 import type { CopyPayload } from './copy.ts';
 import type { CompiledShare } from '../compile/compile-share.ts';
 import type { Claim } from '../desired/provider.ts';
-import {
-  roleBindingType,
-  isSameObjectType,
-  secretObjectType,
-  type ObjectType,
-} from '../compile/object-key.ts';
+import { roleBindingType, isSameObjectType, secretObjectType, type ObjectType } from '../terms/object-key.ts';
 
 /** Returns the object with its namespace, our labels and annotations and, for a Secret, the defaults of policies. */
 export function desiredObject(

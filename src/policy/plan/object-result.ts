@@ -1,6 +1,6 @@
 // The result for one object of a provider in a namespace: in sync, in conflict, failed, or not to be there.
 import type { ProviderId } from '../terms/provider-id.ts';
-import type { ObjectKey } from '../compile/object-key.ts';
+import type { ObjectKey } from '../terms/object-key.ts';
 
 export interface ObjectResult {
   readonly provider: ProviderId;

@@ -12,7 +12,7 @@ import {
   type ObjectType,
   roleBindingType,
   secretObjectType,
-} from '../compile/object-key.ts';
+} from '../terms/object-key.ts';
 
 export interface Observed extends Ownership {
   readonly key: ObjectKey;

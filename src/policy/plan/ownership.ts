@@ -12,7 +12,7 @@ import {
   withoutMarks,
 } from '../../api/names.ts';
 import { annotationsOf, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
-import type { ObjectType } from '../compile/object-key.ts';
+import type { ObjectType } from '../terms/object-key.ts';
 import { nameOfProvider, parseProviderId, type ProviderId } from '../terms/provider-id.ts';
 
 export interface Ownership {

@@ -5,7 +5,7 @@ import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import type { CopyState } from './copy.ts';
 import type { Desired } from '../desired/desired.ts';
 import type { FuseVerdict } from './fuse.ts';
-import type { ObjectKey } from '../compile/object-key.ts';
+import type { ObjectKey } from '../terms/object-key.ts';
 import type { Observed } from './observed.ts';
 import type { CompiledShare } from '../compile/compile-share.ts';
 import type { Claim } from '../desired/provider.ts';

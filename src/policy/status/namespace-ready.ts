@@ -2,7 +2,7 @@
 import { managedByLabel, managedByReeve, ownerAnnotation, readyCondition } from '../../api/names.ts';
 import { clipped } from '../../base/text.ts';
 import type { Desired } from '../desired/desired.ts';
-import { kindOfKey, nameOfKey, type ObjectKey } from '../compile/object-key.ts';
+import { kindOfKey, nameOfKey, type ObjectKey } from '../terms/object-key.ts';
 import type { ObjectResult } from '../plan/object-result.ts';
 import type { Observed } from '../plan/observed.ts';
 import type { Condition } from './condition.ts';

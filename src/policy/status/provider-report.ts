@@ -1,5 +1,5 @@
 // Counts for one namespace, per policy and share, how many objects are in sync and which are not.
-import { kindOfKey, nameOfKey } from '../compile/object-key.ts';
+import { kindOfKey, nameOfKey } from '../terms/object-key.ts';
 import type { Desired } from '../desired/desired.ts';
 import type { ObjectResult } from '../plan/object-result.ts';
 import { matchErrorText, type MatchError } from '../terms/match.ts';

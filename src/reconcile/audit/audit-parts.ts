@@ -1,5 +1,5 @@
 // Puts the parts of the audit together: what it knows, its sweeps, their queue and its watches.
-import { roleBindingType, roleType, isSameObjectType } from '../../policy/compile/object-key.ts';
+import { roleBindingType, roleType, isSameObjectType } from '../../policy/terms/object-key.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
 import type { Clock } from '../../base/clock.ts';

@@ -1,5 +1,5 @@
 // Tracks one watch of live objects: which objects it covers, and up to which version it has reported.
-import { type ObjectType, groupOf } from '../../policy/compile/object-key.ts';
+import { type ObjectType, groupOf } from '../../policy/terms/object-key.ts';
 import type { Observed } from '../../policy/plan/observed.ts';
 import { isNewerResourceVersion } from '../../base/resource-version.ts';
 

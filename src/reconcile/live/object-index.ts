@@ -1,5 +1,5 @@
 // Indexes live objects by namespace and key, our own objects, and their number per provider and namespace.
-import type { ObjectKey } from '../../policy/compile/object-key.ts';
+import type { ObjectKey } from '../../policy/terms/object-key.ts';
 import type { Observed } from '../../policy/plan/observed.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 

@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../base/kube-object.ts';
 import { Listeners, type ListenerOptions } from '../../base/listeners.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
-import type { ObjectKey, ObjectType } from '../../policy/compile/object-key.ts';
+import type { ObjectKey, ObjectType } from '../../policy/terms/object-key.ts';
 import type { Observed } from '../../policy/plan/observed.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import { ObjectFeed } from './object-feed.ts';

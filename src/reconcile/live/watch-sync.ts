@@ -1,6 +1,6 @@
 // Waits until every watch has delivered its first complete list, except watches that our account may not use.
 import { isAborted } from '../../base/abort.ts';
-import { groupOf } from '../../policy/compile/object-key.ts';
+import { groupOf } from '../../policy/terms/object-key.ts';
 import type { Install } from '../../policy/compile/install.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
 import type { ObservedObjects } from './observed-objects.ts';

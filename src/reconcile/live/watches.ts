@@ -12,7 +12,7 @@ import {
   roleBindingType,
   isSameObjectType,
   secretObjectType,
-} from '../../policy/compile/object-key.ts';
+} from '../../policy/terms/object-key.ts';
 
 /** One list-watch that the caller has to start. */
 export interface WantedWatch {

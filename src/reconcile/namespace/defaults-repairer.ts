@@ -1,6 +1,6 @@
 // `existing: Repair`: adds missing defaults to a Namespace, and never changes a value.
 import type { KubeObject } from '../../base/kube-object.ts';
-import { objectKey } from '../../policy/compile/object-key.ts';
+import { objectKey } from '../../policy/terms/object-key.ts';
 import { failedResult, type ObjectResult } from '../../policy/plan/object-result.ts';
 import { providerId } from '../../policy/terms/provider-id.ts';
 import type { Audits } from './audits.ts';

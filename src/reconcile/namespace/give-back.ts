@@ -10,7 +10,7 @@ import {
   withoutMarks,
 } from '../../api/names.ts';
 import { annotationsOf, labelsOf, valueOf } from '../../base/metadata.ts';
-import type { ObjectType } from '../../policy/compile/object-key.ts';
+import type { ObjectType } from '../../policy/terms/object-key.ts';
 import { managedBefore } from '../../policy/plan/ownership.ts';
 import type { Observed } from '../../policy/plan/observed.ts';
 import { asApplied, remaindersOf } from '../../policy/plan/remainder.ts';

@@ -1,7 +1,7 @@
 // Plans the writes for one namespace, and first reads the Secrets that the plan needs.
 import type { KubeObject } from '../../base/kube-object.ts';
 import { isManaged, type Desired } from '../../policy/desired/desired.ts';
-import type { ObjectKey } from '../../policy/compile/object-key.ts';
+import type { ObjectKey } from '../../policy/terms/object-key.ts';
 import { observeSecret, type Observed } from '../../policy/plan/observed.ts';
 import {
   failedResult,

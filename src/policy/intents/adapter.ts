@@ -1,0 +1,57 @@
+// Says what an adapter is: which intents a security engine can keep, and what Reeve provides for them.
+import type {
+  ContentsSpec,
+  LabelSelector,
+  NamespacePolicySpec,
+} from '../../api/namespace-policy/namespace-policy.ts';
+import type { SecurityIntentSpec } from '../../api/intents/security-intent.ts';
+import type { ObjectType } from '../terms/object-key.ts';
+
+/** An intent that can be rendered: its id is known, and its params are those of the id. */
+export interface Intent extends SecurityIntentSpec {
+  readonly name: string;
+}
+
+/** Where the intent must hold. */
+export interface Target {
+  /** The Pods. Undefined: all Pods of the namespace. */
+  readonly workloads: LabelSelector | undefined;
+  /** True for a binding of many namespaces. */
+  readonly isClusterWide: boolean;
+  readonly settings: AdapterSettings;
+}
+
+/** What the installation says to the adapters. */
+export interface AdapterSettings {
+  /** The image of the scanner of TLS. Undefined: the adapter `tls-scan` is not there. */
+  readonly tlsScanImage: string | undefined;
+}
+
+/** An item of `contents.serviceAccounts`. */
+export interface ServiceAccountFields {
+  readonly name: string;
+  readonly imagePullSecrets?: readonly string[];
+  readonly automountServiceAccountToken?: boolean;
+}
+
+/** Parts of a NamespacePolicy. Texts are literal: what the engine reads as a template is escaped later. */
+export interface Rendering {
+  readonly resources?: NonNullable<ContentsSpec['resources']>;
+  readonly serviceAccounts?: readonly ServiceAccountFields[];
+  readonly namespaces?: Pick<NonNullable<NamespacePolicySpec['namespaces']>, 'defaults' | 'required'>;
+  /** The only namespace that gets the contents. Undefined: each matched one. */
+  readonly onlyIn?: string;
+}
+
+export interface IntentAdapter {
+  readonly id: string;
+  /** The kinds that the API server must serve. */
+  readonly needs: readonly ObjectType[];
+  /** What else the installation must have: a sentence about what is missing, or undefined. */
+  readonly lacks?: (settings: AdapterSettings) => string | undefined;
+  /** The kinds that it can render, for the rights of Reeve's account. */
+  readonly provides: readonly ObjectType[];
+  supports(intent: Intent, workloads: LabelSelector | undefined): boolean;
+  /** Asked only for what it supports. The same intent and target give the same objects, whatever the binding is called. */
+  render(intent: Intent, target: Target): Rendering;
+}
