@@ -5,7 +5,7 @@ import type { ObjectType } from '../policy/terms/object-key.ts';
 /** Returns a guess until the API server has answered. Asks at once for the allowed kinds. */
 export function namesOfKinds(
   allowed: readonly ObjectType[],
-  discovery: Discovery,
+  discovery: Pick<Discovery, 'find'>,
 ): (type: ObjectType) => string {
   const told = new Map<string, string>();
   const nameOf = ({ apiVersion, kind }: ObjectType): string => {

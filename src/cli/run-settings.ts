@@ -36,6 +36,16 @@ const defaultKinds = [
   'networking.k8s.io/v1/NetworkPolicy',
 ];
 
+/** The adapters in src/policy/intents/adapters. */
+const adapterIds: readonly string[] = [
+  'pod-security',
+  'network',
+  'workload',
+  'kyverno',
+  'kubearmor',
+  'tls-scan',
+];
+
 export const runSettings = {
   role: choiceSetting('all', roles, {
     placeholder: 'ROLE',
@@ -112,6 +122,20 @@ export const runSettings = {
     },
     defaultKinds,
   ),
+  intentAdapter: listSetting(
+    (text) => adapterIds.includes(text),
+    {
+      placeholder: 'ADAPTER',
+      help: 'An adapter that may render intents. May be given several times. Default: all adapters. Use the same list for all roles.',
+      accepted: adapterIds.join(', '),
+    },
+    adapterIds,
+  ),
+  tlsScanImage: optionalText({
+    placeholder: 'IMAGE',
+    help: 'The image that checks TLS for intents with the id assessTLS. Without it, no adapter supports that id.',
+    accepted: 'the name of an image',
+  }),
   ...processSettings,
 } satisfies Settings;
 

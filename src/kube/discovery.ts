@@ -15,6 +15,8 @@ export interface ServedKind {
 export interface Discovery {
   /** Returns undefined for a kind that is not served; discovery is repeated after 30 seconds. */
   find(apiVersion: string, kind: string, signal?: AbortSignal): Promise<ServedKind | undefined>;
+  /** Asks now, whatever is cached. Rejects with a KubeError when there is no answer; then the cache stays. */
+  refresh(apiVersion: string, signal?: AbortSignal): Promise<void>;
 }
 
 type Kinds = ReadonlyMap<string, ServedKind>;
@@ -50,6 +52,10 @@ class CachedDiscovery implements Discovery {
     if (age < (known === undefined ? unknownMs : knownMs)) return known;
     const kinds = await this.#asking.run(apiVersion, () => this.#ask(apiVersion), signal);
     return kinds.get(kind);
+  }
+
+  async refresh(apiVersion: string, signal?: AbortSignal): Promise<void> {
+    await this.#asking.run(apiVersion, () => this.#ask(apiVersion), signal);
   }
 
   async #ask(apiVersion: string): Promise<Kinds> {

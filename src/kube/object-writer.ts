@@ -42,15 +42,15 @@ export interface ObjectWriter {
   remove(ref: ObjectRef, preconditions: Preconditions, options?: CallOptions): Promise<void>;
 }
 
-export function createObjectWriter(client: KubeClient, discovery: Discovery): ObjectWriter {
+export function createObjectWriter(client: KubeClient, discovery: Pick<Discovery, 'find'>): ObjectWriter {
   return new DiscoveringWriter(client, discovery);
 }
 
 class DiscoveringWriter implements ObjectWriter {
   readonly #client: KubeClient;
-  readonly #discovery: Discovery;
+  readonly #discovery: Pick<Discovery, 'find'>;
 
-  constructor(client: KubeClient, discovery: Discovery) {
+  constructor(client: KubeClient, discovery: Pick<Discovery, 'find'>) {
     this.#client = client;
     this.#discovery = discovery;
   }

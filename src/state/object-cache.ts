@@ -1,9 +1,10 @@
-// Caches the objects of one watch by name, and reports what each event or list has changed.
+// Caches the objects of one watch by key, and reports what each event or list has changed.
 import type { KubeObject } from '../base/kube-object.ts';
 import type { WatchSink } from '../base/watch-sink.ts';
 
 /** A new object has only `after`, a deleted object only `before`. */
 export interface CacheChange<T> {
+  /** The name. For an object in a namespace: `<namespace>/<name>`. */
   readonly name: string;
   readonly before: T | undefined;
   readonly after: T | undefined;
@@ -22,6 +23,10 @@ interface Entry<T> {
   readonly uid: string | undefined;
   readonly resourceVersion: unknown;
   readonly value: T;
+}
+
+function keyOf({ metadata: { namespace, name = '' } }: KubeObject): string {
+  return namespace === undefined || namespace === '' ? name : `${namespace}/${name}`;
 }
 
 export class ObjectCache<T> implements WatchSink {
@@ -49,7 +54,7 @@ export class ObjectCache<T> implements WatchSink {
 
   replaced(objects: readonly KubeObject[]): void {
     const known = objects.filter((object) => this.#isOurs(object));
-    const present = new Set(known.map(({ metadata }) => metadata.name));
+    const present = new Set(known.map(keyOf));
     const gone = [...this.#entries.keys()].filter((name) => !present.has(name));
     this.#isSynced = true;
     this.#tell([...gone.map((name) => this.#drop(name)), ...known.map((object) => this.#take(object))]);
@@ -60,9 +65,22 @@ export class ObjectCache<T> implements WatchSink {
   }
 
   removed(object: KubeObject): void {
-    const { name = '', uid } = object.metadata;
+    const { uid } = object.metadata;
+    const name = keyOf(object);
     // A deletion that arrives after a new object of the same name is stale.
     if (this.#isOurs(object) && this.#entries.get(name)?.uid === uid) this.#tell([this.#drop(name)]);
+  }
+
+  /** Reads entries again, because something else that `read` depends on has changed. Undefined: the entry stays. */
+  reread(again: (value: T) => T | undefined): void {
+    this.#tell(
+      [...this.#entries].map(([name, entry]) => {
+        const value = again(entry.value);
+        if (value === undefined) return undefined;
+        this.#entries.set(name, { ...entry, value });
+        return { name, before: entry.value, after: value };
+      }),
+    );
   }
 
   #isOurs({ apiVersion, kind, metadata }: KubeObject): boolean {
@@ -72,7 +90,8 @@ export class ObjectCache<T> implements WatchSink {
 
   /** Returns undefined if exactly this version is stored already. */
   #take(object: KubeObject): CacheChange<T> | undefined {
-    const { name = '', uid, resourceVersion } = object.metadata;
+    const { uid, resourceVersion } = object.metadata;
+    const name = keyOf(object);
     const known = this.#entries.get(name);
     const same = known?.uid === uid ? known : undefined;
     if (same?.resourceVersion !== undefined && same.resourceVersion === resourceVersion) return undefined;

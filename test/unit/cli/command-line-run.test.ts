@@ -42,6 +42,8 @@ test('by default one process has both roles, and the cluster is found from the e
         'v1/ServiceAccount',
         'networking.k8s.io/v1/NetworkPolicy',
       ],
+      intentAdapter: ['pod-security', 'network', 'workload', 'kyverno', 'kubearmor', 'tls-scan'],
+      tlsScanImage: undefined,
       drainGrace: 5000,
       evaluationBudget: 250,
       logLevel: 'info',

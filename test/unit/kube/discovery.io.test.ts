@@ -62,6 +62,29 @@ test('discovery of a known kind is repeated after ten minutes', async () => {
   expect(stub.requests).toHaveLength(2);
 });
 
+test('a refresh asks at once, so a kind that was removed is no longer found', async () => {
+  let resources = rbacList.resources;
+  const { stub, discovery } = await start((response) => sendJson(response, { ...rbacList, resources }));
+  expect(await discovery.find(rbac, 'Role')).toBeDefined();
+  resources = [];
+  expect(await discovery.find(rbac, 'Role')).toBeDefined();
+  await discovery.refresh(rbac);
+  expect(await discovery.find(rbac, 'Role')).toBeUndefined();
+  expect(stub.requests).toHaveLength(2);
+});
+
+test('a refresh without an answer rejects, and keeps what is known', async () => {
+  let isDown = false;
+  const { discovery } = await start((response) => {
+    if (isDown) sendJson(response, statusOf(503, 'ServiceUnavailable'), 503);
+    else sendJson(response, rbacList);
+  });
+  await discovery.find(rbac, 'Role');
+  isDown = true;
+  expect(await rejectionOf(discovery.refresh(rbac))).toMatchObject({ code: 503 });
+  expect(await discovery.find(rbac, 'Role')).toBeDefined();
+});
+
 test('a kind that is installed later is found within half a minute', async () => {
   let isInstalled = false;
   const { stub, discovery, pass } = await start((response) => {

@@ -8,7 +8,7 @@ import type { ObjectWriter } from '../../../src/kube/object-writer.ts';
 import { clientOf, rejectionOf, sendJson, startStub, statusOf } from './stub-api-server.ts';
 import type { Answering, StubServer } from './stub-api-server.ts';
 
-const discovery: Discovery = {
+const discovery: Pick<Discovery, 'find'> = {
   find: (apiVersion, kind) =>
     Promise.resolve(
       `${apiVersion}/${kind}` === 'v1/Secret' ? { plural: 'secrets', namespaced: true } : undefined,

@@ -1,0 +1,53 @@
+// Starts a watch once the API server serves its kind. Until then the kind counts as one without objects.
+import { KubeError } from '../base/kube-error.ts';
+import { pause } from '../base/pause.ts';
+import type { WatchSink } from '../base/watch-sink.ts';
+import type { ServedKind } from '../kube/discovery.ts';
+import type { Log } from '../observe/log.ts';
+import type { ObjectType } from '../policy/terms/object-key.ts';
+import { systemClock } from '../base/clock.ts';
+import type { ClusterConnection } from './cluster-connection.ts';
+
+export interface ServedWatch {
+  readonly type: ObjectType;
+  readonly sink: WatchSink;
+  /** Starts the watch under the resource name of the kind. */
+  readonly start: (plural: string) => void;
+}
+
+/** While the kind is not served. Discovery caches that for 30 s, so most looks cost no request. */
+const lookMs = 1000;
+
+/** Resolves when the watch has started or the signal has aborted. */
+export async function startOnceServed(
+  { type: { apiVersion, kind }, sink, start }: ServedWatch,
+  { discovery }: Pick<ClusterConnection, 'discovery'>,
+  log: Log,
+  signal: AbortSignal,
+): Promise<void> {
+  let isToldAbsent = false;
+  while (!signal.aborted) {
+    const found = await answerOf(discovery.find(apiVersion, kind, signal), signal);
+    if (found !== 'no answer' && found !== undefined) return start(found.plural);
+    if (found === undefined && !isToldAbsent) {
+      log.warn('kind not served', { apiVersion, kind });
+      // A kind that is not served has no objects, so its initial sync is done.
+      sink.replaced([], '0');
+      isToldAbsent = true;
+    }
+    await pause(systemClock, lookMs, signal);
+  }
+}
+
+/** Separates "no answer" from "not served". */
+async function answerOf(
+  finding: Promise<ServedKind | undefined>,
+  signal: AbortSignal,
+): Promise<ServedKind | undefined | 'no answer'> {
+  try {
+    return await finding;
+  } catch (error) {
+    if (error instanceof KubeError || signal.aborted) return 'no answer';
+    throw error;
+  }
+}
