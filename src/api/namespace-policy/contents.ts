@@ -1,7 +1,7 @@
 // The field `contents`: RoleBindings and other objects that the reconciler creates in every matched namespace.
 import { duration, notBoth, time } from '../common-fields.ts';
 import { reservedPrefix } from '../names.ts';
-import { choice, list, object, text } from '../schema/build.ts';
+import { boolean, choice, list, object, text } from '../schema/build.ts';
 import { resourceContent } from './resource-content.ts';
 
 const template = 'Text or a template: CEL in ${ } sees namespaceObject, the Namespace; $${ is a literal ${.';
@@ -80,6 +80,40 @@ export const roleBindingContent = object({
   rules: [notBoth('expiresAfter', 'expiresAt')],
 });
 
+const maxPullSecrets = 10;
+
+export const serviceAccountContent = object({
+  description:
+    'Fields of a ServiceAccount that Kubernetes or another user creates. Reeve adds these fields and takes them back. It never creates, deletes or labels the ServiceAccount, and leaves its other fields alone. The author must have the right to patch ServiceAccounts.',
+  fields: {
+    name: text({
+      description: `The name of the ServiceAccount. ${template} Unique among the serviceAccounts. Example: default, which Kubernetes creates in every namespace.`,
+      minLength: 1,
+      maxLength: 4096,
+    }),
+    imagePullSecrets: list({
+      description: `Names of Secrets in the same namespace with which Pods of the ServiceAccount pull images. They are added to those of other policies and of other users. ${template} Example: [regcred].`,
+      items: text({ description: 'The name of a Secret.', minLength: 1, maxLength: 4096 }),
+      minItems: 1,
+      maxItems: maxPullSecrets,
+      unique: 'set',
+    }),
+    automountServiceAccountToken: boolean(
+      'Whether Pods of the ServiceAccount get its token mounted, unless the Pod says otherwise. Where several policies say different, false wins. Example: false.',
+    ),
+  },
+  required: ['name'],
+  rules: [
+    {
+      accepted: 'imagePullSecrets, automountServiceAccountToken, or both',
+      must: 'have',
+      cel: 'has(self.imagePullSecrets) || has(self.automountServiceAccountToken)',
+      offender: ({ imagePullSecrets, automountServiceAccountToken }) =>
+        imagePullSecrets === undefined && automountServiceAccountToken === undefined ? [] : undefined,
+    },
+  ],
+});
+
 export const contents = object({
   description:
     'The objects that every matched namespace contains, old or new. Reeve creates them, restores them when they change, and deletes them when the policy no longer wants them. Labels and annotations of a Namespace that make one of them fail violate the rule contents: validationActions and exceptions apply to it.',
@@ -95,6 +129,13 @@ export const contents = object({
         'Other namespaced objects, of the kinds that the installation allows. Not allowed: Secrets (use a SecretShare), RBAC, kinds of Reeve, cluster-scoped kinds. Example: [{apiVersion: v1, kind: ResourceQuota, metadata: {name: team}, spec: {hard: {pods: "50"}}}].',
       items: resourceContent,
       maxItems: 50,
+    }),
+    serviceAccounts: list({
+      description:
+        'Fields of ServiceAccounts that exist already, such as default. Example: [{name: default, imagePullSecrets: [regcred]}].',
+      items: serviceAccountContent,
+      maxItems: 50,
+      unique: { key: 'name' },
     }),
   },
 });

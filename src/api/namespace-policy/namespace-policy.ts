@@ -7,7 +7,7 @@ import {
   validationActions,
   validationRule,
 } from './validations.ts';
-import { type roleBindingContent, type subject, contents } from './contents.ts';
+import { type roleBindingContent, type serviceAccountContent, type subject, contents } from './contents.ts';
 import type { defaults } from './defaults.ts';
 import { type labelSelector, type matchCondition, match } from './match.ts';
 import {
@@ -100,6 +100,7 @@ export type RbacRules = Infer<typeof rbacRules>;
 export type ValidationRule = Infer<typeof validationRule>;
 export type Subject = Infer<typeof subject>;
 export type RoleBindingContent = Infer<typeof roleBindingContent>;
+export type ServiceAccountContent = Infer<typeof serviceAccountContent>;
 export type ContentsSpec = Infer<typeof contents>;
 export type PolicyException = Infer<typeof policyException>;
 export type NamespacePolicySpec = Infer<typeof spec>;

@@ -27,17 +27,10 @@ export interface AdapterSettings {
   readonly tlsScanImage: string | undefined;
 }
 
-/** An item of `contents.serviceAccounts`. */
-export interface ServiceAccountFields {
-  readonly name: string;
-  readonly imagePullSecrets?: readonly string[];
-  readonly automountServiceAccountToken?: boolean;
-}
-
 /** Parts of a NamespacePolicy. Texts are literal: what the engine reads as a template is escaped later. */
 export interface Rendering {
   readonly resources?: NonNullable<ContentsSpec['resources']>;
-  readonly serviceAccounts?: readonly ServiceAccountFields[];
+  readonly serviceAccounts?: NonNullable<ContentsSpec['serviceAccounts']>;
   readonly namespaces?: Pick<NonNullable<NamespacePolicySpec['namespaces']>, 'defaults' | 'required'>;
   /** The only namespace that gets the contents. Undefined: each matched one. */
   readonly onlyIn?: string;
