@@ -45,6 +45,7 @@ const onOwnPlanes = [
   'fan-out',
   'faults',
   'install',
+  'intents-engines',
   'one-identity',
   'recipes',
   'secret-names',
@@ -160,7 +161,11 @@ const ownPlanes = {
   test: {
     name: 'own-planes',
     include: onOwnPlanes,
-    globalSetup: ['./test/support/helms.ts', './test/support/own-planes.ts'],
+    globalSetup: [
+      './test/support/helms.ts',
+      './test/support/engine-kinds.ts',
+      './test/support/own-planes.ts',
+    ],
     sequence: { groupOrder: 2 },
     testTimeout: 180_000,
     hookTimeout: 180_000,

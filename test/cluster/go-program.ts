@@ -51,7 +51,7 @@ export async function builtBy(
   onBuild: () => void = () => undefined,
 ): Promise<string> {
   const module = program.module ?? import.meta.dirname;
-  const toolchain = await run(go, ['env', 'GOVERSION', 'GOOS', 'GOARCH'], env, module);
+  const toolchain = await runGo(go, ['env', 'GOVERSION', 'GOOS', 'GOARCH'], env, module);
   const names = ['go.mod', 'go.sum', ...program.files.map((file) => join(program.folder, file))];
   const contents = await Promise.all(names.map((name) => readFile(join(module, name))));
   const files = new Map(names.map((name, index) => [name, contents[index] ?? Buffer.of()]));
@@ -79,7 +79,7 @@ async function build(
   const temporary = temporaryName(path);
   await mkdir(cacheFolder(env), { recursive: true });
   try {
-    await run(go, ['build', ...flags, '-o', temporary, folder], env, module);
+    await runGo(go, ['build', ...flags, '-o', temporary, folder], env, module);
     await rename(temporary, path);
     removeOldBuilds(cacheFolder(env));
   } finally {
@@ -87,7 +87,13 @@ async function build(
   }
 }
 
-async function run(go: string, args: readonly string[], env: Environment, cwd: string): Promise<string> {
+/** Returns the standard output of Go in this folder. Rejects with its last lines when Go fails. */
+export async function runGo(
+  go: string,
+  args: readonly string[],
+  env: Environment,
+  cwd: string,
+): Promise<string> {
   const own = { ...env, CGO_ENABLED: '0', GOWORK: 'off' };
   const { code, stdout, stderr } = await runProgram(go, args, { cwd, env: own });
   if (code === 0) return stdout;
