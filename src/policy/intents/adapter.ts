@@ -14,7 +14,7 @@ export interface Intent extends SecurityIntentSpec {
 
 /** Where the intent must hold. */
 export interface Target {
-  /** The Pods. Undefined: all Pods of the namespace. */
+  /** The Pods. Undefined: all Pods of the namespace. Never empty. */
   readonly workloads: LabelSelector | undefined;
   /** True for a binding of many namespaces. */
   readonly isClusterWide: boolean;
@@ -36,6 +36,12 @@ export interface Rendering {
   readonly onlyIn?: string;
 }
 
+/**
+ * `false`: the id belongs to other adapters. A text: the id is one of this adapter, but it cannot keep this intent there; the
+ * text says why, in a sentence without a period.
+ */
+export type Support = boolean | string;
+
 export interface IntentAdapter {
   readonly id: string;
   /** The kinds that the API server must serve. */
@@ -44,7 +50,7 @@ export interface IntentAdapter {
   readonly lacks?: (settings: AdapterSettings) => string | undefined;
   /** The kinds that it can render, for the rights of Reeve's account. */
   readonly provides: readonly ObjectType[];
-  supports(intent: Intent, workloads: LabelSelector | undefined): boolean;
+  supports(intent: Intent, workloads: LabelSelector | undefined): Support;
   /** Asked only for what it supports. The same intent and target give the same objects, whatever the binding is called. */
   render(intent: Intent, target: Target): Rendering;
 }
