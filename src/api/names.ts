@@ -14,15 +14,17 @@ export const managedByReeve = 'reeve';
 /** The label of objects that the installation or the program itself creates. */
 export const partOfLabel = 'app.kubernetes.io/part-of';
 export const partOfReeve = 'reeve';
-/** Annotation on our objects: `<Kind>/<name>` of the policy or share that owns the object. */
+/** Annotation on our objects: `<Kind>/<name>` of the provider that owns the object, or `<Kind>/<namespace>/<name>`. */
 export const ownerAnnotation = `${group}/owner`;
 /**
- * Labels on our objects: the name of the policy or share, so that people can select its objects. The names of policies and
- * shares are valid label values.
+ * Labels on our objects: the name of the provider, so that people can select its objects. The names of providers are valid
+ * label values.
  */
 export const providerLabels = {
   NamespacePolicy: `${group}/namespacepolicy`,
   SecretShare: `${group}/secretshare`,
+  ClusterSecurityIntentBinding: `${group}/clustersecurityintentbinding`,
+  SecurityIntentBinding: `${group}/securityintentbinding`,
 } as const;
 /** Annotation on a RoleBinding that expires: when Reeve deletes it, as `2027-01-31T00:00:00Z`. */
 export const expiresAtAnnotation = `${group}/expires-at`;
@@ -45,6 +47,8 @@ export const withoutMarks = {
     [managedByLabel]: null,
     [providerLabels.NamespacePolicy]: null,
     [providerLabels.SecretShare]: null,
+    [providerLabels.ClusterSecurityIntentBinding]: null,
+    [providerLabels.SecurityIntentBinding]: null,
   },
   annotations: { [ownerAnnotation]: null, [appliedAnnotation]: null, [expiresAtAnnotation]: null },
 } as const;

@@ -13,6 +13,7 @@ import { createReconciler, type Reconciler, type ReconcilerOptions } from '../re
 import type { AuditReader, KindProbe, ObjectWriter, OwnSecrets } from '../reconcile/ports.ts';
 import type { HookMode } from '../policy/compile/applicable-rules.ts';
 import { roleType } from '../policy/terms/object-key.ts';
+import { providerResources } from '../policy/terms/provider-id.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
 import { elect, type Election } from './election.ts';
@@ -184,13 +185,12 @@ function auditReaderOf({ client }: ClusterConnection): AuditReader {
 
 /** https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#delete-a-customresourcedefinition */
 function kindProbeOf({ writer }: ClusterConnection): KindProbe {
-  const plurals = { NamespacePolicy: 'namespacepolicies', SecretShare: 'secretshares' } as const;
   return {
     isKindTerminating: async (kind, signal) => {
       const ref = {
         apiVersion: 'apiextensions.k8s.io/v1',
         kind: 'CustomResourceDefinition',
-        name: `${plurals[kind]}.${group}`,
+        name: `${providerResources[kind]}.${group}`,
       };
       const definition = await writer.read(ref, { signal });
       return definition === undefined || ownMember(definition.metadata, 'deletionTimestamp') !== undefined;

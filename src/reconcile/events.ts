@@ -1,10 +1,9 @@
 // Records Kubernetes events: summed up on the policy or share and on the namespace, and one on each changed object.
-import { apiVersion } from '../api/names.ts';
 import type { Observed } from '../policy/plan/observed.ts';
 import type { WriteStep } from '../policy/plan/plan-claim.ts';
 import type { PlanStep } from '../policy/plan/plan.ts';
 import type { MissingKey } from '../policy/plan/repair.ts';
-import { kindOfProvider, nameOfProvider, type ProviderId } from '../policy/terms/provider-id.ts';
+import { providerRef, type ProviderId } from '../policy/terms/provider-id.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import type { UnsyncedObject } from '../policy/status/provider-report.ts';
 import type { Clock } from '../base/clock.ts';
@@ -172,7 +171,7 @@ export class EventAnnouncer {
 
   #providerObject(provider: ProviderId): EventObject {
     const uid = this.#options.cluster.snapshot().providers.get(provider)?.uid;
-    return withUid({ apiVersion, kind: kindOfProvider(provider), name: nameOfProvider(provider) }, uid);
+    return withUid(providerRef(provider), uid);
   }
 
   /** Has itself as its namespace, so that the event is stored there. */

@@ -2,14 +2,9 @@
 // https://kubernetes.io/docs/concepts/overview/working-with-objects/finalizers/
 import { KubeError } from '../base/kube-error.ts';
 import type { KubeObject } from '../base/kube-object.ts';
-import { apiVersion, cleanupFinalizer } from '../api/names.ts';
+import { cleanupFinalizer } from '../api/names.ts';
 import { isTerminating } from '../base/metadata.ts';
-import {
-  kindOfProvider,
-  nameOfProvider,
-  type ProviderId,
-  type ProviderState,
-} from '../policy/terms/provider-id.ts';
+import { providerRef, type ProviderId, type ProviderState } from '../policy/terms/provider-id.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import { wasRestored } from './changes.ts';
 import type { ObjectWriter, ReconcileObserver } from './ports.ts';
@@ -103,7 +98,7 @@ export class Finalizers {
     signal: AbortSignal,
   ): Promise<boolean> {
     const { writer, observer } = this.#options;
-    const ref = { apiVersion, kind: kindOfProvider(provider), name: nameOfProvider(provider) };
+    const ref = providerRef(provider);
     const object = await writer.read(ref, signal);
     if (object?.metadata.uid !== uid) return false;
     const before = finalizersOf(object);

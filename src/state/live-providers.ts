@@ -1,16 +1,12 @@
 // Keeps the policies and shares that the watches report: the state of each, and the sets in force.
 import { isDeepStrictEqual } from 'node:util';
 import { apiVersion } from '../api/names.ts';
-import {
-  providerId,
-  type ProviderId,
-  type ProviderKind,
-  type ProviderState,
-} from '../policy/terms/provider-id.ts';
+import { providerId, type ProviderId, type ProviderState } from '../policy/terms/provider-id.ts';
 import { ObjectCache } from './object-cache.ts';
 import { loadStored, type LoadedProvider, type Standing } from './stored-provider.ts';
 import type { CompiledPolicy } from '../policy/compile/compile-policy.ts';
 import type { CompiledShare } from '../policy/compile/compile-share.ts';
+import type { ProviderForm } from '../policy/compile/load-provider.ts';
 import { PolicySet, ShareSet } from '../policy/compile/snapshot.ts';
 
 export interface ProviderChange {
@@ -23,7 +19,7 @@ export interface ProviderChange {
   readonly affectsNamespaces: boolean;
 }
 
-export type ProviderCounts = Readonly<Record<ProviderKind, Readonly<Record<Standing, number>>>>;
+export type ProviderCounts = Readonly<Record<ProviderForm, Readonly<Record<Standing, number>>>>;
 
 interface ProvidersView {
   readonly policies: PolicySet;
@@ -73,7 +69,7 @@ export class LiveProviders {
   }
 
   /** Only a changed definition discards the set; a written status, for one, does not. */
-  #store(kind: ProviderKind, forgetSet: () => void): ObjectCache<LoadedProvider> {
+  #store(kind: ProviderForm, forgetSet: () => void): ObjectCache<LoadedProvider> {
     return new ObjectCache<LoadedProvider>({
       apiVersion,
       kind,

@@ -3,9 +3,14 @@ import { isJsonObject, ownMember } from '../base/json.ts';
 import { apiVersion } from '../api/names.ts';
 import type { Problem } from '../base/problem.ts';
 import { describeValue } from '../base/text.ts';
-import { providerKinds, type ProviderKind } from '../policy/terms/provider-id.ts';
 import type { FileProblem } from './file-problem.ts';
-import { loadProvider, providerKindOf, type ProviderDefinition } from '../policy/compile/load-provider.ts';
+import {
+  loadProvider,
+  providerForms,
+  providerKindOf,
+  type ProviderDefinition,
+  type ProviderForm,
+} from '../policy/compile/load-provider.ts';
 import { firstOfEach, inOrder } from './located.ts';
 import { readYamlFiles } from './yaml-files.ts';
 import { readObjects, type LocatedObject } from './yaml-objects.ts';
@@ -17,7 +22,7 @@ interface Place {
 }
 
 type Loaded = Place & { readonly definition: ProviderDefinition };
-type DefinitionOf<K extends ProviderKind> = Extract<ProviderDefinition, { readonly kind: K }>;
+type DefinitionOf<K extends ProviderForm> = Extract<ProviderDefinition, { readonly kind: K }>;
 
 interface LoadedPolicy extends Place {
   readonly policy: DefinitionOf<'NamespacePolicy'>['object'];
@@ -89,7 +94,7 @@ function loadObject(object: LocatedObject): Outcome {
 }
 
 function anotherKind(value: unknown): Problem {
-  const accepted = `${providerKinds.join(' or ')} of ${apiVersion}, or a List of them`;
+  const accepted = `${providerForms.join(' or ')} of ${apiVersion}, or a List of them`;
   if (!isJsonObject(value)) return { path: [], found: describeValue(value), accepted };
   return { path: ['kind'], found: describeValue(value['kind']), accepted };
 }

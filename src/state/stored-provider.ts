@@ -6,10 +6,11 @@ import { contents } from '../api/namespace-policy/contents.ts';
 import { cleanupFinalizer, confirmDeletionsAnnotation } from '../api/names.ts';
 import { renderProblem, type Problem } from '../base/problem.ts';
 import { annotationsOf, isTerminating, nameOf, valueOf } from '../base/metadata.ts';
-import { providerId, type ProviderKind, type ProviderState } from '../policy/terms/provider-id.ts';
+import { providerId, type ProviderState } from '../policy/terms/provider-id.ts';
 import {
   loadSubmitted,
   type ProviderDefinition,
+  type ProviderForm,
   type ProviderLoad,
 } from '../policy/compile/load-provider.ts';
 
@@ -32,7 +33,7 @@ export interface LoadedProvider {
 
 /** `before` is the previous state of the same object, with the version in force then; undefined for a new object. */
 export function loadStored(
-  kind: ProviderKind,
+  kind: ProviderForm,
   object: KubeObject,
   before: LoadedProvider | undefined,
 ): LoadedProvider {
@@ -70,7 +71,7 @@ function inForce(
 
 /** Reads the state without the schema, because an invalid provider can be deleted, suspended and confirmed as well. */
 function stateOf(
-  kind: ProviderKind,
+  kind: ProviderForm,
   object: KubeObject,
   standing: Standing,
   definition: ProviderDefinition | undefined,

@@ -1,10 +1,10 @@
 // Deletes or releases the objects that policies and shares provided, then deletes the policies and shares.
 import type { ObjectRef } from '../base/kube-object.ts';
-import { apiVersion, cleanupFinalizer } from '../api/names.ts';
+import { cleanupFinalizer } from '../api/names.ts';
 import type { Observed } from '../policy/plan/observed.ts';
 import { orphanMetadata } from '../policy/plan/ownership.ts';
 import { giveBack } from '../reconcile/namespace/give-back.ts';
-import { kindOfProvider, nameOfProvider, type ProviderState } from '../policy/terms/provider-id.ts';
+import { providerRef, type ProviderState } from '../policy/terms/provider-id.ts';
 import { systemClock } from '../base/clock.ts';
 import type { Facts } from './facts.ts';
 import { planContents, type ContentsPlan, type ProviderPlan } from './plan.ts';
@@ -112,7 +112,7 @@ async function removeProvider(
   { id, uid }: ProviderState,
   { writer, say }: Removal,
 ): Promise<string | undefined> {
-  const ref = { apiVersion, kind: kindOfProvider(id), name: nameOfProvider(id) };
+  const ref = providerRef(id);
   try {
     // First the deletion: an object that is being deleted takes no new finalizers.
     await writer.remove(ref, { uid });

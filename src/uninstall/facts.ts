@@ -4,7 +4,8 @@ import { apiVersion as ownVersion, managedByLabel, managedByReeve } from '../api
 import type { KubeClient } from '../kube/http/client.ts';
 import { resourcePath, groupVersionPath } from '../kube/http/resource-paths.ts';
 import { observeObject, type Observed } from '../policy/plan/observed.ts';
-import type { ProviderKind, ProviderState } from '../policy/terms/provider-id.ts';
+import type { ProviderForm } from '../policy/compile/load-provider.ts';
+import { providerResources, type ProviderState } from '../policy/terms/provider-id.ts';
 import { loadStored } from '../state/stored-provider.ts';
 import { inParallel, listObjects } from './removal.ts';
 import { ownMember } from '../base/json.ts';
@@ -17,10 +18,6 @@ export interface Facts {
   readonly unseen: readonly string[];
 }
 
-const plurals: Readonly<Record<ProviderKind, string>> = {
-  NamespacePolicy: 'namespacepolicies',
-  SecretShare: 'secretshares',
-};
 const listsAtOnce = 8;
 
 /** Rejects with a KubeError when the policies and shares cannot be listed. */
@@ -41,8 +38,8 @@ export async function readFacts(client: KubeClient): Promise<Facts> {
   return { providers: [...policies, ...shares], marked, unseen: [...unseen, ...unlisted] };
 }
 
-async function providersOf(kind: ProviderKind, client: KubeClient): Promise<readonly ProviderState[]> {
-  const path = resourcePath({ apiVersion: ownVersion, plural: plurals[kind] });
+async function providersOf(kind: ProviderForm, client: KubeClient): Promise<readonly ProviderState[]> {
+  const path = resourcePath({ apiVersion: ownVersion, plural: providerResources[kind] });
   return (await listObjects(client, { path })).map((object) => loadStored(kind, object, undefined).state);
 }
 

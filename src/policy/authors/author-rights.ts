@@ -3,7 +3,7 @@ import { clipped } from '../../base/text.ts';
 import { renderPath } from '../../base/problem.ts';
 import { neededRights } from './needed-rights.ts';
 import type { CompiledMatch } from '../terms/match.ts';
-import { kindOfProvider, nameOfProvider, providerId, useOf, type ProviderId } from '../terms/provider-id.ts';
+import { shownProvider, useOf, type ProviderId } from '../terms/provider-id.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import type { OwnRight, Right } from '../terms/verdict.ts';
 import type { ProviderWrite } from './provider-write.ts';
@@ -67,7 +67,7 @@ function steeredByDefaults(id: ProviderId, keys: DefaultedKeys, snapshot: Cluste
     const key = keys.labels.find((each) => reader?.match.selector?.keys.has(each) === true);
     if (key === undefined && reader?.readsOtherFields === false) return [];
     const at = ['spec', 'namespaces', 'defaults', ...(key === undefined ? [] : ['labels', key])];
-    const provider = `${kindOfProvider(other)} ${nameOfProvider(other)}`;
+    const provider = shownProvider(other);
     const effect = `set a default that ${provider} ${reader === undefined ? 'may read' : 'reads'}`;
     const contact = reader?.contact === undefined ? {} : { contact: reader.contact };
     return [{ ...useOf(other), effect, rule: 'authors', path: renderPath(at), ...contact } as const];
@@ -85,14 +85,14 @@ interface Reader {
 
 function readersIn({ policies, shares }: ClusterSnapshot): readonly Reader[] {
   return [
-    ...policies.policies.map(({ name, match, contact, readsNamespace }) => ({
-      id: providerId('NamespacePolicy', name),
+    ...policies.policies.map(({ id, match, contact, readsNamespace }) => ({
+      id,
       match,
       contact,
       readsOtherFields: match.conditions.length > 0 || readsNamespace,
     })),
-    ...shares.shares.map(({ name, match, contact }) => ({
-      id: providerId('SecretShare', name),
+    ...shares.shares.map(({ id, match, contact }) => ({
+      id,
       match,
       contact,
       readsOtherFields: match.conditions.length > 0,

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { renderPath, type Problem } from '../../base/problem.ts';
 import { isTerminating } from '../../base/metadata.ts';
-import { providerId, type ProviderId, type ProviderKind } from '../terms/provider-id.ts';
+import { providerId, type ProviderId } from '../terms/provider-id.ts';
 import type { Steps } from '../terms/budget.ts';
 import type { ProviderResource, ProviderReview } from '../terms/review.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
@@ -19,12 +19,17 @@ import {
   unmatchedViolation,
 } from './guards.ts';
 import { sourceProblems } from '../compile/install.ts';
-import { loadSubmitted, type ProviderDefinition, type ProviderLoad } from '../compile/load-provider.ts';
+import {
+  loadSubmitted,
+  type ProviderDefinition,
+  type ProviderForm,
+  type ProviderLoad,
+} from '../compile/load-provider.ts';
 import { misspelledRoles } from './meant-role.ts';
 import { partsWithoutEffect, uncountedNamespaces } from './no-effect.ts';
 import { noticesOf, unknownNotice } from './notices.ts';
 
-const kinds: Readonly<Record<ProviderResource, ProviderKind>> = {
+const kinds: Readonly<Record<ProviderResource, ProviderForm>> = {
   namespacepolicies: 'NamespacePolicy',
   secretshares: 'SecretShare',
 };

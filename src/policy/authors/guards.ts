@@ -4,7 +4,7 @@ import { ownMember } from '../../base/json.ts';
 import { parseConfirmation } from '../plan/fuse.ts';
 import { annotationsOf, isTerminating, valueOf } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
-import { nameOfProvider, type ProviderId } from '../terms/provider-id.ts';
+import { kubectlName, shortName, type ProviderId } from '../terms/provider-id.ts';
 import type { ProviderReview } from '../terms/review.ts';
 import type { JudgedViolation, Violation } from '../terms/verdict.ts';
 import {
@@ -62,7 +62,7 @@ export function finalizerViolation(
     accepted: cleanupFinalizer,
     message:
       `its finalizer ${cleanupFinalizer} was removed, so Reeve could not delete ${objects} of ` +
-      `${nameOfProvider(write.id)}${where} with it. Reeve adds the finalizer again: ` +
+      `${shortName(write.id)}${where} with it. Reeve adds the finalizer again: ` +
       'wait until it is there. To keep the objects, set spec.deletionPolicy: Orphan first',
   });
 }
@@ -161,7 +161,7 @@ function confirmationOf(
 ): Confirmation {
   if (write.after === undefined) {
     const annotation = `${confirmDeletionsAnnotation}=${count}`;
-    const object = `${resource}.${group} ${nameOfProvider(write.id)}`;
+    const object = kubectlName(`${resource}.${group}`, write.id);
     return { annotation, command: `kubectl annotate ${object} --overwrite ${annotation}` };
   }
   const old = valueOf(annotationsOf(oldObject), confirmDeletionsAnnotation);

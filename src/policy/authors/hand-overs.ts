@@ -5,7 +5,7 @@ import { kindOfKey, nameOfKey, type ObjectKey } from '../terms/object-key.ts';
 import { desiredByProvider, type Desired } from '../desired/desired.ts';
 import type { Claim, Provider } from '../desired/provider.ts';
 import type { MatchResult } from '../terms/match.ts';
-import type { ProviderId } from '../terms/provider-id.ts';
+import { compareProviders, type ProviderId } from '../terms/provider-id.ts';
 import { nameOf } from '../../base/metadata.ts';
 import { activeProvider, mayExist, providesSame } from './lost-objects.ts';
 import type { OtherProviders } from './other-providers.ts';
@@ -103,9 +103,9 @@ function winnerOf(key: ObjectKey, { claims, frozen }: Desired): Claim | undefine
   return claims.get(key)?.find(({ provider }) => !frozen.has(provider));
 }
 
-/** Returns the claim if it wins: policies come before shares, then names decide. */
+/** Returns the claim if it wins: the kinds decide, then the names. */
 function ahead(claim: Claim | undefined, other: Claim): Claim | undefined {
-  return claim !== undefined && claim.provider < other.provider ? claim : undefined;
+  return claim !== undefined && compareProviders(claim.provider, other.provider) < 0 ? claim : undefined;
 }
 
 /** Returns the object that the claim wants, without its provider. */

@@ -2,7 +2,7 @@
 import { nearest } from '../../base/nearest.ts';
 import { clipped } from '../../base/text.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
-import { nameOfProvider, type ProviderId } from '../terms/provider-id.ts';
+import type { ProviderId } from '../terms/provider-id.ts';
 import type { ProviderWrite } from './provider-write.ts';
 
 /** https://kubernetes.io/docs/reference/access-authn-authz/rbac/#user-facing-roles */
@@ -33,8 +33,7 @@ export function meantRole(
   provider: ProviderId,
   { policies }: ClusterSnapshot,
 ): string | undefined {
-  const own = nameOfProvider(provider);
-  const others = policies.policies.filter((policy) => policy.name !== own);
+  const others = policies.policies.filter(({ id }) => id !== provider);
   const bound = new Set(others.flatMap((policy) => policy.roleNames));
   if (userFacing.includes(name) || bound.has(name)) return undefined;
   const known = [...userFacing, ...[...bound].filter((each) => !isSibling(name, each))];

@@ -176,7 +176,7 @@ export function uncountedNamespaces(
   const demands = ({ requirements, namespaceDefaults }: CompiledPolicy): boolean =>
     [...requirements, ...namespaceDefaults].some(({ field, key }) => field === 'labels' && key === label);
   const isNeeded = neededLabels(object.spec.match?.namespaceSelector).some(({ key }) => key === label);
-  const others = policies.policies.filter(({ name }) => name !== compiled.name);
+  const others = policies.policies.filter(({ id }) => id !== compiled.id);
   if (isNeeded || demands(compiled) || others.some(demands)) return [];
   return [
     `spec.namespaces.quota counts by the label ${label}, and no policy requires that label: a namespace without it is not ` +

@@ -39,11 +39,11 @@ export class OtherProviders {
 
 function policiesLike(versions: readonly ProviderDefinition[], { policies }: ClusterSnapshot) {
   const own = versions.flatMap((version) => (version.kind === 'NamespacePolicy' ? [version.compiled] : []));
-  const names = new Set(own.map(({ name }) => name));
+  const ids = new Set(own.map(({ id }) => id));
   const wanted = own.flatMap(({ contents }) => contents);
   return policies.policies.filter(
-    ({ name, contents }) =>
-      !names.has(name) && contents.some((content) => wanted.some((each) => mayBeSame(content, each))),
+    ({ id, contents }) =>
+      !ids.has(id) && contents.some((content) => wanted.some((each) => mayBeSame(content, each))),
   );
 }
 
@@ -51,7 +51,7 @@ function policiesLike(versions: readonly ProviderDefinition[], { policies }: Clu
 function sharesLike(versions: readonly ProviderDefinition[], { shares }: ClusterSnapshot) {
   const own = versions.flatMap((version) => (version.kind === 'SecretShare' ? [version.compiled] : []));
   return shares.shares.filter((share) =>
-    own.some(({ name, copy }) => share.name !== name && share.copy.name === copy.name),
+    own.some(({ id, copy }) => share.id !== id && share.copy.name === copy.name),
   );
 }
 

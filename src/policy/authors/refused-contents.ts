@@ -11,7 +11,7 @@ import { auditObject } from '../decide/audit.ts';
 import type { Circumstances } from '../terms/budget.ts';
 import type { ReviewedResource } from '../terms/review.ts';
 import { matchNamespace } from '../terms/match.ts';
-import { providerId, type ProviderId } from '../terms/provider-id.ts';
+import type { ProviderId } from '../terms/provider-id.ts';
 import { policyIn, roleBindingsIn, roleBindingsOf, type ProviderWrite } from './provider-write.ts';
 
 export interface RefusedContent {
@@ -113,15 +113,15 @@ export class RefusedContents {
     const candidates = this.#snapshot.policies.candidates(resource, [namespaceObject]);
     return candidates.filter(
       (policy) =>
-        idOf(policy) !== this.#write.id &&
+        policy.id !== this.#write.id &&
         policy.actions.includes('Deny') &&
         this.#looksAt(policy, namespaceObject),
     );
   }
 
-  #others({ name }: CompiledPolicy, namespaceObject: KubeObject): readonly CompiledPolicy[] {
+  #others({ id }: CompiledPolicy, namespaceObject: KubeObject): readonly CompiledPolicy[] {
     const stored = this.#snapshot.policies.candidates('namespaces', [namespaceObject]);
-    return stored.filter((other) => other.name !== name);
+    return stored.filter((other) => other.id !== id);
   }
 
   #addBindings(
@@ -132,7 +132,7 @@ export class RefusedContents {
     for (const other of providers) {
       const bindings = roleBindingsOf(other);
       if (bindings.length === 0 || !this.#looksAt(other, namespaceObject)) continue;
-      for (const binding of bindings) this.#addBinding(policy, idOf(other), binding, namespaceObject);
+      for (const binding of bindings) this.#addBinding(policy, other.id, binding, namespaceObject);
     }
   }
 
@@ -173,7 +173,7 @@ export class RefusedContents {
     for (const share of this.#snapshot.shares.candidates([namespaceObject])) {
       if (!this.#looksAt(share, namespaceObject)) continue;
       const { name, type } = share.copy;
-      const provider = providerId('SecretShare', share.name);
+      const provider = share.id;
       if (this.#refusesType(policy, share, namespaceObject))
         this.#add(policy, 'Secret', name, provider, namespaceObject);
       else if (type === '' || this.#secretRules.some((id) => !typeRules.includes(id))) {
@@ -208,7 +208,7 @@ export class RefusedContents {
     provider: ProviderId,
     namespaceObject: KubeObject,
   ): void {
-    const by = idOf(policy);
+    const by = policy.id;
     const id = `${kind} ${by} ${provider}`;
     const [names, namespaces] = [new Set<string>(), new Set<string>()];
     const refused = this.#all.get(id) ?? { kind, by, provider, names, namespaces };
@@ -216,10 +216,6 @@ export class RefusedContents {
     refused.names.add(name);
     refused.namespaces.add(nameOf(namespaceObject));
   }
-}
-
-function idOf({ name }: CompiledPolicy): ProviderId {
-  return providerId('NamespacePolicy', name);
 }
 
 function isSame(

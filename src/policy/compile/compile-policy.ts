@@ -14,6 +14,7 @@ import { helmReleaseType } from '../rules/secret-types.ts';
 import { compiled, mapped, refused, type CompileResult } from '../terms/compile-result.ts';
 import { compileException, type CompiledException } from '../terms/exceptions.ts';
 import { compileMatch, type CompiledMatch } from '../terms/match.ts';
+import { providerId, shortName, type ProviderId } from '../terms/provider-id.ts';
 import { compileContents, type CompiledContent } from './compile-contents.ts';
 import {
   compileNamespaceRules,
@@ -25,6 +26,8 @@ import { contentsRules } from './contents-rule.ts';
 import { isTemplated } from './content-template.ts';
 
 export interface CompiledPolicy {
+  readonly id: ProviderId;
+  /** The name in violations and metrics, which no two providers share: that of a policy, or the id of a binding. */
   readonly name: string;
   readonly contact: string | undefined;
   readonly actions: readonly ValidationAction[];
@@ -49,22 +52,13 @@ export interface CompiledPolicy {
   readonly exceptions: readonly CompiledException[];
 }
 
-export function compilePolicy({ metadata, spec }: NamespacePolicy): CompileResult<CompiledPolicy> {
+/** `id` is another for a binding, which has the form of a policy. */
+export function compilePolicy(
+  { metadata, spec }: NamespacePolicy,
+  id = providerId('NamespacePolicy', metadata.name),
+): CompileResult<CompiledPolicy> {
   const problems: Problem[] = [];
-  // Collects all problems, so that an author can fix them in one edit.
-  const take = <T>(part: CompileResult<T>, otherwise: T): T => {
-    if (part.ok) return part.value;
-    problems.push(...part.problems);
-    return otherwise;
-  };
-  // Keeps the parts that compile even when others do not: they may still contradict each other.
-  const takeEach = <T>(parts: readonly CompileResult<T>[]): readonly T[] =>
-    parts.flatMap((part) =>
-      take<readonly T[]>(
-        mapped(part, (value) => [value]),
-        [],
-      ),
-    );
+  const { take, takeEach } = collectorOf(problems);
   const requirements = takeEach(compileRequirements(spec.namespaces?.required ?? {}));
   const namespaceDefaults = takeEach(compileDefaults(spec.namespaces?.defaults, 'namespaces'));
   const secretDefaults = takeEach(compileDefaults(spec.secrets?.defaults, 'secrets'));
@@ -72,7 +66,8 @@ export function compilePolicy({ metadata, spec }: NamespacePolicy): CompileResul
   const match = take(compileMatch(spec.match), nothingMatches);
   const contents = take(compileContents(spec.contents), []);
   const policy: CompiledPolicy = {
-    name: metadata.name,
+    id,
+    name: shortName(id),
     contact: spec.contact,
     actions: spec.validationActions,
     match,
@@ -97,6 +92,24 @@ export function compilePolicy({ metadata, spec }: NamespacePolicy): CompileResul
   };
   problems.push(...contradictions(spec, policy));
   return problems.length > 0 ? refused(problems) : compiled(policy);
+}
+
+/** Collects all problems, so that an author can fix them in one edit. */
+function collectorOf(problems: Problem[]) {
+  const take = <T>(part: CompileResult<T>, otherwise: T): T => {
+    if (part.ok) return part.value;
+    problems.push(...part.problems);
+    return otherwise;
+  };
+  // Keeps the parts that compile even when others do not: they may still contradict each other.
+  const takeEach = <T>(parts: readonly CompileResult<T>[]): readonly T[] =>
+    parts.flatMap((part) =>
+      take<readonly T[]>(
+        mapped(part, (value) => [value]),
+        [],
+      ),
+    );
+  return { take, takeEach };
 }
 
 const nothingMatches = { selector: undefined, names: [], excludeNames: [], conditions: [] };

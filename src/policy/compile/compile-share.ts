@@ -2,8 +2,10 @@
 import type { SecretShare } from '../../api/secret-share/secret-share.ts';
 import { mapped, type CompileResult } from '../terms/compile-result.ts';
 import { compileMatch, type CompiledMatch } from '../terms/match.ts';
+import { providerId, type ProviderId } from '../terms/provider-id.ts';
 
 export interface CompiledShare {
+  readonly id: ProviderId;
   readonly name: string;
   readonly contact: string | undefined;
   readonly match: CompiledMatch;
@@ -26,6 +28,7 @@ export function compileShare({ metadata, spec }: SecretShare): CompileResult<Com
   const { name, type, keys, labels, immutable } = spec.target ?? {};
   const { contact, source, suspend } = spec;
   return mapped(compileMatch(spec.targets), (match) => ({
+    id: providerId('SecretShare', metadata.name),
     name: metadata.name,
     contact,
     match,

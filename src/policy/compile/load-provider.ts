@@ -7,7 +7,6 @@ import { mapped, type CompileResult } from '../terms/compile-result.ts';
 import { parseSecretShare, type SecretShare } from '../../api/secret-share/secret-share.ts';
 import { compilePolicy, type CompiledPolicy } from './compile-policy.ts';
 import { compileShare, type CompiledShare } from './compile-share.ts';
-import { providerKinds, type ProviderKind } from '../terms/provider-id.ts';
 
 /** A policy or share as it is written, and its compiled form. */
 export type ProviderDefinition =
@@ -18,15 +17,19 @@ export type ProviderDefinition =
     }
   | { readonly kind: 'SecretShare'; readonly object: SecretShare; readonly compiled: CompiledShare };
 
+/** A binding of intents has the form of a policy. */
+export type ProviderForm = ProviderDefinition['kind'];
+export const providerForms: readonly ProviderForm[] = ['NamespacePolicy', 'SecretShare'];
+
 export type ProviderLoad = CompileResult<ProviderDefinition>;
 
 /** Undefined for other kinds. The apiVersion is not checked here. */
-export function providerKindOf(value: unknown): ProviderKind | undefined {
+export function providerKindOf(value: unknown): ProviderForm | undefined {
   const kind = ownMember(value, 'kind');
-  return providerKinds.find((each) => each === kind);
+  return providerForms.find((each) => each === kind);
 }
 
-export function loadProvider(kind: ProviderKind, value: unknown): ProviderLoad {
+export function loadProvider(kind: ProviderForm, value: unknown): ProviderLoad {
   switch (kind) {
     case 'NamespacePolicy':
       return loadPolicy(value);
@@ -38,7 +41,7 @@ export function loadProvider(kind: ProviderKind, value: unknown): ProviderLoad {
 }
 
 /** Loads an object of the API server. Its metadata is ignored, because a later API server may accept more of it. */
-export function loadSubmitted(kind: ProviderKind, { metadata, spec }: KubeObject): ProviderLoad {
+export function loadSubmitted(kind: ProviderForm, { metadata, spec }: KubeObject): ProviderLoad {
   return loadProvider(kind, { apiVersion, kind, metadata: { name: metadata.name }, spec });
 }
 

@@ -4,7 +4,6 @@ import { labelsOf, nameOf } from '../../base/metadata.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 
 interface Indexed {
-  readonly name: string;
   readonly match: CompiledMatch;
 }
 
@@ -16,16 +15,25 @@ export class ProviderIndex<T extends Indexed> {
   readonly #byPair = new Map<string, T[]>();
   readonly #byKey = new Map<string, T[]>();
   readonly #always: T[] = [];
+  readonly #places = new Map<T, number>();
 
   constructor(providers: readonly T[]) {
-    for (const provider of providers) this.#add(provider);
+    for (const [place, provider] of providers.entries()) {
+      this.#places.set(provider, place);
+      this.#add(provider);
+    }
   }
 
-  /** The providers that can match any of these objects, in the order of their names, each once. */
+  /** The providers that can match any of these objects, in the order that the constructor was given, each once. */
   candidates(objects: readonly KubeObject[]): readonly T[] {
     const found = new Set<T>(this.#always);
     for (const object of objects) this.#collect(object, found);
-    return found.size < 2 ? [...found] : [...found].sort(byName);
+    if (found.size < 2) return [...found];
+    return [...found].sort((a, b) => this.#placeOf(a) - this.#placeOf(b));
+  }
+
+  #placeOf(provider: T): number {
+    return this.#places.get(provider) ?? 0;
   }
 
   #add(provider: T): void {
@@ -101,9 +109,4 @@ function append<T>(index: Map<string, T[]>, key: string, provider: T): void {
 function addAll<T>(found: Set<T>, providers: readonly T[] | undefined): void {
   if (providers === undefined) return;
   for (const provider of providers) found.add(provider);
-}
-
-export function byName(a: { readonly name: string }, b: { readonly name: string }): number {
-  if (a.name === b.name) return 0;
-  return a.name < b.name ? -1 : 1;
 }

@@ -1,7 +1,7 @@
 // The engine's view of the cluster at one moment: policies, shares and namespaces, built by src/state.
 import type { KubeObject } from '../../base/kube-object.ts';
-import type { ProviderId, ProviderState } from '../terms/provider-id.ts';
-import { byName, ProviderIndex } from './provider-index.ts';
+import { compareProviders, type ProviderId, type ProviderState } from '../terms/provider-id.ts';
+import { ProviderIndex } from './provider-index.ts';
 import type { ReviewedResource } from '../terms/review.ts';
 import type { CompiledPolicy } from './compile-policy.ts';
 import type { CompiledShare } from './compile-share.ts';
@@ -28,7 +28,7 @@ export class PolicySet {
   readonly #judged: ReadonlySet<ReviewedResource>;
 
   constructor(policies: readonly CompiledPolicy[], options: PolicySetOptions) {
-    this.policies = policies.toSorted(byName);
+    this.policies = policies.toSorted(byProvider);
     this.#excluded = new Set(options.excludedNamespaces);
     const rulesOn = {
       namespaces: this.policies,
@@ -55,7 +55,7 @@ export class PolicySet {
     return this.#judged.has(resource);
   }
 
-  /** Returns the policies with rules for the resource that can match one of these Namespaces, sorted by name. */
+  /** Returns the policies with rules for the resource that can match one of these Namespaces, by kind and name. */
   candidates(resource: ReviewedResource, namespaceObjects: readonly KubeObject[]): readonly CompiledPolicy[] {
     return this.#indexes[resource].candidates(namespaceObjects);
   }
@@ -67,7 +67,7 @@ export class ShareSet {
   readonly #index: ProviderIndex<CompiledShare>;
 
   constructor(shares: readonly CompiledShare[]) {
-    this.shares = shares.toSorted(byName);
+    this.shares = shares.toSorted(byProvider);
     this.#index = new ProviderIndex(this.shares);
   }
 
@@ -75,6 +75,10 @@ export class ShareSet {
   candidates(namespaceObjects: readonly KubeObject[]): readonly CompiledShare[] {
     return this.#index.candidates(namespaceObjects);
   }
+}
+
+function byProvider(a: { readonly id: ProviderId }, b: { readonly id: ProviderId }): number {
+  return compareProviders(a.id, b.id);
 }
 
 export const noShares = new ShareSet([]);

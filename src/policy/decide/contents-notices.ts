@@ -6,7 +6,7 @@ import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { desired, type Desired } from '../desired/desired.ts';
 import type { Claim } from '../desired/provider.ts';
 import type { Circumstances } from '../terms/budget.ts';
-import { kindOfProvider, nameOfProvider, type ProviderId } from '../terms/provider-id.ts';
+import { shownProvider } from '../terms/provider-id.ts';
 
 /** Removals come first, because warnings beyond the limit are cut. */
 export function contentsNotices(
@@ -36,27 +36,25 @@ function removalNotice(
   if (provider === undefined || wanted.claims.has(key)) return [];
   if (old.frozen.has(provider) || wanted.frozen.has(provider)) return [];
   if (providers.get(provider)?.deletionPolicy === 'Orphan')
-    return [`${shown(provider)} leaves ${objectText(key)} behind here: its deletionPolicy is Orphan`];
-  return [`${shown(provider)} no longer provides ${objectText(key)} here`];
+    return [`${shownProvider(provider)} leaves ${objectText(key)} behind here: its deletionPolicy is Orphan`];
+  return [`${shownProvider(provider)} no longer provides ${objectText(key)} here`];
 }
 
 function additionNotice(key: ObjectKey, old: Desired, wanted: Desired): readonly string[] {
   const [before, after] = [winnerOf(key, old), winnerOf(key, wanted)];
   if (after === undefined || wanted.frozen.has(after.provider)) return [];
   const { provider } = after;
-  if (before === undefined) return [`${shown(provider)} now provides ${objectText(key)} here`];
+  if (before === undefined) return [`${shownProvider(provider)} now provides ${objectText(key)} here`];
   if (before.provider !== provider)
-    return [`${shown(provider)} now provides ${objectText(key)} here, instead of ${shown(before.provider)}`];
+    return [
+      `${shownProvider(provider)} now provides ${objectText(key)} here, instead of ${shownProvider(before.provider)}`,
+    ];
   if (isDeepStrictEqual(before.content, after.content)) return [];
-  return [`${shown(provider)} changes ${objectText(key)} here`];
+  return [`${shownProvider(provider)} changes ${objectText(key)} here`];
 }
 
 function winnerOf(key: ObjectKey, { claims }: Desired): Claim | undefined {
   return claims.get(key)?.[0];
-}
-
-function shown(provider: ProviderId): string {
-  return `${kindOfProvider(provider)} ${nameOfProvider(provider)}`;
 }
 
 function objectText(key: ObjectKey): string {

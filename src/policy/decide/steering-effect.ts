@@ -16,7 +16,7 @@ import {
 } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import { kindOfProvider, nameOfProvider, useOf } from '../terms/provider-id.ts';
+import { shownProvider, useOf } from '../terms/provider-id.ts';
 import type { Review } from '../terms/review.ts';
 import type { OwnsDefault } from '../rules/rule.ts';
 import { renderDefault } from '../rules/default-keys.ts';
@@ -93,7 +93,7 @@ export function steeringRight(
   if (requesters !== undefined && isRequester(requesters, requester)) return undefined;
   const name = nameOf(sides.after);
   const namespace = name === '' ? 'the namespace' : `namespace ${clipped(name)}`;
-  const provider = `${kindOfProvider(id)} ${nameOfProvider(id)}`;
+  const provider = shownProvider(id);
   const cause = effect === 'change' ? undefined : causeOf(match, sides);
   return {
     ...useOf(id),

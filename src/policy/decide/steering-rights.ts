@@ -4,7 +4,7 @@ import { matchNamespace, type MatchResult } from '../terms/match.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { Review } from '../terms/review.ts';
 import type { OwnsDefault } from '../rules/rule.ts';
-import { nameOfProvider } from '../terms/provider-id.ts';
+import { shortName } from '../terms/provider-id.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import {
   policyTarget,
@@ -100,7 +100,7 @@ function rightsOf(
   const rights: Right[] = [];
   let hasEffect = hasDefaults;
   for (const [target, matchesAfter] of candidates) {
-    budget.charge?.(nameOfProvider(target.provider.id));
+    budget.charge?.(shortName(target.provider.id));
     if (budget.isSpent()) break;
     const effect = steeringEffect(target, matchesAfter, sides, budget);
     if (effect === undefined) continue;

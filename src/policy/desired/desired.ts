@@ -1,4 +1,4 @@
-// Computes the desired objects of one namespace: those of all policies by name, then those of all shares.
+// Computes the desired objects of one namespace: those of all policies and bindings, then those of all shares.
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { unlimitedBudget, type Budget } from '../terms/budget.ts';

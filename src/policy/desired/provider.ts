@@ -3,7 +3,7 @@ import type { KubeObject } from '../../base/kube-object.ts';
 import type { Budget } from '../terms/budget.ts';
 import type { CompiledMatch } from '../terms/match.ts';
 import { nameOf } from '../../base/metadata.ts';
-import { providerId, type ProviderId } from '../terms/provider-id.ts';
+import type { ProviderId } from '../terms/provider-id.ts';
 import type { Rendered } from '../compile/compile-contents.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import type { CompiledShare } from '../compile/compile-share.ts';
@@ -38,7 +38,7 @@ export type ClaimContent =
 
 export function policyProvider(policy: CompiledPolicy): Provider {
   return {
-    id: providerId('NamespacePolicy', policy.name),
+    id: policy.id,
     match: policy.match,
     isSuspended: policy.isSuspended,
     render: (namespaceObject, budget) =>
@@ -65,7 +65,7 @@ export function shareProvider(share: CompiledShare): Provider {
     content: { kind: 'copy', share },
   };
   return {
-    id: providerId('SecretShare', share.name),
+    id: share.id,
     match: share.match,
     isSuspended: share.isSuspended,
     render: (namespaceObject) => [isSource(share, namespaceObject) ? absent : { kind: 'present', value }],

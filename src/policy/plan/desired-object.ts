@@ -57,6 +57,8 @@ export function unnamed(object: KubeObject): KubeObject {
   const {
     [providerLabels.NamespacePolicy]: _policy,
     [providerLabels.SecretShare]: _share,
+    [providerLabels.ClusterSecurityIntentBinding]: _clusterBinding,
+    [providerLabels.SecurityIntentBinding]: _binding,
     ...labels
   } = labelsOf(object);
   const { [expiresAtAnnotation]: _expiry, ...annotations } = annotationsOf(object);

@@ -5,21 +5,22 @@ import type { Circumstances } from '../terms/budget.ts';
 import { matchNamespace } from '../terms/match.ts';
 import { metadataMap, nameOf, valueOf } from '../../base/metadata.ts';
 import { renderDefault, type DefaultKey } from '../rules/default-keys.ts';
+import type { ProviderId } from '../terms/provider-id.ts';
 import type { Review } from '../terms/review.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 
 export interface MissingDefaults {
   readonly labels: ReadonlyMap<string, string>;
   readonly annotations: ReadonlyMap<string, string>;
-  /** Each of these keys, with the name of the policy that sets it. */
+  /** Each of these keys, with the policy or binding that sets it. */
   readonly keys: readonly MissingKey[];
 }
 
 export interface MissingKey extends Pick<DefaultKey, 'field' | 'key'> {
-  readonly policy: string;
+  readonly provider: ProviderId;
 }
 
-/** `policies` are ordered by name, and the first with a default for a key sets it. Defaults that read `request` are left out. */
+/** `policies` are in the order of their set, and the first with a default for a key sets it. Defaults that read `request` are left out. */
 export function missingDefaults(
   policies: readonly CompiledPolicy[],
   namespaceObject: KubeObject,
@@ -39,7 +40,7 @@ export function missingDefaults(
       const value = defaultFor(policy, key, namespaceObject);
       if (value === undefined) continue;
       missing[key.field].set(key.key, value);
-      keys.push({ policy: policy.name, field: key.field, key: key.key });
+      keys.push({ provider: policy.id, field: key.field, key: key.key });
     }
   }
   return keys.length === 0 ? undefined : { ...missing, keys };

@@ -6,7 +6,7 @@ import { isConflict } from '../plan/object-result.ts';
 import type { MissingRights } from '../authors/own-rights.ts';
 import { confirmDeletionsAnnotation } from '../../api/names.ts';
 import { clipped } from '../../base/text.ts';
-import { kindOfProvider, nameOfProvider, type ProviderState } from '../terms/provider-id.ts';
+import { kindOfProvider, kubectlName, type ProviderState } from '../terms/provider-id.ts';
 import type { Condition } from './condition.ts';
 import type { SkippedObject, UnsyncedObject } from './provider-report.ts';
 import type { Counts } from './provider-tally.ts';
@@ -163,11 +163,10 @@ function deleting({ counts, failures, unknownKinds = [] }: ProviderFacts): Verdi
 }
 
 function heldMessage({ id, confirmation }: ProviderState, held: HeldDeletions): string {
-  const resource = kindOfProvider(id) === 'NamespacePolicy' ? 'namespacepolicy' : 'secretshare';
   const count = toConfirm(held);
   // A used confirmation counts again only after the annotation has changed.
   const number = confirmation === String(count) ? count + 1 : count;
-  const command = `kubectl annotate ${resource} ${nameOfProvider(id)} ${confirmDeletionsAnnotation}=${number} --overwrite`;
+  const command = `kubectl annotate ${kubectlName(kindOfProvider(id).toLowerCase(), id)} ${confirmDeletionsAnnotation}=${number} --overwrite`;
   return `${heldText(held)}; to confirm: ${command}`;
 }
 

@@ -42,7 +42,7 @@ function countedFields(facts: StatusFacts): JsonObject {
   return {
     matched,
     matchedNamespaces: [...matchedNamespaces],
-    ...(kindOfProvider(state.id) === 'NamespacePolicy' ? policyFields(facts) : {}),
+    ...(kindOfProvider(state.id) !== 'SecretShare' ? policyFields(facts) : {}),
     desired,
     synced,
     conflicts,

@@ -1,39 +1,103 @@
-// Identifies providers (policies and shares), and lists what the reconciler needs to know of each.
-import { isLabelValue } from '../../api/kubernetes-names.ts';
-import { group, useVerb } from '../../api/names.ts';
+// Identifies providers (policies, shares and bindings of intents), and lists what the reconciler needs to know of each.
+import type { ObjectRef } from '../../base/kube-object.ts';
+import { isLabelValue, isNamespaceName } from '../../api/kubernetes-names.ts';
+import { apiVersion, group, useVerb } from '../../api/names.ts';
 
-export const providerKinds = ['NamespacePolicy', 'SecretShare'] as const;
+/** Ordered by precedence: where two providers want one object, or default one key, the first kind wins. */
+export const providerKinds = [
+  'NamespacePolicy',
+  'SecretShare',
+  'ClusterSecurityIntentBinding',
+  'SecurityIntentBinding',
+] as const;
 export type ProviderKind = (typeof providerKinds)[number];
 
-/** The text of the owner annotation: `NamespacePolicy/team-namespaces`. */
+/** The names of the kinds in paths and in RBAC rules. */
+export const providerResources = {
+  NamespacePolicy: 'namespacepolicies',
+  SecretShare: 'secretshares',
+  ClusterSecurityIntentBinding: 'clustersecurityintentbindings',
+  SecurityIntentBinding: 'securityintentbindings',
+} as const satisfies Readonly<Record<ProviderKind, string>>;
+
+/** The only namespaced kind: a tenant writes such a binding in the namespace that it is about. */
+const namespacedKind = 'SecurityIntentBinding';
+
+/** The text of the owner annotation: `NamespacePolicy/team-namespaces`, `SecurityIntentBinding/shop/no-egress`. */
 export type ProviderId = `${ProviderKind}/${string}`;
 
-export function providerId(kind: ProviderKind, name: string): ProviderId {
-  return `${kind}/${name}`;
+/** `namespace` is for a SecurityIntentBinding alone. */
+export function providerId(kind: ProviderKind, name: string, namespace?: string): ProviderId {
+  return kind === namespacedKind ? `${kind}/${namespace ?? ''}/${name}` : `${kind}/${name}`;
 }
 
-/** Returns undefined when the text names no policy or share. Their names are label values; the jail checks the same. */
+/** Returns undefined when the text names no provider. Names are label values; the jail checks the same. */
 export function parseProviderId(text: string | undefined): ProviderId | undefined {
-  const kind = providerKinds.find((each) => text?.startsWith(`${each}/`));
-  const name = kind === undefined ? '' : (text ?? '').slice(kind.length + 1);
-  return kind === undefined || name === '' || !isLabelValue(name) ? undefined : providerId(kind, name);
+  const [first, ...rest] = text?.split('/', 4) ?? [];
+  const kind = providerKinds.find((each) => each === first);
+  const name = rest.at(-1) ?? '';
+  const [namespace] = rest;
+  if (kind === undefined || namespace === undefined || name === '' || !isLabelValue(name)) return undefined;
+  if (rest.length !== (kind === namespacedKind ? 2 : 1)) return undefined;
+  if (kind === namespacedKind && !isNamespaceName(namespace)) return undefined;
+  return providerId(kind, name, namespace);
 }
 
 export function kindOfProvider(id: ProviderId): ProviderKind {
-  return id.startsWith('NamespacePolicy/') ? 'NamespacePolicy' : 'SecretShare';
+  return providerKinds.find((each) => id.startsWith(`${each}/`)) ?? 'NamespacePolicy';
 }
 
 export function nameOfProvider(id: ProviderId): string {
-  return id.slice(id.indexOf('/') + 1);
+  return id.slice(id.lastIndexOf('/') + 1);
+}
+
+/** Undefined for a cluster-scoped provider. */
+export function namespaceOfProvider(id: ProviderId): string | undefined {
+  return kindOfProvider(id) === namespacedKind
+    ? id.slice(namespacedKind.length + 1, id.lastIndexOf('/'))
+    : undefined;
+}
+
+export function providerRef(id: ProviderId): ObjectRef {
+  const namespace = namespaceOfProvider(id);
+  const ref = { apiVersion, kind: kindOfProvider(id), name: nameOfProvider(id) };
+  return namespace === undefined ? ref : { ...ref, namespace };
+}
+
+/** The name in sentences: `NamespacePolicy team-namespaces`, `SecurityIntentBinding shop/no-egress`. */
+export function shownProvider(id: ProviderId): string {
+  return id.replace('/', ' ');
+}
+
+/** Names the provider in a command: `securityintentbinding no-egress -n shop`. */
+export function kubectlName(resource: string, id: ProviderId): string {
+  const namespace = namespaceOfProvider(id);
+  return `${resource} ${nameOfProvider(id)}${namespace === undefined ? '' : ` -n ${namespace}`}`;
+}
+
+/** The name in metrics and violations: that of a policy or share, and the id of a binding, so that no two are the same. */
+export function shortName(id: ProviderId): string {
+  const kind = kindOfProvider(id);
+  return kind === 'NamespacePolicy' || kind === 'SecretShare' ? nameOfProvider(id) : id;
+}
+
+/** Orders providers by kind, then by name, so that no tenant's binding comes before a provider of the cluster. */
+export function compareProviders(a: ProviderId, b: ProviderId): number {
+  const [first, second] = [kindOfProvider(a), kindOfProvider(b)];
+  if (first !== second) return providerKinds.indexOf(first) - providerKinds.indexOf(second);
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }
 
 /** The right to decide which namespaces the provider matches, and what they get from it. */
 export function useOf(id: ProviderId) {
-  const resource = kindOfProvider(id) === 'NamespacePolicy' ? 'namespacepolicies' : 'secretshares';
-  return { verb: useVerb, group, resource, name: nameOfProvider(id) } as const;
+  const namespace = namespaceOfProvider(id);
+  const resource = providerResources[kindOfProvider(id)];
+  const use = { verb: useVerb, group, resource, name: nameOfProvider(id) } as const;
+  return namespace === undefined ? use : { ...use, namespace };
 }
 
-/** The stored version of a policy or share, valid or not. */
+/** The stored version of a provider, valid or not. */
 export interface ProviderState {
   readonly id: ProviderId;
   readonly uid: string;
@@ -43,7 +107,7 @@ export interface ProviderState {
   readonly isValid: boolean;
   readonly isDeleting: boolean;
   readonly hasFinalizer: boolean;
-  /** True for a policy with contents, and for a share. */
+  /** True for a policy or binding with contents, and for a share. */
   readonly provides: boolean;
   readonly isSuspended: boolean;
   readonly deletionPolicy: 'Delete' | 'Orphan';

@@ -5,7 +5,7 @@ import type { KubeObject } from '../../base/kube-object.ts';
 import { hasAuditableRules, type AuditedResource } from '../../policy/decide/audit.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
 import { matchNamespace } from '../../policy/terms/match.ts';
-import { nameOfProvider } from '../../policy/terms/provider-id.ts';
+import { shortName } from '../../policy/terms/provider-id.ts';
 import type { LiveCluster, NamespaceChange } from '../../state/live-cluster.ts';
 import type { ProviderChange } from '../../state/live-providers.ts';
 import type { LoadedProvider } from '../../state/stored-provider.ts';
@@ -99,7 +99,7 @@ export class AuditSweeps {
 
   #providerChanged({ id, before, after }: ProviderChange): void {
     const { audit, queue } = this.#options;
-    if (after?.definition === undefined) audit.forgetPolicy(nameOfProvider(id));
+    if (after?.definition === undefined) audit.forgetPolicy(shortName(id));
     for (const resource of auditedResources) {
       if (!isDeepStrictEqual(judgingParts(before, resource), judgingParts(after, resource)))
         queue.addAfter(resource, settleMs);

@@ -8,7 +8,7 @@ import { isManaged } from '../../policy/desired/desired.ts';
 import type { Violation } from '../../policy/terms/verdict.ts';
 import type { AuditedObjects } from '../../policy/status/violations.ts';
 import { nextExceptionEnd } from '../../policy/terms/exceptions.ts';
-import { nameOfProvider, providerId, type ProviderId } from '../../policy/terms/provider-id.ts';
+import { providerId, shortName, type ProviderId } from '../../policy/terms/provider-id.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
 import { Violators } from './violators.ts';
@@ -170,7 +170,7 @@ export class ObjectAudit {
   of(provider: ProviderId): AuditedObjects {
     const { cluster, auditSecrets } = this.#options;
     const definition = cluster.provider(provider)?.definition;
-    const known = [...(this.#violators.get(nameOfProvider(provider)) ?? [])];
+    const known = [...(this.#violators.get(shortName(provider)) ?? [])];
     return {
       counts: new Map(known.map(([resource, { total }]) => [resource, total])),
       top: known

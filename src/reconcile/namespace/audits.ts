@@ -6,7 +6,7 @@ import { isManaged } from '../../policy/desired/desired.ts';
 import { missingDefaults, type MissingDefaults } from '../../policy/plan/repair.ts';
 import { labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import { nextExceptionEnd } from '../../policy/terms/exceptions.ts';
-import { providerId, type ProviderId } from '../../policy/terms/provider-id.ts';
+import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import { auditNamespace, type Audit } from '../../policy/decide/audit.ts';
 import { emptyReport, unmatchedReport, type ProviderReport } from '../../policy/status/provider-report.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
@@ -35,7 +35,7 @@ export class Audits {
   ): ReadonlyMap<ProviderId, ProviderReport> {
     const audited = new Map(parts);
     for (const policy of this.#candidates(namespaceObject)) {
-      const provider = providerId('NamespacePolicy', policy.name);
+      const provider = policy.id;
       const { isMatched, matchError, violations } = this.#audit(policy, namespaceObject);
       // The reports hold the error already where the policy has contents.
       if (matchError !== undefined && policy.contents.length === 0)
@@ -66,7 +66,7 @@ export class Audits {
     const { providers } = this.#cluster.snapshot();
     return this.#candidates(namespaceObject).filter((policy) => {
       if (policy.namespaceDefaults.length === 0 || policy.isSuspended) return false;
-      const id = providerId('NamespacePolicy', policy.name);
+      const { id } = policy;
       const state = providers.get(id);
       return state?.isValid === true && !state.isDeleting && this.#specOf(id)?.existing === 'Repair';
     });

@@ -2,7 +2,6 @@
 import type { KubeObject } from '../../base/kube-object.ts';
 import { objectKey } from '../../policy/terms/object-key.ts';
 import { failedResult, type ObjectResult } from '../../policy/plan/object-result.ts';
-import { providerId } from '../../policy/terms/provider-id.ts';
 import type { Audits } from './audits.ts';
 import type { EventAnnouncer } from '../events.ts';
 import type { ObjectWriter, ReconcileObserver } from '../ports.ts';
@@ -49,8 +48,7 @@ export class DefaultsRepairer {
       return this.#failed(namespaceObject, classifyWriteError(error, 'change'));
     }
     this.#options.observer.wroteOwn('default');
-    for (const { policy, ...key } of missing.keys)
-      this.#options.announcer.added(providerId('NamespacePolicy', policy), name, key);
+    for (const { provider, ...key } of missing.keys) this.#options.announcer.added(provider, name, key);
     return noProblem;
   }
 
@@ -60,7 +58,7 @@ export class DefaultsRepairer {
     const key = objectKey({ apiVersion: 'v1', kind: 'Namespace' }, namespaceObject.metadata.name ?? '');
     const message = `cannot add missing defaults: ${error.message}`;
     const outcomes = this.#options.audits.repairers(namespaceObject).map((policy): ObjectResult => {
-      const about = { provider: providerId('NamespacePolicy', policy.name), key };
+      const about = { provider: policy.id, key };
       return failedResult(about, error.reason, message);
     });
     return { error, outcomes };

@@ -1,14 +1,8 @@
 // Reads and writes the stored status of policies and shares, with as few requests as possible.
 import { KubeError } from '../../base/kube-error.ts';
 import type { JsonObject } from '../../base/json.ts';
-import type { KubeObject, ObjectRef } from '../../base/kube-object.ts';
-import { apiVersion } from '../../api/names.ts';
-import {
-  kindOfProvider,
-  nameOfProvider,
-  type ProviderId,
-  type ProviderState,
-} from '../../policy/terms/provider-id.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import { providerRef, type ProviderId, type ProviderState } from '../../policy/terms/provider-id.ts';
 import { statusPatch } from '../../policy/status/provider-status.ts';
 import type { ObjectWriter, ReconcileObserver } from '../ports.ts';
 import { isNewerResourceVersion } from '../../base/resource-version.ts';
@@ -62,7 +56,7 @@ export class ProviderStatuses {
   }
 
   async #read(id: ProviderId, signal: AbortSignal): Promise<Stored | undefined> {
-    const object = await this.#writer.read(refOf(id), signal);
+    const object = await this.#writer.read(providerRef(id), signal);
     return object === undefined ? undefined : this.#remember(id, object);
   }
 
@@ -74,7 +68,10 @@ export class ProviderStatuses {
   ): Promise<void> {
     try {
       const patch = { metadata: { resourceVersion }, status };
-      this.#remember(id, await this.#writer.mergePatch(refOf(id), patch, { subresource: 'status', signal }));
+      this.#remember(
+        id,
+        await this.#writer.mergePatch(providerRef(id), patch, { subresource: 'status', signal }),
+      );
     } catch (error) {
       // The stored status may differ from what we know, for example after a conflict.
       if (error instanceof KubeError) this.forget(id);
@@ -93,8 +90,4 @@ export class ProviderStatuses {
     this.#known.set(id, stored);
     return stored;
   }
-}
-
-function refOf(id: ProviderId): ObjectRef {
-  return { apiVersion, kind: kindOfProvider(id), name: nameOfProvider(id) };
 }

@@ -2,7 +2,7 @@
 import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
 import { providerConditions } from '../../policy/status/provider-conditions.ts';
 import type { StatusFacts } from '../../policy/status/provider-status.ts';
-import { kindOfProvider, nameOfProvider, type ProviderId } from '../../policy/terms/provider-id.ts';
+import { kindOfProvider, shortName, type ProviderId } from '../../policy/terms/provider-id.ts';
 
 type Numbers = ReturnType<typeof numbersOf>;
 
@@ -35,7 +35,7 @@ function numbersOf(
   const policy = definition?.kind === 'NamespacePolicy' ? definition.compiled : undefined;
   return {
     kind: kindOfProvider(state.id),
-    name: nameOfProvider(state.id),
+    name: shortName(state.id),
     isReady: providerConditions(facts).some(({ type, status }) => type === 'Ready' && status === 'True'),
     matched,
     ...counts,

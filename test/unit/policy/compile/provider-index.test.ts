@@ -40,14 +40,14 @@ describe('the index tries only policies that can match', () => {
   ]);
 
   test.for([
-    [[namespace('x')], ['all', 'suffix']],
-    [[namespace('a')], ['all', 'exact', 'suffix']],
-    [[namespace('team-x')], ['all', 'prefix', 'suffix']],
-    [[namespace('x', { tier: 'team', env: 'test' })], ['all', 'pair', 'suffix', 'values']],
-    [[namespace('x', { tier: 'other', owner: '' })], ['all', 'key', 'suffix']],
+    [[namespace('x')], ['suffix', 'all']],
+    [[namespace('a')], ['exact', 'suffix', 'all']],
+    [[namespace('team-x')], ['prefix', 'suffix', 'all']],
+    [[namespace('x', { tier: 'team', env: 'test' })], ['pair', 'values', 'suffix', 'all']],
+    [[namespace('x', { tier: 'other', owner: '' })], ['key', 'suffix', 'all']],
     [
       [namespace('a'), namespace('team-x')],
-      ['all', 'exact', 'prefix', 'suffix'],
+      ['exact', 'prefix', 'suffix', 'all'],
     ],
   ] as const)('%j', ([objects, names]) => {
     expect(index.candidates(objects).map(({ name }) => name)).toEqual(names);
