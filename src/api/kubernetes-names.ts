@@ -14,6 +14,13 @@ const labelValueExpression = new RegExp(labelValuePattern);
 const subdomainExpression = new RegExp(`^${subdomainPattern}$`);
 const namespaceNameExpression = new RegExp(namespaceNamePattern);
 
+const labelKeyExpression = new RegExp(`^(${subdomainPattern}/)?${qualifiedNamePattern}$`);
+
+/** A key with at most 253 characters before the slash. */
+export function isLabelKey(text: string): boolean {
+  return text.length <= 317 && text.indexOf('/') <= 253 && labelKeyExpression.test(text);
+}
+
 export function isLabelValue(text: string): boolean {
   return text.length <= maxLabelLength && labelValueExpression.test(text);
 }

@@ -1,4 +1,4 @@
-// Defines the columns of `kubectl get` that policies and shares have in common.
+// Defines the columns of `kubectl get` that policies, shares and bindings have in common.
 
 export interface PrintColumn {
   readonly name: string;
@@ -10,6 +10,12 @@ export interface PrintColumn {
 }
 
 export const sharedColumns = {
+  matched: {
+    name: 'Matched',
+    type: 'integer',
+    jsonPath: '.status.matched',
+    description: 'How many namespaces it matches.',
+  },
   desired: {
     name: 'Desired',
     type: 'integer',
@@ -56,7 +62,7 @@ export const sharedColumns = {
   },
 } as const satisfies Record<string, PrintColumn>;
 
-export function suspendedColumn(provided: 'contents' | 'copies'): PrintColumn {
+export function suspendedColumn(provided: 'contents' | 'copies' | 'objects'): PrintColumn {
   return {
     name: 'Suspended',
     type: 'boolean',

@@ -1,6 +1,6 @@
-// Defines the fields that policies and shares have in common: name, metadata, deletion and suspension.
+// Defines the fields that policies, shares and bindings have in common: name, metadata, deletion and suspension.
 import { boolean, choice, integer, text, withDefault, map, openObject } from './schema/build.ts';
-import { metadataKey } from './common-fields.ts';
+import { metadataKey, namespaceName } from './common-fields.ts';
 import type { TextSchema } from './schema/schema.ts';
 
 export const providerName = text({
@@ -12,9 +12,9 @@ export const providerName = text({
 
 interface Words {
   /** The word for the kind. */
-  readonly provider: 'policy' | 'share';
+  readonly provider: 'policy' | 'share' | 'binding';
   /** The objects that it provides. */
-  readonly provided: 'contents' | 'copies';
+  readonly provided: 'contents' | 'copies' | 'objects';
   /** The end of the sentence about what is suspended. */
   readonly whileSuspended: string;
 }
@@ -57,14 +57,27 @@ export function providerFields({ provider, provided, whileSuspended }: Words) {
 const value = text({ description: 'Any text.', maxLength: 262_144 });
 const key = metadataKey('A label or annotation key.');
 
+function metadataFields(name: TextSchema) {
+  return {
+    name,
+    labels: map({ description: 'Labels.', keys: key, values: value, maxProperties: 10_000 }),
+    annotations: map({ description: 'Annotations.', keys: key, values: value, maxProperties: 10_000 }),
+  };
+}
+
 export function objectMetadata(name: TextSchema) {
   return openObject({
     description: 'Standard metadata.',
-    fields: {
-      name,
-      labels: map({ description: 'Labels.', keys: key, values: value, maxProperties: 10_000 }),
-      annotations: map({ description: 'Annotations.', keys: key, values: value, maxProperties: 10_000 }),
-    },
+    fields: metadataFields(name),
     required: ['name'],
+  });
+}
+
+/** The metadata of an object in a namespace. */
+export function namespacedMetadata(name: TextSchema) {
+  return openObject({
+    description: 'Standard metadata.',
+    fields: { ...metadataFields(name), namespace: namespaceName('The namespace of the object.') },
+    required: ['name', 'namespace'],
   });
 }

@@ -1,4 +1,4 @@
-// Defines the status fields that policies and shares have in common, and reads a stored status.
+// Defines the status fields that policies, shares and bindings have in common, and reads a stored status.
 import { time } from './common-fields.ts';
 import { choice, integer, list, object, text } from './schema/build.ts';
 import { isJsonObject } from '../base/json.ts';
@@ -13,9 +13,9 @@ export function note(description: string) {
   return text({ description, maxLength: 1024 });
 }
 
-interface Words {
+export interface StatusWords {
   /** The word for the kind. */
-  readonly provider: 'policy' | 'share';
+  readonly provider: 'policy' | 'share' | 'binding';
   /** The namespaces where it wants objects. */
   readonly where: string;
   /** The types of its conditions. */
@@ -24,7 +24,7 @@ interface Words {
   readonly conditionMeanings: string;
 }
 
-export function statusFields({ provider, where, conditionTypes, conditionMeanings }: Words) {
+export function statusFields({ provider, where, conditionTypes, conditionMeanings }: StatusWords) {
   return {
     observedGeneration: generation(`The generation of the ${provider} that this status describes.`),
     matched: count(`How many namespaces the ${provider} matches.`),

@@ -28,7 +28,7 @@ import { compileOperator, isOperator } from './compile/operator.ts';
 import { compileSelect } from './compile/select.ts';
 
 export { findEnd, positionOf };
-export type { Bindings, ExpressionScope, MetadataKey, Type, Variable };
+export type { Bindings, ExpressionScope, MetadataKey, Node, Type, Variable };
 
 export interface ExpressionProblem {
   readonly message: string;
@@ -76,8 +76,16 @@ export function compileExpression(
   scope: ExpressionScope,
   result: ResultKind,
 ): ExpressionResult {
+  const compiled = attempt(source, () => compile(source, scope, result));
+  return compiled.ok ? { ok: true, expression: compiled.value } : compiled;
+}
+
+type Attempt<T> =
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: ExpressionProblem };
+
+function attempt<T>(source: string, work: () => T): Attempt<T> {
   try {
-    return { ok: true, expression: compile(source, scope, result) };
+    return { ok: true, value: work() };
   } catch (error) {
     // The parser limits nesting, but the caller may have used up most of the stack.
     if (!(error instanceof CompileProblem || error instanceof RangeError)) throw error;
@@ -87,11 +95,25 @@ export function compileExpression(
   }
 }
 
-function compile(source: string, scope: ExpressionScope, result: ResultKind): Expression {
+export type TreeResult =
+  { readonly ok: true; readonly tree: Node } | { readonly ok: false; readonly problem: ExpressionProblem };
+
+/** Parses without checking names and types, for expressions that are turned into something else. */
+export function parseTree(source: string): TreeResult {
+  const parsed = attempt(source, () => parseBounded(source));
+  return parsed.ok ? { ok: true, tree: parsed.value } : parsed;
+}
+
+function parseBounded(source: string): Node {
   if (Buffer.byteLength(source) > MAX_BYTES)
     throw new CompileProblem(`an expression has at most ${MAX_BYTES} bytes`, 0);
+  return parse(source);
+}
+
+function compile(source: string, scope: ExpressionScope, result: ResultKind): Expression {
+  const tree = parseBounded(source);
   const compilation = new ExpressionCompilation(scope, compileNode);
-  const { type: compiled, step } = compilation.compile(parse(source));
+  const { type: compiled, step } = compilation.compile(tree);
   const type = compilation.unifier.ground(compiled);
   checkResult(type, result);
   const { reads, lookups } = compilation;

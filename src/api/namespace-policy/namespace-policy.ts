@@ -9,7 +9,7 @@ import {
 } from './validations.ts';
 import { type roleBindingContent, type serviceAccountContent, type subject, contents } from './contents.ts';
 import type { defaults } from './defaults.ts';
-import { type labelSelector, type matchCondition, match } from './match.ts';
+import { type labelSelector, type matchCondition, matchOf } from './match.ts';
 import {
   type immutable,
   type nameRule,
@@ -28,6 +28,8 @@ import { choice, list, object } from '../schema/build.ts';
 import type { Infer } from '../schema/schema.ts';
 import { validate } from '../schema/validate.ts';
 import { readStatus, splitStatus } from '../status-fields.ts';
+
+const match = matchOf('policy');
 
 const spec = object({
   description:

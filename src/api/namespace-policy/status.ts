@@ -1,6 +1,6 @@
 // The status of a policy, and the columns that `kubectl get nspol` prints.
 import { list, object } from '../schema/build.ts';
-import { count, note, statusFields } from '../status-fields.ts';
+import { count, note, statusFields, type StatusWords } from '../status-fields.ts';
 import { sharedColumns, suspendedColumn, type PrintColumn } from '../print-columns.ts';
 
 const topViolation = object({
@@ -28,17 +28,10 @@ const skippedContent = object({
   required: ['namespace', 'kind', 'name', 'message'],
 });
 
-const fields = statusFields({
-  provider: 'policy',
-  where: 'matched namespaces',
-  conditionTypes: 'Ready, Reconciling or Stalled',
-  conditionMeanings:
-    'Ready: all desired objects exist and match. Reconciling: Reeve is working on them. Stalled: Reeve cannot continue until a person acts; the reason says why.',
-});
-
-export const policyStatus = object({
-  description: 'What Reeve reports about the policy; written by Reeve alone.',
-  fields: {
+/** The fields of a provider that has rules on Namespaces. */
+export function policyStatusFields(words: Omit<StatusWords, 'where'>) {
+  const fields = statusFields({ ...words, where: 'matched namespaces' });
+  return {
     observedGeneration: fields.observedGeneration,
     matched: fields.matched,
     matchedNamespaces: fields.matchedNamespaces,
@@ -74,7 +67,17 @@ export const policyStatus = object({
     }),
     confirmationUsed: fields.confirmationUsed,
     conditions: fields.conditions,
-  },
+  };
+}
+
+export const policyStatus = object({
+  description: 'What Reeve reports about the policy; written by Reeve alone.',
+  fields: policyStatusFields({
+    provider: 'policy',
+    conditionTypes: 'Ready, Reconciling or Stalled',
+    conditionMeanings:
+      'Ready: all desired objects exist and match. Reconciling: Reeve is working on them. Stalled: Reeve cannot continue until a person acts; the reason says why.',
+  }),
 });
 
 const { desired, synced, conflicts, failed, ready, reason, age } = sharedColumns;
