@@ -7,7 +7,7 @@ interface NameParts {
   readonly name: string;
   readonly workloads: LabelSelector | undefined;
   /** Tells the objects apart where an adapter renders several of one kind. */
-  readonly suffix?: string;
+  readonly suffix?: string | undefined;
   readonly maxLength?: number;
 }
 
@@ -20,7 +20,12 @@ const looksHashed = /-[0-9a-f]{8}$/;
  * Two bindings of the same intent and selector get the same name, because they want the same object. All others get different
  * names: only an intent without selector and suffix gives its bare name.
  */
-export function objectName({ name, workloads, suffix, maxLength = longestLabelValue }: NameParts): string {
+export function intentObjectName({
+  name,
+  workloads,
+  suffix,
+  maxLength = longestLabelValue,
+}: NameParts): string {
   const isBare = workloads === undefined && suffix === undefined;
   if (isBare && name.length <= maxLength && !looksHashed.test(name)) return name;
   const readable = suffix === undefined ? name : `${name}-${suffix}`;

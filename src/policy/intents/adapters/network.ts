@@ -1,12 +1,10 @@
 // Keeps `dnsManipulation` and `denyExternalNetworkAccess` with a NetworkPolicy.
+import { defaultParams } from '../../../api/intents/intent-ids.ts';
 import type { ObjectType } from '../../terms/object-key.ts';
 import type { IntentAdapter } from '../adapter.ts';
-import { objectName } from '../object-names.ts';
+import { intentObjectName } from '../object-names.ts';
 
 const networkPolicyType: ObjectType = { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy' };
-
-/** https://www.rfc-editor.org/rfc/rfc1918#section-3 */
-const privateRanges: readonly string[] = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'];
 
 /** The Pods of the cluster's resolver. https://kubernetes.io/docs/tasks/administer-cluster/dns-custom-nameservers/ */
 const toResolver = {
@@ -34,10 +32,10 @@ export const networkAdapter: IntentAdapter = {
     const rules =
       id === 'dnsManipulation'
         ? { policyTypes: ['Egress'], egress: [toResolver] }
-        : rulesWithin(params?.ranges ?? privateRanges);
+        : rulesWithin(params?.ranges ?? defaultParams.ranges);
     const spec = { podSelector: workloads ?? {}, ...rules };
     return {
-      resources: [{ ...networkPolicyType, metadata: { name: objectName({ name, workloads }) }, spec }],
+      resources: [{ ...networkPolicyType, metadata: { name: intentObjectName({ name, workloads }) }, spec }],
     };
   },
 };

@@ -1,4 +1,5 @@
 // Keeps `escapeToHost` for whole namespaces, with the labels of Pod Security.
+import { defaultParams } from '../../../api/intents/intent-ids.ts';
 import type { IntentAdapter } from '../adapter.ts';
 
 /** https://kubernetes.io/docs/concepts/security/pod-security-admission/#pod-security-admission-labels-for-namespaces */
@@ -19,7 +20,7 @@ export const podSecurityAdapter: IntentAdapter = {
     return workloads === undefined || 'the labels of Pod Security hold for all Pods of a namespace';
   },
   render({ action, params }) {
-    const level = params?.psaLevel ?? 'baseline';
+    const level = params?.psaLevel ?? defaultParams.psaLevel;
     const labels = modes[action].map((mode) => `${labelPrefix}${mode}`);
     return {
       namespaces: {
