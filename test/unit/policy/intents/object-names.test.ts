@@ -11,7 +11,9 @@ describe('intentObjectName', () => {
   });
 
   test('a selector adds 8 hexadecimal digits', () => {
-    expect(intentObjectName({ name: 'deny-external', workloads: nginx })).toMatch(/^deny-external-[0-9a-f]{8}$/);
+    expect(intentObjectName({ name: 'deny-external', workloads: nginx })).toMatch(
+      /^deny-external-[0-9a-f]{8}$/,
+    );
   });
 
   test('a suffix stays readable', () => {
