@@ -1,6 +1,6 @@
 // Loads policies, shares and namespaces from files into one snapshot, with all problems of the files.
 import { systemNamespaces } from '../api/names.ts';
-import { type ClusterSnapshot, PolicySet, ShareSet } from '../policy/compile/snapshot.ts';
+import { type ClusterSnapshot, PolicySet, ShareSet, withoutIntents } from '../policy/compile/snapshot.ts';
 import type { FileProblem } from './file-problem.ts';
 import { loadNamespaceFiles } from './namespace-files.ts';
 import { loadPolicyFiles } from './policy-files.ts';
@@ -70,6 +70,7 @@ export function clusterSnapshot(
     policies,
     shares,
     providers: new Map(),
+    intents: withoutIntents,
     namespace: (name) => byName.get(name),
     namespaces: () => byName.values(),
   };

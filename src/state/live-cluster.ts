@@ -3,7 +3,7 @@ import type { KubeObject } from '../base/kube-object.ts';
 import { Listeners, type ListenerOptions } from '../base/listeners.ts';
 import type { WatchSink } from '../base/watch-sink.ts';
 import { nameOfProvider, type ProviderId } from '../policy/terms/provider-id.ts';
-import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
+import { withoutIntents, type ClusterSnapshot } from '../policy/compile/snapshot.ts';
 import { LiveProviders, type ProviderChange, type ProviderCounts } from './live-providers.ts';
 import { ObjectCache } from './object-cache.ts';
 import type { LoadedProvider } from './stored-provider.ts';
@@ -68,6 +68,7 @@ export class LiveCluster {
   snapshot(): ClusterSnapshot {
     this.#snapshot ??= {
       ...this.#providers.view(),
+      intents: withoutIntents,
       namespace: (name) => this.#namespaces.get(name),
       namespaces: () => this.#namespaces.values(),
     };

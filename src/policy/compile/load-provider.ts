@@ -1,23 +1,45 @@
-// Reads and compiles one policy or share from any source, or returns all of its problems.
+// Reads and compiles one policy, share or binding of intents from any source, or returns all of its problems.
 import { ownMember } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
+import { nameOf } from '../../base/metadata.ts';
+import {
+  clusterIntentBindingKind,
+  parseClusterIntentBinding,
+  type ClusterIntentBinding,
+} from '../../api/intents/cluster-intent-binding.ts';
+import {
+  intentBindingKind,
+  parseIntentBinding,
+  type IntentBinding,
+} from '../../api/intents/intent-binding.ts';
+import { parseSecurityIntent, securityIntentKind } from '../../api/intents/security-intent.ts';
 import { apiVersion } from '../../api/names.ts';
-import { parseNamespacePolicy, type NamespacePolicy } from '../../api/namespace-policy/namespace-policy.ts';
-import { mapped, type CompileResult } from '../terms/compile-result.ts';
+import {
+  namespacePolicyKind,
+  parseNamespacePolicy,
+  type NamespacePolicy,
+} from '../../api/namespace-policy/namespace-policy.ts';
+import type { Intent } from '../intents/adapter.ts';
+import { compileBinding, type BindingFacts } from '../intents/compile-binding.ts';
+import { noIntents, type IntentContext } from '../intents/intent-context.ts';
+import { compiled, mapped, refused, type CompileResult } from '../terms/compile-result.ts';
+import { providerId, type ProviderKind } from '../terms/provider-id.ts';
+import type { CompiledContent } from './compile-contents.ts';
 import { parseSecretShare, type SecretShare } from '../../api/secret-share/secret-share.ts';
 import { compilePolicy, type CompiledPolicy } from './compile-policy.ts';
 import { compileShare, type CompiledShare } from './compile-share.ts';
 
-/** A policy or share as it is written, and its compiled form. */
+/** A provider as it is written, and its compiled form. A binding has the form of a policy: that is what its intents mean. */
 export type ProviderDefinition =
   | {
       readonly kind: 'NamespacePolicy';
       readonly object: NamespacePolicy;
       readonly compiled: CompiledPolicy;
+      /** Only for a binding. */
+      readonly intents?: BindingFacts;
     }
   | { readonly kind: 'SecretShare'; readonly object: SecretShare; readonly compiled: CompiledShare };
 
-/** A binding of intents has the form of a policy. */
 export type ProviderForm = ProviderDefinition['kind'];
 export const providerForms: readonly ProviderForm[] = ['NamespacePolicy', 'SecretShare'];
 
@@ -29,20 +51,41 @@ export function providerKindOf(value: unknown): ProviderForm | undefined {
   return providerForms.find((each) => each === kind);
 }
 
-export function loadProvider(kind: ProviderForm, value: unknown): ProviderLoad {
+/** `context` is for bindings: without it, their intents count as missing. */
+export function loadProvider(kind: ProviderKind, value: unknown, context = noIntents): ProviderLoad {
   switch (kind) {
     case 'NamespacePolicy':
       return loadPolicy(value);
     case 'SecretShare':
       return loadShare(value);
+    case 'ClusterSecurityIntentBinding': {
+      const parsed = parseClusterIntentBinding(value);
+      return parsed.ok ? loadBinding(parsed.binding, undefined, context) : parsed;
+    }
+    case 'SecurityIntentBinding': {
+      const parsed = parseIntentBinding(value);
+      return parsed.ok ? loadBinding(parsed.binding, parsed.binding.metadata.namespace, context) : parsed;
+    }
     default:
       return kind satisfies never;
   }
 }
 
 /** Loads an object of the API server. Its metadata is ignored, because a later API server may accept more of it. */
-export function loadSubmitted(kind: ProviderForm, { metadata, spec }: KubeObject): ProviderLoad {
-  return loadProvider(kind, { apiVersion, kind, metadata: { name: metadata.name }, spec });
+export function loadSubmitted(
+  kind: ProviderKind,
+  { metadata, spec }: KubeObject,
+  context = noIntents,
+): ProviderLoad {
+  const { name, namespace } = metadata;
+  const kept = namespace === undefined ? { name } : { name, namespace };
+  return loadProvider(kind, { apiVersion, kind, metadata: kept, spec }, context);
+}
+
+/** Loads an intent of the API server, in the same way. */
+export function loadIntent({ metadata: { name }, spec }: KubeObject): CompileResult<Intent> {
+  const parsed = parseSecurityIntent({ apiVersion, kind: securityIntentKind, metadata: { name }, spec });
+  return parsed.ok ? compiled({ name: name ?? '', ...parsed.intent.spec }) : parsed;
 }
 
 function loadPolicy(value: unknown): ProviderLoad {
@@ -57,4 +100,37 @@ function loadShare(value: unknown): ProviderLoad {
   if (!parsed.ok) return parsed;
   const object = parsed.share;
   return mapped(compileShare(object), (share) => ({ kind: 'SecretShare', object, compiled: share }));
+}
+
+function loadBinding(
+  { metadata: { name }, spec }: IntentBinding | ClusterIntentBinding,
+  namespace: string | undefined,
+  context: IntentContext,
+): ProviderLoad {
+  const rendered = compileBinding({ namespace, spec }, context);
+  if (!rendered.ok) return rendered;
+  const { spec: policySpec, facts } = rendered.value;
+  const kind = namespace === undefined ? clusterIntentBindingKind : intentBindingKind;
+  const object = { apiVersion, kind: namespacePolicyKind, metadata: { name }, spec: policySpec } as const;
+  const policy = compilePolicy(object, providerId(kind, name, namespace));
+  if (!policy.ok)
+    return refused(policy.problems.map((each) => ({ ...each, path: facts.sourceOf(each.path) })));
+  const contents = policy.value.contents.map((content, index) => onlyIn(facts.onlyIn[index], content));
+  return compiled({
+    kind: namespacePolicyKind,
+    object,
+    compiled: { ...policy.value, contents },
+    intents: facts,
+  });
+}
+
+/** Such an object differs between namespaces, as a template does. */
+function onlyIn(namespace: string | undefined, content: CompiledContent): CompiledContent {
+  if (namespace === undefined) return content;
+  return {
+    ...content,
+    isTemplated: true,
+    render: (namespaceObject, budget) =>
+      nameOf(namespaceObject) === namespace ? content.render(namespaceObject, budget) : { kind: 'absent' },
+  };
 }

@@ -1,6 +1,12 @@
 // The engine's view of the cluster at one moment: policies, shares and namespaces, built by src/state.
 import type { KubeObject } from '../../base/kube-object.ts';
-import { compareProviders, type ProviderId, type ProviderState } from '../terms/provider-id.ts';
+import { noIntents, type IntentContext } from '../intents/intent-context.ts';
+import {
+  compareProviders,
+  type BindingKind,
+  type ProviderId,
+  type ProviderState,
+} from '../terms/provider-id.ts';
 import { ProviderIndex } from './provider-index.ts';
 import type { ReviewedResource } from '../terms/review.ts';
 import type { CompiledPolicy } from './compile-policy.ts';
@@ -11,9 +17,25 @@ export interface ClusterSnapshot {
   readonly shares: ShareSet;
   /** Every stored policy and share, valid or not. Empty without a cluster. */
   readonly providers: ReadonlyMap<ProviderId, ProviderState>;
+  readonly intents: IntentSnapshot;
   namespace(name: string): KubeObject | undefined;
   namespaces(): Iterable<KubeObject>;
 }
+
+/** What a write of an intent is judged by. */
+export interface IntentSnapshot {
+  /** With what the bindings of this snapshot are compiled. */
+  readonly context: IntentContext;
+  /** Every stored binding, valid or not. */
+  bindings(): Iterable<StoredBinding>;
+}
+
+export interface StoredBinding {
+  readonly kind: BindingKind;
+  readonly object: KubeObject;
+}
+
+export const withoutIntents: IntentSnapshot = { context: noIntents, bindings: () => [] };
 
 export interface PolicySetOptions {
   /** Namespaces that no policy matches: those of Kubernetes, of Reeve, and of the install's exclusions. */

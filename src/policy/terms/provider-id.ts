@@ -12,6 +12,8 @@ export const providerKinds = [
 ] as const;
 export type ProviderKind = (typeof providerKinds)[number];
 
+export type BindingKind = Extract<ProviderKind, `${string}SecurityIntentBinding`>;
+
 /** The names of the kinds in paths and in RBAC rules. */
 export const providerResources = {
   NamespacePolicy: 'namespacepolicies',
@@ -45,6 +47,10 @@ export function parseProviderId(text: string | undefined): ProviderId | undefine
 
 export function kindOfProvider(id: ProviderId): ProviderKind {
   return providerKinds.find((each) => id.startsWith(`${each}/`)) ?? 'NamespacePolicy';
+}
+
+export function isBinding(id: ProviderId): boolean {
+  return kindOfProvider(id).endsWith('Binding');
 }
 
 export function nameOfProvider(id: ProviderId): string {
