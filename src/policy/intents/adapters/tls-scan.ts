@@ -103,7 +103,7 @@ function podSpec(image: string, addressesMap: string | undefined): JsonObject {
       {
         name: 'scan',
         image,
-        command: ['/bin/bash', '-c', script],
+        command: ['/bin/sh', '-c', script],
         env: [
           { name: 'CERT_WARN_BEFORE_DAYS', value: '30' },
           { name: 'TABLED_YAML', value: `${scannerFolder}/tabled.yaml` },
