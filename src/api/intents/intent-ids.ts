@@ -59,7 +59,7 @@ export const paramFields = {
     unique: 'set',
   }),
   namespace: namespaceName(
-    'The only namespace where the scanner runs. Without it, each namespace has its own. For assessTLS.',
+    'The only namespace where the scanner runs, for a ClusterSecurityIntentBinding. Without it, the scanner runs in each namespace. For assessTLS.',
   ),
   cveList: list({
     description: 'The vulnerabilities to patch. For virtualPatch. Example: [CVE-2024-4439].',
