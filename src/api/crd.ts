@@ -1,57 +1,80 @@
-// Writes the CustomResourceDefinitions of NamespacePolicy and SecretShare from their definitions.
+// Lists our kinds, and writes their CustomResourceDefinitions.
 import type { KubeObject } from '../base/kube-object.ts';
 import { apiVersion, category, group, version } from './names.ts';
 import { namespacePolicyKind, namespacePolicySchemas } from './namespace-policy/namespace-policy.ts';
 import type { PrintColumn } from './print-columns.ts';
 import { toOpenApi, type OpenApi } from './schema/openapi.ts';
-import type { Schema, TextSchema } from './schema/schema.ts';
+import type { ObjectSchema, TextSchema } from './schema/schema.ts';
 import { secretShareKind, secretShareSchemas } from './secret-share/secret-share.ts';
 import { stringifyYaml } from '../base/yaml.ts';
 import { namespacePolicyColumns } from './namespace-policy/status.ts';
 import { secretShareColumns } from './secret-share/status.ts';
+import { clusterIntentBindingKind, clusterIntentBindingSchemas } from './intents/cluster-intent-binding.ts';
+import { intentBindingKind, intentBindingSchemas } from './intents/intent-binding.ts';
+import { securityIntentKind, securityIntentSchemas } from './intents/security-intent.ts';
+import { bindingColumns, securityIntentColumns } from './intents/status.ts';
 
-interface KindDefinition {
+/** One of our kinds, with everything that its definition contains. */
+export interface KindDefinition {
   readonly kind: string;
   readonly plural: string;
-  readonly singular: string;
   readonly shortName: string;
+  readonly scope: 'Cluster' | 'Namespaced';
   readonly schemas: {
     readonly description: string;
     readonly name: TextSchema;
-    readonly spec: Schema;
-    readonly status: Schema;
+    readonly spec: ObjectSchema;
+    /** Undefined for a kind of which Reeve reports nothing. */
+    readonly status?: ObjectSchema;
   };
   readonly columns: readonly PrintColumn[];
 }
 
-const namespacePolicyDefinition: KindDefinition = {
-  kind: namespacePolicyKind,
-  plural: 'namespacepolicies',
-  singular: 'namespacepolicy',
-  shortName: 'nspol',
-  schemas: namespacePolicySchemas,
-  columns: namespacePolicyColumns,
-};
+export const kindDefinitions: readonly KindDefinition[] = [
+  {
+    kind: namespacePolicyKind,
+    plural: 'namespacepolicies',
+    shortName: 'nspol',
+    scope: 'Cluster',
+    schemas: namespacePolicySchemas,
+    columns: namespacePolicyColumns,
+  },
+  {
+    kind: secretShareKind,
+    plural: 'secretshares',
+    shortName: 'sshare',
+    scope: 'Cluster',
+    schemas: secretShareSchemas,
+    columns: secretShareColumns,
+  },
+  {
+    kind: securityIntentKind,
+    plural: 'securityintents',
+    shortName: 'sint',
+    scope: 'Cluster',
+    schemas: securityIntentSchemas,
+    columns: securityIntentColumns,
+  },
+  {
+    kind: clusterIntentBindingKind,
+    plural: 'clustersecurityintentbindings',
+    shortName: 'csib',
+    scope: 'Cluster',
+    schemas: clusterIntentBindingSchemas,
+    columns: bindingColumns,
+  },
+  {
+    kind: intentBindingKind,
+    plural: 'securityintentbindings',
+    shortName: 'sib',
+    scope: 'Namespaced',
+    schemas: intentBindingSchemas,
+    columns: bindingColumns,
+  },
+];
 
-const secretShareDefinition: KindDefinition = {
-  kind: secretShareKind,
-  plural: 'secretshares',
-  singular: 'secretshare',
-  shortName: 'sshare',
-  schemas: secretShareSchemas,
-  columns: secretShareColumns,
-};
-
-export function namespacePolicyCrd(): KubeObject {
-  return crdOf(namespacePolicyDefinition);
-}
-
-export function secretShareCrd(): KubeObject {
-  return crdOf(secretShareDefinition);
-}
-
-function crdOf(definition: KindDefinition): KubeObject {
-  const { kind, plural, singular, shortName, columns } = definition;
+export function crdOf(definition: KindDefinition): KubeObject {
+  const { kind, plural, shortName, scope, schemas, columns } = definition;
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -62,18 +85,18 @@ function crdOf(definition: KindDefinition): KubeObject {
         kind,
         listKind: `${kind}List`,
         plural,
-        singular,
+        singular: kind.toLowerCase(),
         shortNames: [shortName],
         categories: [category],
       },
-      scope: 'Cluster',
+      scope,
       versions: [
         {
           name: version,
           served: true,
           storage: true,
           additionalPrinterColumns: columns,
-          subresources: { status: {} },
+          ...(schemas.status === undefined ? {} : { subresources: { status: {} } }),
           schema: { openAPIV3Schema: rootSchema(definition) },
         },
       ],
@@ -93,7 +116,7 @@ function rootSchema({ kind, schemas: { description, name, spec, status } }: Kind
       // For metadata, the API server accepts a schema of the name only, without a description.
       metadata: { type: 'object', properties: { name: { type: 'string', maxLength: name.maxLength } } },
       spec: toOpenApi(spec),
-      status: toOpenApi(status),
+      ...(status === undefined ? {} : { status: toOpenApi(status) }),
     },
   };
 }
@@ -106,7 +129,7 @@ export interface GeneratedFile {
 
 export function generatedCrds(): readonly GeneratedFile[] {
   const header = '# Generated from src/api: change that and run `npm run generate`.\n';
-  return [namespacePolicyDefinition, secretShareDefinition].map((definition) => ({
+  return kindDefinitions.map((definition) => ({
     path: `manifests/crds/${group}_${definition.plural}.yaml`,
     text: header + stringifyYaml(crdOf(definition)),
   }));

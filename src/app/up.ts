@@ -1,6 +1,6 @@
 // Starts `reeve up`: a sandbox, an install of Reeve on it, the first objects, and the program.
 import { join } from 'node:path';
-import { namespacePolicyCrd, secretShareCrd } from '../api/crd.ts';
+import { crdOf, kindDefinitions } from '../api/crd.ts';
 import type { KubeObject } from '../base/kube-object.ts';
 import { createKubeClient } from '../kube/http/https-client.ts';
 import type { KubeClient } from '../kube/http/client.ts';
@@ -88,8 +88,8 @@ async function install({ policies, run }: UpSettings, sandbox: LocalSandbox): Pr
   const connection = await connect(() => sandbox.serverFor(sandbox.adminToken), run.concurrency);
   try {
     // manifests/crds is generated from these, and reading those files would slow the start.
-    for (const definition of [namespacePolicyCrd(), secretShareCrd()]) {
-      await connection.writer.create(definition);
+    for (const definition of kindDefinitions) {
+      await connection.writer.create(crdOf(definition));
     }
     for (const part of ['install', join('all-in-one', '10-rights.yaml')]) {
       await loadObjects(shippedFolder(part), connection, needNodes);

@@ -58,6 +58,9 @@ const kinds: readonly Served[] = [
   served('apis/authentication.k8s.io/v1', 'TokenReview', false, { verbs: createOnly }),
   served(reeve, 'NamespacePolicy', false, { shortNames: ['nspol'] }),
   served(reeve, 'SecretShare', false, { shortNames: ['sshare'] }),
+  served(reeve, 'SecurityIntent', false, { shortNames: ['sint'] }),
+  served(reeve, 'ClusterSecurityIntentBinding', false, { shortNames: ['csib'] }),
+  served(reeve, 'SecurityIntentBinding', true, { shortNames: ['sib'] }),
 ];
 
 interface Resource {

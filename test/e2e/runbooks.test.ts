@@ -2,6 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { kindDefinitions } from '../../src/api/crd.ts';
 import { installReeve } from '../cluster/reeve-install.ts';
 import { blocksOf } from '../samples/markdown.ts';
 import { eventually } from '../support/eventually.ts';
@@ -53,7 +54,10 @@ describeControllers('the runbooks', { timeout: 120_000 }, () => {
     await stage.kubectl('delete', 'namespace', 'argocd', '--wait=false');
     const { data } = JSON.parse(stored) as { readonly data: Readonly<Record<string, string>> };
     const key = 'resource.customizations.health.reeve.dev_';
-    expect(Object.keys(data).toSorted()).toEqual([`${key}NamespacePolicy`, `${key}SecretShare`, 'url']);
+    const kinds = kindDefinitions.filter(({ schemas }) => schemas.status !== undefined);
+    expect(Object.keys(data).toSorted()).toEqual(
+      [...kinds.map(({ kind }) => `${key}${kind}`), 'url'].toSorted(),
+    );
     expect(data[`${key}SecretShare`]).toContain('return { status = health');
   });
 

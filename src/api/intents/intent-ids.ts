@@ -17,7 +17,7 @@ export const defaultParams = {
 /** The form of it alone: the API server parses it when the CronJob is created. */
 function schedule(): TextSchema {
   return text({
-    description: `When it runs, as in a CronJob. Without it, ${defaultParams.schedule}. Example: "0 3 * * 0".`,
+    description: `When the scanner runs, as in a CronJob. Without it, ${defaultParams.schedule}. For assessTLS and virtualPatch. Example: "0 3 * * 0".`,
     maxLength: 128,
     pattern:
       '^(@(yearly|annually|monthly|weekly|daily|midnight|hourly)|[-*/,?A-Za-z0-9]+( [-*/,?A-Za-z0-9]+){4})$',

@@ -9,92 +9,75 @@ type Requirements =
   | { readonly ok: true; readonly requirements: readonly LabelRequirement[] }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
-interface Refusal {
+interface Refusal extends Pick<Problem, 'found' | 'accepted' | 'message'> {
   readonly offset: number;
-  readonly message: string;
 }
 type Part = LabelRequirement | Refusal;
+type Operation = Extract<Node, { readonly kind: 'call' }>;
 
-const accepted = 'a condition on labels with ==, !=, in, has(), && and !, such as labels["app"] == "shop"';
-/** https://kubernetes.io/docs/concepts/services-networking/network-policies/#networkpolicy-resource */
-const why =
-  'a label selector cannot express it, and a NetworkPolicy could not keep it for Pods that are created later';
+const accepted = 'a condition on labels with ==, !=, in, has(), && and !, such as labels["app"] == "shop" or "debug" in labels';
 
-/** The result is true for the same labels wherever CEL gives an answer. For a missing label, `!=` is true here and an error in CEL. */
+/**
+ * Where CEL gives an answer, the requirements give the same one. For a Pod without the label, `labels["a"] != "x"` is an
+ * error in CEL and true here, as in each label selector.
+ */
 export function requirementsOf(source: string, path: Path): Requirements {
   const parsed = parseTree(source);
-  const parts = parsed.ok ? partsOf(parsed.tree, false) : [parsed.problem];
-  const problems = parts.flatMap((part) => ('operator' in part ? [] : [problemOf(part, path)]));
+  const parts = parsed.ok
+    ? partsOf(parsed.tree, false)
+    : [{ found: parsed.problem.message, accepted, offset: parsed.problem.offset }];
+  const problems = parts.flatMap((part) => ('found' in part ? [{ path, ...part }] : []));
   if (problems.length > 0) return { ok: false, problems };
-  return { ok: true, requirements: parts.flatMap((part) => ('operator' in part ? [part] : [])) };
-}
-
-function problemOf({ offset, message }: Refusal, path: Path): Problem {
-  return { path, found: message, accepted, offset };
+  return { ok: true, requirements: parts.flatMap((part) => ('found' in part ? [] : [part])) };
 }
 
 function partsOf(node: Node, isNegated: boolean): readonly Part[] {
   if (node.kind === 'select' && node.mode === 'test' && isLabels(node.operand))
-    return presence(node.field, isNegated, node);
-  if (node.kind !== 'call') return [refused(node, whyNotCondition(node))];
-  const [left, right] = node.args;
+    return presence(node, node.field, isNegated);
+  if (node.kind !== 'call') return [refused(node, nameOf(node))];
   switch (node.name) {
     case '!_':
       return node.args.flatMap((each) => partsOf(each, !isNegated));
     case '_&&_':
     case '_||_':
-      return logical(node, node.args, isNegated);
+      return logical(node, isNegated);
     case '_==_':
     case '_!=_':
-      return comparison(node, left, right, isNegated !== (node.name === '_!=_'));
+      return comparison(node, isNegated !== (node.name === '_!=_'));
     case '_in_':
-      return membership(node, left, right, isNegated);
+      return membership(node, isNegated);
     default:
-      return [refused(node, whyNotCall(node.name))];
+      return [
+        notSelectable(node, `${clipped(node.name)}()`, 'list the values with in, or give these Pods a label'),
+      ];
   }
 }
 
 /** `!(a || b)` is `!a && !b`, and `!(a && b)` is `!a || !b`. */
-function logical(
-  node: Node & { readonly name: string },
-  args: readonly Node[],
-  isNegated: boolean,
-): readonly Part[] {
-  if ((node.name === '_||_') === isNegated) return args.flatMap((each) => partsOf(each, isNegated));
-  if (isNegated) return [refused(node, `! before && means "or": ${why}; write one binding for each case`)];
-  const instead = 'use in for several values of one label, and one binding for each other case';
-  return [refused(node, `||: ${why}; ${instead}`)];
+function logical(node: Operation, isNegated: boolean): readonly Part[] {
+  if ((node.name === '_||_') === isNegated) return node.args.flatMap((each) => partsOf(each, isNegated));
+  const what = isNegated ? '&& behind !, which means "or",' : '||';
+  return [notSelectable(node, what, 'use in for the values of one label, or a binding for each case')];
 }
 
-function comparison(
-  node: Node,
-  left: Node | undefined,
-  right: Node | undefined,
-  isNegated: boolean,
-): readonly Part[] {
+function comparison(node: Operation, isNegated: boolean): readonly Part[] {
+  const [left, right] = node.args;
   const key = labelKeyOf(left) ?? labelKeyOf(right);
-  const other = labelKeyOf(left) === undefined ? left : right;
-  const value = textOf(other);
-  if (key === undefined) return [refused(node, 'a comparison without a label')];
-  if (value === undefined) return [refused(node, 'a comparison with something other than a text in quotes')];
+  const value = textOf(labelKeyOf(left) === undefined ? left : right);
+  if (key === undefined) return [refused(node, 'a comparison of something other than a label')];
+  if (value === undefined)
+    return [refused(node, 'a comparison of a label with something other than a text in quotes')];
   return requirement(node, { key, operator: isNegated ? 'NotIn' : 'In', values: [value] });
 }
 
-function membership(
-  node: Node,
-  left: Node | undefined,
-  right: Node | undefined,
-  isNegated: boolean,
-): readonly Part[] {
-  if (right !== undefined && isLabels(right)) {
-    const key = textOf(left);
-    return key === undefined
-      ? [refused(node, 'a label key that is not a text in quotes')]
-      : presence(key, isNegated, node);
-  }
+function membership(node: Operation, isNegated: boolean): readonly Part[] {
+  const [left, right] = node.args;
+  const present = textOf(left);
+  if (present !== undefined && right !== undefined && isLabels(right))
+    return presence(node, present, isNegated);
   const key = labelKeyOf(left);
   if (key === undefined || right?.kind !== 'list')
-    return [refused(node, 'in without a label before it and a list of texts after it')];
+    return [refused(node, 'in without a label before it and a list behind it')];
   const values = right.elements.map(({ value, isOptional }) => (isOptional ? undefined : textOf(value)));
   const texts = values.filter((value) => value !== undefined);
   if (texts.length === 0 || texts.length < values.length)
@@ -102,19 +85,25 @@ function membership(
   return requirement(node, { key, operator: isNegated ? 'NotIn' : 'In', values: texts });
 }
 
-function presence(key: string, isNegated: boolean, node: Node): readonly Part[] {
+function presence(node: Node, key: string, isNegated: boolean): readonly Part[] {
   return requirement(node, { key, operator: isNegated ? 'DoesNotExist' : 'Exists' });
 }
 
-/** A label that cannot be is a mistake, and the API server would refuse the selector. */
+/** The API server would refuse a selector with such a key or value. */
 function requirement(node: Node, wanted: LabelRequirement): readonly Part[] {
   const wrong = wanted.values?.find((value) => !isLabelValue(value));
-  if (!isLabelKey(wanted.key)) return [refused(node, `"${clipped(wanted.key)}", which is not a label key`)];
-  return wrong === undefined ? [wanted] : [refused(node, `"${clipped(wrong)}", which is not a label value`)];
+  if (!isLabelKey(wanted.key)) return [refused(node, `"${clipped(wanted.key)}"`, 'a label key')];
+  return wrong === undefined ? [wanted] : [refused(node, `"${clipped(wrong)}"`, 'a label value')];
 }
 
-function refused({ offset }: Node, message: string): Refusal {
-  return { offset, message };
+function refused({ offset }: Node, found: string, instead = accepted): Refusal {
+  return { offset, found, accepted: instead };
+}
+
+/** https://kubernetes.io/docs/concepts/services-networking/network-policies/#networkpolicy-resource */
+function notSelectable(node: Node, found: string, instead: string): Refusal {
+  const message = `a label selector cannot express ${found} and a NetworkPolicy could not keep it for Pods that are created later; ${instead}`;
+  return { ...refused(node, found), message };
 }
 
 function isLabels(node: Node): boolean {
@@ -134,16 +123,8 @@ function textOf(node: Node | undefined): string | undefined {
   return node?.kind === 'literal' && typeof node.value === 'string' ? node.value : undefined;
 }
 
-function whyNotCall(name: string): string {
-  const tests = ['startsWith', 'endsWith', 'contains', 'matches'];
-  if (tests.includes(name))
-    return `${name}(): ${why}; list the values with in, or give the Pods a label of their own`;
-  return `${name.replaceAll('_', '')}: ${why}`;
-}
-
-function whyNotCondition(node: Node): string {
-  if (node.kind === 'identifier' && !isLabels(node))
-    return `the variable ${clipped(node.name)}; only labels can be read`;
-  if (textOf(node) !== undefined) return 'a text in quotes instead of a condition';
-  return `an expression that is no condition on one label: ${why}`;
+function nameOf(node: Node): string {
+  if (node.kind === 'identifier') return `the variable ${clipped(node.name)}`;
+  if (node.kind === 'literal') return textOf(node) === undefined ? 'a constant' : 'a text in quotes';
+  return node.kind === 'loop' ? `${node.form}()` : 'an expression that is not a condition on one label';
 }

@@ -1,44 +1,35 @@
 // Defines the kinds of Reeve. The API serves them while their CustomResourceDefinitions are stored.
 // https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/
-import { namespacePolicyCrd, secretShareCrd } from '../../api/crd.ts';
+import { kindDefinitions, type KindDefinition } from '../../api/crd.ts';
 import { category, group, version } from '../../api/names.ts';
-import { namespacePolicySchemas } from '../../api/namespace-policy/namespace-policy.ts';
-import { namespacePolicyColumns } from '../../api/namespace-policy/status.ts';
-import type { PrintColumn } from '../../api/print-columns.ts';
-import type { OpenApi } from '../../api/schema/openapi.ts';
 import { valueAt } from '../../api/schema/report.ts';
-import { secretShareSchemas } from '../../api/secret-share/secret-share.ts';
-import { secretShareColumns } from '../../api/secret-share/status.ts';
 import { notServedError } from '../api-error.ts';
 import type { Resource } from '../resource.ts';
 import { timestamp } from '../write/context.ts';
-import { column, itemsAt, textAt } from './column.ts';
+import { column } from './column.ts';
 import { define } from './define.ts';
 import { objectName } from './metadata.ts';
 import { anything } from './shape.ts';
 
-type Schemas = typeof namespacePolicySchemas | typeof secretShareSchemas;
+export const customKinds: readonly Resource[] = kindDefinitions.map(custom);
 
-export const customKinds: readonly Resource[] = [
-  custom(namespacePolicyCrd(), namespacePolicySchemas, namespacePolicyColumns),
-  custom(secretShareCrd(), secretShareSchemas, secretShareColumns),
-];
-
-function custom({ spec: definition }: OpenApi, schemas: Schemas, columns: readonly PrintColumn[]): Resource {
-  return define(group, textAt(definition, 'names', 'kind'), {
-    description: schemas.description,
+function custom(definition: KindDefinition): Resource {
+  const { kind, plural, shortName, scope, schemas, columns } = definition;
+  const { description, name, spec, status } = schemas;
+  return define(group, kind, {
+    description,
     version,
-    plural: textAt(definition, 'names', 'plural'),
-    shortNames: itemsAt(definition, 'names', 'shortNames').map(String),
+    plural,
+    shortNames: [shortName],
     categories: [category],
-    isNamespaced: false,
+    isNamespaced: scope === 'Namespaced',
     isCustom: true,
-    subresources: ['status'],
+    subresources: status === undefined ? [] : ['status'],
     hasGeneration: true,
-    columns: columns.map(({ name, jsonPath, ...rest }) => column(name, jsonPath, rest)),
-    name: { ...objectName, maxLength: schemas.name.maxLength },
-    needed: { spec: schemas.spec },
-    optional: { status: schemas.status },
+    columns: columns.map(({ name: title, jsonPath, ...rest }) => column(title, jsonPath, rest)),
+    name: { ...objectName, maxLength: name.maxLength },
+    needed: { spec },
+    ...(status === undefined ? {} : { optional: { status } }),
   });
 }
 

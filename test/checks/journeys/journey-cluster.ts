@@ -1,7 +1,7 @@
 // A sandbox in the process of the test, with Reeve installed, for programs in processes of their own.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { namespacePolicyCrd, secretShareCrd } from '../../../src/api/crd.ts';
+import { crdOf, kindDefinitions } from '../../../src/api/crd.ts';
 import { connect, type ClusterConnection } from '../../../src/app/cluster-connection.ts';
 import { loadObjects } from '../../../src/app/load-objects.ts';
 import { startLocalSandbox, type LocalSandbox } from '../../../src/app/local-sandbox.ts';
@@ -43,8 +43,8 @@ export class JourneyCluster {
       { onError: (error) => errors.push(error) },
     );
     const connection = await connect(() => sandbox.serverFor(sandbox.adminToken), 1);
-    for (const definition of [namespacePolicyCrd(), secretShareCrd()]) {
-      await connection.writer.create(definition);
+    for (const definition of kindDefinitions) {
+      await connection.writer.create(crdOf(definition));
     }
     for (const part of ['install', join('all-in-one', '10-rights.yaml'), join('samples', 'first-steps')]) {
       await loadObjects(shippedFolder(part), connection, needNodes);

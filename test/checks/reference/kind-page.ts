@@ -13,24 +13,30 @@ import { anchor, code, page, prose, table } from './markdown.ts';
 
 interface Kind {
   readonly title: string;
-  readonly schemas: { readonly description: string; readonly spec: Schema; readonly status: Schema };
+  readonly schemas: { readonly description: string; readonly spec: Schema; readonly status?: Schema };
   readonly columns: readonly PrintColumn[];
   /** What the page says beside the fields. */
   readonly see: string;
+  /** Sections before the fields. */
+  readonly tables?: readonly string[];
 }
 
-export function kindPage({ title, schemas, columns, see }: Kind): string {
+export function kindPage({ title, schemas, columns, see, tables = [] }: Kind): string {
   return page(title, [
     prose(schemas.description),
     see,
+    ...tables,
     '## Fields',
     ...sectionsOf('spec', schemas.spec),
-    '## Status',
-    'Reeve writes the status. Users only read it.',
-    ...sectionsOf('status', schemas.status),
+    ...statusSections(schemas.status),
     '## Columns of `kubectl get`',
     table(['Column', 'Meaning', 'Shown'], columns.map(columnRow)),
   ]);
+}
+
+function statusSections(status: Schema | undefined): readonly string[] {
+  if (status === undefined) return [];
+  return ['## Status', 'Reeve writes the status. Users only read it.', ...sectionsOf('status', status)];
 }
 
 function columnRow({ name, description, priority = 0 }: PrintColumn): readonly string[] {

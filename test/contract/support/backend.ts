@@ -10,6 +10,8 @@ import type { ApiObject } from './answers.ts';
 import { Api, type Connection, type Reply } from './api.ts';
 import type { Difference } from './differences.ts';
 import { at } from './objects.ts';
+import { apiVersion } from '../../../src/api/names.ts';
+import { kindDefinitions } from '../../../src/api/crd.ts';
 
 export interface Access {
   /** The connection of a member of system:masters. */
@@ -118,9 +120,9 @@ export class Backend {
       const { status, text } = await this.api.create(at('customresourcedefinitions', ''), definition);
       if (status !== 201 && status !== 409) throw new Error(`${file}: ${status} ${text}`);
     }
-    for (const plural of ['namespacepolicies', 'secretshares'] as const) {
+    for (const { plural } of kindDefinitions) {
       await until(
-        async () => (await this.api.get(at(plural, ''))).status === 200,
+        async () => (await this.api.get(`/apis/${apiVersion}/${plural}`)).status === 200,
         () => `${plural} are served`,
       );
     }

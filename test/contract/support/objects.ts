@@ -24,6 +24,9 @@ const places = {
   validatingadmissionpolicybindings: admission,
   namespacepolicies: '/apis/reeve.dev/v1alpha1',
   secretshares: '/apis/reeve.dev/v1alpha1',
+  securityintents: '/apis/reeve.dev/v1alpha1',
+  clustersecurityintentbindings: '/apis/reeve.dev/v1alpha1',
+  securityintentbindings: '/apis/reeve.dev/v1alpha1',
 } as const;
 
 export type Plural = keyof typeof places;
@@ -66,6 +69,18 @@ export const shareSpec = {
   source: { namespace: 'nowhere', name: 'nothing' },
   targets: { names: ['nobody-*'] },
 } as const;
+
+export function intent(name: string, spec: object = { id: 'escapeToHost' }): Written {
+  return { apiVersion: 'reeve.dev/v1alpha1', kind: 'SecurityIntent', metadata: { name }, spec };
+}
+
+export function intentBinding(
+  kind: 'ClusterSecurityIntentBinding' | 'SecurityIntentBinding',
+  name: string,
+  spec: object = { intents: ['a'] },
+): Written {
+  return { apiVersion: 'reeve.dev/v1alpha1', kind, metadata: { name }, spec };
+}
 
 const rbacGroup = 'rbac.authorization.k8s.io';
 

@@ -1,7 +1,7 @@
 // The CustomResourceDefinitions: structural, documented, bounded, and the same as the files in the repository.
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { generatedCrds, namespacePolicyCrd, secretShareCrd } from '../../../src/api/crd.ts';
+import { crdOf, generatedCrds, kindDefinitions } from '../../../src/api/crd.ts';
 import { isJsonObject } from '../../../src/base/json.ts';
 import { parseYaml } from '../../../src/base/yaml.ts';
 import { staleGeneratedFiles } from '../../checks/generated-files.ts';
@@ -70,34 +70,64 @@ interface Expected {
   readonly open: readonly string[];
   /** More rules than this. */
   readonly rules: number;
+  /** Cluster by default. */
+  readonly scope?: 'Namespaced';
+  /** True by default. */
+  readonly hasStatus?: false;
 }
 
-const kinds: readonly (readonly [kind: string, crd: Node, expected: Expected])[] = [
-  [
-    'NamespacePolicy',
-    namespacePolicyCrd(),
-    {
-      plural: 'namespacepolicies',
-      shortName: 'nspol',
-      columns: ['Matched', 'Desired', 'Synced', 'Violations', 'Ready', 'Reason', 'Age'],
-      wideColumns: ['Conflicts', 'Failed', 'Skipped', 'Actions', 'Suspended'],
-      open: ['.spec.contents.resources[]', '.spec.contents.resources[].metadata'],
-      rules: 20,
-    },
-  ],
-  [
-    'SecretShare',
-    secretShareCrd(),
-    {
-      plural: 'secretshares',
-      shortName: 'sshare',
-      columns: ['Source', 'Desired', 'Synced', 'Conflicts', 'Ready', 'Reason', 'Age'],
-      wideColumns: ['Source-Namespace', 'Failed', 'Suspended'],
-      open: [],
-      rules: 7,
-    },
-  ],
-];
+const bindingExpectation = {
+  columns: ['Intents', 'Matched', 'Desired', 'Synced', 'Ready', 'Age'],
+  wideColumns: ['Conflicts', 'Failed', 'Suspended', 'Reason'],
+  open: [],
+  rules: 3,
+};
+
+const expectations: Readonly<Record<string, Expected>> = {
+  NamespacePolicy: {
+    plural: 'namespacepolicies',
+    shortName: 'nspol',
+    columns: ['Matched', 'Desired', 'Synced', 'Violations', 'Ready', 'Reason', 'Age'],
+    wideColumns: ['Conflicts', 'Failed', 'Skipped', 'Actions', 'Suspended'],
+    open: ['.spec.contents.resources[]', '.spec.contents.resources[].metadata'],
+    rules: 20,
+  },
+  SecretShare: {
+    plural: 'secretshares',
+    shortName: 'sshare',
+    columns: ['Source', 'Desired', 'Synced', 'Conflicts', 'Ready', 'Reason', 'Age'],
+    wideColumns: ['Source-Namespace', 'Failed', 'Suspended'],
+    open: [],
+    rules: 7,
+  },
+  SecurityIntent: {
+    plural: 'securityintents',
+    shortName: 'sint',
+    columns: ['ID', 'Action', 'Severity', 'Age'],
+    wideColumns: [],
+    open: ['.spec.params'],
+    rules: -1,
+    hasStatus: false,
+  },
+  ClusterSecurityIntentBinding: {
+    ...bindingExpectation,
+    plural: 'clustersecurityintentbindings',
+    shortName: 'csib',
+    rules: 6,
+  },
+  SecurityIntentBinding: {
+    ...bindingExpectation,
+    plural: 'securityintentbindings',
+    shortName: 'sib',
+    scope: 'Namespaced',
+  },
+};
+
+const kinds = kindDefinitions.map((definition) => {
+  const expected = expectations[definition.kind];
+  if (expected === undefined) throw new Error(`${definition.kind} has no expectation`);
+  return [definition.kind, crdOf(definition), expected] as const;
+});
 
 describe.each(kinds)('%s', (kind, crd, expected) => {
   const root = asNode(at(crd, 'spec', 'versions', 0, 'schema', 'openAPIV3Schema'));
@@ -145,7 +175,7 @@ describe.each(kinds)('%s', (kind, crd, expected) => {
       ).toEqual([]);
     });
 
-    it('unknown fields are kept in resources only', () => {
+    it('unknown fields are kept in resources and params only', () => {
       const open = ours
         .filter(([, node]) => node['x-kubernetes-preserve-unknown-fields'] === true)
         .map(([path]) => path);
@@ -205,7 +235,7 @@ describe.each(kinds)('%s', (kind, crd, expected) => {
   describe('the definition', () => {
     it('the definition has the names that users type', () => {
       expect(at(crd, 'metadata', 'name')).toBe(`${expected.plural}.reeve.dev`);
-      expect(at(crd, 'spec', 'scope')).toBe('Cluster');
+      expect(at(crd, 'spec', 'scope')).toBe(expected.scope ?? 'Cluster');
       expect(at(crd, 'spec', 'names')).toEqual({
         kind,
         listKind: `${kind}List`,
@@ -233,8 +263,15 @@ describe.each(kinds)('%s', (kind, crd, expected) => {
       expect(at(root, 'properties', 'kind', 'description')).toBe(`The kind of this object: ${kind}.`);
     });
 
-    it('the definition has the status subresource', () => {
-      expect(at(crd, 'spec', 'versions', 0, 'subresources')).toEqual({ status: {} });
+    it('a definition with a status has the status subresource', () => {
+      const hasStatus = expected.hasStatus ?? true;
+      expect(at(root, 'properties', 'status') !== undefined).toBe(hasStatus);
+      expect(at(crd, 'spec', 'versions', 0, 'subresources')).toEqual(hasStatus ? { status: {} } : undefined);
+    });
+
+    it('the API server accepts each id, so that Reeve can name the known ones', () => {
+      const id = at(root, 'properties', 'spec', 'properties', 'id') as Node | undefined;
+      expect(id === undefined || !('enum' in id || 'pattern' in id)).toBe(true);
     });
   });
 });
@@ -246,9 +283,8 @@ describe('the committed files', () => {
 
   it('the committed files parse to the definitions', async () => {
     const texts = await Promise.all(generatedCrds().map(({ path }) => readFile(path, 'utf8')));
-    expect(texts.map((text) => parseYaml(text).documents)).toMatchObject([
-      [{ kind: 'data', value: namespacePolicyCrd() }],
-      [{ kind: 'data', value: secretShareCrd() }],
-    ]);
+    expect(texts.map((text) => parseYaml(text).documents)).toMatchObject(
+      kindDefinitions.map((definition) => [{ kind: 'data', value: crdOf(definition) }]),
+    );
   });
 });

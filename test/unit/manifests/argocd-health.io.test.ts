@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { namespacePolicyCrd, secretShareCrd } from '../../../src/api/crd.ts';
+import { kindDefinitions } from '../../../src/api/crd.ts';
 import { providerStatus, type StatusFacts } from '../../../src/policy/status/provider-status.ts';
 import type { ProviderState } from '../../../src/policy/terms/provider-id.ts';
 import { findGo } from '../../cluster/go-program.ts';
@@ -34,10 +34,8 @@ function policyWith(fields: Partial<StatusFacts>, state: Partial<ProviderState>)
   };
 }
 
-test('both kinds have the same health check', () => {
-  const kinds = [namespacePolicyCrd(), secretShareCrd()].map(
-    (crd) => (crd['spec'] as { readonly names: { readonly kind: string } }).names.kind,
-  );
+test('all kinds with a status have the same health check', () => {
+  const kinds = kindDefinitions.filter(({ schemas }) => schemas.status !== undefined).map(({ kind }) => kind);
   expect(Object.keys(data)).toEqual(kinds.map((kind) => `resource.customizations.health.reeve.dev_${kind}`));
   expect(new Set(Object.values(data)).size).toBe(1);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { namespacePolicyCrd } from '../../../../src/api/crd.ts';
+import { crdOf, kindDefinitions } from '../../../../src/api/crd.ts';
 import { unknownFields } from '../../../../src/sandbox/kinds/unknown-fields.ts';
 import { causesOf, kindNamed, now, prepared } from './served.ts';
 
@@ -101,12 +101,8 @@ test.for([
   expect(column?.cell({ metadata: {}, ...object })).toBe(cell);
 });
 
-test('a definition of a kind of Reeve is established at once, under its own name only', () => {
-  const { metadata: _, ...definition } = namespacePolicyCrd();
-  const stored = prepared('CustomResourceDefinition', {
-    ...definition,
-    metadata: { name: 'namespacepolicies.reeve.dev' },
-  });
+test.for(kindDefinitions)('the definition of the kind $kind is established at once', (definition) => {
+  const stored = prepared('CustomResourceDefinition', crdOf(definition));
   const types = { NamesAccepted: 'NoConflicts', Established: 'InitialNamesAccepted' };
   expect(stored['status']).toMatchObject({
     conditions: Object.entries(types).map(([type, reason]) => ({ type, reason, status: 'True' })),
