@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { kindDefinitions } from '../../src/api/crd.ts';
 import { until } from '../support/until.ts';
 import { onEachBackend } from './support/backends.ts';
 
@@ -67,10 +68,12 @@ onEachBackend('kubectl explain', (backend) => {
   beforeAll(async () => {
     await backend.installKinds();
     // The API server publishes the schemas of a new definition a moment after it serves the kind.
-    await until(
-      async () => (await backend.kubectl(['explain', 'sshare'])).code === 0,
-      () => 'the schemas are published',
-    );
+    for (const { shortName } of kindDefinitions) {
+      await until(
+        async () => (await backend.kubectl(['explain', shortName])).code === 0,
+        () => `the schema of ${shortName} is published`,
+      );
+    }
   });
 
   describe('of our kinds', () => {

@@ -15,7 +15,8 @@ interface Refusal extends Pick<Problem, 'found' | 'accepted' | 'message'> {
 type Part = LabelRequirement | Refusal;
 type Operation = Extract<Node, { readonly kind: 'call' }>;
 
-const accepted = 'a condition on labels with ==, !=, in, has(), && and !, such as labels["app"] == "shop" or "debug" in labels';
+const accepted =
+  'a condition on labels with ==, !=, in, has(), && and !, such as labels["app"] == "shop" or "debug" in labels';
 
 /**
  * Where CEL gives an answer, the requirements give the same one. For a Pod without the label, `labels["a"] != "x"` is an
@@ -47,9 +48,7 @@ function partsOf(node: Node, isNegated: boolean): readonly Part[] {
     case '_in_':
       return membership(node, isNegated);
     default:
-      return [
-        notSelectable(node, `${clipped(node.name)}()`, 'list the values with in, or give these Pods a label'),
-      ];
+      return [notSelectable(node, callName(node), 'list the values with in, or give these Pods a label')];
   }
 }
 
@@ -121,6 +120,11 @@ function labelKeyOf(node: Node | undefined): string | undefined {
 
 function textOf(node: Node | undefined): string | undefined {
   return node?.kind === 'literal' && typeof node.value === 'string' ? node.value : undefined;
+}
+
+/** Operators have names such as `_>_`. */
+function callName({ name }: Operation): string {
+  return name.includes('_') ? name.replaceAll('_', '') : `${clipped(name)}()`;
 }
 
 function nameOf(node: Node): string {
