@@ -24,7 +24,7 @@ export interface KindDefinition {
     readonly description: string;
     readonly name: TextSchema;
     readonly spec: ObjectSchema;
-    /** Undefined for a kind of which Reeve reports nothing. */
+    /** Undefined if Reeve reports nothing about the kind. */
     readonly status?: ObjectSchema;
   };
   readonly columns: readonly PrintColumn[];

@@ -6,7 +6,7 @@ import { MemoryStore, type SandboxStore } from '../../../../src/sandbox/store.ts
 
 export const now = new Date('2026-11-21T12:00:00Z');
 
-/** Contains the definitions of both kinds of Reeve. */
+/** Contains the definitions of all kinds of Reeve. */
 export function storeWithDefinitions(): SandboxStore {
   const store = new MemoryStore();
   const definitions = kindsServedFrom(store).find('apiextensions.k8s.io', 'v1', 'customresourcedefinitions');
