@@ -2,6 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { kindDefinitions } from '../../../src/api/crd.ts';
 import { readShippedParts, shippedParts } from '../../../src/uninstall/shipped-parts.ts';
 
 const manifests = join(import.meta.dirname, '..', '..', '..', 'manifests');
@@ -40,10 +41,9 @@ test('webhook configurations, guards and definitions are parts of their own', as
   expect(guards.map(({ name }) => name)).toEqual(
     expect.arrayContaining(['reeve-guard', 'reeve-jail', 'reeve-jail-owner']),
   );
-  expect(definitions.map(({ name }) => name).sort()).toEqual([
-    'namespacepolicies.reeve.dev',
-    'secretshares.reeve.dev',
-  ]);
+  expect(definitions.map(({ name }) => name).sort()).toEqual(
+    kindDefinitions.map(({ plural }) => `${plural}.reeve.dev`).toSorted(),
+  );
 });
 
 test('the right to answer reviews is no part of the role that owns the webhook configurations', async () => {
