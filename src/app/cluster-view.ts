@@ -1,8 +1,23 @@
-// Starts the watches that keep the engine's view of the cluster up to date: policies, shares and Namespaces.
+// Starts the watches that keep the engine's view of the cluster up to date: providers, intents and Namespaces.
 import { apiVersion, systemNamespaces } from '../api/names.ts';
+import type { WatchSink } from '../base/watch-sink.ts';
 import { resourcePath } from '../kube/http/resource-paths.ts';
+import { intentAdapters } from '../policy/intents/adapters.ts';
+import type { InstalledAdapters } from '../state/live-intents.ts';
 import { LiveCluster } from '../state/live-cluster.ts';
-import type { Watches } from './watches.ts';
+import type { Log } from '../observe/log.ts';
+import type { ClusterConnection } from './cluster-connection.ts';
+import { startOnceServed } from './served-watch.ts';
+import { ServedKinds } from './served-kinds.ts';
+import { systemClock } from '../base/clock.ts';
+import type { WatchStarter } from './watches.ts';
+
+export interface ViewContext {
+  readonly connection: Pick<ClusterConnection, 'discovery'>;
+  readonly log: Log;
+  /** Takes an error of the program itself. */
+  readonly fail: (error: unknown) => void;
+}
 
 export interface InstallSettings {
   /** The namespace of the install; no policy matches it. */
@@ -12,16 +27,62 @@ export interface InstallSettings {
   readonly excludeNamespace: readonly string[];
 }
 
+export interface ViewSettings extends InstallSettings {
+  /** The ids of the adapters that may render intents. */
+  readonly intentAdapter: readonly string[];
+  readonly tlsScanImage: string | undefined;
+}
+
 export function excludedNamespaces(settings: InstallSettings): readonly string[] {
   const { namespace, sharedNamespace, excludeNamespace } = settings;
   return [...systemNamespaces, namespace, ...sharedNamespace, ...excludeNamespace];
 }
 
-/** The view is incomplete until the watches have synced. */
-export function watchCluster(settings: InstallSettings, watches: Watches): LiveCluster {
-  const cluster = new LiveCluster({ excludedNamespaces: excludedNamespaces(settings) });
-  watches.start({ path: resourcePath({ apiVersion, plural: 'namespacepolicies' }) }, cluster.policies);
-  watches.start({ path: resourcePath({ apiVersion, plural: 'secretshares' }) }, cluster.shares);
+export interface ClusterView {
+  readonly cluster: LiveCluster;
+  /** Resolves when the API server was asked for the kinds of all engines, answered or not. */
+  readonly enginesAsked: Promise<void>;
+  /** Gives up the watches that have not started, and asks for no more kinds. */
+  stop(): void;
+}
+
+export function installedAdapters({
+  intentAdapter,
+  tlsScanImage,
+}: Pick<ViewSettings, 'intentAdapter' | 'tlsScanImage'>): InstalledAdapters {
+  return { adapters: intentAdapters, offered: new Set(intentAdapter), settings: { tlsScanImage } };
+}
+
+/**
+ * The view is incomplete until the watches have synced. An older install lacks the kinds of intents: after an upgrade, the
+ * program may start before their CustomResourceDefinitions are there.
+ */
+export function watchCluster(
+  settings: ViewSettings,
+  watches: WatchStarter,
+  { connection, log, fail }: ViewContext,
+): ClusterView {
+  const cluster = new LiveCluster({
+    excludedNamespaces: excludedNamespaces(settings),
+    adapters: installedAdapters(settings),
+  });
+  const ending = new AbortController();
+  const start = (plural: string, sink: WatchSink): void =>
+    void watches.start({ path: resourcePath({ apiVersion, plural }) }, sink);
+  start('namespacepolicies', cluster.policies);
+  start('secretshares', cluster.shares);
   watches.start({ path: resourcePath({ apiVersion: 'v1', plural: 'namespaces' }) }, cluster.namespaces);
-  return cluster;
+  const ofIntents = {
+    SecurityIntent: cluster.intents,
+    ClusterSecurityIntentBinding: cluster.clusterBindings,
+    SecurityIntentBinding: cluster.bindings,
+  };
+  for (const [kind, sink] of Object.entries(ofIntents)) {
+    const watch = { type: { apiVersion, kind }, sink, start: (plural: string) => start(plural, sink) };
+    startOnceServed(watch, connection, log, ending.signal).catch(fail);
+  }
+  const { discovery } = connection;
+  const served = new ServedKinds({ cluster, discovery, clock: systemClock });
+  served.run(ending.signal).catch(fail);
+  return { cluster, enginesAsked: served.asked, stop: () => ending.abort() };
 }

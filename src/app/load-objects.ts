@@ -3,7 +3,7 @@ import { isJsonObject } from '../base/json.ts';
 import { KubeError } from '../base/kube-error.ts';
 import type { KubeObject } from '../base/kube-object.ts';
 import { renderFileProblem } from '../state/file-problem.ts';
-import { providerProblems } from '../state/policy-files.ts';
+import { ownProblems } from '../state/policy-files.ts';
 import { readYamlFiles } from '../state/yaml-files.ts';
 import { readObjects, type LocatedObject } from '../state/yaml-objects.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
@@ -18,11 +18,7 @@ export async function loadObjects(
   const { files, problems: unreadable } = await readYamlFiles(path);
   const read = files.map(readObjects);
   const located = read.flatMap(({ objects }) => objects);
-  const problems = [
-    ...unreadable,
-    ...read.flatMap((file) => file.problems),
-    ...located.flatMap(providerProblems),
-  ];
+  const problems = [...unreadable, ...read.flatMap((file) => file.problems), ...located.flatMap(ownProblems)];
   if (problems.length > 0) throw new StartError(problems.map(renderFileProblem).join('\n'));
   const created: KubeObject[] = [];
   for (const each of located) {

@@ -1,6 +1,7 @@
 // Starts the role "reconciler": watches, writer, election, log and metrics.
 import { hostname } from 'node:os';
 import { ownMember } from '../base/json.ts';
+import { pause } from '../base/pause.ts';
 import { group, managedByLabel, managedByReeve } from '../api/names.ts';
 import { createEventRecorder, type EventRecorder } from '../kube/events/event-recorder.ts';
 import { resourcePath } from '../kube/http/resource-paths.ts';
@@ -46,6 +47,8 @@ export interface ReconcilerSettings {
 export interface ReconcilerContext {
   readonly connection: ClusterConnection;
   readonly cluster: LiveCluster;
+  /** Resolves when the API server was asked for the kinds of security engines. */
+  readonly enginesAsked: Promise<void>;
   readonly watches: WatchStarter;
   readonly log: Log;
   readonly registry: MetricsRegistry;
@@ -62,10 +65,11 @@ export interface RunningReconciler {
 
 const leaseName = 'reeve-reconciler';
 const flushMs = 3000;
+const engineMs = 2000;
 
 export function startReconciler(
   settings: ReconcilerSettings,
-  { connection, cluster, watches, log, registry, activity, tracing, fail }: ReconcilerContext,
+  { connection, cluster, enginesAsked, watches, log, registry, activity, tracing, fail }: ReconcilerContext,
 ): RunningReconciler {
   const { client } = connection;
   const roles: { election?: Election; reconciler?: Reconciler; guardCheck?: GuardCheck } = {};
@@ -93,6 +97,8 @@ export function startReconciler(
     { ...settings, name: leaseName },
     log,
     async (signal) => {
+      // Otherwise the first statuses would call intents unsupported. An API server that does not answer holds nothing up.
+      await Promise.race([enginesAsked, pause(systemClock, engineMs, signal)]);
       await Promise.all([reconciler.run(signal), guardCheck.run(signal)]);
     },
     fail,

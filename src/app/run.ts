@@ -7,7 +7,7 @@ import type { Log } from '../observe/log.ts';
 import { createProbes } from '../observe/probes.ts';
 import { MetricsRegistry } from '../observe/registry.ts';
 import { connect } from './cluster-connection.ts';
-import { watchCluster, type InstallSettings } from './cluster-view.ts';
+import { watchCluster, type ClusterView, type ViewSettings } from './cluster-view.ts';
 import { listen, urlOf } from './listen.ts';
 import type { ReconcilerSettings } from './reconciler-role.ts';
 import { Watches } from './watches.ts';
@@ -15,7 +15,7 @@ import type { WebhookRoleSettings } from './webhook-role.ts';
 import { noActivity, type ActivityObserver } from './observers.ts';
 import { openTracing, type Tracing } from './tracing.ts';
 
-export interface RunSettings extends InstallSettings, ReconcilerSettings, WebhookRoleSettings {
+export interface RunSettings extends ViewSettings, ReconcilerSettings, WebhookRoleSettings {
   readonly role: 'all' | 'webhook' | 'reconciler';
   readonly probesPort: number;
   readonly traceEndpoint: string | undefined;
@@ -90,14 +90,15 @@ async function startParts(
   endings.push(() => connection.client.close());
   const watches = new Watches(connection.client, log, registry, fail);
   endings.push(() => watches.stop());
+  const view = watchCluster(settings, watches, { connection, log, fail });
+  endings.push(() => view.stop());
   const state = { isRunning: false, isTrustworthy: () => true };
   const probes = createProbes({
-    isReady: () => state.isRunning && isReady(settings, watches) && state.isTrustworthy(),
+    isReady: () => state.isRunning && isReady(settings, view, watches) && state.isTrustworthy(),
     metrics: registry,
   });
   const probesUrl = await openProbes(probes, settings, endings);
-  const cluster = watchCluster(settings, watches);
-  const context = { connection, cluster, watches, log, registry, tracing, activity, fail };
+  const context = { ...view, connection, watches, log, registry, tracing, activity, fail };
   let webhookUrl: string | undefined;
   if (settings.role !== 'webhook') {
     // A process that also answers reviews must stay ready when a watch of the reconciler is forbidden.
@@ -141,7 +142,8 @@ async function openProbes(
  * A webhook stays ready while its watches stall: it decides by what it knows, and an unreachable API server sends no
  * reviews. A reconciler with stalled watches does not know what to do.
  */
-function isReady({ role }: RunSettings, watches: Watches): boolean {
+function isReady({ role }: RunSettings, { cluster }: ClusterView, watches: Watches): boolean {
+  if (!cluster.isSynced) return false;
   return role === 'reconciler' ? watches.isHealthy : watches.isSynced;
 }
 

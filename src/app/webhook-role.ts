@@ -8,6 +8,7 @@ import type { Requester } from '../policy/terms/review.ts';
 import type { Log } from '../observe/log.ts';
 import type { MetricsRegistry } from '../observe/registry.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
+import type { Standing } from '../state/stored-provider.ts';
 import { namesOfKinds, namesOrAny, objectTypeOf } from './kind-names.ts';
 import { startAdmission, type AdmissionSettings, type RunningAdmission } from './admission-server.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
@@ -108,12 +109,9 @@ function reconcilerIdentity({ namespace }: Pick<WebhookRoleSettings, 'namespace'
 
 function countPolicies(cluster: LiveCluster, metrics: AdmissionMetrics): void {
   const count = (): void => {
-    const { NamespacePolicy: policies, SecretShare: shares } = cluster.providerCounts();
-    metrics.setPolicies({
-      loaded: policies.loaded + shares.loaded,
-      stale: policies['last-good'] + shares['last-good'],
-      refused: policies.refused + shares.refused,
-    });
+    const counts = Object.values(cluster.providerCounts());
+    const sum = (standing: Standing): number => counts.reduce((total, each) => total + each[standing], 0);
+    metrics.setPolicies({ loaded: sum('loaded'), stale: sum('last-good'), refused: sum('refused') });
   };
   count();
   cluster.subscribe((change) => {

@@ -4,6 +4,7 @@ import type { ClusterConnection } from '../app/cluster-connection.ts';
 import { KubeError } from '../base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../base/kube-object.ts';
 import { resourcePath } from '../kube/http/resource-paths.ts';
+import { providerKinds, type ProviderKind, providerResources } from '../policy/terms/provider-id.ts';
 import { protections } from '../reconcile/guard-check.ts';
 import { listObjects } from '../uninstall/removal.ts';
 import {
@@ -31,10 +32,7 @@ export interface Finding {
 type Reading = () => Promise<readonly string[] | undefined>;
 type Cluster = Pick<ClusterConnection, 'client' | 'writer'>;
 
-const kinds = [
-  { kind: 'NamespacePolicy', plural: 'namespacepolicies' },
-  { kind: 'SecretShare', plural: 'secretshares' },
-] as const;
+const kinds = ['securityintents', ...Object.values(providerResources)];
 const admission = 'admissionregistration.k8s.io/v1';
 export const serverPart = 'API server';
 const accounts = ['webhook', 'reconciler'] as const;
@@ -49,7 +47,7 @@ export async function checkInstall(
   if (server.problems.length > 0) return [server];
   const place = { namespace: expected.namespace, self: await ownName(cluster.client) };
   const parts: readonly (readonly [part: string, readonly Reading[]])[] = [
-    ['kinds', kinds.map(({ plural }) => kindReading(`${plural}.${group}`, cluster))],
+    ['kinds', kinds.map((plural) => kindReading(`${plural}.${group}`, cluster))],
     ['guard and jail', protections.map((protection) => protectionReading(protection, cluster))],
     ...accounts.map(
       (role) => [`rights of the ${role}`, [() => rightsProblems(cluster.client, role, place)]] as const,
@@ -58,7 +56,7 @@ export async function checkInstall(
     ['Leases', leases.map((name) => leaseReading(name, expected, cluster))],
     ['webhook configurations', configurationReadings(expected, cluster)],
     ['webhook', [() => reachProblems(cluster.client)]],
-    ['policies and shares', kinds.map((kind) => providersReading(kind, cluster))],
+    ['policies, shares and bindings', providerKinds.map((kind) => providersReading(kind, cluster))],
   ];
   return [server, ...(await Promise.all(parts.map(([part, readings]) => findingOf(part, readings))))];
 }
@@ -130,7 +128,8 @@ function configurationReadings(expected: ExpectedWebhooks, { writer }: Cluster):
   });
 }
 
-function providersReading({ kind, plural }: (typeof kinds)[number], { client }: Cluster): Reading {
+function providersReading(kind: ProviderKind, { client }: Cluster): Reading {
+  const plural = providerResources[kind];
   return async () =>
     providerProblems(kind, await listObjects(client, { path: resourcePath({ apiVersion, plural }) }));
 }

@@ -114,8 +114,10 @@ export function providerProblems(kind: string, providers: readonly KubeObject[])
       const ready = conditionsOf(provider).find((each) => ownMember(each, 'type') === 'Ready');
       const reason = ownMember(ready, 'reason');
       const why = typeof reason === 'string' ? reason : 'it has no status yet';
-      const name = nameOf(provider);
-      return `${kind} ${name} is not ready (${why}): see kubectl describe ${kind.toLowerCase()} ${name}`;
+      const { name = '', namespace } = provider.metadata;
+      const [shown, place] =
+        namespace === undefined ? [name, ''] : [`${namespace}/${name}`, ` -n ${namespace}`];
+      return `${kind} ${shown} is not ready (${why}): see kubectl describe ${kind.toLowerCase()} ${name}${place}`;
     });
 }
 

@@ -1,4 +1,4 @@
-// Loads policies, shares and namespaces from files into one snapshot, with all problems of the files.
+// Loads policies, shares, bindings and namespaces from files into one snapshot, with all problems of the files.
 import { systemNamespaces } from '../api/names.ts';
 import { type ClusterSnapshot, PolicySet, ShareSet, withoutIntents } from '../policy/compile/snapshot.ts';
 import type { FileProblem } from './file-problem.ts';
@@ -28,7 +28,7 @@ export interface LoadedCluster {
 
 /** Rejects with an UnreadablePathError when a path cannot be read at all. */
 export async function loadCluster(settings: ClusterSettings): Promise<LoadedCluster> {
-  const { policies, shares, problems } = await loadPolicyFiles(settings.policies);
+  const { policies, shares, bindings, intents, problems } = await loadPolicyFiles(settings.policies);
   const known =
     settings.clusterState === undefined
       ? { namespaces: [], problems: [] }
@@ -40,11 +40,14 @@ export async function loadCluster(settings: ClusterSettings): Promise<LoadedClus
     ...settings.excludeNamespace,
   ];
   const set = new PolicySet(
-    policies.map(({ compiled }) => compiled),
+    [...policies, ...bindings].map(({ compiled }) => compiled),
     { excludedNamespaces },
   );
   return {
-    snapshot: clusterSnapshot(set, new ShareSet(shares.map(({ compiled }) => compiled)), known.namespaces),
+    snapshot: {
+      ...clusterSnapshot(set, new ShareSet(shares.map(({ compiled }) => compiled)), known.namespaces),
+      intents,
+    },
     loaded: policies.length,
     shares: shares.length,
     refused: refusedDocuments(problems),
@@ -71,6 +74,7 @@ export function clusterSnapshot(
     shares,
     providers: new Map(),
     intents: withoutIntents,
+    isServed: () => true,
     namespace: (name) => byName.get(name),
     namespaces: () => byName.values(),
   };

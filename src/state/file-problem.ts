@@ -8,19 +8,14 @@ export interface FileProblem {
   readonly column: number;
   /** Which document of the file, from 1. */
   readonly document?: number;
-  /** The name of the policy or share that it is about, where it has one. */
-  readonly policy?: string;
-  readonly share?: string;
+  /** The object that it is about, where that has a name: `policy team`. */
+  readonly about?: string;
   readonly message: string;
 }
 
 /** One line in the form that editors and terminals can jump to: `policies/team.yaml:12:9: …`. */
-export function renderFileProblem({ file, line, column, policy, share, message }: FileProblem): string {
-  const about = [
-    ...(policy === undefined ? [] : [` policy ${clipped(policy)}:`]),
-    ...(share === undefined ? [] : [` share ${clipped(share)}:`]),
-  ];
-  return `${file}:${line}:${column}:${about.join('')} ${message}`;
+export function renderFileProblem({ file, line, column, about, message }: FileProblem): string {
+  return `${file}:${line}:${column}:${about === undefined ? '' : ` ${clipped(about)}:`} ${message}`;
 }
 
 /** A path that was asked for cannot be read at all: for the operator, not a fault of what is written there. */

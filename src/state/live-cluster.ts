@@ -1,9 +1,11 @@
-// Keeps the policies, shares and Namespaces that the watches report, as the engine's view of the cluster.
+// Keeps the providers, intents and Namespaces that the watches report, as the engine's view of the cluster.
 import type { KubeObject } from '../base/kube-object.ts';
 import { Listeners, type ListenerOptions } from '../base/listeners.ts';
 import type { WatchSink } from '../base/watch-sink.ts';
-import { nameOfProvider, type ProviderId } from '../policy/terms/provider-id.ts';
-import { withoutIntents, type ClusterSnapshot } from '../policy/compile/snapshot.ts';
+import type { ObjectType } from '../policy/terms/object-key.ts';
+import type { ProviderId } from '../policy/terms/provider-id.ts';
+import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
+import type { InstalledAdapters } from './live-intents.ts';
 import { LiveProviders, type ProviderChange, type ProviderCounts } from './live-providers.ts';
 import { ObjectCache } from './object-cache.ts';
 import type { LoadedProvider } from './stored-provider.ts';
@@ -11,6 +13,8 @@ import type { LoadedProvider } from './stored-provider.ts';
 export interface LiveClusterOptions {
   /** Never matched, whatever a policy or share says. */
   readonly excludedNamespaces: readonly string[];
+  /** Default: none, so that no intent is supported. */
+  readonly adapters?: InstalledAdapters;
 }
 
 /** One change. A deleted object has only `before`, a new object only `after`. */
@@ -24,10 +28,19 @@ export interface NamespaceChange {
   readonly after: KubeObject | undefined;
 }
 
+const noAdapters: InstalledAdapters = {
+  adapters: [],
+  offered: undefined,
+  settings: { tlsScanImage: undefined },
+};
+
 export class LiveCluster {
   /** Sinks for the watches. */
   readonly policies: WatchSink;
   readonly shares: WatchSink;
+  readonly intents: WatchSink;
+  readonly clusterBindings: WatchSink;
+  readonly bindings: WatchSink;
   readonly namespaces: WatchSink;
   readonly #providers: LiveProviders;
   readonly #namespaces: ObjectCache<KubeObject>;
@@ -35,8 +48,8 @@ export class LiveCluster {
   #snapshot: ClusterSnapshot | undefined;
   #version = 0;
 
-  constructor({ excludedNamespaces }: LiveClusterOptions) {
-    this.#providers = new LiveProviders(excludedNamespaces, (changes) => {
+  constructor({ excludedNamespaces, adapters = noAdapters }: LiveClusterOptions) {
+    this.#providers = new LiveProviders(excludedNamespaces, adapters, (changes) => {
       this.#snapshot = undefined;
       this.#tell(changes);
     });
@@ -46,8 +59,12 @@ export class LiveCluster {
       read: (object) => object,
       changed: (changes) => this.#tell(changes.map((change) => ({ kind: 'namespace', ...change }))),
     });
-    this.policies = this.#providers.policies;
-    this.shares = this.#providers.shares;
+    const { stores, intents } = this.#providers;
+    this.policies = stores.NamespacePolicy;
+    this.shares = stores.SecretShare;
+    this.intents = intents.cache;
+    this.clusterBindings = stores.ClusterSecurityIntentBinding;
+    this.bindings = stores.SecurityIntentBinding;
     this.namespaces = this.#namespaces;
   }
 
@@ -62,26 +79,35 @@ export class LiveCluster {
   }
 
   /**
-   * The policies and shares of a snapshot never change. Namespaces are not copied, so they change with the cluster: a
+   * The providers of a snapshot never change. Namespaces are not copied, so they change with the cluster: a
    * decision that must see one state of all namespaces must not wait in between.
    */
   snapshot(): ClusterSnapshot {
     this.#snapshot ??= {
       ...this.#providers.view(),
-      intents: withoutIntents,
       namespace: (name) => this.#namespaces.get(name),
       namespaces: () => this.#namespaces.values(),
     };
     return this.#snapshot;
   }
 
-  /** Returns the state and the problems of a stored policy or share. */
+  /** Returns the state and the problems of a stored provider. */
   provider(id: ProviderId): LoadedProvider | undefined {
-    return this.#providers.of(id).get(nameOfProvider(id));
+    return this.#providers.get(id);
   }
 
   providers(): Iterable<LoadedProvider> {
     return this.#providers.all();
+  }
+
+  /** The kinds of security engines to ask the API server about. */
+  get neededKinds(): readonly ObjectType[] {
+    return this.#providers.intents.neededKinds;
+  }
+
+  /** Takes the answers of the API server, and changes the bindings that depend on them. */
+  setServed(answers: Iterable<readonly [ObjectType, boolean]>): void {
+    this.#providers.setServed(answers);
   }
 
   /** For metrics. */
@@ -95,7 +121,7 @@ export class LiveCluster {
   }
 
   #tell(changes: readonly ClusterChange[]): void {
-    this.#version += changes.length;
+    this.#version += Math.max(1, changes.length);
     for (const change of changes) for (const listener of this.#listeners) listener(change);
   }
 }

@@ -1,13 +1,21 @@
-// Keeps the policies and shares that the watches report: the state of each, and the sets in force.
+// Keeps the providers that the watches report: the state of each, and the sets in force.
 import { isDeepStrictEqual } from 'node:util';
-import { apiVersion } from '../api/names.ts';
-import { providerId, type ProviderId, type ProviderState } from '../policy/terms/provider-id.ts';
+import { apiVersion, confirmDeletionsAnnotation } from '../api/names.ts';
+import { ownMember } from '../base/json.ts';
+import {
+  kindOfProvider,
+  providerRef,
+  type ProviderId,
+  type ProviderKind,
+  providerKinds,
+} from '../policy/terms/provider-id.ts';
+import type { ObjectType } from '../policy/terms/object-key.ts';
 import { ObjectCache } from './object-cache.ts';
-import { loadStored, type LoadedProvider, type Standing } from './stored-provider.ts';
+import { LiveIntents, type InstalledAdapters } from './live-intents.ts';
+import { loadStored, reloadStored, type LoadedProvider, type Standing } from './stored-provider.ts';
 import type { CompiledPolicy } from '../policy/compile/compile-policy.ts';
 import type { CompiledShare } from '../policy/compile/compile-share.ts';
-import type { ProviderForm } from '../policy/compile/load-provider.ts';
-import { PolicySet, ShareSet } from '../policy/compile/snapshot.ts';
+import { PolicySet, ShareSet, type ClusterSnapshot, type StoredBinding } from '../policy/compile/snapshot.ts';
 
 export interface ProviderChange {
   readonly kind: 'provider';
@@ -19,67 +27,100 @@ export interface ProviderChange {
   readonly affectsNamespaces: boolean;
 }
 
-export type ProviderCounts = Readonly<Record<ProviderForm, Readonly<Record<Standing, number>>>>;
+export type ProviderCounts = Readonly<Record<ProviderKind, Readonly<Record<Standing, number>>>>;
 
-interface ProvidersView {
-  readonly policies: PolicySet;
-  readonly shares: ShareSet;
-  readonly providers: ReadonlyMap<ProviderId, ProviderState>;
-}
+type ProvidersView = Omit<ClusterSnapshot, 'namespace' | 'namespaces'>;
+type Store = ObjectCache<LoadedProvider>;
 
 export class LiveProviders {
-  readonly policies: ObjectCache<LoadedProvider>;
-  readonly shares: ObjectCache<LoadedProvider>;
+  readonly stores: Readonly<Record<ProviderKind, Store>>;
+  readonly intents: LiveIntents;
   readonly #excludedNamespaces: readonly string[];
   readonly #changed: (changes: readonly ProviderChange[]) => void;
   // Built on first use, so that a burst of changes builds each set once.
   #policySet: PolicySet | undefined;
   #shareSet: ShareSet | undefined;
 
-  constructor(excludedNamespaces: readonly string[], changed: (changes: readonly ProviderChange[]) => void) {
+  constructor(
+    excludedNamespaces: readonly string[],
+    installed: InstalledAdapters,
+    changed: (changes: readonly ProviderChange[]) => void,
+  ) {
     this.#excludedNamespaces = excludedNamespaces;
     this.#changed = changed;
-    this.policies = this.#store('NamespacePolicy', () => (this.#policySet = undefined));
-    this.shares = this.#store('SecretShare', () => (this.#shareSet = undefined));
+    this.intents = new LiveIntents(installed, (names) => this.#reload((spec) => namesAny(spec, names)));
+    this.stores = {
+      NamespacePolicy: this.#store('NamespacePolicy'),
+      SecretShare: this.#store('SecretShare'),
+      ClusterSecurityIntentBinding: this.#store('ClusterSecurityIntentBinding'),
+      SecurityIntentBinding: this.#store('SecurityIntentBinding'),
+    };
   }
 
   get isSynced(): boolean {
-    return this.policies.isSynced && this.shares.isSynced;
+    return this.intents.cache.isSynced && Object.values(this.stores).every(({ isSynced }) => isSynced);
   }
 
-  of(id: ProviderId): ObjectCache<LoadedProvider> {
-    return id.startsWith('NamespacePolicy/') ? this.policies : this.shares;
+  get(id: ProviderId): LoadedProvider | undefined {
+    return this.stores[kindOfProvider(id)].get(id.slice(id.indexOf('/') + 1));
   }
 
   *all(): Generator<LoadedProvider> {
-    yield* this.policies.values();
-    yield* this.shares.values();
+    for (const kind of providerKinds) yield* this.stores[kind].values();
   }
 
   view(): ProvidersView {
     const excludedNamespaces = this.#excludedNamespaces;
-    this.#policySet ??= new PolicySet(policiesIn(this.policies), { excludedNamespaces });
-    this.#shareSet ??= new ShareSet(sharesIn(this.shares));
-    const providers = new Map([...this.all()].map(({ state }) => [state.id, state] as const));
-    return { policies: this.#policySet, shares: this.#shareSet, providers };
+    const loaded = [...this.all()];
+    this.#policySet ??= new PolicySet(loaded.flatMap(policyOf), { excludedNamespaces });
+    this.#shareSet ??= new ShareSet(loaded.flatMap(shareOf));
+    const providers = new Map(loaded.map(({ state }) => [state.id, state] as const));
+    const isServed = (type: ObjectType): boolean => this.intents.isServed(type);
+    const { context } = this.intents;
+    const intents = { context, bindings: () => loaded.flatMap(bindingOf) };
+    return { policies: this.#policySet, shares: this.#shareSet, providers, intents, isServed };
   }
 
   counts(): ProviderCounts {
-    return { NamespacePolicy: countsOf(this.policies), SecretShare: countsOf(this.shares) };
+    const { NamespacePolicy, SecretShare, ClusterSecurityIntentBinding, SecurityIntentBinding } = this.stores;
+    return {
+      NamespacePolicy: countsOf(NamespacePolicy),
+      SecretShare: countsOf(SecretShare),
+      ClusterSecurityIntentBinding: countsOf(ClusterSecurityIntentBinding),
+      SecurityIntentBinding: countsOf(SecurityIntentBinding),
+    };
+  }
+
+  /** Takes the answers of the API server about kinds of security engines. A new one can change every binding. */
+  setServed(answers: Iterable<readonly [ObjectType, boolean]>): void {
+    if (this.intents.setServed(answers)) this.#reload(() => true);
+  }
+
+  /** An intent or an adapter has changed, so the same binding gives other objects. */
+  #reload(isAffected: (spec: unknown) => boolean): void {
+    const { context } = this.intents;
+    const { ClusterSecurityIntentBinding, SecurityIntentBinding } = this.stores;
+    for (const store of [ClusterSecurityIntentBinding, SecurityIntentBinding])
+      store.reread((loaded) => (isAffected(loaded.spec) ? reloadStored(loaded, context) : undefined));
+    // A snapshot shows the intents and the adapters also where no binding depends on them.
+    this.#changed([]);
   }
 
   /** Only a changed definition discards the set; a written status, for one, does not. */
-  #store(kind: ProviderForm, forgetSet: () => void): ObjectCache<LoadedProvider> {
+  #store(kind: ProviderKind): Store {
     return new ObjectCache<LoadedProvider>({
       apiVersion,
       kind,
-      read: (object, before) => loadStored(kind, object, before),
+      read: (object, before) => loadStored(kind, object, before, this.intents.context),
       changed: (changes) => {
-        if (changes.some(({ before, after }) => before?.definition !== after?.definition)) forgetSet();
+        if (changes.some(({ before, after }) => before?.definition !== after?.definition)) {
+          if (kind === 'SecretShare') this.#shareSet = undefined;
+          else this.#policySet = undefined;
+        }
         this.#changed(
           changes.map(({ name, before, after }) => ({
             kind: 'provider',
-            id: providerId(kind, name),
+            id: `${kind}/${name}`,
             before,
             after,
             affectsNamespaces: affectsNamespaces(before, after),
@@ -90,19 +131,32 @@ export class LiveProviders {
   }
 }
 
-function policiesIn(store: ObjectCache<LoadedProvider>): readonly CompiledPolicy[] {
-  return [...store.values()].flatMap(({ definition }) =>
-    definition?.kind === 'NamespacePolicy' ? [definition.compiled] : [],
-  );
+function policyOf({ definition }: LoadedProvider): readonly CompiledPolicy[] {
+  return definition?.kind === 'NamespacePolicy' ? [definition.compiled] : [];
 }
 
-function sharesIn(store: ObjectCache<LoadedProvider>): readonly CompiledShare[] {
-  return [...store.values()].flatMap(({ definition }) =>
-    definition?.kind === 'SecretShare' ? [definition.compiled] : [],
-  );
+function shareOf({ definition }: LoadedProvider): readonly CompiledShare[] {
+  return definition?.kind === 'SecretShare' ? [definition.compiled] : [];
 }
 
-function countsOf(store: ObjectCache<LoadedProvider>): Readonly<Record<Standing, number>> {
+function bindingOf({ state: { id, confirmation }, spec }: LoadedProvider): readonly StoredBinding[] {
+  const kind = kindOfProvider(id);
+  if (kind === 'NamespacePolicy' || kind === 'SecretShare') return [];
+  const { apiVersion: version, name, namespace } = providerRef(id);
+  const metadata = {
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(confirmation === undefined ? {} : { annotations: { [confirmDeletionsAnnotation]: confirmation } }),
+  };
+  return [{ kind, object: { apiVersion: version, kind, metadata, spec } }];
+}
+
+function namesAny(spec: unknown, intents: ReadonlySet<string>): boolean {
+  const names: unknown = ownMember(spec, 'intents');
+  return Array.isArray(names) && names.some((name: unknown) => typeof name === 'string' && intents.has(name));
+}
+
+function countsOf(store: Store): Readonly<Record<Standing, number>> {
   const counts = { loaded: 0, 'last-good': 0, refused: 0 };
   for (const { standing } of store.values()) counts[standing] += 1;
   return counts;

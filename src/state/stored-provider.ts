@@ -6,11 +6,17 @@ import { contents } from '../api/namespace-policy/contents.ts';
 import { cleanupFinalizer, confirmDeletionsAnnotation } from '../api/names.ts';
 import { renderProblem, type Problem } from '../base/problem.ts';
 import { annotationsOf, isTerminating, nameOf, valueOf } from '../base/metadata.ts';
-import { providerId, type ProviderState } from '../policy/terms/provider-id.ts';
+import { noIntents, type IntentContext } from '../policy/intents/intent-context.ts';
+import {
+  kindOfProvider,
+  providerId,
+  providerRef,
+  type ProviderKind,
+  type ProviderState,
+} from '../policy/terms/provider-id.ts';
 import {
   loadSubmitted,
   type ProviderDefinition,
-  type ProviderForm,
   type ProviderLoad,
 } from '../policy/compile/load-provider.ts';
 
@@ -33,16 +39,28 @@ export interface LoadedProvider {
 
 /** `before` is the previous state of the same object, with the version in force then; undefined for a new object. */
 export function loadStored(
-  kind: ProviderForm,
+  kind: ProviderKind,
   object: KubeObject,
   before: LoadedProvider | undefined,
+  context: IntentContext = noIntents,
 ): LoadedProvider {
   const { spec } = object;
   const { standing, definition, problems } =
     before !== undefined && isDeepStrictEqual(before.spec, spec)
       ? before
-      : inForce(loadSubmitted(kind, object), before);
+      : inForce(loadSubmitted(kind, object, context), before);
   return { standing, definition, problems, spec, state: stateOf(kind, object, standing, definition) };
+}
+
+/** Loads the stored version of a binding again, because what it depends on has changed. */
+export function reloadStored(loaded: LoadedProvider, context: IntentContext): LoadedProvider {
+  const { state, spec } = loaded;
+  const { name, namespace } = providerRef(state.id);
+  const metadata = { name, ...(namespace === undefined ? {} : { namespace }) };
+  const load = loadSubmitted(kindOfProvider(state.id), { metadata, spec }, context);
+  const now = inForce(load, loaded);
+  const isValid = now.standing === 'loaded';
+  return { ...now, spec, state: { ...state, isValid, provides: definesContents(now.definition) } };
 }
 
 /** Renders the problems of the stored version on one line, as many as fit into a condition. */
@@ -71,7 +89,7 @@ function inForce(
 
 /** Reads the state without the schema, because an invalid provider can be deleted, suspended and confirmed as well. */
 function stateOf(
-  kind: ProviderForm,
+  kind: ProviderKind,
   object: KubeObject,
   standing: Standing,
   definition: ProviderDefinition | undefined,
@@ -81,7 +99,7 @@ function stateOf(
   const maxDeletions = ownMember(spec, 'maxDeletions');
   const confirmationUsed = ownMember(status, 'confirmationUsed');
   return {
-    id: providerId(kind, nameOf(object)),
+    id: providerId(kind, nameOf(object), object.metadata.namespace),
     uid: uid ?? '',
     generation: typeof generation === 'number' ? generation : 0,
     resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : '',

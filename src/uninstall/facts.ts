@@ -1,11 +1,15 @@
-// Lists the policies and shares, and the objects of every kind that carry Reeve's label.
+// Lists the policies, shares and bindings, and the objects of every kind that carry Reeve's label.
 import { KubeError } from '../base/kube-error.ts';
 import { apiVersion as ownVersion, managedByLabel, managedByReeve } from '../api/names.ts';
 import type { KubeClient } from '../kube/http/client.ts';
 import { resourcePath, groupVersionPath } from '../kube/http/resource-paths.ts';
 import { observeObject, type Observed } from '../policy/plan/observed.ts';
-import type { ProviderForm } from '../policy/compile/load-provider.ts';
-import { providerResources, type ProviderState } from '../policy/terms/provider-id.ts';
+import {
+  providerKinds,
+  type ProviderKind,
+  providerResources,
+  type ProviderState,
+} from '../policy/terms/provider-id.ts';
 import { loadStored } from '../state/stored-provider.ts';
 import { inParallel, listObjects } from './removal.ts';
 import { ownMember } from '../base/json.ts';
@@ -20,11 +24,10 @@ export interface Facts {
 
 const listsAtOnce = 8;
 
-/** Rejects with a KubeError when the policies and shares cannot be listed. */
+/** Rejects with a KubeError when the policies, shares and bindings cannot be listed. */
 export async function readFacts(client: KubeClient): Promise<Facts> {
-  const [policies, shares, { resources, unseen }] = await Promise.all([
-    providersOf('NamespacePolicy', client),
-    providersOf('SecretShare', client),
+  const [providers, { resources, unseen }] = await Promise.all([
+    Promise.all(providerKinds.map((kind) => providersOf(kind, client))),
     servedKinds(client),
   ]);
   const marked: Observed[] = [];
@@ -35,10 +38,11 @@ export async function readFacts(client: KubeClient): Promise<Facts> {
       unlisted.push(`${nameOf(resources[index])} (${found.code} ${found.reason})`);
     else marked.push(...found);
   }
-  return { providers: [...policies, ...shares], marked, unseen: [...unseen, ...unlisted] };
+  return { providers: providers.flat(), marked, unseen: [...unseen, ...unlisted] };
 }
 
-async function providersOf(kind: ProviderForm, client: KubeClient): Promise<readonly ProviderState[]> {
+/** Without the intents: what a binding says about its objects is all that counts here. */
+async function providersOf(kind: ProviderKind, client: KubeClient): Promise<readonly ProviderState[]> {
   const path = resourcePath({ apiVersion: ownVersion, plural: providerResources[kind] });
   return (await listObjects(client, { path })).map((object) => loadStored(kind, object, undefined).state);
 }

@@ -75,6 +75,7 @@ describeControllers('the authorities in the webhook configurations', () => {
   const configurations = new Configurations(cluster);
   let connection: ClusterConnection;
   let watches: Watches;
+  let view: ReturnType<typeof watchCluster> | undefined;
   let keeper: Election | undefined;
   let warnings: string[];
   let registry: MetricsRegistry;
@@ -90,8 +91,9 @@ describeControllers('the authorities in the webhook configurations', () => {
     };
     const fail = (error: unknown): void => void warnings.push(String(error));
     watches = new Watches(connection.client, log, registry, fail);
-    const view = watchCluster(install, watches);
-    const context = { connection, cluster: view, registry, log, activity: noActivity, fail };
+    const settings = { ...install, intentAdapter: [], tlsScanImage: undefined };
+    view = watchCluster(settings, watches, { connection, log, fail });
+    const context = { connection, cluster: view.cluster, registry, log, activity: noActivity, fail };
     keeper = startRegistration(install, authority, context);
   };
 
@@ -133,6 +135,7 @@ describeControllers('the authorities in the webhook configurations', () => {
   });
   afterEach(async () => {
     await keeper?.stop();
+    view?.stop();
     await watches.stop();
     connection.client.close();
     await configurations.remove();

@@ -4,11 +4,19 @@ import { KubeError } from '../../src/base/kube-error.ts';
 import type { KubeObject, ObjectMeta, ObjectRef } from '../../src/base/kube-object.ts';
 import { without } from './memory-merge.ts';
 
-export const clusterScoped: ReadonlySet<string> = new Set(['Namespace', 'NamespacePolicy', 'SecretShare']);
+export const clusterScoped: ReadonlySet<string> = new Set([
+  'Namespace',
+  'NamespacePolicy',
+  'SecretShare',
+  'SecurityIntent',
+  'ClusterSecurityIntentBinding',
+]);
 export const withStatus: ReadonlySet<string> = new Set([
   'Namespace',
   'NamespacePolicy',
   'SecretShare',
+  'ClusterSecurityIntentBinding',
+  'SecurityIntentBinding',
   'ResourceQuota',
 ]);
 

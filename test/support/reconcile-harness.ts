@@ -9,6 +9,7 @@ import type { ProviderId, ProviderKind, ProviderState } from '../../src/policy/t
 import { createReconciler, type Reconciler, type ReconcilerOptions } from '../../src/reconcile/controller.ts';
 import type { OwnRight, RecordedEvent, ReconcileObserver } from '../../src/reconcile/ports.ts';
 import { LiveCluster } from '../../src/state/live-cluster.ts';
+import type { InstalledAdapters } from '../../src/state/live-intents.ts';
 import { MemoryCluster, type Write } from './memory-cluster.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
@@ -18,6 +19,11 @@ const quotaType: ObjectType = { apiVersion: 'v1', kind: 'ResourceQuota' };
 const maxTurns = 1000;
 
 export type HarnessOptions = Partial<ReconcilerOptions>;
+
+export interface HarnessCluster {
+  readonly unserved?: readonly string[];
+  readonly adapters?: InstalledAdapters;
+}
 
 /** Everything that left the reconciler except writes. Tests search it for payloads. */
 export interface Recorded {
@@ -41,14 +47,16 @@ export class Harness {
   #cluster: LiveCluster | undefined;
 
   readonly #unserved: Set<string>;
+  readonly #adapters: InstalledAdapters | undefined;
 
   constructor(
     options: HarnessOptions = {},
     memory?: MemoryCluster,
-    { unserved = [] }: { readonly unserved?: readonly string[] } = {},
+    { unserved = [], adapters }: HarnessCluster = {},
   ) {
     this.#options = options;
     this.#unserved = new Set(unserved);
+    this.#adapters = adapters;
     this.memory = memory ?? new MemoryCluster(() => this.clock.now());
   }
 
@@ -66,6 +74,7 @@ export class Harness {
   start(): void {
     const cluster = new LiveCluster({
       excludedNamespaces: [...systemNamespaces, 'reeve-system', 'reeve-shared'],
+      ...(this.#adapters === undefined ? {} : { adapters: this.#adapters }),
     });
     const reconciler = createReconciler({
       cluster,
@@ -88,6 +97,10 @@ export class Harness {
     });
     this.memory.watch({ type: { apiVersion, kind: 'NamespacePolicy' }, sink: cluster.policies });
     this.memory.watch({ type: { apiVersion, kind: 'SecretShare' }, sink: cluster.shares });
+    this.memory.watch({ type: { apiVersion, kind: 'SecurityIntent' }, sink: cluster.intents });
+    const clusterBindings = { apiVersion, kind: 'ClusterSecurityIntentBinding' };
+    this.memory.watch({ type: clusterBindings, sink: cluster.clusterBindings });
+    this.memory.watch({ type: { apiVersion, kind: 'SecurityIntentBinding' }, sink: cluster.bindings });
     this.memory.watch({ type: { apiVersion: 'v1', kind: 'Namespace' }, sink: cluster.namespaces });
     for (const watch of reconciler.watches)
       if (!this.#unserved.has(watch.type.kind)) this.memory.watch(watch);
@@ -100,6 +113,11 @@ export class Harness {
   rerun(): void {
     const abort = new AbortController();
     this.#run = { abort, ended: this.reconciler.run(abort.signal) };
+  }
+
+  /** Discovery answers whether the API server serves kinds of security engines. */
+  setServed(...answers: readonly (readonly [ObjectType, boolean])[]): void {
+    this.#cluster?.setServed(answers);
   }
 
   /** The API server begins to serve a kind. */

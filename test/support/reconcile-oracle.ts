@@ -123,6 +123,9 @@ export function snapshotOf(memory: MemoryCluster): ClusterSnapshot {
   });
   cluster.policies.replaced(memory.list('NamespacePolicy'), '1');
   cluster.shares.replaced(memory.list('SecretShare'), '1');
+  cluster.intents.replaced(memory.list('SecurityIntent'), '1');
+  cluster.clusterBindings.replaced(memory.list('ClusterSecurityIntentBinding'), '1');
+  cluster.bindings.replaced(memory.list('SecurityIntentBinding'), '1');
   cluster.namespaces.replaced(memory.list('Namespace'), '1');
   return cluster.snapshot();
 }

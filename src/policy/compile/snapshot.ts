@@ -1,6 +1,7 @@
 // The engine's view of the cluster at one moment: policies, shares and namespaces, built by src/state.
 import type { KubeObject } from '../../base/kube-object.ts';
 import { noIntents, type IntentContext } from '../intents/intent-context.ts';
+import type { ObjectType } from '../terms/object-key.ts';
 import {
   compareProviders,
   type BindingKind,
@@ -18,6 +19,8 @@ export interface ClusterSnapshot {
   /** Every stored policy and share, valid or not. Empty without a cluster. */
   readonly providers: ReadonlyMap<ProviderId, ProviderState>;
   readonly intents: IntentSnapshot;
+  /** False for a kind of a security engine that the API server does not serve now. Objects of such a kind are left alone. */
+  isServed(type: ObjectType): boolean;
   namespace(name: string): KubeObject | undefined;
   namespaces(): Iterable<KubeObject>;
 }

@@ -65,7 +65,7 @@ export function planNamespace(input: PlanInput): Plan {
     }
   }
   for (const live of input.ours) {
-    if (input.desired.claims.has(live.key)) continue;
+    if (input.desired.claims.has(live.key) || !input.snapshot.isServed(live.type)) continue;
     const result = planUnclaimed(live, input);
     if (result !== undefined) take(result);
   }
@@ -226,6 +226,7 @@ function isOwned(live: Observed): live is Owned {
 export function isUnwanted(live: Observed, input: Pick<PlanInput, 'snapshot' | 'desired'>): live is Owned {
   return (
     isOwned(live) &&
+    input.snapshot.isServed(live.type) &&
     !live.isTerminating &&
     !input.desired.claims.has(live.key) &&
     !isFrozen(live.owner, input) &&

@@ -28,6 +28,7 @@ function namespace(name: string, version: Version = {}): KubeObject {
   return stored('v1', 'Namespace', name, version);
 }
 
+const none = { loaded: 0, 'last-good': 0, refused: 0 };
 const broken = { spec: { suspend: 'yes' } };
 
 function watched() {
@@ -87,11 +88,12 @@ describe('the versions in force', () => {
 
   it('the state is synced once each list has arrived', () => {
     const { cluster } = watched();
-    cluster.policies.replaced([], '1');
-    cluster.shares.replaced([], '1');
+    const { policies, shares, intents, clusterBindings, bindings, namespaces } = cluster;
     cluster.namespaces.changed(namespace('x'));
-    expect(cluster.isSynced).toBe(false);
-    cluster.namespaces.replaced([], '1');
+    for (const sink of [policies, shares, intents, clusterBindings, bindings, namespaces]) {
+      expect(cluster.isSynced).toBe(false);
+      sink.replaced([], '1');
+    }
     expect(cluster.isSynced).toBe(true);
   });
 
@@ -181,6 +183,8 @@ describe('a policy that does not load', () => {
     expect(cluster.providerCounts()).toEqual({
       NamespacePolicy: { loaded: 1, 'last-good': 1, refused: 1 },
       SecretShare: { loaded: 0, 'last-good': 0, refused: 1 },
+      ClusterSecurityIntentBinding: none,
+      SecurityIntentBinding: none,
     });
     expect([...cluster.providers()].map(({ state, standing }) => `${state.id} ${standing}`)).toEqual([
       'NamespacePolicy/a loaded',

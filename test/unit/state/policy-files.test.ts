@@ -89,7 +89,7 @@ describe('a bad document', () => {
       problems: [
         'policies.yaml:9:18: policy second: spec.suspend: found 3; accepted: true or false',
         'policies.yaml:12:1: invalid YAML: wrong indentation, or a bracket above is not closed',
-        'policies.yaml:13:7: kind: found "ConfigMap"; accepted: NamespacePolicy or SecretShare of reeve.dev/v1alpha1, or a List of them',
+        'policies.yaml:13:7: kind: found "ConfigMap"; accepted: NamespacePolicy, SecretShare, ClusterSecurityIntentBinding, SecurityIntentBinding or SecurityIntent of reeve.dev/v1alpha1, or a List of them',
       ],
     });
   });
@@ -98,7 +98,7 @@ describe('a bad document', () => {
     const file = join(folder, 'numbered.yaml');
     await writeFile(file, `${policyText('one')}---\n---\n${policyText('Two')}`);
     const { problems } = await loadPolicyFiles(file);
-    expect(problems).toMatchObject([{ file, document: 3, policy: 'Two', line: 9, column: 19 }]);
+    expect(problems).toMatchObject([{ file, document: 3, about: 'policy Two', line: 9, column: 19 }]);
   });
 
   it('a bad item of a List does not stop the other items from loading', async () => {
@@ -110,7 +110,7 @@ describe('a bad document', () => {
         expect.stringMatching(
           /^policies.yaml:10:21: policy Two: metadata.name: found "Two"; accepted: a name/,
         ),
-        'policies.yaml:12:3: the object: found 5; accepted: NamespacePolicy or SecretShare of reeve.dev/v1alpha1, or a List of them',
+        'policies.yaml:12:3: the object: found 5; accepted: NamespacePolicy, SecretShare, ClusterSecurityIntentBinding, SecurityIntentBinding or SecurityIntent of reeve.dev/v1alpha1, or a List of them',
       ],
     });
   });
@@ -171,7 +171,7 @@ describe('shares', () => {
       expect.stringContaining('both.yaml:9:9: share b: spec.source.name: found nothing; accepted: '),
       expect.stringContaining('both.yaml:11:1: share a: the name a is taken by the one at '),
     ]);
-    expect(problems.map(({ policy, share }) => policy ?? share)).toEqual(['b', 'b', 'b', 'a']);
+    expect(problems.map(({ about }) => about)).toEqual(['share b', 'share b', 'share b', 'share a']);
   });
 
   it('a share is not listed as a policy', async () => {
