@@ -21,8 +21,8 @@ describe('the table of ids', () => {
 
   test('the table has a row for each id and each adapter that supports it, with the Pods and the actions', () => {
     const shown = rows.map(([id, adapter, pods, action]) => [id, adapter, pods, action].join(' | '));
-    const true_ = knownIds().flatMap((id) => supportRows(id));
-    expect(shown.toSorted()).toEqual(true_.toSorted());
+    const expected = knownIds().flatMap((id) => supportRows(id));
+    expect(shown.toSorted()).toEqual(expected.toSorted());
   });
 
   test.each(knownIds())('the rows of %s name its params and their defaults', (id) => {
