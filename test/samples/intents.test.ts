@@ -70,5 +70,7 @@ function objectsWith(adapter: IntentAdapter, isServed: boolean): readonly unknow
   if (!loaded.ok || loaded.value.kind !== 'NamespacePolicy') throw new Error(JSON.stringify(loaded));
   const shop = knownNamespace('shop');
   const { claims } = desired(shop, aSnapshot([loaded.value.compiled], [shop]), new Date(0));
-  return [...claims.values()].flat().flatMap(({ content }) => (content.kind === 'object' ? [content.body] : []));
+  return [...claims.values()]
+    .flat()
+    .flatMap(({ content }) => (content.kind === 'object' ? [content.body] : []));
 }

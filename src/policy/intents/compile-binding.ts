@@ -109,7 +109,7 @@ function renderIntent(
   for (const { adapter, absence } of adapters) {
     const { id } = adapter;
     const support = adapter.supports(intent, target.workloads);
-    if (typeof support === 'string') reasons.push(`${id} does not: ${support}`);
+    if (typeof support === 'string') reasons.push(`adapter ${id} does not support it: ${support}`);
     if (support !== true) continue;
     if (absence !== undefined) wanted.push({ id, why: absence.message });
     else
@@ -125,7 +125,7 @@ function unsupportedIntent(
   reasons: readonly string[],
 ): UnsupportedIntent {
   const known = knownIntents[id];
-  const needs = wanted.map((each) => `adapter ${each.id} would, but ${each.why}`);
+  const needs = wanted.map((each) => `adapter ${each.id} supports it, but ${each.why}`);
   const texts = [...needs, ...reasons];
   const message =
     'whyUnsupported' in known ? known.whyUnsupported : texts.join('; ') || 'no adapter supports it';

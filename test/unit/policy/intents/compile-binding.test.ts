@@ -143,17 +143,17 @@ describe('what no adapter keeps', () => {
     [
       { adapters: [needy, picky], unserved: ['ConfigMap'] },
       ['engine'],
-      'adapter engine would, but the API server does not serve v1 ConfigMap; picky does not: it keeps only whole namespaces',
+      'adapter engine supports it, but the API server does not serve v1 ConfigMap; adapter picky does not support it: it keeps only whole namespaces',
     ],
     [
       { adapters: [needy], offered: [] },
       ['engine'],
-      'adapter engine would, but this installation does not offer it (--intent-adapter)',
+      'adapter engine supports it, but this installation does not offer it (--intent-adapter)',
     ],
     [
       { adapters: [{ ...needy, lacks: () => 'the installation names no image' }] },
       ['engine'],
-      'adapter engine would, but the installation names no image',
+      'adapter engine supports it, but the installation names no image',
     ],
   ] as const)('%# is unsupported, with what would be needed', ([options, adapters, message]) => {
     const { intents: facts, compiled } = definitionOf(binding, intentContext(intents, options));
