@@ -18,7 +18,7 @@ export interface AdapterState {
 
 interface Absence {
   readonly reason: 'NotOffered' | 'NotServed' | 'Lacking';
-  /** Follows "which": "which this installation does not offer". */
+  /** A clause that can follow "but". */
   readonly message: string;
 }
 
