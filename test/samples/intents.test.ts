@@ -1,6 +1,7 @@
 // The adapter of docs/intents.md compiles, and gives the object that the page shows.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -43,8 +44,8 @@ describe('the adapter of docs/intents.md', () => {
     expect(status).toBe(0);
   });
 
-  test('a binding gives the object that the page shows, where the kind is served', async () => {
-    const { ciliumAdapter } = (await import(file)) as { readonly ciliumAdapter: IntentAdapter };
+  test('a binding gives the object that the page shows, where the kind is served', () => {
+    const { ciliumAdapter } = createRequire(file)(file) as { readonly ciliumAdapter: IntentAdapter };
     expect(objectsWith(ciliumAdapter, true)).toEqual([shown]);
     expect(objectsWith(ciliumAdapter, false)).toEqual([]);
   });

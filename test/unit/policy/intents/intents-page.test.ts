@@ -38,7 +38,8 @@ describe('the table of conditions on labels', () => {
   test.each(rows.map(([condition = '', selector = '']) => ({ condition, selector })))(
     '$condition gives the selector that the table shows',
     ({ condition, selector }) => {
-      expect(workloadSelector({ cel: [condition] })).toEqual({ ok: true, selector: parse(selector) });
+      const shown: unknown = parse(selector);
+      expect(workloadSelector({ cel: [condition] })).toEqual({ ok: true, selector: shown });
     },
   );
 
