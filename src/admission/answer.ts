@@ -169,6 +169,9 @@ function kindOf({ resource }: RequestSummary): { readonly group?: string; readon
       return { group: 'rbac.authorization.k8s.io', kind };
     case 'namespacepolicies':
     case 'secretshares':
+    case 'securityintents':
+    case 'clustersecurityintentbindings':
+    case 'securityintentbindings':
       return { group, kind };
     default:
       return { kind };

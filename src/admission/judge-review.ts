@@ -2,7 +2,7 @@
 import type { Circumstances } from '../policy/terms/budget.ts';
 import { decide } from '../policy/decide/decide.ts';
 import { mutate } from '../policy/decide/mutate.ts';
-import { decideProvider, reviewedProvider } from '../policy/authors/decide-provider.ts';
+import { decideProvider, reviewSubject } from '../policy/authors/decide-provider.ts';
 import type { Install } from '../policy/compile/install.ts';
 import { isProviderReview } from '../policy/terms/review.ts';
 import type { AnyReview, ProviderReview, Requester, Review } from '../policy/terms/review.ts';
@@ -84,7 +84,7 @@ async function judgeProvider(
   if (endpoint === 'mutate') return allowed;
   const { clock, install, longDecisions } = ports;
   const made = await longDecisions.make(
-    { user: review.requester.username, subject: reviewedProvider(review) },
+    { user: review.requester.username, subject: reviewSubject(review) },
     (budget) => decideProvider(review, snapshot, { now: clock.now(), budget, install }),
     deadline,
   );

@@ -27,6 +27,13 @@ const kinds = {
   rolebindings: { group: 'rbac.authorization.k8s.io', version: 'v1', kind: 'RoleBinding' },
   namespacepolicies: { group: 'reeve.dev', version: 'v1alpha1', kind: 'NamespacePolicy' },
   secretshares: { group: 'reeve.dev', version: 'v1alpha1', kind: 'SecretShare' },
+  securityintents: { group: 'reeve.dev', version: 'v1alpha1', kind: 'SecurityIntent' },
+  clustersecurityintentbindings: {
+    group: 'reeve.dev',
+    version: 'v1alpha1',
+    kind: 'ClusterSecurityIntentBinding',
+  },
+  securityintentbindings: { group: 'reeve.dev', version: 'v1alpha1', kind: 'SecurityIntentBinding' },
 };
 
 export interface FixtureFolder {

@@ -44,6 +44,8 @@ export function decodeIdentity(
       return namespaceIdentity(namespace, name);
     case 'namespacepolicies':
     case 'secretshares':
+    case 'securityintents':
+    case 'clustersecurityintentbindings':
       return clusterIdentity(namespace, name, all);
     default:
       return namespacedIdentity(namespace, name, all);

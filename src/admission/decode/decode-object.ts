@@ -30,6 +30,9 @@ function decodePayload(
     // The engine reports problems in the spec of a provider, all at once, to its author.
     case 'namespacepolicies':
     case 'secretshares':
+    case 'securityintents':
+    case 'clustersecurityintentbindings':
+    case 'securityintentbindings':
       return decoded(object);
     case 'secrets':
       return decodeSecret(object, path);

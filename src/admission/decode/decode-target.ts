@@ -51,6 +51,9 @@ const judgedResources: readonly JudgedResource[] = [
   { resource: 'rolebindings', group: rbacGroup, version: 'v1', kind: 'RoleBinding', subresources: [''] },
   ourKind('namespacepolicies', 'NamespacePolicy'),
   ourKind('secretshares', 'SecretShare'),
+  ourKind('securityintents', 'SecurityIntent'),
+  ourKind('clustersecurityintentbindings', 'ClusterSecurityIntentBinding'),
+  ourKind('securityintentbindings', 'SecurityIntentBinding'),
 ];
 
 function ourKind(resource: ProviderResource, kind: string): JudgedResource {

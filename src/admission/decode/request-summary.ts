@@ -23,6 +23,9 @@ const resources: readonly unknown[] = [
   'rolebindings',
   'namespacepolicies',
   'secretshares',
+  'securityintents',
+  'clustersecurityintentbindings',
+  'securityintentbindings',
 ];
 const subresources: readonly unknown[] = ['status', 'finalize'];
 

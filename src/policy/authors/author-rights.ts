@@ -1,14 +1,14 @@
 // Lists the rights an author needs for a policy or share, so that it does nothing its author could not do.
 import { clipped } from '../../base/text.ts';
-import { renderPath } from '../../base/problem.ts';
+import { renderPath, type Path } from '../../base/problem.ts';
 import { neededRights } from './needed-rights.ts';
 import type { CompiledMatch } from '../terms/match.ts';
-import { shownProvider, useOf, type ProviderId } from '../terms/provider-id.ts';
+import { namespaceOfProvider, shownProvider, useOf, type ProviderId } from '../terms/provider-id.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import type { OwnRight, Right } from '../terms/verdict.ts';
-import type { ProviderWrite } from './provider-write.ts';
+import type { ProviderCircumstances, ProviderWrite } from './provider-write.ts';
 import { reductionIn } from './reduction.ts';
-import type { Install } from '../compile/install.ts';
+import { steeredNamespace } from './steered-namespace.ts';
 
 /**
  * Returns each RBAC right that the author must have. A write that only removes needs none, like a deletion. Objects of a
@@ -17,21 +17,26 @@ import type { Install } from '../compile/install.ts';
 export function authorRights(
   write: ProviderWrite,
   snapshot: ClusterSnapshot,
-  install: Install,
+  circumstances: ProviderCircumstances,
 ): readonly Right[] {
-  const { id, after } = write;
-  const reduction = reductionIn(write);
+  const { id } = write;
+  const versions = { ...write, ...write.allServed };
+  const { after } = versions;
+  const reduction = reductionIn(versions);
   if (after === undefined || reduction === 'removes') return [];
-  const provided = neededRights(after, install).flatMap(
+  const provided = neededRights(after, circumstances.install).flatMap(
     ({ verbs, for: purpose, isAllowed: _isAllowed, ...right }) =>
       reduction === 'none' || purpose === 'role' || purpose === 'source'
         ? verbs.map((verb): Right => ({ ...right, verb, rule: 'authors' }))
         : [],
   );
   if (after.kind === 'SecretShare' || reduction !== 'none') return provided;
+  const steered = steeredNamespace(after, snapshot, circumstances);
+  if (steered !== undefined) return [...provided, ...steered];
   const { labels = {}, annotations = {} } = after.object.spec.namespaces?.defaults ?? {};
   const defaults = { labels: Object.keys(labels), annotations: Object.keys(annotations) };
-  return [...provided, ...steeredByDefaults(id, defaults, snapshot)];
+  const sourceOf = after.intents?.sourceOf ?? ((path: Path) => path);
+  return [...provided, ...steeredByDefaults(id, defaults, snapshot, sourceOf)];
 }
 
 /** The roles that this write newly binds. Reeve cannot bind every role that its author can. */
@@ -56,17 +61,24 @@ interface DefaultedKeys {
  * A default chooses for other users which providers a new namespace comes under. So its author needs the right to use
  * every provider that reads the key. Conditions and templates count as reading all keys.
  */
-function steeredByDefaults(id: ProviderId, keys: DefaultedKeys, snapshot: ClusterSnapshot): readonly Right[] {
+function steeredByDefaults(
+  id: ProviderId,
+  keys: DefaultedKeys,
+  snapshot: ClusterSnapshot,
+  sourceOf: (path: Path) => Path,
+): readonly Right[] {
   if (keys.labels.length + keys.annotations.length === 0) return [];
   const readers = readersIn(snapshot);
   const others = new Set([...readers.map((each) => each.id), ...snapshot.providers.keys()]);
   others.delete(id);
+  // A tenant's binding reads the name of its own namespace alone, also one whose stored version does not load.
+  for (const other of others) if (namespaceOfProvider(other) !== undefined) others.delete(other);
   const byId = new Map(readers.map((each) => [each.id, each]));
   return [...others].flatMap((other) => {
     const reader = byId.get(other);
     const key = keys.labels.find((each) => reader?.match.selector?.keys.has(each) === true);
     if (key === undefined && reader?.readsOtherFields === false) return [];
-    const at = ['spec', 'namespaces', 'defaults', ...(key === undefined ? [] : ['labels', key])];
+    const at = sourceOf(['spec', 'namespaces', 'defaults', ...(key === undefined ? [] : ['labels', key])]);
     const provider = shownProvider(other);
     const effect = `set a default that ${provider} ${reader === undefined ? 'may read' : 'reads'}`;
     const contact = reader?.contact === undefined ? {} : { contact: reader.contact };

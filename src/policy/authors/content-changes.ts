@@ -10,7 +10,7 @@ import { isProvided, mayMakeSecret, type Install } from '../compile/install.ts';
 import { groupKind, roleBindingType, type ObjectType } from '../terms/object-key.ts';
 import type { Circumstances } from '../terms/budget.ts';
 import { fieldDifferences, roleBindingDifferences, shareDifferences } from './differences.ts';
-import { fateOf, type ProviderWrite } from './provider-write.ts';
+import { fateOf, providedBy, type ProviderWrite } from './provider-write.ts';
 
 /** An object that the newer version of a provider adds, or wants in another form. */
 export interface ContentChange {
@@ -31,7 +31,7 @@ export function contentChanges(write: ProviderWrite, install: Install): readonly
   if (before.kind === 'SecretShare' && after?.kind === 'SecretShare')
     return shareChanges(before.compiled, after.compiled, install);
   if (before.kind === 'NamespacePolicy' && after?.kind === 'NamespacePolicy') {
-    if (isDeepStrictEqual(before.object.spec.contents, after.object.spec.contents)) return [];
+    if (isDeepStrictEqual(providedBy(before), providedBy(after))) return [];
     return policyChanges(contentsOf(before), contentsOf(after), install);
   }
   return [];

@@ -4,7 +4,7 @@ import { ownMember } from '../../base/json.ts';
 import { parseConfirmation } from '../plan/fuse.ts';
 import { annotationsOf, isTerminating, valueOf } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
-import { kubectlName, shortName, type ProviderId } from '../terms/provider-id.ts';
+import { isBinding, kubectlName, shortName, type ProviderId } from '../terms/provider-id.ts';
 import type { ProviderReview } from '../terms/review.ts';
 import type { JudgedViolation, Violation } from '../terms/verdict.ts';
 import {
@@ -27,10 +27,11 @@ export function fuseViolation(
   const limit = write.before?.object.spec.maxDeletions;
   if (limit === undefined || fateOf(write) !== 'deleted') return undefined;
   const { count, objects, where } = deletionsOf(write, impact);
-  if (count <= limit || confirmedCount(review) >= count) return undefined;
+  if (count <= limit || confirmedCount(review, write) >= count) return undefined;
   const { annotation, command } = confirmationOf(review, write, count);
-  const when =
-    write.after === undefined ? 'To confirm, first run' : 'To confirm, set the annotation in the same write';
+  const when = isConfirmedBefore(write)
+    ? 'To confirm, first run'
+    : 'To confirm, set the annotation in the same write';
   return denied({
     rule: 'fuse',
     path: 'spec.maxDeletions',
@@ -119,12 +120,13 @@ function deletionsOf(write: ProviderWrite, { dropped, tooSlow }: Impact): Deleti
 }
 
 /**
- * Returns the number in the annotation, or -1. An old annotation confirmed another write. A DELETE carries no new
- * object, so there the annotation must be set before.
+ * Returns the number in the annotation, or -1. An old annotation confirmed another write. Where the write carries no new
+ * version of the provider, the annotation must be set before.
  */
-function confirmedCount({ object, oldObject }: ProviderReview): number {
+function confirmedCount({ object, oldObject }: ProviderReview, write: ProviderWrite): number {
   const old = valueOf(annotationsOf(oldObject), confirmDeletionsAnnotation);
-  if (object === undefined) return parseConfirmation(old) ?? -1;
+  if (write.isByIntent === true && ownMember(oldObject?.['status'], 'confirmationUsed') === old) return -1;
+  if (isConfirmedBefore(write)) return parseConfirmation(old) ?? -1;
   const now = valueOf(annotationsOf(object), confirmDeletionsAnnotation);
   return now === old ? -1 : (parseConfirmation(now) ?? -1);
 }
@@ -144,9 +146,14 @@ export function confirmationNotices(
   const { isCurrent, holdsDeletions } = reportedOn(oldObject);
   if (!isCurrent || holdsDeletions) return [];
   return [
-    `${id} holds no deletions now, so ${annotation} counts only when ${id} itself is deleted; ` +
+    `${id} holds no deletions now, so ${annotation} counts only when ${id} itself is deleted${isBinding(id) ? ' or one of its intents is changed' : ''}; ` +
       'a change that deletes more than maxDeletions needs the annotation in the same write',
   ];
+}
+
+/** A deletion carries no new object, and an intent is another object than its binding. */
+function isConfirmedBefore({ after, isByIntent }: ProviderWrite): boolean {
+  return after === undefined || isByIntent === true;
 }
 
 interface Confirmation {
@@ -159,7 +166,7 @@ function confirmationOf(
   write: ProviderWrite,
   count: number,
 ): Confirmation {
-  if (write.after === undefined) {
+  if (isConfirmedBefore(write)) {
     const annotation = `${confirmDeletionsAnnotation}=${count}`;
     const object = kubectlName(`${resource}.${group}`, write.id);
     return { annotation, command: `kubectl annotate ${object} --overwrite ${annotation}` };

@@ -9,6 +9,7 @@ import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import {
   fateOf,
   policyIn,
+  reachableBy,
   renderingOnce,
   repairs,
   turnsToDeny,
@@ -77,7 +78,7 @@ export function* impactOf(
   const rendersOnce = { ...write, before: renderingOnce(before), after: renderingOnce(after) };
   const comparison = new Comparison(rendersOnce, snapshot, circumstances);
   // Watches change the namespaces of the snapshot between two steps.
-  const namespaces = [...snapshot.namespaces()];
+  const namespaces = reachableBy(write.id, snapshot);
   for (const namespaceObject of namespaces) {
     if (!isManaged(namespaceObject, snapshot)) continue;
     yield;

@@ -8,7 +8,7 @@ import { policyProvider, shareProvider, type Claim, type Provider } from '../des
 import type { MatchResult } from '../terms/match.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
 import type { OtherProviders } from './other-providers.ts';
-import type { ProviderCircumstances } from './provider-write.ts';
+import { providedBy, type ProviderCircumstances } from './provider-write.ts';
 
 export class LostObjects {
   readonly #before: Provider;
@@ -91,6 +91,6 @@ export function providesSame(before: ProviderDefinition, after: ProviderDefiniti
     return old.copy.name === now.copy.name && isDeepStrictEqual(old.source, now.source);
   }
   if (before.kind === 'NamespacePolicy' && after.kind === 'NamespacePolicy')
-    return isDeepStrictEqual(before.object.spec.contents, after.object.spec.contents);
+    return isDeepStrictEqual(providedBy(before), providedBy(after));
   return false;
 }

@@ -9,6 +9,7 @@ import type { SecretShare } from '../../api/secret-share/secret-share.ts';
 import { isProvided, mayMakeSecret, type Install } from '../compile/install.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
 import { groupOf, roleBindingType } from '../terms/object-key.ts';
+import { namespaceOfProvider } from '../terms/provider-id.ts';
 import type { CompiledShare } from '../compile/compile-share.ts';
 
 /** An RBAC rule: verbs on objects of one resource, cluster-wide if no namespace is given. */
@@ -34,7 +35,7 @@ export interface NeededRights extends RightsRule {
 
 export const roleGroup = groupOf(roleBindingType.apiVersion);
 /** Reeve never sends an update: it applies or patches. */
-const writing = ['create', 'patch', 'delete'] as const;
+export const writing = ['create', 'patch', 'delete'] as const;
 
 /** Returns each rule once. Repair comes before defaults, because Reeve's own account needs its right. */
 export function neededRights(definition: ProviderDefinition, install: Install): readonly NeededRights[] {
@@ -43,17 +44,32 @@ export function neededRights(definition: ProviderDefinition, install: Install): 
       ? policyRights(definition.object, install)
       : shareRights(definition.object, definition.compiled, install);
   const byRule = new Map<string, NeededRights>();
-  for (const each of needed) {
+  for (const part of needed) {
+    const each = inBinding(part, definition);
     const key = JSON.stringify([each.group, each.resource, each.name, each.namespace]);
     if (!byRule.has(key)) byRule.set(key, each);
   }
   return [...byRule.values()];
 }
 
-function policyRights({ spec }: NamespacePolicy, install: Install): readonly NeededRights[] {
+/** Rights with the field of the spec, which for a binding is not what its author wrote. */
+type NeededPart = Omit<NeededRights, 'path'> & { readonly path: Path };
+
+/** A tenant needs rights in the namespace of the binding alone. RBAC counts a Namespace as an object of that namespace. */
+function inBinding({ path, ...part }: NeededPart, definition: ProviderDefinition): NeededRights {
+  if (definition.kind === 'SecretShare' || definition.intents === undefined)
+    return { ...part, path: renderPath(path) };
+  const source = renderPath(definition.intents.sourceOf(path));
+  const namespace = namespaceOfProvider(definition.compiled.id);
+  if (namespace === undefined) return { ...part, path: source };
+  const named = part.resource === 'namespaces' ? { name: namespace } : {};
+  return { ...part, ...named, namespace, path: source };
+}
+
+function policyRights({ spec }: NamespacePolicy, install: Install): readonly NeededPart[] {
   const { roleBindings = [], resources = [] } = spec.contents ?? {};
   // The right to bind says nothing of the RoleBindings of others, which a policy can take over and replace.
-  const bindings: NeededRights = {
+  const bindings: NeededPart = {
     for: 'bindings',
     isAllowed: true,
     verbs: writing,
@@ -62,7 +78,7 @@ function policyRights({ spec }: NamespacePolicy, install: Install): readonly Nee
     effect: 'create, change and delete RoleBindings',
     path: contentsPath('roleBindings'),
   };
-  const roles = roleBindings.map(({ roleRef: { name } }, index): NeededRights => ({
+  const roles = roleBindings.map(({ roleRef: { name } }, index): NeededPart => ({
     for: 'role',
     isAllowed: true,
     verbs: ['bind'],
@@ -72,7 +88,7 @@ function policyRights({ spec }: NamespacePolicy, install: Install): readonly Nee
     effect: `hand out ClusterRole ${name}`,
     path: contentsPath('roleBindings', index, 'roleRef'),
   }));
-  const kinds = resources.map((type, index): NeededRights => ({
+  const kinds = resources.map((type, index): NeededPart => ({
     for: 'kind',
     isAllowed: isProvided(type, install),
     verbs: writing,
@@ -91,14 +107,14 @@ function policyRights({ spec }: NamespacePolicy, install: Install): readonly Nee
 }
 
 /** A default writes a label or annotation on objects of other users, as `kubectl label` does. */
-function defaultsRights({ namespaces, secrets }: NamespacePolicySpec): readonly NeededRights[] {
+function defaultsRights({ namespaces, secrets }: NamespacePolicySpec): readonly NeededPart[] {
   return [
     ...(hasKeys(namespaces?.defaults) ? [toSet('Namespaces')] : []),
     ...(hasKeys(secrets?.defaults) ? [toSet('Secrets')] : []),
   ];
 }
 
-function toSet(things: 'Namespaces' | 'Secrets'): NeededRights {
+function toSet(things: 'Namespaces' | 'Secrets'): NeededPart {
   const resource = things.toLowerCase();
   return {
     for: 'defaults',
@@ -107,7 +123,7 @@ function toSet(things: 'Namespaces' | 'Secrets'): NeededRights {
     group: '',
     resource,
     effect: `set labels and annotations on ${things}`,
-    path: `spec.${resource}.defaults`,
+    path: ['spec', resource, 'defaults'],
   };
 }
 
@@ -115,25 +131,25 @@ function hasKeys({ labels = {}, annotations = {} }: DefaultsSpec = {}): boolean 
   return Object.keys(labels).length + Object.keys(annotations).length > 0;
 }
 
-function contentsPath(...steps: Path): string {
-  return renderPath(['spec', 'contents', ...steps]);
+function contentsPath(...steps: Path): Path {
+  return ['spec', 'contents', ...steps];
 }
 
-const repair: NeededRights = {
+const repair: NeededPart = {
   for: 'namespaces',
   isAllowed: true,
   verbs: ['patch'],
   group: '',
   resource: 'namespaces',
   effect: 'change existing namespaces',
-  path: 'spec.existing',
+  path: ['spec', 'existing'],
 };
 
 function shareRights(
   { spec }: SecretShare,
   { copy }: CompiledShare,
   install: Install,
-): readonly NeededRights[] {
+): readonly NeededPart[] {
   const { namespace, name } = spec.source;
   const secrets = { group: '', resource: 'secrets', isAllowed: mayMakeSecret(copy.name, install) };
   return [
@@ -144,14 +160,14 @@ function shareRights(
       namespace,
       name,
       effect: `share Secret ${namespace}/${name}`,
-      path: 'spec.source',
+      path: ['spec', 'source'],
     },
     {
       ...secrets,
       for: 'copies',
       verbs: writing,
       effect: 'create, change and delete Secrets',
-      path: 'spec.targets',
+      path: ['spec', 'targets'],
     },
   ];
 }

@@ -10,6 +10,7 @@ import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { bareNamespace } from '../decide/stored-namespace.ts';
 import { isManaged } from '../desired/desired.ts';
 import { matchNamespace } from '../terms/match.ts';
+import { namespaceOfProvider } from '../terms/provider-id.ts';
 import { listed } from '../terms/wording.ts';
 
 /** The numbers of namespaces that a provider matches, and for which its match has an error. */
@@ -40,15 +41,17 @@ function noMatchText(definition: ProviderDefinition, snapshot: ClusterSnapshot):
 }
 
 interface WrittenMatch {
-  readonly path: 'spec.match' | 'spec.targets';
+  readonly path: 'spec.match' | 'spec.targets' | 'metadata.namespace';
   readonly match: MatchSpec;
 }
 
 /** Returns the match as it is written, with its path. */
-export function matchOf({ kind, object }: ProviderDefinition): WrittenMatch {
-  return kind === 'SecretShare'
-    ? { path: 'spec.targets', match: object.spec.targets }
-    : { path: 'spec.match', match: object.spec.match ?? {} };
+export function matchOf(definition: ProviderDefinition): WrittenMatch {
+  if (definition.kind === 'SecretShare')
+    return { path: 'spec.targets', match: definition.object.spec.targets };
+  const isTenants = namespaceOfProvider(definition.compiled.id) !== undefined;
+  const path = isTenants ? 'metadata.namespace' : 'spec.match';
+  return { path, match: definition.object.spec.match ?? {} };
 }
 
 function neverMatched(
@@ -60,7 +63,9 @@ function neverMatched(
   const { excludeNames } = compiled.match;
   if (names.length === 0 || names.some((name) => name.includes('*'))) return undefined;
   if (names.every((name) => policies.isExcluded(name)))
-    return `${path}.names lists only namespaces that Reeve never matches (${listed(names)})`;
+    return path === 'metadata.namespace'
+      ? `Reeve never touches namespace ${listed(names)}`
+      : `${path}.names lists only namespaces that Reeve never matches (${listed(names)})`;
   if (names.every((name) => excludeNames.some((glob) => glob.matches(name))))
     return `${path}.excludeNames excludes all of ${path}.names (${listed(names)})`;
   return undefined;

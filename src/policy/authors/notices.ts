@@ -1,13 +1,14 @@
 // Words the warnings to the author of a provider: which namespaces it reaches and what it deletes.
 import { isDeepStrictEqual } from 'node:util';
 import { cleanupFinalizer, confirmDeletionsAnnotation } from '../../api/names.ts';
-import type { ProviderId } from '../terms/provider-id.ts';
+import { isBinding, type ProviderId } from '../terms/provider-id.ts';
 import { fateOf, leavesObjects, objectsPerNamespace, upTo, type ProviderWrite } from './provider-write.ts';
 import { denies } from './guards.ts';
 import { totalOf, type Impact, type UnmatchedNamespace } from './impact.ts';
 import { kindsNotAllowed, nameNotAllowed, type Install } from '../compile/install.ts';
 import type { ContentChange } from './content-changes.ts';
 import type { HandOver } from './hand-overs.ts';
+import { intentNotices } from './intent-notices.ts';
 import type { UnrenderedContent } from './unrendered.ts';
 import { counted, listed, plural } from '../terms/wording.ts';
 
@@ -27,6 +28,7 @@ export function noticesOf(write: ProviderWrite, impact: Impact, install: Install
     ...suspension(write),
     ...resumption(write),
     ...kinds(write, install),
+    ...intentNotices(write),
     ...secretName(write, install),
     ...impact.unrendered.all.map((content) => unrenderedNotice(id, content)),
     ...[...impact.repaired].map(([key, names]) => repairNotice(id, key, names)),
@@ -169,7 +171,7 @@ function unrenderedNotice(id: ProviderId, { kind, object, message, names }: Unre
 
 function repairNotice(id: ProviderId, key: string, names: readonly string[]): string {
   const where = counted(names.length, 'namespace');
-  return `${id} sets ${key} on ${where}; deleting the policy does not undo this: ${listed(names)}`;
+  return `${id} sets ${key} on ${where}; deleting ${isBinding(id) ? 'the binding' : 'the policy'} does not undo this: ${listed(names)}`;
 }
 
 function changeNotice(

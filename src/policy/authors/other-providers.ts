@@ -6,6 +6,8 @@ import { groupKind } from '../terms/object-key.ts';
 import { type ClusterSnapshot, PolicySet, ShareSet } from '../compile/snapshot.ts';
 import { desired, type Desired } from '../desired/desired.ts';
 import type { Circumstances } from '../terms/budget.ts';
+import { namespaceOfProvider } from '../terms/provider-id.ts';
+import { reachableBy } from './provider-write.ts';
 
 export class OtherProviders {
   readonly isEmpty: boolean;
@@ -37,11 +39,20 @@ export class OtherProviders {
   }
 }
 
-function policiesLike(versions: readonly ProviderDefinition[], { policies }: ClusterSnapshot) {
+function policiesLike(versions: readonly ProviderDefinition[], snapshot: ClusterSnapshot) {
+  const { policies } = snapshot;
   const own = versions.flatMap((version) => (version.kind === 'NamespacePolicy' ? [version.compiled] : []));
   const ids = new Set(own.map(({ id }) => id));
   const wanted = own.flatMap(({ contents }) => contents);
-  return policies.policies.filter(
+  // Thousands of tenants can have bindings, so each is compared only with what its own namespace gets.
+  const isTenants = own.every(({ id }) => namespaceOfProvider(id) !== undefined);
+  const others = isTenants
+    ? policies.candidates(
+        'namespaces',
+        own.slice(0, 1).flatMap(({ id }) => reachableBy(id, snapshot)),
+      )
+    : policies.policies;
+  return others.filter(
     ({ id, contents }) =>
       !ids.has(id) && contents.some((content) => wanted.some((each) => mayBeSame(content, each))),
   );

@@ -4,8 +4,9 @@ import { ownMember } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { AuditedResource } from '../decide/audit.ts';
 import type { Circumstances } from '../terms/budget.ts';
-import type { ProviderId } from '../terms/provider-id.ts';
+import { namespaceOfProvider, type ProviderId } from '../terms/provider-id.ts';
 import type { Install } from '../compile/install.ts';
+import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import type { CompiledContent, Rendered, RenderedContent } from '../compile/compile-contents.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import { isSameObjectType, roleBindingType } from '../terms/object-key.ts';
@@ -22,6 +23,10 @@ export interface ProviderWrite {
   /** Undefined on DELETE. */
   readonly after: ProviderDefinition | undefined;
   readonly reported: ReportedState;
+  /** Both versions, as if the API server served the kinds of all adapters. Only for a binding. */
+  readonly allServed?: Pick<ProviderWrite, 'before' | 'after'>;
+  /** True if an intent is written, and this binding names it. The binding itself stays as it is. */
+  readonly isByIntent?: true;
 }
 
 /** What the status says of the older version. The reconciler decides by live objects, whatever a status says. */
@@ -108,6 +113,20 @@ export function fateOf({ before, after }: ProviderWrite): Fate {
   }
   const spec = before?.object.spec;
   return spec?.suspend === true || spec?.deletionPolicy === 'Orphan' ? 'released' : 'deleted';
+}
+
+/** The Namespaces that a provider can match: for a tenant's binding, only its own. */
+export function reachableBy(id: ProviderId, snapshot: ClusterSnapshot): readonly KubeObject[] {
+  const name = namespaceOfProvider(id);
+  if (name === undefined) return [...snapshot.namespaces()];
+  const namespaceObject = snapshot.namespace(name);
+  return namespaceObject === undefined ? [] : [namespaceObject];
+}
+
+/** What a provider provides, as far as two versions of it can differ. */
+export function providedBy(definition: ProviderDefinition | undefined): unknown {
+  if (definition?.kind !== 'NamespacePolicy') return undefined;
+  return [definition.object.spec.contents, definition.intents?.onlyIn ?? []];
 }
 
 /** Returns how many objects a provider can have in one namespace. */

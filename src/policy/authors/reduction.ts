@@ -17,10 +17,19 @@ export function reductionIn({ before, after }: ProviderWrite): Reduction {
   const isLess =
     isDeepStrictEqual(fixedPart(before), fixedPart(after)) &&
     isNarrower(matchOf(before).match, matchOf(after).match) &&
+    isSubset(placedIn(after), placedIn(before)) &&
     hasFewerContents(contentsOf(before), contentsOf(after));
   const [was, is] = [before.compiled.isSuspended, after.compiled.isSuspended];
   if (!isLess || (was && !is)) return 'none';
   return is && !was ? 'suspends' : 'removes';
+}
+
+/** The objects of a binding that one namespace gets, with that namespace. */
+function placedIn(definition: ProviderDefinition): readonly unknown[] {
+  if (definition.kind === 'SecretShare' || definition.intents === undefined) return [];
+  const { resources = [] } = definition.object.spec.contents ?? {};
+  const { onlyIn } = definition.intents;
+  return resources.map((resource, index) => [resource, onlyIn[index]]);
 }
 
 /** The fields that such a write leaves alone. */

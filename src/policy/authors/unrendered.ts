@@ -4,7 +4,7 @@ import type { KubeObject } from '../../base/kube-object.ts';
 import { nameOf } from '../../base/metadata.ts';
 import type { CompiledContent } from '../compile/compile-contents.ts';
 import type { Budget } from '../terms/budget.ts';
-import type { ProviderWrite } from './provider-write.ts';
+import { providedBy, type ProviderWrite } from './provider-write.ts';
 
 /** A content with a namespace that does not get it, and the names of all such namespaces. */
 export interface UnrenderedContent {
@@ -29,7 +29,7 @@ export class UnrenderedContents {
     this.#isSame =
       after?.kind === 'NamespacePolicy' &&
       before?.kind === 'NamespacePolicy' &&
-      isDeepStrictEqual(before.object.spec.contents, after.object.spec.contents);
+      isDeepStrictEqual(providedBy(before), providedBy(after));
     this.#budget = budget;
   }
 

@@ -20,6 +20,9 @@ const kinds = {
   rolebindings: 'RoleBinding',
   namespacepolicies: 'NamespacePolicy',
   secretshares: 'SecretShare',
+  securityintents: 'SecurityIntent',
+  clustersecurityintentbindings: 'ClusterSecurityIntentBinding',
+  securityintentbindings: 'SecurityIntentBinding',
 } as const;
 
 export interface Cause {

@@ -1,10 +1,14 @@
 // Describes the input of the engine: one admission request, decoded and checked, as plain data.
 import type { KubeObject } from '../../base/kube-object.ts';
+import { providerResources, type ProviderKind } from './provider-id.ts';
 
 /** The resources that policies have rules for. */
 export type ReviewedResource = 'namespaces' | 'secrets' | 'roles' | 'rolebindings';
+/** An intent is no provider itself. A write of one is judged as a write of each binding that names it. */
+export const intentResource = 'securityintents';
 /** Our own kinds. Their writes decide about objects in namespaces. */
-export type ProviderResource = 'namespacepolicies' | 'secretshares';
+export type ProviderResource = (typeof providerResources)[ProviderKind] | typeof intentResource;
+const ownResources: readonly ProviderResource[] = [...Object.values(providerResources), intentResource];
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE';
 export type Subresource = '' | 'status' | 'finalize';
 
@@ -50,7 +54,7 @@ export function isProviderReview(review: AnyReview): review is ProviderReview {
 }
 
 export function isProviderResource(resource: AnyReview['resource']): resource is ProviderResource {
-  return resource === 'namespacepolicies' || resource === 'secretshares';
+  return ownResources.some((each) => each === resource);
 }
 
 /**

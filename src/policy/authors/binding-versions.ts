@@ -1,0 +1,88 @@
+// Loads the two versions of a write. For a binding also as if the API server served the kinds of all adapters.
+import type { KubeObject } from '../../base/kube-object.ts';
+import type { Problem } from '../../base/problem.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { ownMember } from '../../base/json.ts';
+import type { StoredBinding } from '../compile/snapshot.ts';
+import { loadSubmitted, type ProviderDefinition, type ProviderLoad } from '../compile/load-provider.ts';
+import { withAllServed, type IntentContext } from '../intents/intent-context.ts';
+import { providerId, isBinding, type ProviderKind } from '../terms/provider-id.ts';
+import type { ProviderWrite } from './provider-write.ts';
+
+/** Two versions of something: of the object, or of what it is compiled with. */
+interface Versions<T> {
+  readonly before: T;
+  readonly after: T;
+}
+
+interface LoadedVersions extends Pick<ProviderWrite, 'before' | 'after' | 'allServed'> {
+  /** The problems of the newer version. */
+  readonly problems: readonly Problem[];
+}
+
+export function versionsOf(
+  kind: ProviderKind,
+  objects: Versions<KubeObject | undefined>,
+  context: IntentContext,
+  contextAfter = context,
+): LoadedVersions {
+  const now = loaded(kind, objects, { before: context, after: contextAfter });
+  if (!isBinding(providerId(kind, ''))) return now;
+  const { problems, ...allServed } = loaded(kind, objects, {
+    before: withAllServed(context),
+    after: withAllServed(contextAfter),
+  });
+  return { ...now, allServed, problems: now.problems.length > 0 ? now.problems : problems };
+}
+
+/** Finds whether two contexts compile a binding to the same. Most bindings are written alike, so it remembers each form. */
+export class BindingForms {
+  readonly #isSame = new Map<string, boolean>();
+  readonly #contexts: Versions<IntentContext>;
+
+  constructor(contexts: Versions<IntentContext>) {
+    this.#contexts = contexts;
+  }
+
+  isSame({ kind, object }: StoredBinding): boolean {
+    const { spec } = object;
+    const form = JSON.stringify([kind, ownMember(spec, 'intents'), ownMember(spec, 'workloads')]);
+    const known = this.#isSame.get(form);
+    if (known !== undefined) return known;
+    const { before, after } = this.#contexts;
+    const versions = versionsOf(kind, { before: object, after: object }, before, after);
+    const { allServed, problems } = versions;
+    const isSame =
+      problems.length === 0 &&
+      isDeepStrictEqual(meaningOf(versions.before), meaningOf(versions.after)) &&
+      isDeepStrictEqual(meaningOf(allServed?.before), meaningOf(allServed?.after));
+    this.#isSame.set(form, isSame);
+    return isSame;
+  }
+}
+
+function meaningOf(definition: ProviderDefinition | undefined): unknown {
+  if (definition?.kind !== 'NamespacePolicy' || definition.intents === undefined) return undefined;
+  const { sourceOf: _sourceOf, ...facts } = definition.intents;
+  return [definition.object.spec, facts];
+}
+
+function loaded(
+  kind: ProviderKind,
+  objects: Versions<KubeObject | undefined>,
+  contexts: Versions<IntentContext>,
+): LoadedVersions {
+  const [before, after] = (['before', 'after'] as const).map((version) => {
+    const object = objects[version];
+    return object === undefined ? undefined : loadSubmitted(kind, object, contexts[version]);
+  });
+  return {
+    before: definitionIn(before),
+    after: definitionIn(after),
+    problems: after?.ok === false ? after.problems : [],
+  };
+}
+
+function definitionIn(load: ProviderLoad | undefined): ProviderDefinition | undefined {
+  return load?.ok === true ? load.value : undefined;
+}

@@ -1,0 +1,192 @@
+// Adds up what a write of an intent does to the bindings that name it.
+import { renderProblem, type Problem } from '../../base/problem.ts';
+import type { Install } from '../compile/install.ts';
+import type { Intent } from '../intents/adapter.ts';
+import type { IntentContext } from '../intents/intent-context.ts';
+import { groupOf, type ObjectType } from '../terms/object-key.ts';
+import { namespaceOfProvider, type ProviderId } from '../terms/provider-id.ts';
+import {
+  nothingToDecide,
+  rightKey,
+  type Decision,
+  type JudgedViolation,
+  type Right,
+} from '../terms/verdict.ts';
+import { counted, listed } from '../terms/wording.ts';
+import { writing } from './needed-rights.ts';
+
+export interface BindingEffect {
+  readonly id: ProviderId;
+  /** The reasons why the binding does not load with the new version of the intent. */
+  readonly problems: readonly Problem[];
+  readonly decision: Decision;
+  /** By namespace, the number of objects that no provider wants after the write. */
+  readonly dropped: ReadonlyMap<string, number>;
+}
+
+/** Tenants can have thousands of bindings. Beyond this number, their warnings are summed up. */
+const maxTenants = 3;
+/** Beyond this number of namespaces, an author needs a right in all of them, which is one question to the API server. */
+const maxNamespaces = 5;
+
+export class IntentEffects {
+  readonly #intent: string;
+  /** Undefined for a deletion. */
+  readonly #after: Intent | undefined;
+  readonly #cluster: BindingEffect[] = [];
+  readonly #tenants: BindingEffect[] = [];
+  readonly #leftOut: ProviderId[] = [];
+
+  constructor(intent: string, after: Intent | undefined) {
+    this.#intent = intent;
+    this.#after = after;
+  }
+
+  add(effect: BindingEffect): void {
+    (namespaceOfProvider(effect.id) === undefined ? this.#cluster : this.#tenants).push(effect);
+  }
+
+  /** For a binding after the end of the budget. */
+  leaveOut(id: ProviderId): void {
+    this.#leftOut.push(id);
+  }
+
+  decision(context: IntentContext, install: Install): Decision {
+    const all = [...this.#cluster, ...this.#tenants];
+    const rights = all.flatMap(({ decision }) => decision.rights);
+    const further = this.#leftOut.length === 0 ? [] : rightsOfAdapters(this.#after, context, install);
+    return {
+      ...nothingToDecide,
+      // A tenant must not be able to hold up the intents of the cluster. The tenant's objects stay as they are.
+      violations: this.#cluster.flatMap(refusals),
+      rights: mergedRights([...rights, ...further]),
+      notices: [...this.#summary(all), ...this.#cluster.flatMap(noticesOf), ...this.#tenantNotices()],
+    };
+  }
+
+  #summary(all: readonly BindingEffect[]): readonly string[] {
+    const ids = all.map(({ id }) => id);
+    const intent = `SecurityIntent ${this.#intent}`;
+    const change =
+      this.#after === undefined ? 'is deleted, and no longer holds for' : 'changes what holds for';
+    const late = this.#leftOut;
+    return [
+      ...(ids.length === 0 ? [] : [`${intent} ${change} ${bindings(ids)}`]),
+      ...(late.length === 0
+        ? []
+        : [
+            `evaluating ${intent} takes too long for ${bindings(late)}; the numbers of this answer leave them out`,
+          ]),
+    ];
+  }
+
+  #tenantNotices(): readonly string[] {
+    if (this.#tenants.length <= maxTenants)
+      return this.#tenants.flatMap((effect) => [...noticesOf(effect), ...waiting(effect)]);
+    const dropped = new Map(this.#tenants.flatMap(({ dropped: each }) => [...each]));
+    const counts = this.#tenants.flatMap(({ dropped: each }) => [...each.values()]);
+    const total = counts.reduce((sum, count) => sum + count, 0);
+    const names = [...dropped.keys()];
+    const unread = this.#tenants.filter(({ problems }) => problems.length > 0).map(({ id }) => id);
+    const held = this.#tenants.filter(({ decision }) => decision.violations.length > 0).map(({ id }) => id);
+    return [
+      ...(total === 0
+        ? []
+        : [
+            `these bindings delete up to ${counted(total, 'object')} in ${counted(names.length, 'namespace')}: ${listed(names)}`,
+          ]),
+      ...(held.length === 0 ? [] : [`deletions wait for a confirmation of ${bindings(held)}`]),
+      ...(unread.length === 0
+        ? []
+        : [`this write makes ${bindings(unread)} invalid, so their objects stay as they are`]),
+    ];
+  }
+}
+
+function bindings(ids: readonly ProviderId[]): string {
+  return `${ids.length} ${ids.length === 1 ? 'binding' : 'bindings'}: ${listed(ids)}`;
+}
+
+/** Names the binding, because its user writes an intent. */
+function refusals({ id, problems, decision }: BindingEffect): readonly JudgedViolation[] {
+  const invalid = problems.map((problem): JudgedViolation => ({
+    violation: {
+      policy: '',
+      by: 'reeve',
+      rule: 'spec',
+      path: 'spec',
+      found: problem.found,
+      accepted: problem.accepted,
+      message: `${id} would not be valid: ${renderProblem(problem)}`,
+    },
+    actions: ['Deny'],
+  }));
+  const denied = decision.violations.map((each) => {
+    const { message, found, accepted, path } = each.violation;
+    const text = message ?? `${path}: found ${found}; accepted: ${accepted}`;
+    return { ...each, violation: { ...each.violation, message: `${id}: ${text}` } };
+  });
+  return [...invalid, ...denied];
+}
+
+function noticesOf({ decision }: BindingEffect): readonly string[] {
+  return decision.notices;
+}
+
+/** What would refuse the write for a binding of the cluster. */
+function waiting({ id, problems, decision }: BindingEffect): readonly string[] {
+  return [
+    ...problems.map((problem) => `${id} would not be valid, so its objects stay: ${renderProblem(problem)}`),
+    ...(decision.violations.length === 0 ? [] : [`deletions wait for a confirmation of ${id}`]),
+  ];
+}
+
+/** The rights for one purpose come once. Where they name many namespaces, one right for all of them replaces them. */
+function mergedRights(rights: readonly Right[]): readonly Right[] {
+  const groups = Map.groupBy(rights, ({ verb, group, resource, rule, namespace, name }) =>
+    JSON.stringify([verb, group, resource, rule, namespace === name ? undefined : name]),
+  );
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    const everywhere = group.find(({ namespace }) => namespace === undefined);
+    if (everywhere !== undefined) return [onIntent(everywhere)];
+    const distinct = [...new Map(group.map((right) => [rightKey(right), right])).values()];
+    if (first === undefined || distinct.length <= maxNamespaces) return distinct.map(onIntent);
+    const { namespace, name, ...rest } = onIntent(first);
+    return [name === undefined || name === namespace ? rest : { ...rest, name }];
+  });
+}
+
+/** The field of a binding says nothing to the author of an intent. */
+function onIntent(right: Right): Right {
+  return { ...right, path: 'spec' };
+}
+
+/** For bindings that no time was left for: the rights for all that the adapters of the intent can provide. */
+function rightsOfAdapters(
+  intent: Intent | undefined,
+  { adapters }: IntentContext,
+  { resourceOf }: Install,
+): readonly Right[] {
+  if (intent === undefined) return [];
+  const able = adapters.filter(
+    ({ adapter, absence }) =>
+      (absence === undefined || absence.reason === 'NotServed') &&
+      adapter.supports(intent, undefined) !== false,
+  );
+  const kinds = able.flatMap(({ adapter }) => adapter.provides);
+  const base = { rule: 'authors', path: 'spec' } as const;
+  const onKind = (type: ObjectType): readonly Right[] =>
+    writing.map((verb) => ({
+      ...base,
+      verb,
+      group: groupOf(type.apiVersion),
+      resource: resourceOf(type),
+      effect: `create, change and delete objects of kind ${type.kind}`,
+    }));
+  const patched = [
+    { ...base, resource: 'namespaces', effect: 'set labels and annotations on Namespaces' },
+    { ...base, resource: 'serviceaccounts', effect: 'change ServiceAccounts' },
+  ];
+  return [...kinds.flatMap(onKind), ...patched.map((each): Right => ({ ...each, verb: 'patch', group: '' }))];
+}

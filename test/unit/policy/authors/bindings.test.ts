@@ -1,0 +1,327 @@
+// The author of a binding answers for all that its intents can bring, in the binding's own namespace or everywhere.
+import { describe, expect, it, test } from 'vitest';
+import type { IntentAdapter } from '../../../../src/policy/intents/adapter.ts';
+import type { IntentContext } from '../../../../src/policy/intents/intent-context.ts';
+import type { StoredBinding } from '../../../../src/policy/compile/snapshot.ts';
+import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import { providerResources } from '../../../../src/policy/terms/provider-id.ts';
+import type { Decision } from '../../../../src/policy/terms/verdict.ts';
+import {
+  aPolicy,
+  aProviderReview,
+  aShare,
+  aSnapshot,
+  circumstances,
+  knownNamespace,
+  providerDecision,
+  testInstall,
+} from '../../../support/engine.ts';
+import {
+  clusterBinding,
+  definitionOf,
+  intentContext,
+  tenantBinding,
+  withBindings,
+} from '../../../support/intents.ts';
+
+const enforce = 'pod-security.kubernetes.io/enforce';
+const intents = {
+  escape: { id: 'escapeToHost' },
+  dns: { id: 'dnsManipulation' },
+  token: { id: 'unAuthorizedSaTokenAccess' },
+  pfa: { id: 'exploitPFA' },
+  patch: { id: 'virtualPatch' },
+};
+const engineKind = { apiVersion: 'v1', kind: 'ConfigMap' };
+
+/** An engine that may not be installed. */
+const engine: IntentAdapter = {
+  id: 'engine',
+  needs: [engineKind],
+  provides: [engineKind],
+  supports: ({ id }) => id === 'exploitPFA',
+  render: ({ name }) => ({ resources: [{ ...engineKind, metadata: { name } }] }),
+};
+
+function contextWith(options: Parameters<typeof intentContext>[1] = {}): IntentContext {
+  const basic = intentContext(intents, { offered: ['pod-security', 'network', 'workload'] });
+  const extra = intentContext(intents, { adapters: [engine], ...options });
+  return { ...basic, adapters: [...basic.adapters, ...extra.adapters] };
+}
+const context = contextWith();
+const install = {
+  ...testInstall,
+  resourceKinds: [engineKind, { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy' }],
+  resourceOf: ({ kind }: { readonly kind: string }) => `${kind.toLowerCase().replace(/y$/, 'ie')}s`,
+};
+
+interface Around {
+  readonly given?: IntentContext;
+  readonly before?: StoredBinding;
+  readonly policies?: Parameters<typeof aSnapshot>[0];
+  readonly shares?: Parameters<typeof aSnapshot>[2];
+  readonly namespaces?: readonly KubeObject[];
+}
+
+function decisionOn(
+  { kind, object }: StoredBinding,
+  { given = context, before, policies = [], shares = [], namespaces = [knownNamespace('shop')] }: Around = {},
+): Decision {
+  const review = aProviderReview({
+    resource: providerResources[kind],
+    namespace: object.metadata.namespace ?? '',
+    object,
+    ...(before === undefined ? {} : { oldObject: before.object }),
+  });
+  const snapshot = withBindings(aSnapshot(policies, namespaces, shares), given, []);
+  return providerDecision(review, snapshot, { ...circumstances, install });
+}
+
+function rightsIn({ rights }: Decision): readonly string[] {
+  return rights.map(
+    ({ verb, resource, name, namespace, path }) =>
+      `${verb} ${resource}${name === undefined ? '' : `/${name}`} in ${namespace ?? 'all'}: ${path}`,
+  );
+}
+
+describe('rights of authors', () => {
+  it('a tenant needs the rights in the namespace of the binding alone', () => {
+    const binding = tenantBinding('shop', 'b', { intents: ['token', 'dns', 'escape'] });
+    expect(rightsIn(decisionOn(binding))).toEqual([
+      'create networkpolicies in shop: spec.intents[1]',
+      'patch networkpolicies in shop: spec.intents[1]',
+      'delete networkpolicies in shop: spec.intents[1]',
+      ...accountRight('shop'),
+      'patch namespaces/shop in shop: spec.intents[2]',
+    ]);
+  });
+
+  it('the author of a binding of the cluster needs the rights everywhere', () => {
+    const binding = clusterBinding('b', { intents: ['dns', 'escape'] });
+    expect(rightsIn(decisionOn(binding))).toEqual([
+      'create networkpolicies in all: spec.intents[0]',
+      'patch networkpolicies in all: spec.intents[0]',
+      'delete networkpolicies in all: spec.intents[0]',
+      'patch namespaces in all: spec.intents[1]',
+    ]);
+  });
+
+  it('a binding without labels needs no right on Namespaces', () => {
+    const rights = rightsIn(decisionOn(tenantBinding('shop', 'b', { intents: ['dns'] })));
+    expect(rights.filter((each) => each.includes(' namespaces'))).toEqual([]);
+  });
+
+  it('an engine that is not installed yet needs the rights now', () => {
+    const given = contextWith({ unserved: ['ConfigMap'] });
+    const decision = decisionOn(tenantBinding('shop', 'b', { intents: ['pfa'] }), { given });
+    expect(rightsIn(decision)).toEqual(
+      ['create', 'patch', 'delete'].map((verb) => `${verb} configmaps in shop: spec.intents[0]`),
+    );
+  });
+
+  it('an engine that the installation does not offer needs no right', () => {
+    const given = contextWith({ offered: [] });
+    expect(rightsIn(decisionOn(tenantBinding('shop', 'b', { intents: ['pfa'] }), { given }))).toEqual([]);
+  });
+
+  it('a binding that gives up an intent needs no right, and a binding that gets an intent does', () => {
+    const [less, more] = [['dns'], ['dns', 'pfa']].map((names) =>
+      tenantBinding('shop', 'b', { intents: names }),
+    );
+    if (less === undefined || more === undefined) throw new Error('two bindings');
+    expect(rightsIn(decisionOn(less, { before: more }))).toEqual([]);
+    expect(rightsIn(decisionOn(more, { before: less }))).toHaveLength(6);
+  });
+});
+
+/** The field `contents.serviceAccounts` needs a right of its own. */
+function accountRight(namespace: string): readonly string[] {
+  const rights = rightsIn(decisionOn(tenantBinding(namespace, 'b', { intents: ['token'] })));
+  return rights.map((each) => each.replace(/\[\d\]$/, '[0]'));
+}
+
+describe('a label that a tenant sets through a binding', () => {
+  const binding = tenantBinding('shop', 'b', { intents: ['escape'] });
+  const reading = { namespaceSelector: { matchLabels: { [enforce]: 'baseline' } } };
+  const contents = { resources: [{ ...engineKind, metadata: { name: 'c' } }] };
+  const templated = {
+    resources: [
+      {
+        ...engineKind,
+        metadata: { name: 'c' },
+        data: { a: `\${namespaceObject.metadata.labels['${enforce}']}` },
+      },
+    ],
+  };
+  const source = { namespace: 'reeve-shared', name: 's' };
+
+  test.for([
+    ['joins its namespace to a policy with contents', { match: reading, contents }, true],
+    ['changes a template', { contents: templated }, true],
+    ['joins its namespace to a policy with rules alone', { match: reading }, false],
+    [
+      'leaves a policy',
+      { match: { namespaceSelector: { matchExpressions: [{ key: enforce, operator: 'DoesNotExist' }] } } },
+      true,
+    ],
+    [
+      'has no effect on a policy that reads another label',
+      { match: { namespaceSelector: { matchLabels: { tier: 'a' } } }, contents },
+      false,
+    ],
+    [
+      'has no effect on a policy for another namespace',
+      { match: { ...reading, names: ['other'] }, contents },
+      false,
+    ],
+    [
+      'has no effect on a condition with the same answer',
+      { match: { matchConditions: [{ name: 'c', expression: 'true' }] }, contents },
+      false,
+    ],
+  ] as const)('%s', ([, spec, isNeeded]) => {
+    const rights = rightsIn(decisionOn(binding, { policies: [aPolicy('p', spec)] }));
+    expect(rights.filter((each) => each.startsWith('use '))).toEqual(
+      isNeeded ? ['use namespacepolicies/p in all: spec.intents'] : [],
+    );
+  });
+
+  it('counts although the namespace has the label already, because the binding sets it again', () => {
+    const namespaces = [knownNamespace('shop', { [enforce]: 'baseline' })];
+    const policies = [aPolicy('p', { match: reading, contents })];
+    expect(rightsIn(decisionOn(binding, { policies, namespaces }))).toContain(
+      'use namespacepolicies/p in all: spec.intents',
+    );
+  });
+
+  it('counts for a share, too', () => {
+    const shares = [aShare('s', { source, targets: reading })];
+    expect(rightsIn(decisionOn(binding, { shares }))).toContain('use secretshares/s in all: spec.intents');
+  });
+
+  it('counts for every reader while the namespace is not known', () => {
+    const policies = [aPolicy('p', { match: { ...reading, names: ['other'] }, contents })];
+    expect(rightsIn(decisionOn(binding, { policies, namespaces: [] }))).toContain(
+      'use namespacepolicies/p in all: spec.intents[0]',
+    );
+  });
+
+  it('of a binding of the cluster counts for every reader', () => {
+    const policies = [aPolicy('p', { match: { ...reading, names: ['other'] }, contents })];
+    const tenants = definitionOf(tenantBinding('shop', 't', { intents: ['dns'] }), context).compiled;
+    const decision = decisionOn(clusterBinding('b', { intents: ['escape'] }), {
+      policies: [...policies, tenants],
+    });
+    expect(rightsIn(decision).filter((each) => each.startsWith('use '))).toEqual([
+      'use namespacepolicies/p in all: spec.intents[0]',
+    ]);
+  });
+});
+
+describe('warnings', () => {
+  test.for([
+    [
+      'a missing intent',
+      ['dns', 'later'],
+      {},
+      'SecurityIntentBinding/shop/b: SecurityIntent later does not exist; the binding waits for it',
+    ],
+    [
+      'an intent that nothing keeps',
+      ['patch'],
+      {},
+      'SecurityIntentBinding/shop/b: SecurityIntent patch (virtualPatch) is not kept: it needs a feed of vulnerabilities from the internet, which Reeve does not read',
+    ],
+    [
+      'what the binding provides',
+      ['dns', 'escape'],
+      {},
+      `SecurityIntentBinding/shop/b keeps its intents with NetworkPolicy dns, label ${enforce}`,
+    ],
+    [
+      'what comes with an engine',
+      ['pfa'],
+      { unserved: ['ConfigMap'] },
+      'SecurityIntentBinding/shop/b also provides ConfigMap pfa once the API server serves these kinds',
+    ],
+  ] as const)('%s is a warning, never a refusal', ([, names, options, notice]) => {
+    const given = contextWith(options);
+    const decision = decisionOn(tenantBinding('shop', 'b', { intents: names }), { given });
+    expect(decision.violations).toEqual([]);
+    expect(decision.notices).toContain(notice);
+  });
+
+  it('a write that changes nothing of that repeats none of it', () => {
+    const binding = (maxDeletions: number) =>
+      tenantBinding('shop', 'b', { intents: ['dns', 'later', 'patch'], maxDeletions });
+    expect(decisionOn(binding(3), { before: binding(4) }).notices).toEqual([]);
+  });
+
+  it('a binding in a namespace that Reeve never touches has no effect', () => {
+    const decision = decisionOn(tenantBinding('kube-system', 'b', { intents: ['dns'] }), {
+      namespaces: [knownNamespace('kube-system'), knownNamespace('shop')],
+    });
+    expect(decision.notices).toContain(
+      'SecurityIntentBinding/kube-system/b: no namespace matches now, because Reeve never touches namespace kube-system',
+    );
+  });
+});
+
+describe('a binding that is not valid is refused, at the field that its author wrote', () => {
+  test.for([
+    [{ intents: [] }, /^spec\.intents/],
+    [{ intents: ['dns'], workloads: { cel: ['labels["a"].startsWith("b")'] } }, /^spec\.workloads\.cel\[0\]/],
+    [{ intents: ['dns'], match: {} }, /^spec\.match/],
+  ] as const)('%j', ([spec, path]) => {
+    const { violations } = decisionOn(tenantBinding('shop', 'b', spec));
+    expect(violations.map(({ violation }) => violation.path)).toEqual([expect.stringMatching(path)]);
+    expect(violations[0]?.actions).toEqual(['Deny']);
+  });
+
+  it('intents that contradict each other only with an engine that comes later are refused now', () => {
+    const other: IntentAdapter = {
+      ...engine,
+      render: ({ id }) => ({ resources: [{ ...engineKind, metadata: { name: 'same' }, data: { id } }] }),
+      supports: ({ id }) => id === 'exploitPFA' || id === 'swDeploymentTools',
+    };
+    const given = intentContext(
+      { a: { id: 'exploitPFA' }, b: { id: 'swDeploymentTools' } },
+      { adapters: [other], unserved: ['ConfigMap'] },
+    );
+    const { violations } = decisionOn(tenantBinding('shop', 'b', { intents: ['a', 'b'] }), { given });
+    expect(violations.map(({ violation }) => violation.path)).toEqual(['spec.intents[1]']);
+  });
+});
+
+describe('the deletion of a binding', () => {
+  const stored = tenantBinding('shop', 'b', { intents: ['dns', 'pfa'], maxDeletions: 1 });
+  const deletion = (namespace: KubeObject) => {
+    const object = {
+      ...stored.object,
+      metadata: { ...stored.object.metadata, finalizers: ['reeve.dev/cleanup'] },
+    };
+    const review = aProviderReview({
+      resource: 'securityintentbindings',
+      namespace: 'shop',
+      oldObject: object,
+    });
+    const snapshot = withBindings(aSnapshot([], [namespace]), context, []);
+    return providerDecision(review, snapshot, { ...circumstances, install });
+  };
+
+  it('is refused beyond maxDeletions, with a command that names the namespace', () => {
+    const { violations } = deletion(knownNamespace('shop'));
+    expect(violations[0]?.violation.message).toContain(
+      'kubectl annotate securityintentbindings.reeve.dev b -n shop --overwrite reeve.dev/confirm-deletions=2',
+    );
+  });
+
+  it('is free while its namespace is being deleted', () => {
+    const shop = knownNamespace('shop');
+    const terminating = {
+      ...shop,
+      metadata: { ...shop.metadata, deletionTimestamp: '2026-11-21T12:00:00Z' },
+    };
+    expect(deletion(terminating).violations).toEqual([]);
+  });
+});
