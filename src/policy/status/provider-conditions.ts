@@ -1,4 +1,4 @@
-// Derives the conditions of a policy or share: Ready, SourceAvailable, Reconciling and Stalled.
+// Derives the conditions of a provider: Ready, SourceAvailable, IntentsResolved, Reconciling and Stalled.
 // https://github.com/kubernetes-sigs/cli-utils/blob/master/pkg/kstatus/README.md
 import type { CopyState } from '../plan/copy.ts';
 import { heldText, toConfirm, type HeldDeletions } from '../plan/fuse.ts';
@@ -6,12 +6,13 @@ import { isConflict } from '../plan/object-result.ts';
 import type { MissingRights } from '../authors/own-rights.ts';
 import { confirmDeletionsAnnotation } from '../../api/names.ts';
 import { clipped } from '../../base/text.ts';
-import { kindOfProvider, kubectlName, type ProviderState } from '../terms/provider-id.ts';
+import { isBinding, kindOfProvider, kubectlName, type ProviderState } from '../terms/provider-id.ts';
 import type { Condition } from './condition.ts';
+import { intentsResolved, type IntentFacts } from './intents.ts';
 import type { SkippedObject, UnsyncedObject } from './provider-report.ts';
 import type { Counts } from './provider-tally.ts';
 import { secretsMessage, violationsMessage, type Violations } from './violations.ts';
-import type { RightsRule } from '../authors/needed-rights.ts';
+import { missingRightsMessage } from './missing-rights.ts';
 
 export interface ProviderFacts extends BlockerFacts {
   readonly state: ProviderState;
@@ -33,6 +34,8 @@ export interface ProviderFacts extends BlockerFacts {
   readonly held: HeldDeletions | undefined;
   /** Kinds whose watch has not synced, while a provider that is being deleted may still own objects of these kinds. */
   readonly unknownKinds?: readonly string[];
+  /** Only for a binding that loads, or has loaded before. */
+  readonly intents?: IntentFacts | undefined;
 }
 
 /** The facts that can keep a provider from all of its work. */
@@ -68,6 +71,7 @@ export function providerConditions(facts: ProviderFacts): readonly Condition[] {
   return [
     { type: 'Ready', status, ...about },
     ...source,
+    ...(isBinding(facts.state.id) ? [resolutionOf(facts)] : []),
     ...(is === 'reconciling' ? [{ type: 'Reconciling', status: 'True', ...about } as const] : []),
     ...(is === 'stalled' ? [{ type: 'Stalled', status: 'True', ...about } as const] : []),
   ];
@@ -106,7 +110,19 @@ function withoutHookMessage(parts: readonly string[]): string {
   );
 }
 
+function resolutionOf({ state, intents }: ProviderFacts): Condition {
+  return intentsResolved(state.isValid ? intents : undefined);
+}
+
+/** Resolved intents are kept meanwhile. A binding is ready when all its intents are resolved. */
 function settled(facts: ProviderFacts): Verdict {
+  const kept = settledObjects(facts);
+  const { status, reason, message } = resolutionOf(facts);
+  const isReady = kept.status === 'True' && (!isBinding(facts.state.id) || status === 'True');
+  return isReady || kept.status === 'False' ? kept : notReady(reason, `${message}; ${kept.message}`);
+}
+
+function settledObjects(facts: ProviderFacts): Verdict {
   const { state, counts, failures } = facts;
   const failed = failures.filter((each) => !isConflict(each));
   const first = firstFailure(failed.length > 0 ? failed : failures);
@@ -142,7 +158,7 @@ function syncedMessage({ state, matched, counts }: ProviderFacts): string {
   if (counts.skipped > 0) return 'no object is provided';
   return state.provides
     ? 'the matching namespaces need no object'
-    : 'this policy has rules only and provides no objects';
+    : `this ${isBinding(state.id) ? 'binding' : 'policy'} has rules only and provides no objects`;
 }
 
 function suspended({ failed, stuck, conflicts }: Counts, first: string): Verdict {
@@ -202,47 +218,4 @@ function stalled(reason: string, message: string): Verdict {
 
 function plural(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`;
-}
-
-/** The room left in a condition or Event for the rules, before the text that counts those left out. */
-const maxRulesLength = maxMessageLength - 100;
-
-export function missingRightsMessage(missing: readonly MissingRights[]): string {
-  let text = `${doubtfulRoles(missing)}Reeve's own account lacks rights that this needs`;
-  let before = '';
-  for (const [index, each] of missing.entries()) {
-    const place = `${each.addTo.role} (${each.addTo.file})`;
-    const where = place === before ? ' and' : `; add to the rules of ${place}:`;
-    const next = `${text}${where} ${ruleLine(each)}`;
-    if (next.length > maxRulesLength)
-      return `${text}; and ${missing.length - index} more${listHint(missing)}`;
-    text = next;
-    before = place;
-  }
-  return `${text}${listHint(missing)}`;
-}
-
-const maxRoles = 3;
-
-/** RBAC has rules for ClusterRoles that do not exist, too, and Reeve has no right to read ClusterRoles. */
-function doubtfulRoles(missing: readonly MissingRights[]): string {
-  const names = missing.flatMap(({ verbs, name, meant }) => {
-    if (name === undefined || !verbs.includes('bind')) return [];
-    return [meant === undefined ? name : `${name} (did you mean ${meant}?)`];
-  });
-  if (names.length === 0) return '';
-  const more = names.length > maxRoles ? ` and ${names.length - maxRoles} more` : '';
-  const roles = `${names.length === 1 ? 'ClusterRole' : 'ClusterRoles'} ${names.slice(0, maxRoles).join(', ')}${more}`;
-  return `${roles} may not exist, so check the name first; `;
-}
-
-function listHint(missing: readonly MissingRights[]): string {
-  const lists = new Set(missing.flatMap(({ addTo: { alsoListIn } }) => alsoListIn ?? []));
-  return lists.size === 0 ? '' : `; also add ${[...lists].join(' and ')}`;
-}
-
-/** Returns the rule as one item of YAML. */
-function ruleLine({ verbs, group, resource, name }: RightsRule): string {
-  const names = name === undefined ? '' : `, resourceNames: ${JSON.stringify([name])}`;
-  return `- {apiGroups: ${JSON.stringify([group])}, resources: ${JSON.stringify([resource])}${names}, verbs: [${verbs.join(', ')}]}`;
 }

@@ -1,9 +1,10 @@
-// Builds the status of a policy or share, and the patch that turns the stored status into it.
+// Builds the status of a provider, and the patch that turns the stored status into it.
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import { clipped } from '../../base/text.ts';
 import { kindOfProvider, type ProviderState } from '../terms/provider-id.ts';
 import { conditionOf, stamped } from './condition.ts';
+import { intentFields } from './intents.ts';
 import type { UnsyncedObject } from './provider-report.ts';
 import type { NamespaceViolation } from './provider-tally.ts';
 import { providerConditions, type ProviderFacts } from './provider-conditions.ts';
@@ -42,6 +43,7 @@ function countedFields(facts: StatusFacts): JsonObject {
   return {
     matched,
     matchedNamespaces: [...matchedNamespaces],
+    ...(facts.intents === undefined ? {} : intentFields(facts.intents)),
     ...(kindOfProvider(state.id) !== 'SecretShare' ? policyFields(facts) : {}),
     desired,
     synced,

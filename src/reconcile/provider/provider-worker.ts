@@ -1,6 +1,7 @@
 // Handles the keys of the provider queue: keeps the status and the finalizer of one policy or share.
 import { KubeError } from '../../base/kube-error.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
+import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
 import { kindOfProvider, type ProviderId, type ProviderState } from '../../policy/terms/provider-id.ts';
 import { allViolations } from '../../policy/status/violations.ts';
 import { providerStatus, type StatusFacts } from '../../policy/status/provider-status.ts';
@@ -189,8 +190,7 @@ export class ProviderWorker {
     const held = heldObjects.of(state);
     const tally = ledger.tallyOf(provider);
     const objects = objectAudit.of(provider);
-    const quota =
-      definition?.kind === 'NamespacePolicy' ? definition.object.spec.namespaces?.quota : undefined;
+    const { quota, intents } = policyParts(definition);
     const waiting = ledger.waiting(provider)?.count ?? 0;
     return {
       state,
@@ -212,6 +212,7 @@ export class ProviderWorker {
       held,
       unknownKinds: this.#unsyncedKindsOf(state),
       ...blockerFacts,
+      intents,
       matched: tally.matched,
       matchedNamespaces: tally.matchedNamespaces(objects.top.map(({ namespace }) => namespace)),
       violations: allViolations(tally.violations(quota), objects),
@@ -227,4 +228,10 @@ export class ProviderWorker {
     this.#options.observer.unexpectedError(`status or finalizer of ${provider}`, error);
     return { kind: 'retry', minDelayMs: writeError.minDelayMs ?? settleMs };
   }
+}
+
+/** What only a policy or binding has. */
+function policyParts(definition: ProviderDefinition | undefined) {
+  if (definition?.kind !== 'NamespacePolicy') return { quota: undefined, intents: undefined };
+  return { quota: definition.object.spec.namespaces?.quota, intents: definition.intents };
 }

@@ -5,7 +5,7 @@ import { whereToAdd } from '../../../../src/app/install-roles.ts';
 import { ownRights, type MissingRights } from '../../../../src/policy/authors/own-rights.ts';
 import { loadProvider, type ProviderDefinition } from '../../../../src/policy/compile/load-provider.ts';
 import { providerObject, testInstall } from '../../../support/engine.ts';
-import { missingRightsMessage } from '../../../../src/policy/status/provider-conditions.ts';
+import { missingRightsMessage } from '../../../../src/policy/status/missing-rights.ts';
 
 function definitionOf(kind: 'NamespacePolicy' | 'SecretShare', spec: object): ProviderDefinition {
   const load = loadProvider(kind, providerObject(kind, 'x', spec));
