@@ -2,6 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ownMember, type JsonObject } from '../../src/base/json.ts';
+import { kindDefinitions } from '../../src/api/crd.ts';
 import { chartValues } from '../checks/chart/chart-readme.ts';
 import { annotationOf, idOf, refusal, renderChart, type Rendered } from '../checks/chart/rendered-chart.ts';
 import { chartFolder, type Helm } from '../cluster/helm/helm.ts';
@@ -92,8 +93,9 @@ describeHelm('the chart', () => {
     const { documents } = await renderChart(helm4, { policies: provider, shares: provider }, { apiVersions });
     const kept = documents.filter(({ object }) => annotationOf(object, 'helm.sh/resource-policy') === 'keep');
     expect(kept.map(({ object }) => idOf(object)).toSorted()).toEqual([
-      'apiextensions.k8s.io/CustomResourceDefinition//namespacepolicies.reeve.dev',
-      'apiextensions.k8s.io/CustomResourceDefinition//secretshares.reeve.dev',
+      ...kindDefinitions
+        .map(({ plural }) => `apiextensions.k8s.io/CustomResourceDefinition//${plural}.reeve.dev`)
+        .toSorted(),
       'reeve.dev/NamespacePolicy//p',
       'reeve.dev/SecretShare//p',
       'v1/Namespace//reeve-shared',
