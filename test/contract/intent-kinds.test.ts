@@ -7,6 +7,7 @@ import {
   refusedBindings,
   refusedIntents,
 } from '../unit/api/intents/intent-cases.ts';
+import { workloadSelector } from '../../src/api/intents/workloads.ts';
 import { freshName } from './support/backend.ts';
 import { onEachBackend } from './support/backends.ts';
 import { differences } from './support/differences.ts';
@@ -15,6 +16,13 @@ import { at, intent, intentBinding } from './support/objects.ts';
 const intents = at('securityintents', '');
 const clusterBindings = at('clustersecurityintentbindings', '');
 const inNamespace = at('securityintentbindings', 'default');
+
+/** The ranges in the params of the intents. */
+function rangesOf(cases: readonly (readonly [string, unknown, ...unknown[]])[]): readonly string[] {
+  return cases.flatMap(
+    ([, spec]) => (spec as { params?: { ranges?: string[] } | null }).params?.ranges ?? [],
+  );
+}
 
 onEachBackend('the kinds of intents', (backend) => {
   beforeAll(() => backend.installKinds());
@@ -74,6 +82,39 @@ onEachBackend('the kinds of intents', (backend) => {
 
     it('an intent has no status', async () => {
       expect((await backend.api.get(`${intents}/any/status`)).status).toBe(404);
+    });
+  });
+
+  describe('in a NetworkPolicy', () => {
+    const policy = (spec: object): object => ({
+      apiVersion: 'networking.k8s.io/v1',
+      kind: 'NetworkPolicy',
+      metadata: { name: freshName('policy') },
+      spec: { policyTypes: ['Ingress'], ...spec },
+    });
+    const networkPolicies = at('networkpolicies', 'default');
+    const created = async (spec: object): Promise<number> => await dryRun(networkPolicies, policy(spec));
+    const to = (cidr: string): object => ({ podSelector: {}, ingress: [{ from: [{ ipBlock: { cidr } }] }] });
+
+    it.each(rangesOf(acceptedIntents))('the API server accepts the range %s', async (range) => {
+      expect(await created(to(range))).toBe(201);
+    });
+
+    it.each(rangesOf(refusedIntents.filter(([, , problem]) => problem.includes('further bits'))))(
+      'the API server refuses the range %s',
+      async (range) => {
+        expect(await created(to(range))).toBe(backend.expects(differences.uncheckedAmount));
+      },
+    );
+
+    it('the API server accepts the selector of workloads', async () => {
+      const cel = [
+        'labels.a == "" && labels["b.c/d"] != "x"',
+        'has(labels.e) && !("f" in labels)',
+        'labels.g in ["1", "2"]',
+      ];
+      const outcome = workloadSelector({ matchLabels: { h: 'y' }, cel });
+      expect(outcome.ok && (await created({ podSelector: outcome.selector }))).toBe(201);
     });
   });
 

@@ -28,7 +28,7 @@ export const differences = {
   everyKindShown: difference(0, 1),
   /** An update creates a missing Lease or RBAC object on the real API server. */
   updateOfNothing: difference([201], [404, 422]),
-  /** Amounts of quotas and limits, ports and times are stored as written, without checks. */
+  /** Amounts of quotas and limits, ports, ranges of IP addresses and times are stored as written, without checks. */
   uncheckedAmount: difference(422, 201),
   uncheckedText: difference(400, 201),
   /** A list is always whole, whatever its limit. */
