@@ -21,7 +21,7 @@ const installRoles: Readonly<Record<RightsPurpose, InstallRole>> = {
   },
   resources: {
     role: 'ClusterRole reeve-reconciler-resources',
-    file: 'manifests/install/23-reconciler-resources.yaml; with Helm: resourceKinds',
+    file: 'manifests/install/23-reconciler-resources.yaml; with Helm: resourceKinds or intentAdapters',
     alsoListIn: 'the resource to providedResources in 41-jail.yaml (with Helm, the value does both)',
   },
 };

@@ -27,24 +27,21 @@ const jail = {
   meaning: "nothing but RBAC limits Reeve's own accounts",
 };
 
+/** Returns the protection of one label that names a provider. */
+function names(provider: string, label: string): Protection {
+  return { binding: `reeve-guard-${provider}-names`, policy: 'reeve-guard-names', label, ...guard };
+}
+
 /**
  * The bindings in manifests/install. A policy without a binding does nothing:
  * https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/#what-resources-make-a-policy
  */
 export const protections: readonly Protection[] = [
   { binding: 'reeve-guard', policy: 'reeve-guard', ...guard },
-  {
-    binding: 'reeve-guard-policy-names',
-    policy: 'reeve-guard-names',
-    label: providerLabels.NamespacePolicy,
-    ...guard,
-  },
-  {
-    binding: 'reeve-guard-share-names',
-    policy: 'reeve-guard-names',
-    label: providerLabels.SecretShare,
-    ...guard,
-  },
+  names('policy', providerLabels.NamespacePolicy),
+  names('share', providerLabels.SecretShare),
+  names('cluster-intent', providerLabels.ClusterSecurityIntentBinding),
+  names('intent', providerLabels.SecurityIntentBinding),
   { binding: 'reeve-jail', policy: 'reeve-jail', ...jail },
   { binding: 'reeve-jail-owner', policy: 'reeve-jail-owner', ...jail },
 ];
@@ -60,7 +57,7 @@ const apiVersion = 'admissionregistration.k8s.io/v1';
 const policyKind = 'ValidatingAdmissionPolicy';
 const bindingKind = 'ValidatingAdmissionPolicyBinding';
 
-/** Ten small reads. An install has no watch for them, because a right to watch covers all policies of the cluster. */
+/** Fourteen small reads. An install has no watch for them, because a right to watch covers all policies of the cluster. */
 const checkMs = 30_000;
 
 /** Only the leader runs it. */

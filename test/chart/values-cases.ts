@@ -41,6 +41,8 @@ export const valueCases: readonly ValueCase[] = [
   },
   { path: 'bindableClusterRoles', value: ['view', 'auditor'], shows: '["view", "auditor"]' },
   { path: 'resourceKinds', value: kinds, shows: '--resource-kind=apps/v1/Deployment' },
+  { path: 'intentAdapters', value: ['network'], shows: '' },
+  { path: 'tlsScan.image', value: 'k8tls:1', shows: '--tls-scan-image=k8tls:1' },
   { path: 'secretNames', value: ['regcred'], shows: '--secret-name=regcred' },
   {
     path: 'auditSecrets',
@@ -108,6 +110,8 @@ export const valueSets: readonly (readonly [name: string, values: object])[] = [
     'other kinds',
     { resourceKinds: kinds, webhook: { failurePolicy: 'Fail' }, excludeNamespaces: ['legacy'] },
   ],
+  ['fewer adapters of intents', { intentAdapters: ['pod-security', 'kyverno'] }],
+  ['a scanner of TLS', { tlsScan: { image: 'registry.example.com/k8tls:1' } }],
   ['a network policy', network],
   ['cert-manager', certManager],
   [

@@ -72,6 +72,32 @@ describeHelm('the chart', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
+  it('a kind of an adapter that resourceKinds names, too, occurs once, and CronJobs need the image of the scanner', async () => {
+    const kindsWith = async (set: object): Promise<readonly string[]> => {
+      const { documents } = await renderChart(helm4, set);
+      const { text = '' } = documents.find(({ template }) => template === 'install/61-reconciler.yaml') ?? {};
+      return [...text.matchAll(/--resource-kind=(.*)/g)].map(([, kind = '']) => kind);
+    };
+    const plain = await kindsWith({});
+    expect(plain.filter((kind) => kind.endsWith('/NetworkPolicy'))).toHaveLength(1);
+    expect(plain).not.toContain('batch/v1/CronJob');
+    const scanning = await kindsWith({ tlsScan: { image: 'k8tls:1' } });
+    expect(scanning).toEqual([...plain, 'batch/v1/CronJob']);
+    const chosen = { intentAdapters: ['pod-security'], tlsScan: { image: 'k8tls:1' } };
+    expect(await kindsWith(chosen)).not.toContain('batch/v1/CronJob');
+  });
+
+  it('the kinds of Reeve come before the rights and the Deployments that need them', async () => {
+    const { documents } = await renderChart(helm4);
+    const places = ['CustomResourceDefinition', 'ClusterRole', 'Deployment'].map((kind) =>
+      documents.map(({ object }, index) => (object['kind'] === kind ? index : -1)).filter((at) => at >= 0),
+    );
+    const [definitions = [], roles = [], deployments = []] = places;
+    expect(definitions).toHaveLength(5);
+    expect(Math.max(...definitions)).toBeLessThan(Math.min(...roles));
+    expect(Math.max(...roles)).toBeLessThan(Math.min(...deployments));
+  });
+
   it('both versions of Helm find no fault with the chart', async () => {
     for (const helm of [helm3, helm4]) {
       const { code, stdout } = await helm(['lint', '--strict', '--namespace', 'reeve-system', chartFolder]);
@@ -134,6 +160,13 @@ describeHelm('the chart', () => {
     ['bindableClusterRoles', 'view', /at '\/bindableClusterRoles': got string, want array/],
     ['resourceKinds', ['v1/ConfigMap'], /at '\/resourceKinds\/0': got string, want object/],
     ['resourceKinds', [], /at '\/resourceKinds': minItems: got 0, want 1/],
+    [
+      'intentAdapters',
+      ['network', 'netwrok'],
+      /at '\/intentAdapters\/1': value must be one of 'pod-security', /,
+    ],
+    ['intentAdapters', [], /at '\/intentAdapters': minItems: got 0, want 1/],
+    ['tlsScan.image', 'k8tls: 1', /at '\/tlsScan\/image': 'k8tls: 1' does not match pattern/],
     ['sharedNamespaces', ['Shared'], /at '\/sharedNamespaces\/0': 'Shared' does not match pattern/],
     ['sharedNamespaces', ['reeve-system'], /sharedNamespaces: reeve-system is the namespace of Reeve itself/],
     [

@@ -66,25 +66,37 @@ async function renderedFiles(): Promise<readonly GeneratedFile[] | undefined> {
   return undefined;
 }
 
+/** Returns the paths of files that differ from their definition. With `isWriting`, writes these files. */
+async function compared(files: readonly GeneratedFile[], isWriting: boolean): Promise<readonly string[]> {
+  const changed = await changedFiles(repository, files);
+  if (!isWriting) return changed;
+  await writeGeneratedFiles(
+    repository,
+    files.filter(({ path }) => changed.includes(path)),
+  );
+  for (const path of changed) process.stdout.write(`${path}: written\n`);
+  return changed;
+}
+
 async function main(args: readonly string[]): Promise<number> {
+  const isWriting = args.includes('--write');
+  const own = generatedFiles();
+  // Helm reads some of these files, so they are written first.
+  const changedOwn = await compared(own, isWriting);
   const rendered = await renderedFiles();
   if (rendered === undefined && process.env['REEVE_CLUSTER_TESTS'] === 'required') return 1;
-  const files = [...generatedFiles(), ...(rendered ?? [])];
+  const changed = [...changedOwn, ...(await compared(rendered ?? [], isWriting))];
   const renderedFolders = installedFolders.map((folder) => `manifests/${folder}`);
   const folders = [...generatedFolders, ...(rendered === undefined ? [] : renderedFolders)];
-  const changed = await changedFiles(repository, files);
-  const extra = await extraFiles(repository, files, folders);
-  if (args.includes('--write') && changed.length > 0) {
-    await writeGeneratedFiles(repository, files);
-    process.stdout.write(`${changed.map((path) => `${path}: written`).join('\n')}\n`);
-  } else if (changed.length > 0) {
+  const extra = await extraFiles(repository, [...own, ...(rendered ?? [])], folders);
+  if (!isWriting && changed.length > 0) {
     process.stderr.write(
       `${changed.join(', ')}: differs from its source; run \`npm run generate\` and commit the result\n`,
     );
   }
   // Never removed from here: a person may have put the file there.
   if (extra.length > 0) process.stderr.write(`${extra.join(', ')}: not generated; remove it\n`);
-  return extra.length > 0 || (changed.length > 0 && !args.includes('--write')) ? 1 : 0;
+  return extra.length > 0 || (changed.length > 0 && !isWriting) ? 1 : 0;
 }
 
 if (import.meta.main) process.exitCode = await main(process.argv.slice(2));

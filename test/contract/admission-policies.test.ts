@@ -76,6 +76,13 @@ onEachBackend('admission policies', (backend) => {
       );
     });
 
+    it('names the binding of a namespace as kubectl does', async () => {
+      const { path } = await kept('SecurityIntentBinding/shop/base');
+      const { body } = await guarded().delete(path);
+      expect(body.message).toContain('Reeve keeps ConfigMap a for SecurityIntentBinding/shop/base');
+      expect(body.message).toContain('(kubectl edit securityintentbinding/base -n shop)');
+    });
+
     it('holds for every way to write', async () => {
       const { ns, path } = await kept();
       const mark = configMap('a', { b: 'c' }, marked);
@@ -157,9 +164,11 @@ onEachBackend('admission policies', (backend) => {
   });
 
   describe.each([
-    ['reeve.dev/namespacepolicy', 'NamespacePolicy'],
-    ['reeve.dev/secretshare', 'SecretShare'],
-  ])('the label %s', (key, kind) => {
+    ['reeve.dev/namespacepolicy', () => 'NamespacePolicy/registry'],
+    ['reeve.dev/secretshare', () => 'SecretShare/registry'],
+    ['reeve.dev/clustersecurityintentbinding', () => 'ClusterSecurityIntentBinding/registry'],
+    ['reeve.dev/securityintentbinding', (namespace: string) => `SecurityIntentBinding/${namespace}/registry`],
+  ] as const)('the label %s', (key, ownerIn) => {
     const named = { labels: { [key]: 'registry' } };
 
     it('is refused on objects without the mark, for Reeve too', async () => {
@@ -190,7 +199,7 @@ onEachBackend('admission policies', (backend) => {
     it('is held on objects with the mark', async () => {
       const ns = await backend.namespace();
       const path = at('configmaps', ns, 'a');
-      const annotations = { 'reeve.dev/owner': `${kind}/registry` };
+      const annotations = { 'reeve.dev/owner': ownerIn(ns) };
       const marks = { labels: { ...marked.labels, ...named.labels }, annotations };
       const reeve = backend.as(reconciler, 'system:masters');
       await backend.api.must(reeve.create(at('configmaps', ns), configMap('a', {}, marks)));

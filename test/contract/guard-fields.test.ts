@@ -11,7 +11,7 @@ import { at, configMap } from './support/objects.ts';
 
 const guardFile = join(import.meta.dirname, '..', '..', 'manifests', 'install', '40-guard.yaml');
 const marked = {
-  labels: { 'app.kubernetes.io/managed-by': 'reeve' },
+  labels: { 'app.kubernetes.io/managed-by': 'reeve', 'reeve.dev/namespacepolicy': 'ct' },
   annotations: { 'reeve.dev/owner': 'NamespacePolicy/ct' },
 };
 const offered = { labels: { 'reeve.dev/adopt': 'true' }, finalizers: ['test.dev/one'] };

@@ -1,5 +1,5 @@
 // The chart on a real API server, with Helm 3 and Helm 4: install, upgrade, uninstall, and each set of values for real.
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseYaml, stringifyYaml } from '../../src/base/yaml.ts';
@@ -67,22 +67,29 @@ describeControllers('the chart', () => {
       );
       const changed = { ...policy, spec: { ...policy.spec, suspend: true } };
       const replicas = { webhook: { replicas: 3 }, bindableClusterRoles: ['view', 'auditor'] };
-      await chart.upgrade({ policies: [changed], ...replicas, resourceKinds: kinds });
+      const intentAdapters = ['pod-security', 'network'];
+      await chart.upgrade({ policies: [changed], ...replicas, resourceKinds: kinds, intentAdapters });
       const webhook = `deployment/reeve-webhook -n ${release.namespace}`;
       expect(await read(webhook, '.spec.replicas')).toBe('3');
       for (const name of ['reeve-webhook', 'reeve-reconciler']) {
         const args = await read(`deployment/${name} -n ${release.namespace}`, '..args');
         expect(args).toContain('--resource-kind=apps/v1/Deployment');
         expect(args).not.toContain('ResourceQuota');
+        expect(args).toContain(
+          '--resource-kind=networking.k8s.io/v1/NetworkPolicy","--intent-adapter=pod-security"',
+        );
+        expect(args).not.toMatch(/kyverno|kubearmor/i);
       }
       const bindable = 'clusterrole/reeve-reconciler-bind';
       expect(await read(bindable, '.rules[0].resourceNames')).toBe('["view","auditor"]');
       expect(await read('clusterrole/reeve-reconciler-resources', '.rules[*].resources')).toBe(
-        '["configmaps"] ["deployments"]',
+        '["configmaps"] ["deployments"] ["networkpolicies"]',
       );
       const jail = 'validatingadmissionpolicy/reeve-jail';
       expect(await read(jail, jailed('bindableRoles'))).toBe('["view", "auditor"]');
-      expect(await read(jail, jailed('providedResources'))).toBe('["configmaps", "apps/deployments"]');
+      expect(await read(jail, jailed('providedResources'))).toBe(
+        '["configmaps", "apps/deployments", "networking.k8s.io/networkpolicies"]',
+      );
       expect(await read(`lease/reeve-reconciler -n ${release.namespace}`, '.spec.holderIdentity')).toBe('me');
       expect(await read('nspol/team-namespaces', '.spec.suspend')).toBe('true');
     });
@@ -91,6 +98,7 @@ describeControllers('the chart', () => {
       await chart.rollback();
       const webhook = `deployment/reeve-webhook -n ${release.namespace}`;
       expect(await read(webhook, '..args')).toContain('--resource-kind=v1/ResourceQuota');
+      expect(await read(webhook, '..args')).toContain('--intent-adapter=kubearmor');
       expect(await read('clusterrole/reeve-reconciler-bind', '.rules[0].resourceNames')).toBe(
         '["view","edit"]',
       );
@@ -153,12 +161,15 @@ describeControllers('the chart', () => {
       await using old = await copiedChart();
       const file = join(old.folder, 'files/crds/reeve.dev_namespacepolicies.yaml');
       await writeFile(file, withoutSuspend(await readFile(file, 'utf8')));
+      const added = ['securityintents', 'securityintentbindings', 'clustersecurityintentbindings'];
+      for (const plural of added) await rm(join(old.folder, `files/crds/reeve.dev_${plural}.yaml`));
       await chart.install(firstValues, old.folder);
       await chart.upgrade({ policies: [policy] }, old.folder);
       const suspend = '.spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.suspend.type';
       expect(await read('crd/namespacepolicies.reeve.dev', suspend)).toBe('');
       await chart.upgrade({ policies: [{ ...policy, spec: { ...policy.spec, suspend: true } }] });
       expect(await read('crd/namespacepolicies.reeve.dev', suspend)).toBe('boolean');
+      for (const plural of added) expect(await exists('crd', `${plural}.reeve.dev`)).toBe(true);
       await until(
         async () => (await read('nspol/team-namespaces', '.spec.suspend')) === 'true',
         () => 'the API server serves the new field',

@@ -69,7 +69,7 @@ describeCluster('a check of an install with faults', () => {
     });
     await stage.applyInEmergency(waits);
     await eventually(async () => (await byAdministrator()).stdout).toContain(
-      'problem: policies and shares: SecretShare ck-waits is not ready (SourceMissing)',
+      'problem: policies, shares and bindings: SecretShare ck-waits is not ready (SourceMissing)',
     );
     expect((await byAdministrator()).code).toBe(1);
     const waiting = byAdministrator('--wait', '60s');

@@ -15,7 +15,7 @@ const works = [
   ...['webhook', 'reconciler'].map((role) => `unseen: rights of the ${role}: this account may not ask`),
   ...['Deployments', 'Leases', 'webhook configurations'].map((part) => `ok: ${part}`),
   'unseen: webhook: this account may not create namespacepolicies',
-  'ok: policies and shares',
+  'ok: policies, shares and bindings',
   'Reeve works, as far as this account may look.',
 ];
 

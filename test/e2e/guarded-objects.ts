@@ -11,6 +11,8 @@ interface Metadata {
 export const markLabel = 'app.kubernetes.io/managed-by';
 export const owner = 'NamespacePolicy/guarded';
 export const owned = { 'reeve.dev/owner': owner };
+/** The labels that Reeve gives the objects of that owner. */
+const ownedLabels = { [markLabel]: 'reeve', 'reeve.dev/namespacepolicy': 'guarded' };
 
 const bodies = {
   secret: { apiVersion: 'v1', kind: 'Secret', stringData: { key: 'value' } },
@@ -36,7 +38,7 @@ export function manifest(kind: GuardedKind, metadata: Metadata): string {
 export function markedManifest(kind: GuardedKind, metadata: Metadata): string {
   return manifest(kind, {
     ...metadata,
-    labels: { ...metadata.labels, [markLabel]: 'reeve' },
+    labels: { ...metadata.labels, ...ownedLabels },
     annotations: owned,
   });
 }
@@ -47,6 +49,6 @@ export function largeManifest(kind: 'secret' | 'configmap', metadata: Metadata):
   const many = Array.from({ length: 20_000 }, (_, index) => [`key-${index}`, `value-${index}`] as const);
   const data: Readonly<Record<string, string>> =
     kind === 'secret' ? { key: Buffer.alloc(900_000, 'x').toString('base64') } : Object.fromEntries(many);
-  const marked = { ...metadata, labels: { [markLabel]: 'reeve' }, annotations: owned };
+  const marked = { ...metadata, labels: ownedLabels, annotations: owned };
   return JSON.stringify({ apiVersion, kind: kindName, metadata: marked, data });
 }

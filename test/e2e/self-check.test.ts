@@ -129,7 +129,7 @@ describeCluster('rights that the install does not give', () => {
     await mayDo(what, 'no', account);
     await stage.inEmergency('delete', 'configmap', 'sc', '-n', 'sc-ns');
     await eventually(async () => await messageOf(refOf(provides))).toContain(
-      `(${resourcesFile}; with Helm: resourceKinds): - {apiGroups: [""], resources: ["configmaps"]`,
+      `(${resourcesFile}; with Helm: resourceKinds or intentAdapters): - {apiGroups: [""], resources: ["configmaps"]`,
     );
     expect(reeve.output).toContain(
       '"owner":"NamespacePolicy/sc-provides","reason":"InsufficientPermissions"',

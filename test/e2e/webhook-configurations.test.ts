@@ -26,7 +26,7 @@ const ownSecret = JSON.stringify({
   metadata: {
     name: 'own',
     namespace: 'a',
-    labels: { 'app.kubernetes.io/managed-by': 'reeve' },
+    labels: { 'app.kubernetes.io/managed-by': 'reeve', 'reeve.dev/secretshare': 'x' },
     annotations: { 'reeve.dev/owner': 'SecretShare/x' },
   },
 });

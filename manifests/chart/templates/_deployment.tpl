@@ -126,8 +126,14 @@ spec:
 {{- range $values.excludeNamespaces }}
 - --exclude-namespace={{ . }}
 {{- end }}
-{{- range $values.resourceKinds }}
+{{- range include "reeve.kinds" .root | fromJsonArray }}
 - --resource-kind={{ .apiVersion }}/{{ .kind }}
+{{- end }}
+{{- range $values.intentAdapters }}
+- --intent-adapter={{ . }}
+{{- end }}
+{{- with $values.tlsScan.image }}
+- --tls-scan-image={{ . }}
 {{- end }}
 {{- range $values.secretNames }}
 - --secret-name={{ . }}

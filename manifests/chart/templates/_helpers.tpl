@@ -22,10 +22,22 @@
 {{- if contains "/" . }}{{ regexReplaceAll "/.*" . "" }}{{ end -}}
 {{- end -}}
 
-{{/* The resources that policies may provide, with their groups, as the jail writes them. */}}
+{{/* The kinds that Reeve may write, as JSON: those of policies, and those of the adapters of intents, each once. */}}
+{{- define "reeve.kinds" -}}
+{{- $kinds := .Values.resourceKinds -}}
+{{- $ofAdapters := .Files.Get "files/adapter-kinds.json" | fromJson -}}
+{{- range .Values.intentAdapters -}}
+{{- if or (ne . "tls-scan") $.Values.tlsScan.image -}}
+{{- $kinds = concat $kinds (get $ofAdapters . | default list) -}}
+{{- end -}}
+{{- end -}}
+{{- uniq $kinds | toJson -}}
+{{- end -}}
+
+{{/* The resources that policies and intents may provide, with their groups, as the jail writes them. */}}
 {{- define "reeve.providedResources" -}}
 {{- $resources := list -}}
-{{- range .Values.resourceKinds -}}
+{{- range include "reeve.kinds" . | fromJsonArray -}}
 {{- $group := include "reeve.groupOf" .apiVersion -}}
 {{- $resources = append $resources (ternary .resource (printf "%s/%s" $group .resource) (eq $group "")) -}}
 {{- end -}}
@@ -87,7 +99,7 @@ reeve-webhook-tls
 {{- end -}}
 {{- end -}}
 {{- $set := list "role" "host" "port" "probes-port" "service-name" "service-port" "kubeconfig" "namespace" "shared-namespace" "exclude-namespace" -}}
-{{- $set = concat $set (list "resource-kind" "secret-name" "secrets-rbac-failure-policy" "audit-secrets" "leader-elect" "drain-grace") -}}
+{{- $set = concat $set (list "resource-kind" "intent-adapter" "tls-scan-image" "secret-name" "secrets-rbac-failure-policy" "audit-secrets" "leader-elect" "drain-grace") -}}
 {{- $set = concat $set (list "certs-dir" "tls-cert" "tls-key" "tls-ca" "log-level") -}}
 {{- range .Values.extraArgs -}}
 {{- $flag := regexReplaceAll "^--|=.*" . "" -}}

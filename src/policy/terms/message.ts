@@ -113,9 +113,7 @@ export function violationLine(violation: Violation): string {
 }
 
 function speaker({ by, policy }: Violation): string {
-  if (by === 'reeve') return '';
-  // A binding is known by its id: `SecurityIntentBinding/shop/no-egress`.
-  return policy.includes('/') ? `${policy.replace('/', ' ')}, ` : `${by ?? 'policy'} ${policy}, `;
+  return by === 'reeve' ? '' : `${by ?? 'policy'} ${policy}, `;
 }
 
 /** These forbid a write, whatever the value of the field. */

@@ -1,9 +1,11 @@
-// Generates the files of the chart that have another source: its copies of the kinds, its dashboard, its README, and the
-// kinds that policies never provide.
+// Generates the files of the chart that have another source: its copies of the kinds, its dashboard, its README, the kinds
+// that policies never provide, and the kinds of the adapters of intents.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generatedCrds, type GeneratedFile } from '../../../src/api/crd.ts';
 import { forbiddenGroups, forbiddenKinds } from '../../../src/api/namespace-policy/resource-content.ts';
+import { guessedPlural } from '../../../src/kube/discovery.ts';
+import { intentAdapters } from '../../../src/policy/intents/adapters.ts';
 import { chartReadme } from './chart-readme.ts';
 import { dashboard } from './dashboard.ts';
 import { kustomization } from './installed-files.ts';
@@ -30,10 +32,23 @@ export function chartFiles(): readonly GeneratedFile[] {
       text: `${JSON.stringify({ groups: forbiddenGroups, kinds: forbiddenKinds }, null, 2)}\n`,
     },
     {
+      path: 'manifests/chart/files/adapter-kinds.json',
+      text: `${JSON.stringify(kindsOfAdapters(), null, 2)}\n`,
+    },
+    {
       path: 'manifests/chart/README.md',
       text: chartReadme(readFileSync(join(chart, 'values.yaml'), 'utf8')),
     },
   ];
+}
+
+/** By the id of the adapter, in the form of the value `resourceKinds`. */
+function kindsOfAdapters(): Readonly<Record<string, readonly object[]>> {
+  const entries = intentAdapters.map(({ id, provides }) => {
+    const kinds = provides.map((type) => ({ ...type, resource: guessedPlural(type.kind) }));
+    return [id, kinds] as const;
+  });
+  return Object.fromEntries(entries);
 }
 
 /** `helm uninstall` would delete the kinds with every policy and share. https://helm.sh/docs/howto/charts_tips_and_tricks/ */

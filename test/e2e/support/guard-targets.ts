@@ -102,7 +102,7 @@ export async function makeGuardedObjects(administrator: Api): Promise<void> {
     await api.must(api.create(at(plural, namespace), object));
   };
   const reeve = administrator.as(reconcilerUser, 'system:masters');
-  const labels = { [markLabel]: 'reeve' };
+  const labels = { [markLabel]: 'reeve', 'reeve.dev/namespacepolicy': 'gm-owner' };
   const kept = { name: 'kept', labels, annotations: { 'reeve.dev/owner': managedOwner } };
   for (const [name, metadata] of Object.entries(namespaces))
     await make('namespaces', '', { apiVersion: 'v1', kind: 'Namespace', metadata: { name, ...metadata } });

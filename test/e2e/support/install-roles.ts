@@ -13,7 +13,7 @@ export interface PastedRule {
 /** Parses `...; to the rules of ClusterRole NAME (FILE; with Helm: VALUE): - {...} and - {...}; ...`. */
 export function rulesIn(message: string): readonly PastedRule[] {
   const parts = message.matchAll(
-    /rules of (?:Cluster)?Role (\S+) \((\S+?)(?:; with Helm: \w+)?\): (.*?)(?=;|$)/g,
+    /rules of (?:Cluster)?Role (\S+) \((\S+?)(?:; with Helm: [\w ]+)?\): (.*?)(?=;|$)/g,
   );
   return [...parts].flatMap(([, role = '', file = '', lines = '']) =>
     [...lines.matchAll(/- \{.*?\}/g)].map(([line]) => ({ role, file, line })),

@@ -1,6 +1,17 @@
 // Requests that RBAC refuses to both accounts, and that no admission policy can refuse or only a real cluster serves.
 import { at } from '../../contract/support/objects.ts';
-import { eventOf, eventsIn, object, owningKinds, patch, post, put, remove, type Sent } from './scene.ts';
+import {
+  eventOf,
+  eventsIn,
+  object,
+  ofOwners,
+  owningKinds,
+  patch,
+  post,
+  put,
+  remove,
+  type Sent,
+} from './scene.ts';
 
 export interface Beyond {
   readonly what: string;
@@ -67,14 +78,16 @@ export function beyondRights(team: string): readonly Beyond[] {
     { what: 'see who is bound to roles', send: get(at('clusterrolebindings', '')) },
     { what: 'delete all RoleBindings of a namespace', send: remove(at('rolebindings', team)) },
     { what: 'delete all ConfigMaps of a namespace', send: remove(at('configmaps', team)) },
-    ...owningKinds.map(({ plural, kind }) => ({
-      what: `replace the status of ${plural}`,
-      send: put(`${at(plural, '', team)}/status`, object('reeve.dev/v1alpha1', kind, team)),
+    ...owningKinds.map((each) => ({
+      what: `replace the status of ${each.plural}`,
+      send: put(`${ofOwners(each, team, team)}/status`, object('reeve.dev/v1alpha1', each.kind, team)),
     })),
     { what: 'replace an Event', send: put(`${eventsIn(team)}/said`, eventOf('kubelet', team, 'said')) },
     { what: 'see Events', send: get(eventsIn(team)) },
-    { what: 'delete all shares', send: remove(at('secretshares', '')) },
-    { what: 'delete all policies', send: remove(at('namespacepolicies', '')) },
+    ...owningKinds.map((each) => ({
+      what: `delete all ${each.plural}`,
+      send: remove(ofOwners(each, team)),
+    })),
     { what: 'see Nodes', send: get('/api/v1/nodes') },
     { what: 'see other kinds', send: get(at('customresourcedefinitions', '')) },
   ];

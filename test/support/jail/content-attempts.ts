@@ -8,6 +8,7 @@ import {
   held,
   mark,
   marked,
+  markedBy,
   object,
   otherKinds,
   patch,
@@ -22,8 +23,11 @@ import {
 export function contentAttempts(team: string): readonly Attempt[] {
   const theirs = at('secrets', team, 'theirs');
   const ours = at('configmaps', team, 'ours');
-  const ownedByAnother = { ...marked, annotations: { 'reeve.dev/owner': 'NamespacePolicy/another' } };
+  const ownedByAnother = markedBy('NamespacePolicy/another');
   const named = (owner: string) => ({ labels: mark, annotations: { 'reeve.dev/owner': owner } });
+  const own = { 'reeve.dev/namespacepolicy': 'nobody' };
+  const labeled = (labels: object) =>
+    apply(at('configmaps', team, 'new'), configMapOf('new', { ...marked, labels: { ...mark, ...labels } }));
   const typed = (type: string) => {
     const annotations = { ...marked.annotations, 'kubernetes.io/service-account.name': 'default' };
     return apply(at('secrets', team, 'typed'), secretOf('typed', { ...marked, annotations }, { type }));
@@ -128,12 +132,10 @@ export function contentAttempts(team: string): readonly Attempt[] {
         'create a Secret without an owner',
         apply(at('secrets', team, 'new'), secretOf('new', { labels: mark })),
       ],
-      ...['zzz', 'Pod/nobody', 'NamespacePolicy/', 'NamespacePolicy/no name', 'SecretShare/a\nb'].map(
-        (owner): Row => [
-          `make a RoleBinding with the owner ${JSON.stringify(owner)}`,
-          apply(at('rolebindings', team, 'new'), bindingOf('new', undefined, undefined, named(owner))),
-        ],
-      ),
+      ...forgedOwners(team).map((owner): Row => [
+        `make a RoleBinding with the owner ${JSON.stringify(owner)}`,
+        apply(at('rolebindings', team, 'new'), bindingOf('new', undefined, undefined, named(owner))),
+      ]),
       ['name another owner', patch('merge', at('rolebindings', team, 'ours'), { metadata: named('zzz') })],
       [
         'remove the owner and keep the mark',
@@ -144,6 +146,24 @@ export function contentAttempts(team: string): readonly Attempt[] {
       [
         'adopt an offered object without an owner',
         patch('merge', at('configmaps', team, 'offered'), { metadata: { labels: mark } }),
+      ],
+    ]),
+    ...under('what Reeve provides gets no label that names another provider', reconciler, [
+      ['label an object with another name', labeled({ 'reeve.dev/namespacepolicy': 'another' })],
+      ['label an object with another kind of owner', labeled({ 'reeve.dev/secretshare': 'nobody' })],
+      ['label an object with two owners', labeled({ ...own, 'reeve.dev/securityintentbinding': 'nobody' })],
+      [
+        'change the label of an object',
+        patch('merge', ours, { metadata: { labels: { 'reeve.dev/namespacepolicy': 'another' } } }),
+      ],
+      [
+        'hand an object over with a wrong label',
+        patch('merge', ours, {
+          metadata: {
+            labels: { 'reeve.dev/securityintentbinding': 'another' },
+            annotations: { 'reeve.dev/owner': `SecurityIntentBinding/${team}/nobody` },
+          },
+        }),
       ],
     ]),
     ...under('what Reeve gives up stays', reconciler, [
@@ -165,6 +185,26 @@ export function contentAttempts(team: string): readonly Attempt[] {
       ['create a bootstrap token', typed('bootstrap.kubernetes.io/token')],
       ['create a Helm release', typed('helm.sh/release.v1')],
     ]),
+  ];
+}
+
+/** Texts that name no provider, or a binding of another namespace. */
+function forgedOwners(team: string): readonly string[] {
+  const long = 'a'.repeat(64);
+  const inCluster = ['NamespacePolicy', 'SecretShare', 'ClusterSecurityIntentBinding'];
+  return [
+    'zzz',
+    'Pod/nobody',
+    'SecurityIntent/nobody',
+    ...inCluster.flatMap((kind) =>
+      ['', 'no name', 'a\nb', '-a', long, `${team}/a`].map((name) => `${kind}/${name}`),
+    ),
+    ...['', 'x', `${team}/`, '/x', `${team}/a/b`, `${team}/no name`, `${team}/${long}`, `${team}x/a`].map(
+      (name) => `SecurityIntentBinding/${name}`,
+    ),
+    `securityintentbinding/${team}/a`,
+    'SecurityIntentBinding/kube-system/a',
+    `SecurityIntentBinding/${team}/a\n`,
   ];
 }
 

@@ -10,8 +10,11 @@ import {
   hookKinds,
   hooksOf,
   marked,
+  markedBy,
   object,
+  ofOwners,
   owned,
+  ownerNamed,
   owningKinds,
   patch,
   post,
@@ -68,10 +71,20 @@ function toContents(team: string): readonly Row[] {
   const offered = at('configmaps', team, 'offered');
   const account = at('serviceaccounts', team, 'default');
   const nothingOfOurs = {
-    metadata: { labels: { 'app.kubernetes.io/managed-by': null }, annotations: { 'reeve.dev/owner': null } },
+    metadata: {
+      labels: { 'app.kubernetes.io/managed-by': null, 'reeve.dev/namespacepolicy': null },
+      annotations: { 'reeve.dev/owner': null },
+    },
   };
   return [
-    ['create a ConfigMap', apply(at('configmaps', team, 'new'), configMapOf('new', marked))],
+    ...owningKinds.map((each): Row => [
+      `create a ConfigMap for ${each.plural}`,
+      apply(at('configmaps', team, 'new'), configMapOf('new', markedBy(ownerNamed(each, team, 'a.B_c')))),
+    ]),
+    [
+      'hand an object over to the binding of its namespace',
+      apply(ours, configMapOf('ours', markedBy(`SecurityIntentBinding/${team}/a`), { kept: 'yes' })),
+    ],
     ['create a Secret', apply(at('secrets', team, 'new'), secretOf('new', marked))],
     ['grant a role', apply(at('rolebindings', team, 'new'), bindingOf('new'))],
     [
@@ -82,6 +95,10 @@ function toContents(team: string): readonly Row[] {
       ),
     ],
     ['change a managed object', apply(ours, configMapOf('ours', marked, { a: 'b' }))],
+    [
+      'take its label from an object before it gives the object back',
+      patch('merge', ours, { metadata: { labels: { 'reeve.dev/namespacepolicy': null } } }),
+    ],
     ['release a managed object', patch('merge', ours, nothingOfOurs)],
     ['release a RoleBinding', patch('merge', at('rolebindings', team, 'ours'), nothingOfOurs)],
     ['delete a managed object', remove(ours)],
@@ -103,8 +120,9 @@ function toContents(team: string): readonly Row[] {
 }
 
 function toProviders(team: string): readonly Row[] {
-  return owningKinds.flatMap(({ plural, kind }): readonly Row[] => {
-    const path = at(plural, '', team);
+  return owningKinds.flatMap((each): readonly Row[] => {
+    const { plural, kind } = each;
+    const path = ofOwners(each, team, team);
     const status = { status: { observedGeneration: 1 } };
     const holding = (...finalizers: readonly string[]) => patch('merge', path, { metadata: { finalizers } });
     return [
@@ -129,7 +147,7 @@ function toHooks(): readonly Row[] {
     ruleOf('', 'namespaces', 'namespaces/status', 'namespaces/finalize'),
     ruleOf('', 'secrets'),
     ruleOf('rbac.authorization.k8s.io', 'roles', 'rolebindings'),
-    ruleOf('reeve.dev', 'namespacepolicies', 'secretshares'),
+    ruleOf('reeve.dev', 'securityintents', ...owningKinds.map(({ plural }) => plural)),
   ];
   const kinds = ruleOf('reeve.dev', 'namespacepolicies');
   const path = at('validatingwebhookconfigurations', '', 'reeve');

@@ -44,6 +44,10 @@ export function hookAttempts(): readonly Attempt[] {
         hooks({ rules: [ruleOf('', 'namespaces'), ruleOf('', 'secrets', 'pods')] }),
       ],
       ['judge everything', hooks({ rules: [ruleOf('*', '*')] })],
+      [
+        'judge another kind beside its own',
+        hooks({ rules: [ruleOf('reeve.dev', 'securityintents', 'others')] }),
+      ],
       ['judge all of its own kinds, status included', hooks({ rules: [ruleOf('reeve.dev', '*/*')] })],
       ['judge connections', hooks({ rules: [{ ...ruleOf('', 'secrets'), operations: ['*'] }] })],
       ['judge ClusterRoles', hooks({ rules: [ruleOf('rbac.authorization.k8s.io', 'clusterroles')] })],
@@ -88,10 +92,10 @@ export function hookAttempts(): readonly Attempt[] {
         'let Namespaces pass without an answer',
         hooks({ rules: [ruleOf('', 'namespaces')], clientConfig: { service, caBundle } }),
       ],
-      [
-        'let policies pass without an answer',
-        hooks({ rules: [ruleOf('reeve.dev', 'namespacepolicies')], clientConfig: { service, caBundle } }),
-      ],
+      ...(['namespacepolicies', 'securityintents', 'securityintentbindings'] as const).map((plural): Row => [
+        `let ${plural} pass without an answer`,
+        hooks({ rules: [ruleOf('reeve.dev', plural)], clientConfig: { service, caBundle } }),
+      ]),
     ]),
     ...under('the ClusterRole reeve-webhook of the install owns', webhook, ownerRows()),
     ...under('webhooks of Reeve for secrets, roles and rolebindings', webhook, [
@@ -151,13 +155,15 @@ export function hookAttempts(): readonly Attempt[] {
           matchConditions: [emergencies, ...ownEndings],
         }),
       ]),
-      ...ownEndings.map((condition): Row => [
-        `block the deletion of policies without ${condition.name}`,
-        hooks({
-          rules: [ruleOf('', 'secrets'), ruleOf('reeve.dev', 'namespacepolicies')],
-          matchConditions: [emergencies, endings, ...ownEndings.filter((each) => each !== condition)],
-        }),
-      ]),
+      ...(['namespacepolicies', 'securityintentbindings'] as const).flatMap((plural) =>
+        ownEndings.map((condition): Row => [
+          `block the deletion of ${plural} without ${condition.name}`,
+          hooks({
+            rules: [ruleOf('', 'secrets'), ruleOf('reeve.dev', plural)],
+            matchConditions: [emergencies, endings, ...ownEndings.filter((each) => each !== condition)],
+          }),
+        ]),
+      ),
       ['block break-glass users with a second webhook', second({ matchConditions: [endings] })],
       [
         'block every user with wrong conditions under the right names',

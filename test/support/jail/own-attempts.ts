@@ -19,6 +19,7 @@ import {
   held,
   marked,
   object,
+  ofOwners,
   owningKinds,
   patch,
   post,
@@ -132,6 +133,15 @@ export function ownAttempts(team: string): readonly Attempt[] {
         }),
       ],
     ]),
+    ...under('Reeve never writes reeve.dev/securityintents', neither, [
+      [
+        'write an intent',
+        post(
+          at('securityintents', ''),
+          object('reeve.dev/v1alpha1', 'SecurityIntent', team, { spec: { id: 'dnsManipulation' } }),
+        ),
+      ],
+    ]),
     ...under('Reeve never writes events', neither, [
       ['write an Event of the core group', post(`/api/v1/namespaces/${team}/events`, oldEvent)],
     ]),
@@ -162,15 +172,13 @@ export function authorityAttempts(): readonly Attempt[] {
   ];
 }
 
-function providerAttempts(
-  team: string,
-  { plural, kind, spec }: (typeof owningKinds)[number],
-): readonly Attempt[] {
-  const path = at(plural, '', team);
+function providerAttempts(team: string, each: (typeof owningKinds)[number]): readonly Attempt[] {
+  const { plural, kind, spec } = each;
+  const path = ofOwners(each, team, team);
   const owner = (name: string, rest: object) => object('reeve.dev/v1alpha1', kind, name, rest);
   const suspended = { spec: { ...spec, suspend: true } };
   const metadata = (change: object): Sent => patch('merge', path, { metadata: change });
-  return under('of policies and shares', reconciler, [
+  return under('of policies, shares and bindings', reconciler, [
     [`change ${plural}`, patch('merge', path, suspended)],
     [`change ${plural} by apply`, apply(path, owner(team, suspended), 'me')],
     [
@@ -188,7 +196,7 @@ function providerAttempts(
       `put its finalizer in the place of another one on ${plural}`,
       metadata({ finalizers: ['reeve.dev/cleanup'] }),
     ],
-    [`write ${plural}`, post(at(plural, ''), owner(`${team}-two`, { spec })), neither],
+    [`write ${plural}`, post(ofOwners(each, team), owner(`${team}-two`, { spec })), neither],
     [`delete ${plural}`, remove(path), neither],
   ]);
 }

@@ -20,11 +20,42 @@ export const excluded = [
 /** A finalizer of another program. */
 export const held = 'test.dev/held';
 
-/** The kinds of Reeve, each with the name of its object in the scene. */
+const binding = { intents: ['nobody'] };
+const nowhere = { match: { names: ['nobody'] } };
+
+/** The kinds of providers. The scene has one object of each, which has the name of the namespace. */
 export const owningKinds = [
-  { plural: 'namespacepolicies', kind: 'NamespacePolicy', spec: { match: { names: ['nobody'] } } },
-  { plural: 'secretshares', kind: 'SecretShare', spec: shareSpec },
+  { plural: 'namespacepolicies', kind: 'NamespacePolicy', spec: nowhere, isNamespaced: false },
+  { plural: 'secretshares', kind: 'SecretShare', spec: shareSpec, isNamespaced: false },
+  {
+    plural: 'clustersecurityintentbindings',
+    kind: 'ClusterSecurityIntentBinding',
+    spec: { ...binding, ...nowhere },
+    isNamespaced: false,
+  },
+  {
+    plural: 'securityintentbindings',
+    kind: 'SecurityIntentBinding',
+    spec: binding,
+    isNamespaced: true,
+  },
 ] as const;
+
+type OwningKind = (typeof owningKinds)[number];
+
+/** Returns the path of the objects of the kind, or of one of them. */
+export function ofOwners(
+  { plural, isNamespaced }: OwningKind,
+  namespace: string,
+  ...name: readonly string[]
+) {
+  return at(plural, isNamespaced ? namespace : '', ...name);
+}
+
+/** Returns the owner as objects in the namespace name it. */
+export function ownerNamed({ kind, isNamespaced }: OwningKind, namespace: string, name: string): string {
+  return [kind, ...(isNamespaced ? [namespace] : []), name].join('/');
+}
 
 /** The kinds that the install allows besides ConfigMaps. The object `theirs` of each kind has no owner of Reeve. */
 export const otherKinds = (
@@ -77,9 +108,14 @@ export const remove =
     api.delete(`${path}?${dry}`);
 
 export const mark = { 'app.kubernetes.io/managed-by': 'reeve' };
-const owner = { 'reeve.dev/owner': 'NamespacePolicy/nobody' };
-/** The metadata that Reeve gives its objects. */
-export const marked = { labels: mark, annotations: owner };
+/** Returns the metadata that Reeve gives the objects of that owner. */
+export function markedBy(owner: string) {
+  const [kind = '', ...rest] = owner.split('/');
+  const labels = { ...mark, [`reeve.dev/${kind.toLowerCase()}`]: rest.at(-1) };
+  return { labels, annotations: { 'reeve.dev/owner': owner } };
+}
+
+export const marked = markedBy('NamespacePolicy/nobody');
 
 export function object(apiVersion: string, kind: string, name: string, rest: object = {}) {
   return { apiVersion, kind, metadata: { name }, ...rest };
@@ -241,8 +277,8 @@ export async function setScene(api: Api, namespace: string): Promise<void> {
   await make(at('configmaps', namespace), configMapOf('ours', marked, { kept: 'yes' }));
   const orphan = { 'reeve.dev/orphaned-from': 'nobody' };
   const left = { labels: orphan, annotations: { 'reeve.dev/orphaned-from': 'NamespacePolicy/nobody' } };
-  const adopted = { labels: mark, annotations: { ...owner, 'reeve.dev/adopted': 'true' } };
-  const given = { ...adopted, labels: { ...mark, 'reeve.dev/adopt': 'delete' } };
+  const adopted = { ...marked, annotations: { ...marked.annotations, 'reeve.dev/adopted': 'true' } };
+  const given = { ...adopted, labels: { ...marked.labels, 'reeve.dev/adopt': 'delete' } };
   await make(at('configmaps', namespace), configMapOf('left', left));
   await make(at('configmaps', namespace), configMapOf('adopted', adopted));
   await make(at('configmaps', namespace), configMapOf('given', given));
@@ -256,8 +292,11 @@ export async function setScene(api: Api, namespace: string): Promise<void> {
   await make(at('rolebindings', namespace), bindingOf('ours'));
   await make(eventsIn(namespace), eventOf('kubelet', namespace, 'said'));
   const metadata = { name: namespace, ...labeled, finalizers: [held] };
-  for (const { plural, kind, spec } of owningKinds)
-    await make(at(plural, ''), { ...object('reeve.dev/v1alpha1', kind, namespace, { spec }), metadata });
+  for (const each of owningKinds)
+    await make(ofOwners(each, namespace), {
+      ...object('reeve.dev/v1alpha1', each.kind, namespace, { spec: each.spec }),
+      metadata,
+    });
   await make(at('clusterroles', ''), object(`${rbac}/v1`, 'ClusterRole', hooksOwner.name, { rules: [] }));
   // The API server sends no review for a configuration without webhooks.
   for (const { path, kind } of hookKinds) await make(path, object(admission, kind, 'reeve'));
@@ -270,11 +309,11 @@ export async function setAuthority(api: Api): Promise<void> {
 }
 
 export async function clearScene(api: Api, namespace: string): Promise<void> {
-  for (const { plural } of owningKinds)
-    await api.patch(at(plural, '', namespace), 'merge', { metadata: { finalizers: null } });
+  for (const each of owningKinds)
+    await api.patch(ofOwners(each, namespace, namespace), 'merge', { metadata: { finalizers: null } });
   await api.patch(at('configmaps', namespace, 'offered'), 'merge', { metadata: { finalizers: null } });
   for (const path of [
-    ...owningKinds.map(({ plural }) => at(plural, '', namespace)),
+    ...owningKinds.map((each) => ofOwners(each, namespace, namespace)),
     at('secrets', 'reeve-system', 'reeve-webhook-ca'),
     ...hookKinds.map((hooks) => `${hooks.path}/reeve`),
     at('namespaces', '', namespace),

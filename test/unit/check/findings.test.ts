@@ -163,7 +163,7 @@ describe('a Lease', () => {
   });
 });
 
-test('a policy or share that is not ready is a problem with its reason', () => {
+test('a policy, share or binding that is not ready is a problem with its reason', () => {
   const found = [
     object('P', 'fine', condition('Ready', 'True')),
     object('P', 'bad', condition('Ready', 'False', 'Conflicts')),
@@ -172,6 +172,11 @@ test('a policy or share that is not ready is a problem with its reason', () => {
   expect(providerProblems('NamespacePolicy', found)).toEqual([
     'NamespacePolicy bad is not ready (Conflicts): see kubectl describe namespacepolicy bad',
     'NamespacePolicy new is not ready (it has no status yet): see kubectl describe namespacepolicy new',
+  ]);
+  const tenant = object('SecurityIntentBinding', 'bad', condition('Ready', 'False', 'Unsupported'));
+  const inShop = { ...tenant, metadata: { ...tenant.metadata, namespace: 'shop' } };
+  expect(providerProblems('SecurityIntentBinding', [inShop])).toEqual([
+    'SecurityIntentBinding shop/bad is not ready (Unsupported): see kubectl describe securityintentbinding bad -n shop',
   ]);
 });
 

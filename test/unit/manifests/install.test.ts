@@ -3,6 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { readCommand } from '../../../src/cli/command-line.ts';
 import { runSettings } from '../../../src/cli/run-settings.ts';
 import { flagName } from '../../../src/cli/settings.ts';
+import { objectTypeOf } from '../../../src/app/kind-names.ts';
+import { guessedPlural } from '../../../src/kube/discovery.ts';
+import { intentAdapters } from '../../../src/policy/intents/adapters.ts';
+import type { ObjectType } from '../../../src/policy/terms/object-key.ts';
 import { providerLabels } from '../../../src/api/names.ts';
 import { manifestObjects } from '../../support/manifest-files.ts';
 import type { ManifestObject } from '../../support/manifest-files.ts';
@@ -69,6 +73,18 @@ const roles = ofKind('ClusterRole', 'Role').filter(({ name }) => name !== 'reeve
 const rules = roles.flatMap(({ name, object }) =>
   (object['rules'] as Rule[]).map((rule) => ({ name, rule })),
 );
+
+/** Returns what the role for contents covers: `networking.k8s.io/networkpolicies`. */
+function givenResources(): readonly string[] {
+  return rules
+    .filter(({ name }) => name === 'reeve-reconciler-resources')
+    .flatMap(({ rule }) => rule.resources.map((resource) => `${rule.apiGroups.join('')}/${resource}`))
+    .toSorted();
+}
+
+function resourceOf({ apiVersion, kind }: ObjectType): string {
+  return `${apiVersion.split('/').slice(0, -1).join('/')}/${guessedPlural(kind)}`;
+}
 
 describe('the files', () => {
   it('an object comes after the objects that it needs', () => {
@@ -198,17 +214,12 @@ describe('the roles', () => {
     ]);
   });
 
-  it('the roles cover exactly the kinds that policies may provide by default', () => {
-    const given = rules
-      .filter(({ name }) => name === 'reeve-reconciler-resources')
-      .flatMap(({ rule }) => rule.resources);
-    const kinds = (runSettings.resourceKind.fallback?.value ?? []).map(
-      (kind) => kind.split('/').at(-1) ?? '',
-    );
-    const plurals = kinds.map((kind) =>
-      (kind.endsWith('y') ? `${kind.slice(0, -1)}ies` : `${kind}s`).toLowerCase(),
-    );
-    expect(given.toSorted()).toEqual(plurals.toSorted());
+  it('the roles cover exactly the kinds that the default, and the adapters without a scanner, may provide', () => {
+    const ofAdapters = intentAdapters
+      .filter(({ id }) => id !== 'tls-scan')
+      .flatMap(({ provides }) => provides);
+    const kinds = [...(runSettings.resourceKind.fallback?.value ?? []).map(objectTypeOf), ...ofAdapters];
+    expect(givenResources()).toEqual([...new Set(kinds.map(resourceOf))].toSorted());
   });
 });
 
@@ -225,6 +236,15 @@ describe.each(deployments)('the Deployment $name', (deployment) => {
       kind: 'run',
       settings: { namespace: 'reeve-system' },
     });
+  });
+
+  it('the flags name the kinds of the roles, each once, and all adapters of intents', () => {
+    const valuesOf = (flag: string): readonly string[] =>
+      container.args.flatMap((arg) => (arg.startsWith(`--${flag}=`) ? [arg.slice(flag.length + 3)] : []));
+    const kinds = valuesOf('resource-kind').map(objectTypeOf);
+    expect(kinds.map(resourceOf).toSorted()).toEqual(givenResources());
+    expect(valuesOf('intent-adapter')).toEqual(runSettings.intentAdapter.fallback?.value);
+    expect(valuesOf('tls-scan-image')).toEqual([]);
   });
 
   it('the Pods run as the account of their role', () => {
@@ -300,8 +320,7 @@ it('the labels that name a provider are judged where an object has one of them, 
     ({ object }) => (object['spec'] as { policyName: string }).policyName === 'reeve-guard-names',
   );
   expect(bindings.map(({ object }) => object['spec'])).toEqual(
-    // The labels of bindings come with the install of intents.
-    [providerLabels.NamespacePolicy, providerLabels.SecretShare].map((key) => ({
+    Object.values(providerLabels).map((key) => ({
       policyName: 'reeve-guard-names',
       validationActions: ['Deny'],
       matchResources: { objectSelector: { matchExpressions: [{ key, operator: 'Exists' }] } },

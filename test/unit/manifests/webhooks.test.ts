@@ -66,12 +66,15 @@ describe.each([...validating, ...mutating])('$name', (webhook) => {
 });
 
 describe('together', () => {
-  it('an unavailable webhook blocks only writes of Namespaces, policies and shares', () => {
+  it("an unavailable webhook blocks only writes of Namespaces and of Reeve's own kinds", () => {
     const failing = [...validating, ...mutating].filter(({ failurePolicy }) => failurePolicy === 'Fail');
     expect(failing.map(({ name }) => name)).toEqual([
       'namespaces.validate.reeve.dev',
       'namespacepolicies.validate.reeve.dev',
       'secretshares.validate.reeve.dev',
+      'securityintents.validate.reeve.dev',
+      'clustersecurityintentbindings.validate.reeve.dev',
+      'securityintentbindings.validate.reeve.dev',
     ]);
   });
 

@@ -50,6 +50,9 @@ const always = {
     'namespaces.validate.reeve.dev',
     'namespacepolicies.validate.reeve.dev',
     'secretshares.validate.reeve.dev',
+    'securityintents.validate.reeve.dev',
+    'clustersecurityintentbindings.validate.reeve.dev',
+    'securityintentbindings.validate.reeve.dev',
   ],
   mutating: ['namespaces.mutate.reeve.dev'],
 };
@@ -76,6 +79,9 @@ describe('the entries', () => {
         'namespaces.validate.reeve.dev': 'Fail',
         'namespacepolicies.validate.reeve.dev': 'Fail',
         'secretshares.validate.reeve.dev': 'Fail',
+        'securityintents.validate.reeve.dev': 'Fail',
+        'clustersecurityintentbindings.validate.reeve.dev': 'Fail',
+        'securityintentbindings.validate.reeve.dev': 'Fail',
         'secrets.validate.reeve.dev': policy,
         'roles.validate.reeve.dev': policy,
         'rolebindings.validate.reeve.dev': policy,
@@ -125,7 +131,7 @@ describe('the entries', () => {
       matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'NotIn', values }],
     };
     expect(selectors.filter((each) => each !== undefined)).toEqual(Array.from({ length: 6 }, () => selector));
-    // Cluster-scoped objects other than Namespaces are never left out by one.
+    // Objects of Reeve's own kinds are never left out by one.
     const withoutOne = validating.filter((each) => each.namespaceSelector === undefined);
     expect(withoutOne.map(({ name }) => name)).toEqual(always.validating.slice(1));
   });

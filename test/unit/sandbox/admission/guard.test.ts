@@ -1,5 +1,6 @@
 // Evaluates the shipped guard in the sandbox, with the cases of the guard on a real API server.
 import { beforeEach, describe, expect, test } from 'vitest';
+import { providerLabels } from '../../../../src/api/names.ts';
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
 import { whyNotEvaluated } from '../../../../src/sandbox/admission/expressions.ts';
 import { manifestObjects } from '../../../support/manifest-files.ts';
@@ -140,11 +141,10 @@ test('the refusal for a collection names its objects only in the message', async
   expect(refusal?.message).toContain('Reeve keeps ConfigMap kept for');
 });
 
-describe.each(['reeve.dev/namespacepolicy', 'reeve.dev/secretshare'])('the label %s', (key) => {
+describe.each(Object.values(providerLabels))('the label %s', (key) => {
   const claimed = (labels: object = {}, of: GuardedKind = 'rolebinding'): KubeObject =>
     plain(of, { labels: { [key]: 'registry', ...labels } });
-  const onlyReeve =
-    'name the policy or share that provides an object, and only Reeve sets them: leave them out';
+  const onlyReeve = 'name what provides an object, and only Reeve sets them: leave them out';
 
   test.each<[string, Change, object]>([
     ['creates an object with it', { object: claimed() }, {}],
