@@ -34,21 +34,22 @@ export const kyvernoAdapter: IntentAdapter = {
       case 'cocoWorkload':
         return { resources: runtimeClassPolicies(intent, workloads) };
       case 'escapeToHost':
-        return { resources: [podPolicy(intent, workloads, podSecurityRule(intent))] };
+        return { resources: [podPolicy(intent, workloads, 'escape-to-host', podSecurityRule(intent))] };
       default:
-        return { resources: [podPolicy(intent, workloads, tokenRule)] };
+        return { resources: [podPolicy(intent, workloads, 'service-account-token', tokenRule)] };
     }
   },
 };
 
-function podPolicy(intent: Intent, workloads: LabelSelector | undefined, rule: JsonObject) {
+/** Kyverno's refusals name the rule. */
+function podPolicy(intent: Intent, workloads: LabelSelector | undefined, name: string, rule: JsonObject) {
   const { action } = intent;
   return policyOf(intent, workloads, {
     // With it, the report of an audit is also a warning for the user.
     emitWarning: action === 'Warn',
     rules: [
       {
-        name: 'pods',
+        name,
         match: matching(['Pod'], workloads),
         validate: { failureAction: action === 'Block' ? 'Enforce' : 'Audit', ...rule },
       },
@@ -56,12 +57,8 @@ function podPolicy(intent: Intent, workloads: LabelSelector | undefined, rule: J
   });
 }
 
-function podSecurityRule({ name, params }: Intent): JsonObject {
-  const level = params?.psaLevel ?? defaultParams.psaLevel;
-  return {
-    message: `Intent ${name} requires the level ${level} of the Pod Security Standards.`,
-    podSecurity: { level, version: 'latest' },
-  };
+function podSecurityRule({ params }: Intent): JsonObject {
+  return { podSecurity: { level: params?.psaLevel ?? defaultParams.psaLevel, version: 'latest' } };
 }
 
 /**
