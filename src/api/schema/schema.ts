@@ -12,7 +12,10 @@ export interface SchemaRule<T> {
   readonly must?: 'be' | 'have';
   /** Completes "must not ", for a prohibition. Messages then show it in place of `accepted`. */
   readonly mustNot?: string;
-  /** The rule for the API server. Omitted only where a structural schema hides these fields from CEL. */
+  /**
+   * The rule for the API server. Omitted only where a structural schema hides these fields from CEL, or where the CEL of
+   * Kubernetes 1.30 cannot express it.
+   */
   readonly cel?: string;
   /** Returns the path of the part that breaks the rule, or undefined when the rule holds. */
   offender(value: T): Path | undefined;
