@@ -46,6 +46,7 @@ const onOwnPlanes = [
   'faults',
   'install',
   'intents-engines',
+  'intents-lifecycle',
   'one-identity',
   'recipes',
   'secret-names',

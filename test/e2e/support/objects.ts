@@ -12,6 +12,10 @@ const places = {
   RoleBinding: '/apis/rbac.authorization.k8s.io/v1/rolebindings',
   NamespacePolicy: '/apis/reeve.dev/v1alpha1/namespacepolicies',
   SecretShare: '/apis/reeve.dev/v1alpha1/secretshares',
+  SecurityIntent: '/apis/reeve.dev/v1alpha1/securityintents',
+  ClusterSecurityIntentBinding: '/apis/reeve.dev/v1alpha1/clustersecurityintentbindings',
+  SecurityIntentBinding: '/apis/reeve.dev/v1alpha1/securityintentbindings',
+  KubeArmorPolicy: '/apis/security.kubearmor.com/v1/kubearmorpolicies',
 } as const;
 
 export type Kind = keyof typeof places;
@@ -93,6 +97,17 @@ export function policy(name: string, spec: object, annotations: Texts = {}): Wri
 
 export function share(name: string, spec: object, annotations: Texts = {}): WrittenObject {
   return { apiVersion: 'reeve.dev/v1alpha1', kind: 'SecretShare', metadata: { name, annotations }, spec };
+}
+
+export function securityIntent(name: string, spec: object): WrittenObject {
+  return { apiVersion: 'reeve.dev/v1alpha1', kind: 'SecurityIntent', metadata: { name }, spec };
+}
+
+/** A binding in a namespace, or of the cluster. */
+export function intentBinding({ name, namespace }: Omit<Ref, 'kind'>, spec: object): WrittenObject {
+  const kind = namespace === undefined ? 'ClusterSecurityIntentBinding' : 'SecurityIntentBinding';
+  const metadata = namespace === undefined ? { name } : { name, namespace };
+  return { apiVersion: 'reeve.dev/v1alpha1', kind, metadata, spec };
 }
 
 /** Returns a Secret that shares may copy. */
