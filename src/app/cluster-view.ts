@@ -78,7 +78,8 @@ export function watchCluster(
     SecurityIntentBinding: cluster.bindings,
   };
   for (const [kind, sink] of Object.entries(ofIntents)) {
-    const watch = { type: { apiVersion, kind }, sink, start: (plural: string) => start(plural, sink) };
+    const type = { apiVersion, kind };
+    const watch = { type, sink, absence: 'warn', start: (plural: string) => start(plural, sink) } as const;
     startOnceServed(watch, connection, log, ending.signal).catch(fail);
   }
   const { discovery } = connection;

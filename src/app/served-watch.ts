@@ -5,12 +5,14 @@ import type { WatchSink } from '../base/watch-sink.ts';
 import type { ServedKind } from '../kube/discovery.ts';
 import type { Log } from '../observe/log.ts';
 import type { ObjectType } from '../policy/terms/object-key.ts';
-import { systemClock } from '../base/clock.ts';
+import { systemClock, type Clock } from '../base/clock.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
 
 export interface ServedWatch {
   readonly type: ObjectType;
   readonly sink: WatchSink;
+  /** How unusual it is that the API server does not serve the kind. */
+  readonly absence: 'info' | 'warn';
   /** Starts the watch under the resource name of the kind. */
   readonly start: (plural: string) => void;
 }
@@ -20,22 +22,23 @@ const lookMs = 1000;
 
 /** Resolves when the watch has started or the signal has aborted. */
 export async function startOnceServed(
-  { type: { apiVersion, kind }, sink, start }: ServedWatch,
+  { type: { apiVersion, kind }, sink, absence, start }: ServedWatch,
   { discovery }: Pick<ClusterConnection, 'discovery'>,
   log: Log,
   signal: AbortSignal,
+  clock: Pick<Clock, 'sleep'> = systemClock,
 ): Promise<void> {
   let isToldAbsent = false;
   while (!signal.aborted) {
     const found = await answerOf(discovery.find(apiVersion, kind, signal), signal);
     if (found !== 'no answer' && found !== undefined) return start(found.plural);
     if (found === undefined && !isToldAbsent) {
-      log.warn('kind not served', { apiVersion, kind });
+      log[absence]('kind not served', { apiVersion, kind });
       // A kind that is not served has no objects, so its initial sync is done.
       sink.replaced([], '0');
       isToldAbsent = true;
     }
-    await pause(systemClock, lookMs, signal);
+    await pause(clock, lookMs, signal);
   }
 }
 

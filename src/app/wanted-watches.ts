@@ -39,7 +39,7 @@ async function startWhenNeeded(
   const { type, sink, needed } = watch;
   await needed;
   const start = (plural: string): void => void watches.start(targetOf(watch, plural), sink, true);
-  await startOnceServed({ type, sink, start }, connection, log, signal);
+  await startOnceServed({ type, sink, start, absence: 'info' }, connection, log, signal);
 }
 
 function targetOf({ type, namespace, name, metadataOnly }: WantedWatch, plural: string) {

@@ -36,7 +36,7 @@ const defaultKinds = [
   'networking.k8s.io/v1/NetworkPolicy',
 ];
 
-/** The adapters in src/policy/intents/adapters. */
+/** As src/policy/intents/adapters.ts lists them. That file is not imported, because `--help` must not load the engine. */
 const adapterIds: readonly string[] = [
   'pod-security',
   'network',

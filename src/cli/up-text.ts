@@ -1,7 +1,7 @@
 // Writes what `reeve up` prints when it is ready: how to reach the sandbox, what to try, and what was loaded.
 import { isJsonObject, ownMember } from '../base/json.ts';
 import type { KubeObject } from '../base/kube-object.ts';
-import { providerForms } from '../policy/compile/load-provider.ts';
+import { providerKinds } from '../policy/terms/provider-id.ts';
 import type { Paint } from './feed-text.ts';
 
 export interface UpFacts {
@@ -75,10 +75,13 @@ interface InForce {
 
 function inForce(loaded: readonly KubeObject[]): readonly InForce[] {
   return loaded.flatMap((object) => {
-    const kind = providerForms.find((each) => each === object.kind);
+    const kind = providerKinds.find((each) => each === object.kind);
     if (kind === undefined) return [];
-    const terms = ownMember(object['spec'], kind === 'NamespacePolicy' ? 'match' : 'targets');
-    return [{ kind, name: object.metadata.name ?? '', reach: reachText(terms) }];
+    const { name = '', namespace } = object.metadata;
+    if (namespace !== undefined)
+      return [{ kind, name: `${namespace}/${name}`, reach: `namespace ${namespace}` }];
+    const terms = ownMember(object['spec'], kind === 'SecretShare' ? 'targets' : 'match');
+    return [{ kind, name, reach: reachText(terms) }];
   });
 }
 

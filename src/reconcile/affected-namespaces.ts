@@ -1,4 +1,6 @@
-// Finds the namespaces that a policy or share affects.
+// Finds the namespaces that a provider affects.
+import type { KubeObject } from '../base/kube-object.ts';
+import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
 import { nameOf } from '../base/metadata.ts';
 import { matchNamespace, type CompiledMatch } from '../policy/terms/match.ts';
 import type { ProviderId } from '../policy/terms/provider-id.ts';
@@ -22,13 +24,19 @@ export function affectedNamespaces(
   const match: CompiledMatch | undefined = cluster.provider(id)?.definition?.compiled.match;
   if (match === undefined) return names;
   const snapshot = cluster.snapshot();
-  for (const namespaceObject of snapshot.namespaces()) {
+  for (const namespaceObject of candidates(match, snapshot)) {
     const name = nameOf(namespaceObject);
     if (names.has(name) || snapshot.policies.isExcluded(name)) continue;
     if (matchNamespace(match, namespaceObject).kind !== 'no') names.add(name);
   }
   // A namespace that does not exist never reports, so nothing may wait for it.
   return new Set([...names].filter((name) => snapshot.namespace(name) !== undefined));
+}
+
+/** Looks names up where the match lists them all: thousands of tenants may have a binding of their own namespace each. */
+function candidates({ names }: CompiledMatch, snapshot: ClusterSnapshot): Iterable<KubeObject> {
+  if (names?.every(({ exact }) => exact) !== true) return snapshot.namespaces();
+  return names.flatMap(({ source }) => snapshot.namespace(source) ?? []);
 }
 
 /** Returns whether the provider owns objects in the namespace, or may soon create some. */

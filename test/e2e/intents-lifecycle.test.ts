@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startControlPlane, type ControlPlane } from '../cluster/control-plane.ts';
 import { installReeve } from '../cluster/reeve-install.ts';
+import { mustKubectl } from '../support/kubectl.ts';
 import { startReeve, type Reeve } from '../support/reeve.ts';
 import { describeControllers } from '../support/shared-cluster.ts';
 import { installEngines, removeEngines } from './support/engine-kinds.ts';
@@ -18,6 +19,10 @@ const kinds = [
   'security.kubearmor.com/v1/KubeArmorPolicy',
 ].map((kind) => `--resource-kind=${kind}`);
 
+const ownKinds = ['securityintents', 'clustersecurityintentbindings', 'securityintentbindings'].map(
+  (plural) => `${plural}.reeve.dev`,
+);
+
 describeControllers('the life of bindings', () => {
   // Its own cluster: kinds of engines come and go for everybody.
   let cluster: ControlPlane;
@@ -28,14 +33,12 @@ describeControllers('the life of bindings', () => {
   beforeAll(async () => {
     cluster = await startControlPlane();
     await installReeve(cluster);
+    // As in an upgrade of an install that is older than these kinds.
+    await mustKubectl(['delete', 'crd', ...ownKinds], cluster);
     reeve = await startReeve(cluster, { args: kinds });
     stage = new Stage(cluster, 'il-');
     rounds = new Rounds(stage);
     await rounds.begin('il-');
-    await stage.apply(
-      securityIntent('il-dns', { id: 'dnsManipulation' }),
-      securityIntent('il-tools', { id: 'swDeploymentTools' }),
-    );
   });
   afterAll(async () => {
     await reeve.stop();
@@ -56,6 +59,22 @@ describeControllers('the life of bindings', () => {
   };
   const object = (kind: Kind, namespace: string, name: string): Ref => ({ kind, namespace, name });
   const resolved = (ref: Ref): Promise<string> => stage.condition(ref, 'IntentsResolved');
+
+  test('Reeve works without the kinds of intents, and follows them once they are installed', async () => {
+    const namespace = await makeNamespace('il-older');
+    await rounds.pass(namespace);
+    await mustKubectl(['apply', '-f', 'manifests/crds'], cluster);
+    const intents = [
+      securityIntent('il-dns', { id: 'dnsManipulation' }),
+      securityIntent('il-tools', { id: 'swDeploymentTools' }),
+    ];
+    await inTime(async () => (await stage.tryApply(intents)).stderr).toBe('');
+    await bind(tenantRef(namespace), ['il-dns']);
+    await inTime(() => stage.ownersOf(object('NetworkPolicy', namespace, 'il-dns'))).toEqual([
+      `SecurityIntentBinding/${namespace}/il-own`,
+    ]);
+    await stage.remove(tenantRef(namespace));
+  });
 
   test('a binding waits for an intent that does not exist yet, and follows the intent afterwards', async () => {
     const namespace = await makeNamespace('il-later');

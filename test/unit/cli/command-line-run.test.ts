@@ -1,6 +1,8 @@
 // The flags of `reeve run`: what they are without anything said, what they take, and which do not go together.
 import { describe, expect, test } from 'vitest';
 import { readCommand, type Command } from '../../../src/cli/command-line.ts';
+import { runSettings } from '../../../src/cli/run-settings.ts';
+import { intentAdapters } from '../../../src/policy/intents/adapters.ts';
 
 function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Command {
   return readCommand(['run', ...args], env);
@@ -50,6 +52,12 @@ test('by default one process has both roles, and the cluster is found from the e
       traceEndpoint: undefined,
     },
   });
+});
+
+test('each adapter of the program can be offered, and is offered by default', () => {
+  const known = intentAdapters.map(({ id }) => id);
+  expect(runSettings.intentAdapter.fallback?.value).toEqual(known);
+  expect(run([`--intent-adapter=${known.join(',')}`])).toMatchObject({ settings: { intentAdapter: known } });
 });
 
 describe('given values', () => {

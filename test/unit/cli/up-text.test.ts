@@ -44,6 +44,14 @@ describe('the policies and shares in force', () => {
     expect(reachOf(share)).toBe('SecretShare/s: namespaces called *');
   });
 
+  it('a binding of the cluster is described by its match, and a binding of a namespace by its namespace', () => {
+    const spec = { intents: ['a'], match: { names: ['a-*'] } };
+    const binding = { kind: 'ClusterSecurityIntentBinding', metadata: { name: 'b' }, spec };
+    expect(reachOf(binding)).toBe('ClusterSecurityIntentBinding/b: namespaces called a-*');
+    const own = { kind: 'SecurityIntentBinding', metadata: { name: 'b', namespace: 'shop' }, spec };
+    expect(reachOf(own)).toBe('SecurityIntentBinding/shop/b: namespace shop');
+  });
+
   it('other objects are left out', () => {
     const loaded = [{ kind: 'Secret', metadata: { name: 's' } }];
     expect(JSON.parse(readyJson({ ...facts, loaded }, 5))).toMatchObject({ inForce: [], processMs: 5 });
