@@ -175,14 +175,17 @@ describeControllers('the life of bindings', () => {
     test('an engine that is removed and installed again gets its objects again', async () => {
       await removeEngines(cluster, 'kubearmor');
       await inTime(() => resolved(ref)).toBe('False Unsupported');
+      expect(await stage.ownersOf(object('NetworkPolicy', 'il-engine', 'il-dns'))).toEqual([owner]);
       await installEngines(cluster, 'kubearmor');
       await inTime(() => stage.ownersOf(policy)).toEqual([owner]);
       await inTime(() => stage.condition(ref)).toMatch(/^True /);
     });
 
     test('the watch of a kind that was installed again repairs objects, as it did before', async () => {
+      const [before] = await stage.uidsOf(policy);
       await stage.inEmergency('delete', 'kubearmorpolicy', 'il-tools', '-n', 'il-engine');
       await inTime(() => stage.ownersOf(policy)).toEqual([owner]);
+      expect(await stage.uidsOf(policy)).not.toEqual([before]);
     });
 
     test('a binding that is deleted with its engine installed leaves nothing behind', async () => {

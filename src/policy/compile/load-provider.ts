@@ -1,5 +1,4 @@
 // Reads and compiles one policy, share or binding of intents from any source, or returns all of its problems.
-import { ownMember } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { nameOf } from '../../base/metadata.ts';
 import {
@@ -41,15 +40,8 @@ export type ProviderDefinition =
   | { readonly kind: 'SecretShare'; readonly object: SecretShare; readonly compiled: CompiledShare };
 
 export type ProviderForm = ProviderDefinition['kind'];
-export const providerForms: readonly ProviderForm[] = ['NamespacePolicy', 'SecretShare'];
 
 export type ProviderLoad = CompileResult<ProviderDefinition>;
-
-/** Undefined for other kinds. The apiVersion is not checked here. */
-export function providerKindOf(value: unknown): ProviderForm | undefined {
-  const kind = ownMember(value, 'kind');
-  return providerForms.find((each) => each === kind);
-}
 
 /** `context` is for bindings: without it, their intents count as missing. */
 export function loadProvider(kind: ProviderKind, value: unknown, context = noIntents): ProviderLoad {
