@@ -74,6 +74,7 @@ describeControllers('the life of bindings', () => {
       `SecurityIntentBinding/${namespace}/il-own`,
     ]);
     await stage.remove(tenantRef(namespace));
+    expect(await stage.get(tenantRef(namespace))).toBeUndefined();
   });
 
   test('a binding waits for an intent that does not exist yet, and follows the intent afterwards', async () => {
@@ -170,6 +171,7 @@ describeControllers('the life of bindings', () => {
       await inTime(() => stage.ownersOf(policy)).toEqual([owner]);
       await inTime(() => resolved(ref)).toMatch(/^True /);
       await inTime(() => stage.condition(ref)).toMatch(/^True /);
+      expect(await stage.failures(ref)).toEqual([]);
     });
 
     test('an engine that is removed and installed again gets its objects again', async () => {
