@@ -4,7 +4,7 @@ import { matchNamespace, type MatchResult } from '../terms/match.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { Review } from '../terms/review.ts';
 import type { OwnsDefault } from '../rules/rule.ts';
-import { shortName } from '../terms/provider-id.ts';
+import { namespaceOfProvider, shortName } from '../terms/provider-id.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import {
   policyTarget,
@@ -120,10 +120,9 @@ function candidatesFor(
   budget: Budget,
 ): readonly Candidate[] {
   const [, after] = sides;
-  const policies = candidates.map((policy): Candidate => [
-    policyTarget(policy),
-    reached.policies.has(policy),
-  ]);
+  // A tenant's binding matches by the name of its namespace and has no templates, so no label can steer it.
+  const steerable = candidates.filter(({ id }) => namespaceOfProvider(id) === undefined);
+  const policies = steerable.map((policy): Candidate => [policyTarget(policy), reached.policies.has(policy)]);
   const shares = snapshot.shares
     .candidates(sides)
     .map((share): Candidate => [

@@ -113,7 +113,9 @@ export function violationLine(violation: Violation): string {
 }
 
 function speaker({ by, policy }: Violation): string {
-  return by === 'reeve' ? '' : `${by ?? 'policy'} ${policy}, `;
+  if (by === 'reeve') return '';
+  // A binding is known by its id: `SecurityIntentBinding/shop/no-egress`.
+  return policy.includes('/') ? `${policy.replace('/', ' ')}, ` : `${by ?? 'policy'} ${policy}, `;
 }
 
 /** These forbid a write, whatever the value of the field. */
