@@ -84,3 +84,37 @@ test('a condition is refused as one that no Pod can meet where that is so, and o
     { numRuns: propertyRuns(500) },
   );
 });
+
+test('any text becomes a selector or a problem inside the text, and never an exception', () => {
+  const token = fc.oneof(
+    fc.constantFrom(
+      'labels',
+      '.a',
+      '["a"]',
+      '"x"',
+      '==',
+      '!=',
+      'in',
+      '!',
+      '&&',
+      '||',
+      '(',
+      ')',
+      '[',
+      ']',
+      ',',
+    ),
+    fc.constantFrom('has(', '.contains("x")', '?', ':', '{', '}', '1', 'true', 'null', '.?b', '[?"b"]'),
+    fc.string({ unit: 'binary', maxLength: 3 }),
+  );
+  const texts = fc.array(token, { maxLength: 12 }).map((tokens) => tokens.join(' '));
+  fc.assert(
+    fc.property(texts, (text) => {
+      const outcome = workloadSelector({ cel: [text] });
+      const offsets = outcome.ok ? [] : outcome.problems.map(({ offset = 0 }) => offset);
+      expect(offsets.every((offset) => offset >= 0 && offset <= text.length)).toBe(true);
+    }),
+    { numRuns: propertyRuns(2000) },
+  );
+  for (const sign of ['!', '(', '[']) expect(workloadSelector({ cel: [sign.repeat(4000)] }).ok).toBe(false);
+});
