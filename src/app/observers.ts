@@ -112,11 +112,11 @@ export function reconcileObserver(
     },
     orphaned: (provider, why, count) => {
       metrics.orphaned(kindOfProvider(provider), why, count);
-      log.warn('objects of a deleted policy or share stay', { owner: provider, why, count });
+      log.warn('objects of a deleted provider stay', { owner: provider, why, count });
     },
     blocked: (provider, reason) => {
       metrics.failed(kindOfProvider(provider), reason);
-      log.warn('policy or share not ready', { owner: provider, reason });
+      log.warn('provider not ready', { owner: provider, reason });
     },
     guardMissing: (policy, binding) => log.warn('guard or jail not in force', { policy, binding }),
     initialSyncDone: ({ namespaces, milliseconds }) =>

@@ -106,7 +106,7 @@ export function leaseProblems(name: string, lease: KubeObject | undefined, now: 
   return [`no replica holds Lease ${name}, so none writes: see the log of ${name}`];
 }
 
-/** A policy or share says itself what is wrong, and what to do. */
+/** A provider says itself what is wrong, and what to do. */
 export function providerProblems(kind: string, providers: readonly KubeObject[]): Problems {
   return providers
     .filter((provider) => !conditionIs(provider, 'Ready', 'True'))

@@ -73,7 +73,7 @@ function policiesSetting(): Setting<string> {
 export const serveSettings = {
   policies: requiredText({
     ...fileOrFolder,
-    help: 'The policies and shares to serve: a YAML file, or a folder of them.',
+    help: 'The policies, shares, intents and bindings to serve: a YAML file, or a folder of them.',
   }),
   clusterState: optionalText({ ...fileOrFolder, help: 'Namespaces as YAML, in place of a cluster.' }),
   host: hostSetting('127.0.0.1'),
@@ -113,7 +113,7 @@ export const uninstallSettings = {
     help: 'A namespace with Secrets to share. May be given several times.',
   },
   keepContents: switchSetting(
-    'Keep all objects that policies and shares provide. They lose the label and annotation of Reeve.',
+    'Keep all objects that policies, shares and bindings provide. They lose the label and annotation of Reeve.',
   ),
   deleteShared: switchSetting(
     'Also delete the namespaces of --shared-namespace with all Secrets in them, if the installation created them.',
@@ -149,10 +149,10 @@ export type CheckFlags = Values<typeof checkSettings>;
 
 export const uninstallDetails = `The command prints which objects it will delete or keep, asks for confirmation, and then deletes in this order:
 the webhook configurations, so that no request waits for an answer; the Deployments and the rights of Reeve's
-accounts; the guard; the objects that policies and shares provide; the policies and shares; their kinds; the rest.
+accounts; the guard; the objects that policies, shares and bindings provide; these themselves; their kinds; the rest.
 
 Provided objects are deleted, even if there are more than maxDeletions: your answer confirms the number. They stay,
-without the label and annotation of Reeve, if deletionPolicy is Orphan, if their policy or share is suspended or
+without the label and annotation of Reeve, if deletionPolicy is Orphan, if their policy, share or binding is suspended or
 invalid, or with --keep-contents.
 
 Reeve does not need to run. The guard is deleted before the objects, so until the objects are deleted, any user with

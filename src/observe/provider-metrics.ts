@@ -1,7 +1,7 @@
 // Measures each policy and share, and whether namespaces are ready. The numbers are those of the statuses.
 import type { MetricsRegistry } from './registry.ts';
 
-/** What a status counts, for one policy or share. */
+/** What a status counts, for one policy, share or binding. */
 export interface ProviderNumbers {
   readonly kind: string;
   readonly name: string;
@@ -41,12 +41,16 @@ type ValueOf = (numbers: ProviderNumbers) => number | undefined;
 const counts: readonly (readonly [name: string, help: string, valueOf: ValueOf])[] = [
   [
     'reeve_provider_ready',
-    '1 if the condition Ready of a policy or share is True, else 0.',
+    '1 if the condition Ready of a policy, share or binding is True, else 0.',
     ({ isReady }) => Number(isReady),
   ],
-  ['reeve_provider_matched', 'Namespaces that match a policy or share.', ({ matched }) => matched],
-  ['reeve_provider_desired', 'Objects that a policy or share wants.', ({ desired }) => desired],
-  ['reeve_provider_synced', 'Objects of a policy or share that exist and match.', ({ synced }) => synced],
+  ['reeve_provider_matched', 'Namespaces that match a policy, share or binding.', ({ matched }) => matched],
+  ['reeve_provider_desired', 'Objects that a policy, share or binding wants.', ({ desired }) => desired],
+  [
+    'reeve_provider_synced',
+    'Objects of a policy, share or binding that exist and match.',
+    ({ synced }) => synced,
+  ],
   [
     'reeve_provider_skipped',
     'Objects that a policy leaves out, because the namespace lacks a label or annotation.',
@@ -54,12 +58,12 @@ const counts: readonly (readonly [name: string, help: string, valueOf: ValueOf])
   ],
   [
     'reeve_provider_conflicts',
-    'Objects of a policy or share whose name an object of another owner has.',
+    'Objects of a policy, share or binding whose name an object of another owner has.',
     ({ conflicts }) => conflicts,
   ],
   [
     'reeve_provider_failed',
-    'Objects of a policy or share that could not be created or changed.',
+    'Objects of a policy, share or binding that could not be created or changed.',
     ({ failed }) => failed,
   ],
 ];

@@ -25,7 +25,7 @@ export class ReconcileMetrics {
   constructor(registry: MetricsRegistry, gauges: ReconcileGauges) {
     this.#writes = registry.counter(
       'reeve_reconcile_writes_total',
-      'Objects written for policies and shares.',
+      'Objects written for policies, shares and bindings.',
       ['verb', 'kind'],
     );
     this.#failed = registry.counter('reeve_reconcile_failures_total', 'Writes of objects that failed.', [
@@ -39,7 +39,7 @@ export class ReconcileMetrics {
     );
     this.#orphaned = registry.counter(
       'reeve_reconcile_orphaned_total',
-      'Objects that the deletion of a policy or share left behind.',
+      'Objects that the deletion of a policy, share or binding left behind.',
       ['kind', 'reason'],
     );
     this.#rounds = registry.counter('reeve_reconcile_rounds_total', 'Namespaces reconciled, by result.', [

@@ -1,4 +1,4 @@
-// Enqueues the namespaces, policies and shares that a change affects.
+// Enqueues the namespaces and providers that a change affects.
 import { nameOf } from '../base/metadata.ts';
 import { providerId, type ProviderId } from '../policy/terms/provider-id.ts';
 import type { LiveCluster, NamespaceChange } from '../state/live-cluster.ts';

@@ -1,4 +1,4 @@
-// Records Kubernetes events: summed up on the policy or share and on the namespace, and one on each changed object.
+// Records Kubernetes events: summed up on the provider and on the namespace, and one on each changed object.
 import type { Observed } from '../policy/plan/observed.ts';
 import type { WriteStep } from '../policy/plan/plan-claim.ts';
 import type { PlanStep } from '../policy/plan/plan.ts';

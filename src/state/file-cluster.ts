@@ -56,7 +56,7 @@ export async function loadCluster(settings: ClusterSettings): Promise<LoadedClus
   };
 }
 
-/** A policy or share can have many problems; a file that is not YAML counts for one. */
+/** An object can have many problems; a file that is not YAML counts for one. */
 function refusedDocuments(problems: readonly FileProblem[]): number {
   return new Set(problems.map(({ file, document }) => `${file}#${document ?? 0}`)).size;
 }

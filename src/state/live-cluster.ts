@@ -11,7 +11,7 @@ import { ObjectCache } from './object-cache.ts';
 import type { LoadedProvider } from './stored-provider.ts';
 
 export interface LiveClusterOptions {
-  /** Never matched, whatever a policy or share says. */
+  /** Never matched, whatever a provider says. */
   readonly excludedNamespaces: readonly string[];
   /** Default: none, so that no intent is supported. */
   readonly adapters?: InstalledAdapters;

@@ -1,4 +1,4 @@
-// Loads a policy or share from the cluster: its state, and the version of it that is in force.
+// Loads a provider from the cluster: its state, and the version of it that is in force.
 import { isDeepStrictEqual } from 'node:util';
 import { ownMember } from '../base/json.ts';
 import type { KubeObject } from '../base/kube-object.ts';

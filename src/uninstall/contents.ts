@@ -1,4 +1,4 @@
-// Deletes or releases the objects that policies and shares provided, then deletes the policies and shares.
+// Deletes or releases the objects that providers have created, then deletes the providers.
 import type { ObjectRef } from '../base/kube-object.ts';
 import { cleanupFinalizer } from '../api/names.ts';
 import type { Observed } from '../policy/plan/observed.ts';

@@ -41,7 +41,8 @@ export async function findLeftovers(
     notes: [
       ...ending.map((live) => `${nameOfMarked(live)} is being deleted, and waits for finalizers of others`),
       ...others.map(
-        (live) => `${nameOfMarked(live)} has the label of Reeve and names no policy or share: left as it is`,
+        (live) =>
+          `${nameOfMarked(live)} has the label of Reeve and names no policy, share or binding: left as it is`,
       ),
       ...(await bindingsOf(namespace, refs, cluster)),
     ],

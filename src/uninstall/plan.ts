@@ -1,4 +1,4 @@
-// Decides for each object that policies and shares provided: it is deleted, or it stays without Reeve's label.
+// Decides for each object that providers have created: it is deleted, or it stays without Reeve's label.
 import { judgeFuse } from '../policy/plan/fuse.ts';
 import type { Observed } from '../policy/plan/observed.ts';
 import type { ProviderId, ProviderState } from '../policy/terms/provider-id.ts';

@@ -89,7 +89,7 @@ export class Uninstall {
 
   /**
    * First the API servers stop calling the webhooks, then the program ends, then its accounts lose their rights. Only then
-   * may the guards be deleted, because they limit these accounts too. The contents come before the policies and shares, which say what to do with them.
+   * may the guards be deleted, because they limit these accounts too. The contents come before the providers, which say what to do with them.
    */
   #steps(parts: ShippedParts): readonly Step[] {
     const removal = this.#removal;

@@ -145,10 +145,10 @@ describeControllers('the life of bindings', () => {
     expect(await stage.ownersOf(policy)).toEqual(['absent']);
   });
 
-  test('the finalizer of a binding does not hold up the deletion of its namespace', async () => {
+  test('neither the finalizer nor the fuse of a binding holds up the deletion of its namespace', async () => {
     const namespace = await makeNamespace('il-ends');
     const ref = tenantRef(namespace);
-    await bind(ref, ['il-dns']);
+    await bind(ref, ['il-dns'], { maxDeletions: 0 });
     await inTime(() => stage.ownersOf(object('NetworkPolicy', namespace, 'il-dns'))).toEqual([
       `SecurityIntentBinding/${namespace}/il-own`,
     ]);

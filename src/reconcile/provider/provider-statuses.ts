@@ -1,4 +1,4 @@
-// Reads and writes the stored status of policies and shares, with as few requests as possible.
+// Reads and writes the stored status of providers, with as few requests as possible.
 import { KubeError } from '../../base/kube-error.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';

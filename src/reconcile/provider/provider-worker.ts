@@ -1,4 +1,4 @@
-// Handles the keys of the provider queue: keeps the status and the finalizer of one policy or share.
+// Handles the keys of the provider queue: keeps the status and the finalizer of one provider.
 import { KubeError } from '../../base/kube-error.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
 import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
