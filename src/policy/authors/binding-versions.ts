@@ -27,11 +27,10 @@ export function versionsOf(
   contextAfter = context,
 ): LoadedVersions {
   const now = loaded(kind, objects, { before: context, after: contextAfter });
-  if (!isBinding(providerId(kind, ''))) return now;
-  const { problems, ...allServed } = loaded(kind, objects, {
-    before: withAllServed(context),
-    after: withAllServed(contextAfter),
-  });
+  const contexts = { before: withAllServed(context), after: withAllServed(contextAfter) };
+  const isSame = contexts.before === context && contexts.after === contextAfter;
+  if (isSame || !isBinding(providerId(kind, ''))) return now;
+  const { problems, ...allServed } = loaded(kind, objects, contexts);
   return { ...now, allServed, problems: now.problems.length > 0 ? now.problems : problems };
 }
 

@@ -23,7 +23,6 @@ import {
   compileSecretRules,
 } from './compile-rules.ts';
 import { contentsRules } from './contents-rule.ts';
-import { isTemplated } from './content-template.ts';
 
 export interface CompiledPolicy {
   readonly id: ProviderId;
@@ -86,7 +85,8 @@ export function compilePolicy(
     contents,
     roleNames: [...new Set((spec.contents?.roleBindings ?? []).map(({ roleRef }) => roleRef.name))],
     readsNamespace:
-      isTemplated(spec.contents) || defaults.some(({ template }) => template.reads.has('namespaceObject')),
+      contents.some((content) => content.isTemplated) ||
+      defaults.some(({ template }) => template.reads.has('namespaceObject')),
     isSuspended: spec.suspend,
     exceptions: (spec.exceptions ?? []).map(compileException),
   };

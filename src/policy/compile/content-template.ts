@@ -46,14 +46,41 @@ export function compileValue(
   fixedFields: readonly string[],
   checks: TextChecks,
 ): CompileResult<Renderer> {
-  return compileAt(value, { content, field: [], checks }, fixedFields);
+  const place = { content, field: [], checks };
+  if (isTemplated(value)) return compileAt(value, place, fixedFields);
+  // The functions for a long object without expressions would take ten times its memory.
+  const problems = literalProblems(value, place, fixedFields);
+  return problems.length > 0 ? refused(problems) : compiled(constant(value));
+}
+
+/** Checks the texts of a value that has no expression. */
+function literalProblems(value: unknown, place: Place, fixedFields: readonly string[]): readonly Problem[] {
+  if (typeof value === 'string') {
+    const check = place.checks(place.field);
+    const result = check === undefined ? undefined : compileText(value, place);
+    return result?.ok === false ? result.problems : [];
+  }
+  if (Array.isArray(value))
+    return value.flatMap((item: unknown, index) => literalProblems(item, below(place, index), fixedFields));
+  if (!isJsonObject(value)) return [];
+  return Object.entries(value).flatMap(([name, field]) =>
+    fixedFields.includes(name) ? [] : literalProblems(field, below(place, name), fixedBelow(name)),
+  );
+}
+
+function below(place: Place, step: string | number): Place {
+  return { ...place, field: [...place.field, step] };
+}
+
+/** Below the first level, other fields called `kind` are templates too. */
+function fixedBelow(name: string): readonly string[] {
+  return name === 'subjects' ? ['kind'] : [];
 }
 
 function compileAt(value: unknown, place: Place, fixedFields: readonly string[]): CompileResult<Renderer> {
-  const below = (step: string | number): Place => ({ ...place, field: [...place.field, step] });
   if (typeof value === 'string') return compileText(value, place);
   if (Array.isArray(value)) {
-    const items = value.map((item: unknown, index) => compileAt(item, below(index), fixedFields));
+    const items = value.map((item: unknown, index) => compileAt(item, below(place, index), fixedFields));
     return mapped(
       allOf(items),
       (renderers) => (namespaceObject, budget) => collect(renderers, namespaceObject, budget),
@@ -63,8 +90,7 @@ function compileAt(value: unknown, place: Place, fixedFields: readonly string[])
   const names = Object.keys(value);
   const fields = names.map((name) => {
     if (fixedFields.includes(name)) return compiled(constant(value[name]));
-    // Below the first level, other fields called `kind` are templates too.
-    return compileAt(value[name], below(name), name === 'subjects' ? ['kind'] : []);
+    return compileAt(value[name], below(place, name), fixedBelow(name));
   });
   return mapped(allOf(fields), (renderers) => (namespaceObject, budget) => {
     const collected = collect(renderers, namespaceObject, budget);

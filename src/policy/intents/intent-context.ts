@@ -53,9 +53,10 @@ function absenceOf(
 
 /**
  * Returns the context as if the API server served the kinds of all adapters. Authors need the rights for all of them, because a
- * CustomResourceDefinition that comes later must give no author more than the author may do.
+ * CustomResourceDefinition that comes later must give no author more than the author may do. The same context where all are served.
  */
 export function withAllServed(context: IntentContext): IntentContext {
+  if (context.adapters.every(({ absence }) => absence?.reason !== 'NotServed')) return context;
   const adapters = context.adapters.map((state) =>
     state.absence?.reason === 'NotServed' ? { adapter: state.adapter } : state,
   );

@@ -2,6 +2,7 @@
 
 /** Returns the value with `$${` for each `${` in its texts. Keys are never templates. */
 export function literalTexts<T>(value: T): T {
+  if (!JSON.stringify(value).includes('${')) return value;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the copy has the form of the value
   return escaped(value) as T;
 }
