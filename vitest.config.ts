@@ -72,6 +72,7 @@ const onTheSandbox = [
   'role-bindings',
   'secret-share-limits',
   'secret-shares',
+  'service-accounts',
   'steering',
 ].map((name) => `test/e2e/${name}.test.ts`);
 

@@ -65,6 +65,11 @@ export const readyCondition = `${group}/Ready`;
 export const fieldManager = 'reeve';
 /** The field manager of labels and annotations that an adopted object keeps when Reeve deletes it and creates it again. */
 export const keptFieldManager = `${fieldManager}-kept`;
+/**
+ * The field manager of what Reeve adds to ServiceAccounts of other owners. The name of an entry in managedFields goes on with
+ * `/` and a mark for each field: see src/policy/plan/account.ts.
+ */
+export const accountFieldManager = `${fieldManager}-serviceaccounts`;
 /** Annotation that lifts deletion protection. Its value must be the name of the Namespace. */
 export const allowDeletionAnnotation = `${group}/allow-deletion`;
 

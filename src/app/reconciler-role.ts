@@ -173,18 +173,23 @@ function ownSecretsOf({ client }: ClusterConnection, names: readonly string[] | 
 }
 
 /** A Secret can have 1 MiB, so a page of Secrets is short. */
-const auditedPages = { roles: 500, rolebindings: 500, secrets: 20 } as const;
+const auditedPages = { roles: 500, rolebindings: 500, secrets: 20, serviceaccounts: 500 } as const;
 
 function auditReaderOf({ client }: ClusterConnection): AuditReader {
   return {
     listExisting: (resource, namespace, signal) => {
-      const apiVersion = resource === 'secrets' ? 'v1' : roleType.apiVersion;
+      const isRbac = resource === 'roles' || resource === 'rolebindings';
+      const apiVersion = isRbac ? roleType.apiVersion : 'v1';
       const path = resourcePath({
         apiVersion,
         plural: resource,
         ...(namespace === undefined ? {} : { namespace }),
       });
-      return pagedObjects(client, { path }, { page: auditedPages[resource], signal });
+      return pagedObjects(
+        client,
+        { path, keepsManagers: resource === 'serviceaccounts' },
+        { page: auditedPages[resource], signal },
+      );
     },
   };
 }

@@ -42,10 +42,14 @@ async function startWhenNeeded(
   await startOnceServed({ type, sink, start, absence: 'info' }, connection, log, signal);
 }
 
-function targetOf({ type, namespace, name, metadataOnly }: WantedWatch, plural: string) {
+function targetOf(
+  { type, namespace, name, metadataOnly, keepsManagers = false }: WantedWatch,
+  plural: string,
+) {
   return {
     path: resourcePath({ apiVersion: type.apiVersion, plural, namespace }),
     metadataOnly,
+    keepsManagers,
     ...(name === undefined ? {} : { fieldSelector: `metadata.name=${name}` }),
   };
 }

@@ -83,21 +83,30 @@ export interface Intent {
   readonly namespace: string;
   readonly sharedNamespace: readonly string[];
   readonly deleteShared: boolean;
+  readonly keepContents: boolean;
 }
 
 export function planText(plan: ContentsPlan, intent: Intent): string {
-  const { description, namespace, sharedNamespace, deleteShared } = intent;
+  const { description, namespace, sharedNamespace, deleteShared, keepContents } = intent;
   const shared = sharedNamespace.join(', ');
   return [
     `Reeve will be removed from ${description}.`,
     ...plan.providers.map(providerText),
     `In all, ${counted(countOf(plan, 'deleted'), 'object')} will be deleted, and ${counted(countOf(plan, 'kept'), 'object')} will stay without the label and annotation of Reeve.`,
+    ...(plan.accounts === 0 ? [] : [accountsText(plan.accounts, keepContents)]),
     `Namespace ${namespace} will be deleted, with everything in it, if the installation created it.`,
     ...(shared === ''
       ? []
       : [deleteShared ? `ALL SECRETS in ${shared} will be deleted.` : `The Secrets in ${shared} will stay.`]),
     '',
   ].join('\n');
+}
+
+function accountsText(count: number, keepContents: boolean): string {
+  const accounts = `${count} ${count === 1 ? 'ServiceAccount' : 'ServiceAccounts'}`;
+  return keepContents
+    ? `The fields that policies added to ${accounts} will stay.`
+    : `The fields that policies added to ${accounts} will be taken back, unless their policy leaves its objects behind.`;
 }
 
 function providerText({ provider, fate, reason, objects }: ProviderPlan): string {

@@ -3,6 +3,7 @@ import type { Install } from '../policy/compile/install.ts';
 import type { HookMode } from '../policy/compile/applicable-rules.ts';
 import { orphanedText } from '../policy/plan/fuse.ts';
 import type { ProviderId } from '../policy/terms/provider-id.ts';
+import { providesFields } from '../policy/compile/load-provider.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import type { Clock } from '../base/clock.ts';
 import { createAudit, type AuditPartsOptions } from './audit/audit-parts.ts';
@@ -13,10 +14,12 @@ import { Fuse, type FuseOptions } from './fuse/fuse.ts';
 import { UndesiredCounts } from './fuse/undesired-counts.ts';
 import { InitialSync } from './initial-sync.ts';
 import { ProviderLedger } from './ledger.ts';
+import { ObservedAccounts } from './live/observed-accounts.ts';
 import { ObservedObjects } from './live/observed-objects.ts';
 import { Sources } from './live/sources.ts';
 import { WatchSync } from './live/watch-sync.ts';
-import { wantedWatches, type ProvidedScope } from './live/watches.ts';
+import { accountsWatch, wantedWatches, type ProvidedScope } from './live/watches.ts';
+import { AccountKeeper } from './namespace/account-keeper.ts';
 import { Audits } from './namespace/audits.ts';
 import { DesiredCache } from './namespace/desired-cache.ts';
 import { NamespaceConditions } from './namespace/namespace-conditions.ts';
@@ -64,7 +67,7 @@ export function assembleReconciler(options: AssemblyOptions) {
   const state = createState(options, queues);
   const reports = createReports(options, queues);
   const { namespaceQueue, providerQueue } = queues;
-  const { objects, sources, watches, watchSync, desiredCache, undesired, announcer } = state;
+  const { objects, accounts, sources, watches, watchSync, desiredCache, undesired, announcer } = state;
   const { ledger, conditions } = reports;
 
   // Changes of all state above become keys of the queues.
@@ -72,6 +75,7 @@ export function assembleReconciler(options: AssemblyOptions) {
   const dispatcher = new Dispatcher({
     cluster,
     objects,
+    accounts,
     sources,
     ledger,
     desiredCache,
@@ -88,7 +92,8 @@ export function assembleReconciler(options: AssemblyOptions) {
   return {
     ...queues,
     objects,
-    watches: audit.watched(watches),
+    accounts,
+    watches: [...audit.watched(watches), accountsWatch(accounts)],
     watchSync,
     undesired,
     ledger,
@@ -119,6 +124,10 @@ function createState(options: AssemblyOptions, { providerQueue }: Queues) {
   const { events, observer } = options;
   // Observed state: live objects and sources. Policies, shares and Namespaces come with `cluster`.
   const objects = new ObservedObjects();
+  const accounts = new ObservedAccounts();
+  cluster.subscribe((change) => {
+    if (change.kind === 'provider' && providesFields(change.after?.definition)) accounts.need();
+  });
   const sources = new Sources({ sourceNamespaces, writer, cluster });
   const watches = wantedWatches(scopeOf(options), objects, sources);
   const watchSync = new WatchSync({ watches, cluster, objects, sources, selfReviewer, resourceOf, clock });
@@ -131,7 +140,7 @@ function createState(options: AssemblyOptions, { providerQueue }: Queues) {
     announcer.provider(provider, 'Orphaned', orphanedText(why, count, provider));
   };
   const fuse = new Fuse({ cluster, undesired, kinds, clock, orphaned });
-  return { objects, sources, watches, watchSync, desiredCache, undesired, announcer, fuse };
+  return { objects, accounts, sources, watches, watchSync, desiredCache, undesired, announcer, fuse };
 }
 
 type Reports = ReturnType<typeof createReports>;
@@ -161,37 +170,13 @@ interface Parts extends Queues, State, Reports, ReturnType<typeof createAudit> {
 
 /** Handles the keys of the namespace queue. */
 function createNamespaceWorker(options: AssemblyOptions, parts: Parts): NamespaceWorker {
-  const { cluster, writer, observer, clock } = options;
-  const { objects, sources, desiredCache, fuse, ledger, finalizers, conditions, announcer } = parts;
-  const { initialSync, namespaceQueue } = parts;
-  const audits = new Audits({ cluster, clock });
-  const planner = new NamespacePlanner({
-    ...scopeOf(options),
-    cluster,
-    desiredCache,
-    objects,
-    sources,
-    fuse,
-    writer,
-    clock,
-  });
-  const repairer = new DefaultsRepairer({ audits, writer, announcer, observer });
-  const executor = new StepExecutor({ writer, clock, objects, finalizers, fuse, announcer, observer });
+  const given = { ...options, ...parts, audits: new Audits(options) };
   return new NamespaceWorker({
-    cluster,
-    planner,
-    executor,
-    repairer,
-    audits,
-    ledger,
-    conditions,
-    objects,
-    fuse,
-    announcer,
-    observer,
-    clock,
-    initialSync,
-    namespaceQueue,
+    ...given,
+    planner: new NamespacePlanner({ ...given, ...scopeOf(options) }),
+    executor: new StepExecutor(given),
+    accountKeeper: new AccountKeeper(given),
+    repairer: new DefaultsRepairer(given),
   });
 }
 
@@ -199,7 +184,7 @@ function createNamespaceWorker(options: AssemblyOptions, parts: Parts): Namespac
 function createProviderWorker(options: AssemblyOptions, parts: Parts): ProviderWorker {
   const { cluster, selfReviewer, resourceOf, secretsRbacFailurePolicy, whereToAdd, observer, clock } =
     options;
-  const { objects, sources, fuse, ledger, statuses, finalizers, announcer, objectAudit } = parts;
+  const { objects, accounts, sources, fuse, ledger, statuses, finalizers, announcer, objectAudit } = parts;
   const { initialSync, dispatcher, providerQueue } = parts;
   const scope = scopeOf(options);
   const { auditSecrets } = options;
@@ -223,6 +208,7 @@ function createProviderWorker(options: AssemblyOptions, parts: Parts): ProviderW
     cluster,
     ledger,
     objects,
+    accounts,
     fuse,
     finalizers,
     statuses,

@@ -3,6 +3,8 @@ import type { Clock } from '../base/clock.ts';
 import { isAborted } from '../base/abort.ts';
 import { nameOf } from '../base/metadata.ts';
 import { pause } from '../base/pause.ts';
+import { providesFields } from '../policy/compile/load-provider.ts';
+import { observeAccount } from '../policy/plan/account.ts';
 import { observeSecret } from '../policy/plan/observed.ts';
 import { assembleReconciler, type Assembly, type AssemblyOptions } from './assembly.ts';
 import type { WantedWatch } from './live/watches.ts';
@@ -76,6 +78,7 @@ class Controller implements Reconciler {
   async run(signal: AbortSignal): Promise<void> {
     await this.#parts.watchSync.wait(signal);
     if (!isAborted(signal)) await this.#readOwnSecrets(signal);
+    if (!isAborted(signal)) await this.#findFields(signal);
     if (isAborted(signal)) return;
     this.#begin();
     try {
@@ -116,6 +119,22 @@ class Controller implements Reconciler {
     } catch (error) {
       // Each copy is then read when its namespace is reconciled.
       if (!isAborted(signal)) this.#options.observer.unexpectedError('list of our Secrets', error);
+    }
+  }
+
+  /** A policy can lose its last field of ServiceAccounts while no leader runs. Then only the accounts know of it. */
+  async #findFields(signal: AbortSignal): Promise<void> {
+    const { accounts } = this.#parts;
+    if ([...this.#options.cluster.providers()].some(({ definition }) => providesFields(definition))) return;
+    try {
+      for await (const each of this.#options.auditReader.listExisting('serviceaccounts', undefined, signal)) {
+        if (isAborted(signal)) return;
+        if (observeAccount(each).managers.length === 0) continue;
+        accounts.need();
+        return;
+      }
+    } catch (error) {
+      if (!isAborted(signal)) this.#options.observer.unexpectedError('list of ServiceAccounts', error);
     }
   }
 

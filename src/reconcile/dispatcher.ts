@@ -5,6 +5,7 @@ import type { LiveCluster, NamespaceChange } from '../state/live-cluster.ts';
 import type { ProviderChange } from '../state/live-providers.ts';
 import { affectedNamespaces } from './affected-namespaces.ts';
 import { changesOnlyReadiness } from './changes.ts';
+import type { AccountChange, ObservedAccounts } from './live/observed-accounts.ts';
 import type { InitialSync } from './initial-sync.ts';
 import type { ProviderLedger } from './ledger.ts';
 import type { ObjectsListener, ObservedChange, ObservedObjects } from './live/observed-objects.ts';
@@ -15,6 +16,7 @@ import type { WorkQueue } from './queue/queue.ts';
 export interface DispatcherOptions {
   readonly cluster: LiveCluster;
   readonly objects: ObservedObjects;
+  readonly accounts: ObservedAccounts;
   readonly sources: Sources;
   readonly ledger: ProviderLedger;
   readonly desiredCache: DesiredCache;
@@ -50,6 +52,14 @@ export class Dispatcher {
       },
     };
     options.objects.subscribe(listener, { last: true });
+    options.accounts.subscribe({
+      changed: (change) => {
+        if (this.#isLeading) this.#accountChanged(change);
+      },
+      synced: () => {
+        if (this.#isLeading) this.enqueueAll();
+      },
+    });
     options.sources.subscribe((source) => {
       if (this.#isLeading) this.#sourceChanged(source);
     });
@@ -112,6 +122,17 @@ export class Dispatcher {
     if (namespaceObject === undefined) return;
     const isOurs = [before, after].some((each) => each?.owner !== undefined || each?.lacksOwner === true);
     if (isOurs || desiredCache.of(namespaceObject).claims.has(key)) namespaceQueue.add(namespace);
+  }
+
+  #accountChanged({ namespace, key, before, after, from }: AccountChange): void {
+    const { cluster, desiredCache, namespaceQueue, providerQueue } = this.#options;
+    const [had = 0, has = 0] = [before?.marks.size, after?.marks.size];
+    // The last field of a policy that is being deleted frees its finalizer.
+    if (had > has)
+      for (const { state } of cluster.providers()) if (state.isDeleting) providerQueue.add(state.id);
+    const namespaceObject = cluster.snapshot().namespace(namespace);
+    if (from === 'own' || namespaceObject === undefined) return;
+    if (had + has > 0 || desiredCache.of(namespaceObject).fields.has(key)) namespaceQueue.add(namespace);
   }
 
   #sourceChanged(id: SourceId): void {

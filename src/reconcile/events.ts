@@ -75,6 +75,16 @@ export class EventAnnouncer {
     }
   }
 
+  /** Records that fields of a ServiceAccount of another owner were written, or taken back. */
+  wroteFields(provider: ProviderId, object: EventObject, verb: 'Updated' | 'Released'): void {
+    const { kind, name, namespace = '' } = object;
+    const action = verb === 'Updated' ? 'Update' : 'Release';
+    const change = { type: 'Normal', reason: verb, action } as const;
+    this.#window(provider).summary.add({ ...change, kind, name, namespace, object, message: 'fields only' });
+    const said = verb === 'Updated' ? 'fields written for' : 'fields taken back for';
+    this.#record(object, change, `${said} ${provider}`, this.#providerObject(provider));
+  }
+
   /** Records a default that the policy has added to an existing Namespace. */
   added(policy: ProviderId, namespace: string, { field, key }: Pick<MissingKey, 'field' | 'key'>): void {
     const kind = field === 'labels' ? 'label' : 'annotation';

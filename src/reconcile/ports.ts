@@ -44,7 +44,7 @@ export interface OwnSecrets {
 export interface AuditReader {
   /** Without a namespace: those of all namespaces. */
   listExisting(
-    resource: 'roles' | 'rolebindings' | 'secrets',
+    resource: 'roles' | 'rolebindings' | 'secrets' | 'serviceaccounts',
     namespace: string | undefined,
     signal: AbortSignal,
   ): AsyncIterable<KubeObject>;

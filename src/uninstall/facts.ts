@@ -3,6 +3,7 @@ import { KubeError } from '../base/kube-error.ts';
 import { apiVersion as ownVersion, managedByLabel, managedByReeve } from '../api/names.ts';
 import type { KubeClient } from '../kube/http/client.ts';
 import { resourcePath, groupVersionPath } from '../kube/http/resource-paths.ts';
+import { observeAccount, type ObservedAccount } from '../policy/plan/account.ts';
 import { observeObject, type Observed } from '../policy/plan/observed.ts';
 import {
   providerKinds,
@@ -18,6 +19,8 @@ export interface Facts {
   readonly providers: readonly ProviderState[];
   /** The metadata of labeled objects of any namespaced kind. */
   readonly marked: readonly Observed[];
+  /** ServiceAccounts of other owners to which policies have added fields. */
+  readonly accounts: readonly ObservedAccount[];
   /** Kinds that could not be listed, with the error: `pods.metrics.k8s.io (503 ServiceUnavailable)`. */
   readonly unseen: readonly string[];
 }
@@ -38,7 +41,21 @@ export async function readFacts(client: KubeClient): Promise<Facts> {
       unlisted.push(`${nameOf(resources[index])} (${found.code} ${found.reason})`);
     else marked.push(...found);
   }
-  return { providers: providers.flat(), marked, unseen: [...unseen, ...unlisted] };
+  const accounts = await accountsOf(client);
+  if (accounts instanceof KubeError) unlisted.push(`serviceaccounts (${accounts.code} ${accounts.reason})`);
+  const found = accounts instanceof KubeError ? [] : accounts;
+  return { providers: providers.flat(), marked, accounts: found, unseen: [...unseen, ...unlisted] };
+}
+
+async function accountsOf(client: KubeClient): Promise<readonly ObservedAccount[] | KubeError> {
+  const target = { path: resourcePath({ apiVersion: 'v1', plural: 'serviceaccounts' }), keepsManagers: true };
+  try {
+    const all = (await listObjects(client, target)).map((object) => observeAccount(object));
+    return all.filter(({ managers }) => managers.length > 0);
+  } catch (error) {
+    if (error instanceof KubeError) return error;
+    throw error;
+  }
 }
 
 /** Without the intents: what a binding says about its objects is all that counts here. */

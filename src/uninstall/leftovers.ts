@@ -6,6 +6,7 @@ import type { ObjectWriter } from '../kube/object-writer.ts';
 import { resourcePath } from '../kube/http/resource-paths.ts';
 import { nameOf } from '../base/metadata.ts';
 import { reconcilerAccount } from '../app/install-roles.ts';
+import { serviceAccountType } from '../policy/terms/object-key.ts';
 import type { Facts } from './facts.ts';
 import { nameOfRef, textOfError, inParallel, listObjects } from './removal.ts';
 
@@ -24,7 +25,7 @@ const atOnce = 8;
 
 export async function findLeftovers(
   refs: readonly ObjectRef[],
-  { providers, marked, unseen }: Facts,
+  { providers, marked, accounts: changed, unseen }: Facts,
   namespace: string,
   cluster: Cluster,
 ): Promise<Leftovers> {
@@ -36,6 +37,7 @@ export async function findLeftovers(
       ...found.filter((each) => each !== undefined),
       ...providers.map(({ id, hasFinalizer }) => (hasFinalizer ? `${id}, with the finalizer of Reeve` : id)),
       ...staying.map((live) => `${nameOfMarked(live)}, which carries the mark of Reeve`),
+      ...changed.map((each) => `fields of policies on ${nameOfRef({ ...serviceAccountType, ...each })}`),
       ...unseen.map((kind) => `what there is of ${kind}: it could not be looked at`),
     ],
     notes: [

@@ -1,6 +1,7 @@
 // Takes Reeve off a cluster without blocking any request: not while it runs, and not if it ends half-way.
 import type { ObjectRef } from '../base/kube-object.ts';
 import type { ClusterConnection } from '../app/cluster-connection.ts';
+import { clearAccounts } from './accounts.ts';
 import { clearContents, removeProviders } from './contents.ts';
 import { readFacts, type Facts } from './facts.ts';
 import {
@@ -107,6 +108,7 @@ export class Uninstall {
       { run: deletion(parts.rights), isNeeded: true },
       { run: deletion(parts.guards), isNeeded: true },
       { run: () => clearContents(contents), isNeeded: true },
+      { run: () => clearAccounts(contents), isNeeded: true },
       { run: () => removeProviders(contents), isNeeded: true },
       { run: deletion(parts.definitions) },
       { run: deletion(parts.rest) },
@@ -121,7 +123,7 @@ export class Uninstall {
       return await this.#facts();
     } catch (error) {
       const what = `policies, shares and what they provided (${textOfError(error)})`;
-      return { providers: [], marked: [], unseen: [what] };
+      return { providers: [], marked: [], accounts: [], unseen: [what] };
     }
   }
 

@@ -215,12 +215,18 @@ export class MemoryCluster implements ObjectWriter, OwnSecrets, AuditReader {
   }
 
   async *listExisting(
-    resource: 'roles' | 'rolebindings' | 'secrets',
+    resource: Parameters<AuditReader['listExisting']>[0],
     namespace: string | undefined,
     signal: AbortSignal,
   ): AsyncGenerator<KubeObject> {
-    const kind = { roles: 'Role', rolebindings: 'RoleBinding', secrets: 'Secret' }[resource];
-    const apiVersion = kind === 'Secret' ? 'v1' : 'rbac.authorization.k8s.io/v1';
+    const kinds = {
+      roles: 'Role',
+      rolebindings: 'RoleBinding',
+      secrets: 'Secret',
+      serviceaccounts: 'ServiceAccount',
+    };
+    const kind = kinds[resource];
+    const apiVersion = kind.startsWith('Role') ? 'rbac.authorization.k8s.io/v1' : 'v1';
     const ref = { apiVersion, kind, name: '', ...(namespace === undefined ? {} : { namespace }) };
     yield* await this.#carryOut({ verb: 'list', ref, signal }, () => this.list(kind, namespace));
   }

@@ -69,20 +69,21 @@ async function getPage(
   query: Readonly<Record<string, string>>,
   options: Pick<ListOptions, 'signal'> & Partial<ListOptions>,
 ): Promise<Page> {
-  const page = readPage(await client.request({ ...listRequest(target, query), signal: options.signal }));
+  const list = await client.request({ ...listRequest(target, query), signal: options.signal });
+  const page = readPage(list, target);
   // Leaving out an object that cannot be read would look like its deletion.
   if (page === undefined) throw malformedAnswer();
   options.onPage?.();
   return page;
 }
 
-function readPage(list: JsonObject): Page | undefined {
+function readPage(list: JsonObject, target: WatchTarget): Page | undefined {
   const itemKind = itemKindOf(list);
   const resourceVersion = resourceVersionOf(list);
   // Go encodes an empty list as null.
   const items = ownMember(list, 'items') ?? [];
   if (itemKind === undefined || resourceVersion === undefined || !Array.isArray(items)) return undefined;
-  const objects = items.map((item) => watchedObject(item, itemKind));
+  const objects = items.map((item) => watchedObject(item, target, itemKind));
   if (!areAllRead(objects)) return undefined;
   return { objects, resourceVersion, next: continueOf(list) };
 }

@@ -198,7 +198,8 @@ class ListWatch implements WatchHealth {
     let hadProgress = false;
     const end = (error: KubeError | undefined): WatchEnd => ({ wasOpen, hadProgress, error });
     const onOpen = (): void => void (wasOpen = true);
-    const options = { clock, stallMs, signal: this.#stop.signal, onOpen };
+    const { keepsManagers = false } = this.#target;
+    const options = { clock, stallMs, signal: this.#stop.signal, keepsManagers, onOpen };
     for await (const event of watchStream(this.#client, request, options)) {
       if (this.#isStopped()) break;
       if (event.kind === 'failed') return end(event.error);

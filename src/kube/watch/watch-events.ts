@@ -5,6 +5,7 @@ import type { JsonObject } from '../../base/json.ts';
 import { KubeError } from '../../base/kube-error.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { malformedAnswer } from '../http/answers.ts';
+import type { WatchTarget } from './watch-target.ts';
 import { resourceVersionOf, watchedObject } from './watched-object.ts';
 
 export type WatchEvent =
@@ -19,19 +20,25 @@ export type WatchEvent =
   | { readonly kind: 'failed'; readonly error: KubeError };
 
 /** Returns a `failed` event for a line that cannot be read, and for an error of the server. */
-export function readWatchEvent(line: string): WatchEvent {
+export function readWatchEvent(line: string, target: Pick<WatchTarget, 'keepsManagers'>): WatchEvent {
   const parsed = parsedJson(line);
   const object = ownMember(parsed, 'object');
-  return (isJsonObject(object) ? eventOf(ownMember(parsed, 'type'), object) : undefined) ?? unreadable();
+  return (
+    (isJsonObject(object) ? eventOf(ownMember(parsed, 'type'), object, target) : undefined) ?? unreadable()
+  );
 }
 
-function eventOf(type: unknown, object: JsonObject): WatchEvent | undefined {
+function eventOf(
+  type: unknown,
+  object: JsonObject,
+  target: Pick<WatchTarget, 'keepsManagers'>,
+): WatchEvent | undefined {
   if (type === 'ERROR') return { kind: 'failed', error: statusError(object) };
   const resourceVersion = resourceVersionOf(object);
   if (resourceVersion === undefined) return undefined;
   if (type === 'BOOKMARK') return { kind: 'bookmark', resourceVersion };
   const kind = changes.get(type);
-  const watched = watchedObject(object);
+  const watched = watchedObject(object, target);
   return kind === undefined || watched === undefined ? undefined : { kind, object: watched, resourceVersion };
 }
 

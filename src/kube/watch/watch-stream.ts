@@ -12,6 +12,8 @@ interface WatchOptions {
   /** How long a watch may be silent. */
   readonly stallMs: number;
   readonly signal: AbortSignal;
+  /** If true, the objects keep their managedFields. */
+  readonly keepsManagers?: boolean;
   /** Called when the server has accepted the watch. */
   onOpen(): void;
 }
@@ -29,7 +31,7 @@ export async function* watchStream(
     options.onOpen();
     for await (const line of linesOf(chunks)) {
       silence.restart();
-      const event = readWatchEvent(line);
+      const event = readWatchEvent(line, options);
       yield event;
       if (event.kind === 'failed') return;
     }

@@ -8,6 +8,8 @@ export interface WatchTarget {
   readonly fieldSelector?: string;
   /** If true, every object is a PartialObjectMetadata of meta.k8s.io/v1, without its payload. */
   readonly metadataOnly?: boolean;
+  /** If true, the objects keep their managedFields. */
+  readonly keepsManagers?: boolean;
 }
 
 const listTimeoutMs = 60_000;

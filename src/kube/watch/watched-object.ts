@@ -1,7 +1,8 @@
-// Reads one object from a list or a watch: checks its metadata, and drops managedFields.
+// Reads one object from a list or a watch: checks its metadata, and drops managedFields unless a watch keeps them.
 import { isJsonObject } from '../../base/json.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { KubeObject, ObjectMeta } from '../../base/kube-object.ts';
+import type { WatchTarget } from './watch-target.ts';
 
 /** Kind and version of the items of a list, which the items themselves do not have. */
 export interface ItemKind {
@@ -10,11 +11,16 @@ export interface ItemKind {
 }
 
 /** Returns undefined when the API server could not have stored such an object. */
-export function watchedObject(value: unknown, itemKind?: ItemKind): KubeObject | undefined {
+export function watchedObject(
+  value: unknown,
+  { keepsManagers = false }: Pick<WatchTarget, 'keepsManagers'>,
+  itemKind?: ItemKind,
+): KubeObject | undefined {
   if (!isJsonObject(value)) return undefined;
   const { metadata, ...rest } = value;
   if (!hasValidMetadata(metadata)) return undefined;
-  // They are often more than half of an object, and only the API server reads them.
+  if (keepsManagers) return { ...itemKind, ...rest, metadata };
+  // They are often more than half of an object.
   const { managedFields: _, ...kept } = metadata;
   return { ...itemKind, ...rest, metadata: kept };
 }

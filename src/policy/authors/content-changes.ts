@@ -7,7 +7,7 @@ import type { CompiledContent, RenderedContent } from '../compile/compile-conten
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import type { CompiledShare } from '../compile/compile-share.ts';
 import { isProvided, mayMakeSecret, type Install } from '../compile/install.ts';
-import { groupKind, roleBindingType, type ObjectType } from '../terms/object-key.ts';
+import { groupKind, roleBindingType, serviceAccountType, type ObjectType } from '../terms/object-key.ts';
 import type { Circumstances } from '../terms/budget.ts';
 import { fieldDifferences, roleBindingDifferences, shareDifferences } from './differences.ts';
 import { fateOf, providedBy, type ProviderWrite } from './provider-write.ts';
@@ -60,7 +60,7 @@ interface Content {
   readonly compiled: CompiledContent;
 }
 
-/** The compiled contents have the order of the spec: first the roleBindings, then the resources. */
+/** The compiled contents have the order of the spec: roleBindings, resources, serviceAccounts. */
 function contentsOf({
   object: { spec },
   compiled,
@@ -68,7 +68,7 @@ function contentsOf({
   readonly object: NamespacePolicy;
   readonly compiled: CompiledPolicy;
 }): readonly Content[] {
-  const { roleBindings = [], resources = [] } = spec.contents ?? {};
+  const { roleBindings = [], resources = [], serviceAccounts = [] } = spec.contents ?? {};
   const sources = [
     ...roleBindings.map((binding) => ({
       type: roleBindingType,
@@ -77,6 +77,7 @@ function contentsOf({
       source: binding,
     })),
     ...resources.map((source) => ({ type: source, name: source.metadata.name, source })),
+    ...serviceAccounts.map((source) => ({ type: serviceAccountType, name: source.name, source })),
   ];
   return compiled.contents.flatMap((content, index) => {
     const source = sources[index];
@@ -89,11 +90,13 @@ function policyChanges(
   after: readonly Content[],
   install: Install,
 ): readonly ContentChange[] {
-  const keyOf = ({ type, name }: Content): string => `${groupKind(type)} ${name}`;
+  const keyOf = ({ type, name, compiled }: Content): string =>
+    `${groupKind(type)} ${name} ${compiled.isFields}`;
   const older = new Map(before.map((content) => [keyOf(content), content]));
   return after.flatMap((content) => {
     const old = older.get(keyOf(content));
-    if (content.binding === undefined && !isProvided(content.type, install)) return [];
+    const isLimited = content.binding === undefined && !content.compiled.isFields;
+    if (isLimited && !isProvided(content.type, install)) return [];
     if (isDeepStrictEqual(old?.source, content.source)) return [];
     const addition = contentChange(old, content, true);
     return old === undefined ? [addition] : [addition, contentChange(old, content, false)];
@@ -104,7 +107,7 @@ function policyChanges(
 function contentChange(old: Content | undefined, now: Content, isNew: boolean): ContentChange {
   const isSameEverywhere = !rendersDifferently(old) && !rendersDifferently(now);
   return {
-    text: `${isNew ? 'adds' : 'changes'} ${now.type.kind} ${clipped(now.name, 60)}`,
+    text: `${isNew ? 'adds' : 'changes'} ${fieldsText(now, isNew)}${now.type.kind} ${clipped(now.name, 60)}`,
     detail: detailOf(isNew ? undefined : old, now),
     isNew,
     affects: (namespaceObject, circumstances) =>
@@ -112,6 +115,11 @@ function contentChange(old: Content | undefined, now: Content, isNew: boolean): 
         ? isNew === (old === undefined)
         : isOther(old, now, isNew, namespaceObject, circumstances),
   };
+}
+
+function fieldsText({ compiled }: Content, isNew: boolean): string {
+  if (!compiled.isFields) return '';
+  return isNew ? 'fields to ' : 'fields of ';
 }
 
 function detailOf(old: Content | undefined, now: Content): string {

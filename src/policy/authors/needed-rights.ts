@@ -8,7 +8,7 @@ import { renderPath, type Path } from '../../base/problem.ts';
 import type { SecretShare } from '../../api/secret-share/secret-share.ts';
 import { isProvided, mayMakeSecret, type Install } from '../compile/install.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
-import { groupOf, roleBindingType } from '../terms/object-key.ts';
+import { groupOf, roleBindingType, serviceAccountType } from '../terms/object-key.ts';
 import { namespaceOfProvider } from '../terms/provider-id.ts';
 import type { CompiledShare } from '../compile/compile-share.ts';
 
@@ -24,7 +24,7 @@ export interface RightsRule {
 
 export interface NeededRights extends RightsRule {
   /** The webhook sets `defaults` in the request of another user, so Reeve's own account needs no right for them. */
-  readonly for: 'bindings' | 'role' | 'kind' | 'namespaces' | 'defaults' | 'source' | 'copies';
+  readonly for: 'bindings' | 'role' | 'kind' | 'accounts' | 'namespaces' | 'defaults' | 'source' | 'copies';
   /** True if the install allows the object. The author needs the right anyway, because an install may allow more later. */
   readonly isAllowed: boolean;
   /** The purpose of the rights, as it follows "may not": "hand out ClusterRole edit". */
@@ -46,7 +46,8 @@ export function neededRights(definition: ProviderDefinition, install: Install): 
   const byRule = new Map<string, NeededRights>();
   for (const part of needed) {
     const each = inBinding(part, definition);
-    const key = JSON.stringify([each.group, each.resource, each.name, each.namespace]);
+    const { group, resource, name, namespace } = each;
+    const key = JSON.stringify([group, resource, name, namespace, each.for === 'accounts']);
     if (!byRule.has(key)) byRule.set(key, each);
   }
   return [...byRule.values()];
@@ -67,7 +68,7 @@ function inBinding({ path, ...part }: NeededPart, definition: ProviderDefinition
 }
 
 function policyRights({ spec }: NamespacePolicy, install: Install): readonly NeededPart[] {
-  const { roleBindings = [], resources = [] } = spec.contents ?? {};
+  const { roleBindings = [], resources = [], serviceAccounts = [] } = spec.contents ?? {};
   // The right to bind says nothing of the RoleBindings of others, which a policy can take over and replace.
   const bindings: NeededPart = {
     for: 'bindings',
@@ -101,6 +102,7 @@ function policyRights({ spec }: NamespacePolicy, install: Install): readonly Nee
     ...(roles.length > 0 ? [bindings] : []),
     ...roles,
     ...kinds,
+    ...(serviceAccounts.length > 0 ? [accounts] : []),
     ...(spec.existing === 'Repair' ? [repair] : []),
     ...defaultsRights(spec),
   ];
@@ -134,6 +136,16 @@ function hasKeys({ labels = {}, annotations = {} }: DefaultsSpec = {}): boolean 
 function contentsPath(...steps: Path): Path {
   return ['spec', 'contents', ...steps];
 }
+
+const accounts: NeededPart = {
+  for: 'accounts',
+  isAllowed: true,
+  verbs: ['patch'],
+  group: groupOf(serviceAccountType.apiVersion),
+  resource: 'serviceaccounts',
+  effect: 'change ServiceAccounts',
+  path: contentsPath('serviceAccounts'),
+};
 
 const repair: NeededPart = {
   for: 'namespaces',

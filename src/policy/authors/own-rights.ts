@@ -85,6 +85,8 @@ function ownPart(
       return [{ ...rule, purpose: 'bind', ...(name === undefined ? {} : { name }) }];
     case 'kind':
       return [{ ...rule, purpose: 'resources', verbs: keeping }];
+    case 'accounts':
+      return [{ ...rule, purpose: 'reconciler', verbs: ['list', 'watch', 'patch'] }];
     case 'namespaces':
       return [{ ...rule, purpose: 'reconciler' }];
     case 'defaults':

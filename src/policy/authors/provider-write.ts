@@ -132,7 +132,9 @@ export function providedBy(definition: ProviderDefinition | undefined): unknown 
 /** Returns how many objects a provider can have in one namespace. */
 export function objectsPerNamespace(definition: ProviderDefinition | undefined): number {
   if (definition === undefined) return 0;
-  return definition.kind === 'NamespacePolicy' ? definition.compiled.contents.length : 1;
+  return definition.kind === 'NamespacePolicy'
+    ? definition.compiled.contents.filter(({ isFields }) => !isFields).length
+    : 1;
 }
 
 export function policyIn(definition: ProviderWrite['after']): CompiledPolicy | undefined {

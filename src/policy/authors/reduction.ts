@@ -59,6 +59,7 @@ function hasFewerContents(before: ContentsSpec, after: ContentsSpec): boolean {
   const bindings = after.roleBindings ?? [];
   return (
     isSubset(after.resources, before.resources) &&
+    isSubset(after.serviceAccounts, before.serviceAccounts) &&
     bindings.every((binding) => (before.roleBindings ?? []).some((each) => isReducedTo(each, binding)))
   );
 }

@@ -162,9 +162,13 @@ export class RefusedContents {
     const { now, budget } = this.#circumstances;
     const rendered = content.render(namespaceObject, budget);
     if (rendered.kind !== 'present') return [];
-    const { name, body, expiresAt = Infinity } = rendered.value;
-    if (expiresAt <= now.getTime()) return [];
-    const binding = { ...body, ...roleBindingType, metadata: { name, namespace: nameOf(namespaceObject) } };
+    const { name, form, expiresAt = Infinity } = rendered.value;
+    if (expiresAt <= now.getTime() || form.kind !== 'object') return [];
+    const binding = {
+      ...form.body,
+      ...roleBindingType,
+      metadata: { name, namespace: nameOf(namespaceObject) },
+    };
     const found = auditObject(policy, 'rolebindings', binding, namespaceObject, this.#circumstances);
     return [name, found.map((each) => `${each.rule} ${each.found}`)];
   }

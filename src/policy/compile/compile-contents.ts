@@ -1,21 +1,47 @@
 // Compiles the contents of a policy, and renders them for one namespace.
-import { roleBindingType, type ObjectType } from '../terms/object-key.ts';
+import {
+  isSameObjectType,
+  roleBindingType,
+  serviceAccountType,
+  type ObjectType,
+} from '../terms/object-key.ts';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import type { ContentsSpec, RoleBindingContent } from '../../api/namespace-policy/namespace-policy.ts';
+import type {
+  ContentsSpec,
+  RoleBindingContent,
+  ServiceAccountContent,
+} from '../../api/namespace-policy/namespace-policy.ts';
 import { keyText } from '../../base/metadata.ts';
 import type { Path } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
 import { parseDuration } from '../../base/time.ts';
 import type { Budget } from '../terms/budget.ts';
-import { allOf, mapped, type CompileResult } from '../terms/compile-result.ts';
+import { allOf, mapped, refused, type CompileResult } from '../terms/compile-result.ts';
 import { compileValue, isTemplated, shownText, type TextProblem } from './content-template.ts';
-import { resourceChecks, roleBindingChecks, type TextChecks } from './text-checks.ts';
+import { accountChecks, resourceChecks, roleBindingChecks, type TextChecks } from './text-checks.ts';
 
-/** A rendered object, still without its namespace and the marks of its owner. */
+/** Fields for a ServiceAccount of another owner. */
+export interface AccountFields {
+  /** Names of Secrets. */
+  readonly pullSecrets: readonly string[];
+  readonly automount: boolean | undefined;
+}
+
+/** A whole object, still without its namespace and the marks of its owner. */
+export interface WholeObject {
+  readonly kind: 'object';
+  readonly body: JsonObject;
+}
+
+export interface FieldsOnly {
+  readonly kind: 'fields';
+  readonly fields: AccountFields;
+}
+
 export interface RenderedContent {
   readonly name: string;
-  readonly body: JsonObject;
+  readonly form: WholeObject | FieldsOnly;
   /** Milliseconds since the epoch. From then on the object is not desired. */
   readonly expiresAt?: number;
 }
@@ -36,13 +62,15 @@ export type Rendered<T> =
   | ({ readonly kind: 'skipped' } & Unrendered)
   | ({ readonly kind: 'error'; readonly problem: TextProblem } & Unrendered);
 
-/** An object that each matched namespace gets. */
+/** An object that each matched namespace gets, or fields of one. */
 export interface CompiledContent {
   readonly type: ObjectType;
   /** As the policy has it: can be a template. */
   readonly name: string;
   /** True if its texts have expressions, so that a namespace can make it fail. */
   readonly isTemplated: boolean;
+  /** True for fields of an object that Reeve does not own. */
+  readonly isFields: boolean;
   render(namespaceObject: KubeObject, budget: Budget): Rendered<RenderedContent>;
 }
 
@@ -52,9 +80,13 @@ export function compileContents(
   const path = ['spec', 'contents'];
   const roleBindings = contents?.roleBindings ?? [];
   const resources = contents?.resources ?? [];
+  const accounts = contents?.serviceAccounts ?? [];
   return allOf([
     ...roleBindings.map((binding, index) => compileRoleBinding(binding, [...path, 'roleBindings', index])),
     ...resources.map((resource, index) => compileResource(resource, [...path, 'resources', index])),
+    ...accounts.map((account, index) =>
+      compileAccount(account, resources, [...path, 'serviceAccounts', index]),
+    ),
   ]);
 }
 
@@ -72,7 +104,11 @@ function compileRoleBinding(binding: RoleBindingContent, path: Path): CompileRes
       subjects: subjectsOf(ownMember(value, 'subjects')),
     };
     const expiresAt = expiryOf(binding, namespaceObject);
-    return { name: shownName, body, ...(expiresAt === undefined ? {} : { expiresAt }) };
+    return {
+      name: shownName,
+      form: { kind: 'object', body },
+      ...(expiresAt === undefined ? {} : { expiresAt }),
+    };
   });
 }
 
@@ -82,10 +118,11 @@ interface ContentSource {
   readonly name: string;
   readonly fixedFields: readonly string[];
   readonly checks: TextChecks;
+  readonly isFields?: boolean;
 }
 
 function compileContent(
-  { type, value, name, fixedFields, checks }: ContentSource,
+  { type, value, name, fixedFields, checks, isFields = false }: ContentSource,
   path: Path,
   contentOf: (value: unknown, namespaceObject: KubeObject) => RenderedContent,
 ): CompileResult<CompiledContent> {
@@ -94,6 +131,7 @@ function compileContent(
     type,
     name,
     isTemplated: isTemplated(value),
+    isFields,
     render(namespaceObject, budget) {
       const rendered = render(namespaceObject, budget);
       if (rendered.kind === 'present')
@@ -152,6 +190,39 @@ function compileResource(resource: ResourceContent, path: Path): CompileResult<C
   };
   return compileContent(source, path, (value) => {
     const body = isJsonObject(value) ? value : {};
-    return { name: String(ownMember(ownMember(body, 'metadata'), 'name')), body };
+    const name = String(ownMember(ownMember(body, 'metadata'), 'name'));
+    return { name, form: { kind: 'object', body } };
+  });
+}
+
+/** Only names are templates. */
+function compileAccount(
+  { name, imagePullSecrets = [], automountServiceAccountToken: automount }: ServiceAccountContent,
+  resources: readonly ResourceContent[],
+  path: Path,
+): CompileResult<CompiledContent> {
+  const isWhole = resources.some(
+    (each) => isSameObjectType(each, serviceAccountType) && each.metadata.name === name,
+  );
+  if (isWhole) {
+    const found = `ServiceAccount ${clipped(name)}, which contents.resources provides as a whole`;
+    return refused([{ path: [...path, 'name'], found, accepted: 'the fields in contents.resources' }]);
+  }
+  const value = { name, imagePullSecrets };
+  const source = {
+    type: serviceAccountType,
+    value,
+    name,
+    fixedFields: [],
+    checks: accountChecks,
+    isFields: true,
+  };
+  return compileContent(source, path, (rendered) => {
+    const names = ownMember(rendered, 'imagePullSecrets');
+    const pullSecrets = Array.isArray(names) ? [...new Set(names.map(String))] : [];
+    return {
+      name: String(ownMember(rendered, 'name')),
+      form: { kind: 'fields', fields: { pullSecrets, automount } },
+    };
   });
 }

@@ -43,6 +43,13 @@ export type ProviderForm = ProviderDefinition['kind'];
 
 export type ProviderLoad = CompileResult<ProviderDefinition>;
 
+/** True for a policy that adds fields to ServiceAccounts of other owners. */
+export function providesFields(definition: ProviderDefinition | undefined): boolean {
+  return (
+    definition?.kind === 'NamespacePolicy' && definition.compiled.contents.some(({ isFields }) => isFields)
+  );
+}
+
 /** `context` is for bindings: without it, their intents count as missing. */
 export function loadProvider(kind: ProviderKind, value: unknown, context = noIntents): ProviderLoad {
   switch (kind) {

@@ -54,6 +54,9 @@ export function roleBindingChecks({ subjects }: RoleBindingContent): TextChecks 
   };
 }
 
+/** The name of a ServiceAccount, and those of its Secrets. */
+export const accountChecks: TextChecks = () => subdomain;
+
 /** The kinds of Kubernetes itself need a DNS subdomain. Other groups can have rules of their own. */
 export function resourceChecks(apiVersion: string): TextChecks {
   const [group = ''] = apiVersion.includes('/') ? apiVersion.split('/') : [''];

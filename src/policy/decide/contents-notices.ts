@@ -21,7 +21,9 @@ export function contentsNotices(
   const wanted = desired(after, snapshot, now, budget);
   return [
     ...[...old.claims.keys()].flatMap((key) => removalNotice(key, old, wanted, snapshot)),
+    ...fieldsNotices(old, wanted, (isKept) => (isKept ? '' : 'no longer provides')),
     ...[...wanted.claims.keys()].flatMap((key) => additionNotice(key, old, wanted)),
+    ...fieldsNotices(wanted, old, (wasThere) => (wasThere ? 'changes' : 'now provides')),
   ];
 }
 
@@ -51,6 +53,22 @@ function additionNotice(key: ObjectKey, old: Desired, wanted: Desired): readonly
     ];
   if (isDeepStrictEqual(before.content, after.content)) return [];
   return [`${shownProvider(provider)} changes ${objectText(key)} here`];
+}
+
+/** Lists the ServiceAccounts whose fields `one` and `other` want differently. A provider with an error changes nothing. */
+function fieldsNotices(
+  one: Desired,
+  other: Desired,
+  verbOf: (isInOther: boolean) => string,
+): readonly string[] {
+  return [...one.fields].flatMap(([key, claims]) =>
+    claims.flatMap(({ provider, content }) => {
+      if ([one, other].some(({ frozen }) => frozen.has(provider))) return [];
+      const same = other.fields.get(key)?.find((each) => each.provider === provider);
+      const verb = isDeepStrictEqual(same?.content, content) ? '' : verbOf(same !== undefined);
+      return verb === '' ? [] : [`${shownProvider(provider)} ${verb} fields of ${objectText(key)} here`];
+    }),
+  );
 }
 
 function winnerOf(key: ObjectKey, { claims }: Desired): Claim | undefined {

@@ -8,7 +8,14 @@ import type { ProviderId } from '../terms/provider-id.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import type { Rendered } from '../compile/compile-contents.ts';
 import { objectKey, type ObjectKey } from '../terms/object-key.ts';
-import { policyProvider, shareProvider, type Provider, type Claim, type ProvidedObject } from './provider.ts';
+import {
+  policyProvider,
+  shareProvider,
+  type Claim,
+  type FieldsClaim,
+  type ProvidedObject,
+  type Provider,
+} from './provider.ts';
 
 /** The reason why the objects of a provider stay as they are in the namespace. */
 export interface Freeze {
@@ -27,6 +34,8 @@ export interface SkippedContent {
 export interface Desired {
   /** All claims to each object. The first claim wins. */
   readonly claims: ReadonlyMap<ObjectKey, readonly Claim[]>;
+  /** All requests for fields of each ServiceAccount, in the order of their providers. They add up. */
+  readonly fields: ReadonlyMap<ObjectKey, readonly FieldsClaim[]>;
   readonly frozen: ReadonlyMap<ProviderId, Freeze>;
   readonly skipped: readonly SkippedContent[];
   /** The expired objects of each provider. */
@@ -76,6 +85,7 @@ function providersOf(namespaceObject: KubeObject, snapshot: ClusterSnapshot): re
 
 class DesiredUnion implements Desired {
   readonly claims = new Map<ObjectKey, Claim[]>();
+  readonly fields = new Map<ObjectKey, FieldsClaim[]>();
   readonly frozen = new Map<ProviderId, Freeze>();
   readonly expired = new Map<ProviderId, Set<ObjectKey>>();
   readonly expiries = new Map<ProviderId, number>();
@@ -103,7 +113,7 @@ class DesiredUnion implements Desired {
   #add(provider: ProviderId, rendered: Rendered<ProvidedObject>): void {
     switch (rendered.kind) {
       case 'present':
-        this.#claim(provider, rendered.value);
+        this.#provide(provider, rendered.value);
         break;
       case 'skipped':
         this.skipped.push({ provider, ...rendered.object, message: rendered.message });
@@ -118,8 +128,8 @@ class DesiredUnion implements Desired {
     }
   }
 
-  #claim(provider: ProviderId, wanted: ProvidedObject): void {
-    const { expiresAt } = wanted;
+  #provide(provider: ProviderId, wanted: ProvidedObject): void {
+    const { expiresAt, content } = wanted;
     const key = objectKey(wanted.type, wanted.name);
     if (expiresAt !== undefined && expiresAt <= this.#now) {
       this.expired.set(provider, (this.expired.get(provider) ?? new Set()).add(key));
@@ -129,11 +139,16 @@ class DesiredUnion implements Desired {
       this.nextExpiry = Math.min(this.nextExpiry ?? expiresAt, expiresAt);
       this.expiries.set(provider, Math.min(this.expiries.get(provider) ?? expiresAt, expiresAt));
     }
-    const claims = this.claims.get(key) ?? [];
-    const other = claims.find((claim) => claim.provider === provider);
-    if (other === undefined) this.claims.set(key, [...claims, { provider, key, ...wanted }]);
-    else if (!isDeepStrictEqual(other, { provider, key, ...wanted }))
-      this.#freeze(provider, { kind: wanted.type.kind, name: wanted.name }, twoContents);
+    if (content.kind === 'fields') this.#claim(this.fields, { ...wanted, provider, key, content });
+    else this.#claim(this.claims, { ...wanted, provider, key, content });
+  }
+
+  #claim<C extends Claim | FieldsClaim>(all: Map<ObjectKey, C[]>, claim: C): void {
+    const { provider, key, type, name } = claim;
+    const claims = all.get(key) ?? [];
+    const other = claims.find((each) => each.provider === provider);
+    if (other === undefined) all.set(key, [...claims, claim]);
+    else if (!isDeepStrictEqual(other, claim)) this.#freeze(provider, { kind: type.kind, name }, twoContents);
   }
 
   #freeze(provider: ProviderId, { kind, name }: { kind: string; name: string }, message: string): void {

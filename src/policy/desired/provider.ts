@@ -4,10 +4,9 @@ import type { Budget } from '../terms/budget.ts';
 import type { CompiledMatch } from '../terms/match.ts';
 import { nameOf } from '../../base/metadata.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
-import type { Rendered } from '../compile/compile-contents.ts';
+import type { FieldsOnly, Rendered, WholeObject } from '../compile/compile-contents.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import type { CompiledShare } from '../compile/compile-share.ts';
-import type { JsonObject } from '../../base/json.ts';
 import { type ObjectKey, type ObjectType, secretObjectType } from '../terms/object-key.ts';
 
 export interface Provider {
@@ -17,24 +16,29 @@ export interface Provider {
   render(namespaceObject: KubeObject, budget: Budget): readonly Rendered<ProvidedObject>[];
 }
 
-/** An object that a provider has for a namespace. */
-export interface ProvidedObject {
+interface Provided<C> {
   readonly type: ObjectType;
   readonly name: string;
-  readonly content: ClaimContent;
+  readonly content: C;
   /** Milliseconds since the epoch. */
   readonly expiresAt?: number;
 }
 
-/** A request of a provider for an object in the namespace. Of several claims to an object one wins. */
-export interface Claim extends ProvidedObject {
+/** An object that a provider has for a namespace, or fields of one. */
+export type ProvidedObject = Provided<ClaimContent> | Provided<FieldsOnly>;
+
+interface Claimed<C> extends Provided<C> {
   readonly provider: ProviderId;
   readonly key: ObjectKey;
 }
 
-export type ClaimContent =
-  | { readonly kind: 'object'; readonly body: JsonObject }
-  | { readonly kind: 'copy'; readonly share: CompiledShare };
+/** A request of a provider for an object in the namespace. Of several claims to an object one wins. */
+export type Claim = Claimed<ClaimContent>;
+
+/** A request for fields of a ServiceAccount that Reeve does not own. Several requests add up. */
+export type FieldsClaim = Claimed<FieldsOnly>;
+
+export type ClaimContent = WholeObject | { readonly kind: 'copy'; readonly share: CompiledShare };
 
 export function policyProvider(policy: CompiledPolicy): Provider {
   return {
@@ -45,8 +49,11 @@ export function policyProvider(policy: CompiledPolicy): Provider {
       policy.contents.map((content) => {
         const rendered = content.render(namespaceObject, budget);
         if (rendered.kind !== 'present') return rendered;
-        const { body, ...rest } = rendered.value;
-        return { kind: 'present', value: { type: content.type, ...rest, content: { kind: 'object', body } } };
+        const { form, ...rest } = rendered.value;
+        const place = { type: content.type, ...rest };
+        return form.kind === 'object'
+          ? { kind: 'present', value: { ...place, content: form } }
+          : { kind: 'present', value: { ...place, content: form } };
       }),
   };
 }

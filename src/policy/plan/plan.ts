@@ -239,7 +239,7 @@ function isExpired({ owner, key }: Owned, { expired }: PlanInput['desired']): bo
 }
 
 /** A provider that does not load, is suspended, or has an error for this namespace keeps its objects as they are. */
-function isFrozen(
+export function isFrozen(
   owner: ProviderId,
   { snapshot, desired }: Pick<PlanInput, 'snapshot' | 'desired'>,
 ): boolean {

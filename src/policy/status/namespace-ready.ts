@@ -10,7 +10,7 @@ import type { Condition } from './condition.ts';
 const maxMessageLength = 1024;
 
 export function namespaceReadiness(
-  { claims, frozen, skipped }: Pick<Desired, 'claims' | 'frozen' | 'skipped'>,
+  { claims, fields, frozen, skipped }: Pick<Desired, 'claims' | 'fields' | 'frozen' | 'skipped'>,
   results: readonly ObjectResult[],
   unowned: readonly Pick<Observed, 'key'>[],
 ): Condition {
@@ -23,13 +23,14 @@ export function namespaceReadiness(
     if (reason !== 'Suspended') return notReady(reason, `${provider}: ${message}`);
   const lacksOwner = unowned.map(({ key }) => key).toSorted()[0];
   if (lacksOwner !== undefined) return notReady('OwnerMissing', withoutOwner(lacksOwner));
+  const isEmpty = claims.size + fields.size === 0;
   if (skipped.length > 0) {
     // Two providers can be satisfied by one object.
     const synced = new Set(results.filter(({ state }) => state === 'synced').map(({ key }) => key));
-    return ready(claims.size === 0 ? 'NothingProvided' : 'Synced', skippedMessage(synced.size, skipped));
+    return ready(isEmpty ? 'NothingProvided' : 'Synced', skippedMessage(synced.size, skipped));
   }
   // The message holds no count, so that a new share does not cost a write in every namespace.
-  return claims.size === 0
+  return isEmpty
     ? ready('NothingProvided', 'no policy or share provides objects here')
     : ready('Synced', 'all objects of policies and shares are in sync');
 }

@@ -13,6 +13,8 @@ export const roleBindingType: ObjectType = {
 
 export const roleType: ObjectType = { apiVersion: roleBindingType.apiVersion, kind: 'Role' };
 
+export const serviceAccountType: ObjectType = { apiVersion: 'v1', kind: 'ServiceAccount' };
+
 export const secretObjectType: ObjectType = { apiVersion: 'v1', kind: 'Secret' };
 
 export function isSameObjectType(a: ObjectType, b: ObjectType): boolean {

@@ -74,10 +74,14 @@ export class Fuse {
     if (state === undefined) this.#reportUnknown(provider, count.outstanding);
     if (state?.isDeleting === true && verdict.kind === 'release') {
       this.#released.set(state.uid, verdict);
-      if (verdict.why !== 'DeletionPolicyOrphan')
-        this.#options.orphaned(provider, verdict.why, count.outstanding);
+      this.#reportRelease(provider, verdict.why, count.outstanding);
     }
     return verdict;
+  }
+
+  /** A policy that only adds fields to ServiceAccounts leaves no object behind. */
+  #reportRelease(provider: ProviderId, why: ReleaseReason, count: number): void {
+    if (why !== 'DeletionPolicyOrphan' && count > 0) this.#options.orphaned(provider, why, count);
   }
 
   #reportUnknown(provider: ProviderId, outstanding: number): void {

@@ -4,6 +4,7 @@ import { observeObject, observeSecretMetadata } from '../../policy/plan/observed
 import type { ProviderKind } from '../../policy/terms/provider-id.ts';
 import type { ClaimScope } from '../../policy/plan/plan-input.ts';
 import { isProvided, mayMakeSecret } from '../../policy/compile/install.ts';
+import type { ObservedAccounts } from './observed-accounts.ts';
 import type { ObservedObjects } from './observed-objects.ts';
 import type { Sources } from './sources.ts';
 import type { Claim } from '../../policy/desired/provider.ts';
@@ -12,6 +13,7 @@ import {
   roleBindingType,
   isSameObjectType,
   secretObjectType,
+  serviceAccountType,
 } from '../../policy/terms/object-key.ts';
 
 /** One list-watch that the caller has to start. */
@@ -23,6 +25,8 @@ export interface WantedWatch {
   readonly name?: string;
   /** Requests PartialObjectMetadata: the content must never be in memory. */
   readonly metadataOnly: boolean;
+  /** If true, the objects keep their managedFields. */
+  readonly keepsManagers?: boolean;
   /** The reconciler starts without it, because the API server may not serve the kind. */
   readonly isOptional: boolean;
   /** The watch starts when this resolves. Undefined: at once. */
@@ -68,6 +72,18 @@ export function wantedWatches(
     ...allowedKinds.map((type) => kind(type, true)),
     ...sourceNamespaces.map(source),
   ];
+}
+
+/** Starts only when a policy first adds fields to ServiceAccounts: a cluster has many of them. */
+export function accountsWatch(accounts: ObservedAccounts): WantedWatch {
+  return {
+    type: serviceAccountType,
+    metadataOnly: false,
+    keepsManagers: true,
+    isOptional: true,
+    needed: accounts.needed,
+    sink: accounts.sink,
+  };
 }
 
 /** Returns the kinds that such providers may create and whose watch has not synced. */

@@ -4,6 +4,7 @@ import { withFollowers, type ObjectResult } from '../../policy/plan/object-resul
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import { providerReports, type UnsyncedObject } from '../../policy/status/provider-report.ts';
 import { namespaceReadiness, terminatingReadiness } from '../../policy/status/namespace-ready.ts';
+import type { AccountKeeper } from './account-keeper.ts';
 import type { Audits } from './audits.ts';
 import { eventSubject, type DoneStep, type EventAnnouncer } from '../events.ts';
 import type { Fuse } from '../fuse/fuse.ts';
@@ -24,6 +25,7 @@ export interface NamespaceWorkerOptions {
   readonly cluster: Pick<LiveCluster, 'snapshot'>;
   readonly planner: NamespacePlanner;
   readonly executor: StepExecutor;
+  readonly accountKeeper: AccountKeeper;
   readonly repairer: DefaultsRepairer;
   readonly audits: Audits;
   readonly ledger: ProviderLedger;
@@ -118,7 +120,7 @@ export class NamespaceWorker {
 
   /** Returns false when steps were left out because the plan is outdated. */
   async #carryOut(plan: NamespacePlan, result: RoundResult, signal: AbortSignal): Promise<boolean> {
-    const { planner, executor } = this.#options;
+    const { planner, executor, accountKeeper } = this.#options;
     let isComplete = true;
     for (const step of plan.steps) {
       // The state can change while a step runs.
@@ -128,6 +130,8 @@ export class NamespaceWorker {
       else if (this.#isStillDue(step)) result.add(await executor.execute(step, signal));
       else isComplete = false;
     }
+    if (isComplete && !result.isUnanswered)
+      for (const each of await accountKeeper.keep(plan, signal)) result.add(each);
     return isComplete;
   }
 
@@ -168,7 +172,7 @@ export class NamespaceWorker {
     failure: UnsyncedObject,
     { desired, namespaceObject }: NamespacePlan,
   ): void {
-    const claim = [...desired.claims.values()]
+    const claim = [...desired.claims.values(), ...desired.fields.values()]
       .flat()
       .find(({ type, name }) => type.kind === failure.kind && name === failure.name);
     const namespace = namespaceObject.metadata.name ?? '';

@@ -210,7 +210,7 @@ export class StepExecutor {
 }
 
 /** Kubernetes has four times so long before the status reports the object as missing. */
-const creationMs = 1000;
+export const creationMs = 1000;
 
 /** Reeve creating it first would be a race with Kubernetes, which creates it in every namespace. */
 function notCreatedYet({ claim }: WriteStep): ObjectResult {
@@ -224,7 +224,10 @@ function isOwnedAlready({ claim, live }: WriteStep): boolean {
   return live?.owner === claim.provider;
 }
 
-function retrying({ minDelayMs, isUnanswered }: WriteError & { kind: 'transient' }): Partial<StepResult> {
+export function retrying({
+  minDelayMs,
+  isUnanswered,
+}: WriteError & { kind: 'transient' }): Partial<StepResult> {
   return { retryMs: minDelayMs, isTransient: true, ...(isUnanswered === true ? { isUnanswered } : {}) };
 }
 

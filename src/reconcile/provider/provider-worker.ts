@@ -1,7 +1,8 @@
 // Handles the keys of the provider queue: keeps the status and the finalizer of one provider.
 import { KubeError } from '../../base/kube-error.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
-import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
+import { providesFields, type ProviderDefinition } from '../../policy/compile/load-provider.ts';
+import { serviceAccountType } from '../../policy/terms/object-key.ts';
 import { kindOfProvider, type ProviderId, type ProviderState } from '../../policy/terms/provider-id.ts';
 import { allViolations } from '../../policy/status/violations.ts';
 import { providerStatus, type StatusFacts } from '../../policy/status/provider-status.ts';
@@ -14,6 +15,7 @@ import type { EventAnnouncer } from '../events.ts';
 import type { Finalizers } from '../finalizers.ts';
 import type { Fuse } from '../fuse/fuse.ts';
 import type { InitialSync } from '../initial-sync.ts';
+import type { ObservedAccounts } from '../live/observed-accounts.ts';
 import type { ObservedObjects } from '../live/observed-objects.ts';
 import type { ProviderBlockers } from './provider-blockers.ts';
 import type { ProviderLedger } from '../ledger.ts';
@@ -30,6 +32,7 @@ export interface ProviderWorkerOptions extends ProvidedScope {
   readonly cluster: LiveCluster;
   readonly ledger: ProviderLedger;
   readonly objects: ObservedObjects;
+  readonly accounts: ObservedAccounts;
   readonly fuse: Fuse;
   readonly finalizers: Finalizers;
   readonly statuses: ProviderStatuses;
@@ -109,13 +112,14 @@ export class ProviderWorker {
    * deleted, and objects in namespaces that are excluded or being deleted, do not count.
    */
   async #removeFinalizer(state: ProviderState, signal: AbortSignal): Promise<boolean> {
-    const { cluster, objects, finalizers } = this.#options;
+    const { cluster, objects, accounts, finalizers } = this.#options;
     const { id } = state;
     const snapshot = cluster.snapshot();
-    const hasObjects = [...objects.countsOf(id).keys()].some((name) => {
+    const isKept = (name: string): boolean => {
       const namespaceObject = snapshot.namespace(name);
       return namespaceObject !== undefined && isManaged(namespaceObject, snapshot);
-    });
+    };
+    const hasObjects = objects.countsOf(id).keys().some(isKept) || accounts.holdsFieldsOf(id, isKept);
     if (hasObjects || finalizers.isCreatingFor(id) || this.#unsyncedKindsOf(state).length > 0) return false;
     await finalizers.remove(id, signal);
     this.#waitingSince.delete(state.uid);
@@ -127,9 +131,13 @@ export class ProviderWorker {
    * minute, because such a kind may never be served.
    */
   #unsyncedKindsOf({ id, uid, isDeleting, hasFinalizer }: ProviderState): readonly string[] {
-    const { objects, clock, providerQueue } = this.#options;
+    const { cluster, objects, accounts, clock, providerQueue } = this.#options;
     if (!isDeleting || !hasFinalizer) return [];
-    const kinds = unsyncedKinds(kindOfProvider(id), this.#options, objects);
+    const isUnread = !accounts.isSynced && providesFields(cluster.provider(id)?.definition);
+    const kinds = [
+      ...unsyncedKinds(kindOfProvider(id), this.#options, objects),
+      ...(isUnread ? [serviceAccountType.kind] : []),
+    ];
     if (kinds.length === 0) return [];
     const now = clock.monotonic();
     const since = this.#waitingSince.get(uid) ?? now;

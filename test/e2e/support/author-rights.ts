@@ -43,7 +43,11 @@ const spec = {
   match,
   existing: 'Repair',
   namespaces: { defaults: { labels: { [selectedLabel]: 'a' } } },
-  contents: { roleBindings: [roleBinding('x', 'au-staff')], resources: [configMap('x', { a: 'b' })] },
+  contents: {
+    roleBindings: [roleBinding('x', 'au-staff')],
+    resources: [configMap('x', { a: 'b' })],
+    serviceAccounts: [{ name: 'default', automountServiceAccountToken: false }],
+  },
 };
 
 export const everything = policy('au-everything', spec);
@@ -91,6 +95,7 @@ export const rightsOfPolicy: readonly AuthorRight[] = [
   ...['create', 'patch', 'delete'].map((verb) =>
     core(`configmaps-${verb}`, 'configmaps', verb, 'spec.contents.resources[0]'),
   ),
+  core('serviceaccounts', 'serviceaccounts', 'patch', 'spec.contents.serviceAccounts'),
   core('namespaces', 'namespaces', 'patch', 'spec.existing'),
   use('namespacepolicies', 'au-other-label', `${defaults}.labels.${selectedLabel}`),
   use('namespacepolicies', 'au-other-condition', defaults),

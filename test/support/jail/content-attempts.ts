@@ -23,6 +23,8 @@ import {
 export function contentAttempts(team: string): readonly Attempt[] {
   const theirs = at('secrets', team, 'theirs');
   const ours = at('configmaps', team, 'ours');
+  const change = (body: object): Sent => patch('merge', at('serviceaccounts', team, 'default'), body);
+  const otherOwner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'theirs', uid: 'a' };
   const ownedByAnother = markedBy('NamespacePolicy/another');
   const named = (owner: string) => ({ labels: mark, annotations: { 'reeve.dev/owner': owner } });
   const own = { 'reeve.dev/namespacepolicy': 'nobody' };
@@ -61,13 +63,50 @@ export function contentAttempts(team: string): readonly Attempt[] {
       ],
       ['delete a RoleBinding', remove(at('rolebindings', team, 'theirs'))],
       ...otherKinds.flatMap(({ plural }): readonly Row[] => [
-        [
-          `change ${plural}`,
-          patch('merge', at(plural, team, 'theirs'), { metadata: { labels: { a: 'b' } } }),
-        ],
+        // Reeve may change two fields of a ServiceAccount: see below.
+        ...(plural === 'serviceaccounts'
+          ? []
+          : ([
+              [
+                `change ${plural}`,
+                patch('merge', at(plural, team, 'theirs'), { metadata: { labels: { a: 'b' } } }),
+              ],
+            ] as const)),
         [`delete ${plural}`, remove(at(plural, team, 'theirs'))],
         [`delete all ${plural}`, remove(at(plural, team)), neither],
       ]),
+    ]),
+    ...under('of a ServiceAccount that Reeve does not provide', reconciler, [
+      ['label a ServiceAccount', change({ metadata: { labels: { a: 'b' } } })],
+      ['annotate a ServiceAccount', change({ metadata: { annotations: { a: 'b' } } })],
+      ['hold up a ServiceAccount', change({ metadata: { finalizers: [held] } })],
+      [
+        'let the garbage collector delete a ServiceAccount',
+        change({ metadata: { ownerReferences: [otherOwner] } }),
+      ],
+      ['change which Secrets Pods can mount', change({ secrets: [{ name: 'theirs' }] })],
+      [
+        'change more than the fields',
+        change({ automountServiceAccountToken: false, secrets: [{ name: 'a' }] }),
+      ],
+      [
+        'apply a label with the fields',
+        apply(
+          at('serviceaccounts', team, 'default'),
+          object('v1', 'ServiceAccount', 'default', {
+            metadata: { name: 'default', labels: { a: 'b' } },
+            automountServiceAccountToken: false,
+          }),
+        ),
+      ],
+    ]),
+    ...under('Reeve keeps out of the namespace', reconciler, [
+      [
+        'change a ServiceAccount of Kubernetes',
+        patch('merge', at('serviceaccounts', 'kube-system', 'default'), {
+          automountServiceAccountToken: false,
+        }),
+      ],
     ]),
     ...under('Reeve gives back what it adopted', reconciler, [
       ['delete an adopted object', remove(at('configmaps', team, 'adopted'))],

@@ -110,6 +110,20 @@ function toContents(team: string): readonly Row[] {
     ['give an adopted object back', patch('merge', at('configmaps', team, 'adopted'), nothingOfOurs)],
     ['delete an object adopted for good', remove(at('configmaps', team, 'given'))],
     [
+      'add two fields to the ServiceAccount default',
+      apply(
+        account,
+        object('v1', 'ServiceAccount', 'default', {
+          imagePullSecrets: [{ name: 'regcred' }],
+          automountServiceAccountToken: false,
+        }),
+      ),
+    ],
+    [
+      'take fields back from a ServiceAccount',
+      patch('merge', at('serviceaccounts', team, 'theirs'), { automountServiceAccountToken: null }),
+    ],
+    [
       'take over an untouched ServiceAccount default',
       apply(account, {
         ...object('v1', 'ServiceAccount', 'default'),

@@ -23,6 +23,7 @@ describe('the plan', () => {
         objects: [object('a')],
       },
     ],
+    accounts: 0,
     foreign: [],
   } as const;
   const intent = {
@@ -30,6 +31,7 @@ describe('the plan', () => {
     namespace: 'reeve-system',
     sharedNamespace: ['s', 't'],
     deleteShared: false,
+    keepContents: false,
   };
 
   test('the plan lists each provider with its number of objects, and the sum', () => {
@@ -43,6 +45,16 @@ describe('the plan', () => {
         'The Secrets in s, t will stay.',
         '',
       ].join('\n'),
+    );
+  });
+
+  test('the plan says what happens to fields of ServiceAccounts', () => {
+    const lines = planText({ ...plan, accounts: 2 }, intent).split('\n');
+    expect(lines).toContain(
+      'The fields that policies added to 2 ServiceAccounts will be taken back, unless their policy leaves its objects behind.',
+    );
+    expect(planText({ ...plan, accounts: 1 }, { ...intent, keepContents: true })).toContain(
+      'The fields that policies added to 1 ServiceAccount will stay.',
     );
   });
 

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { KubeObject } from '../../../src/base/kube-object.ts';
 import { Dispatcher } from '../../../src/reconcile/dispatcher.ts';
 import { ProviderLedger } from '../../../src/reconcile/ledger.ts';
+import { ObservedAccounts } from '../../../src/reconcile/live/observed-accounts.ts';
 import { ObservedObjects } from '../../../src/reconcile/live/observed-objects.ts';
 import { Sources } from '../../../src/reconcile/live/sources.ts';
 import { DesiredCache } from '../../../src/reconcile/namespace/desired-cache.ts';
@@ -34,6 +35,7 @@ function begin() {
   const dispatcher = new Dispatcher({
     cluster,
     objects,
+    accounts: new ObservedAccounts(),
     sources: new Sources({ cluster, writer, sourceNamespaces: [] }),
     ledger: new ProviderLedger({ cluster, clock }),
     desiredCache: new DesiredCache({ cluster, clock }),

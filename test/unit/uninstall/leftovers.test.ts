@@ -37,10 +37,15 @@ it('a shipped binding counts as left over, and another binding of an account of 
     read: ({ kind, name }) =>
       Promise.resolve(kind === 'ClusterRoleBinding' ? { kind, metadata: { name } } : undefined),
   };
-  const found = await findLeftovers(shipped, { providers: [], marked: [], unseen: [] }, 'reeve-system', {
-    client: client as KubeClient,
-    writer: writer as ObjectWriter,
-  });
+  const found = await findLeftovers(
+    shipped,
+    { providers: [], marked: [], accounts: [], unseen: [] },
+    'reeve-system',
+    {
+      client: client as KubeClient,
+      writer: writer as ObjectWriter,
+    },
+  );
   expect(found).toEqual({
     left: ['ClusterRoleBinding reeve-webhook'],
     notes: ['by-hand', 'more'].map(

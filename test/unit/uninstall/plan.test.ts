@@ -51,8 +51,12 @@ describe('the plan', () => {
     ['releases all objects with --keep-contents', {}, true, 'release', '--keep-contents'],
   ])('%s', ([, parts, keepContents, fate, reason]) => {
     const providers = parts === undefined ? [] : [{ ...state, ...parts }];
-    const plan = planContents({ providers, marked: three, unseen: [] }, keepContents);
-    expect(plan).toEqual({ providers: [{ provider: state.id, fate, reason, objects: three }], foreign: [] });
+    const plan = planContents({ providers, marked: three, accounts: [], unseen: [] }, keepContents);
+    expect(plan).toEqual({
+      providers: [{ provider: state.id, fate, reason, objects: three }],
+      accounts: 0,
+      foreign: [],
+    });
     expect(countOf(plan, fate === 'delete' ? 'deleted' : 'kept')).toBe(3);
   });
 
@@ -61,7 +65,10 @@ describe('the plan', () => {
     const metadata = { name: 'd', namespace: 'team-a', labels: { 'app.kubernetes.io/managed-by': 'reeve' } };
     const type = { apiVersion: 'v1', kind: 'ConfigMap' };
     const adopted = observeObject(type, { metadata: { ...metadata, annotations } });
-    const plan = planContents({ providers: [state], marked: [...three, adopted], unseen: [] }, false);
+    const plan = planContents(
+      { providers: [state], marked: [...three, adopted], accounts: [], unseen: [] },
+      false,
+    );
     expect(plan.providers.map(({ fate, objects }) => [fate, objects.length])).toEqual([
       ['delete', 3],
       ['give-back', 1],
@@ -71,13 +78,18 @@ describe('the plan', () => {
 
   test('it leaves objects alone that name no provider', () => {
     const others = [marked('x'), marked('y', 'Deployment/z')];
-    const facts = { providers: [state], marked: [...others, ...three], unseen: [] };
+    const facts = { providers: [state], marked: [...others, ...three], accounts: [], unseen: [] };
     expect(planContents(facts, false)).toMatchObject({ providers: [{ objects: three }], foreign: others });
   });
 
   test('it lists the providers by name', () => {
     const share = { ...state, id: 'SecretShare/s' } as const;
-    const facts = { providers: [state, share], marked: [marked('s', share.id), ...three], unseen: [] };
+    const facts = {
+      providers: [state, share],
+      marked: [marked('s', share.id), ...three],
+      accounts: [],
+      unseen: [],
+    };
     const plan = planContents(facts, false);
     expect(plan.providers.map(({ provider }) => provider)).toEqual([state.id, share.id]);
     expect([countOf(plan, 'deleted'), countOf(plan, 'kept')]).toEqual([4, 0]);

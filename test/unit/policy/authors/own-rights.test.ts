@@ -25,6 +25,7 @@ const everything = policy({
   contents: {
     roleBindings: [binding('view'), binding('edit'), binding('view', 'another')],
     resources: [resource('v1', 'ConfigMap'), resource('apps/v1', 'Deployment')],
+    serviceAccounts: [{ name: 'default', imagePullSecrets: ['regcred'] }],
   },
 });
 const share = definitionOf('SecretShare', {
@@ -45,6 +46,7 @@ test('an author needs each right once, also for kinds that the install does not 
     'spec.contents.roleBindings[1].roleRef: bind clusterroles.rbac.authorization.k8s.io edit',
     `spec.contents.resources[0]: ${making} configmaps.`,
     `spec.contents.resources[1]: ${making} deployments.apps`,
+    'spec.contents.serviceAccounts: patch serviceaccounts.',
     'spec.existing: patch namespaces.',
   ]);
   expect(neededRights(share, { ...testInstall, secretNames: [] }).map(shown)).toEqual([
@@ -92,6 +94,7 @@ describe('the rules for Reeve’s own account', () => {
         'bind: bind clusterroles.rbac.authorization.k8s.io view',
         'bind: bind clusterroles.rbac.authorization.k8s.io edit',
         `resources: ${keeping} configmaps.`,
+        'reconciler: list,watch,patch serviceaccounts.',
         'reconciler: patch namespaces.',
       ],
     ],

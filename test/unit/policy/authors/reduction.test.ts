@@ -17,7 +17,8 @@ const binding = (more: object = {}) => ({
   ...more,
 });
 const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' } };
-const contents = { roleBindings: [binding()], resources: [configMap] };
+const account = { name: 'default', imagePullSecrets: ['regcred'] };
+const contents = { roleBindings: [binding()], resources: [configMap], serviceAccounts: [account] };
 const match = {
   names: ['a-*', 'b-*'],
   excludeNames: ['a-x'],
@@ -48,7 +49,8 @@ describe('a write that only removes needs no right', () => {
   test.for<readonly [title: string, spec: object]>([
     ['fewer subjects', withBindings(binding({ subjects: [user('bo')] }))],
     ['fewer RoleBindings', withBindings()],
-    ['fewer resources', { ...stored, contents: { roleBindings: [binding()] } }],
+    ['fewer resources', { ...stored, contents: { ...contents, resources: [] } }],
+    ['no fields of ServiceAccounts', { ...stored, contents: { ...contents, serviceAccounts: [] } }],
     ['fewer names', withMatch({ names: ['b-*'] })],
     ['more excluded names', withMatch({ excludeNames: ['b-x', 'a-x'] })],
     [
@@ -63,6 +65,13 @@ describe('a write that only removes needs no right', () => {
 describe('a write that adds or changes needs all rights', () => {
   test.for<readonly [title: string, spec: object, oldSpec?: object]>([
     ['another subject', withBindings(binding({ subjects: [user('al'), user('eve')] }))],
+    [
+      'another pull secret',
+      {
+        ...stored,
+        contents: { ...contents, serviceAccounts: [{ ...account, imagePullSecrets: ['regcred', 'mirror'] }] },
+      },
+    ],
     ['an expiry that is removed', stored, withBindings(binding({ expiresAfter: '8h' }))],
     ['another name', withMatch({ names: ['a-*', 'c-*'] })],
     ['names that are removed', withMatch({ names: undefined })],

@@ -34,12 +34,15 @@ describe('what a policy provides is rendered for a namespace', () => {
       kind: 'present',
       value: {
         name: 'ad-kubernetes-n',
-        body: {
-          apiVersion: `${rbac}/v1`,
-          kind: 'RoleBinding',
-          metadata: { name: 'ad-kubernetes-n' },
-          roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'edit' },
-          subjects: [{ apiGroup: rbac, kind: 'Group', name: 'team-red' }],
+        form: {
+          kind: 'object',
+          body: {
+            apiVersion: `${rbac}/v1`,
+            kind: 'RoleBinding',
+            metadata: { name: 'ad-kubernetes-n' },
+            roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'edit' },
+            subjects: [{ apiGroup: rbac, kind: 'Group', name: 'team-red' }],
+          },
         },
         expiresAt: Date.parse('2026-11-21T20:00:00Z'),
       },
@@ -51,11 +54,30 @@ describe('what a policy provides is rendered for a namespace', () => {
       kind: 'present',
       value: {
         name: 'team',
-        body: {
-          ...quota,
-          metadata: { name: 'team', annotations: { 'example.com/${x}': 'literal ${x}' } },
-          spec: { hard: { pods: '50' }, list: ['n', 5, true, null], kind: 'n' },
+        form: {
+          kind: 'object',
+          body: {
+            ...quota,
+            metadata: { name: 'team', annotations: { 'example.com/${x}': 'literal ${x}' } },
+            spec: { hard: { pods: '50' }, list: ['n', 5, true, null], kind: 'n' },
+          },
         },
+      },
+    });
+  });
+
+  test('in fields of a ServiceAccount its name and the names of its Secrets are rendered, each Secret once', () => {
+    const team = "${namespaceObject.metadata.labels['team']}";
+    const imagePullSecrets = [`${team}-pull`, 'red-pull', 'regcred'];
+    const [content] = aPolicy('p', {
+      contents: { serviceAccounts: [{ name: `${team}-ci`, imagePullSecrets }] },
+    }).contents;
+    expect(content?.isFields).toBe(true);
+    expect(content?.render(namespace, unlimitedBudget)).toEqual({
+      kind: 'present',
+      value: {
+        name: 'red-ci',
+        form: { kind: 'fields', fields: { pullSecrets: ['red-pull', 'regcred'], automount: undefined } },
       },
     });
   });
@@ -72,7 +94,7 @@ describe('what a policy provides is rendered for a namespace', () => {
       },
     }).contents;
     expect(content?.render(namespace, unlimitedBudget)).toMatchObject({
-      value: { body: { subjects: [{ kind: 'ServiceAccount', name: 'ci', namespace: 'n' }] } },
+      value: { form: { body: { subjects: [{ kind: 'ServiceAccount', name: 'ci', namespace: 'n' }] } } },
     });
   });
 

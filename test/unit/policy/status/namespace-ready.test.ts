@@ -12,6 +12,7 @@ const about = (name: string) => ({ provider: 'NamespacePolicy/p', key: `/Secret/
 type Wanted = Parameters<typeof namespaceReadiness>[0];
 const wanted = (...names: readonly string[]): Wanted => ({
   claims: new Map(names.map((name) => [`/Secret/${name}` as const, []])),
+  fields: new Map(),
   frozen: new Map(),
   skipped: [],
 });

@@ -1,0 +1,75 @@
+// Takes back the fields that policies added to ServiceAccounts of other owners, or leaves them in place.
+import { observeAccount, type ObservedAccount } from '../policy/plan/account.ts';
+import type { FieldsFate } from '../policy/plan/next-account.ts';
+import { planAccount, type AccountStep } from '../policy/plan/plan-account.ts';
+import { serviceAccountType } from '../policy/terms/object-key.ts';
+import type { ProviderState } from '../policy/terms/provider-id.ts';
+import { systemClock } from '../base/clock.ts';
+import type { ContentsRemoval } from './contents.ts';
+import type { Facts } from './facts.ts';
+import { inParallel, isNotFound, nameOfRef, textOfError, type Problems } from './removal.ts';
+
+const atOnce = 16;
+const againMs = 500;
+
+/** Repeats until no account has a field of Reeve: a last write of Reeve may arrive after the first round. */
+export async function clearAccounts(removal: ContentsRemoval): Promise<Problems> {
+  const deadline = systemClock.monotonic() + removal.patienceMs;
+  for (;;) {
+    const facts = await factsOf(removal);
+    if (typeof facts === 'string') return [facts];
+    if (facts.accounts.length === 0) return [];
+    const problems = await inParallel(facts.accounts, atOnce, (account) => clear(account, facts, removal));
+    const left = problems.filter((problem) => problem !== undefined);
+    if (systemClock.monotonic() >= deadline) return left;
+    if (left.length > 0) await systemClock.sleep(againMs);
+  }
+}
+
+async function factsOf({ facts }: Pick<ContentsRemoval, 'facts'>): Promise<Facts | string> {
+  try {
+    return await facts();
+  } catch (error) {
+    return `ServiceAccounts with fields of policies could not be listed: ${textOfError(error)}`;
+  }
+}
+
+async function clear(
+  live: ObservedAccount,
+  { providers }: Facts,
+  { writer, say, keepContents }: ContentsRemoval,
+): Promise<string | undefined> {
+  const states = new Map(providers.map((state) => [state.id, state]));
+  const { step } = planAccount({
+    live,
+    claims: [],
+    whole: undefined,
+    providers: () => [...states.keys()],
+    freezeOf: () => undefined,
+    fateOf: (provider) => fateOf(states.get(provider), keepContents),
+  });
+  const name = nameOfRef({ ...serviceAccountType, ...live });
+  try {
+    if (step !== undefined) await carryOut(step, writer);
+    say(`${keepContents ? 'kept the fields of' : 'took fields back from'} ${name}`);
+    return undefined;
+  } catch (error) {
+    return isNotFound(error) ? undefined : `${name}: ${textOfError(error)}`;
+  }
+}
+
+/** What an uninstall deletes of a provider, it also takes back. */
+function fateOf(state: ProviderState | undefined, keepContents: boolean): FieldsFate {
+  if (keepContents || state === undefined) return 'released';
+  const stays = state.deletionPolicy === 'Orphan' || state.isSuspended || !state.isValid;
+  return stays ? 'released' : 'removed';
+}
+
+async function carryOut({ live, applies }: AccountStep, writer: ContentsRemoval['writer']): Promise<void> {
+  const { namespace, name, uid } = live;
+  let { resourceVersion } = live;
+  for (const { manager, fields } of applies) {
+    const object = { ...serviceAccountType, metadata: { namespace, name, uid, resourceVersion }, ...fields };
+    ({ resourceVersion } = observeAccount(await writer.apply(object, { force: true, manager })));
+  }
+}
