@@ -53,7 +53,9 @@ function coming(
 ): readonly string[] {
   const parts = newParts(newParts(all?.rendered ?? [], facts.rendered), known?.rendered ?? []);
   if (parts.length === 0) return [];
-  return [`also provides ${listed(parts.map(partText))} once the API server serves these kinds`];
+  const kinds = [...new Set(parts.map(({ kind }) => kind))];
+  const these = kinds.length === 1 ? 'this kind' : 'these kinds';
+  return [`also provides ${listed(kinds)} once the API server serves ${these}`];
 }
 
 function newParts(parts: readonly RenderedPart[], known: readonly RenderedPart[]): readonly RenderedPart[] {

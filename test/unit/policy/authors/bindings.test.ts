@@ -242,7 +242,7 @@ describe('warnings', () => {
       'what comes with an engine',
       ['pfa'],
       { unserved: ['ConfigMap'] },
-      'SecurityIntentBinding/shop/b also provides ConfigMap pfa once the API server serves these kinds',
+      'SecurityIntentBinding/shop/b also provides ConfigMap once the API server serves this kind',
     ],
   ] as const)('%s is a warning, never a refusal', ([, names, options, notice]) => {
     const given = contextWith(options);
