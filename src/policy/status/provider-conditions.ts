@@ -158,7 +158,7 @@ function syncedMessage({ state, matched, counts }: ProviderFacts): string {
   if (counts.skipped > 0) return 'no object is provided';
   return state.provides
     ? 'the matching namespaces need no object'
-    : `this ${isBinding(state.id) ? 'binding' : 'policy'} has rules only and provides no objects`;
+    : `this ${isBinding(state.id) ? 'binding' : 'policy has rules only and'} provides no objects`;
 }
 
 function suspended({ failed, stuck, conflicts }: Counts, first: string): Verdict {
