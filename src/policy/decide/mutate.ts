@@ -2,6 +2,7 @@
 import { unlimitedBudget, type Budget, type Circumstances } from '../terms/budget.ts';
 import { isExcepted } from '../terms/exceptions.ts';
 import { matchNamespace } from '../terms/match.ts';
+import { shownName } from '../terms/wording.ts';
 import { keyText, metadataMap, valueOf, withMetadata } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
 import { patchOf, type JsonPatchOperation } from '../terms/patch.ts';
@@ -64,7 +65,7 @@ class Additions {
   restore(key: DefaultKey, value: string, policy: string, shown: string | undefined): void {
     this.add(key, value, policy);
     const text = `${keyText(key.field, key.key)}${shown === undefined ? '' : `=${clipped(shown)}`}`;
-    this.notices.push(`policy ${policy} keeps ${text}, because it is one of its defaults`);
+    this.notices.push(`${shownName(policy)} keeps ${text}, because it is one of its defaults`);
   }
 
   mutation(): Mutation {

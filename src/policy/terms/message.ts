@@ -2,6 +2,7 @@
 import { clipped } from '../../base/text.ts';
 import type { AnyReview } from './review.ts';
 import type { Verdict, Violation } from './verdict.ts';
+import { shownName } from './wording.ts';
 
 const maxReasons = 3;
 const maxContacts = 3;
@@ -113,9 +114,7 @@ export function violationLine(violation: Violation): string {
 }
 
 function speaker({ by, policy }: Violation): string {
-  if (by === 'reeve') return '';
-  // A binding is known by its id: `SecurityIntentBinding/shop/no-egress`.
-  return policy.includes('/') ? `${policy.replace('/', ' ')}, ` : `${by ?? 'policy'} ${policy}, `;
+  return by === 'reeve' ? '' : `${shownName(policy, by)}, `;
 }
 
 /** These forbid a write, whatever the value of the field. */

@@ -30,3 +30,8 @@ export function listed(names: readonly string[]): string {
   const more = sorted.length - shown.length;
   return shown.join(', ') + (more === 0 ? '' : ` and ${more} more`);
 }
+
+/** A binding is known by its id, `SecurityIntentBinding/shop/no-egress`, which names the kind. */
+export function shownName(policy: string, kind = 'policy'): string {
+  return policy.includes('/') ? policy.replace('/', ' ') : `${kind} ${policy}`;
+}

@@ -1,6 +1,6 @@
 // Tests the quotes and lists in a verdict.
 import { expect, test } from 'vitest';
-import { quoted, counted, listed } from '../../../../src/policy/terms/wording.ts';
+import { counted, listed, quoted, shownName } from '../../../../src/policy/terms/wording.ts';
 
 test('a quote is short and cannot steer a terminal', () => {
   expect(quoted('a\u001b[31m\n\u202Eb')).toBe('"a\uFFFD[31m\uFFFD\uFFFDb"');
@@ -24,4 +24,10 @@ test.for([
   [2, '2 objects'],
 ] as const)('%d: %s', ([count, text]) => {
   expect(counted(count, 'object')).toBe(text);
+});
+
+test('a policy is named after its kind, and a binding by its id', () => {
+  expect(shownName('apps')).toBe('policy apps');
+  expect(shownName('registry', 'share')).toBe('share registry');
+  expect(shownName('SecurityIntentBinding/shop/web')).toBe('SecurityIntentBinding shop/web');
 });
