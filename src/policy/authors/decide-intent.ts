@@ -6,14 +6,20 @@ import type { ProviderReview } from '../terms/review.ts';
 import { nothingToDecide, type Decision } from '../terms/verdict.ts';
 import { loadIntent } from '../compile/load-provider.ts';
 import type { ClusterSnapshot, StoredBinding } from '../compile/snapshot.ts';
-import { withIntent } from '../intents/intent-context.ts';
-import { BindingForms, versionsOf, writeContexts, type WriteContexts } from './binding-versions.ts';
+import { withIntent, type IntentContext } from '../intents/intent-context.ts';
+import { BindingForms, versionsOf } from './binding-versions.ts';
 import { decisionOn, isUntouched, specViolation } from './decide-write.ts';
 import { impactOf } from './impact.ts';
 import { IntentEffects, type BindingEffect } from './intent-effects.ts';
 import { reportedOn, type ProviderCircumstances, type ProviderWrite } from './provider-write.ts';
 
 type NamedBinding = StoredBinding & { readonly id: ProviderId };
+
+/** What the bindings are compiled with, without the write and with it. */
+interface Contexts {
+  readonly before: IntentContext;
+  readonly after: IntentContext;
+}
 
 export function* decideIntent(
   review: ProviderReview,
@@ -26,11 +32,11 @@ export function* decideIntent(
   );
   if (after?.ok === false) return { ...nothingToDecide, violations: after.problems.map(specViolation) };
   const { context } = snapshot.intents;
-  const contexts = writeContexts(
+  const contexts = {
     // An older version that does not load can still be in force in an earlier form.
-    before?.ok === false ? context : withIntent(context, review.name, before?.value),
-    withIntent(context, review.name, after?.value),
-  );
+    before: before?.ok === false ? context : withIntent(context, review.name, before?.value),
+    after: withIntent(context, review.name, after?.value),
+  };
   const effects = new IntentEffects(review.name, after?.value);
   yield* addEffects(effects, contexts, review, snapshot, circumstances);
   return effects.decision(context, circumstances.install);
@@ -39,7 +45,7 @@ export function* decideIntent(
 // oxlint-disable-next-line max-params -- one caller, which has them all at hand
 function* addEffects(
   effects: IntentEffects,
-  contexts: WriteContexts,
+  contexts: Contexts,
   review: ProviderReview,
   snapshot: ClusterSnapshot,
   circumstances: ProviderCircumstances,
@@ -68,12 +74,12 @@ function bindingsNaming(name: string, { intents }: ClusterSnapshot): readonly Na
 // oxlint-disable-next-line max-params -- one caller, which has them all at hand
 function* effectOn(
   { id, kind, object }: NamedBinding,
-  contexts: WriteContexts,
+  contexts: Contexts,
   review: ProviderReview,
   snapshot: ClusterSnapshot,
   circumstances: ProviderCircumstances,
 ): Steps<BindingEffect> {
-  const versions = versionsOf(kind, { before: object, after: object }, contexts);
+  const versions = versionsOf(kind, { before: object, after: object }, contexts.before, contexts.after);
   const { problems, ...definitions } = versions;
   if (problems.length > 0) return { id, problems, decision: nothingToDecide, dropped: new Map() };
   const write: ProviderWrite = { id, ...definitions, reported: reportedOn(object), isByIntent: true };

@@ -14,6 +14,7 @@ import {
 import { differingFields } from './same-object.ts';
 import { planClaim, type ClaimStep } from './plan-claim.ts';
 import type { PlanInput } from './plan-input.ts';
+import { byPrecedence, isFrozen, keepsFrozen } from './precedence.ts';
 import type { Claim } from '../desired/provider.ts';
 import { quoted } from '../terms/wording.ts';
 
@@ -75,26 +76,13 @@ export function planNamespace(input: PlanInput): Plan {
   return { steps, results, followers, unowned };
 }
 
-/** Orders claims by name, but a frozen provider keeps what it owns and takes nothing from other providers. */
-function byPrecedence(
-  claims: readonly Claim[],
-  live: Observed | undefined,
-  { desired: { frozen } }: PlanInput,
-): readonly Claim[] {
-  const rank = ({ provider }: Claim): number => {
-    if (!frozen.has(provider)) return 1;
-    return provider === live?.owner ? 0 : 2;
-  };
-  return claims.toSorted((a, b) => rank(a) - rank(b));
-}
-
 function planWinner(claim: Claim, live: Observed | undefined, input: PlanInput): PlanStep | ObjectResult {
   if (live === undefined || live.owner === claim.provider) return planClaim(claim, live, input);
   if (live.owner === undefined) {
     const isFree = live.isOffered || live.orphanedFrom === claim.provider;
     return isFree ? planClaim(claim, live, input) : notOurs(claim, live);
   }
-  return isFrozen(live.owner, input)
+  return keepsFrozen(live.owner, input)
     ? conflictResult(claim, 'OwnedByAnother', `${live.owner} owns it and is suspended or has an error`)
     : planClaim(claim, live, input);
 }
@@ -236,15 +224,4 @@ export function isUnwanted(live: Observed, input: Pick<PlanInput, 'snapshot' | '
 
 function isExpired({ owner, key }: Owned, { expired }: PlanInput['desired']): boolean {
   return expired.get(owner)?.has(key) === true;
-}
-
-/** A provider that does not load, is suspended, or has an error for this namespace keeps its objects as they are. */
-export function isFrozen(
-  owner: ProviderId,
-  { snapshot, desired }: Pick<PlanInput, 'snapshot' | 'desired'>,
-): boolean {
-  if (desired.frozen.has(owner)) return true;
-  const state = snapshot.providers.get(owner);
-  // The fuse decides about the objects of a provider that is being deleted.
-  return state !== undefined && !state.isDeleting && (!state.isValid || state.isSuspended);
 }

@@ -10,7 +10,7 @@ import {
 } from '../../policy/plan/plan-account.ts';
 import type { FieldsFate } from '../../policy/plan/next-account.ts';
 import { failedResult, syncedResult, undesiredResult } from '../../policy/plan/object-result.ts';
-import { isFrozen } from '../../policy/plan/plan.ts';
+import { isFrozen } from '../../policy/plan/precedence.ts';
 import type { Desired } from '../../policy/desired/desired.ts';
 import { serviceAccountType, type ObjectKey } from '../../policy/terms/object-key.ts';
 import { kindOfProvider, type ProviderId } from '../../policy/terms/provider-id.ts';
