@@ -47,6 +47,7 @@ const onOwnPlanes = [
   'install',
   'intents-engines',
   'intents-lifecycle',
+  'intents-samples',
   'one-identity',
   'recipes',
   'secret-names',

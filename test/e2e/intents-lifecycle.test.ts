@@ -5,19 +5,11 @@ import { installReeve } from '../cluster/reeve-install.ts';
 import { mustKubectl } from '../support/kubectl.ts';
 import { startReeve, type Reeve } from '../support/reeve.ts';
 import { describeControllers } from '../support/shared-cluster.ts';
-import { installEngines, removeEngines } from './support/engine-kinds.ts';
+import { installEngines, kindFlags, removeEngines } from './support/engine-kinds.ts';
 import { inTime } from './support/in-time.ts';
 import { intentBinding, namespaceObject, securityIntent, type Kind, type Ref } from './support/objects.ts';
 import { Rounds } from './support/rounds.ts';
 import { Stage } from './support/stage.ts';
-
-/** As the install passes them for all adapters without an image for scans of TLS. */
-const kinds = [
-  'v1/ConfigMap',
-  'networking.k8s.io/v1/NetworkPolicy',
-  'kyverno.io/v1/Policy',
-  'security.kubearmor.com/v1/KubeArmorPolicy',
-].map((kind) => `--resource-kind=${kind}`);
 
 const ownKinds = ['securityintents', 'clustersecurityintentbindings', 'securityintentbindings'].map(
   (plural) => `${plural}.reeve.dev`,
@@ -35,7 +27,7 @@ describeControllers('the life of bindings', () => {
     await installReeve(cluster);
     // As in an upgrade of an install that is older than these kinds.
     await mustKubectl(['delete', 'crd', ...ownKinds], cluster);
-    reeve = await startReeve(cluster, { args: kinds });
+    reeve = await startReeve(cluster, { args: kindFlags });
     stage = new Stage(cluster, 'il-');
     rounds = new Rounds(stage);
     await rounds.begin('il-');
@@ -214,7 +206,7 @@ describeControllers('the life of bindings', () => {
     await rounds.pass(namespace);
     const before = await rounds.writes(namespace);
     await reeve.stop();
-    reeve = await startReeve(cluster, { args: kinds });
+    reeve = await startReeve(cluster, { args: kindFlags });
     await rounds.pass(namespace);
     expect(await rounds.writes(namespace)).toEqual(before);
   });

@@ -6,6 +6,14 @@ import { parseYaml } from '../../../src/base/yaml.ts';
 import type { ClusterAccess } from '../../cluster/cluster-access.ts';
 import { until } from '../../support/until.ts';
 
+/** As the install passes them for all adapters, without an image for scans of TLS. */
+export const kindFlags = [
+  'v1/ConfigMap',
+  'networking.k8s.io/v1/NetworkPolicy',
+  'kyverno.io/v1/Policy',
+  'security.kubearmor.com/v1/KubeArmorPolicy',
+].map((kind) => `--resource-kind=${kind}`);
+
 export type Engine = 'kyverno' | 'kubearmor';
 
 const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';

@@ -5,6 +5,7 @@ const places = {
   ConfigMap: '/api/v1/configmaps',
   LimitRange: '/api/v1/limitranges',
   ResourceQuota: '/api/v1/resourcequotas',
+  Pod: '/api/v1/pods',
   Secret: '/api/v1/secrets',
   ServiceAccount: '/api/v1/serviceaccounts',
   NetworkPolicy: '/apis/networking.k8s.io/v1/networkpolicies',
@@ -61,6 +62,15 @@ export interface StoredObject extends WrittenObject {
     readonly conflicts?: number;
     readonly failed?: number;
     readonly confirmationUsed?: string;
+    readonly intents?: number;
+    readonly boundIntents?: readonly string[];
+    readonly rendered?: readonly Readonly<Record<'adapter' | 'intent' | 'kind' | 'name', string>>[];
+    readonly unsupported?: readonly {
+      readonly intent: string;
+      readonly id: string;
+      readonly adapters?: readonly string[];
+      readonly message: string;
+    }[];
     readonly violations?: number;
     readonly violationsByResource?: Readonly<Record<string, number>>;
     readonly topViolations?: readonly object[];
@@ -108,6 +118,37 @@ export function intentBinding({ name, namespace }: Omit<Ref, 'kind'>, spec: obje
   const kind = namespace === undefined ? 'ClusterSecurityIntentBinding' : 'SecurityIntentBinding';
   const metadata = namespace === undefined ? { name } : { name, namespace };
   return { apiVersion: 'reeve.dev/v1alpha1', kind, metadata, spec };
+}
+
+export function intent(name: string, id: string, fields: object = {}): WrittenObject {
+  return securityIntent(name, { id, ...fields });
+}
+
+type Names = readonly string[];
+
+/** Returns a binding for the namespaces with these names. */
+export function clusterBinding(
+  name: string,
+  names: Names,
+  intents: Names,
+  fields: object = {},
+): WrittenObject {
+  return intentBinding({ name }, { match: { names }, intents, ...fields });
+}
+
+export function namespacedBinding(
+  namespace: string,
+  name: string,
+  intents: Names,
+  fields: object = {},
+): WrittenObject {
+  return intentBinding({ name, namespace }, { intents, ...fields });
+}
+
+/** Returns a Pod that no node has to run: the API server judges it all the same. */
+export function pod(namespace: string, name: string, securityContext: object = {}): WrittenObject {
+  const containers = [{ name: 'main', image: 'registry.example/none', securityContext }];
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace }, spec: { containers } };
 }
 
 /** Returns a Secret that shares may copy. */

@@ -141,7 +141,7 @@ export class Stage {
   }
 
   async cleanUp(): Promise<void> {
-    await Promise.all(['nspol', 'sshare'].map((kind) => this.#removeAll(kind)));
+    await Promise.all(['nspol', 'sshare', 'csib', 'sint'].map((kind) => this.#removeAll(kind)));
     await this.#removeAll('namespace', '--wait=false');
     await this.#removeAll('secret', '--namespace=reeve-shared');
   }
