@@ -40,18 +40,23 @@ async function clear(
   { writer, say, keepContents }: ContentsRemoval,
 ): Promise<string | undefined> {
   const states = new Map(providers.map((state) => [state.id, state]));
+  let isRemoved = false;
   const { step } = planAccount({
     live,
     claims: [],
     whole: undefined,
     providers: () => [...states.keys()],
     freezeOf: () => undefined,
-    fateOf: (provider) => fateOf(states.get(provider), keepContents),
+    fateOf: (provider) => {
+      const fate = fateOf(states.get(provider), keepContents);
+      if (fate === 'removed') isRemoved = true;
+      return fate;
+    },
   });
   const name = nameOfRef({ ...serviceAccountType, ...live });
   try {
     if (step !== undefined) await carryOut(step, writer);
-    say(`${keepContents ? 'kept the fields of' : 'took fields back from'} ${name}`);
+    say(`${isRemoved ? 'took fields back from' : 'kept the fields of'} ${name}`);
     return undefined;
   } catch (error) {
     return isNotFound(error) ? undefined : `${name}: ${textOfError(error)}`;

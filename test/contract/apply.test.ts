@@ -189,6 +189,35 @@ onEachBackend('server-side apply', (backend) => {
       expect(ownedBy(applied, 'contract')).toEqual({ 'f:rules': {} });
     });
 
+    // https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/service-account-v1/
+    it('treat the pull secrets of a ServiceAccount as one field, which a last manager takes along', async () => {
+      const ns = await backend.namespace();
+      const path = at('serviceaccounts', ns, 'a');
+      const account = (...names: readonly string[]) => ({
+        apiVersion: 'v1',
+        kind: 'ServiceAccount',
+        metadata: { name: 'a' },
+        ...(names.length === 0 ? {} : { imagePullSecrets: names.map((name) => ({ name })) }),
+      });
+      const forced = async (manager: string, ...names: readonly string[]): Promise<ApiObject> =>
+        await backend.api.must(backend.api.apply(path, account(...names), `${by(manager)}&force=true`));
+      await forced('one', 'a');
+      const taken = await forced('two', 'a', 'b');
+      expect([ownedBy(taken, 'one'), ownedBy(taken, 'two')]).toEqual([
+        undefined,
+        { 'f:imagePullSecrets': {} },
+      ]);
+      // Two managers of the same value share it. A patch to another value takes it from both.
+      const shared = await forced('three', 'a', 'b');
+      expect(ownedBy(shared, 'two')).toEqual({ 'f:imagePullSecrets': {} });
+      expect(await forced('two')).toMatchObject({ imagePullSecrets: [{ name: 'a' }, { name: 'b' }] });
+      const patch = { imagePullSecrets: [{ name: 'b' }] };
+      const patched = await backend.api.must(backend.api.patch(`${path}?${by('user')}`, 'merge', patch));
+      expect(ownedBy(patched, 'three')).toBeUndefined();
+      await forced('three', 'b', 'c');
+      expect(await forced('three')).not.toHaveProperty('imagePullSecrets');
+    });
+
     it('can be emptied by an update', async () => {
       const ns = await backend.namespace();
       await applyAs(ns, 'one', { b: '1' });

@@ -1,0 +1,111 @@
+// An uninstall takes back the fields that policies added to ServiceAccounts, or leaves them in place.
+import { expect, test } from 'vitest';
+import type { KubeObject } from '../../../src/base/kube-object.ts';
+import type { ApplyOptions, ObjectWriter } from '../../../src/kube/object-writer.ts';
+import { managerOf, markOf, observeAccount } from '../../../src/policy/plan/account.ts';
+import { serviceAccountKind } from '../../../src/sandbox/kinds/plain-kinds.ts';
+import { applied } from '../../../src/sandbox/patch/apply.ts';
+import { clearAccounts } from '../../../src/uninstall/accounts.ts';
+import type { Facts } from '../../../src/uninstall/facts.ts';
+
+const id = 'NamespacePolicy/p';
+const state = {
+  id,
+  uid: 'p',
+  generation: 1,
+  resourceVersion: '1',
+  isValid: true,
+  isDeleting: false,
+  hasFinalizer: true,
+  provides: true,
+  isSuspended: false,
+  deletionPolicy: 'Delete',
+  maxDeletions: 0,
+  confirmation: undefined,
+  confirmationUsed: undefined,
+} as const;
+
+const metadata = { name: 'default', namespace: 'n' };
+const list = (...names: readonly string[]) => ({ imagePullSecrets: names.map((name) => ({ name })) });
+
+/** An account that has one Secret of a user and one of the policy. */
+class Account {
+  object: KubeObject = {
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: { ...metadata, uid: 'u' },
+    ...list('a'),
+  };
+
+  constructor() {
+    const manager = managerOf(new Set([markOf(id, 'b')]));
+    this.#apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata, ...list('a', 'b') }, manager);
+  }
+
+  readonly writer: Pick<ObjectWriter, 'apply'> = {
+    apply: (object: KubeObject, { manager = '' }: ApplyOptions) => {
+      this.#apply({ ...object, metadata }, manager);
+      return Promise.resolve(this.object);
+    },
+  };
+
+  #apply(config: KubeObject, name: string): void {
+    const manager = { name, subresource: undefined, time: '2026-11-21T12:00:00Z' };
+    const sent = { resource: serviceAccountKind, stored: this.object, applied: config, manager, force: true };
+    this.object = applied(sent);
+  }
+
+  facts(providers: Facts['providers']): Facts {
+    const live = observeAccount(this.object);
+    return { providers, marked: [], accounts: live.managers.length > 0 ? [live] : [], unseen: [] };
+  }
+}
+
+test.for([
+  [
+    'takes back what the policy added',
+    [state],
+    false,
+    ['a'],
+    'took fields back from ServiceAccount n/default',
+  ],
+  ['keeps it with --keep-contents', [state], true, ['a', 'b'], 'kept the fields of ServiceAccount n/default'],
+  [
+    'keeps it for deletionPolicy Orphan',
+    [{ ...state, deletionPolicy: 'Orphan' }],
+    false,
+    ['a', 'b'],
+    undefined,
+  ],
+  [
+    'keeps it while the policy is suspended',
+    [{ ...state, isSuspended: true }],
+    false,
+    ['a', 'b'],
+    'kept the fields of ServiceAccount n/default',
+  ],
+  [
+    'keeps it when the policy no longer exists',
+    [],
+    false,
+    ['a', 'b'],
+    'kept the fields of ServiceAccount n/default',
+  ],
+] as const)(
+  'an uninstall %s, and no field of Reeve is left',
+  async ([, providers, keepContents, left, line]) => {
+    const account = new Account();
+    const said: string[] = [];
+    const problems = await clearAccounts({
+      facts: () => Promise.resolve(account.facts(providers)),
+      writer: account.writer as ObjectWriter,
+      say: (text) => said.push(text),
+      keepContents,
+      patienceMs: 60_000,
+    });
+    expect(problems).toEqual([]);
+    const { pullSecrets, managers } = observeAccount(account.object);
+    expect([pullSecrets, managers]).toEqual([left, []]);
+    expect(said).toEqual([line]);
+  },
+);
