@@ -40,7 +40,7 @@ async function clear(
   { writer, say, keepContents }: ContentsRemoval,
 ): Promise<string | undefined> {
   const states = new Map(providers.map((state) => [state.id, state]));
-  let isRemoved = false;
+  const fates = new Set<FieldsFate>();
   const { step } = planAccount({
     live,
     claims: [],
@@ -49,14 +49,14 @@ async function clear(
     freezeOf: () => undefined,
     fateOf: (provider) => {
       const fate = fateOf(states.get(provider), keepContents);
-      if (fate === 'removed') isRemoved = true;
+      fates.add(fate);
       return fate;
     },
   });
   const name = nameOfRef({ ...serviceAccountType, ...live });
   try {
     if (step !== undefined) await carryOut(step, writer);
-    say(`${isRemoved ? 'took fields back from' : 'kept the fields of'} ${name}`);
+    say(`${fates.has('removed') ? 'took fields back from' : 'kept the fields of'} ${name}`);
     return undefined;
   } catch (error) {
     return isNotFound(error) ? undefined : `${name}: ${textOfError(error)}`;

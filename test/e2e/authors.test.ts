@@ -158,8 +158,8 @@ describeCluster('authors of policies and shares', () => {
         contents: { resources: [configMap('x', { a: 'b' })] },
       }),
       ['spec', 'contents', 'resources'],
-      [{ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'x' } }],
-      '(verbs "create", "patch" and "delete" on serviceaccounts, cluster-wide)',
+      [{ apiVersion: 'v1', kind: 'LimitRange', metadata: { name: 'x' } }],
+      '(verbs "create", "patch" and "delete" on limitranges, cluster-wide)',
     ),
   ];
 

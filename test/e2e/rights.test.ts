@@ -16,6 +16,19 @@ const team = 'rights-team';
 /** An excluded namespace, both namespaces of Reeve, and an ordinary namespace. */
 const namespaces = ['kube-system', reeveNamespace, 'reeve-shared', team];
 
+const verbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
+
+/** The API server joins the verbs of several rules for one resource in any order. */
+function inOrder(line: string): string {
+  const rank = (verb: string): number => verbs.indexOf(verb);
+  return line.replace(/[^[]+(?=\]$)/, (all) =>
+    all
+      .split(' ')
+      .toSorted((a, b) => rank(a) - rank(b))
+      .join(' '),
+  );
+}
+
 interface Install {
   readonly name: string;
   readonly account: string;
@@ -79,7 +92,7 @@ describeControllers("the rights of Reeve's accounts", { timeout: 60_000 }, () =>
       table
         .trim()
         .split('\n')
-        .map((line) => line.trim().replaceAll(/ {2,}/g, ' '))
+        .map((line) => inOrder(line.trim().replaceAll(/ {2,}/g, ' ')))
         .toSorted(),
     );
   }

@@ -15,6 +15,7 @@ import type {
   Preconditions,
 } from '../../src/reconcile/ports.ts';
 import { mergePatched } from '../../src/sandbox/patch/merge-patch.ts';
+import { appliedAccount, changedAccount, isAccount } from './memory-accounts.ts';
 import { appliedTo } from './memory-merge.ts';
 import {
   checkImmutable,
@@ -135,29 +136,22 @@ export class MemoryCluster implements ObjectWriter, OwnSecrets, AuditReader {
   watch(watch: MemoryWatch): void {
     const feed = { ...watch, pending: [] };
     this.#feeds.push(feed);
-    const objects = [...this.#objects.values()].filter((object) => covers(feed, object));
-    const version = String(this.#version);
-    this.#tell(feed, () =>
-      feed.sink.replaced(
-        objects.map((object) => shown(feed, object)),
-        version,
-      ),
-    );
+    this.#list(feed);
   }
 
   /** Lists again, as after a 410: pending events are lost, and the complete state is delivered instead. */
   relist(): void {
     for (const feed of this.#feeds) {
       feed.pending.length = 0;
-      const objects = [...this.#objects.values()].filter((object) => covers(feed, object));
-      const version = String(this.#version);
-      this.#tell(feed, () =>
-        feed.sink.replaced(
-          objects.map((object) => shown(feed, object)),
-          version,
-        ),
-      );
+      this.#list(feed);
     }
+  }
+
+  #list(feed: Feed): void {
+    const listed = [...this.#objects.values()].filter((object) => covers(feed, object));
+    const objects = listed.map((object) => shown(feed, object));
+    const version = String(this.#version);
+    this.#tell(feed, () => feed.sink.replaced(objects, version));
   }
 
   get hasNews(): boolean {
@@ -177,10 +171,12 @@ export class MemoryCluster implements ObjectWriter, OwnSecrets, AuditReader {
     const object = this.normalized(sent);
     const request = { verb: 'apply', ref: refTo(object), dryRun, subresource, signal } as const;
     return await this.#carryOut(request, () =>
-      // An apply under another manager leaves what Reeve has applied alone.
-      manager === undefined
-        ? this.#apply(object, dryRun, subresource ?? '')
-        : this.#patch(refTo(object), { metadata: object.metadata }, {}, 'reeve'),
+      isAccount(object) && manager !== undefined
+        ? this.#applyToAccount(object, manager)
+        : // An apply under another manager leaves what Reeve has applied alone.
+          manager === undefined
+          ? this.#apply(object, dryRun, subresource ?? '')
+          : this.#patch(refTo(object), { metadata: object.metadata }, {}, 'reeve'),
     );
   }
 
@@ -248,6 +244,13 @@ export class MemoryCluster implements ObjectWriter, OwnSecrets, AuditReader {
     for (let turns = this.latency(); turns > 0; turns -= 1) await setImmediate();
   }
 
+  #applyToAccount(object: KubeObject, manager: string): KubeObject {
+    const known = this.get(refTo(object));
+    if (known === undefined) throw failure(409);
+    checkPreconditions(known, object.metadata.uid, object.metadata['resourceVersion']);
+    return this.#store(known, appliedAccount(known, object, manager), 'reeve', '');
+  }
+
   #apply(object: KubeObject, dryRun: boolean, subresource: string): KubeObject {
     const known = this.get(refTo(object));
     const { uid, resourceVersion, ...metadata } = object.metadata;
@@ -276,7 +279,8 @@ export class MemoryCluster implements ObjectWriter, OwnSecrets, AuditReader {
     checkPreconditions(known, uid, resourceVersion);
     // JSON drops undefined fields, as on a real connection.
     const sent: unknown = JSON.parse(JSON.stringify(patch));
-    return this.#store(known, onlyStatus(known, mergePatched(known, sent), subresource), by, subresource);
+    const next = onlyStatus(known, mergePatched(known, sent), subresource);
+    return this.#store(known, isAccount(known) ? changedAccount(known, next) : next, by, subresource);
   }
 
   #create(object: KubeObject, by: Write['by'], dryRun = false): KubeObject {

@@ -75,7 +75,7 @@ test.for([
     [{ ...state, deletionPolicy: 'Orphan' }],
     false,
     ['a', 'b'],
-    undefined,
+    'kept the fields of ServiceAccount n/default',
   ],
   [
     'keeps it while the policy is suspended',
