@@ -1,7 +1,7 @@
 // Counts the undesired objects of each provider: live objects that the provider owns but no longer wants.
 import { isManaged } from '../../policy/desired/desired.ts';
 import { isUnwanted } from '../../policy/plan/plan.ts';
-import type { ProviderId } from '../../policy/terms/provider-id.ts';
+import { namespaceOfProvider, type ProviderId } from '../../policy/terms/provider-id.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
 import type { ObservedObjects } from '../live/observed-objects.ts';
 import type { DesiredCache } from '../namespace/desired-cache.ts';
@@ -27,9 +27,14 @@ export class UndesiredCounts {
     objects.subscribe({ changed: ({ namespace }) => this.#stale.add(namespace) });
     cluster.subscribe((change) => {
       if (change.kind === 'namespace') this.#stale.add(change.name);
-      // Another provider can take an object over, so a change of one provider can change the counts of others.
-      else if (change.affectsNamespaces) this.recount(objects.namespaces());
+      else if (change.affectsNamespaces) this.#providerChanged(change.id);
     });
+  }
+
+  /** Another provider can take an object over, so a change of one provider can change the counts of others. */
+  #providerChanged(id: ProviderId): void {
+    const namespace = namespaceOfProvider(id);
+    this.recount(namespace === undefined ? this.#options.objects.namespaces() : [namespace]);
   }
 
   recount(namespaces: Iterable<string>): void {
