@@ -8,7 +8,8 @@ import { startReeve, type Reeve } from '../support/reeve.ts';
 import { describeControllers } from '../support/shared-cluster.ts';
 import { until } from '../support/until.ts';
 import { installEngines, kindFlags } from './support/engine-kinds.ts';
-import type { StoredObject } from './support/objects.ts';
+import { inTime } from './support/in-time.ts';
+import { clusterBinding, securityIntent, type StoredObject } from './support/objects.ts';
 import { Stage } from './support/stage.ts';
 
 const folder = 'manifests/samples/intents';
@@ -88,6 +89,17 @@ describeControllers('the samples of intents', () => {
   test.each(files)('%s gives what golden/intents lists', async (file) => {
     const text = (given.get(file) ?? []).join('\n');
     await expect(text).toMatchFileSnapshot(`golden/intents/${file.replace('.yaml', '.txt')}`);
+  });
+
+  test('what looks like an expression in the words of an intent is given to the engine as it is written', async () => {
+    const description = 'In ${namespaceObject.metadata.name}, $${} and {{ request.object }}.';
+    await stage.apply(
+      securityIntent('words', { id: 'swDeploymentTools', description }),
+      clusterBinding('words', ['shop'], ['words']),
+    );
+    const object = { kind: 'KubeArmorPolicy', name: 'words', namespace: 'shop' } as const;
+    await inTime(() => stage.get(object)).toBeDefined();
+    expect((await stage.mustGet(object))['spec']).toMatchObject({ message: description });
   });
 });
 
