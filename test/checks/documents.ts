@@ -6,7 +6,7 @@ import { anchor } from './reference/markdown.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
-const maxBytes: Readonly<Record<string, number>> = { 'README.md': 15_000, 'docs/security.md': 20_000 };
+const maxBytes: Readonly<Record<string, number>> = { 'README.md': 15_000, 'docs/security.md': 22_000 };
 
 /** Documents whose code spans name files: the journeys through the code, and where to add something. */
 const namesFiles = ['docs/architecture.md', 'CONTRIBUTING.md'];
