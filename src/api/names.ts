@@ -26,11 +26,6 @@ export const providerLabels = {
   ClusterSecurityIntentBinding: `${group}/clustersecurityintentbinding`,
   SecurityIntentBinding: `${group}/securityintentbinding`,
 } as const;
-/** The same for bindings of intents. */
-export const bindingLabels = {
-  ClusterSecurityIntentBinding: `${group}/clustersecurityintentbinding`,
-  SecurityIntentBinding: `${group}/securityintentbinding`,
-} as const;
 /** Annotation on a RoleBinding that expires: when Reeve deletes it, as `2027-01-31T00:00:00Z`. */
 export const expiresAtAnnotation = `${group}/expires-at`;
 /**

@@ -1,6 +1,6 @@
 // One item of `contents.resources`: an object that every matched namespace contains, and the kinds it must not have.
 import { ownMember } from '../../base/json.ts';
-import { managedByLabel, managedByReeve, group, bindingLabels, providerLabels } from '../names.ts';
+import { managedByLabel, managedByReeve, group, providerLabels } from '../names.ts';
 import { openObject, text } from '../schema/build.ts';
 import type { Path } from '../../base/problem.ts';
 import type { SchemaRule } from '../schema/schema.ts';
@@ -112,7 +112,7 @@ const allowedKind: SchemaRule<Typed> = {
   offender: (object) => (forbiddenKinds.includes(`${groupOf(object)}/${object.kind}`) ? ['kind'] : undefined),
 };
 
-const nameLabels = Object.values({ ...providerLabels, ...bindingLabels });
+const nameLabels = Object.values(providerLabels);
 
 /** Pods created from such a template would have our labels, and the guard would refuse writes to them by everyone else. */
 const noMarkInTemplates: SchemaRule<Typed> = {
