@@ -352,6 +352,21 @@ describe('objects', () => {
     ]);
   });
 
+  test('objects of lists and of events keep their managed fields if the target says so', async () => {
+    const delivered: unknown[] = [];
+    const add = ({ metadata }: KubeObject): void => void delivered.push(metadata['managedFields']);
+    const sink = {
+      replaced: (all: readonly KubeObject[]) => all.forEach(add),
+      changed: add,
+      removed: add,
+    };
+    const target = { path: '/api/v1/serviceaccounts', keepsManagers: true };
+    const events = stream([added('b', 11), deleted('b', 12)]);
+    const { time } = run(answers(list(10, [item('a', 1)]), events), sink, { target });
+    await time.settle();
+    expect(delivered).toEqual([[{ manager: 'x' }], [{ manager: 'x' }], [{ manager: 'x' }]]);
+  });
+
   test('an object that is deleted and created again is delivered as two objects', async () => {
     const sink = new RecordingSink();
     const { time } = run(answers(listed, stream([deleted('a', 11), added('a', 12, 'new')])), sink);
