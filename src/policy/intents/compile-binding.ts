@@ -198,7 +198,7 @@ function sourceOf(path: Path, { namespace }: BindingInput, merged: MergedRenderi
   const [list, index] = rest;
   const items = list === 'serviceAccounts' ? merged.serviceAccounts : merged.resources;
   const keys = [...merged.defaults.labels.values(), ...merged.defaults.annotations.values()];
-  const origin = part === 'contents' ? items[Number(index)] : (keyOrigin(rest, merged) ?? keys[0]);
+  const origin = part === 'contents' ? items[Number(index ?? 0)] : (keyOrigin(rest, merged) ?? keys[0]);
   return origin === undefined ? ['spec', 'intents'] : ['spec', 'intents', origin.index];
 }
 
