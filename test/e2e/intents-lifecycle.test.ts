@@ -4,6 +4,7 @@ import { startControlPlane, type ControlPlane } from '../cluster/control-plane.t
 import { installReeve } from '../cluster/reeve-install.ts';
 import { mustKubectl } from '../support/kubectl.ts';
 import { startReeve, type Reeve } from '../support/reeve.ts';
+import { ReeveProcess } from '../support/serve-process.ts';
 import { describeControllers } from '../support/shared-cluster.ts';
 import { installEngines, kindFlags, removeEngines } from './support/engine-kinds.ts';
 import { inTime } from './support/in-time.ts';
@@ -209,5 +210,26 @@ describeControllers('the life of bindings', () => {
     reeve = await startReeve(cluster, { args: kindFlags });
     await rounds.pass(namespace);
     expect(await rounds.writes(namespace)).toEqual(before);
+  });
+
+  test('an uninstall without a running Reeve deletes bindings with what they gave, and intents with their kinds', async () => {
+    const namespace = await makeNamespace('il-uninstall');
+    await bind(tenantRef(namespace), ['il-dns']);
+    await bind({ kind: 'ClusterSecurityIntentBinding', name: 'il-last' }, ['il-dns'], {
+      match: { names: ['il-restart'] },
+    });
+    const objects = [namespace, 'il-restart'].map((each) => object('NetworkPolicy', each, 'il-dns'));
+    await inTime(() => stage.ownersOf(...objects)).toEqual([
+      `SecurityIntentBinding/${namespace}/il-own`,
+      'ClusterSecurityIntentBinding/il-last',
+    ]);
+    await reeve.stop();
+    await using uninstall = new ReeveProcess(['uninstall', `--kubeconfig=${cluster.kubeconfig}`, '--yes']);
+    const { code, stdout, stderr } = await uninstall.ended();
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain(`deleted SecurityIntentBinding ${namespace}/il-own\n`);
+    expect(stdout).toContain('deleted ClusterSecurityIntentBinding il-last\n');
+    expect(stdout).toContain('deleted CustomResourceDefinition securityintents.reeve.dev\n');
+    expect(await stage.ownersOf(...objects)).toEqual(['absent', 'absent']);
   });
 });
