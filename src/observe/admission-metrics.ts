@@ -66,7 +66,7 @@ export class AdmissionMetrics {
       ['policy'],
     );
     this.#inFlight = registry.gauge('reeve_admission_in_flight', 'Requests being answered now.', []);
-    this.#policies = registry.gauge('reeve_policies', 'Policies and shares by state.', ['state']);
+    this.#policies = registry.gauge('reeve_policies', 'Policies, shares and bindings by state.', ['state']);
     // Alerts need a counter that exists before its first increase.
     this.#errors.inc(0);
     this.#overBudget.inc(0);
