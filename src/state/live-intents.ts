@@ -6,6 +6,7 @@ import type { KubeObject } from '../base/kube-object.ts';
 import { nameOf } from '../base/metadata.ts';
 import type { Intent, IntentAdapter } from '../policy/intents/adapter.ts';
 import { loadIntent } from '../policy/compile/load-provider.ts';
+import { FormCache } from '../policy/intents/form-cache.ts';
 import { adapterStates, type AdapterSetup, type IntentContext } from '../policy/intents/intent-context.ts';
 import type { ObjectType } from '../policy/terms/object-key.ts';
 import { ObjectCache } from './object-cache.ts';
@@ -70,6 +71,7 @@ export class LiveIntents {
       intents: new Map([...this.cache.values()].map(({ name, intent }) => [name, intent ?? 'invalid'])),
       adapters: adapterStates(adapters, { offered, settings, isServed: (type) => this.isServed(type) }),
       settings,
+      forms: new FormCache(),
     };
     return this.#context;
   }

@@ -3,6 +3,7 @@ import { renderProblem } from '../../src/base/problem.ts';
 import type { KubeObject, ObjectMeta } from '../../src/base/kube-object.ts';
 import type { Intent, IntentAdapter } from '../../src/policy/intents/adapter.ts';
 import { intentAdapters } from '../../src/policy/intents/adapters.ts';
+import { FormCache } from '../../src/policy/intents/form-cache.ts';
 import { adapterStates, type IntentContext } from '../../src/policy/intents/intent-context.ts';
 import type { ClusterSnapshot, StoredBinding } from '../../src/policy/compile/snapshot.ts';
 import {
@@ -44,6 +45,7 @@ export function intentContext(
       settings,
     }),
     settings,
+    forms: new FormCache(),
   };
 }
 

@@ -20,26 +20,37 @@ interface LoadedVersions extends Pick<ProviderWrite, 'before' | 'after' | 'allSe
   readonly problems: readonly Problem[];
 }
 
+/** With what the two versions of a binding are compiled. */
+export interface WriteContexts {
+  readonly now: Versions<IntentContext>;
+  /** Undefined where the API server serves the kinds of all adapters. */
+  readonly allServed: Versions<IntentContext> | undefined;
+}
+
+export function writeContexts(before: IntentContext, after = before): WriteContexts {
+  const allBefore = withAllServed(before);
+  const allAfter = after === before ? allBefore : withAllServed(after);
+  const isSame = allBefore === before && allAfter === after;
+  return { now: { before, after }, allServed: isSame ? undefined : { before: allBefore, after: allAfter } };
+}
+
 export function versionsOf(
   kind: ProviderKind,
   objects: Versions<KubeObject | undefined>,
-  context: IntentContext,
-  contextAfter = context,
+  contexts: WriteContexts,
 ): LoadedVersions {
-  const now = loaded(kind, objects, { before: context, after: contextAfter });
-  const contexts = { before: withAllServed(context), after: withAllServed(contextAfter) };
-  const isSame = contexts.before === context && contexts.after === contextAfter;
-  if (isSame || !isBinding(providerId(kind, ''))) return now;
-  const { problems, ...allServed } = loaded(kind, objects, contexts);
+  const now = loaded(kind, objects, contexts.now);
+  if (contexts.allServed === undefined || !isBinding(providerId(kind, ''))) return now;
+  const { problems, ...allServed } = loaded(kind, objects, contexts.allServed);
   return { ...now, allServed, problems: now.problems.length > 0 ? now.problems : problems };
 }
 
 /** Finds whether two contexts compile a binding to the same. Most bindings are written alike, so it remembers each form. */
 export class BindingForms {
   readonly #isSame = new Map<string, boolean>();
-  readonly #contexts: Versions<IntentContext>;
+  readonly #contexts: WriteContexts;
 
-  constructor(contexts: Versions<IntentContext>) {
+  constructor(contexts: WriteContexts) {
     this.#contexts = contexts;
   }
 
@@ -48,8 +59,7 @@ export class BindingForms {
     const form = JSON.stringify([kind, ownMember(spec, 'intents'), ownMember(spec, 'workloads')]);
     const known = this.#isSame.get(form);
     if (known !== undefined) return known;
-    const { before, after } = this.#contexts;
-    const versions = versionsOf(kind, { before: object, after: object }, before, after);
+    const versions = versionsOf(kind, { before: object, after: object }, this.#contexts);
     const { allServed, problems } = versions;
     const isSame =
       problems.length === 0 &&

@@ -6,20 +6,14 @@ import type { ProviderReview } from '../terms/review.ts';
 import { nothingToDecide, type Decision } from '../terms/verdict.ts';
 import { loadIntent } from '../compile/load-provider.ts';
 import type { ClusterSnapshot, StoredBinding } from '../compile/snapshot.ts';
-import { withIntent, type IntentContext } from '../intents/intent-context.ts';
-import { BindingForms, versionsOf } from './binding-versions.ts';
+import { withIntent } from '../intents/intent-context.ts';
+import { BindingForms, versionsOf, writeContexts, type WriteContexts } from './binding-versions.ts';
 import { decisionOn, isUntouched, specViolation } from './decide-write.ts';
 import { impactOf } from './impact.ts';
 import { IntentEffects, type BindingEffect } from './intent-effects.ts';
 import { reportedOn, type ProviderCircumstances, type ProviderWrite } from './provider-write.ts';
 
 type NamedBinding = StoredBinding & { readonly id: ProviderId };
-
-/** What the bindings are compiled with, without the write and with it. */
-interface Contexts {
-  readonly before: IntentContext;
-  readonly after: IntentContext;
-}
 
 export function* decideIntent(
   review: ProviderReview,
@@ -32,11 +26,11 @@ export function* decideIntent(
   );
   if (after?.ok === false) return { ...nothingToDecide, violations: after.problems.map(specViolation) };
   const { context } = snapshot.intents;
-  const contexts = {
+  const contexts = writeContexts(
     // An older version that does not load can still be in force in an earlier form.
-    before: before?.ok === false ? context : withIntent(context, review.name, before?.value),
-    after: withIntent(context, review.name, after?.value),
-  };
+    before?.ok === false ? context : withIntent(context, review.name, before?.value),
+    withIntent(context, review.name, after?.value),
+  );
   const effects = new IntentEffects(review.name, after?.value);
   yield* addEffects(effects, contexts, review, snapshot, circumstances);
   return effects.decision(context, circumstances.install);
@@ -45,7 +39,7 @@ export function* decideIntent(
 // oxlint-disable-next-line max-params -- one caller, which has them all at hand
 function* addEffects(
   effects: IntentEffects,
-  contexts: Contexts,
+  contexts: WriteContexts,
   review: ProviderReview,
   snapshot: ClusterSnapshot,
   circumstances: ProviderCircumstances,
@@ -74,12 +68,12 @@ function bindingsNaming(name: string, { intents }: ClusterSnapshot): readonly Na
 // oxlint-disable-next-line max-params -- one caller, which has them all at hand
 function* effectOn(
   { id, kind, object }: NamedBinding,
-  contexts: Contexts,
+  contexts: WriteContexts,
   review: ProviderReview,
   snapshot: ClusterSnapshot,
   circumstances: ProviderCircumstances,
 ): Steps<BindingEffect> {
-  const versions = versionsOf(kind, { before: object, after: object }, contexts.before, contexts.after);
+  const versions = versionsOf(kind, { before: object, after: object }, contexts);
   const { problems, ...definitions } = versions;
   if (problems.length > 0) return { id, problems, decision: nothingToDecide, dropped: new Map() };
   const write: ProviderWrite = { id, ...definitions, reported: reportedOn(object), isByIntent: true };

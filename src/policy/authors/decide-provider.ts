@@ -17,7 +17,7 @@ import { confirmationNotices } from './guards.ts';
 import { sourceProblems } from '../compile/install.ts';
 import { decideIntent } from './decide-intent.ts';
 import { decideWrite, isUntouched, specViolation } from './decide-write.ts';
-import { versionsOf } from './binding-versions.ts';
+import { versionsOf, writeContexts } from './binding-versions.ts';
 
 function kindOf({ resource }: ProviderReview): ProviderKind | undefined {
   return providerKinds.find((kind) => providerResources[kind] === resource);
@@ -46,7 +46,7 @@ export function* decideProvider(
   const { problems, ...versions } = versionsOf(
     kind,
     { before: oldObject, after: object },
-    snapshot.intents.context,
+    writeContexts(snapshot.intents.context),
   );
   const all = [
     ...problems,

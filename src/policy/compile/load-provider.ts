@@ -22,7 +22,8 @@ import type { Intent } from '../intents/adapter.ts';
 import { compileBinding, type BindingFacts } from '../intents/compile-binding.ts';
 import { noIntents, type IntentContext } from '../intents/intent-context.ts';
 import { compiled, mapped, refused, type CompileResult } from '../terms/compile-result.ts';
-import { providerId, type ProviderKind } from '../terms/provider-id.ts';
+import { compileMatch } from '../terms/match.ts';
+import { providerId, shortName, type ProviderKind } from '../terms/provider-id.ts';
 import type { CompiledContent } from './compile-contents.ts';
 import { parseSecretShare, type SecretShare } from '../../api/secret-share/secret-share.ts';
 import { compilePolicy, type CompiledPolicy } from './compile-policy.ts';
@@ -59,11 +60,13 @@ export function loadProvider(kind: ProviderKind, value: unknown, context = noInt
       return loadShare(value);
     case 'ClusterSecurityIntentBinding': {
       const parsed = parseClusterIntentBinding(value);
-      return parsed.ok ? loadBinding(parsed.binding, undefined, context) : parsed;
+      if (!parsed.ok) return parsed;
+      const { metadata, spec } = parsed.binding;
+      return loadBinding(metadata.name, undefined, spec, context);
     }
     case 'SecurityIntentBinding': {
       const parsed = parseIntentBinding(value);
-      return parsed.ok ? loadBinding(parsed.binding, parsed.binding.metadata.namespace, context) : parsed;
+      return parsed.ok ? loadTenants(parsed.binding, context) : parsed;
     }
     default:
       return kind satisfies never;
@@ -101,11 +104,36 @@ function loadShare(value: unknown): ProviderLoad {
   return mapped(compileShare(object), (share) => ({ kind: 'SecretShare', object, compiled: share }));
 }
 
+/** A tenant's binding differs from another one of its form in little more than its name and namespace. */
+function loadTenants(binding: IntentBinding, context: IntentContext): ProviderLoad {
+  const { metadata, spec } = binding;
+  const { name, namespace } = metadata;
+  const load = (): BindingLoad => loadBinding(name, namespace, spec, context);
+  if (context.forms === undefined) return load();
+  const form = context.forms.of(JSON.stringify([spec.intents, spec.workloads]), load);
+  if (!form.ok) return form;
+  const { object, compiled: policy, ...rest } = form.value;
+  const match = { names: [namespace] };
+  const { contact, suspend, maxDeletions, deletionPolicy } = spec;
+  const { contact: _contact, ...shared } = object.spec;
+  const own = { match, suspend, maxDeletions, deletionPolicy, ...(contact === undefined ? {} : { contact }) };
+  const id = providerId(intentBindingKind, name, namespace);
+  return mapped(compileMatch(match), (compiledMatch) => ({
+    ...rest,
+    object: { ...object, metadata: { name }, spec: { ...shared, ...own } },
+    compiled: { ...policy, id, name: shortName(id), contact, match: compiledMatch, isSuspended: suspend },
+  }));
+}
+
+type BindingLoad = CompileResult<Extract<ProviderDefinition, { readonly kind: 'NamespacePolicy' }>>;
+
+// oxlint-disable-next-line max-params -- two callers, which have them all at hand
 function loadBinding(
-  { metadata: { name }, spec }: IntentBinding | ClusterIntentBinding,
+  name: string,
   namespace: string | undefined,
+  spec: ClusterIntentBinding['spec'],
   context: IntentContext,
-): ProviderLoad {
+): BindingLoad {
   const rendered = compileBinding({ namespace, spec }, context);
   if (!rendered.ok) return rendered;
   const { spec: policySpec, facts } = rendered.value;

@@ -1,6 +1,7 @@
 // Says with what a binding is compiled: the intents by name, and which adapters are there.
 import type { ObjectType } from '../terms/object-key.ts';
 import type { AdapterSettings, Intent, IntentAdapter } from './adapter.ts';
+import { FormCache } from './form-cache.ts';
 
 export interface IntentContext {
   /** By name. `invalid`: the intent is stored, but this process has seen no version of it that loads. */
@@ -8,6 +9,8 @@ export interface IntentContext {
   /** All adapters that the program has, in their order. */
   readonly adapters: readonly AdapterState[];
   readonly settings: AdapterSettings;
+  /** What bindings compile to in this context alone. */
+  readonly forms?: FormCache;
 }
 
 export interface AdapterState {
@@ -60,7 +63,7 @@ export function withAllServed(context: IntentContext): IntentContext {
   const adapters = context.adapters.map((state) =>
     state.absence?.reason === 'NotServed' ? { adapter: state.adapter } : state,
   );
-  return { ...context, adapters };
+  return { ...context, adapters, forms: new FormCache() };
 }
 
 /** Returns the context with another version of one intent. Undefined: without the intent. */
@@ -68,7 +71,7 @@ export function withIntent(context: IntentContext, name: string, intent: Intent 
   const intents = new Map(context.intents);
   if (intent === undefined) intents.delete(name);
   else intents.set(name, intent);
-  return { ...context, intents };
+  return { ...context, intents, forms: new FormCache() };
 }
 
 /** For callers that need only the identity of a binding. */

@@ -1,6 +1,5 @@
 // Handles the keys of the provider queue: keeps the status and the finalizer of one provider.
 import { KubeError } from '../../base/kube-error.ts';
-import { isManaged } from '../../policy/desired/desired.ts';
 import { providesFields, type ProviderDefinition } from '../../policy/compile/load-provider.ts';
 import { serviceAccountType } from '../../policy/terms/object-key.ts';
 import { kindOfProvider, type ProviderId, type ProviderState } from '../../policy/terms/provider-id.ts';
@@ -23,6 +22,7 @@ import type { ProviderStatuses } from './provider-statuses.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { ReconcileObserver } from '../ports.ts';
 import { done, type Attempt, type Handled, type WorkQueue } from '../queue/queue.ts';
+import { remainingObjects } from './remaining-objects.ts';
 import { StatusNumbers } from './status-numbers.ts';
 import { unsyncedKinds, type ProvidedScope } from '../live/watches.ts';
 import type { HeldObjects } from './held-objects.ts';
@@ -112,23 +112,18 @@ export class ProviderWorker {
    * deleted, and objects in namespaces that are excluded or being deleted, do not count.
    */
   async #removeFinalizer(state: ProviderState, signal: AbortSignal): Promise<boolean> {
-    const { cluster, objects, accounts, finalizers } = this.#options;
+    const { finalizers } = this.#options;
     const { id } = state;
-    const snapshot = cluster.snapshot();
-    const isKept = (name: string): boolean => {
-      const namespaceObject = snapshot.namespace(name);
-      return namespaceObject !== undefined && isManaged(namespaceObject, snapshot);
-    };
-    const hasObjects = objects.countsOf(id).keys().some(isKept) || accounts.holdsFieldsOf(id, isKept);
-    if (hasObjects || finalizers.isCreatingFor(id) || this.#unsyncedKindsOf(state).length > 0) return false;
+    const { isHeld } = remainingObjects(id, this.#options);
+    if (isHeld || finalizers.isCreatingFor(id) || this.#unsyncedKindsOf(state).length > 0) return false;
     await finalizers.remove(id, signal);
     this.#waitingSince.delete(state.uid);
     return true;
   }
 
   /**
-   * Kinds whose watch has not synced, while a provider being deleted may still have objects of them. Empty after one
-   * minute, because such a kind may never be served.
+   * Kinds that are not served or whose watch has not synced, while a provider being deleted may have objects of them.
+   * Empty after one minute, because such a kind may never be served.
    */
   #unsyncedKindsOf({ id, uid, isDeleting, hasFinalizer }: ProviderState): readonly string[] {
     const { cluster, objects, accounts, clock, providerQueue } = this.#options;
@@ -137,6 +132,7 @@ export class ProviderWorker {
     const kinds = [
       ...unsyncedKinds(kindOfProvider(id), this.#options, objects),
       ...(isUnread ? [serviceAccountType.kind] : []),
+      ...remainingObjects(id, this.#options).unserved,
     ];
     if (kinds.length === 0) return [];
     const now = clock.monotonic();

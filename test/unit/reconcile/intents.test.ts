@@ -138,6 +138,16 @@ describe('a kind of an engine', () => {
     expect([guards(h), binding(h)]).toEqual([[], undefined]);
   });
 
+  test('a binding that is deleted waits for at most a minute for a kind that is not served', async () => {
+    const h = await started();
+    h.setServed([guard, false]);
+    h.memory.delete(refTo('SecurityIntentBinding', 'no-tools', 'shop'));
+    await h.settle();
+    await h.clock.advance(60_000);
+    await h.settle();
+    expect(binding(h)).toBeUndefined();
+  });
+
   test('a binding that is deleted after its engine was removed is not held up', async () => {
     const h = await started();
     h.setServed([guard, false]);
