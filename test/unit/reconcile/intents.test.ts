@@ -27,11 +27,11 @@ function put(h: Harness, kind: string, name: string, spec: object, namespace?: s
   h.memory.put({ apiVersion, kind, metadata, spec: { ...defaults, ...spec } });
 }
 
-async function started(): Promise<Harness> {
+async function started(spec: object = {}): Promise<Harness> {
   const h = harness({ allowedKinds: [guard] }, undefined, { adapters });
   for (const name of ['shop', 'bank']) h.namespace(name, { team: 'yes' });
   put(h, 'SecurityIntent', 'tools', { id: 'swDeploymentTools', action: 'Block', severity: 'Low' });
-  put(h, 'SecurityIntentBinding', 'no-tools', { intents: ['tools'] }, 'shop');
+  put(h, 'SecurityIntentBinding', 'no-tools', { intents: ['tools'], ...spec }, 'shop');
   h.start();
   h.setServed([guard, true]);
   await h.settle();
@@ -115,10 +115,11 @@ describe('a SecurityIntentBinding', () => {
 
 describe('a kind of an engine', () => {
   test('objects of a kind that is not served for a moment are left alone, and no deletion is counted', async () => {
-    const h = await started();
+    const h = await started({ maxDeletions: 0 });
     h.takeWrites();
     h.setServed([guard, false]);
     await h.settle();
+    expect(JSON.stringify(binding(h))).not.toContain('TooManyDeletions');
     expect(guards(h)).toEqual([`shop/tools ${blocked}`]);
     expect(h.takeWrites().filter(({ kind }) => kind === 'Guard')).toEqual([]);
     h.setServed([guard, true]);

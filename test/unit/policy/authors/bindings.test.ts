@@ -289,10 +289,12 @@ describe('a binding that is not valid is refused, at the field that its author w
 
 describe('the deletion of a binding', () => {
   const stored = tenantBinding('shop', 'b', { intents: ['dns', 'pfa'], maxDeletions: 1 });
-  const deletion = (namespace: KubeObject) => {
+  const deletion = (namespace: KubeObject, finalizers = ['reeve.dev/cleanup']) => {
+    const held = { type: 'Stalled', status: 'True', reason: 'TooManyDeletions' };
     const object = {
       ...stored.object,
-      metadata: { ...stored.object.metadata, finalizers: ['reeve.dev/cleanup'] },
+      metadata: { ...stored.object.metadata, finalizers },
+      status: { conditions: [held] },
     };
     const review = aProviderReview({
       resource: 'securityintentbindings',
@@ -317,5 +319,7 @@ describe('the deletion of a binding', () => {
       metadata: { ...shop.metadata, deletionTimestamp: '2026-11-21T12:00:00Z' },
     };
     expect(deletion(terminating).violations).toEqual([]);
+    expect(deletion(shop, []).violations).toHaveLength(1);
+    expect(deletion(terminating, []).violations).toEqual([]);
   });
 });

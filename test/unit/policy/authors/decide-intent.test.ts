@@ -24,16 +24,17 @@ import {
 
 const configMap = { apiVersion: 'v1', kind: 'ConfigMap' };
 
-/** Gives as many ConfigMaps as the intent has tags, and one label for `escapeToHost`. */
+/** Gives as many ConfigMaps as the intent has tags, one label for `escapeToHost`, and one ConfigMap in one namespace for `assessTLS`. */
 const engine: IntentAdapter = {
   id: 'engine',
   needs: [],
   provides: [configMap],
-  supports: ({ id }) => id === 'exploitPFA' || id === 'escapeToHost',
-  render: ({ id, name, tags = [], params }) =>
-    id === 'escapeToHost'
-      ? { namespaces: { defaults: { labels: { level: params?.psaLevel ?? 'baseline' } } } }
-      : { resources: tags.map((tag) => ({ ...configMap, metadata: { name: `${name}-${tag}` } })) },
+  supports: ({ id }) => id === 'exploitPFA' || id === 'escapeToHost' || id === 'assessTLS',
+  render({ id, name, tags = [], params: { psaLevel = 'baseline', namespace } = {} }) {
+    if (id === 'escapeToHost') return { namespaces: { defaults: { labels: { level: psaLevel } } } };
+    const resources = tags.map((tag) => ({ ...configMap, metadata: { name: `${name}-${tag}` } }));
+    return { resources, ...(namespace === undefined ? {} : { onlyIn: namespace }) };
+  },
 };
 
 const pfa = (...tags: readonly string[]) => ({ id: 'exploitPFA', tags });
@@ -111,6 +112,15 @@ describe('rights', () => {
       bindings: [all, ofShop],
     });
     expect(decision).toMatchObject({ rights: [], notices: [], violations: [] });
+  });
+
+  it('an object that moves to another namespace needs the rights, as a new one does', () => {
+    const scanIn = (namespace: string) => ({ id: 'assessTLS', tags: ['a'], params: { namespace } });
+    const decision = decisionOn({ before: scanIn('shop'), after: scanIn('cart'), bindings: [all] });
+    expect(rightsIn(decision)).toEqual(writes('all'));
+    expect(decision.notices).toContain(
+      'ClusterSecurityIntentBinding/all deletes up to 1 object in namespace: shop',
+    );
   });
 
   it('a deletion and a change that only removes need no right', () => {

@@ -306,8 +306,26 @@ it('no text of an intent is read as a template', () => {
       );
       expect(rendered).toMatchObject({ kind: 'present' });
       expect(JSON.stringify(rendered)).toContain(JSON.stringify(value));
-      expect(compiled.namespaceDefaults[0]?.template.render({})).toEqual({ ok: true, value: plain });
+      for (const { template } of compiled.namespaceDefaults)
+        expect(template.render({})).toEqual({ ok: true, value: plain });
       expect(parseNamespacePolicy(object)).toMatchObject({ ok: true });
     }),
   );
+});
+
+it('no label of an intent is read as a template', () => {
+  const value = '${namespaceObject.metadata.name}';
+  const one = { namespaces: { defaults: { labels: { l: value } } } };
+  const context = intentContext({ one: any }, { adapters: [adapterOf('a', { one })] });
+  const { compiled } = definitionOf(clusterBinding('b', { intents: ['one'] }), context);
+  expect(compiled.namespaceDefaults[0]?.template.render({})).toEqual({ ok: true, value });
+});
+
+it('no name in the fields of a ServiceAccount is read as a template', () => {
+  const one = {
+    serviceAccounts: [{ name: 'default', imagePullSecrets: ['${namespaceObject.metadata.name}'] }],
+  };
+  expect(problemsWith([adapterOf('a', { one })], ['one'])).toEqual([
+    expect.stringContaining('spec.intents[0]: found "${namespaceObject.metadata.name}"'),
+  ]);
 });

@@ -239,6 +239,8 @@ describe('taking fields back', () => {
     const world = new World().reeve([wants(a, ['one'])]).apply('gitops', pull('one', 'theirs'));
     expect(world.reeve([]).fields).toEqual(['one', 'theirs']);
     expect(world.managers).toEqual([]);
+    const same = new World().reeve([wants(a, ['one'])]).apply('gitops', pull('one'));
+    expect(same.reeve([]).fields).toEqual(['one']);
   });
 
   test('fields of a policy that no longer exists stay, because nothing says whose they are', () => {
