@@ -118,7 +118,10 @@ export class NextAccount {
 }
 
 /** Mostly those that want fields now explain all marks, so that the others need not be tried. */
-function knownOwners({ marks, pullSecrets }: ObservedAccount, input: AccountInput): readonly ProviderId[] {
+export function knownOwners(
+  { marks, pullSecrets }: ObservedAccount,
+  input: AccountInput,
+): readonly ProviderId[] {
   if (marks.size === 0) return [];
   const wanting = input.claims.map(({ provider }) => provider);
   const items = [...pullSecrets, automountItem];

@@ -3,9 +3,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../../base/json.ts';
 import { keptFieldManager } from '../../api/names.ts';
 import type { FieldsClaim } from '../desired/provider.ts';
-import type { ProviderId } from '../terms/provider-id.ts';
+import { compareProviders, type ProviderId } from '../terms/provider-id.ts';
 import { automountItem, fieldsOf, managerOf, markOf, maxMarks, type ObservedAccount } from './account.ts';
-import { NextAccount, type AccountInput } from './next-account.ts';
+import { knownOwners, NextAccount, type AccountInput } from './next-account.ts';
 import {
   conflictResult,
   failedResult,
@@ -39,7 +39,10 @@ export function planAccount(input: AccountInput): AccountPlan {
       step: undefined,
     };
   const wishes = wishesOf(input, live);
-  const next = new NextAccount(live, wishes.active, input);
+  const { released } = wishes;
+  const fateOf: AccountInput['fateOf'] = (provider) =>
+    released.has(provider) ? 'released' : input.fateOf(provider);
+  const next = new NextAccount(live, wishes.active, { ...input, fateOf });
   const applies = appliesTo(live, next);
   const fulfilled = wishes.active.filter((claim) => next.lost(claim) === undefined);
   const conflicts = wishes.active.flatMap((claim) => next.lost(claim) ?? []);
@@ -60,32 +63,52 @@ interface Wishes {
   readonly active: readonly FieldsClaim[];
   /** Results of the claims that are left out. */
   readonly results: readonly ObjectResult[];
+  /** Their fields stay, without marks, because there is no room for those. */
+  readonly released: ReadonlySet<ProviderId>;
 }
 
-function wishesOf({ claims, whole, freezeOf }: AccountInput, live: ObservedAccount): Wishes {
-  const running = claims.filter(({ provider }) => freezeOf(provider) === undefined);
-  if (whole !== undefined || live.isManaged) {
-    const message = `${whole ?? 'another policy'} provides the whole ServiceAccount: set these fields there, or remove it there`;
-    return {
-      active: [],
-      results: running.map((claim) => conflictResult(claim, 'ProvidedByAnother', message)),
-    };
+function wishesOf(input: AccountInput, live: ObservedAccount): Wishes {
+  const running = input.claims.filter(({ provider }) => input.freezeOf(provider) === undefined);
+  if (input.whole !== undefined || live.isManaged) {
+    const message = `${input.whole ?? 'another policy'} provides the whole ServiceAccount: set these fields there, or remove it there`;
+    const results = running.map((claim) => conflictResult(claim, 'ProvidedByAnother', message));
+    return { active: [], results, released: new Set() };
   }
+  return withinRoom(running, input, live);
+}
+
+/** What a suspended binding of a tenant added must take no room from a policy, so the order of the providers decides. */
+function withinRoom(running: readonly FieldsClaim[], input: AccountInput, live: ObservedAccount): Wishes {
   const active: FieldsClaim[] = [];
   const results: ObjectResult[] = [];
+  const released = new Set<ProviderId>();
+  const providers = [...running.map((claim) => claim.provider), ...keptOwners(live, input)];
   let marks = 0;
-  for (const claim of running) {
-    const { pullSecrets, automount } = claim.content.fields;
-    const count = pullSecrets.length + (automount === undefined ? 0 : 1);
-    if (marks + count > maxMarks) {
+  for (const provider of [...new Set(providers)].sort(compareProviders)) {
+    const claim = running.find((each) => each.provider === provider);
+    const count = claim === undefined ? heldItems(provider, live).length : countOf(claim);
+    const fits = marks + count <= maxMarks;
+    if (fits) marks += count;
+    if (claim === undefined) {
+      if (!fits) released.add(provider);
+    } else if (fits) active.push(claim);
+    else {
       const message = `all policies together may add ${maxMarks} fields to one ServiceAccount, and these are more`;
       results.push(failedResult(claim, 'TooManyPullSecrets', message));
-    } else {
-      marks += count;
-      active.push(claim);
     }
   }
-  return { active, results };
+  return { active, results, released };
+}
+
+function keptOwners(live: ObservedAccount, input: AccountInput): readonly ProviderId[] {
+  return knownOwners(live, input).filter(
+    (provider) => hasFieldsOf(provider, live) && input.fateOf(provider) === 'kept',
+  );
+}
+
+function countOf({ content }: FieldsClaim): number {
+  const { pullSecrets, automount } = content.fields;
+  return pullSecrets.length + (automount === undefined ? 0 : 1);
 }
 
 function appliesTo(live: ObservedAccount, next: NextAccount): AccountStep['applies'] {
@@ -148,6 +171,10 @@ function frozenResults({ claims, freezeOf }: AccountInput, next: NextAccount): r
 }
 
 /** Returns whether Reeve has added something to the account for this provider. */
-export function hasFieldsOf(provider: ProviderId, { marks, pullSecrets }: ObservedAccount): boolean {
-  return [...pullSecrets, automountItem].some((item) => marks.has(markOf(provider, item)));
+export function hasFieldsOf(provider: ProviderId, live: ObservedAccount): boolean {
+  return heldItems(provider, live).length > 0;
+}
+
+function heldItems(provider: ProviderId, { marks, pullSecrets }: ObservedAccount): readonly string[] {
+  return [...pullSecrets, automountItem].filter((item) => marks.has(markOf(provider, item)));
 }

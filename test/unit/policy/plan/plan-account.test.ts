@@ -160,6 +160,25 @@ describe('adding fields', () => {
     expect(world.results).toEqual([`${b} failed TooManyPullSecrets`]);
     expect(world.managers.join().length).toBeLessThanOrEqual(128);
   });
+
+  test('what a suspended policy added takes no room from a policy that comes before it, and stays', () => {
+    const many = Array.from({ length: maxMarks }, (_, index) => `s${index}`);
+    const suspended = [b];
+    const world = new World().reeve([wants(b, many)]);
+    world.reeve([wants(a, ['first'], false), wants(b, many)], { suspended });
+    expect(world.fields).toEqual([...many, 'first', false]);
+    expect(world.managers.join().length).toBeLessThanOrEqual(128);
+    world.reeve([wants(b, many)], { suspended });
+    expect(world.fields).toEqual(many);
+  });
+
+  test('what a suspended policy added takes room from a policy that comes after it', () => {
+    const many = Array.from({ length: maxMarks }, (_, index) => `s${index}`);
+    const world = new World().reeve([wants(a, many)]);
+    world.reeve([wants(a, many), wants(b, ['more'])], { suspended: [a] });
+    expect(world.results).toContain(`${b} failed TooManyPullSecrets`);
+    expect(world.managers.join().length).toBeLessThanOrEqual(128);
+  });
 });
 
 describe('keeping fields', () => {
