@@ -131,7 +131,7 @@ class Merger {
 
   #conflict(known: Origin, next: Origin, what: string): void {
     const found = `SecurityIntent ${next.intent}, which contradicts SecurityIntent ${known.intent}: ${what}`;
-    const accepted = 'intents that agree, or a binding of its own for each';
+    const accepted = 'intents that agree, or a binding of its own for each, in other namespaces';
     this.problems.push({ path: ['spec', 'intents', next.index], found, accepted });
   }
 }

@@ -230,7 +230,7 @@ describe('two intents of one binding', () => {
     ],
   ] as const)('%s are a problem that names both', ([, one, two, what]) => {
     expect(problemsWith([adapterOf('a', { one, two })], ['one', 'two'])).toEqual([
-      `spec.intents[1]: found SecurityIntent two, which contradicts SecurityIntent one: ${what}; accepted: intents that agree, or a binding of its own for each`,
+      `spec.intents[1]: found SecurityIntent two, which contradicts SecurityIntent one: ${what}; accepted: intents that agree, or a binding of its own for each, in other namespaces`,
     ]);
   });
 
