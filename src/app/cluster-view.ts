@@ -46,7 +46,7 @@ export interface ClusterView {
   stop(): void;
 }
 
-export function installedAdapters({
+function installedAdapters({
   intentAdapter,
   tlsScanImage,
 }: Pick<ViewSettings, 'intentAdapter' | 'tlsScanImage'>): InstalledAdapters {

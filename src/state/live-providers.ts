@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { apiVersion, confirmDeletionsAnnotation } from '../api/names.ts';
 import { ownMember } from '../base/json.ts';
 import {
+  isBindingKind,
   kindOfProvider,
   providerRef,
   type ProviderId,
@@ -141,7 +142,7 @@ function shareOf({ definition }: LoadedProvider): readonly CompiledShare[] {
 
 function bindingOf({ state: { id, confirmation }, spec }: LoadedProvider): readonly StoredBinding[] {
   const kind = kindOfProvider(id);
-  if (kind === 'NamespacePolicy' || kind === 'SecretShare') return [];
+  if (!isBindingKind(kind)) return [];
   const { apiVersion: version, name, namespace } = providerRef(id);
   const metadata = {
     name,

@@ -54,7 +54,6 @@ export const intentBindingSchemas = {
   status: bindingStatus,
 };
 
-export type IntentBindingSpec = Infer<typeof spec>;
 export type IntentBindingStatus = Infer<typeof bindingStatus>;
 export type IntentBinding = Infer<typeof intentBinding> & { readonly status?: IntentBindingStatus };
 

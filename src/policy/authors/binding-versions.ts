@@ -5,8 +5,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { ownMember } from '../../base/json.ts';
 import type { StoredBinding } from '../compile/snapshot.ts';
 import { loadSubmitted, type ProviderDefinition, type ProviderLoad } from '../compile/load-provider.ts';
+import { FormCache } from '../intents/form-cache.ts';
 import { withAllServed, type IntentContext } from '../intents/intent-context.ts';
-import { providerId, isBinding, type ProviderKind } from '../terms/provider-id.ts';
+import { isBindingKind, type ProviderKind } from '../terms/provider-id.ts';
 import type { ProviderWrite } from './provider-write.ts';
 
 /** Two versions of something: of the object, or of what it is compiled with. */
@@ -40,14 +41,14 @@ export function versionsOf(
   contexts: WriteContexts,
 ): LoadedVersions {
   const now = loaded(kind, objects, contexts.now);
-  if (contexts.allServed === undefined || !isBinding(providerId(kind, ''))) return now;
+  if (contexts.allServed === undefined || !isBindingKind(kind)) return now;
   const { problems, ...allServed } = loaded(kind, objects, contexts.allServed);
   return { ...now, allServed, problems: now.problems.length > 0 ? now.problems : problems };
 }
 
 /** Finds whether two contexts compile a binding to the same. Most bindings are written alike, so it remembers each form. */
 export class BindingForms {
-  readonly #isSame = new Map<string, boolean>();
+  readonly #isSame = new FormCache();
   readonly #contexts: WriteContexts;
 
   constructor(contexts: WriteContexts) {
@@ -57,16 +58,15 @@ export class BindingForms {
   isSame({ kind, object }: StoredBinding): boolean {
     const { spec } = object;
     const form = JSON.stringify([kind, ownMember(spec, 'intents'), ownMember(spec, 'workloads')]);
-    const known = this.#isSame.get(form);
-    if (known !== undefined) return known;
-    const versions = versionsOf(kind, { before: object, after: object }, this.#contexts);
-    const { allServed, problems } = versions;
-    const isSame =
-      problems.length === 0 &&
-      isDeepStrictEqual(meaningOf(versions.before), meaningOf(versions.after)) &&
-      isDeepStrictEqual(meaningOf(allServed?.before), meaningOf(allServed?.after));
-    this.#isSame.set(form, isSame);
-    return isSame;
+    return this.#isSame.of(form, () => {
+      const versions = versionsOf(kind, { before: object, after: object }, this.#contexts);
+      const { allServed, problems } = versions;
+      return (
+        problems.length === 0 &&
+        isDeepStrictEqual(meaningOf(versions.before), meaningOf(versions.after)) &&
+        isDeepStrictEqual(meaningOf(allServed?.before), meaningOf(allServed?.after))
+      );
+    });
   }
 }
 

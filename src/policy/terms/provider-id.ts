@@ -49,8 +49,12 @@ export function kindOfProvider(id: ProviderId): ProviderKind {
   return providerKinds.find((each) => id.startsWith(`${each}/`)) ?? 'NamespacePolicy';
 }
 
+export function isBindingKind(kind: ProviderKind): kind is BindingKind {
+  return kind.endsWith('Binding');
+}
+
 export function isBinding(id: ProviderId): boolean {
-  return kindOfProvider(id).endsWith('Binding');
+  return isBindingKind(kindOfProvider(id));
 }
 
 export function nameOfProvider(id: ProviderId): string {
@@ -83,8 +87,7 @@ export function kubectlName(resource: string, id: ProviderId): string {
 
 /** The name in metrics and violations: that of a policy or share, and the id of a binding, so that no two are the same. */
 export function shortName(id: ProviderId): string {
-  const kind = kindOfProvider(id);
-  return kind === 'NamespacePolicy' || kind === 'SecretShare' ? nameOfProvider(id) : id;
+  return isBinding(id) ? id : nameOfProvider(id);
 }
 
 /** Orders providers by kind, then by name, so that no tenant's binding comes before a provider of the cluster. */

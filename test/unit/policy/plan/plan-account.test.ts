@@ -200,6 +200,11 @@ describe('keeping fields', () => {
     expect(world.restart().reeve([]).fields).toEqual(['theirs']);
   });
 
+  test('a Secret that a user rewrote while Reeve runs is still the one of Reeve', () => {
+    const world = new World().reeve([wants(a, ['one'])]).user(pull('one', 'theirs'));
+    expect(world.reeve([]).fields).toEqual(['theirs']);
+  });
+
   test('a Secret that a user rewrote while no process ran counts as the one of the user', () => {
     const world = new World().reeve([wants(a, ['one'])]).user(pull('one', 'theirs'));
     expect(world.restart().reeve([]).fields).toEqual(['one', 'theirs']);
