@@ -48,6 +48,7 @@ const onOwnPlanes = [
   'intents-engines',
   'intents-lifecycle',
   'intents-samples',
+  'intents-scans',
   'one-identity',
   'recipes',
   'secret-names',

@@ -12,7 +12,8 @@ import type { ProviderCircumstances, ProviderWrite } from './provider-write.ts';
 import { impactOf, type Impact } from './impact.ts';
 import { cascadeViolation, denies, finalizerViolation, fuseViolation, unmatchedViolation } from './guards.ts';
 import { misspelledRoles } from './meant-role.ts';
-import { partsWithoutEffect, uncountedNamespaces } from './no-effect.ts';
+import { notKeptText } from './intent-notices.ts';
+import { partsWithoutEffect, uncountedNamespaces, unreachedIntents } from './no-effect.ts';
 import { noticesOf, unknownNotice } from './notices.ts';
 
 /** A write that leaves the spec alone is allowed, so that finalizers can always be removed. */
@@ -78,9 +79,9 @@ function withoutEffect(
   if (after === undefined) return [];
   const isBlind = managed === 0 && !isKnown(id, snapshot);
   const reach = { matched: isBlind ? 1 : matched + tooSlow.length, errors: unmatched.length };
-  return [...partsWithoutEffect(after, reach, snapshot, now), ...uncountedNamespaces(after, snapshot)].map(
-    (part) => `${id}: ${part}`,
-  );
+  const unreached = isBlind ? [] : unreachedIntents(after, snapshot).map(notKeptText);
+  const parts = partsWithoutEffect(after, reach, snapshot, now);
+  return [...parts, ...unreached, ...uncountedNamespaces(after, snapshot)].map((part) => `${id}: ${part}`);
 }
 
 export function specViolation({ path, found, accepted, message, offset }: Problem): JudgedViolation {

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { clipped } from '../../base/text.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
-import type { BindingFacts, RenderedPart } from '../intents/compile-binding.ts';
+import type { BindingFacts, RenderedPart, UnsupportedIntent } from '../intents/compile-binding.ts';
 import { listed } from '../terms/wording.ts';
 import type { ProviderWrite } from './provider-write.ts';
 
@@ -35,9 +35,11 @@ function missing({ missing: names }: BindingFacts, known: BindingFacts | undefin
 function unsupported(facts: BindingFacts, known: BindingFacts | undefined): readonly string[] {
   return facts.unsupported
     .filter((each) => !(known?.unsupported ?? []).some((other) => isDeepStrictEqual(each, other)))
-    .map(
-      ({ intent, id, message }) => `SecurityIntent ${intent} (${id}) is not kept: ${clipped(message, 300)}`,
-    );
+    .map(notKeptText);
+}
+
+export function notKeptText({ intent, id, message }: UnsupportedIntent): string {
+  return `SecurityIntent ${intent} (${id}) is not kept: ${clipped(message, 300)}`;
 }
 
 function provided(facts: BindingFacts, known: BindingFacts | undefined): readonly string[] {

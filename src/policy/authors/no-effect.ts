@@ -9,6 +9,7 @@ import type { ProviderDefinition } from '../compile/load-provider.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { bareNamespace } from '../decide/stored-namespace.ts';
 import { isManaged } from '../desired/desired.ts';
+import type { UnsupportedIntent } from '../intents/compile-binding.ts';
 import { matchNamespace } from '../terms/match.ts';
 import { namespaceOfProvider } from '../terms/provider-id.ts';
 import { listed } from '../terms/wording.ts';
@@ -38,6 +39,28 @@ function noMatchText(definition: ProviderDefinition, snapshot: ClusterSnapshot):
   const { path, match } = matchOf(definition);
   const why = neverMatched(definition, match, path, snapshot) ?? unknownWord(match, snapshot);
   return why === undefined ? 'no namespace matches now' : `no namespace matches now, because ${why}`;
+}
+
+/** Returns the intents whose only namespace the binding does not match now: nothing keeps them. An error is reported elsewhere. */
+export function unreachedIntents(
+  definition: ProviderDefinition,
+  snapshot: ClusterSnapshot,
+): readonly UnsupportedIntent[] {
+  if (definition.kind !== 'NamespacePolicy') return [];
+  const { compiled, intents } = definition;
+  return (intents?.confined ?? []).flatMap(({ intent, id, namespace }) => {
+    const found = snapshot.namespace(namespace);
+    const isReached =
+      found !== undefined &&
+      isManaged(found, snapshot) &&
+      matchNamespace(compiled.match, found).kind !== 'no';
+    const why =
+      found === undefined
+        ? `there is no namespace ${namespace}`
+        : `the binding does not match namespace ${namespace}`;
+    const message = `params.namespace names the only place for its objects, and ${why}`;
+    return isReached ? [] : [{ intent, id, adapters: [], message }];
+  });
 }
 
 interface WrittenMatch {

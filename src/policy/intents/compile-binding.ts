@@ -33,6 +33,12 @@ export interface UnsupportedIntent {
   readonly message: string;
 }
 
+export interface ConfinedIntent {
+  readonly intent: string;
+  readonly id: string;
+  readonly namespace: string;
+}
+
 export interface BindingFacts {
   /** All names of `spec.intents`: the intents that exist, and those that do not. */
   readonly named: readonly string[];
@@ -42,6 +48,8 @@ export interface BindingFacts {
   readonly unsupported: readonly UnsupportedIntent[];
   /** By place in `contents.resources`: the only namespace that gets the object. Undefined: each matched one. */
   readonly onlyIn: readonly (string | undefined)[];
+  /** The intents whose objects are in one namespace only. */
+  readonly confined: readonly ConfinedIntent[];
   /** Returns the field of the binding that a field of the policy comes from, so that messages name what its author wrote. */
   readonly sourceOf: (path: Path) => Path;
 }
@@ -78,6 +86,7 @@ export function compileBinding(input: BindingInput, context: IntentContext): Com
       rendered: parts.flatMap(partsOf),
       unsupported: outcomes.flatMap(({ unsupported }) => unsupported ?? []),
       onlyIn: merged.resources.map(({ onlyIn }) => onlyIn),
+      confined: outcomes.flatMap(confinedTo),
       sourceOf: (path) => sourceOf(path, input, merged),
     },
   }));
@@ -117,6 +126,11 @@ function renderIntent(
   }
   const isKept = renderings.length > 0;
   return { intent, renderings, unsupported: isKept ? undefined : unsupportedIntent(intent, wanted, reasons) };
+}
+
+function confinedTo({ intent, renderings }: IntentOutcome): readonly ConfinedIntent[] {
+  const places = new Set(renderings.flatMap(({ rendering }) => rendering.onlyIn ?? []));
+  return [...places].map((namespace) => ({ intent: intent.name, id: intent.id, namespace }));
 }
 
 function unsupportedIntent(

@@ -1,7 +1,7 @@
 // Derives what a binding reports of its intents: the fields of its status, and the condition IntentsResolved.
 import type { JsonObject } from '../../base/json.ts';
 import { clipped } from '../../base/text.ts';
-import type { BindingFacts } from '../intents/compile-binding.ts';
+import type { BindingFacts, UnsupportedIntent } from '../intents/compile-binding.ts';
 import type { Condition } from './condition.ts';
 
 /** What a status says of the intents of a binding. */
@@ -11,6 +11,14 @@ export type IntentFacts = Pick<BindingFacts, 'named' | 'bound' | 'missing' | 're
 const maxRendered = 100;
 /** The longest text that the CRD allows in a status. */
 const maxTextLength = 1024;
+
+/** Returns the facts where the objects of some intents have no place: nothing is rendered for these intents. */
+export function reachedFacts(facts: IntentFacts, unreached: readonly UnsupportedIntent[]): IntentFacts {
+  if (unreached.length === 0) return facts;
+  const names = new Set(unreached.map(({ intent }) => intent));
+  const rendered = facts.rendered.filter(({ intent }) => !names.has(intent));
+  return { ...facts, rendered, unsupported: [...facts.unsupported, ...unreached] };
+}
 
 export function intentFields({ bound, rendered, unsupported }: IntentFacts): JsonObject {
   return {

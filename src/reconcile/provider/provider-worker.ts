@@ -3,9 +3,10 @@ import { KubeError } from '../../base/kube-error.ts';
 import { providesFields, type ProviderDefinition } from '../../policy/compile/load-provider.ts';
 import { serviceAccountType } from '../../policy/terms/object-key.ts';
 import { kindOfProvider, type ProviderId, type ProviderState } from '../../policy/terms/provider-id.ts';
+import { reachedFacts } from '../../policy/status/intents.ts';
 import { allViolations } from '../../policy/status/violations.ts';
 import { providerStatus, type StatusFacts } from '../../policy/status/provider-status.ts';
-import { nextPastTime, partsWithoutEffect } from '../../policy/authors/no-effect.ts';
+import { nextPastTime, partsWithoutEffect, unreachedIntents } from '../../policy/authors/no-effect.ts';
 import type { BlockerFacts } from '../../policy/status/provider-conditions.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
 import { problemsText, type LoadedProvider } from '../../state/stored-provider.ts';
@@ -216,7 +217,8 @@ export class ProviderWorker {
       held,
       unknownKinds: this.#unsyncedKindsOf(state),
       ...blockerFacts,
-      intents,
+      intents:
+        definition && intents && reachedFacts(intents, unreachedIntents(definition, cluster.snapshot())),
       matched: tally.matched,
       matchedNamespaces: tally.matchedNamespaces(objects.top.map(({ namespace }) => namespace)),
       violations: allViolations(tally.violations(quota), objects),

@@ -8,6 +8,7 @@ const places = {
   Pod: '/api/v1/pods',
   Secret: '/api/v1/secrets',
   ServiceAccount: '/api/v1/serviceaccounts',
+  CronJob: '/apis/batch/v1/cronjobs',
   NetworkPolicy: '/apis/networking.k8s.io/v1/networkpolicies',
   Role: '/apis/rbac.authorization.k8s.io/v1/roles',
   RoleBinding: '/apis/rbac.authorization.k8s.io/v1/rolebindings',
