@@ -13,7 +13,7 @@ import { clusterBinding, intent, namespaceObject, type Kind, type Ref } from './
 import { Stage } from './support/stage.ts';
 
 const image = 'registry.example/k8tls:1';
-const values = { intentAdapters: ['tls-scan'], tlsScan: { image }, resourceKinds: [] };
+const values = { intentAdapters: ['tls-scan'], tlsScan: { image } };
 const samples = 'manifests/samples/intents/cluster-wide';
 const namespaces = ['shop', 'payments', 'tls-scans'];
 

@@ -134,6 +134,40 @@ describe('rights of authors', () => {
   });
 });
 
+describe('an intent with one namespace', () => {
+  const given = intentContext(
+    { scan: { id: 'assessTLS', params: { namespace: 'scans' } } },
+    { tlsScanImage: 'registry.example/scanner:1' },
+  );
+  const namespaces = [knownNamespace('shop'), knownNamespace('scans', { scans: 'yes' })];
+  const warned = (match: object, known = namespaces): readonly string[] =>
+    decisionOn(clusterBinding('b', { match, intents: ['scan'] }), {
+      given,
+      namespaces: known,
+    }).notices.filter((notice) => notice.includes('is not kept'));
+  const text = (why: string): string =>
+    `ClusterSecurityIntentBinding/b: SecurityIntent scan (assessTLS) is not kept: params.namespace names the only place for its objects, and ${why}`;
+
+  it.each([
+    ['by its names', { names: ['shop'] }],
+    ['by its excluded names', { excludeNames: ['scans'] }],
+    ['by its selector', { namespaceSelector: { matchLabels: { scans: 'no' } } }],
+  ])('its author is warned where the match leaves that namespace out %s', (_, match) => {
+    expect(warned(match)).toEqual([text('the binding does not match namespace scans')]);
+  });
+
+  it('its author is warned where that namespace does not exist', () => {
+    expect(warned({}, [knownNamespace('shop')])).toEqual([text('there is no namespace scans')]);
+  });
+
+  it.each([
+    ['all namespaces', {}],
+    ['its label', { namespaceSelector: { matchLabels: { scans: 'yes' } } }],
+  ])('no one is warned where the match is %s', (_, match) => {
+    expect(warned(match)).toEqual([]);
+  });
+});
+
 describe('a label that a tenant sets through a binding', () => {
   const binding = tenantBinding('shop', 'b', { intents: ['escape'] });
   const reading = { namespaceSelector: { matchLabels: { [enforce]: 'baseline' } } };
