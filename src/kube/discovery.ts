@@ -3,7 +3,7 @@
 import { systemClock, type Clock } from '../base/clock.ts';
 import { ownMember, type JsonObject } from '../base/json.ts';
 import { SingleFlight } from '../base/single-flight.ts';
-import { unlessNotFound } from './http/answers.ts';
+import { malformedAnswer, unlessNotFound } from './http/answers.ts';
 import type { KubeClient } from './http/client.ts';
 import { groupVersionPath } from './http/resource-paths.ts';
 
@@ -73,11 +73,16 @@ async function kindsOf(client: KubeClient, apiVersion: string): Promise<Kinds> {
   return list === undefined ? new Map() : kindsIn(list);
 }
 
-/** The list also has subresources, some with kinds of their own: `pods/eviction`. */
+/**
+ * The list also has subresources, some with kinds of their own: `pods/eviction`. An answer without a list is no answer: it must
+ * not count as one that kinds have gone.
+ */
 function kindsIn(list: JsonObject): Kinds {
-  const resources = ownMember(list, 'resources');
+  // Go writes an empty list as null: https://pkg.go.dev/k8s.io/apimachinery/pkg/apis/meta/v1#APIResourceList
+  const resources = ownMember(list, 'resources') === null ? [] : ownMember(list, 'resources');
+  if (!Array.isArray(resources)) throw malformedAnswer();
   const kinds = new Map<string, ServedKind>();
-  for (const resource of Array.isArray(resources) ? resources : []) {
+  for (const resource of resources) {
     const plural = ownMember(resource, 'name');
     const kind = ownMember(resource, 'kind');
     if (typeof plural !== 'string' || typeof kind !== 'string' || plural.includes('/')) continue;

@@ -46,9 +46,21 @@ test.each([
   expect(stub.requests.map(({ path }) => path)).toEqual(['/apis/rbac.authorization.k8s.io/v1']);
 });
 
-test('an answer without resources has no kinds', async () => {
-  const { discovery } = await start((response) => sendJson(response, { resources: 'x' }));
-  expect(await discovery.find('v1', 'Secret')).toBeUndefined();
+test.each([
+  ['a list of resources that is none', { ...rbacList, resources: 'x' }],
+  ['another object', statusOf(200, 'Success')],
+])('a refresh answered with %s rejects, and keeps what is known', async (_, other) => {
+  let answer: object = rbacList;
+  const { discovery } = await start((response) => sendJson(response, answer));
+  await discovery.find(rbac, 'Role');
+  answer = other;
+  expect(await rejectionOf(discovery.refresh(rbac))).toMatchObject({ reason: 'MalformedAnswer' });
+  expect(await discovery.find(rbac, 'Role')).toBeDefined();
+});
+
+test('an empty list, which Go writes as null, has no kinds', async () => {
+  const { discovery } = await start((response) => sendJson(response, { ...rbacList, resources: null }));
+  expect(await discovery.find(rbac, 'Role')).toBeUndefined();
 });
 
 test('discovery of a known kind is repeated after ten minutes', async () => {
