@@ -100,6 +100,7 @@ function toContents(team: string): readonly Row[] {
       patch('merge', ours, { metadata: { labels: { 'reeve.dev/namespacepolicy': null } } }),
     ],
     ['release a managed object', patch('merge', ours, nothingOfOurs)],
+    ['release a ServiceAccount', patch('merge', at('serviceaccounts', team, 'ours'), nothingOfOurs)],
     ['release a RoleBinding', patch('merge', at('rolebindings', team, 'ours'), nothingOfOurs)],
     ['delete a managed object', remove(ours)],
     ['adopt an offered object', apply(offered, configMapOf('offered', marked, { a: 'b' }))],

@@ -286,6 +286,8 @@ export async function setScene(api: Api, namespace: string): Promise<void> {
   await make(at('secrets', namespace), secretOf('left', left));
   await make(at('secrets', namespace), secretOf('adopted', adopted));
   for (const { plural, body } of otherKinds) await make(at(plural, namespace), body);
+  const provided = { ...object('v1', 'ServiceAccount', 'ours'), metadata: { name: 'ours', ...marked } };
+  await make(at('serviceaccounts', namespace), provided);
   // The Role has the name of a ClusterRole that the reconciler may bind.
   await make(at('roles', namespace), object(`${rbac}/v1`, 'Role', 'view', { rules: [] }));
   await make(at('rolebindings', namespace), bindingOf('theirs', readers, ['ClusterRole', 'view'], {}));
