@@ -1,4 +1,4 @@
-// A tenant with bindings of his own can narrow what his namespace may do, and changes nothing that a cluster binding gives.
+// A tenant with bindings can narrow what the tenant's namespace may do, and changes nothing that a cluster binding gives.
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { KubectlOptions } from '../support/kubectl.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
@@ -21,11 +21,11 @@ describeControllers('tenants and intents', () => {
   const stage = new Stage(sharedCluster(), prefix);
   const { cluster } = stage;
   withReeve(stage);
-  /** May write bindings in his namespace, and nothing else. */
+  /** May write bindings in the tenant's namespace, and nothing else. */
   const poor = person(cluster, `${prefix}poor`);
   /** May also write NetworkPolicies. */
   const partly = person(cluster, `${prefix}partly`);
-  /** May also write the objects that bindings give, and change his Namespace. */
+  /** May also write the objects that bindings give, and change the tenant's Namespace. */
   const rich = person(cluster, `${prefix}rich`);
 
   const networkPolicy = (name: string): Ref => ({ kind: 'NetworkPolicy', name, namespace: home });
@@ -94,7 +94,7 @@ describeControllers('tenants and intents', () => {
   }
 
   describe('rights', () => {
-    test('a tenant without rights on what his binding gives is refused, and told which right is missing', async () => {
+    test('a tenant without rights on what a binding gives is refused, and told which right is missing', async () => {
       const { code, stderr } = await stage.tryApply(
         [namespacedBinding(home, 'poor', [`${prefix}own`])],
         poor,
@@ -114,7 +114,7 @@ describeControllers('tenants and intents', () => {
       expect(stderr).not.toContain('networkpolicies.networking.k8s.io');
     });
 
-    test('a tenant with these rights gets the object, and his binding owns it', async () => {
+    test('a tenant with these rights gets the object, and the binding owns it', async () => {
       expect(await asTenant(namespacedBinding(home, 'mine', [`${prefix}own`]))).toBe('');
       await inTime(() => stage.condition(own('mine'))).toBe('True Synced');
       expect(await stage.ownersOf(networkPolicy(`${prefix}own`))).toEqual([
@@ -145,11 +145,11 @@ describeControllers('tenants and intents', () => {
         ['label', 'netpol', name, 'reeve.dev/clustersecurityintentbinding-'],
       ],
       [
-        'name his binding as its owner',
+        'name the own binding as its owner',
         ['annotate', '--overwrite', 'netpol', name, `reeve.dev/owner=SecurityIntentBinding/${home}/mine`],
       ],
       [
-        'mark it for adoption by his binding',
+        'mark it for adoption by the own binding',
         ['annotate', 'netpol', name, `reeve.dev/adopt=SecurityIntentBinding/${home}/mine`],
       ],
       [
@@ -223,7 +223,7 @@ describeControllers('tenants and intents', () => {
     test.each([
       ['weaken', ['label', '--overwrite', 'ns', home, `${label}=privileged`]],
       ['remove', ['label', 'ns', home, `${label}-`]],
-    ])('a tenant who may change his Namespace cannot %s its Pod Security label', async (_, args) => {
+    ])('a tenant who may change the Namespace cannot %s its Pod Security label', async (_, args) => {
       await attempt({ args }, rich);
       expect(await levelOf()).toBe('baseline');
     });

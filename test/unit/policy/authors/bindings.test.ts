@@ -4,6 +4,7 @@ import type { IntentAdapter } from '../../../../src/policy/intents/adapter.ts';
 import type { IntentContext } from '../../../../src/policy/intents/intent-context.ts';
 import type { StoredBinding } from '../../../../src/policy/compile/snapshot.ts';
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import { unlimitedBudget, type Budget } from '../../../../src/policy/terms/budget.ts';
 import { providerResources } from '../../../../src/policy/terms/provider-id.ts';
 import type { Decision } from '../../../../src/policy/terms/verdict.ts';
 import {
@@ -61,12 +62,18 @@ interface Around {
   readonly policies?: Parameters<typeof aSnapshot>[0];
   readonly shares?: Parameters<typeof aSnapshot>[2];
   readonly namespaces?: readonly KubeObject[];
+  readonly budget?: Budget;
 }
 
-function decisionOn(
-  { kind, object }: StoredBinding,
-  { given = context, before, policies = [], shares = [], namespaces = [knownNamespace('shop')] }: Around = {},
-): Decision {
+function decisionOn({ kind, object }: StoredBinding, around: Around = {}): Decision {
+  const {
+    given = context,
+    before,
+    policies = [],
+    shares = [],
+    namespaces = [knownNamespace('shop')],
+  } = around;
+  const { budget = unlimitedBudget } = around;
   const review = aProviderReview({
     resource: providerResources[kind],
     namespace: object.metadata.namespace ?? '',
@@ -74,7 +81,7 @@ function decisionOn(
     ...(before === undefined ? {} : { oldObject: before.object }),
   });
   const snapshot = withBindings(aSnapshot(policies, namespaces, shares), given, []);
-  return providerDecision(review, snapshot, { ...circumstances, install });
+  return providerDecision(review, snapshot, { ...circumstances, budget, install });
 }
 
 function rightsIn({ rights }: Decision): readonly string[] {
@@ -230,6 +237,14 @@ describe('a label that a tenant sets through a binding', () => {
   it('counts for every reader while the namespace is not known', () => {
     const policies = [aPolicy('p', { match: { ...reading, names: ['other'] }, contents })];
     expect(rightsIn(decisionOn(binding, { policies, namespaces: [] }))).toContain(
+      'use namespacepolicies/p in all: spec.intents[0]',
+    );
+  });
+
+  it('counts for every reader where the time runs out', () => {
+    const policies = [aPolicy('p', { match: { ...reading, names: ['other'] }, contents })];
+    const budget = { isSpent: () => true };
+    expect(rightsIn(decisionOn(binding, { policies, budget }))).toContain(
       'use namespacepolicies/p in all: spec.intents[0]',
     );
   });
